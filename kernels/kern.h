@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an operator is to the CPU reference: one row in a table, and two functions.
+ *
+ * infer() says type and shape of every output from the inputs' types and shapes (and values where
+ * the operator is defined by them, as Reshape is); run() fills outputs that are already allocated.
+ * Operators whose output shape depends on the data at large (NonZero) have no infer() and allocate
+ * in run() with odb_kern_output().
+ *
+ * A kernel sees tensors and attributes, nothing else: no graph, no names, no mode. The modes of
+ * the reference (double everywhere, rounded to half, noisy) are made around it, in run.c: it
+ * converts what goes in and rounds what comes out. A kernel of floating-point arithmetic
+ * (ODB_OP_REAL) is written for float and double only; half, bfloat16 and float8 come to it widened.
+ */
+#ifndef ODB_KERNELS_KERN_H
+#define ODB_KERNELS_KERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "tensor/attr.h"
+#include "tensor/tensor.h"
+
+/* How the reference computes; run.c says what each does to a kernel's operands. */
+enum odb_precision {
+    ODB_PREC_NATIVE, /* the model's own types */
+    ODB_PREC_F64,    /* every float value carried as double */
+    ODB_PREC_F16,    /* floats rounded to float16 at every operator's borders, sums in float32 */
+    ODB_PREC_BF16,
+    ODB_PREC_TF32,   /* operands of MatMul, Gemm and Conv rounded to 10 bits of mantissa */
+    ODB_PREC_NOISY   /* sequential sums in the model's type, operands jittered by half an ulp */
+};
+
+/* Bit sets of element types, for the operator table. */
+#define ODB_BIT(dtype) (1u << (dtype))
+#define ODB_T_HALVES (ODB_BIT(ODB_F16) | ODB_BIT(ODB_BF16))
+#define ODB_T_FLOAT8                                                                             \
+    (ODB_BIT(ODB_F8E4M3FN) | ODB_BIT(ODB_F8E4M3FNUZ) | ODB_BIT(ODB_F8E5M2) |                     \
+     ODB_BIT(ODB_F8E5M2FNUZ))
+#define ODB_T_FLOAT (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | ODB_T_HALVES)
+#define ODB_T_SIGNED (ODB_BIT(ODB_I8) | ODB_BIT(ODB_I16) | ODB_BIT(ODB_I32) | ODB_BIT(ODB_I64))
+#define ODB_T_UNSIGNED (ODB_BIT(ODB_U8) | ODB_BIT(ODB_U16) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_U64))
+#define ODB_T_INT (ODB_T_SIGNED | ODB_T_UNSIGNED)
+#define ODB_T_NUMBER (ODB_T_FLOAT | ODB_T_INT)
+#define ODB_T_BOOL ODB_BIT(ODB_BOOL)
+#define ODB_T_STRING ODB_BIT(ODB_STRING)
+#define ODB_T_INDEX (ODB_BIT(ODB_I32) | ODB_BIT(ODB_I64))
+#define ODB_T_ANY (~0u)
+
+#define ODB_MANY 0x7fff /* arity of variadic operators */
+
+/* Flags of a row. */
+#define ODB_OP_EXACT 1u    /* moves, selects, compares, or integer arithmetic: outputs must match
+                              bit for bit (-0 = +0) */
+#define ODB_OP_REAL 2u     /* float arithmetic, written for float and double; narrower floats are
+                              widened to float before and rounded after */
+#define ODB_OP_MATMUL 4u   /* operands are rounded in tf32 mode */
+#define ODB_OP_RANDOM 8u   /* output is a draw: captured once, never compared */
+#define ODB_OP_BOUNDARY 16u /* a tiny change of the input can flip the output (Round, ArgMax, …) */
+
+struct odb_kern;
+
+typedef enum odb_status (*odb_kern_fn)(struct odb_kern *k) ODB_MUST_USE;
+
+/* A default that the operator's schema gives; for display, and for odb_kern_int() and friends. */
+struct odb_attr_spec {
+    const char *name;
+    enum odb_attr_type type;
+    const char *def; /* text of the default: "1", "1e-05", "NOTSET", "[1, 1]"; NULL: none */
+    bool required;
+};
+
+struct odb_op {
+    const char *domain; /* "" is ai.onnx */
+    const char *name;
+    int since; /* first opset version this row is for; the newest row <= the model's opset wins */
+    int min_in, max_in, min_out, max_out;
+    unsigned flags;
+    uint32_t types[4];                 /* allowed per input; the last that is not 0 repeats */
+    const struct odb_attr_spec *attrs; /* ends with a NULL name; NULL: no attributes */
+    odb_kern_fn infer;                 /* NULL: run() allocates */
+    odb_kern_fn run;
+    const char *tolerance; /* for `check`, where allclose:1e-3,1e-7 is wrong; else NULL */
+};
+
+/* Type and shape of one output, set by infer(). */
+struct odb_outline {
+    enum odb_dtype dtype;
+    int rank;
+    int64_t dims[ODB_MAX_RANK];
+    bool set;
+    int alias; /* 1 + index of an input whose bytes the output shares unchanged (Reshape); run() is
+                  then not called when the only output aliases; 0: none */
+};
+
+/* One call of an operator. */
+struct odb_kern {
+    const struct odb_op *op;
+    int opset;                     /* of the node's domain */
+    struct odb_attrs attrs;
+    int n_in, n_out;               /* as the node has them, trailing omitted ones not counted */
+    const struct odb_tensor **in;  /* [n_in]; NULL where omitted */
+    struct odb_tensor **out;       /* [n_out]; NULL before run() where the output is not wanted */
+    struct odb_outline *outline;   /* [n_out] */
+    const bool *wanted;            /* [n_out]; false for omitted outputs */
+    bool sequential;               /* noisy mode: sums one by one in the element type, no BLAS */
+    bool carry_f64;                /* double mode: a kernel that makes floats makes doubles */
+    uint64_t seed;                 /* random operators */
+    struct odb_error *err;         /* borrowed: the caller's */
+};
+
+/* --- for infer() and run() ------------------------------------------------------------------ */
+
+/* Input i, NULL when omitted or beyond n_in. */
+const struct odb_tensor *odb_kern_in(const struct odb_kern *k, int i);
+/* Attribute by name, else the default given in the operator's row, else the fallback. */
+int64_t odb_kern_int(const struct odb_kern *k, const char *name, int64_t fallback);
+double odb_kern_float(const struct odb_kern *k, const char *name, double fallback);
+/* Borrowed, NUL-terminated. */
+const char *odb_kern_string(const struct odb_kern *k, const char *name, const char *fallback);
+/* The list, NULL and *n = 0 when absent. */
+const int64_t *odb_kern_ints(const struct odb_kern *k, const char *name, size_t *n);
+bool odb_kern_has(const struct odb_kern *k, const char *name);
+
+/* Sets outline i. dims may be NULL for rank 0. Negative dims, too many dims: ODB_E_OPERATOR. */
+enum odb_status odb_kern_outline(struct odb_kern *k, int i, enum odb_dtype dtype, int rank,
+                                 const int64_t *dims) ODB_MUST_USE;
+/* Output i has the type and shape of input j. The commonest infer() is odb_infer_same. */
+enum odb_status odb_kern_outline_like(struct odb_kern *k, int i, int j) ODB_MUST_USE;
+enum odb_status odb_infer_same(struct odb_kern *k) ODB_MUST_USE;
+
+/* Allocates output i from run(), where there is no infer(). */
+enum odb_status odb_kern_output(struct odb_kern *k, int i, enum odb_dtype dtype, int rank,
+                                const int64_t *dims) ODB_MUST_USE;
+
+/* The values of a small integer (any integer type) or float input as int64: shapes, axes, pads,
+ * repeats. Fails with ODB_SKIPPED when the values are not known (static inference) and with
+ * ODB_E_OPERATOR when there are more than max. *n = 0 for an omitted input. */
+enum odb_status odb_kern_values(struct odb_kern *k, int i, int64_t *values, size_t max,
+                                size_t *n) ODB_MUST_USE;
+
+/* Makes axis non-negative for a tensor of that rank, or fails naming both. Axis = rank is refused
+ * unless allow_end. */
+enum odb_status odb_kern_axis(struct odb_kern *k, int64_t axis, int rank, bool allow_end,
+                              int *out) ODB_MUST_USE;
+
+/* Axes from an input (opset 13 style) or an attribute; none given: *n = 0. Sorted, unique,
+ * non-negative. */
+enum odb_status odb_kern_axes(struct odb_kern *k, int input, const char *attr, int rank, int *axes,
+                              int *n) ODB_MUST_USE;
+
+/* NumPy broadcasting of two shapes into dims; ODB_E_OPERATOR names both when they do not fit. */
+enum odb_status odb_kern_broadcast(struct odb_kern *k, const struct odb_tensor *a,
+                                   const struct odb_tensor *b, int *rank,
+                                   int64_t *dims) ODB_MUST_USE;
+
+/* Fails with a message about this operator. */
+#define ODB_KERN_FAIL(k, ...) odb_fail((k)->err, ODB_E_OPERATOR, __VA_ARGS__)
+/* "not supported by this reference": the node gets the verdict unsupported, never a wrong value */
+#define ODB_KERN_UNSUPPORTED(k, ...) odb_fail((k)->err, ODB_UNSUPPORTED, __VA_ARGS__)
+
+/* Product of dims [from, to). */
+size_t odb_dims_product(const int64_t *dims, int from, int to);
+
+/* --- for the executor ------------------------------------------------------------------------ */
+
+/* Newest row of the operator that is not newer than opset; NULL: no reference kernel. */
+const struct odb_op *odb_op_find(const char *domain, const char *name, int opset);
+/* Oldest known row of the name, whatever the opset: for schema defaults and messages. */
+const struct odb_op *odb_op_any(const char *domain, const char *name);
+/* All rows, for `check-tables` and listings. */
+const struct odb_op *const *odb_op_table(size_t *n);
+
+/* One operator call as the executor makes it. */
+struct odb_call {
+    const struct odb_op *op;
+    int opset;
+    struct odb_attrs attrs;
+    int n_in, n_out;
+    const struct odb_tensor *const *in; /* [n_in] */
+    const bool *wanted;                 /* [n_out] */
+    enum odb_precision precision;
+    uint32_t keep_in, keep_out; /* bit i: input (output) i feeds only shapes, indices or integer
+                                   casts and is not rounded or jittered in F16, BF16, NOISY */
+    uint64_t seed;              /* jitter and random operators */
+};
+
+/* Runs the call; out[i] owned by the caller on success, NULL where not wanted. In double mode
+ * float outputs are double whatever the model declares; otherwise they have the declared type.
+ * ODB_UNSUPPORTED: no kernel for these types. ODB_E_OPERATOR: the operator's own rules were
+ * broken. */
+enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
+                           struct odb_error *err) ODB_MUST_USE;
+
+/* Only infer(): out[i] are tensors without values (or the aliased input). ODB_SKIPPED where the
+ * shape depends on values that are not known. */
+enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **out,
+                             struct odb_error *err) ODB_MUST_USE;
+
+#endif

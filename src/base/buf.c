@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/buf.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void odb_buf_dispose(struct odb_buf *buf)
+{
+    free(buf->data);
+    buf->data = NULL;
+    buf->len = buf->cap = 0;
+    buf->overflowed = false;
+}
+
+void odb_buf_clear(struct odb_buf *buf)
+{
+    buf->len = 0;
+    buf->overflowed = false;
+    if (buf->data)
+        buf->data[0] = '\0';
+}
+
+char *odb_buf_reserve(struct odb_buf *buf, size_t extra)
+{
+    size_t need;
+    if (!odb_size_add(buf->len, extra, &need) || need >= buf->max) {
+        buf->overflowed = true;
+        return NULL;
+    }
+    if (need + 1 > buf->cap) {
+        size_t cap = ODB_MAX(need + 1, buf->cap * 2);
+        buf->data = odb_xrealloc(buf->data, ODB_MAX(cap, (size_t)64), 1);
+        buf->cap = ODB_MAX(cap, (size_t)64);
+    }
+    return buf->data + buf->len;
+}
+
+void odb_buf_add(struct odb_buf *buf, const void *data, size_t len)
+{
+    char *to = odb_buf_reserve(buf, len);
+    if (!to)
+        return;
+    if (len)
+        memcpy(to, data, len);
+    buf->len += len;
+    buf->data[buf->len] = '\0';
+}
+
+void odb_buf_puts(struct odb_buf *buf, const char *s)
+{
+    odb_buf_add(buf, s, strlen(s));
+}
+
+void odb_buf_putc(struct odb_buf *buf, char c)
+{
+    odb_buf_add(buf, &c, 1);
+}
+
+void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    char *to = n < 0 ? NULL : odb_buf_reserve(buf, (size_t)n);
+    if (to) {
+        vsnprintf(to, (size_t)n + 1, fmt, again);
+        buf->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+/* Length of the valid UTF-8 sequence at s (RFC 3629: no overlongs, surrogates, or beyond
+ * U+10FFFF), 0 if there is none. */
+static size_t buf_utf8_length(const unsigned char *s)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (n < 2)
+        return n;
+    uint32_t code = s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (s[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (s[i] & 0x3f);
+    }
+    bool good = code >= smallest[n] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return good ? n : 0;
+}
+
+void odb_buf_put_shown(struct odb_buf *buf, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s) {
+        size_t n = buf_utf8_length(s);
+        bool c1 = n == 2 && s[0] == 0xc2 && s[1] < 0xa0; /* C1 controls reach terminals too */
+        if (n == 0 || *s < 0x20 || *s == 0x7f || c1) {
+            for (size_t i = 0; i < ODB_MAX(n, (size_t)1); i++)
+                odb_buf_printf(buf, "\\x%02x", s[i]);
+        } else {
+            odb_buf_add(buf, s, n);
+        }
+        s += ODB_MAX(n, (size_t)1);
+    }
+}
+
+const char *odb_buf_text(const struct odb_buf *buf)
+{
+    return buf->data ? buf->data : "";
+}
+
+char *odb_buf_take(struct odb_buf *buf)
+{
+    char *data = buf->data ? buf->data : odb_xstrdup("");
+    buf->data = NULL;
+    buf->len = buf->cap = 0;
+    return data;
+}

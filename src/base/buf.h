@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A growing byte buffer, used for text (always NUL-terminated) and for messages. It has a cap
+ * from birth: going over it is an error kept in the buffer until somebody asks, so that a chain
+ * of appends needs one check.
+ */
+#ifndef ODB_BASE_BUF_H
+#define ODB_BASE_BUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct odb_buf {
+    char *data; /* owned; NUL behind data[len] once anything was appended */
+    size_t len, cap, max;
+    bool overflowed;
+};
+
+#define ODB_BUF_INIT {.max = (size_t)1 << 40}
+#define ODB_BUF_INIT_MAX(limit) {.max = (limit)}
+
+void odb_buf_dispose(struct odb_buf *buf);
+void odb_buf_clear(struct odb_buf *buf);
+/* Makes room for extra bytes behind len and returns where they start, or NULL over the cap. */
+char *odb_buf_reserve(struct odb_buf *buf, size_t extra);
+void odb_buf_add(struct odb_buf *buf, const void *data, size_t len);
+void odb_buf_puts(struct odb_buf *buf, const char *s);
+void odb_buf_putc(struct odb_buf *buf, char c);
+void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...) ODB_PRINTF(2, 3);
+/* Appends s so that a terminal survives it: invalid UTF-8 and control characters as \xNN. */
+void odb_buf_put_shown(struct odb_buf *buf, const char *s);
+/* Text so far, "" when nothing was appended. Borrowed. */
+const char *odb_buf_text(const struct odb_buf *buf);
+/* The caller owns the bytes from now on; the buffer is empty again. */
+char *odb_buf_take(struct odb_buf *buf);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void (*odb_oom_hook)(void);
+
+static _Noreturn void mem_die(void)
+{
+    if (odb_oom_hook)
+        odb_oom_hook();
+    fputs("onnxdbg: out of memory\n", stderr);
+    abort();
+}
+
+void *odb_xcalloc(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size ? size : 1);
+    if (!p)
+        mem_die();
+    return p;
+}
+
+void *odb_xrealloc(void *p, size_t n, size_t size)
+{
+    size_t bytes;
+    if (!odb_size_mul(n, size, &bytes))
+        mem_die();
+    void *q = realloc(p, bytes ? bytes : 1);
+    if (!q)
+        mem_die();
+    return q;
+}
+
+char *odb_xstrndup(const char *s, size_t n)
+{
+    n = strnlen(s, n);
+    char *p = odb_xcalloc(n + 1, 1);
+    memcpy(p, s, n);
+    return p;
+}
+
+char *odb_xstrdup(const char *s)
+{
+    return odb_xstrndup(s, strlen(s));
+}
+
+void *odb_xmemdup(const void *src, size_t size)
+{
+    void *p = odb_xcalloc(size, 1);
+    if (size)
+        memcpy(p, src, size);
+    return p;
+}
+
+char *odb_xasprintf(const char *fmt, ...)
+{
+    va_list args;
+    char *text = NULL;
+    va_start(args, fmt);
+    int n = vasprintf(&text, fmt, args);
+    va_end(args);
+    if (n < 0)
+        mem_die();
+    return text;
+}

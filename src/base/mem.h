@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory comes in two kinds. Bookkeeping (names, lists, nodes) is small: running out of it ends
+ * the program through one hook, as in git and tmux, so that callers need no path for it. Tensor
+ * data is sized by the model: its allocation and every product of dimensions is checked and
+ * fails as an ordinary error.
+ */
+#ifndef ODB_BASE_MEM_H
+#define ODB_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Bookkeeping: never NULL, zeroed. Freed with free(). */
+void *odb_xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+void *odb_xrealloc(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
+char *odb_xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *odb_xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
+void *odb_xmemdup(const void *p, size_t size) __attribute__((malloc, returns_nonnull));
+/* printf into fresh memory. */
+char *odb_xasprintf(const char *fmt, ...) ODB_PRINTF(1, 2) __attribute__((malloc, returns_nonnull));
+
+#define odb_new(type) ((type *)odb_xcalloc(1, sizeof(type)))
+#define odb_new_n(type, n) ((type *)odb_xcalloc((n), sizeof(type)))
+
+/* Called before the program ends for want of bookkeeping memory; a front end restores its
+ * terminal here. */
+extern void (*odb_oom_hook)(void);
+
+/* *out = a * b, a + b. False on overflow. */
+static inline bool odb_size_mul(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+static inline bool odb_size_add(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+#define ODB_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define ODB_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define ODB_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* A growing array: struct { T *items; size_t n, cap; } v; odb_push(&v, x); free(v.items). */
+#define ODB_VEC(type)                                                                            \
+    struct {                                                                                     \
+        type *items; /* owned */                                                                 \
+        size_t n, cap;                                                                           \
+    }
+#define odb_push(v, ...)                                                                         \
+    do {                                                                                         \
+        if ((v)->n == (v)->cap) {                                                                \
+            (v)->cap = (v)->cap ? (v)->cap * 2 : 8;                                              \
+            (v)->items = odb_xrealloc((v)->items, (v)->cap, sizeof *(v)->items);                 \
+        }                                                                                        \
+        (v)->items[(v)->n++] = (__VA_ARGS__);                                                    \
+    } while (0)
+
+#endif

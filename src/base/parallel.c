@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workers live as long as the process and sleep between loops. A loop is one struct on the
+ * caller's stack; blocks are handed out by an atomic counter. Only one loop runs at a time:
+ * a second caller (another thread, or a body that loops itself) does its blocks alone.
+ */
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/mem.h"
+
+struct parallel_loop {
+    size_t n, grain, blocks;
+    void (*body)(void *, size_t, size_t);
+    void *arg;
+    atomic_size_t next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    struct parallel_loop *loop; /* borrowed: the caller's stack */
+    unsigned long generation;
+    int threads, workers, busy;
+    bool in_use;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .work = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
+
+static void parallel_run_blocks(struct parallel_loop *loop)
+{
+    for (;;) {
+        size_t block = atomic_fetch_add(&loop->next, 1);
+        if (block >= loop->blocks)
+            return;
+        size_t begin = block * loop->grain;
+        size_t end = ODB_MIN(loop->n, begin + loop->grain);
+        loop->body(loop->arg, begin, end);
+    }
+}
+
+static void *parallel_worker(void *unused)
+{
+    (void)unused;
+    unsigned long seen = 0;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (!pool.loop || pool.generation == seen)
+            pthread_cond_wait(&pool.work, &pool.lock);
+        seen = pool.generation;
+        struct parallel_loop *loop = pool.loop;
+        pool.busy++;
+        pthread_mutex_unlock(&pool.lock);
+        parallel_run_blocks(loop);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.busy == 0)
+            pthread_cond_signal(&pool.done);
+    }
+    return NULL;
+}
+
+int odb_parallel_threads(void)
+{
+    if (pool.threads == 0) {
+        cpu_set_t set;
+        pool.threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    }
+    return pool.threads;
+}
+
+void odb_parallel_set_threads(int threads)
+{
+    pool.threads = threads < 1 ? 1 : threads;
+}
+
+/* True when this caller now owns the pool. Starts missing workers. */
+static bool parallel_claim(struct parallel_loop *loop)
+{
+    int wanted = odb_parallel_threads() - 1;
+    pthread_mutex_lock(&pool.lock);
+    bool mine = !pool.in_use;
+    if (mine) {
+        pool.in_use = true;
+        while (pool.workers < wanted) {
+            pthread_t thread;
+            if (pthread_create(&thread, NULL, parallel_worker, NULL) != 0)
+                break;
+            pthread_detach(thread);
+            pool.workers++;
+        }
+        pool.loop = loop;
+        pool.generation++;
+        pthread_cond_broadcast(&pool.work);
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return mine;
+}
+
+void odb_parallel_for(size_t n, size_t grain, void (*body)(void *arg, size_t begin, size_t end),
+                      void *arg)
+{
+    grain = grain ? grain : 1;
+    struct parallel_loop loop = {
+        .n = n, .grain = grain, .blocks = n / grain + (n % grain != 0), .body = body, .arg = arg};
+    bool shared = loop.blocks > 1 && odb_parallel_threads() > 1 && parallel_claim(&loop);
+    parallel_run_blocks(&loop);
+    if (!shared)
+        return;
+    pthread_mutex_lock(&pool.lock);
+    pool.loop = NULL;
+    while (pool.busy > 0)
+        pthread_cond_wait(&pool.done, &pool.lock);
+    pool.in_use = false;
+    pthread_mutex_unlock(&pool.lock);
+}

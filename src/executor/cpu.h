@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CPU reference, in-process: runs a graph node by node on the kernels, in one of their
+ * precisions, and lets the caller watch and replace every value. The executor `cpu` is a thin
+ * layer over this; the engine uses it directly.
+ */
+#ifndef ODB_EXECUTOR_CPU_H
+#define ODB_EXECUTOR_CPU_H
+
+#include "executor/executor.h"
+#include "kernels/kern.h"
+#include "model/model.h"
+
+struct odb_cpu; /* what is known about a graph before running it: operators, lifetimes */
+
+/* keeps a pointer to the model, which must outlive it. Nodes without a kernel are found here and
+ * are no error. */
+enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
+                            struct odb_error *err) ODB_MUST_USE;
+void odb_cpu_free(struct odb_cpu *cpu);
+
+/* Why node index cannot be run: "" when it can. Borrowed. */
+const char *odb_cpu_unsupported(const struct odb_cpu *cpu, int node);
+/* Row of the operator; NULL for local functions, control flow, and nodes without a kernel. */
+const struct odb_op *odb_cpu_op(const struct odb_cpu *cpu, int node);
+/* True where the value feeds only shapes, indices or casts to integer, so that it is never rounded
+ * or jittered. */
+bool odb_cpu_kept(const struct odb_cpu *cpu, int value);
+/* True where the outputs are random draws. */
+bool odb_cpu_random(const struct odb_cpu *cpu, int node);
+
+/* A run over the main graph. values[] is indexed by value and owned by the caller: what is there
+ * before the run (feeds, captured or pinned values) is taken as it is, nodes whose wanted outputs
+ * are all there are not run, and everything computed is left there. */
+struct odb_cpu_run {
+    enum odb_precision precision;
+    uint64_t seed;
+    struct odb_tensor **values;   /* [n_values] */
+    const bool *nodes;            /* [n_nodes] which to run; NULL: all */
+    bool free_dead;               /* drop values after their last consumer, unless keep[value] */
+    const bool *keep;             /* [n_values]; NULL with free_dead: keep graph outputs only */
+    /* After each node, with its status; may replace values of the node's outputs; anything but
+     * ODB_OK stops the run and is returned. NULL: a node that is unsupported or fails leaves its
+     * outputs NULL, nodes that need them are skipped, and the run goes on. */
+    enum odb_status (*after)(void *payload, int node, enum odb_status status,
+                             struct odb_error *err);
+    void *payload;
+    bool (*cancelled)(void *payload);
+};
+
+/* Returns ODB_OK even when some nodes could not be run, unless after() says otherwise. */
+enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *run,
+                                struct odb_error *err) ODB_MUST_USE;
+
+/* One node on given inputs (in[] like node->in, NULL where omitted); out[] owned by the caller.
+ * captured: values for the node's bodies, indexed by value of the main graph; may be NULL. */
+enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_precision precision,
+                             uint64_t seed, struct odb_tensor *const *in,
+                             struct odb_tensor *const *captured, struct odb_tensor **out,
+                             struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The debugger's side of an executor: a child process, onnxdbg-serve SPEC, that can crash, hang or
+ * babble without harm. One model is loaded at a time. A failure leaves the child dead; the next
+ * load starts a fresh one.
+ */
+#ifndef ODB_EXECUTOR_TARGET_H
+#define ODB_EXECUTOR_TARGET_H
+
+#include "executor/executor.h"
+
+struct odb_target;
+
+/* Counted over the target's life. */
+struct odb_target_stats {
+    size_t loads, runs, starts;
+    double load_seconds, run_seconds;
+    size_t model_bytes; /* sent to load */
+};
+
+/* Parses the spec, starts the child, lets it check its options. A wrong spec is ODB_E_USAGE; an
+ * executor that cannot be had here is ODB_E_EXECUTOR with the reason and the way out. */
+enum odb_status odb_target_open(struct odb_target **out, const char *spec,
+                                struct odb_error *err) ODB_MUST_USE;
+void odb_target_close(struct odb_target *target); /* NULL is fine; the process group is gone */
+
+/* ODB_E_EXECUTOR: it said no (its own words in err); ODB_E_CRASH: signal or exit, with the signal's
+ * name and the child's last words; ODB_E_TIMEOUT; ODB_CANCELLED. */
+enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
+                                struct odb_error *err) ODB_MUST_USE;
+/* outputs[i] is owned by the caller on success. */
+enum odb_status odb_target_run(struct odb_target *target, const struct odb_named *inputs,
+                               size_t n_inputs, const char *const *names, size_t n_outputs,
+                               struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
+
+const char *odb_target_spec(const struct odb_target *target);
+/* What the executor says of itself; "" before the first start. */
+const char *odb_target_description(const struct odb_target *target);
+struct odb_target_stats odb_target_stats(const struct odb_target *target);
+/* Asked about ten times a second while waiting; true cancels the call and kills the child. */
+void odb_target_set_cancel(struct odb_target *target, bool (*cancelled)(void *), void *payload);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making a model from nothing: for the generators of test models, and nothing else.
+ *
+ *     struct odb_builder *b = odb_build_new("tiny", 17);
+ *     odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){1, 3});
+ *     odb_build_weight(b, "w", tensor);
+ *     odb_build_node(b, "MatMul", "m0", "x w", "y");
+ *     odb_build_attr_int(b, "axis", 1);          (of the node added last)
+ *     odb_build_output(b, "y");
+ *     odb_build_write(b, path, err);  odb_build_free(b);
+ */
+#ifndef ODB_MODEL_BUILD_H
+#define ODB_MODEL_BUILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "tensor/tensor.h"
+
+struct odb_builder;
+
+struct odb_builder *odb_build_new(const char *graph_name, int64_t opset);
+void odb_build_free(struct odb_builder *b);
+void odb_build_ir_version(struct odb_builder *b, int64_t version); /* default 8 */
+void odb_build_opset(struct odb_builder *b, const char *domain, int64_t version);
+void odb_build_metadata(struct odb_builder *b, const char *key, const char *value);
+/* A dimension of -1 becomes the symbol "N<axis>". */
+void odb_build_input(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
+                     const int64_t *dims);
+/* Name only: the type is inferred by whoever loads it. */
+void odb_build_output(struct odb_builder *b, const char *name);
+void odb_build_output_typed(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
+                            const int64_t *dims);
+void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
+/* inputs and outputs: names separated by spaces; "-" is an omitted one. domain in op as
+ * "com.microsoft::Gelu". */
+void odb_build_node(struct odb_builder *b, const char *op, const char *name, const char *inputs,
+                    const char *outputs);
+void odb_build_attr_int(struct odb_builder *b, const char *name, int64_t v);
+void odb_build_attr_ints(struct odb_builder *b, const char *name, size_t n, const int64_t *v);
+void odb_build_attr_float(struct odb_builder *b, const char *name, float v);
+void odb_build_attr_string(struct odb_builder *b, const char *name, const char *v);
+void odb_build_attr_tensor(struct odb_builder *b, const char *name, const struct odb_tensor *t);
+/* A body: takes sub over and frees it. Its values may name the outer graph's. */
+void odb_build_attr_graph(struct odb_builder *b, const char *name, struct odb_builder *sub);
+
+void odb_build_bytes(const struct odb_builder *b, struct odb_buf *out);
+/* external: name of a file beside path that takes the weights over 1 KiB; NULL: all inside. */
+enum odb_status odb_build_write(const struct odb_builder *b, const char *path, const char *external,
+                                struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A model as the rest of the program sees it: graphs of nodes and values, in topological order,
+ * read-only after loading. Nothing here shows protobuf; nothing here copies weights: the file is
+ * mapped, and every tensor views the map (load.c tells how).
+ *
+ * Words: a value is a named tensor of a graph; a node is an operator call. Both are known by
+ * index: names are labels that may be empty, repeated, or not UTF-8.
+ */
+#ifndef ODB_MODEL_MODEL_H
+#define ODB_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "tensor/attr.h"
+#include "tensor/tensor.h"
+
+struct odb_map;
+
+#define ODB_NO_NODE (-1)
+#define ODB_NO_VALUE (-1)
+
+/* One dimension as declared. */
+struct odb_dim {
+    int64_t value;     /* -1: not fixed */
+    const char *param; /* symbolic name; NULL: none. borrowed: model */
+};
+
+/* A declared type: TypeProto. */
+struct odb_type {
+    bool known;           /* false: nothing declared; the rest is then 0 */
+    enum odb_kind kind;
+    enum odb_dtype dtype; /* of the tensor; sequences, optionals: of the innermost tensor */
+    int rank;             /* -1: not declared */
+    struct odb_dim *dims; /* owned: model; [rank] */
+    const char *text;     /* ONNX text: "float[1, N]"; owned: model */
+};
+
+struct odb_value {
+    const char *name;  /* borrowed: model; may be "" only for outputs nobody can refer to */
+    int index;         /* in graph->values */
+    int producer;      /* node index, ODB_NO_NODE for graph inputs, initializers, outer values */
+    int slot;          /* which output of the producer */
+    int *consumers;    /* owned: model; node indices, ascending, each once; nodes whose bodies use
+                          the value count */
+    size_t n_consumers;
+    struct odb_type type;          /* as declared (value_info, input, output) */
+    const struct odb_tensor *init; /* initializer or Constant-like weight; borrowed: model */
+    bool is_input;     /* graph input (an initializer may be one too: IR 3, or overridable) */
+    bool is_output;
+    bool is_outer;     /* in a body: captured from the enclosing graph */
+};
+
+struct odb_node {
+    int index;            /* in topological order */
+    int file_index;       /* position in the file */
+    const char *name;     /* borrowed: model; may be "" or a duplicate */
+    const char *op_type;
+    const char *domain;   /* "" for ai.onnx */
+    const char *overload;
+    const char *doc;
+    int opset;            /* of the domain, as imported; 0: not imported */
+    int n_in, n_out;
+    int *in;              /* value indices, ODB_NO_VALUE where omitted; owned: model */
+    int *out;
+    struct odb_attrs attrs; /* owned: model */
+    int *captured;        /* values of this graph that the node's bodies use; owned: model */
+    size_t n_captured;
+    const struct odb_function *function; /* local function it calls; NULL: an operator */
+    bool name_is_unique;
+};
+
+struct odb_graph {
+    const struct odb_model *model;
+    const struct odb_graph *parent; /* NULL for the main graph and for function bodies */
+    const char *name;
+    struct odb_node *nodes; /* topological: Kahn, ties by file position */
+    size_t n_nodes;
+    struct odb_value *values;
+    size_t n_values;
+    int *inputs; /* value indices in the order of the file, initializers among them included */
+    size_t n_inputs;
+    int *outputs;
+    size_t n_outputs;
+    bool was_unsorted; /* the file's order was not topological */
+    struct odb_map *by_name; /* value name -> index; owned: model */
+};
+
+struct odb_function {
+    const char *domain, *name, *overload;
+    const char *const *inputs, *const *outputs; /* formal names */
+    size_t n_inputs, n_outputs;
+    struct odb_graph *graph;  /* body; formal inputs are its inputs */
+    struct odb_attrs defaults; /* attribute_proto: attributes with default values */
+    const char *const *attr_names; /* attributes without defaults */
+    size_t n_attr_names;
+};
+
+struct odb_opset {
+    const char *domain;
+    int64_t version;
+};
+
+struct odb_model {
+    const char *path;  /* as given; "" for bytes; owned */
+    const char *dir;   /* where external data is looked for; owned */
+    int64_t ir_version;
+    const char *producer_name, *producer_version, *domain, *doc;
+    int64_t model_version;
+    struct odb_opset *opsets;
+    size_t n_opsets;
+    struct odb_function *functions;
+    size_t n_functions;
+    const char *(*metadata)[2]; /* key, value */
+    size_t n_metadata;
+    struct odb_graph *graph;
+    size_t file_bytes;
+    struct model_int *priv; /* owned: what load.c and write.c keep */
+};
+
+/* Maps and reads a model file. External data is taken only from below the file's directory. */
+enum odb_status odb_model_open(struct odb_model **out, const char *path,
+                               struct odb_error *err) ODB_MUST_USE;
+/* The same from bytes, which are copied unless keep is a storage that owns them. Relative external
+ * data is looked for below dir. name stands in messages for the path. */
+enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, size_t size,
+                                     struct odb_storage *keep, const char *dir, const char *name,
+                                     struct odb_error *err) ODB_MUST_USE;
+void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by ref live on */
+
+/* SHA-256 of the model file, as 64 hex digits. */
+enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
+                                 struct odb_error *err) ODB_MUST_USE;
+
+/* Version of a domain ("" is ai.onnx) that the model imports; 0: none. */
+int odb_model_opset(const struct odb_model *model, const char *domain);
+
+/* By value name; NULL when there is none. */
+const struct odb_value *odb_graph_value(const struct odb_graph *graph, const char *name);
+/* A node by name, "#INDEX", or the name of a value it makes, in this order. A name that several
+ * nodes bear, or that nobody bears: ODB_E_USAGE with the candidates. */
+enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *text, int *index,
+                                    struct odb_error *err) ODB_MUST_USE;
+/* "conv1", or "#12" where the name is empty or not unique; into buf; returns buf. */
+const char *odb_node_label(const struct odb_node *node, char *buf, size_t size);
+/* Key of a value: its name, or "#INDEX:SLOT" where there is none. Returns buf. */
+const char *odb_value_key(const struct odb_graph *graph, const struct odb_value *value, char *buf,
+                          size_t size);
+
+/* Graph inputs that must be fed: those without an initializer. Returns how many; indices of values
+ * into list (may be NULL), which has room for graph->n_inputs. */
+size_t odb_graph_feeds(const struct odb_graph *graph, int *list);
+
+/* Ancestors: marks[n] is set for every node that the values need (bodies' captures included).
+ * Values in stop (marks by value index, may be NULL) are not walked through. */
+void odb_graph_ancestors(const struct odb_graph *graph, const int *values, size_t n,
+                         const bool *stop, bool *node_marks);
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+enum odb_weights {
+    ODB_WEIGHTS_INLINE,    /* in the model's own bytes */
+    ODB_WEIGHTS_REFERENCE, /* large ones by byte range in the original file, from its directory */
+    ODB_WEIGHTS_BESIDE     /* large ones in a file of their own, whose bytes go to weights */
+};
+
+/* A value at the border of an extracted model. */
+struct odb_port {
+    int value;
+    const struct odb_tensor *like; /* type and shape to declare; NULL: as the model declares */
+    bool symbolic;                 /* declare the type but no fixed shape */
+};
+
+/* What to cut out of a model's main graph. */
+struct odb_extract {
+    const bool *nodes;            /* [n_nodes] marks; NULL: the ancestors of the outputs */
+    const struct odb_port *inputs; /* in order; feeds that the nodes need must be among them */
+    size_t n_inputs;
+    const struct odb_port *outputs;
+    size_t n_outputs;
+    enum odb_weights weights;
+    const char *weights_file;     /* BESIDE: its name in external_data */
+    struct odb_buf *weights_out;  /* BESIDE: its bytes */
+    int64_t ir_version;           /* 0: the model's */
+    const char *graph_name;       /* NULL: the model's */
+};
+
+/* Appends the bytes of the extracted model to out: nodes in topological order, the initializers
+ * they need, value_info among them, opset imports, functions, metadata. */
+enum odb_status odb_model_extract(const struct odb_model *model, const struct odb_extract *what,
+                                  struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
+
+/* Feeds that the marked nodes read and nobody among them makes: value indices into list (room for
+ * n_values), ascending; initializers left out. Returns how many. */
+size_t odb_graph_segment_inputs(const struct odb_graph *graph, const bool *nodes, int *list);
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* ONNX's own textual syntax for one node, or the whole main graph. */
+void odb_node_text(const struct odb_graph *graph, const struct odb_node *node,
+                   struct odb_buf *out);
+void odb_model_text(const struct odb_model *model, struct odb_buf *out);
+/* One attribute's value: "[1, 1]", "1e-05", "\"SAME_UPPER\"", "{...}" for tensors. */
+void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);
+
+/* --- TensorProto files ------------------------------------------------------------------------ */
+
+/* Reads a .pb file that holds a TensorProto, SequenceProto, OptionalProto, or SparseTensorProto;
+ * kind says which is expected (they cannot be told apart by their bytes). */
+enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const char *path,
+                            struct odb_error *err) ODB_MUST_USE;
+/* Writes beside and renames. name is the TensorProto's name. */
+enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const char *path,
+                             struct odb_error *err) ODB_MUST_USE;
+/* The same to and from bytes. */
+enum odb_status odb_pb_encode(const struct odb_tensor *t, const char *name, struct odb_buf *out,
+                              struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_pb_decode(struct odb_tensor **out, enum odb_kind kind, const void *bytes,
+                              size_t size, struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of model/ share and nobody else sees: the protobuf messages behind a model.
+ *
+ * The messages live in one arena and are never freed one by one. Their raw_data fields are
+ * patched after unpacking to point into the mapped file, so packing a message writes the weights'
+ * bytes straight from the map.
+ */
+#ifndef ODB_MODEL_MODEL_INT_H
+#define ODB_MODEL_MODEL_INT_H
+
+#include "model/model.h"
+#include "onnx.pb-c.h"
+
+struct model_arena; /* arena.c: a ProtobufCAllocator whose free does nothing */
+
+struct model_int {
+    struct odb_storage *file;          /* ref: the mapped file or the caller's bytes */
+    const unsigned char *file_data;    /* borrowed: file */
+    size_t file_size;
+    struct model_arena *arena;         /* owned */
+    const Onnx__ModelProto *proto;     /* in the arena */
+    /* The main graph's messages by our indices. */
+    const Onnx__NodeProto **nodes;             /* [n_nodes], topological order */
+    const Onnx__TensorProto **inits;           /* [n_values], NULL: no (dense) initializer */
+    const Onnx__SparseTensorProto **sparse_inits; /* [n_values] */
+    const Onnx__ValueInfoProto **infos;        /* [n_values], NULL: nothing declared */
+};
+
+/* A tensor message as a tensor that views storage (raw_data) or copies (typed fields). dir: for
+ * external data. Shared by load.c (initializers, attributes) and pb.c (files). */
+enum odb_status odb_model__tensor(struct odb_tensor **out, const Onnx__TensorProto *proto,
+                                  struct odb_storage *storage, const char *dir,
+                                  struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_model__sparse(struct odb_tensor **out, const Onnx__SparseTensorProto *proto,
+                                  struct odb_storage *storage, const char *dir,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* "float[1, N]" for a declared type, appended. */
+void odb_model__type_text(const Onnx__TypeProto *type, struct odb_buf *out);
+
+#endif
