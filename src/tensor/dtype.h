@@ -81,10 +81,12 @@ bool odb_dtype_bytes(enum odb_dtype dtype, size_t count, size_t *bytes);
 
 /* Element i as a number. Floats, integers, bool; complex gives the real part, strings NaN. */
 double odb_load_f64(enum odb_dtype dtype, const void *data, size_t i);
-/* Integers and bool exactly; floats truncated, saturating. */
+/* Integers and bool exactly (uint64 keeps its bits); floats truncated, saturating, NaN 0. */
 int64_t odb_load_i64(enum odb_dtype dtype, const void *data, size_t i);
-/* Rounds to nearest even into the type; floats overflow to Inf where the type has one (float8
- * without Inf: saturate as Cast's default says), integers wrap modulo 2^bits after truncation. */
+/* Rounds to nearest even into the type; floats overflow to Inf (float8 and
+ * float4: saturate, Inf too, as Cast's default says), integers wrap modulo 2^bits after
+ * truncation, NaN and Inf become 0 there. Stores of packed types rewrite a byte that neighbours
+ * share. */
 void odb_store_f64(enum odb_dtype dtype, void *data, size_t i, double v);
 void odb_store_i64(enum odb_dtype dtype, void *data, size_t i, int64_t v);
 
@@ -97,6 +99,12 @@ void odb_convert(enum odb_dtype to, void *dst, enum odb_dtype from, const void *
 void odb_round_f32(enum odb_dtype to, odb_f32 *x, size_t n);
 void odb_round_f64(enum odb_dtype to, odb_f64 *x, size_t n);
 void odb_round_tf32(odb_f32 *x, size_t n);
+
+/* The code of v in a float8 or float4 type as Cast gives it. saturate false: overflow becomes Inf,
+ * or NaN where there is none. round counts for E8M0 only; below zero it holds nothing: smallest
+ * number when saturating, else NaN. odb_store_f64() saturates and rounds E8M0 to the nearest. */
+enum odb_e8m0_round { ODB_E8M0_UP, ODB_E8M0_DOWN, ODB_E8M0_NEAREST };
+uint8_t odb_f64_to_f8(enum odb_dtype dtype, double v, bool saturate, enum odb_e8m0_round round);
 
 uint16_t odb_f32_to_f16(float v);
 float odb_f16_to_f32(uint16_t v);

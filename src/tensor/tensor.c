@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Heap tensors are one allocation: the storage's header, then the elements on a cache line of
+ * their own. Zeroed memory comes straight from calloc(), so that a huge output costs pages only
+ * where a kernel writes.
+ */
+#include "tensor/tensor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { TENSOR_ALIGN = 64 };
+
+/* More than any machine that this runs on holds: a shape beyond it is refused before the
+ * allocator, which may promise what it does not have. */
+#define TENSOR_MAX_BYTES ((size_t)1 << 40)
+
+struct tensor_heap {
+    struct odb_storage base;
+    struct odb_str *strings; /* owned items; NULL unless the elements are strings */
+    size_t n_strings;
+};
+
+static const char tensor_nothing[1] = "";
+
+/* --- storage ------------------------------------------------------------------------------------- */
+
+struct odb_storage *odb_storage_ref(struct odb_storage *storage)
+{
+    if (storage)
+        atomic_fetch_add_explicit(&storage->refs, 1, memory_order_relaxed);
+    return storage;
+}
+
+void odb_storage_unref(struct odb_storage *storage)
+{
+    if (storage && atomic_fetch_sub_explicit(&storage->refs, 1, memory_order_acq_rel) == 1)
+        storage->release(storage);
+}
+
+static void tensor_heap_release(struct odb_storage *storage)
+{
+    struct tensor_heap *heap = (struct tensor_heap *)storage;
+    for (size_t i = 0; i < heap->n_strings; i++)
+        if (heap->strings[i].data != tensor_nothing)
+            free((char *)heap->strings[i].data);
+    free(heap);
+}
+
+/* NULL when there is no memory. *data is aligned to a cache line. */
+static struct odb_storage *tensor_heap_new(size_t bytes, bool zero, void **data)
+{
+    size_t size = bytes + sizeof(struct tensor_heap) + TENSOR_ALIGN;
+    struct tensor_heap *heap = zero ? calloc(1, size) : malloc(size);
+    if (!heap)
+        return NULL;
+    memset(heap, 0, sizeof *heap);
+    heap->base.release = tensor_heap_release;
+    atomic_init(&heap->base.refs, 1);
+    uintptr_t start = (uintptr_t)(heap + 1);
+    *data = (void *)((start + TENSOR_ALIGN - 1) & ~(uintptr_t)(TENSOR_ALIGN - 1));
+    return &heap->base;
+}
+
+/* --- making tensors ------------------------------------------------------------------------------ */
+
+static void tensor_shape_print(char *buf, size_t size, int rank, const int64_t *dims)
+{
+    size_t len = 0;
+    for (int i = 0; i < rank && len < size; i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "(",
+                                (long long)dims[i]);
+    if (len < size)
+        snprintf(buf + len, size - len, rank == 0 ? "()" : rank == 1 ? ",)" : ")");
+}
+
+/* A tensor without storage, its shape checked and its sizes computed. */
+static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                                    const int64_t *dims, struct odb_error *err)
+{
+    size_t count = 1, bytes = 0;
+    bool fits = true, empty = false;
+    if (rank < 0 || rank > ODB_MAX_RANK)
+        return odb_fail(err, ODB_E_INPUT, "a tensor of rank %d; at most %d are supported", rank,
+                        ODB_MAX_RANK);
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0)
+            return odb_fail(err, ODB_E_INPUT, "dimension %d is negative: %lld", i,
+                            (long long)dims[i]);
+        empty |= dims[i] == 0;
+        fits = fits && odb_size_mul(count, (size_t)dims[i], &count);
+    }
+    if (empty)
+        count = 0;
+    else if (!fits || !odb_dtype_bytes(dtype, count, &bytes) || bytes > TENSOR_MAX_BYTES) {
+        char shape[256];
+        tensor_shape_print(shape, sizeof shape, rank, dims);
+        if (odb_dtype_info(dtype)->class_ == ODB_CLASS_NONE)
+            return odb_fail(err, ODB_E_INPUT, "no element type has the number %d", (int)dtype);
+        return odb_fail(err, ODB_E_NOMEM, "a tensor of shape %s, %s, is too large for memory",
+                        shape, odb_dtype_info(dtype)->name);
+    }
+    struct odb_tensor *t = odb_new(struct odb_tensor);
+    atomic_init(&t->refs, 1);
+    t->kind = ODB_TENSOR;
+    t->dtype = dtype;
+    t->rank = rank;
+    if (rank)
+        memcpy(t->dims, dims, (size_t)rank * sizeof *dims);
+    t->count = count;
+    t->bytes = bytes;
+    *out = t;
+    return ODB_OK;
+}
+
+static enum odb_status tensor_allocate(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                                       const int64_t *dims, bool zero, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    ODB_TRY(tensor_begin(&t, dtype, rank, dims, err));
+    t->storage = tensor_heap_new(t->bytes, zero, &t->data);
+    if (!t->storage) {
+        size_t bytes = t->bytes;
+        odb_tensor_unref(t);
+        return odb_fail(err, ODB_E_NOMEM, "no memory for a tensor of %zu bytes", bytes);
+    }
+    if (dtype == ODB_STRING) {
+        struct tensor_heap *heap = (struct tensor_heap *)t->storage;
+        heap->strings = t->data;
+        heap->n_strings = t->count;
+        for (size_t i = 0; i < t->count; i++)
+            heap->strings[i] = (struct odb_str){tensor_nothing, 0};
+    }
+    *out = t;
+    return ODB_OK;
+}
+
+enum odb_status odb_tensor_new(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                               const int64_t *dims, struct odb_error *err)
+{
+    return tensor_allocate(out, dtype, rank, dims, true, err);
+}
+
+enum odb_status odb_tensor_new_raw(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                                   const int64_t *dims, struct odb_error *err)
+{
+    return tensor_allocate(out, dtype, rank, dims, false, err);
+}
+
+enum odb_status odb_tensor_new_shape(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                                     const int64_t *dims, struct odb_error *err)
+{
+    return tensor_begin(out, dtype, rank, dims, err);
+}
+
+enum odb_status odb_tensor_view(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                                const int64_t *dims, const void *data, size_t size,
+                                struct odb_storage *storage, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    ODB_TRY(tensor_begin(&t, dtype, rank, dims, err));
+    if (t->bytes != size) {
+        size_t bytes = t->bytes;
+        char shape[256];
+        odb_shape_text(t, shape, sizeof shape);
+        odb_tensor_unref(t);
+        return odb_fail(err, ODB_E_INPUT, "%zu bytes where shape %s, %s, needs %zu", size, shape,
+                        odb_dtype_info(dtype)->name, bytes);
+    }
+    t->data = data ? (void *)data : (void *)tensor_nothing;
+    t->storage = odb_storage_ref(storage);
+    *out = t;
+    return ODB_OK;
+}
+
+enum odb_status odb_tensor_copy_of(struct odb_tensor **out, enum odb_dtype dtype, int rank,
+                                   const int64_t *dims, const void *data, struct odb_error *err)
+{
+    struct odb_tensor *t = NULL;
+    ODB_TRY(odb_tensor_new_raw(&t, dtype, rank, dims, err));
+    if (dtype != ODB_STRING) {
+        if (t->bytes)
+            memcpy(t->data, data, t->bytes);
+        *out = t;
+        return ODB_OK;
+    }
+    const struct odb_str *strings = data;
+    for (size_t i = 0; i < t->count; i++) {
+        enum odb_status status = odb_tensor_set_string(t, i, strings[i].data, strings[i].len, err);
+        if (status) {
+            odb_tensor_unref(t);
+            return status;
+        }
+    }
+    *out = t;
+    return ODB_OK;
+}
+
+enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char *data, size_t len,
+                                      struct odb_error *err)
+{
+    ODB_ASSERT(t->dtype == ODB_STRING && t->storage &&
+               t->storage->release == tensor_heap_release && i < t->count);
+    char *copy = len < TENSOR_MAX_BYTES ? malloc(len + 1) : NULL;
+    if (!copy)
+        return odb_fail(err, ODB_E_NOMEM, "no memory for a string of %zu bytes", len);
+    if (len)
+        memcpy(copy, data, len);
+    copy[len] = 0; /* for whoever prints it */
+    struct odb_str *item = (struct odb_str *)t->data + i;
+    if (item->data != tensor_nothing)
+        free((char *)item->data);
+    *item = (struct odb_str){copy, len};
+    return ODB_OK;
+}
+
+enum odb_status odb_tensor_reshape(struct odb_tensor **out, const struct odb_tensor *t, int rank,
+                                   const int64_t *dims, struct odb_error *err)
+{
+    struct odb_tensor *r = NULL;
+    if (t->kind != ODB_TENSOR)
+        return odb_fail(err, ODB_E_INPUT, "only a tensor can be reshaped");
+    ODB_TRY(tensor_begin(&r, t->dtype, rank, dims, err));
+    if (r->count != t->count) {
+        char from[256], to[256];
+        odb_shape_text(t, from, sizeof from);
+        odb_shape_text(r, to, sizeof to);
+        odb_tensor_unref(r);
+        return odb_fail(err, ODB_E_INPUT, "shape %s cannot be seen as %s", from, to);
+    }
+    r->data = t->data;
+    r->storage = odb_storage_ref(t->storage);
+    *out = r;
+    return ODB_OK;
+}
+
+enum odb_status odb_tensor_cast(struct odb_tensor **out, const struct odb_tensor *t,
+                                enum odb_dtype dtype, struct odb_error *err)
+{
+    if (t->dtype == dtype && t->kind == ODB_TENSOR) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
+    if (t->kind != ODB_TENSOR || t->dtype == ODB_STRING || dtype == ODB_STRING)
+        return odb_fail(err, ODB_E_INPUT, "%s values cannot become %s",
+                        t->kind == ODB_TENSOR ? odb_dtype_info(t->dtype)->name : "container",
+                        odb_dtype_info(dtype)->name);
+    if (!t->data)
+        return odb_tensor_new_shape(out, dtype, t->rank, t->dims, err);
+    /* Packed elements are stored by rewriting bytes, whose spare bits must be defined. */
+    ODB_TRY(tensor_allocate(out, dtype, t->rank, t->dims, odb_dtype_info(dtype)->bits < 8, err));
+    odb_convert(dtype, (*out)->data, t->dtype, t->data, t->count);
+    return ODB_OK;
+}
+
+static void tensor_free_items(struct odb_tensor **items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        odb_tensor_unref(items[i]);
+    free(items);
+}
+
+static enum odb_status tensor_clone_container(struct odb_tensor **out, const struct odb_tensor *t,
+                                              struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    struct odb_tensor **items = odb_new_n(struct odb_tensor *, t->n_items + 1);
+    for (size_t i = 0; i < t->n_items; i++)
+        ODB_TRY_OUT(odb_tensor_clone(&items[i], t->items[i], err));
+    ODB_TRY_OUT(odb_tensor_new_container(out, t->kind, items, t->n_items, err));
+    (*out)->dtype = t->dtype;
+    (*out)->rank = t->rank;
+    (*out)->count = t->count;
+    memcpy((*out)->dims, t->dims, sizeof t->dims);
+out:
+    tensor_free_items(items, t->n_items);
+    return status;
+}
+
+enum odb_status odb_tensor_clone(struct odb_tensor **out, const struct odb_tensor *t,
+                                 struct odb_error *err)
+{
+    if (t->kind != ODB_TENSOR)
+        return tensor_clone_container(out, t, err);
+    if (!t->data)
+        return odb_tensor_new_shape(out, t->dtype, t->rank, t->dims, err);
+    return odb_tensor_copy_of(out, t->dtype, t->rank, t->dims, t->data, err);
+}
+
+enum odb_status odb_tensor_new_container(struct odb_tensor **out, enum odb_kind kind,
+                                         struct odb_tensor *const *items, size_t n,
+                                         struct odb_error *err)
+{
+    if (kind == ODB_OPTIONAL && n > 1)
+        return odb_fail(err, ODB_E_INPUT, "an optional holds one item at most, not %zu", n);
+    if ((kind == ODB_SPARSE || kind == ODB_MAP) && n != 2)
+        return odb_fail(err, ODB_E_INPUT, "a %s has two parts, not %zu",
+                        kind == ODB_MAP ? "map" : "sparse tensor", n);
+    struct odb_tensor *t = odb_new(struct odb_tensor);
+    atomic_init(&t->refs, 1);
+    t->kind = kind;
+    t->items = odb_new_n(struct odb_tensor *, n + 1);
+    t->n_items = n;
+    for (size_t i = 0; i < n; i++)
+        t->items[i] = odb_tensor_ref(items[i]);
+    if (n && items[0])
+        t->dtype = items[0]->dtype;
+    *out = t;
+    return ODB_OK;
+}
+
+struct odb_tensor *odb_tensor_ref(const struct odb_tensor *t)
+{
+    struct odb_tensor *shared = (struct odb_tensor *)t;
+    if (shared)
+        atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
+    return shared;
+}
+
+void odb_tensor_unref(struct odb_tensor *t)
+{
+    if (!t || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    odb_storage_unref(t->storage);
+    tensor_free_items(t->items, t->n_items);
+    free(t);
+}
+
+/* --- looking at tensors -------------------------------------------------------------------------- */
+
+bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    return a->rank == b->rank &&
+           (a->rank == 0 || !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims));
+}
+
+static bool tensor_same_strings(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    const struct odb_str *x = a->data, *y = b->data;
+    for (size_t i = 0; i < a->count; i++)
+        if (x[i].len != y[i].len || (x[i].len && memcmp(x[i].data, y[i].data, x[i].len)))
+            return false;
+    return true;
+}
+
+bool odb_tensor_identical(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype || !odb_tensor_same_shape(a, b) ||
+        a->n_items != b->n_items || !a->data != !b->data)
+        return false;
+    for (size_t i = 0; i < a->n_items; i++)
+        if (!odb_tensor_identical(a->items[i], b->items[i]))
+            return false;
+    if (!a->data || a->count == 0)
+        return true;
+    if (a->dtype == ODB_STRING)
+        return tensor_same_strings(a, b);
+    /* The spare bits behind the last packed element mean nothing. */
+    unsigned bits = odb_dtype_info(a->dtype)->bits, spare = 0;
+    if (bits < 8)
+        spare = (unsigned)((8 - a->count % (8 / bits) * bits) % 8);
+    size_t whole = a->bytes - (spare != 0);
+    const uint8_t *x = a->data, *y = b->data;
+    if (memcmp(x, y, whole))
+        return false;
+    return !spare || !((x[whole] ^ y[whole]) & (0xff >> spare));
+}
+
+double odb_tensor_f64(const struct odb_tensor *t, size_t i)
+{
+    return odb_load_f64(t->dtype, t->data, i);
+}
+
+int64_t odb_tensor_i64(const struct odb_tensor *t, size_t i)
+{
+    return odb_load_i64(t->dtype, t->data, i);
+}
+
+const char *odb_shape_text(const struct odb_tensor *t, char *buf, size_t size)
+{
+    switch (t->kind) {
+    case ODB_SEQUENCE:
+        snprintf(buf, size, "sequence of %zu", t->n_items);
+        break;
+    case ODB_OPTIONAL:
+        snprintf(buf, size, t->n_items ? "optional" : "empty optional");
+        break;
+    case ODB_MAP:
+        snprintf(buf, size, "map");
+        break;
+    default:
+        tensor_shape_print(buf, size, t->rank, t->dims);
+    }
+    return buf;
+}
