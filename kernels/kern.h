@@ -10,7 +10,7 @@
  * A kernel sees tensors and attributes, nothing else: no graph, no names, no mode. The modes of
  * the reference (double everywhere, rounded to half, noisy) are made around it, in run.c: it
  * converts what goes in and rounds what comes out. A kernel of floating-point arithmetic
- * (ODB_OP_REAL) is written for float and double only; half, bfloat16 and float8 come to it widened.
+ * (ODB_OP_REAL) is written for float and double only; float16 and bfloat16 come to it widened.
  */
 #ifndef ODB_KERNELS_KERN_H
 #define ODB_KERNELS_KERN_H
@@ -54,8 +54,8 @@ enum odb_precision {
 /* Flags of a row. */
 #define ODB_OP_EXACT 1u    /* moves, selects, compares, or integer arithmetic: outputs must match
                               bit for bit (-0 = +0) */
-#define ODB_OP_REAL 2u     /* float arithmetic, written for float and double; narrower floats are
-                              widened to float before and rounded after */
+#define ODB_OP_REAL 2u     /* float arithmetic, written for float and double; float16 and bfloat16
+                              are widened to float before and rounded after */
 #define ODB_OP_MATMUL 4u   /* operands are rounded in tf32 mode */
 #define ODB_OP_RANDOM 8u   /* output is a draw: captured once, never compared */
 #define ODB_OP_BOUNDARY 16u /* a tiny change of the input can flip the output (Round, ArgMax, …) */

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One operator call in one of the reference's precisions. Kernels know nothing of precisions; all
+ * of it happens at their borders:
+ *
+ *   native   float16 and bfloat16 operands of arithmetic (ODB_OP_REAL) are widened to float,
+ *            results are rounded once to the declared type.
+ *   f64      every float operand is converted to double and every float result stays double.
+ *   f16 bf16 operands and results are rounded to that type and carried in their declared type, so
+ *            sums inside a kernel are taken in float32.
+ *   tf32     operands of matrix products lose all but 10 bits of mantissa.
+ *   noisy    what an honest other implementation may do: sums one by one in the element type, and
+ *            operands and results of arithmetic that are, at random, the next number up or down
+ *            (probability 1/4 each: half an ulp on average; a smaller step cannot be written down
+ *            in the type). Moves and selections are left alone: nobody gets those wrong by rounding.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "kernels/kern.h"
+
+static bool run_is_narrow(enum odb_dtype dtype)
+{
+    return (ODB_BIT(dtype) & ODB_T_HALVES) != 0;
+}
+
+static bool run_is_float(const struct odb_tensor *t)
+{
+    return t && t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype);
+}
+
+/* --- jitter ----------------------------------------------------------------------------------- */
+
+static uint64_t run_mix(uint64_t x) /* the finaliser of splitmix64 (Steele, Lea, Flood 2014) */
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+struct run_jitter {
+    enum odb_dtype dtype;
+    void *data;
+    size_t count;
+    uint64_t seed;
+};
+
+/* Two random bits: 0 is one step down, 1 one step up, else stay. */
+#define RUN_STEP(bits) (((bits) & 3) == 0 ? -1 : ((bits) & 3) == 1 ? 1 : 0)
+
+/* Floats of one sign are ordered like their bits, so a step is +-1 on the magnitude. Zeros,
+ * infinities, NaN and the largest finite number stay. */
+#define RUN_JITTER(name, uint, magnitude, limit)                                                 \
+    static void name(uint *x, size_t begin, size_t end, uint64_t seed)                           \
+    {                                                                                            \
+        for (size_t i = begin; i < end;) {                                                       \
+            uint64_t bits = run_mix(seed + i / 32);                                              \
+            size_t stop = ODB_MIN(end, (i / 32 + 1) * 32);                                       \
+            for (bits >>= i % 32 * 2; i < stop; i++, bits >>= 2)                                 \
+                if ((x[i] & (magnitude)) != 0 && (x[i] & (magnitude)) < (limit))                 \
+                    x[i] += (uint)RUN_STEP(bits);                                                \
+        }                                                                                        \
+    }
+RUN_JITTER(run_jitter_16, odb_u16, 0x7fff, 0x7bff)
+RUN_JITTER(run_jitter_b16, odb_u16, 0x7fff, 0x7f7f)
+RUN_JITTER(run_jitter_32, odb_u32, 0x7fffffffu, 0x7f7fffffu)
+RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
+#undef RUN_JITTER
+
+static void run_jitter_block(void *arg, size_t begin, size_t end)
+{
+    const struct run_jitter *j = arg;
+    if (j->dtype == ODB_F32)
+        run_jitter_32(j->data, begin, end, j->seed);
+    else if (j->dtype == ODB_F64)
+        run_jitter_64(j->data, begin, end, j->seed);
+    else if (j->dtype == ODB_F16)
+        run_jitter_16(j->data, begin, end, j->seed);
+    else if (j->dtype == ODB_BF16)
+        run_jitter_b16(j->data, begin, end, j->seed);
+}
+
+/* --- rounding --------------------------------------------------------------------------------- */
+
+struct run_round {
+    struct odb_tensor *t;
+    enum odb_dtype to; /* ODB_UNDEFINED: tf32 */
+};
+
+static void run_round_block(void *arg, size_t begin, size_t end)
+{
+    const struct run_round *r = arg;
+    if (r->t->dtype == ODB_F64)
+        odb_round_f64(r->to, (odb_f64 *)r->t->data + begin, end - begin);
+    else if (r->to == ODB_UNDEFINED)
+        odb_round_tf32((odb_f32 *)r->t->data + begin, end - begin);
+    else
+        odb_round_f32(r->to, (odb_f32 *)r->t->data + begin, end - begin);
+}
+
+/* Rounds or moves the elements of t, which nobody shares, as the precision wants. salt tells the
+ * operands and results of a call apart. */
+static void run_disturb(const struct odb_call *call, struct odb_tensor *t, uint64_t salt)
+{
+    if (call->precision == ODB_PREC_NOISY) {
+        struct run_jitter j = {t->dtype, t->data, t->count, run_mix(call->seed ^ salt << 56)};
+        odb_parallel_for(t->count, 1 << 16, run_jitter_block, &j);
+        return;
+    }
+    struct run_round r = {t, call->precision == ODB_PREC_F16    ? ODB_F16
+                             : call->precision == ODB_PREC_BF16 ? ODB_BF16
+                                                                : ODB_UNDEFINED};
+    if (t->dtype == ODB_F32 || (t->dtype == ODB_F64 && r.to != ODB_UNDEFINED))
+        odb_parallel_for(t->count, 1 << 16, run_round_block, &r);
+}
+
+/* Whether the precision changes the operands (results) of this call at all. */
+static bool run_disturbs(const struct odb_call *call, bool result)
+{
+    switch (call->precision) {
+    case ODB_PREC_F16:
+    case ODB_PREC_BF16:
+        return true;
+    case ODB_PREC_TF32:
+        return !result && (call->op->flags & ODB_OP_MATMUL) != 0;
+    case ODB_PREC_NOISY:
+        return (call->op->flags & ODB_OP_REAL) != 0 && (call->op->flags & ODB_OP_EXACT) == 0;
+    default:
+        return false;
+    }
+}
+
+/* --- operands --------------------------------------------------------------------------------- */
+
+static enum odb_status run_check_types(const struct odb_call *call, struct odb_error *err)
+{
+    const struct odb_op *op = call->op;
+    if (call->n_in < op->min_in || call->n_in > op->max_in)
+        return odb_fail(err, ODB_E_OPERATOR, "%s takes %d to %d inputs, not %d", op->name,
+                        op->min_in, op->max_in, call->n_in);
+    if (call->n_out < op->min_out || call->n_out > op->max_out)
+        return odb_fail(err, ODB_E_OPERATOR, "%s gives %d to %d outputs, not %d", op->name,
+                        op->min_out, op->max_out, call->n_out);
+    uint32_t mask = ODB_T_ANY;
+    for (int i = 0; i < call->n_in; i++) {
+        if (i < (int)ODB_COUNT(op->types) && op->types[i])
+            mask = op->types[i];
+        const struct odb_tensor *t = call->in[i];
+        if (!t && i < op->min_in)
+            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s is missing", i, op->name);
+        if (t && t->kind == ODB_TENSOR && !(ODB_BIT(t->dtype) & mask))
+            return odb_fail(err, ODB_UNSUPPORTED, "no %s kernel (opset %d) for input %d of type %s",
+                            op->name, call->opset, i, odb_dtype_info(t->dtype)->name);
+    }
+    return ODB_OK;
+}
+
+/* Moves give the same whether their operands are converted before or their results after, and
+ * results are often far smaller (Gather from a vocabulary). True where that holds for the call. */
+static bool run_moves_only(const struct odb_call *call)
+{
+    enum odb_dtype first = ODB_UNDEFINED;
+    if (!(call->op->flags & ODB_OP_EXACT) || (call->op->flags & ODB_OP_REAL))
+        return false;
+    for (int i = 0; i < call->n_in; i++) {
+        if (!run_is_float(call->in[i]))
+            continue;
+        if (first != ODB_UNDEFINED && call->in[i]->dtype != first)
+            return false;
+        first = call->in[i]->dtype;
+    }
+    return true;
+}
+
+/* The operand as the kernel gets it: *out is a new reference. */
+static enum odb_status run_operand(const struct odb_call *call, int i, struct odb_tensor **out,
+                                   struct odb_error *err)
+{
+    const struct odb_tensor *t = call->in[i];
+    bool kept = i < 32 && (call->keep_in >> i & 1);
+    *out = NULL;
+    if (!run_is_float(t) || !t->data || run_moves_only(call)) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
+    if (call->precision == ODB_PREC_F64)
+        return odb_tensor_cast(out, t, ODB_F64, err);
+    bool noisy = call->precision == ODB_PREC_NOISY;
+    bool disturb = run_disturbs(call, false) && !kept;
+    bool widen = run_is_narrow(t->dtype) && (call->op->flags & ODB_OP_REAL);
+    struct odb_tensor *own = NULL;
+    if (disturb && noisy) { /* jitter is a step in the declared type, so it comes before widening */
+        ODB_TRY(odb_tensor_clone(&own, t, err));
+        run_disturb(call, own, (uint64_t)i + 1);
+        t = own;
+    }
+    enum odb_status status = ODB_OK;
+    if (widen)
+        status = odb_tensor_cast(out, t, ODB_F32, err);
+    else if (disturb && !noisy)
+        status = odb_tensor_clone(out, t, err);
+    else
+        *out = odb_tensor_ref(t);
+    if (status == ODB_OK && disturb && !noisy && !run_is_narrow((*out)->dtype))
+        run_disturb(call, *out, 0);
+    odb_tensor_unref(own);
+    return status;
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+/* Brings result i from the kernel's type to the declared one, and disturbs it. */
+static enum odb_status run_result(const struct odb_call *call, int i, enum odb_dtype declared,
+                                  struct odb_tensor **out, struct odb_error *err)
+{
+    struct odb_tensor *t = out[i];
+    if (!run_is_float(t))
+        return ODB_OK;
+    enum odb_dtype want = call->precision == ODB_PREC_F64 ? ODB_F64 : declared;
+    bool kept = i < 32 && (call->keep_out >> i & 1);
+    bool disturb = run_disturbs(call, true) && !kept;
+    bool shared = atomic_load(&t->refs) > 1 || atomic_load(&t->storage->refs) > 1;
+    struct odb_tensor *next = NULL;
+    if (disturb && call->precision != ODB_PREC_NOISY && !run_is_narrow(t->dtype)) {
+        if (shared) {
+            ODB_TRY(odb_tensor_clone(&next, t, err));
+            odb_tensor_unref(t);
+            out[i] = t = next;
+            shared = false;
+        }
+        run_disturb(call, t, 0);
+    }
+    if (odb_dtype_is_float(want) && want != t->dtype) {
+        ODB_TRY(odb_tensor_cast(&next, t, want, err));
+        odb_tensor_unref(t);
+        out[i] = t = next;
+        shared = false;
+    }
+    if (disturb && call->precision == ODB_PREC_NOISY && !shared)
+        run_disturb(call, t, (uint64_t)i + 101);
+    return ODB_OK;
+}
+
+static enum odb_status run_allocate(struct odb_kern *k, bool *all_alias)
+{
+    *all_alias = true;
+    for (int i = 0; i < k->n_out; i++) {
+        const struct odb_outline *line = &k->outline[i];
+        if (!k->wanted[i])
+            continue;
+        if (!line->set)
+            return ODB_KERN_FAIL(k, "%s does not give output %d", k->op->name, i);
+        if (line->alias) {
+            ODB_TRY(odb_tensor_reshape(&k->out[i], k->in[line->alias - 1], line->rank, line->dims,
+                                       k->err));
+            continue;
+        }
+        *all_alias = false;
+        ODB_TRY(odb_tensor_new_raw(&k->out[i], line->dtype, line->rank, line->dims, k->err));
+    }
+    return ODB_OK;
+}
+
+/* What infer() says of the call's own operands: the declared types of the results. */
+static enum odb_status run_declare(const struct odb_call *call, struct odb_kern *k,
+                                   enum odb_dtype *declared)
+{
+    enum odb_dtype narrow = ODB_UNDEFINED;
+    for (int i = 0; i < call->n_in && narrow == ODB_UNDEFINED; i++)
+        if (call->in[i] && run_is_narrow(call->in[i]->dtype))
+            narrow = call->in[i]->dtype;
+    for (int i = 0; i < call->n_out; i++)
+        declared[i] = narrow; /* operators that allocate for themselves: the operands' type */
+    if (!call->op->infer)
+        return ODB_OK;
+    ODB_TRY(call->op->infer(k));
+    for (int i = 0; i < call->n_out; i++) {
+        declared[i] = k->outline[i].dtype;
+        k->outline[i].set = false;
+    }
+    return ODB_OK;
+}
+
+#define RUN_MAX_STACK 8
+
+enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
+                           struct odb_error *err)
+{
+    ODB_TRY(run_check_types(call, err));
+    enum odb_status status = ODB_OK;
+    struct odb_outline stack_lines[RUN_MAX_STACK] = {0};
+    struct odb_outline *lines =
+        call->n_out <= RUN_MAX_STACK ? stack_lines : odb_new_n(struct odb_outline, call->n_out);
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, call->n_in);
+    enum odb_dtype *declared = odb_new_n(enum odb_dtype, call->n_out);
+    memset(out, 0, (size_t)call->n_out * sizeof *out);
+    struct odb_kern k = {.op = call->op,
+                         .opset = call->opset,
+                         .attrs = call->attrs,
+                         .n_in = call->n_in,
+                         .n_out = call->n_out,
+                         .in = (const struct odb_tensor **)call->in,
+                         .out = out,
+                         .outline = lines,
+                         .wanted = call->wanted,
+                         .sequential = call->precision == ODB_PREC_NOISY,
+                         .carry_f64 = call->precision == ODB_PREC_F64,
+                         .seed = call->seed,
+                         .err = err};
+    ODB_TRY_OUT(run_declare(call, &k, declared));
+    for (int i = 0; i < call->n_in; i++)
+        ODB_TRY_OUT(run_operand(call, i, &in[i], err));
+    k.in = (const struct odb_tensor **)in;
+    bool all_alias = false;
+    if (call->op->infer) {
+        ODB_TRY_OUT(call->op->infer(&k));
+        ODB_TRY_OUT(run_allocate(&k, &all_alias));
+    }
+    if (!all_alias)
+        ODB_TRY_OUT(call->op->run(&k));
+    for (int i = 0; i < call->n_out; i++)
+        if (call->wanted[i] && out[i])
+            ODB_TRY_OUT(run_result(call, i, declared[i], out, err));
+out:
+    for (int i = 0; i < call->n_in; i++)
+        odb_tensor_unref(in[i]);
+    if (status != ODB_OK) {
+        for (int i = 0; i < call->n_out; i++) {
+            odb_tensor_unref(out[i]);
+            out[i] = NULL;
+        }
+    }
+    if (status == ODB_SKIPPED) /* an input without values, in a real run */
+        status = odb_fail(err, ODB_E_OPERATOR, "an input of %s has no values", call->op->name);
+    free(in);
+    free(declared);
+    if (lines != stack_lines)
+        free(lines);
+    return status;
+}
+
+enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **out,
+                             struct odb_error *err)
+{
+    memset(out, 0, (size_t)call->n_out * sizeof *out);
+    ODB_TRY(run_check_types(call, err));
+    if (!call->op->infer)
+        return ODB_SKIPPED;
+    struct odb_outline *lines = odb_new_n(struct odb_outline, call->n_out);
+    struct odb_kern k = {.op = call->op,
+                         .opset = call->opset,
+                         .attrs = call->attrs,
+                         .n_in = call->n_in,
+                         .n_out = call->n_out,
+                         .in = (const struct odb_tensor **)call->in,
+                         .out = out,
+                         .outline = lines,
+                         .wanted = call->wanted,
+                         .err = err};
+    enum odb_status status = call->op->infer(&k);
+    for (int i = 0; i < call->n_out && status == ODB_OK; i++) {
+        const struct odb_outline *line = &lines[i];
+        if (!call->wanted[i] || !line->set)
+            continue;
+        if (line->alias && call->in[line->alias - 1]->data)
+            status = odb_tensor_reshape(&out[i], call->in[line->alias - 1], line->rank, line->dims,
+                                        err);
+        else
+            status = odb_tensor_new_shape(&out[i], line->dtype, line->rank, line->dims, err);
+    }
+    free(lines);
+    return status;
+}

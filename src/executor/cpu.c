@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CPU reference. A plan is made once per graph: which row of the operator table serves each
+ * node, which values must not be rounded, when a value is read for the last time. Running is then
+ * one walk over the nodes in order. Bodies of functions and of control flow have plans of their
+ * own, hung under the node that runs them; a scope at run time is a plan with its values, linked
+ * to the scope around it.
+ */
+#include "executor/cpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "executor/cpu_int.h"
+
+/* --- plans ------------------------------------------------------------------------------------ */
+
+static bool cpu_is(const struct odb_node *node, const char *op_type)
+{
+    return node->domain[0] == '\0' && strcmp(node->op_type, op_type) == 0;
+}
+
+/* A probe of PyTorch exports: any domain, one input, one output, named Debug: an Identity. */
+static bool cpu_is_debug(const struct odb_node *node)
+{
+    return strcmp(node->op_type, "Debug") == 0 && node->n_in == 1 && node->n_out == 1;
+}
+
+/* True where float values at this input only steer: they become shapes, indices or integers. */
+static bool cpu_steers(const struct odb_node *node, int input)
+{
+    if (cpu_is(node, "Cast") || cpu_is(node, "CastLike")) {
+        const struct odb_attr *to = odb_attrs_find(&node->attrs, "to");
+        return to && odb_dtype_is_integer((enum odb_dtype)to->i);
+    }
+    return input > 0 && (cpu_is(node, "Resize") || cpu_is(node, "Upsample"));
+}
+
+/* Marks values that feed only shapes, indices or integer casts, walking back from their readers.
+ * Readers come later in the order, so one backward pass settles it. */
+static void cpu_mark_kept(struct cpu_plan *plan)
+{
+    const struct odb_graph *graph = plan->graph;
+    plan->kept = odb_new_n(bool, graph->n_values);
+    bool *free_use = odb_new_n(bool, graph->n_values); /* some reader computes with it */
+    for (size_t v = 0; v < graph->n_values; v++)
+        free_use[v] = graph->values[v].is_output;
+    for (size_t n = graph->n_nodes; n-- > 0;) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool steers_on = node->n_out > 0 && node->n_captured == 0;
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                steers_on = steers_on && plan->kept[node->out[o]];
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] >= 0 && !steers_on && !cpu_steers(node, i))
+                free_use[node->in[i]] = true;
+        for (size_t c = 0; c < node->n_captured; c++)
+            free_use[node->captured[c]] = true;
+        /* A value is settled once all its readers are behind us, which is when its producer is
+         * reached; kept[] of this node's inputs is therefore updated as readers are met. */
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] >= 0)
+                plan->kept[node->in[i]] = !free_use[node->in[i]];
+    }
+    free(free_use);
+}
+
+static void cpu_mark_last_use(struct cpu_plan *plan)
+{
+    const struct odb_graph *graph = plan->graph;
+    plan->last_use = odb_new_n(int, graph->n_values);
+    for (size_t v = 0; v < graph->n_values; v++) {
+        const struct odb_value *value = &graph->values[v];
+        plan->last_use[v] = value->n_consumers ? value->consumers[value->n_consumers - 1]
+                                               : value->producer;
+    }
+}
+
+/* The node's attributes with references to the enclosing function's attributes resolved. */
+static struct odb_attrs cpu_resolve_attrs(struct cpu_node *slot, const struct odb_node *node,
+                                          const struct odb_attrs *actual,
+                                          const struct odb_attrs *defaults)
+{
+    bool any = false;
+    for (size_t a = 0; a < node->attrs.n; a++)
+        any = any || node->attrs.items[a].ref_name;
+    if (!any)
+        return node->attrs;
+    slot->own_attrs = odb_new_n(struct odb_attr, node->attrs.n);
+    size_t n = 0;
+    for (size_t a = 0; a < node->attrs.n; a++) {
+        const struct odb_attr *attr = &node->attrs.items[a], *from = attr;
+        if (attr->ref_name) {
+            from = odb_attrs_find(actual, attr->ref_name);
+            from = from || !defaults ? from : odb_attrs_find(defaults, attr->ref_name);
+        }
+        if (!from)
+            continue; /* not given by the caller: as if it were absent here */
+        slot->own_attrs[n] = *from;
+        slot->own_attrs[n].ref_name = NULL;
+        slot->own_attrs[n++].name = attr->name;
+    }
+    return (struct odb_attrs){slot->own_attrs, n};
+}
+
+static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
+                                     const struct odb_attrs *defaults, int depth);
+
+static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
+                          const struct odb_attrs *actual, const struct odb_attrs *defaults,
+                          int depth)
+{
+    slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
+    slot->control = cpu_control_find(node);
+    if (slot->control) {
+        slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
+        for (size_t a = 0; a < slot->attrs.n; a++)
+            if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
+                slot->bodies[slot->n_bodies++] =
+                    cpu_plan_new(slot->attrs.items[a].graphs[0], actual, defaults, depth + 1);
+        for (size_t b = 0; b < slot->n_bodies && !slot->why[0]; b++)
+            snprintf(slot->why, sizeof slot->why, "%s", slot->bodies[b]->why);
+        return;
+    }
+    slot->op = cpu_is_debug(node) ? odb_op_find("", "Identity", 1)
+                                  : odb_op_find(node->domain, node->op_type, node->opset);
+    if (slot->op)
+        return;
+    if (node->function && depth < CPU_MAX_DEPTH) {
+        slot->body = cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults,
+                                  depth + 1);
+        snprintf(slot->why, sizeof slot->why, "%s", slot->body->why);
+        return;
+    }
+    snprintf(slot->why, sizeof slot->why, "no reference kernel for %s%s%s (opset %d)",
+             node->domain, node->domain[0] ? "::" : "", node->op_type, node->opset);
+}
+
+static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
+                                     const struct odb_attrs *defaults, int depth)
+{
+    struct cpu_plan *plan = odb_new(struct cpu_plan);
+    plan->graph = graph;
+    plan->nodes = odb_new_n(struct cpu_node, graph->n_nodes);
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        cpu_plan_node(&plan->nodes[n], &graph->nodes[n], actual, defaults, depth);
+        if (plan->nodes[n].why[0] && !plan->why[0])
+            snprintf(plan->why, sizeof plan->why, "%s", plan->nodes[n].why);
+    }
+    cpu_mark_kept(plan);
+    cpu_mark_last_use(plan);
+    return plan;
+}
+
+static void cpu_plan_free(struct cpu_plan *plan)
+{
+    if (!plan)
+        return;
+    for (size_t n = 0; n < plan->graph->n_nodes; n++) {
+        struct cpu_node *slot = &plan->nodes[n];
+        cpu_plan_free(slot->body);
+        for (size_t b = 0; b < slot->n_bodies; b++)
+            cpu_plan_free(slot->bodies[b]);
+        free(slot->bodies);
+        free(slot->own_attrs);
+    }
+    free(plan->nodes);
+    free(plan->kept);
+    free(plan->last_use);
+    free(plan);
+}
+
+enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
+                            struct odb_error *err)
+{
+    struct odb_cpu *cpu = odb_new(struct odb_cpu);
+    const struct odb_attrs none = {NULL, 0};
+    cpu->model = model;
+    cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0);
+    *out = cpu;
+    return ODB_OK;
+}
+
+void odb_cpu_free(struct odb_cpu *cpu)
+{
+    if (!cpu)
+        return;
+    cpu_plan_free(cpu->plan);
+    free(cpu);
+}
+
+const char *odb_cpu_unsupported(const struct odb_cpu *cpu, int node)
+{
+    return cpu->plan->nodes[node].why;
+}
+
+const struct odb_op *odb_cpu_op(const struct odb_cpu *cpu, int node)
+{
+    return cpu->plan->nodes[node].op;
+}
+
+bool odb_cpu_kept(const struct odb_cpu *cpu, int value)
+{
+    return cpu->plan->kept[value];
+}
+
+static bool cpu_plan_random(const struct cpu_node *slot)
+{
+    if (slot->op)
+        return (slot->op->flags & ODB_OP_RANDOM) != 0;
+    bool random = false;
+    for (size_t b = 0; b < slot->n_bodies + 1; b++) {
+        const struct cpu_plan *body = b < slot->n_bodies ? slot->bodies[b] : slot->body;
+        for (size_t n = 0; body && n < body->graph->n_nodes; n++)
+            random = random || cpu_plan_random(&body->nodes[n]);
+    }
+    return random;
+}
+
+bool odb_cpu_random(const struct odb_cpu *cpu, int node)
+{
+    return cpu_plan_random(&cpu->plan->nodes[node]);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value)
+{
+    while (scope) {
+        const struct odb_value *v = &scope->plan->graph->values[value];
+        if (scope->values[value])
+            return scope->values[value];
+        if (v->init)
+            return v->init;
+        if (!v->is_outer || !scope->parent)
+            return NULL;
+        scope = scope->parent;
+        const struct odb_value *outer = odb_graph_value(scope->plan->graph, v->name);
+        if (!outer)
+            return NULL;
+        value = outer->index;
+    }
+    return NULL;
+}
+
+enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
+{
+    const struct odb_graph *graph = scope->plan->graph;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        const struct odb_tensor **in = odb_new_n(const struct odb_tensor *, node->n_in);
+        struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+        enum odb_status status = ODB_OK;
+        if (scope->cancelled && scope->cancelled(scope->payload))
+            status = odb_fail(err, ODB_CANCELLED, "cancelled");
+        for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
+            in[i] = node->in[i] < 0 ? NULL : cpu_scope_read(scope, node->in[i]);
+            if (!in[i] && node->in[i] >= 0)
+                status = odb_fail(err, ODB_E_OPERATOR, "%s has no value", graph->values[node->in[i]].name);
+        }
+        if (status == ODB_OK)
+            status = cpu_node_run(scope, (int)n, in, out, err);
+        for (int o = 0; o < node->n_out && status == ODB_OK; o++)
+            if (node->out[o] >= 0)
+                scope->values[node->out[o]] = out[o];
+        free(in);
+        free(out);
+        if (status != ODB_OK) {
+            char label[200];
+            odb_error_at(err, "node %s", odb_node_label(node, label, sizeof label));
+            return status;
+        }
+    }
+    return ODB_OK;
+}
+
+void cpu_scope_init(struct cpu_scope *scope, const struct cpu_plan *plan,
+                    const struct cpu_scope *like, const struct cpu_scope *parent)
+{
+    *scope = *like;
+    scope->plan = plan;
+    scope->parent = parent;
+    scope->values = odb_new_n(struct odb_tensor *, plan->graph->n_values);
+}
+
+void cpu_scope_dispose(struct cpu_scope *scope)
+{
+    for (size_t v = 0; v < scope->plan->graph->n_values; v++)
+        odb_tensor_unref(scope->values[v]);
+    free(scope->values);
+    scope->values = NULL;
+}
+
+/* A local function: its body sees nothing of the graph around the call. */
+static enum odb_status cpu_run_function(const struct cpu_scope *scope, const struct cpu_plan *body,
+                                        const struct odb_node *node,
+                                        const struct odb_tensor *const *in,
+                                        struct odb_tensor **out, struct odb_error *err)
+{
+    struct cpu_scope inner;
+    cpu_scope_init(&inner, body, scope, NULL);
+    for (int i = 0; i < node->n_in && (size_t)i < body->graph->n_inputs; i++)
+        inner.values[body->graph->inputs[i]] = odb_tensor_ref(in[i]);
+    enum odb_status status = cpu_scope_run(&inner, err);
+    for (int o = 0; o < node->n_out && status == ODB_OK; o++)
+        if ((size_t)o < body->graph->n_outputs && node->out[o] >= 0)
+            out[o] = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[o]));
+    cpu_scope_dispose(&inner);
+    return status;
+}
+
+enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
+                             const struct odb_tensor *const *in, struct odb_tensor **out,
+                             struct odb_error *err)
+{
+    const struct cpu_plan *plan = scope->plan;
+    const struct odb_node *node = &plan->graph->nodes[index];
+    const struct cpu_node *slot = &plan->nodes[index];
+    if (slot->why[0])
+        return odb_fail(err, ODB_UNSUPPORTED, "%s", slot->why);
+    if (slot->control)
+        return slot->control(scope, index, in, out, err);
+    if (slot->body)
+        return cpu_run_function(scope, slot->body, node, in, out, err);
+    bool stack_wanted[16];
+    bool *wanted = node->n_out <= 16 ? stack_wanted : odb_new_n(bool, node->n_out);
+    int n_out = node->n_out, n_in = node->n_in;
+    for (int o = 0; o < node->n_out; o++)
+        wanted[o] = node->out[o] >= 0;
+    while (n_out > slot->op->min_out && !wanted[n_out - 1])
+        n_out--;
+    while (n_in > slot->op->min_in && !in[n_in - 1])
+        n_in--;
+    struct odb_call call = {.op = slot->op,
+                            .opset = node->opset,
+                            .attrs = slot->attrs,
+                            .n_in = n_in,
+                            .n_out = n_out,
+                            .in = in,
+                            .wanted = wanted,
+                            .precision = scope->precision,
+                            .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
+    for (int i = 0; i < n_in && i < 32; i++)
+        if (node->in[i] >= 0 && plan->kept[node->in[i]])
+            call.keep_in |= 1u << i;
+    for (int o = 0; o < n_out && o < 32; o++)
+        if (node->out[o] >= 0 && plan->kept[node->out[o]])
+            call.keep_out |= 1u << o;
+    enum odb_status status = odb_op_run(&call, out, err);
+    if (wanted != stack_wanted)
+        free(wanted);
+    return status;
+}
+
+/* Runs one node of the main graph into run->values; its status is data for after(). */
+static enum odb_status cpu_step(const struct cpu_scope *scope, struct odb_cpu_run *run, int index,
+                                struct odb_error *err)
+{
+    const struct odb_node *node = &scope->plan->graph->nodes[index];
+    const struct odb_graph *graph = scope->plan->graph;
+    bool all_there = node->n_out > 0;
+    for (int o = 0; o < node->n_out; o++)
+        all_there = all_there && (node->out[o] < 0 || run->values[node->out[o]]);
+    if (all_there)
+        return ODB_OK;
+    const struct odb_tensor **in = odb_new_n(const struct odb_tensor *, node->n_in);
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+    enum odb_status status = ODB_OK;
+    for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
+        in[i] = node->in[i] < 0 ? NULL : cpu_scope_read(scope, node->in[i]);
+        if (!in[i] && node->in[i] >= 0)
+            status = odb_fail(err, ODB_SKIPPED, "its input %s was not computed",
+                              graph->values[node->in[i]].name);
+    }
+    if (status == ODB_OK)
+        status = cpu_node_run(scope, index, in, out, err);
+    for (int o = 0; o < node->n_out; o++) {
+        int v = node->out[o];
+        if (v >= 0 && !run->values[v] && status == ODB_OK)
+            run->values[v] = out[o];
+        else
+            odb_tensor_unref(out[o]);
+    }
+    free(in);
+    free(out);
+    return status;
+}
+
+static void cpu_drop_dead(const struct cpu_plan *plan, struct odb_cpu_run *run, int index)
+{
+    const struct odb_graph *graph = plan->graph;
+    const struct odb_node *node = &graph->nodes[index];
+    size_t n = (size_t)node->n_in + (size_t)node->n_out + node->n_captured;
+    for (size_t i = 0; i < n; i++) {
+        size_t o = i - (size_t)node->n_in, c = o - (size_t)node->n_out;
+        int v = i < (size_t)node->n_in    ? node->in[i]
+                : o < (size_t)node->n_out ? node->out[o]
+                                          : node->captured[c];
+        if (v < 0 || plan->last_use[v] > index || !run->values[v])
+            continue;
+        if (run->keep ? run->keep[v] : graph->values[v].is_output)
+            continue;
+        odb_tensor_unref(run->values[v]);
+        run->values[v] = NULL;
+    }
+}
+
+enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *run,
+                                struct odb_error *err)
+{
+    struct cpu_scope scope = {.plan = cpu->plan,
+                              .values = run->values,
+                              .precision = run->precision,
+                              .seed = run->seed,
+                              .cancelled = run->cancelled,
+                              .payload = run->payload};
+    for (size_t n = 0; n < cpu->plan->graph->n_nodes; n++) {
+        if (run->nodes && !run->nodes[n])
+            continue;
+        if (run->cancelled && run->cancelled(run->payload))
+            return odb_fail(err, ODB_CANCELLED, "cancelled");
+        struct odb_error node_err = ODB_ERROR_INIT;
+        enum odb_status status = cpu_step(&scope, run, (int)n, &node_err);
+        if (status == ODB_CANCELLED) {
+            *err = node_err;
+            return status;
+        }
+        if (run->after) {
+            enum odb_status verdict = run->after(run->payload, (int)n, status, &node_err);
+            if (verdict != ODB_OK) {
+                if (err)
+                    *err = node_err;
+                return verdict;
+            }
+        }
+        if (run->free_dead)
+            cpu_drop_dead(cpu->plan, run, (int)n);
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_precision precision,
+                             uint64_t seed, struct odb_tensor *const *in,
+                             struct odb_tensor *const *captured, struct odb_tensor **out,
+                             struct odb_error *err)
+{
+    struct odb_tensor **none =
+        captured ? NULL : odb_new_n(struct odb_tensor *, cpu->plan->graph->n_values);
+    struct cpu_scope scope = {.plan = cpu->plan,
+                              .values = captured ? (struct odb_tensor **)captured : none,
+                              .precision = precision,
+                              .seed = seed};
+    memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
+    enum odb_status status =
+        cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, out, err);
+    free(none);
+    return status;
+}
