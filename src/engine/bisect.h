@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The main job: who made the target diverge from the reference? bisect.c chooses among the
+ * strategies; blame.c, search.c and probe.c are its hands; trace.c is what it believes.
+ */
+#ifndef ODB_ENGINE_BISECT_H
+#define ODB_ENGINE_BISECT_H
+
+#include "compare/criterion.h"
+#include "engine/inputs.h"
+#include "engine/report.h"
+#include "model/model.h"
+
+#define ODB_STRATEGY_LIST(X)                                                                     \
+    X(AUTO, "auto", "blame first, prefixes where probing changes the answer")                    \
+    X(BLAME, "blame", "one run with every value probed, each operator replayed on its inputs")   \
+    X(PREFIX, "prefix", "bisect over prefixes that have only the cut as outputs")                \
+    X(ISOLATED, "isolated", "every node alone on the target, fed with the reference's values")   \
+    X(EACH, "each", "one submodel per node, in order: what scripts do")
+
+enum odb_strategy {
+#define ODB_STRATEGY_ENUM(name, text, help) ODB_STRATEGY_##name,
+    ODB_STRATEGY_LIST(ODB_STRATEGY_ENUM)
+#undef ODB_STRATEGY_ENUM
+};
+
+/* What happens while a search runs, for progress and for the journal. Every probe is announced
+ * before it is tried and reported after; text is borrowed for the call. */
+struct odb_search_event {
+    enum { ODB_EVENT_PHASE, ODB_EVENT_PROBE_BEGIN, ODB_EVENT_PROBE_END, ODB_EVENT_PROGRESS } what;
+    const char *text;  /* "reference trace", "prefix up to #12 Conv conv1" */
+    int node;          /* the cut's node, or ODB_NO_NODE */
+    enum odb_verdict verdict; /* PROBE_END */
+    size_t done, total; /* PROGRESS, PHASE: of this phase; total 0: unknown */
+    double seconds;     /* PROBE_END */
+};
+
+struct odb_search_hooks {
+    void (*event)(void *payload, const struct odb_search_event *event); /* may be NULL */
+    bool (*cancelled)(void *payload);                                   /* may be NULL */
+    void *payload;
+};
+
+struct odb_bisect_options {
+    const char *reference; /* spec; default "cpu" */
+    const char *target;    /* spec; required */
+    struct odb_criterion tolerance;
+    const char *expect; /* "f16", "bf16", "tf32", or NULL */
+    enum odb_strategy strategy;
+    uint64_t seed; /* of noisy runs and jitter */
+    struct odb_search_hooks hooks;
+};
+
+/* Runs the search. The report is complete on ODB_OK; on ODB_CANCELLED and on executor failures it
+ * holds what was known by then (and is still the caller's to free). *out is never NULL unless
+ * memory or usage failed. ODB_UNSUPPORTED: no output can be reached by the reference. */
+enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,
+                           const struct odb_feeds *feeds, const struct odb_bisect_options *options,
+                           struct odb_error *err) ODB_MUST_USE;
+
+/* Runs the whole model, or the prefix that computes the given values, once on an executor (an
+ * in-process `cpu` spec included, through the same child). names[] are value names; outputs are
+ * owned by the caller. For `run`, `print`, `compare`, `export`. */
+enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
+                               const char *spec, const int *values, size_t n_values,
+                               struct odb_tensor **outputs, char *description, size_t size,
+                               struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a model is fed: from files, from ranges, or generated, always the same for the same seed.
+ */
+#ifndef ODB_ENGINE_INPUTS_H
+#define ODB_ENGINE_INPUTS_H
+
+#include "model/model.h"
+
+/* As the options say; borrowed strings. */
+struct odb_input_options {
+    const char *const *inputs; /* --input NAME=FILE or NAME=range(lo,hi[,seed]) */
+    size_t n_inputs;
+    const char *inputs_from; /* --inputs-from DIR|FILE; NULL: none */
+    const char *const *dims; /* --dim NAME=N, --dim INPUT[AXIS]=N */
+    size_t n_dims;
+    uint32_t seed; /* 42 */
+};
+
+#define ODB_INPUT_OPTIONS_INIT {.seed = 42}
+
+struct odb_feed {
+    int value;                 /* value index in the main graph */
+    struct odb_tensor *tensor; /* ref */
+    char source[256];          /* "generated uniform [-1, 1) seed 42", "file x.npy", … */
+};
+
+struct odb_feeds {
+    struct odb_feed *items; /* owned; in the order of odb_graph_feeds() */
+    size_t n;
+    char *warnings; /* owned; lines, "" when none (an input generated although others were given) */
+};
+
+/* A dimension left unbound is ODB_E_USAGE with the very option to add. The stream of random numbers
+ * runs over all inputs in order (MT19937), so giving one input a file does not change the
+ * numbers of the others. */
+enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *model,
+                               const struct odb_input_options *options,
+                               struct odb_error *err) ODB_MUST_USE;
+void odb_feeds_free(struct odb_feeds *feeds);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a search found: the object behind the text, the JSON, the session and the screen.
+ */
+#ifndef ODB_ENGINE_REPORT_H
+#define ODB_ENGINE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compare/verdict.h"
+#include "engine/inputs.h"
+#include "model/model.h"
+
+#define ODB_DIAGNOSIS_LIST(X)                                                                    \
+    X(INTRODUCED, "introduced")                                                                  \
+    X(AMPLIFIED, "amplified")                                                                    \
+    X(ACCUMULATED, "accumulated")                                                                \
+    X(FUSION, "fusion")                                                                          \
+    X(PROBE_EFFECT, "probe-effect")                                                              \
+    X(NONDETERMINISTIC, "nondeterministic")                                                      \
+    X(NAN, "nan")                                                                                \
+    X(CRASH, "crash")                                                                            \
+    X(HANG, "hang")
+
+enum odb_diagnosis {
+#define ODB_DIAGNOSIS_ENUM(name, text) ODB_KIND_##name,
+    ODB_DIAGNOSIS_LIST(ODB_DIAGNOSIS_ENUM)
+#undef ODB_DIAGNOSIS_ENUM
+};
+const char *odb_diagnosis_name(enum odb_diagnosis kind);
+
+/* A number that may not have been had. NaN stands for itself. */
+struct odb_number {
+    bool known;
+    double v;
+};
+#define ODB_NUMBER(x) ((struct odb_number){true, (x)})
+
+enum odb_opinion { ODB_OPINION_NONE, ODB_OPINION_TARGET, ODB_OPINION_REFERENCE,
+                   ODB_OPINION_NEITHER };
+
+/* All that is known about one value of the main graph. Errors are relative to rms of the golden
+ * value (mechanism 6): dimensionless. */
+struct odb_value_report {
+    enum odb_verdict verdict;
+    struct odb_number error, error_mean, noise;
+    /* Of the node that makes it, on the target's own inputs; unknown for feeds. */
+    struct odb_number local_error, inherited_error, gain, local_noise;
+    bool boundary; /* golden would have decided otherwise than the reference */
+    bool culprit;  /* local error over local noise */
+    char reason[160]; /* why this verdict, in words; may be "" */
+};
+
+struct odb_culprit {
+    int node;  /* index in the main graph */
+    int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
+    enum odb_diagnosis kind;
+    struct odb_value_report numbers; /* of value */
+    bool reaches_output, verified;
+    int segment[2]; /* first and last node of the smallest region that fails */
+    enum odb_opinion third_opinion;
+    char *text; /* owned: one paragraph in plain words */
+};
+
+struct odb_search_step {
+    const char *step; /* "reference", "plain", "probed", "prefix", "isolated", "third" …; static */
+    char *why;        /* owned */
+    size_t loads, runs;
+    double seconds;
+};
+
+struct odb_report {
+    const struct odb_model *model; /* borrowed */
+    char sha256[65];
+    char *reference, *target, *golden, *tolerance; /* owned specs */
+    const char *expect;                            /* static: "f16" …; NULL */
+    const struct odb_feeds *feeds;                 /* borrowed */
+    bool outputs_diverge;
+    ODB_VEC(char *) warnings;                      /* owned lines */
+    ODB_VEC(struct odb_search_step) steps;
+    ODB_VEC(struct odb_culprit) culprits;
+    struct odb_value_report *values;               /* owned; [graph->n_values] */
+    size_t n_unsupported;                          /* nodes without a reference kernel */
+    size_t target_loads, target_runs;
+    double seconds, reference_seconds, target_seconds;
+    char *target_description; /* owned */
+};
+
+struct odb_report *odb_report_new(const struct odb_model *model);
+void odb_report_free(struct odb_report *report);
+void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
+
+/* The JSON of interfaces.md. */
+void odb_report_json(const struct odb_report *report, struct odb_buf *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The repro directory: a small model that shows the fault, what goes in, what should come out and
+ * what does, for somebody who has never seen the whole. It is re-run from where it was written
+ * before anybody claims that it reproduces.
+ */
+#ifndef ODB_ENGINE_REPRO_H
+#define ODB_ENGINE_REPRO_H
+
+#include "engine/bisect.h"
+
+struct odb_repro_options {
+    int first, last;       /* nodes of the segment (equal: one node) */
+    const char *dir;       /* created; must not exist or be empty */
+    const char *reference, *target; /* specs */
+    struct odb_criterion tolerance;
+    const char *expect;
+    int64_t ir_version;    /* 0: the model's */
+    const struct odb_report *report; /* may be NULL: then only what the export measures is in it */
+    struct odb_search_hooks hooks;
+};
+
+struct odb_repro_result {
+    bool reproduces;
+    enum odb_verdict verdict;
+    double error, tolerance;
+    char summary[400]; /* one line: what was written and what the re-run showed */
+};
+
+enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,
+                                const struct odb_feeds *feeds,
+                                const struct odb_repro_options *options,
+                                struct odb_error *err) ODB_MUST_USE;
+
+#endif
