@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ODB_ENGINE_CLOCK_H
+#define ODB_ENGINE_CLOCK_H
+
+#include <time.h>
+
+/* Seconds of the monotonic clock. */
+static inline double odb_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/clock.h"
+
+void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
+                     const struct odb_feeds *feeds, const struct odb_trace *trace,
+                     struct odb_target *target, struct odb_search_hooks hooks)
+{
+    const struct odb_graph *graph = model->graph;
+    *prober = (struct odb_prober){model, trace, feeds, target, hooks,
+                                  odb_new_n(const char *, graph->n_outputs)};
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
+    odb_target_set_cancel(target, hooks.cancelled, hooks.payload);
+}
+
+void odb_prober_dispose(struct odb_prober *prober)
+{
+    free(prober->original_outputs);
+    prober->original_outputs = NULL;
+}
+
+enum odb_verdict odb_probe_verdict(enum odb_status status)
+{
+    return status == ODB_OK          ? ODB_VERDICT_PASS
+           : status == ODB_E_CRASH   ? ODB_VERDICT_CRASH
+           : status == ODB_E_TIMEOUT ? ODB_VERDICT_TIMEOUT
+                                     : ODB_VERDICT_UNTESTABLE;
+}
+
+void odb_probe_drop(struct odb_probe *probe)
+{
+    for (size_t i = 0; i < probe->n_values; i++) {
+        odb_tensor_unref(probe->outputs[i]);
+        probe->outputs[i] = NULL;
+    }
+}
+
+/* --- building the cut --------------------------------------------------------------------------- */
+
+/* A probe under way: what extraction, load and run have in common. */
+struct probe_cut {
+    bool *nodes; /* owned; [n_nodes] */
+    struct odb_port *in, *out; /* owned */
+    size_t n_in, n_out;
+    struct odb_named *feeds; /* owned; [n_in] */
+    const char **names;      /* owned; [n_out] */
+    size_t *slot;            /* owned; [n_out] index into probe->values */
+};
+
+static void probe_cut_dispose(struct probe_cut *cut)
+{
+    free(cut->nodes);
+    free(cut->in);
+    free(cut->out);
+    free(cut->feeds);
+    free(cut->names);
+    free(cut->slot);
+}
+
+static const struct odb_tensor *probe_known(const struct odb_prober *prober,
+                                            const struct odb_probe *probe, int value)
+{
+    if (probe->given && probe->given[value])
+        return probe->given[value];
+    for (size_t f = 0; f < prober->feeds->n; f++)
+        if (prober->feeds->items[f].value == value)
+            return prober->feeds->items[f].tensor;
+    return prober->trace ? odb_trace_value(prober->trace, value)
+                         : prober->model->graph->values[value].init;
+}
+
+static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
+                                        const struct odb_probe *probe, struct probe_cut *cut,
+                                        struct odb_error *err)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    int *list = odb_new_n(int, graph->n_values);
+    cut->n_in = odb_graph_segment_inputs(graph, cut->nodes, list);
+    cut->in = odb_new_n(struct odb_port, cut->n_in);
+    cut->feeds = odb_new_n(struct odb_named, cut->n_in);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < cut->n_in && status == ODB_OK; i++) {
+        const struct odb_value *value = &graph->values[list[i]];
+        const struct odb_tensor *t = probe_known(prober, probe, list[i]);
+        if (!t)
+            status = odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed",
+                              value->name);
+        bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
+        cut->in[i] = (struct odb_port){.value = list[i], .like = t, .symbolic = symbolic};
+        cut->feeds[i] = (struct odb_named){value->name, t};
+    }
+    free(list);
+    return status;
+}
+
+static enum odb_status probe_cut_make(const struct odb_prober *prober,
+                                      const struct odb_probe *probe, struct probe_cut *cut,
+                                      struct odb_error *err)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    cut->nodes = odb_new_n(bool, graph->n_nodes);
+    if (probe->nodes)
+        memcpy(cut->nodes, probe->nodes, graph->n_nodes * sizeof *cut->nodes);
+    else
+        odb_graph_ancestors(graph, probe->values, probe->n_values, NULL, cut->nodes);
+    ODB_TRY(probe_cut_inputs(prober, probe, cut, err));
+    cut->out = odb_new_n(struct odb_port, probe->n_values);
+    cut->names = odb_new_n(const char *, probe->n_values);
+    cut->slot = odb_new_n(size_t, probe->n_values);
+    bool *seen = odb_new_n(bool, graph->n_values);
+    for (size_t i = 0; i < probe->n_values; i++) {
+        int v = probe->values[i];
+        const struct odb_value *value = &graph->values[v];
+        if (value->producer == ODB_NO_NODE || !cut->nodes[value->producer] || seen[v])
+            continue;
+        seen[v] = true;
+        cut->slot[cut->n_out] = i;
+        cut->names[cut->n_out] = value->name;
+        cut->out[cut->n_out++] = (struct odb_port){
+            .value = v,
+            .like = prober->trace ? prober->trace->ref[v] : NULL,
+            .symbolic = prober->trace && prober->trace->dynamic[v]};
+    }
+    free(seen);
+    return ODB_OK;
+}
+
+/* --- asking ------------------------------------------------------------------------------------- */
+
+static void probe_tell(const struct odb_prober *prober, const struct odb_probe *probe, bool end,
+                       enum odb_status status)
+{
+    if (!prober->hooks.event)
+        return;
+    struct odb_search_event event = {.what = end ? ODB_EVENT_PROBE_END : ODB_EVENT_PROBE_BEGIN,
+                                     .text = probe->what,
+                                     .node = probe->node,
+                                     .verdict = odb_probe_verdict(status),
+                                     .seconds = probe->seconds};
+    prober->hooks.event(prober->hooks.payload, &event);
+}
+
+static enum odb_status probe_execute(struct odb_prober *prober, struct odb_probe *probe,
+                                     const struct probe_cut *cut, struct odb_error *err)
+{
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, cut->n_out);
+    enum odb_status status = ODB_OK;
+    if (cut->n_out)
+        status = odb_target_run(prober->target, cut->feeds, cut->n_in, cut->names, cut->n_out,
+                                outputs, err);
+    for (size_t o = 0; o < cut->n_out && status == ODB_OK; o++)
+        probe->outputs[cut->slot[o]] = outputs[o];
+    for (size_t i = 0; i < probe->n_values && status == ODB_OK; i++) { /* feeds, repeats */
+        int v = probe->values[i];
+        for (size_t o = 0; o < cut->n_out && !probe->outputs[i]; o++)
+            if (cut->out[o].value == v)
+                probe->outputs[i] = odb_tensor_ref(outputs[o]);
+        if (!probe->outputs[i])
+            probe->outputs[i] = odb_tensor_ref(probe_known(prober, probe, v));
+    }
+    free(outputs);
+    return status;
+}
+
+static enum odb_status probe_load(struct odb_prober *prober, const struct probe_cut *cut,
+                                  struct odb_error *err)
+{
+    const struct odb_model *model = prober->model;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_extract what = {.nodes = cut->nodes,
+                               .inputs = cut->in,
+                               .n_inputs = cut->n_in,
+                               .outputs = cut->out,
+                               .n_outputs = cut->n_out,
+                               .weights = ODB_WEIGHTS_REFERENCE};
+    enum odb_status status = odb_model_extract(model, &what, &bytes, err);
+    int *index = odb_new_n(int, model->graph->n_nodes);
+    size_t n = 0;
+    for (size_t i = 0; i < model->graph->n_nodes; i++)
+        if (cut->nodes[i])
+            index[n++] = (int)i;
+    if (status == ODB_OK) {
+        struct odb_load load = {.bytes = bytes.data,
+                                .size = bytes.len,
+                                .dir = model->dir,
+                                .node_index = index,
+                                .n_nodes = n,
+                                .original_outputs = prober->original_outputs,
+                                .n_original_outputs = model->graph->n_outputs};
+        status = odb_target_load(prober->target, &load, err);
+    }
+    free(index);
+    odb_buf_dispose(&bytes);
+    return status;
+}
+
+static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *probe, bool load,
+                                struct odb_error *err)
+{
+    struct probe_cut cut = {0};
+    double start = odb_clock();
+    enum odb_status status = probe_cut_make(prober, probe, &cut, err);
+    probe_tell(prober, probe, false, ODB_OK);
+    if (status == ODB_OK && load && cut.n_out)
+        status = probe_load(prober, &cut, err);
+    if (status == ODB_OK)
+        status = probe_execute(prober, probe, &cut, err);
+    probe->seconds = odb_clock() - start;
+    probe_tell(prober, probe, true, status);
+    probe_cut_dispose(&cut);
+    return status;
+}
+
+enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
+                              struct odb_error *err)
+{
+    return probe_do(prober, probe, true, err);
+}
+
+enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
+                                struct odb_error *err)
+{
+    return probe_do(prober, probe, false, err);
+}
+
+enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
+                               const char *spec, const int *values, size_t n_values,
+                               struct odb_tensor **outputs, char *description, size_t size,
+                               struct odb_error *err)
+{
+    struct odb_target *target = NULL;
+    ODB_TRY(odb_target_open(&target, spec, err));
+    struct odb_prober prober;
+    struct odb_search_hooks quiet = {0};
+    odb_prober_init(&prober, model, feeds, NULL, target, quiet);
+    struct odb_probe probe = {.what = "run",
+                              .node = ODB_NO_NODE,
+                              .values = values,
+                              .n_values = n_values,
+                              .outputs = outputs};
+    enum odb_status status = odb_probe_run(&prober, &probe, err);
+    if (description && size) {
+        size_t n = strlen(odb_target_description(target));
+        n = ODB_MIN(n, size - 1);
+        memcpy(description, odb_target_description(target), n);
+        description[n] = '\0';
+    }
+    odb_prober_dispose(&prober);
+    odb_target_close(target);
+    return status;
+}

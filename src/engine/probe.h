@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Asking the target. Plain runs, probed runs, prefixes, segments and single nodes are all one
+ * thing: a set of nodes cut out of the model, what it is fed, and which values are read.
+ */
+#ifndef ODB_ENGINE_PROBE_H
+#define ODB_ENGINE_PROBE_H
+
+#include "engine/bisect.h"
+#include "engine/trace.h"
+#include "executor/target.h"
+
+struct odb_prober {
+    const struct odb_model *model; /* borrowed */
+    const struct odb_trace *trace; /* borrowed; NULL: no reference (shapes are as declared) */
+    const struct odb_feeds *feeds; /* borrowed */
+    struct odb_target *target;     /* borrowed */
+    struct odb_search_hooks hooks;
+    const char **original_outputs; /* owned array */
+};
+
+struct odb_probe {
+    const char *what;          /* for the journal: "prefix up to #12 conv1" */
+    int node;                  /* that it is about, or ODB_NO_NODE */
+    const bool *nodes;         /* [n_nodes] marks; NULL: the ancestors of the values, fed by feeds */
+    struct odb_tensor *const *given; /* [n_values] what the cut is fed; NULL entries and NULL:
+                                        the trace's values */
+    const int *values;         /* to read */
+    size_t n_values;
+    struct odb_tensor **outputs; /* [n_values]: refs owned by the caller, NULL where not had */
+    double seconds;            /* out: load and run */
+};
+
+void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
+                     const struct odb_feeds *feeds, const struct odb_trace *trace,
+                     struct odb_target *target, struct odb_search_hooks hooks);
+void odb_prober_dispose(struct odb_prober *prober);
+
+/* Loads and runs. Any status of odb_target_load() and odb_target_run(); the outputs are then NULL.
+ * Values that no node makes are answered from feeds and initializers. */
+enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
+                              struct odb_error *err) ODB_MUST_USE;
+/* Runs what is loaded once more, with the same feeds, into probe->outputs. */
+enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
+                                struct odb_error *err) ODB_MUST_USE;
+
+/* crash, timeout, or untestable: what a failed probe means. */
+enum odb_verdict odb_probe_verdict(enum odb_status status);
+
+void odb_probe_drop(struct odb_probe *probe); /* unrefs the outputs */
+
+#endif

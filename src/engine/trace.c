@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "engine/clock.h"
+
+#define TRACE_NOISY_RUNS 3
+#define TRACE_FLOOR_ULPS 8
+
+enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spec,
+                                    struct odb_error *err)
+{
+    static const struct {
+        const char *spec;
+        enum odb_precision precision;
+    } table[] = {
+        {"cpu", ODB_PREC_NATIVE},    {"cpu:f64", ODB_PREC_F64},   {"cpu:f16", ODB_PREC_F16},
+        {"cpu:bf16", ODB_PREC_BF16}, {"cpu:tf32", ODB_PREC_TF32}, {"cpu:noisy", ODB_PREC_NOISY},
+    };
+    for (size_t i = 0; i < ODB_COUNT(table); i++) {
+        if (strcmp(cpu_spec, table[i].spec) == 0) {
+            *out = table[i].precision;
+            return ODB_OK;
+        }
+    }
+    odb_fail(err, ODB_E_USAGE, "%s cannot be the reference", cpu_spec);
+    return odb_error_remedy(err, "use cpu, cpu:f64, cpu:f16, cpu:bf16 or cpu:tf32");
+}
+
+double odb_noise_floor(double rms, enum odb_dtype dtype)
+{
+    if (!odb_dtype_is_float(dtype) || !(rms > 0))
+        return 0;
+    const struct odb_dtype_info *info = odb_dtype_info(dtype);
+    double ulp = fmax(ldexp(info->eps, ilogb(rms)), info->tiny);
+    return TRACE_FLOOR_ULPS * ulp / rms;
+}
+
+/* The float type that a value's noise is measured in: what the reference made, not golden. */
+static enum odb_dtype trace_dtype(const struct odb_trace *trace, int value)
+{
+    return trace->ref[value] ? trace->ref[value]->dtype : ODB_F32;
+}
+
+/* Puts feeds where a run starts from. */
+static void trace_feed(const struct odb_trace *trace, struct odb_tensor **values)
+{
+    for (size_t f = 0; f < trace->feeds->n; f++)
+        values[trace->feeds->items[f].value] = odb_tensor_ref(trace->feeds->items[f].tensor);
+}
+
+/* --- reference -------------------------------------------------------------------------------- */
+
+struct trace_run {
+    struct odb_trace *trace;
+    struct odb_tensor **values;
+    const struct odb_search_hooks *hooks;
+    const char *phase;
+};
+
+static void trace_progress(const struct trace_run *run, int node)
+{
+    if (!run->hooks->event)
+        return;
+    struct odb_search_event event = {.what = ODB_EVENT_PROGRESS,
+                                     .text = run->phase,
+                                     .node = node,
+                                     .done = (size_t)node + 1,
+                                     .total = run->trace->model->graph->n_nodes};
+    run->hooks->event(run->hooks->payload, &event);
+}
+
+static enum odb_status trace_after_ref(void *payload, int node, enum odb_status status,
+                                       struct odb_error *err)
+{
+    struct trace_run *run = payload;
+    char text[600];
+    trace_progress(run, node);
+    if (status != ODB_OK) {
+        run->trace->why[node] = odb_xstrdup(odb_error_text(err, text, sizeof text));
+        run->trace->n_unsupported++;
+    }
+    return ODB_OK;
+}
+
+static bool trace_cancelled(void *payload)
+{
+    struct trace_run *run = payload;
+    return run->hooks->cancelled && run->hooks->cancelled(run->hooks->payload);
+}
+
+static enum odb_status trace_walk(struct trace_run *run, enum odb_precision precision,
+                                  uint64_t seed, bool free_dead,
+                                  enum odb_status (*after)(void *, int, enum odb_status,
+                                                           struct odb_error *),
+                                  struct odb_error *err)
+{
+    trace_feed(run->trace, run->values);
+    struct odb_cpu_run cpu_run = {.precision = precision,
+                                  .seed = seed,
+                                  .values = run->values,
+                                  .free_dead = free_dead,
+                                  .after = after,
+                                  .payload = run,
+                                  .cancelled = trace_cancelled};
+    return odb_cpu_execute(run->trace->cpu, &cpu_run, err);
+}
+
+/* --- golden ----------------------------------------------------------------------------------- */
+
+/* Golden keeps to the reference's branch: whatever is not a float is taken from the reference, and
+ * marked where golden would have decided otherwise. */
+static void trace_pin(const struct trace_run *run, int node, bool mark)
+{
+    struct odb_trace *trace = run->trace;
+    const struct odb_node *n = &trace->model->graph->nodes[node];
+    bool random = odb_cpu_random(trace->cpu, node);
+    for (int o = 0; o < n->n_out; o++) {
+        int v = n->out[o];
+        struct odb_tensor *ref = v < 0 ? NULL : trace->ref[v], *own = v < 0 ? NULL : run->values[v];
+        if (!ref)
+            continue;
+        bool is_float = ref->kind == ODB_TENSOR && odb_dtype_is_float(ref->dtype);
+        bool missing = !own || (is_float && !odb_tensor_same_shape(own, ref));
+        if (is_float && !random && !missing)
+            continue;
+        if (mark && !is_float && own && !odb_tensor_identical(own, ref))
+            trace->boundary[v] = true;
+        odb_tensor_unref(own);
+        run->values[v] = odb_tensor_ref(ref);
+    }
+}
+
+static enum odb_status trace_after_golden(void *payload, int node, enum odb_status status,
+                                          struct odb_error *err)
+{
+    struct trace_run *run = payload;
+    trace_progress(run, node);
+    trace_pin(run, node, status == ODB_OK);
+    return ODB_OK;
+}
+
+static void trace_raise_noise(struct odb_trace *trace, int value, const struct odb_tensor *t)
+{
+    struct odb_gap gap;
+    const struct odb_tensor *golden = trace->golden[value];
+    if (!t || !golden)
+        return;
+    odb_gap_measure(&gap, t, golden);
+    if (gap.comparable && isfinite(gap.error) && gap.error > trace->noise[value])
+        trace->noise[value] = gap.error;
+}
+
+static enum odb_status trace_after_noisy(void *payload, int node, enum odb_status status,
+                                         struct odb_error *err)
+{
+    struct trace_run *run = payload;
+    const struct odb_node *n = &run->trace->model->graph->nodes[node];
+    trace_progress(run, node);
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0 && run->trace->ref[n->out[o]])
+            trace_raise_noise(run->trace, n->out[o], run->values[n->out[o]]);
+    trace_pin(run, node, false);
+    return ODB_OK;
+}
+
+/* What is known without noisy runs: the floor, and the distance of the reference itself (of the
+ * expected precision where one is expected). */
+static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_run *run,
+                                         struct odb_error *err)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        struct odb_gap gap;
+        if (!trace->ref[v] || !trace->golden[v])
+            continue;
+        odb_gap_measure(&gap, trace->ref[v], trace->golden[v]);
+        if (!gap.comparable)
+            continue;
+        trace->noise[v] = odb_noise_floor(gap.rms, trace_dtype(trace, (int)v));
+        trace_raise_noise(trace, (int)v, trace->ref[v]);
+    }
+    if (trace->expect == ODB_PREC_NATIVE)
+        return ODB_OK;
+    run->phase = "expected precision";
+    run->values = odb_new_n(struct odb_tensor *, graph->n_values);
+    enum odb_status status =
+        trace_walk(run, trace->expect, trace->seed, true, trace_after_noisy, err);
+    for (size_t v = 0; v < graph->n_values; v++)
+        odb_tensor_unref(run->values[v]);
+    free(run->values);
+    return status;
+}
+
+enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
+                                double *noise, struct odb_error *err)
+{
+    static const struct odb_search_hooks quiet = {0};
+    const struct odb_graph *graph = trace->model->graph;
+    bool enough = trace->noisy_done || error <= factor * trace->noise[value];
+    for (int r = 0; !enough && r < TRACE_NOISY_RUNS; r++) {
+        struct trace_run run = {trace, odb_new_n(struct odb_tensor *, graph->n_values), &quiet,
+                                "noise"};
+        enum odb_status status = trace_walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)r,
+                                            true, trace_after_noisy, err);
+        for (size_t v = 0; v < graph->n_values; v++)
+            odb_tensor_unref(run.values[v]);
+        free(run.values);
+        ODB_TRY(status);
+        trace->noisy_done = r + 1 == TRACE_NOISY_RUNS;
+    }
+    *noise = trace->noise[value];
+    return ODB_OK;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+/* Values whose dimensions depend on data: results of these operators, and all that follows. */
+static void trace_mark_dynamic(struct odb_trace *trace)
+{
+    static const char *const sources[] = {"NonZero", "NonMaxSuppression", "Unique", "Compress",
+                                          "Loop", "StringSplit", "Scan", "If"};
+    const struct odb_graph *graph = trace->model->graph;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool dynamic = false;
+        for (size_t s = 0; s < ODB_COUNT(sources); s++)
+            dynamic = dynamic || strcmp(node->op_type, sources[s]) == 0;
+        for (int i = 0; i < node->n_in; i++)
+            dynamic = dynamic || (node->in[i] >= 0 && trace->dynamic[node->in[i]]);
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                trace->dynamic[node->out[o]] = dynamic;
+    }
+}
+
+enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
+                               const struct odb_feeds *feeds, enum odb_precision precision,
+                               enum odb_precision expect, uint64_t seed,
+                               const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    const struct odb_graph *graph = model->graph;
+    struct odb_trace *trace = odb_new(struct odb_trace);
+    double start = odb_clock();
+    *trace = (struct odb_trace){.model = model,
+                                .feeds = feeds,
+                                .precision = precision,
+                                .expect = expect,
+                                .seed = seed,
+                                .ref = odb_new_n(struct odb_tensor *, graph->n_values),
+                                .golden = odb_new_n(struct odb_tensor *, graph->n_values),
+                                .boundary = odb_new_n(bool, graph->n_values),
+                                .dynamic = odb_new_n(bool, graph->n_values),
+                                .why = odb_new_n(char *, graph->n_nodes),
+                                .noise = odb_new_n(double, graph->n_values)};
+    enum odb_status status = ODB_OK;
+    struct trace_run run = {trace, trace->ref, hooks, "reference"};
+    ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
+    ODB_TRY_OUT(trace_walk(&run, precision, seed, false, trace_after_ref, err));
+    run.values = trace->golden;
+    run.phase = "golden";
+    ODB_TRY_OUT(trace_walk(&run, ODB_PREC_F64, seed, false, trace_after_golden, err));
+    ODB_TRY_OUT(trace_first_noise(trace, &run, err));
+    trace_mark_dynamic(trace);
+out:
+    trace->seconds = odb_clock() - start;
+    if (status == ODB_OK)
+        *out = trace;
+    else
+        odb_trace_free(trace);
+    return status;
+}
+
+void odb_trace_free(struct odb_trace *trace)
+{
+    if (!trace)
+        return;
+    const struct odb_graph *graph = trace->model->graph;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        odb_tensor_unref(trace->ref[v]);
+        odb_tensor_unref(trace->golden[v]);
+    }
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        free(trace->why[n]);
+    odb_cpu_free(trace->cpu);
+    free(trace->ref);
+    free(trace->golden);
+    free(trace->boundary);
+    free(trace->dynamic);
+    free(trace->why);
+    free(trace->noise);
+    free(trace);
+}
+
+const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value)
+{
+    return trace->ref[value] ? trace->ref[value] : trace->model->graph->values[value].init;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is believed: every value of the model as the reference computes it, the same in float64
+ * (golden), and how far rounding alone may carry an honest implementation from golden (noise).
+ * Made once per model and inputs; every probe is judged by it.
+ *
+ * All distances are relative: max|e-b| / rms(b) over elements finite on both sides, b golden.
+ */
+#ifndef ODB_ENGINE_TRACE_H
+#define ODB_ENGINE_TRACE_H
+
+#include "engine/inputs.h"
+#include "engine/report.h"
+#include "executor/cpu.h"
+#include "model/model.h"
+
+/* How the reference computes, from a spec such as "cpu:f16" or a --expect type. */
+enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spec,
+                                    struct odb_error *err) ODB_MUST_USE;
+
+/* Distance of one tensor from another. */
+struct odb_gap {
+    bool comparable;  /* same kind and shape, both numeric; the rest is else unset */
+    bool same;        /* equal element by element, -0 = +0, NaN = NaN; any type */
+    bool pattern;     /* NaN and Inf stand at the same places, Inf with the same sign */
+    double error, mean; /* max and mean |e-b| over rms(b); 0 for equal; Inf where rms(b) = 0 */
+    double rms;       /* of the finite elements of b */
+};
+void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b);
+
+/* Eight units in the last place of rms in that type, relative to rms: the least noise there is.
+ * 0 for types that are no floats. */
+double odb_noise_floor(double rms, enum odb_dtype dtype);
+
+struct odb_trace {
+    const struct odb_model *model;   /* borrowed */
+    const struct odb_feeds *feeds;   /* borrowed */
+    struct odb_cpu *cpu;             /* owned */
+    enum odb_precision precision;    /* of the reference */
+    enum odb_precision expect;       /* NATIVE: none */
+    uint64_t seed;
+    struct odb_tensor **ref;         /* owned refs; [n_values]; NULL: not computed */
+    struct odb_tensor **golden;      /* float64; falls back to ref; non-floats are ref's own */
+    bool *boundary;                  /* golden would have decided otherwise */
+    bool *dynamic;                   /* shape depends on data, not only on the inputs' shapes */
+    char **why;                      /* owned; [n_nodes] why the reference has no value; NULL: has */
+    size_t n_unsupported;            /* nodes without a kernel or behind one */
+    double *noise;                   /* [n_values] as far as it is known; see odb_trace_noise() */
+    bool noisy_done;
+    double seconds;
+};
+
+/* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. */
+enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
+                               const struct odb_feeds *feeds, enum odb_precision precision,
+                               enum odb_precision expect, uint64_t seed,
+                               const struct odb_search_hooks *hooks,
+                               struct odb_error *err) ODB_MUST_USE;
+void odb_trace_free(struct odb_trace *trace);
+
+/* The noise of a value. Three noisy runs over the whole model are needed for the full figure;
+ * they are made when an error first exceeds factor times what is known without them, so an honest
+ * and accurate target never pays for them. */
+enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
+                                double *noise, struct odb_error *err) ODB_MUST_USE;
+
+/* Value as it goes into a probe: feed, initializer, or the reference's. Borrowed; may be NULL. */
+const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value);
+
+#endif
