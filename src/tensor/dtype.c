@@ -209,7 +209,7 @@ static double e8m0_decode(unsigned code)
 
 static unsigned e8m0_encode(double v, bool saturate, enum odb_e8m0_round round)
 {
-    if (v != v || (v < 0 && !saturate))
+    if (v != v || (v < 0x1p-127 && !saturate))
         return 255;
     if (!(v > 0x1p-127))
         return 0;

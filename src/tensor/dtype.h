@@ -101,8 +101,9 @@ void odb_round_f64(enum odb_dtype to, odb_f64 *x, size_t n);
 void odb_round_tf32(odb_f32 *x, size_t n);
 
 /* The code of v in a float8 or float4 type as Cast gives it. saturate false: overflow becomes Inf,
- * or NaN where there is none. round counts for E8M0 only; below zero it holds nothing: smallest
- * number when saturating, else NaN. odb_store_f64() saturates and rounds E8M0 to the nearest. */
+ * or NaN where there is none. round counts for E8M0 only, where ties go up and what lies below the
+ * smallest number, zero and negatives included, becomes it, or NaN when not saturating.
+ * odb_store_f64() saturates and rounds E8M0 to the nearest. */
 enum odb_e8m0_round { ODB_E8M0_UP, ODB_E8M0_DOWN, ODB_E8M0_NEAREST };
 uint8_t odb_f64_to_f8(enum odb_dtype dtype, double v, bool saturate, enum odb_e8m0_round round);
 
