@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How far an evaluated value e is from a base b. All sums are doubles, whatever the tensors hold.
+ *
+ * NaN and Inf are counted apart from distances. Two families of numbers treat them differently:
+ * - finite family (error, error_mean, max_abs, max_rel, cosine, ulp_max, rms, finite_*): over the
+ *   pairs that are finite on both sides, rms over the finite elements of b;
+ * - NumPy family (diff1 … mse): over all elements, so that a NaN or Inf shows as it does in the
+ *   scripts that this replaces.
+ * Both agree when everything is finite. A quotient x/0 is inf and 0/0 nan in the NumPy family; in
+ * the finite family a zero distance from a zero base is 0.
+ */
+#ifndef ODB_COMPARE_METRICS_H
+#define ODB_COMPARE_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tensor/tensor.h"
+
+#define ODB_NOWHERE ((size_t)-1)
+
+struct odb_metrics {
+    /* What makes the tensors incomparable; everything below is zero then. */
+    bool missing;        /* one side is absent or has no values */
+    bool shape_mismatch; /* shape, rank, kind or number of items */
+    bool dtype_mismatch; /* class of type: float, integer, bool, string, complex */
+
+    size_t count;  /* elements, over all items; a complex one counts twice */
+    size_t finite; /* pairs that are finite on both sides; the numbers of integers are */
+    size_t nan_both, nan_ref_only, nan_target_only;
+    size_t inf_both;     /* the same infinity on both sides */
+    size_t inf_mismatch; /* an infinity on one side, something else that is no NaN on the other */
+    size_t differing;    /* pairs that are not equal; -0 equals +0, NaN equals NaN */
+    size_t exact_differing; /* those among integers, bools and strings */
+    size_t item;         /* of a container: where the worst pair is */
+    size_t worst;        /* element with the largest finite distance, else the first that differs;
+                            ODB_NOWHERE when all are equal */
+    double worst_e, worst_b;
+
+    double error;      /* max|e-b| / rms(b); inf when b is all zero and e is not */
+    double error_mean; /* mean|e-b| / rms(b) */
+    double rms;        /* of b */
+    double max_abs;
+    double max_rel; /* |e-b| / |b| where b is not 0 */
+    double cosine;  /* 1 when both are zero, 0 when one is */
+    double ulp_max; /* numbers of the narrower type between e and b; floats only */
+    double finite_diff2, finite_diff3_max, finite_diff3_mean;
+
+    double diff1, diff2, diff3_max, diff3_mean;
+    double diff4_more, diff4_less; /* share greater and less among those that differ; -1 if none */
+    size_t diff4_count;
+    double diff_acc; /* share whose integer parts differ */
+    double mae, mape, mse;
+    bool all_close; /* |e-b| <= th + th*|b|, NaN equals NaN, Inf must match */
+    double th;      /* as used */
+};
+
+/* Threshold of diff3 that belongs to a type: 1e-4 for float16 and narrower, else 1e-6. */
+double odb_default_th(enum odb_dtype dtype);
+
+/* Compares tensors, or containers item by item (their numbers taken together; indices of sparse
+ * tensors and keys of maps only exactly). Floats may differ in width, integers too. th < 0: the
+ * default for the base's type. NULL counts as missing. */
+void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
+                 const struct odb_tensor *base, double th);
+
+/* The part of it that a search asks for of every value of a model. */
+struct odb_distance {
+    double max_abs, mean_abs, rms;         /* finite family */
+    double error, error_mean;              /* over rms, as above */
+    size_t count, finite, differing;
+    size_t mismatched;  /* NaN or Inf patterns that differ */
+    bool exact;         /* integers, bools, strings: differing decides */
+};
+
+/* False, and *out zero, when the two are incomparable or are containers. */
+bool odb_distance(struct odb_distance *out, const struct odb_tensor *evaluated,
+                  const struct odb_tensor *base);
+
+/* Bit for bit but for -0 == +0 and NaN == NaN of any payload. False when incomparable, or when the
+ * element types differ. */
+bool odb_equal_exact(const struct odb_tensor *a, const struct odb_tensor *b);
+
+/* |e-b| <= atol + rtol*|b| for all finite pairs, equal infinities, NaN at the same places when
+ * equal_nan, else nowhere. *bad, may be NULL: how many fail. Tensors of one shape, not strings. */
+bool odb_all_close(const struct odb_tensor *evaluated, const struct odb_tensor *base, double rtol,
+                   double atol, bool equal_nan, size_t *bad);
+
+/* |e-b| < 1.5 * 10^-decimals, difference and threshold in the wider of the two float types
+ * (double for integers); NaN at the same places and equal infinities pass. */
+bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tensor *base,
+                      int decimals, size_t *bad);
+
+/* sqrt(sum (e-b)^2 / sum b^2) as the old scripts had it: values, sums and quotient in float32, the
+ * sums in NumPy's order, the root in double. Tensors of one shape, not strings. */
+double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base);
+
+/* diff3_max and diff3_mean passed or not: diff3(target, golden) <= tag * diff3(compare, golden). */
+static inline bool odb_three_way(double target, double compare, double tag)
+{
+    return target <= tag * compare;
+}
+
+#endif
