@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From messages to bytes and files: what write.c, pb.c and build.c share.
+ */
+#ifndef ODB_MODEL_PACK_H
+#define ODB_MODEL_PACK_H
+
+#include "base/buf.h"
+#include "model/arena.h"
+#include "model/model_int.h"
+
+/* Initializers with more bytes than this may stand outside the model file. */
+#define MODEL_LARGE 1024
+
+/* Where weights outside begin, in bytes: cache lines, and what the widest vector loads like, once
+ * the file is mapped. Whole pages would only matter to a reader that maps each weight alone, and
+ * cost up to 4 KiB per weight. */
+#define MODEL_ALIGN 64
+
+char *odb_model__arena_printf(struct model_arena *arena, const char *fmt, ...) ODB_PRINTF(2, 3);
+
+/* A dense tensor with values as a message that borrows its bytes and name; name may be NULL. */
+Onnx__TensorProto *odb_model__tensor_message(const struct odb_tensor *t, const char *name,
+                                             struct model_arena *arena);
+/* A copy of the message's head with these bytes, borrowed, in place of its data. */
+Onnx__TensorProto *odb_model__with_bytes(const Onnx__TensorProto *proto, const void *data,
+                                         size_t size, struct model_arena *arena);
+/* A copy of the message's head that says: my bytes are there. location is borrowed. */
+Onnx__TensorProto *odb_model__with_reference(const Onnx__TensorProto *proto, const char *location,
+                                             size_t offset, size_t size, struct model_arena *arena);
+/* A tensor type; dims NULL: no shape; -1 in dims: the symbol NAME_dimK. */
+Onnx__TypeProto *odb_model__tensor_type(enum odb_dtype dtype, int rank, const int64_t *dims,
+                                        const char *name, struct model_arena *arena);
+
+/* Appends padding up to MODEL_ALIGN and the bytes; returns where they begin. */
+size_t odb_model__append_weight(struct odb_buf *weights, const void *data, size_t size);
+
+/* Appends the message's bytes. Over protobuf's 2 GiB: ODB_E_MODEL. */
+enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
+                                struct odb_error *err) ODB_MUST_USE;
+
+/* Writes a file beside path and renames it, so that nobody sees half of it. What is no regular
+ * file (a pipe, /dev/stdout) is written to directly. */
+enum odb_status odb_model__write_file(const char *path, const void *data, size_t size,
+                                      struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cutting a model out of a model. Every step of a search loads one, so it must be cheap: the new
+ * ModelProto is a handful of heads whose lists point at the loaded model's own messages, and
+ * packing it writes nodes and weights straight from where they are. Nothing is interpreted on the
+ * way, so attributes, bodies and fields that nobody here knows come out as they went in.
+ *
+ * What a cut changes is the border only: inputs and outputs are declared anew, values that became
+ * inputs lose their initializer, and a node whose other outputs are needed gives the replaced one
+ * a name that nobody reads.
+ */
+#include "model/pack.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+struct cut {
+    const struct odb_model *model;
+    const struct odb_graph *graph;
+    const struct odb_extract *what;
+    bool *nodes;     /* [n_nodes] in the cut */
+    bool *reads;     /* [n_values] needed by a node of the cut, or an output */
+    bool *is_in;     /* [n_values] input ports */
+    bool *is_out;    /* [n_values] output ports */
+    bool *functions; /* [n_functions] called, directly or not */
+    int64_t ir_version;
+    Onnx__GraphProto to;
+    struct model_arena *arena; /* owned */
+};
+
+static const char *cut_name(const struct cut *cut, int value)
+{
+    return cut->graph->values[value].name;
+}
+
+static bool cut_has_init(const struct cut *cut, int value)
+{
+    const struct model_int *priv = cut->model->priv;
+    return priv->inits[value] || priv->sparse_inits[value];
+}
+
+static bool cut_is_made(const struct cut *cut, int value)
+{
+    int producer = cut->graph->values[value].producer;
+    return producer != ODB_NO_NODE && cut->nodes[producer];
+}
+
+/* --- what belongs to the cut ------------------------------------------------------------------ */
+
+static enum odb_status cut_mark_ports(struct cut *cut, const struct odb_port *ports, size_t n,
+                                      bool *marks, const char *what, struct odb_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        int value = ports[i].value;
+        if (value < 0 || (size_t)value >= cut->graph->n_values)
+            return odb_fail(err, ODB_E_INPUT, "%s %zu of the submodel is no value of the graph",
+                            what, i);
+        if (!cut_name(cut, value)[0])
+            return odb_fail(err, ODB_E_INPUT, "a value without a name cannot be an %s", what);
+        if (marks[value])
+            return odb_fail(err, ODB_E_INPUT, "'%s' stands twice among the %ss",
+                            cut_name(cut, value), what);
+        marks[value] = true;
+    }
+    return ODB_OK;
+}
+
+static void cut_mark_nodes(struct cut *cut)
+{
+    const struct odb_extract *what = cut->what;
+    if (what->nodes) {
+        memcpy(cut->nodes, what->nodes, cut->graph->n_nodes * sizeof *cut->nodes);
+        return;
+    }
+    int *outputs = arena_new_n(cut->arena, int, what->n_outputs);
+    for (size_t i = 0; i < what->n_outputs; i++)
+        outputs[i] = what->outputs[i].value;
+    odb_graph_ancestors(cut->graph, outputs, what->n_outputs, cut->is_in, cut->nodes);
+}
+
+static void cut_mark_reads(struct cut *cut)
+{
+    for (size_t i = 0; i < cut->graph->n_nodes; i++) {
+        const struct odb_node *node = &cut->graph->nodes[i];
+        if (!cut->nodes[i])
+            continue;
+        for (int k = 0; k < node->n_in; k++)
+            if (node->in[k] != ODB_NO_VALUE)
+                cut->reads[node->in[k]] = true;
+        for (size_t k = 0; k < node->n_captured; k++)
+            cut->reads[node->captured[k]] = true;
+    }
+    for (size_t i = 0; i < cut->what->n_outputs; i++)
+        cut->reads[cut->what->outputs[i].value] = true;
+}
+
+static enum odb_status cut_check_reads(const struct cut *cut, struct odb_error *err)
+{
+    for (size_t v = 0; v < cut->graph->n_values; v++) {
+        int value = (int)v;
+        if (!cut->reads[v] || cut->is_in[v] || cut_is_made(cut, value) || cut_has_init(cut, value))
+            continue;
+        if (cut->is_out[v])
+            return odb_fail(err, ODB_E_INPUT, "output '%s' is made by no node of the submodel",
+                            cut_name(cut, value));
+        odb_fail(err, ODB_E_INPUT, "the submodel needs '%s', which is neither made in it nor given",
+                 cut_name(cut, value));
+        return odb_error_remedy(err, "make it an input");
+    }
+    return ODB_OK;
+}
+
+/* Functions that the graph's nodes call, and those that their bodies call. A function that is
+ * marked already was walked, so the recursion ends even where functions call each other. */
+static void cut_mark_functions(struct cut *cut, const struct odb_graph *graph, const bool *nodes)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct odb_node *node = &graph->nodes[i];
+        if (nodes && !nodes[i])
+            continue;
+        for (size_t a = 0; a < node->attrs.n; a++) {
+            const struct odb_attr *attr = &node->attrs.items[a];
+            for (size_t g = 0; attr->graphs && g < attr->n; g++)
+                cut_mark_functions(cut, attr->graphs[g], NULL);
+        }
+        if (!node->function)
+            continue;
+        size_t f = (size_t)(node->function - cut->model->functions);
+        if (!cut->functions[f]) {
+            cut->functions[f] = true;
+            cut_mark_functions(cut, node->function->graph, NULL);
+        }
+    }
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static char *cut_fresh_name(struct cut *cut, const char *name)
+{
+    size_t ignored;
+    for (int i = 0;; i++) {
+        char *fresh = odb_model__arena_printf(cut->arena, "%s__unused%d", name, i);
+        if (!odb_map_get(cut->graph->by_name, fresh, &ignored))
+            return fresh;
+    }
+}
+
+/* The node's own message, or a copy where one of its outputs comes from outside now. */
+static Onnx__NodeProto *cut_node(struct cut *cut, int index)
+{
+    const struct odb_node *node = &cut->graph->nodes[index];
+    const Onnx__NodeProto *proto = cut->model->priv->nodes[index];
+    Onnx__NodeProto *copy = NULL;
+    for (int k = 0; k < node->n_out && (size_t)k < proto->n_output; k++) {
+        if (node->out[k] == ODB_NO_VALUE || !cut->is_in[node->out[k]])
+            continue;
+        if (!copy) {
+            copy = arena_new(cut->arena, Onnx__NodeProto);
+            *copy = *proto;
+            copy->output = arena_new_n(cut->arena, char *, proto->n_output);
+            memcpy(copy->output, proto->output, proto->n_output * sizeof *proto->output);
+        }
+        copy->output[k] = cut_fresh_name(cut, proto->output[k]);
+    }
+    return copy ? copy : (Onnx__NodeProto *)(uintptr_t)proto;
+}
+
+static void cut_add_nodes(struct cut *cut)
+{
+    cut->to.node = arena_new_n(cut->arena, Onnx__NodeProto *, cut->graph->n_nodes);
+    for (size_t i = 0; i < cut->graph->n_nodes; i++)
+        if (cut->nodes[i])
+            cut->to.node[cut->to.n_node++] = cut_node(cut, (int)i);
+}
+
+/* --- weights ---------------------------------------------------------------------------------- */
+
+/* Where the bytes begin in the model's file; false when they are not in it. */
+static bool cut_file_offset(const struct cut *cut, const ProtobufCBinaryData *raw, size_t *offset)
+{
+    const struct model_int *priv = cut->model->priv;
+    uintptr_t begin = (uintptr_t)priv->file_data, at = (uintptr_t)raw->data;
+    if (!cut->model->path[0] || at < begin || at - begin > priv->file_size ||
+        raw->len > priv->file_size - (at - begin))
+        return false;
+    *offset = at - begin;
+    return true;
+}
+
+static const char *cut_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool cut_is_outside(const Onnx__TensorProto *proto)
+{
+    return proto->has_data_location &&
+           proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
+/* A tensor whose bytes go into a file as they are. */
+static bool cut_has_bytes(const struct odb_tensor *t)
+{
+    return t && t->kind == ODB_TENSOR && t->data && t->dtype != ODB_STRING;
+}
+
+/* A weight that stays inside; one that the model keeps elsewhere comes in, unless that is where it
+ * shall stay. t: the same weight as a tensor, whose bytes are at hand wherever the file is. */
+static enum odb_status cut_inline(struct cut *cut, const Onnx__TensorProto *proto,
+                                  const struct odb_tensor *t, Onnx__TensorProto **out,
+                                  struct odb_error *err)
+{
+    *out = (Onnx__TensorProto *)(uintptr_t)proto;
+    if (!cut_is_outside(proto) || cut->what->weights == ODB_WEIGHTS_REFERENCE)
+        return ODB_OK;
+    if (!cut_has_bytes(t))
+        return odb_fail(err, ODB_E_MODEL, "the values of weight '%s' are not at hand",
+                        proto->name ? proto->name : "");
+    *out = odb_model__with_bytes(proto, t->data, t->bytes, cut->arena);
+    return ODB_OK;
+}
+
+static enum odb_status cut_weight(struct cut *cut, const Onnx__TensorProto *proto,
+                                  const struct odb_tensor *t, Onnx__TensorProto **out,
+                                  struct odb_error *err)
+{
+    const struct odb_extract *what = cut->what;
+    size_t offset;
+    if (what->weights == ODB_WEIGHTS_REFERENCE && !cut_is_outside(proto) && proto->has_raw_data &&
+        proto->raw_data.len > MODEL_LARGE && cut_file_offset(cut, &proto->raw_data, &offset)) {
+        *out = odb_model__with_reference(proto, cut_basename(cut->model->path), offset,
+                                         proto->raw_data.len, cut->arena);
+        return ODB_OK;
+    }
+    if (what->weights == ODB_WEIGHTS_BESIDE && cut_has_bytes(t) && t->bytes > MODEL_LARGE) {
+        offset = odb_model__append_weight(what->weights_out, t->data, t->bytes);
+        *out = odb_model__with_reference(proto, what->weights_file, offset, t->bytes, cut->arena);
+        return ODB_OK;
+    }
+    return cut_inline(cut, proto, t, out, err);
+}
+
+static enum odb_status cut_sparse(struct cut *cut, int value, Onnx__SparseTensorProto **out,
+                                  struct odb_error *err)
+{
+    const Onnx__SparseTensorProto *proto = cut->model->priv->sparse_inits[value];
+    const struct odb_tensor *t = cut->graph->values[value].init;
+    bool parts = t && t->kind == ODB_SPARSE && t->n_items == 2;
+    Onnx__SparseTensorProto *copy = arena_new(cut->arena, Onnx__SparseTensorProto);
+    *copy = *proto;
+    *out = copy;
+    if (proto->values)
+        ODB_TRY(cut_inline(cut, proto->values, parts ? t->items[0] : NULL, &copy->values, err));
+    if (proto->indices)
+        ODB_TRY(cut_inline(cut, proto->indices, parts ? t->items[1] : NULL, &copy->indices, err));
+    return ODB_OK;
+}
+
+static enum odb_status cut_add_weights(struct cut *cut, struct odb_error *err)
+{
+    const struct model_int *priv = cut->model->priv;
+    Onnx__GraphProto *to = &cut->to;
+    size_t n = cut->graph->n_values;
+    to->initializer = arena_new_n(cut->arena, Onnx__TensorProto *, n);
+    to->sparse_initializer = arena_new_n(cut->arena, Onnx__SparseTensorProto *, n);
+    for (size_t v = 0; v < n; v++) {
+        if (!cut->reads[v] || cut->is_in[v])
+            continue;
+        if (priv->inits[v])
+            ODB_TRY(cut_weight(cut, priv->inits[v], cut->graph->values[v].init,
+                               &to->initializer[to->n_initializer++], err));
+        else if (priv->sparse_inits[v])
+            ODB_TRY(
+                cut_sparse(cut, (int)v, &to->sparse_initializer[to->n_sparse_initializer++], err));
+    }
+    if (cut->what->weights == ODB_WEIGHTS_BESIDE && cut->what->weights_out->overflowed)
+        return odb_fail(err, ODB_E_NOMEM, "the weights are larger than their buffer may grow");
+    return ODB_OK;
+}
+
+/* --- types ------------------------------------------------------------------------------------ */
+
+/* What the model says: a declaration with an element type, else what the initializer shows. */
+static const Onnx__TypeProto *cut_declared(struct cut *cut, int value)
+{
+    const struct model_int *priv = cut->model->priv;
+    const Onnx__TypeProto *type = priv->infos[value] ? priv->infos[value]->type : NULL;
+    const Onnx__TensorProto *init = priv->inits[value];
+    bool typed = type && type->value_case != ONNX__TYPE_PROTO__VALUE__NOT_SET &&
+                 !(type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+                   type->tensor_type->elem_type == 0);
+    if (typed || !init)
+        return typed ? type : NULL;
+    return odb_model__tensor_type((enum odb_dtype)init->data_type, (int)init->n_dims,
+                                  init->n_dims ? init->dims : (const int64_t[1]){0}, "",
+                                  cut->arena);
+}
+
+static bool cut_is_tensor(const Onnx__TypeProto *type)
+{
+    return type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+}
+
+static const Onnx__TypeProto *cut_shapeless(struct cut *cut, enum odb_dtype dtype, int rank,
+                                            const char *name)
+{
+    int64_t dims[ODB_MAX_RANK];
+    memset(dims, -1, sizeof dims);
+    return odb_model__tensor_type(dtype, rank, rank <= ODB_MAX_RANK ? dims : NULL, name,
+                                  cut->arena);
+}
+
+/* Type of a container's content, without shape: items of one sequence may differ in it. */
+static Onnx__TypeProto *cut_type_of(struct cut *cut, const struct odb_tensor *t)
+{
+    if (t->kind == ODB_TENSOR)
+        return t->dtype ? odb_model__tensor_type(t->dtype, 0, NULL, "", cut->arena) : NULL;
+    Onnx__TypeProto *inner = NULL;
+    if (t->n_items > 0)
+        inner = cut_type_of(cut, t->items[0]);
+    else if (t->dtype)
+        inner = odb_model__tensor_type(t->dtype, 0, NULL, "", cut->arena);
+    if (!inner)
+        return NULL;
+    Onnx__TypeProto *type = arena_new(cut->arena, Onnx__TypeProto);
+    onnx__type_proto__init(type);
+    if (t->kind == ODB_SEQUENCE) {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE;
+        type->sequence_type = arena_new(cut->arena, Onnx__TypeProto__Sequence);
+        onnx__type_proto__sequence__init(type->sequence_type);
+        type->sequence_type->elem_type = inner;
+    } else if (t->kind == ODB_OPTIONAL) {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE;
+        type->optional_type = arena_new(cut->arena, Onnx__TypeProto__Optional);
+        onnx__type_proto__optional__init(type->optional_type);
+        type->optional_type->elem_type = inner;
+    } else if (t->kind == ODB_SPARSE) {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE;
+        type->sparse_tensor_type = arena_new(cut->arena, Onnx__TypeProto__SparseTensor);
+        onnx__type_proto__sparse_tensor__init(type->sparse_tensor_type);
+        type->sparse_tensor_type->has_elem_type = true;
+        type->sparse_tensor_type->elem_type = inner->tensor_type->elem_type;
+    } else if (t->n_items == 2) {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_MAP_TYPE;
+        type->map_type = arena_new(cut->arena, Onnx__TypeProto__Map);
+        onnx__type_proto__map__init(type->map_type);
+        type->map_type->has_key_type = true;
+        type->map_type->key_type = t->items[0]->dtype;
+        type->map_type->value_type = cut_type_of(cut, t->items[1]);
+    }
+    return type;
+}
+
+/* Type to declare at the border; NULL: nobody knows. The model's declaration stands for whatever
+ * is no plain tensor: an optional that holds a value looks like its value. */
+static const Onnx__TypeProto *cut_port_type(struct cut *cut, const struct odb_port *port)
+{
+    const struct odb_tensor *like = port->like;
+    const Onnx__TypeProto *declared = cut_declared(cut, port->value);
+    const char *name = cut_name(cut, port->value);
+    if (like && like->kind == ODB_TENSOR && like->dtype && (!declared || cut_is_tensor(declared)))
+        return port->symbolic
+                   ? cut_shapeless(cut, like->dtype, like->rank, name)
+                   : odb_model__tensor_type(like->dtype, like->rank, like->dims, name, cut->arena);
+    if (declared && port->symbolic && cut_is_tensor(declared) && declared->tensor_type->shape)
+        return cut_shapeless(cut, (enum odb_dtype)declared->tensor_type->elem_type,
+                             (int)declared->tensor_type->shape->n_dim, name);
+    return declared ? declared : like ? cut_type_of(cut, like) : NULL;
+}
+
+static Onnx__ValueInfoProto *cut_info(struct cut *cut, int value, const Onnx__TypeProto *type)
+{
+    const Onnx__ValueInfoProto *known = cut->model->priv->infos[value];
+    Onnx__ValueInfoProto *info = arena_new(cut->arena, Onnx__ValueInfoProto);
+    onnx__value_info_proto__init(info);
+    if (known) {
+        info->doc_string = known->doc_string;
+        info->n_metadata_props = known->n_metadata_props;
+        info->metadata_props = known->metadata_props;
+    }
+    info->name = (char *)(uintptr_t)cut_name(cut, value);
+    info->type = (Onnx__TypeProto *)(uintptr_t)type;
+    return info;
+}
+
+static enum odb_status cut_add_inputs(struct cut *cut, struct odb_error *err)
+{
+    Onnx__GraphProto *to = &cut->to;
+    size_t room = cut->what->n_inputs + to->n_initializer;
+    to->input = arena_new_n(cut->arena, Onnx__ValueInfoProto *, room);
+    for (size_t i = 0; i < cut->what->n_inputs; i++) {
+        const struct odb_port *port = &cut->what->inputs[i];
+        const Onnx__TypeProto *type = cut_port_type(cut, port);
+        if (!type) {
+            odb_fail(err, ODB_E_INPUT, "the type of input '%s' is not known",
+                     cut_name(cut, port->value));
+            return odb_error_remedy(err, "run the reference first, which shows the types");
+        }
+        to->input[to->n_input++] = cut_info(cut, port->value, type);
+    }
+    if (cut->ir_version >= 4)
+        return ODB_OK;
+    for (size_t v = 0; v < cut->graph->n_values; v++) /* before IR 4 every weight is an input */
+        if (cut->reads[v] && !cut->is_in[v] && cut->model->priv->inits[v])
+            to->input[to->n_input++] = cut_info(cut, (int)v, cut_declared(cut, (int)v));
+    return ODB_OK;
+}
+
+static void cut_add_outputs(struct cut *cut)
+{
+    Onnx__GraphProto *to = &cut->to;
+    to->output = arena_new_n(cut->arena, Onnx__ValueInfoProto *, cut->what->n_outputs);
+    for (size_t i = 0; i < cut->what->n_outputs; i++)
+        to->output[to->n_output++] =
+            cut_info(cut, cut->what->outputs[i].value, cut_port_type(cut, &cut->what->outputs[i]));
+}
+
+static void cut_add_value_infos(struct cut *cut)
+{
+    Onnx__GraphProto *to = &cut->to;
+    to->value_info = arena_new_n(cut->arena, Onnx__ValueInfoProto *, cut->graph->n_values);
+    for (size_t v = 0; v < cut->graph->n_values; v++) {
+        const Onnx__ValueInfoProto *info = cut->model->priv->infos[v];
+        if (info && info->type && !cut->is_in[v] && !cut->is_out[v] && cut_is_made(cut, (int)v))
+            to->value_info[to->n_value_info++] = (Onnx__ValueInfoProto *)(uintptr_t)info;
+    }
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+/* Annotations of the values in the cut; the scales and zero points that they name come along. */
+static void cut_add_annotations(struct cut *cut)
+{
+    const Onnx__GraphProto *from = cut->model->priv->proto->graph;
+    size_t v, parameter;
+    cut->to.quantization_annotation =
+        arena_new_n(cut->arena, Onnx__TensorAnnotation *, from->n_quantization_annotation);
+    for (size_t i = 0; i < from->n_quantization_annotation; i++) {
+        Onnx__TensorAnnotation *note = from->quantization_annotation[i];
+        if (!note->tensor_name || !odb_map_get(cut->graph->by_name, note->tensor_name, &v) ||
+            !(cut->reads[v] || cut->is_in[v] || cut_is_made(cut, (int)v)))
+            continue;
+        cut->to.quantization_annotation[cut->to.n_quantization_annotation++] = note;
+        for (size_t k = 0; k < note->n_quant_parameter_tensor_names; k++) {
+            const char *name = note->quant_parameter_tensor_names[k]->value;
+            if (name && odb_map_get(cut->graph->by_name, name, &parameter) &&
+                cut_has_init(cut, (int)parameter))
+                cut->reads[parameter] = true;
+        }
+    }
+}
+
+static void cut_fill_graph(struct cut *cut)
+{
+    const Onnx__GraphProto *from = cut->model->priv->proto->graph;
+    const char *name = cut->what->graph_name ? cut->what->graph_name : cut->graph->name;
+    cut->to.name = (char *)(uintptr_t)(name && name[0] ? name : "graph");
+    cut->to.doc_string = from->doc_string;
+    cut->to.n_metadata_props = from->n_metadata_props;
+    cut->to.metadata_props = from->metadata_props;
+}
+
+static void cut_fill_functions(struct cut *cut, Onnx__ModelProto *to)
+{
+    const Onnx__ModelProto *from = cut->model->priv->proto;
+    to->functions = arena_new_n(cut->arena, Onnx__FunctionProto *, from->n_functions);
+    for (size_t f = 0; f < from->n_functions && f < cut->model->n_functions; f++)
+        if (cut->functions[f])
+            to->functions[to->n_functions++] = from->functions[f];
+}
+
+static void cut_fill_model(struct cut *cut, Onnx__ModelProto *to)
+{
+    const Onnx__ModelProto *from = cut->model->priv->proto;
+    onnx__model_proto__init(to);
+    to->has_ir_version = true;
+    to->ir_version = cut->ir_version;
+    to->producer_name = (char *)(uintptr_t) "onnxdbg";
+    to->producer_version = (char *)(uintptr_t)ODB_VERSION;
+    to->domain = from->domain;
+    to->has_model_version = from->has_model_version;
+    to->model_version = from->model_version;
+    to->doc_string = from->doc_string;
+    to->n_opset_import = from->n_opset_import;
+    to->opset_import = from->opset_import;
+    to->n_metadata_props = from->n_metadata_props;
+    to->metadata_props = from->metadata_props;
+    to->n_configuration = from->n_configuration;
+    to->configuration = from->configuration;
+    cut_fill_functions(cut, to);
+    if (!to->n_opset_import) { /* what IR 1 and 2 meant by saying nothing */
+        Onnx__OperatorSetIdProto *opset = arena_new(cut->arena, Onnx__OperatorSetIdProto);
+        onnx__operator_set_id_proto__init(opset);
+        opset->domain = (char *)(uintptr_t) "";
+        opset->has_version = true;
+        opset->version = 1;
+        to->opset_import = arena_new_n(cut->arena, Onnx__OperatorSetIdProto *, 1);
+        to->opset_import[to->n_opset_import++] = opset;
+    }
+    to->graph = &cut->to;
+}
+
+static void cut_init(struct cut *cut, const struct odb_model *model, const struct odb_extract *what)
+{
+    const struct odb_graph *graph = model->graph;
+    *cut = (struct cut){.model = model, .graph = graph, .what = what};
+    cut->arena = odb_model__arena_new();
+    cut->nodes = arena_new_n(cut->arena, bool, graph->n_nodes);
+    cut->reads = arena_new_n(cut->arena, bool, graph->n_values);
+    cut->is_in = arena_new_n(cut->arena, bool, graph->n_values);
+    cut->is_out = arena_new_n(cut->arena, bool, graph->n_values);
+    cut->functions = arena_new_n(cut->arena, bool, model->n_functions);
+    /* From IR 4 on weights need not be inputs; nodes mean the same in every version. */
+    cut->ir_version = what->ir_version ? what->ir_version : ODB_MAX(model->ir_version, 4);
+    onnx__graph_proto__init(&cut->to);
+}
+
+enum odb_status odb_model_extract(const struct odb_model *model, const struct odb_extract *what,
+                                  struct odb_buf *out, struct odb_error *err)
+{
+    enum odb_status status;
+    struct cut cut;
+    Onnx__ModelProto proto;
+    cut_init(&cut, model, what);
+    ODB_TRY_OUT(cut_mark_ports(&cut, what->inputs, what->n_inputs, cut.is_in, "input", err));
+    ODB_TRY_OUT(cut_mark_ports(&cut, what->outputs, what->n_outputs, cut.is_out, "output", err));
+    cut_mark_nodes(&cut);
+    cut_mark_reads(&cut);
+    ODB_TRY_OUT(cut_check_reads(&cut, err));
+    cut_mark_functions(&cut, cut.graph, cut.nodes);
+    cut_add_annotations(&cut);
+    cut_add_nodes(&cut);
+    ODB_TRY_OUT(cut_add_weights(&cut, err));
+    ODB_TRY_OUT(cut_add_inputs(&cut, err));
+    cut_add_outputs(&cut);
+    cut_add_value_infos(&cut);
+    cut_fill_graph(&cut);
+    cut_fill_model(&cut, &proto);
+    ODB_TRY_OUT(odb_model__pack(&proto.base, out, err));
+out:
+    odb_model__arena_free(cut.arena);
+    return status;
+}
