@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
+#include "compare/metrics.h"
+#include "engine/bisect.h"
 #include "engine/clock.h"
 
 #define TRACE_NOISY_RUNS 3
@@ -30,6 +31,22 @@ enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spe
     }
     odb_fail(err, ODB_E_USAGE, "%s cannot be the reference", cpu_spec);
     return odb_error_remedy(err, "use cpu, cpu:f64, cpu:f16, cpu:bf16 or cpu:tf32");
+}
+
+void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b)
+{
+    struct odb_distance d;
+    *out = (struct odb_gap){.same = false};
+    if (!odb_distance(&d, e, b)) { /* containers, other shapes */
+        out->same = out->pattern = odb_equal_exact(e, b);
+        return;
+    }
+    *out = (struct odb_gap){.comparable = true,
+                            .same = d.differing == 0,
+                            .pattern = d.mismatched == 0,
+                            .error = d.error,
+                            .mean = d.error_mean,
+                            .rms = d.rms};
 }
 
 double odb_noise_floor(double rms, enum odb_dtype dtype)

@@ -9,6 +9,7 @@
 #ifndef ODB_ENGINE_TRACE_H
 #define ODB_ENGINE_TRACE_H
 
+#include "engine/bisect.h"
 #include "engine/inputs.h"
 #include "engine/report.h"
 #include "executor/cpu.h"
@@ -20,8 +21,8 @@ enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spe
 
 /* Distance of one tensor from another. */
 struct odb_gap {
-    bool comparable;  /* same kind and shape, both numeric; the rest is else unset */
-    bool same;        /* equal element by element, -0 = +0, NaN = NaN; any type */
+    bool comparable;  /* tensors of one shape; the numbers below are else 0 */
+    bool same;        /* equal element by element, -0 = +0, NaN = NaN; any kind and type */
     bool pattern;     /* NaN and Inf stand at the same places, Inf with the same sign */
     double error, mean; /* max and mean |e-b| over rms(b); 0 for equal; Inf where rms(b) = 0 */
     double rms;       /* of the finite elements of b */

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The local error of a node is the target's output against the reference operator replayed, in
+ * float64 and rounded once to the output's type, on the target's own inputs: whatever was wrong
+ * before the node is in both, so what remains is the node's. It is judged by local noise: how far
+ * from the same replay honest computations in the model's types may be, the reference's own and
+ * three noisy ones. Those cost four more runs of the operator, and are made only when the error is
+ * above the floor that every float type has.
+ */
+#include "engine/blame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define BLAME_NOISY_RUNS 3
+#define BLAME_NOISY_SEED 0x5eed0000u
+
+static bool blame_is_float(const struct odb_tensor *t)
+{
+    return t && t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype);
+}
+
+static bool blame_by_noise(const struct odb_judge *judge)
+{
+    return judge->tolerance->kind == ODB_CRITERION_NOISE;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
+                                            const struct odb_gap *gap,
+                                            struct odb_value_report *out, struct odb_error *err)
+{
+    double factor = judge->tolerance->v[0], noise = 0;
+    ODB_TRY(odb_trace_noise(judge->trace, value, gap->error, factor, &noise, err));
+    out->noise = ODB_NUMBER(noise);
+    if (gap->error > factor * noise) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "error %.3g > %g x noise %.3g", gap->error,
+                 factor, noise);
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
+                                const struct odb_tensor *t, struct odb_value_report *out,
+                                struct odb_error *err)
+{
+    const struct odb_tensor *ref = odb_trace_value(judge->trace, value);
+    const struct odb_tensor *golden = judge->trace->golden[value];
+    out->verdict = !t ? ODB_VERDICT_UNTESTED : !ref ? ODB_VERDICT_UNSUPPORTED : ODB_VERDICT_PASS;
+    out->boundary = judge->trace->boundary[value];
+    if (!t || !ref)
+        return ODB_OK;
+    struct odb_gap gap, pattern;
+    odb_gap_measure(&gap, t, golden ? golden : ref);
+    odb_gap_measure(&pattern, t, ref);
+    if (t->kind != ref->kind || t->dtype != ref->dtype) {
+        out->verdict = ODB_VERDICT_DTYPE;
+        snprintf(out->reason, sizeof out->reason, "%s where the reference has %s",
+                 odb_dtype_info(t->dtype)->name, odb_dtype_info(ref->dtype)->name);
+    } else if (!odb_tensor_same_shape(t, ref)) {
+        char a[120], b[120];
+        out->verdict = ODB_VERDICT_SHAPE;
+        snprintf(out->reason, sizeof out->reason, "shape %.60s where the reference has %.60s",
+                 odb_shape_text(t, a, sizeof a), odb_shape_text(ref, b, sizeof b));
+    }
+    if (gap.comparable) {
+        out->error = ODB_NUMBER(gap.error);
+        out->error_mean = ODB_NUMBER(gap.mean);
+    }
+    if (out->verdict != ODB_VERDICT_PASS)
+        return ODB_OK;
+    if (!blame_by_noise(judge)) {
+        out->verdict = odb_criterion_apply(judge->tolerance, t, ref, out->reason,
+                                           sizeof out->reason);
+        return ODB_OK;
+    }
+    if (!blame_is_float(ref)) { /* exact: integers, bool, strings, containers */
+        if (!pattern.same)
+            out->verdict = ODB_VERDICT_FAIL;
+        if (!pattern.same)
+            snprintf(out->reason, sizeof out->reason, "differs; this type is compared exactly");
+        out->noise = ODB_NUMBER(0);
+        return ODB_OK;
+    }
+    if (!pattern.pattern) {
+        out->verdict = ODB_VERDICT_NAN;
+        snprintf(out->reason, sizeof out->reason, "NaN or Inf at other places");
+        return ODB_OK;
+    }
+    return blame_value_by_noise(judge, value, &gap, out, err);
+}
+
+/* --- replay ----------------------------------------------------------------------------------- */
+
+/* The reference operator on the target's inputs, once per precision that was asked for. */
+struct blame_replay {
+    const struct odb_judge *judge;
+    int node;
+    struct odb_tensor *const *in;
+    struct odb_tensor *const *given;
+    struct odb_tensor **exact;  /* owned; [n_out] float64, rounded once */
+    struct odb_tensor **native; /* owned; [n_out]; NULL until needed */
+};
+
+static enum odb_status blame_run(const struct blame_replay *r, enum odb_precision precision,
+                                 uint64_t seed, struct odb_tensor **out, struct odb_error *err)
+{
+    return odb_cpu_node(r->judge->trace->cpu, r->node, precision, seed, r->in, r->given, out, err);
+}
+
+static void blame_drop(struct odb_tensor **out, int n)
+{
+    for (int o = 0; out && o < n; o++)
+        odb_tensor_unref(out[o]);
+    free(out);
+}
+
+/* Float64 results in the type that the target gave. */
+static enum odb_status blame_round(struct odb_tensor **exact, struct odb_tensor *const *out, int n,
+                                   struct odb_error *err)
+{
+    for (int o = 0; o < n; o++) {
+        struct odb_tensor *rounded = NULL;
+        if (!blame_is_float(exact[o]) || !blame_is_float(out[o]) ||
+            exact[o]->dtype == out[o]->dtype)
+            continue;
+        ODB_TRY(odb_tensor_cast(&rounded, exact[o], out[o]->dtype, err));
+        odb_tensor_unref(exact[o]);
+        exact[o] = rounded;
+    }
+    return ODB_OK;
+}
+
+static struct odb_tensor *const *blame_native(struct blame_replay *r, int n_out)
+{
+    struct odb_error ignored;
+    const struct odb_trace *trace = r->judge->trace;
+    if (!r->native) {
+        r->native = odb_new_n(struct odb_tensor *, n_out);
+        if (blame_run(r, trace->precision, trace->seed, r->native, &ignored) != ODB_OK)
+            memset(r->native, 0, (size_t)n_out * sizeof *r->native);
+    }
+    return r->native;
+}
+
+static void blame_raise(double *noise, const struct odb_tensor *t, const struct odb_tensor *exact)
+{
+    struct odb_gap gap;
+    if (!t || !exact)
+        return;
+    odb_gap_measure(&gap, t, exact);
+    if (gap.comparable && isfinite(gap.error) && gap.error > *noise)
+        *noise = gap.error;
+}
+
+/* Raises noise[o] to what honest computations of the operator on these inputs show. */
+static void blame_measure_noise(struct blame_replay *r, int n_out, double *noise)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    struct odb_tensor *const *native = blame_native(r, n_out);
+    for (int o = 0; o < n_out; o++)
+        blame_raise(&noise[o], native[o], r->exact[o]);
+    bool expects = trace->expect != ODB_PREC_NATIVE;
+    for (int run = 0; run < BLAME_NOISY_RUNS + expects; run++) {
+        struct odb_error ignored;
+        struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
+        bool noisy = run < BLAME_NOISY_RUNS;
+        if (blame_run(r, noisy ? ODB_PREC_NOISY : trace->expect,
+                      BLAME_NOISY_SEED + trace->seed + (uint64_t)run, out, &ignored) == ODB_OK)
+            for (int o = 0; o < n_out; o++)
+                blame_raise(&noise[o], out[o], r->exact[o]);
+        blame_drop(out, n_out);
+    }
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Inherited error of output o and the gain over the worst input. */
+static void blame_inherit(const struct odb_judge *judge, const struct odb_node *node, int o,
+                          const struct odb_tensor *exact, struct odb_value_report *reports)
+{
+    struct odb_value_report *report = &reports[node->out[o]];
+    const struct odb_tensor *golden = judge->trace->golden[node->out[o]];
+    struct odb_gap gap;
+    if (!golden)
+        return;
+    odb_gap_measure(&gap, exact, golden);
+    if (!gap.comparable)
+        return;
+    report->inherited_error = ODB_NUMBER(gap.error);
+    double worst = 0, noise = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i] < 0 || !reports[node->in[i]].error.known)
+            continue;
+        const struct odb_value_report *in = &reports[node->in[i]];
+        if (in->error.v > worst) {
+            worst = in->error.v;
+            noise = in->local_noise.known ? in->local_noise.v : in->noise.v;
+        }
+    }
+    if (worst > 0 && isfinite(worst) && worst >= noise)
+        report->gain = ODB_NUMBER(gap.error / worst);
+}
+
+/* True when some honest way of computing the output gives exactly what the target gave. */
+static bool blame_explained(struct blame_replay *r, int n_out, int o, const struct odb_tensor *t)
+{
+    struct odb_gap gap;
+    struct odb_tensor *const *native = blame_native(r, n_out);
+    if (native[o]) {
+        odb_gap_measure(&gap, t, native[o]);
+        if (gap.same)
+            return true;
+    }
+    if (r->judge->trace->expect == ODB_PREC_NATIVE)
+        return false;
+    struct odb_error ignored;
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
+    bool same = false;
+    if (blame_run(r, r->judge->trace->expect, 0, out, &ignored) == ODB_OK && out[o]) {
+        odb_gap_measure(&gap, t, out[o]);
+        same = gap.same;
+    }
+    blame_drop(out, n_out);
+    return same;
+}
+
+static void blame_accuse(struct odb_value_report *report, const char *reason)
+{
+    report->culprit = true;
+    if (!report->reason[0])
+        snprintf(report->reason, sizeof report->reason, "%s", reason);
+}
+
+/* Judges float output o, whose local error is gap, by noise. */
+static void blame_judge_float(struct blame_replay *r, const struct odb_node *node, int o,
+                              const struct odb_tensor *t, const struct odb_gap *gap,
+                              struct odb_value_report *report)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
+    double factor = r->judge->tolerance->v[0];
+    bool exact = op && (op->flags & ODB_OP_EXACT) && trace->expect == ODB_PREC_NATIVE;
+    report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, t->dtype));
+    if (gap->same)
+        return;
+    if (!gap->pattern) {
+        if (!blame_explained(r, node->n_out, o, t))
+            blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
+        return;
+    }
+    if (exact) {
+        if (!blame_explained(r, node->n_out, o, t))
+            blame_accuse(report, "the operator only moves or selects, and must match bit for bit");
+        return;
+    }
+    if (gap->error <= factor * report->local_noise.v)
+        return;
+    double *noise = odb_new_n(double, node->n_out);
+    noise[o] = report->local_noise.v;
+    blame_measure_noise(r, node->n_out, noise);
+    report->local_noise = ODB_NUMBER(noise[o]);
+    free(noise);
+    if (gap->error <= factor * report->local_noise.v)
+        return;
+    if (op && (op->flags & ODB_OP_BOUNDARY) && blame_explained(r, node->n_out, o, t))
+        return;
+    blame_accuse(report, "local error over local noise");
+}
+
+static void blame_judge_output(struct blame_replay *r, const struct odb_node *node, int o,
+                               const struct odb_tensor *t, struct odb_value_report *reports)
+{
+    struct odb_value_report *report = &reports[node->out[o]];
+    const struct odb_tensor *exact = r->exact[o];
+    struct odb_gap gap;
+    if (!t || !exact)
+        return;
+    blame_inherit(r->judge, node, o, exact, reports);
+    odb_gap_measure(&gap, t, exact);
+    if (gap.comparable)
+        report->local_error = ODB_NUMBER(gap.error);
+    if (t->kind != exact->kind || !odb_tensor_same_shape(t, exact) ||
+        (t->dtype != exact->dtype && !(blame_is_float(t) && blame_is_float(exact)))) {
+        blame_accuse(report, "another shape or type than the reference operator gives");
+    } else if (!blame_by_noise(r->judge)) {
+        char reason[160];
+        if (odb_criterion_apply(r->judge->tolerance, t, exact, reason, sizeof reason) !=
+            ODB_VERDICT_PASS)
+            blame_accuse(report, reason);
+    } else if (blame_is_float(t)) {
+        blame_judge_float(r, node, o, t, &gap, report);
+    } else {
+        report->local_noise = ODB_NUMBER(0);
+        if (!gap.same && !blame_explained(r, node->n_out, o, t))
+            blame_accuse(report, "this type is compared exactly");
+    }
+}
+
+/* The target's inputs of a node; false when one was not had. */
+static bool blame_inputs(const struct odb_trace *trace, const struct odb_node *node,
+                         struct odb_tensor *const *given, struct odb_tensor **in)
+{
+    for (int i = 0; i < node->n_in; i++) {
+        int v = node->in[i];
+        if (v < 0)
+            continue;
+        const struct odb_value *value = &trace->model->graph->values[v];
+        in[i] = given[v];
+        if (!in[i] && value->producer == ODB_NO_NODE) /* feeds and initializers are the same */
+            in[i] = (struct odb_tensor *)odb_trace_value(trace, v);
+        if (!in[i])
+            return false;
+    }
+    for (size_t c = 0; c < node->n_captured; c++)
+        if (!given[node->captured[c]] &&
+            trace->model->graph->values[node->captured[c]].producer != ODB_NO_NODE)
+            return false;
+    return true;
+}
+
+enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
+                               struct odb_tensor *const *given, struct odb_tensor *const *out,
+                               struct odb_value_report *reports, struct odb_error *err)
+{
+    const struct odb_trace *trace = judge->trace;
+    const struct odb_node *node = &trace->model->graph->nodes[index];
+    struct odb_error ignored;
+    if (odb_cpu_unsupported(trace->cpu, index)[0] || odb_cpu_random(trace->cpu, index))
+        return ODB_OK;
+    struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);
+    struct blame_replay r = {judge, index, in, given, odb_new_n(struct odb_tensor *, node->n_out),
+                             NULL};
+    enum odb_status status = ODB_OK;
+    bool replayed = blame_inputs(trace, node, given, in) &&
+                    blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;
+    if (replayed)
+        status = blame_round(r.exact, out, node->n_out, err);
+    for (int o = 0; o < node->n_out && replayed && status == ODB_OK; o++)
+        if (node->out[o] >= 0)
+            blame_judge_output(&r, node, o, out[o], reports);
+    if (!replayed)
+        memset(r.exact, 0, (size_t)node->n_out * sizeof *r.exact);
+    blame_drop(r.exact, node->n_out);
+    blame_drop(r.native, node->n_out);
+    free(in);
+    return status;
+}
+
+enum odb_status odb_blame(const struct odb_judge *judge, struct odb_tensor *const *given,
+                          struct odb_value_report *reports, const struct odb_search_hooks *hooks,
+                          struct odb_error *err)
+{
+    const struct odb_graph *graph = judge->trace->model->graph;
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (graph->values[v].producer != ODB_NO_NODE)
+            ODB_TRY(odb_judge_value(judge, (int)v, given[v], &reports[v], err));
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+        if (hooks->cancelled && hooks->cancelled(hooks->payload)) {
+            free(out);
+            return odb_fail(err, ODB_CANCELLED, "cancelled");
+        }
+        for (int o = 0; o < node->n_out; o++)
+            out[o] = node->out[o] < 0 ? NULL : given[node->out[o]];
+        enum odb_status status = odb_judge_node(judge, (int)n, given, out, reports, err);
+        free(out);
+        ODB_TRY(status);
+        if (hooks->event) {
+            struct odb_search_event event = {.what = ODB_EVENT_PROGRESS,
+                                             .text = "replay",
+                                             .node = (int)n,
+                                             .done = n + 1,
+                                             .total = graph->n_nodes};
+            hooks->event(hooks->payload, &event);
+        }
+    }
+    return ODB_OK;
+}

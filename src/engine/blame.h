@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who did it: one node's output on the target against the reference operator applied to the very
+ * inputs that the target's node had. Everything that names a culprit goes through here.
+ */
+#ifndef ODB_ENGINE_BLAME_H
+#define ODB_ENGINE_BLAME_H
+
+#include "compare/criterion.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+
+/* What the judge goes by. */
+struct odb_judge {
+    struct odb_trace *trace;                 /* borrowed */
+    const struct odb_criterion *tolerance;   /* borrowed */
+};
+
+/* Verdict, error, error_mean, noise and boundary of a value that the target gave, against golden
+ * (reference for exact types). t NULL: untested. Makes the noisy runs when they are needed. */
+enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
+                                const struct odb_tensor *t, struct odb_value_report *out,
+                                struct odb_error *err) ODB_MUST_USE;
+
+/* Local error, local noise, inherited error, gain and culprit of every output of a node.
+ * given[]: [n_values] the target's values; feeds and initializers are found by themselves.
+ * out[]: [n_out] the node's outputs on the target; NULL where not had. reports[]: [n_values].
+ * Numbers stay unknown where there is no kernel, an input was not had, or the kernel refuses. */
+enum odb_status odb_judge_node(const struct odb_judge *judge, int node,
+                               struct odb_tensor *const *given, struct odb_tensor *const *out,
+                               struct odb_value_report *reports, struct odb_error *err) ODB_MUST_USE;
+
+/* Blame in one run: given[] holds the target's values of one probed run. Judges every value, then
+ * every node, into reports[] ([n_values]). */
+enum odb_status odb_blame(const struct odb_judge *judge, struct odb_tensor *const *given,
+                          struct odb_value_report *reports, const struct odb_search_hooks *hooks,
+                          struct odb_error *err) ODB_MUST_USE;
+
+#endif
