@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing at computed places: Scatter, ScatterElements, ScatterND. The output starts as a copy of
+ * the data; updates are applied one after the other in the order of the indices, so repeated
+ * indices and sums come out the same every time.
+ *
+ * Reductions compute each step in double (integers: in 64 bits) and store it at once, which for
+ * float sums and products rounds exactly as float arithmetic would.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/cells.h"
+#include "kernels/indices.h"
+
+enum scatter_reduction { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
+
+static const char *const scatter_names[] = {"none", "add", "mul", "max", "min"};
+
+static double scatter_f64(enum scatter_reduction how, double a, double b)
+{
+    switch (how) {
+    case SCATTER_ADD:
+        return a + b;
+    case SCATTER_MUL:
+        return a * b;
+    case SCATTER_MAX:
+        return isnan(a) || a > b ? a : b;
+    default:
+        return isnan(a) || a < b ? a : b;
+    }
+}
+
+/* Two's complement makes sums and products of both signs one; order does not. */
+static int64_t scatter_i64(enum scatter_reduction how, bool sign, int64_t a, int64_t b)
+{
+    bool less = sign ? a < b : (uint64_t)a < (uint64_t)b;
+
+    switch (how) {
+    case SCATTER_ADD:
+        return (int64_t)((uint64_t)a + (uint64_t)b);
+    case SCATTER_MUL:
+        return (int64_t)((uint64_t)a * (uint64_t)b);
+    case SCATTER_MAX:
+        return less ? b : a;
+    default:
+        return less ? a : b;
+    }
+}
+
+/* Element `at` of y becomes its reduction with element `from` of the updates. */
+static void scatter_reduce(enum scatter_reduction how, struct odb_tensor *y, size_t at,
+                           const struct odb_tensor *updates, size_t from)
+{
+    enum odb_dtype type = y->dtype;
+
+    if (odb_dtype_is_float(type)) {
+        odb_store_f64(type, y->data, at,
+                      scatter_f64(how, odb_tensor_f64(y, at), odb_tensor_f64(updates, from)));
+        return;
+    }
+    bool sign = odb_dtype_info(type)->class_ == ODB_CLASS_INT;
+    int64_t v = scatter_i64(how, sign, odb_tensor_i64(y, at), odb_tensor_i64(updates, from));
+    odb_store_i64(type, y->data, at, type == ODB_BOOL ? v != 0 : v);
+}
+
+static enum odb_status scatter_how(struct odb_kern *k, enum scatter_reduction *how)
+{
+    const char *name = odb_kern_string(k, "reduction", "none");
+    enum odb_dtype_class class_ = odb_dtype_info(k->in[0]->dtype)->class_;
+    int limit = k->op->since >= 18 ? SCATTER_MIN : k->op->since >= 16 ? SCATTER_MUL : SCATTER_NONE;
+
+    for (int i = 0; i <= limit; i++) {
+        if (strcmp(name, scatter_names[i]) != 0)
+            continue;
+        *how = (enum scatter_reduction)i;
+        if (i != SCATTER_NONE && (class_ == ODB_CLASS_STRING || class_ == ODB_CLASS_COMPLEX))
+            return ODB_KERN_UNSUPPORTED(k, "reduction %s of %s", name,
+                                        odb_dtype_info(k->in[0]->dtype)->name);
+        return ODB_OK;
+    }
+    return ODB_KERN_FAIL(k, "unknown reduction \"%s\"", name);
+}
+
+static enum odb_status scatter_check_updates(struct odb_kern *k, const struct odb_tensor *want)
+{
+    const struct odb_tensor *updates = k->in[2];
+    char a[200], b[200];
+
+    if (updates->dtype != k->in[0]->dtype)
+        return ODB_KERN_FAIL(k, "updates are %s, data is %s", odb_dtype_info(updates->dtype)->name,
+                             odb_dtype_info(k->in[0]->dtype)->name);
+    if (!odb_tensor_same_shape(updates, want))
+        return ODB_KERN_FAIL(k, "updates have shape %s, not %s",
+                             odb_shape_text(updates, a, sizeof a),
+                             odb_shape_text(want, b, sizeof b));
+    return ODB_OK;
+}
+
+/* What both families share: where update i goes. */
+struct scatter_job {
+    enum scatter_reduction how;
+    bool elements;
+    struct odb_rows rows;
+    struct odb_tuples tuples;
+    int64_t *indices; /* owned */
+};
+
+/* Applies all updates cell by cell; y already holds the data. */
+static void scatter_reduce_all(struct odb_kern *k, const struct scatter_job *j)
+{
+    size_t n = j->elements ? j->rows.n : j->tuples.n;
+    size_t len = j->elements ? j->rows.len : (size_t)j->tuples.run;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t base = j->elements ? odb_rows_base(&j->rows, i)
+                                   : odb_tuples_base(&j->tuples, j->indices, i);
+        for (size_t c = 0; c < len; c++) {
+            int64_t at = base + (int64_t)c;
+            if (j->elements)
+                at = base + (int64_t)c * j->rows.step +
+                     j->indices[i * len + c] * j->rows.axis_step;
+            scatter_reduce(j->how, k->out[0], (size_t)at, k->in[2], i * len + c);
+        }
+    }
+}
+
+static void scatter_move_all(const struct scatter_job *j, size_t size, unsigned char *dst,
+                             const unsigned char *updates)
+{
+    const struct odb_rows *r = &j->rows;
+    size_t run = (size_t)j->tuples.run * size;
+
+    for (size_t i = 0; !j->elements && i < j->tuples.n; i++)
+        memcpy(dst + odb_tuples_base(&j->tuples, j->indices, i) * (int64_t)size,
+               updates + i * run, run);
+    for (size_t i = 0; j->elements && i < r->n; i++) {
+        int64_t base = odb_rows_base(r, i);
+        for (size_t c = 0; c < r->len; c++, updates += size, base += r->step)
+            odb_cell_copy(dst + (base + j->indices[i * r->len + c] * r->axis_step) *
+                                    (int64_t)size,
+                          updates, size);
+    }
+}
+
+/* out[0] = data, then the updates. */
+static enum odb_status scatter_apply(struct odb_kern *k, struct scatter_job *j)
+{
+    struct odb_cells dst = ODB_CELLS_INIT, src = ODB_CELLS_INIT, updates = ODB_CELLS_INIT;
+    enum odb_status status;
+
+    ODB_TRY_OUT(odb_cells_read(&src, k->in[0], k->err));
+    ODB_TRY_OUT(odb_cells_write(&dst, k->out[0], k->err));
+    ODB_TRY_OUT(odb_cells_read(&updates, k->in[2], k->err));
+    if (k->in[0]->count > 0)
+        memcpy(dst.data, src.data, k->in[0]->count * dst.size);
+    if (j->how == SCATTER_NONE && k->in[2]->count > 0)
+        scatter_move_all(j, dst.size, dst.data, updates.data);
+    ODB_TRY_OUT(odb_cells_commit(&dst, k->out[0], k->err));
+    if (j->how != SCATTER_NONE)
+        scatter_reduce_all(k, j);
+out:
+    odb_cells_dispose(&updates);
+    odb_cells_dispose(&dst);
+    odb_cells_dispose(&src);
+    free(j->indices);
+    return status;
+}
+
+static enum odb_status scatter_infer_elements(struct odb_kern *k)
+{
+    enum scatter_reduction how;
+    struct odb_rows rows;
+
+    ODB_TRY(scatter_how(k, &how));
+    ODB_TRY(odb_rows_init(k, &rows));
+    ODB_TRY(scatter_check_updates(k, k->in[1]));
+    return odb_infer_same(k);
+}
+
+static enum odb_status scatter_run_elements(struct odb_kern *k)
+{
+    struct scatter_job job = {.elements = true};
+
+    ODB_TRY(scatter_how(k, &job.how));
+    ODB_TRY(odb_rows_init(k, &job.rows));
+    ODB_TRY(odb_indices_read(k, 1, &k->in[0]->dims[job.rows.axis], 1, &job.indices));
+    return scatter_apply(k, &job);
+}
+
+static enum odb_status scatter_infer_nd(struct odb_kern *k)
+{
+    const struct odb_tensor *data = k->in[0], *indices = k->in[1];
+    struct odb_tensor want = {.rank = 0};
+    enum scatter_reduction how;
+    struct odb_tuples t;
+
+    ODB_TRY(scatter_how(k, &how));
+    ODB_TRY(odb_tuples_init(k, 0, &t));
+    int rank = indices->rank - 1 + data->rank - t.depth;
+    if (rank > ODB_MAX_RANK)
+        return ODB_KERN_FAIL(k, "updates would need %d dimensions; at most %d are supported", rank,
+                             ODB_MAX_RANK);
+    for (int i = 0; i < indices->rank - 1; i++)
+        want.dims[want.rank++] = indices->dims[i];
+    for (int i = t.depth; i < data->rank; i++)
+        want.dims[want.rank++] = data->dims[i];
+    ODB_TRY(scatter_check_updates(k, &want));
+    return odb_infer_same(k);
+}
+
+static enum odb_status scatter_run_nd(struct odb_kern *k)
+{
+    struct scatter_job job = {.elements = false};
+
+    ODB_TRY(scatter_how(k, &job.how));
+    ODB_TRY(odb_tuples_init(k, 0, &job.tuples));
+    ODB_TRY(odb_indices_read(k, 1, k->in[0]->dims, (size_t)ODB_MAX(job.tuples.depth, 1),
+                             &job.indices));
+    return scatter_apply(k, &job);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static const struct odb_attr_spec scatter_axis[] = {
+    {.name = "axis", .type = ODB_ATTR_INT, .def = "0"}, {.name = NULL}};
+static const struct odb_attr_spec scatter_axis_reduction[] = {
+    {.name = "axis", .type = ODB_ATTR_INT, .def = "0"},
+    {.name = "reduction", .type = ODB_ATTR_STRING, .def = "none"},
+    {.name = NULL}};
+
+/* Before reductions came, scatters only moved. */
+#define SCATTER_ROW(name_, since_, flags_, kernel)                                               \
+    .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = 3, .min_out = 1,    \
+    .max_out = 1, .flags = (flags_), .types = {ODB_T_ANY, ODB_T_INDEX, ODB_T_ANY},               \
+    .infer = scatter_infer_##kernel, .run = scatter_run_##kernel
+
+const struct odb_op odb_ops_scatter[] = {
+    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements), .attrs = scatter_axis},
+    {.domain = "", .name = "Scatter", .since = 11}, /* became ScatterElements */
+    {SCATTER_ROW("ScatterElements", 11, ODB_OP_EXACT, elements), .attrs = scatter_axis},
+    {SCATTER_ROW("ScatterElements", 16, ODB_OP_REAL, elements), .attrs = scatter_axis_reduction},
+    {SCATTER_ROW("ScatterND", 11, ODB_OP_EXACT, nd)},
+    {SCATTER_ROW("ScatterND", 16, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
+    {SCATTER_ROW("ScatterND", 18, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
+    {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements), .attrs = scatter_axis_reduction},
+    {.name = NULL}};
