@@ -18,6 +18,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "tensor/attr.h"
 #include "tensor/tensor.h"
 
 struct odb_builder;
@@ -34,6 +35,9 @@ void odb_build_input(struct odb_builder *b, const char *name, enum odb_dtype dty
 void odb_build_output(struct odb_builder *b, const char *name);
 void odb_build_output_typed(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
                             const int64_t *dims);
+/* Type of a value in between. */
+void odb_build_value_info(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
+                          const int64_t *dims);
 void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
 /* inputs and outputs: names separated by spaces; "-" is an omitted one. domain in op as
  * "com.microsoft::Gelu". */
@@ -46,6 +50,15 @@ void odb_build_attr_string(struct odb_builder *b, const char *name, const char *
 void odb_build_attr_tensor(struct odb_builder *b, const char *name, const struct odb_tensor *t);
 /* A body: takes sub over and frees it. Its values may name the outer graph's. */
 void odb_build_attr_graph(struct odb_builder *b, const char *name, struct odb_builder *sub);
+
+/* In a function's body: the attribute has the value of the function's attribute ref. */
+void odb_build_attr_ref(struct odb_builder *b, const char *name, enum odb_attr_type type,
+                        const char *ref);
+/* A function of the model: takes body over, whose nodes and opset imports count. inputs, outputs
+ * and attrs are formal names separated by spaces. */
+void odb_build_function(struct odb_builder *b, const char *domain, const char *name,
+                        const char *inputs, const char *outputs, const char *attrs,
+                        struct odb_builder *body);
 
 void odb_build_bytes(const struct odb_builder *b, struct odb_buf *out);
 /* external: name of a file beside path that takes the weights over 1 KiB; NULL: all inside. */

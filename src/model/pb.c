@@ -4,7 +4,8 @@
  * SparseTensorProto. The bytes do not say which of them they are; the type of the graph's input
  * or output does, so the caller knows.
  *
- * A value that was read views the file's bytes, which its storage keeps.
+ * A value that was read views the file's bytes, which its storage keeps. They are read, not mapped:
+ * a target may write its outputs over the last run's, and those must not change under us.
  */
 #include "model/pack.h"
 
@@ -44,7 +45,7 @@ struct pb_storage {
 
 struct pb_source {
     struct odb_storage *storage;
-    const char *dir; /* external data */
+    const char *dir; /* external data; NULL: there is none for bytes */
 };
 
 static void pb_storage_release(struct odb_storage *storage)
@@ -207,16 +208,36 @@ out:
     return status;
 }
 
+static bool pb_is_outside(const Onnx__TensorProto *proto)
+{
+    return proto && proto->has_data_location &&
+           proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
+static enum odb_status pb_from_tensor(struct odb_tensor **out, const Onnx__TensorProto *proto,
+                                      const struct pb_source *source, struct odb_error *err)
+{
+    if (!source->dir && pb_is_outside(proto))
+        return odb_fail(err, ODB_E_FORMAT, "a value that refers to a file");
+    return odb_model__tensor(out, proto, source->storage, source->dir ? source->dir : "", err);
+}
+
+static enum odb_status pb_from_sparse(struct odb_tensor **out, const Onnx__SparseTensorProto *proto,
+                                      const struct pb_source *source, struct odb_error *err)
+{
+    if (!source->dir && (pb_is_outside(proto->values) || pb_is_outside(proto->indices)))
+        return odb_fail(err, ODB_E_FORMAT, "a value that refers to a file");
+    return odb_model__sparse(out, proto, source->storage, source->dir ? source->dir : "", err);
+}
+
 static enum odb_status pb_from(struct odb_tensor **out, const ProtobufCMessage *message,
                                const struct pb_source *source, struct odb_error *err)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
     if (type == &onnx__tensor_proto__descriptor)
-        return odb_model__tensor(out, (const Onnx__TensorProto *)message, source->storage,
-                                 source->dir, err);
+        return pb_from_tensor(out, (const Onnx__TensorProto *)message, source, err);
     if (type == &onnx__sparse_tensor_proto__descriptor)
-        return odb_model__sparse(out, (const Onnx__SparseTensorProto *)message, source->storage,
-                                 source->dir, err);
+        return pb_from_sparse(out, (const Onnx__SparseTensorProto *)message, source, err);
     if (type == &onnx__sequence_proto__descriptor)
         return pb_from_sequence(out, (const Onnx__SequenceProto *)message, source, err);
     if (type == &onnx__map_proto__descriptor)
