@@ -9,16 +9,21 @@
 #ifndef ODB_MODEL_MODEL_INT_H
 #define ODB_MODEL_MODEL_INT_H
 
+#include "base/mem.h"
 #include "model/model.h"
 #include "onnx.pb-c.h"
 
 struct model_arena; /* arena.c: a ProtobufCAllocator whose free does nothing */
+struct model_files; /* files.c: mapped files of external data */
 
 struct model_int {
     struct odb_storage *file;          /* ref: the mapped file or the caller's bytes */
     const unsigned char *file_data;    /* borrowed: file */
     size_t file_size;
     struct model_arena *arena;         /* owned */
+    struct model_files *files;         /* owned: external data */
+    ODB_VEC(struct odb_tensor *) tensors; /* refs: every tensor that the model shows */
+    ODB_VEC(struct odb_graph *) graphs;   /* in the arena: the main one, bodies, functions */
     const Onnx__ModelProto *proto;     /* in the arena */
     /* The main graph's messages by our indices. */
     const Onnx__NodeProto **nodes;             /* [n_nodes], topological order */
@@ -35,6 +40,13 @@ enum odb_status odb_model__tensor(struct odb_tensor **out, const Onnx__TensorPro
 enum odb_status odb_model__sparse(struct odb_tensor **out, const Onnx__SparseTensorProto *proto,
                                   struct odb_storage *storage, const char *dir,
                                   struct odb_error *err) ODB_MUST_USE;
+/* The same for many tensors of one model: each file of external data is mapped once. */
+enum odb_status odb_model__tensor_of(struct odb_tensor **out, const Onnx__TensorProto *proto,
+                                     struct odb_storage *storage, struct model_files *files,
+                                     struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_model__sparse_of(struct odb_tensor **out, const Onnx__SparseTensorProto *proto,
+                                     struct odb_storage *storage, struct model_files *files,
+                                     struct odb_error *err) ODB_MUST_USE;
 /* "float[1, N]" for a declared type, appended. */
 void odb_model__type_text(const Onnx__TypeProto *type, struct odb_buf *out);
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A model comes from strangers and names files: it must not make the debugger show the user's
+ * private key as a tensor of bytes. So locations are taken only from below the model's own
+ * directory, checked by name first and, with all links resolved, once more before opening.
+ */
+#include "model/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+struct file_storage {
+    struct odb_storage storage;
+    void *data;
+    size_t size;
+};
+
+struct model_files {
+    char *dir;              /* owned; never "" */
+    char *real_dir;         /* owned; NULL until it is needed */
+    struct odb_map *by_location; /* owned; index in list */
+    ODB_VEC(struct model_bytes *) list; /* each owned: callers keep pointers */
+};
+
+static void file_release(struct odb_storage *storage)
+{
+    struct file_storage *file = (struct file_storage *)storage;
+    if (file->size)
+        munmap(file->data, file->size);
+    free(file);
+}
+
+static enum odb_status file_map(struct model_bytes *out, int fd, const char *path,
+                                struct odb_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode)) {
+        odb_fail(err, ODB_E_IO, "%s: is a directory", path);
+        return odb_error_remedy(err, "name the file in it, such as model.onnx");
+    }
+    if (!S_ISREG(st.st_mode))
+        return odb_fail(err, ODB_E_IO, "%s: not a regular file, so it cannot be mapped", path);
+    void *data = NULL;
+    size_t size = (size_t)st.st_size;
+    if (size) {
+        data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data == MAP_FAILED)
+            return odb_fail(err, ODB_E_IO, "%s: cannot map %zu bytes: %s", path, size,
+                            strerror(errno));
+    }
+    struct file_storage *file = odb_new(struct file_storage);
+    atomic_init(&file->storage.refs, 1);
+    file->storage.release = file_release;
+    file->data = data;
+    file->size = size;
+    *out = (struct model_bytes){&file->storage, size ? data : (const unsigned char *)"", size};
+    return ODB_OK;
+}
+
+enum odb_status odb_model__map_file(struct model_bytes *out, const char *path,
+                                    struct odb_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not make us wait */
+    if (fd < 0)
+        return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
+    enum odb_status status = file_map(out, fd, path, err);
+    close(fd);
+    return status;
+}
+
+struct model_files *odb_model__files_new(const char *dir)
+{
+    struct model_files *files = odb_new(struct model_files);
+    files->dir = odb_xstrdup(*dir ? dir : ".");
+    files->by_location = odb_map_new();
+    return files;
+}
+
+void odb_model__files_free(struct model_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->list.n; i++) {
+        odb_storage_unref(files->list.items[i]->storage);
+        free(files->list.items[i]);
+    }
+    free(files->list.items);
+    odb_map_free(files->by_location);
+    free(files->real_dir);
+    free(files->dir);
+    free(files);
+}
+
+/* Empty, absolute, or with a ".." in it. */
+static bool files_is_outside(const char *location)
+{
+    if (!*location || *location == '/')
+        return true;
+    for (const char *p = location; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2]))
+            return true;
+    }
+    return false;
+}
+
+/* real: a path with all links resolved. */
+static bool files_is_below(const char *dir, const char *real)
+{
+    size_t n = strlen(dir);
+    return !strncmp(dir, real, n) && (real[n] == '/' || (n && dir[n - 1] == '/'));
+}
+
+static enum odb_status files_open(struct model_bytes *out, struct model_files *files,
+                                  const char *location, struct odb_error *err)
+{
+    if (files_is_outside(location)) {
+        odb_fail(err, ODB_E_MODEL, "external data in \"%s\": not below the model's directory",
+                 location);
+        return odb_error_remedy(err, "put the data beside the model, and its plain name in "
+                                     "external_data");
+    }
+    if (!files->real_dir && !(files->real_dir = realpath(files->dir, NULL)))
+        return odb_fail(err, ODB_E_IO, "%s: %s", files->dir, strerror(errno));
+    char *path = odb_xasprintf("%s/%s", files->real_dir, location);
+    char *real = realpath(path, NULL);
+    enum odb_status status = ODB_OK;
+    if (!real) {
+        int why = errno;
+        odb_fail(err, ODB_E_MODEL, "external data in \"%s\": %s", location, strerror(why));
+        if (why == ENOENT)
+            odb_error_remedy(err, "the file belongs in %s, beside the model", files->dir);
+        status = ODB_E_MODEL;
+    } else if (!files_is_below(files->real_dir, real)) {
+        odb_fail(err, ODB_E_MODEL,
+                 "external data in \"%s\": a link leads out of the model's directory", location);
+        status = odb_error_remedy(err, "replace the link by a copy of the file");
+    } else {
+        status = odb_model__map_file(out, real, err);
+    }
+    free(real);
+    free(path);
+    return status;
+}
+
+enum odb_status odb_model__files_get(const struct model_bytes **out, struct model_files *files,
+                                     const char *location, struct odb_error *err)
+{
+    size_t i;
+    if (!odb_map_get(files->by_location, location, &i)) {
+        struct model_bytes bytes;
+        ODB_TRY(files_open(&bytes, files, location, err));
+        i = files->list.n;
+        odb_push(&files->list, (struct model_bytes *)odb_xmemdup(&bytes, sizeof bytes));
+        odb_map_add(files->by_location, location, i);
+    }
+    *out = files->list.items[i];
+    return ODB_OK;
+}

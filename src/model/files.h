@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files as memory: the model, and the files of external data beside it.
+ */
+#ifndef ODB_MODEL_FILES_H
+#define ODB_MODEL_FILES_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "tensor/tensor.h"
+
+struct model_bytes {
+    struct odb_storage *storage; /* ref */
+    const unsigned char *data;   /* borrowed: storage */
+    size_t size;
+};
+
+/* Maps a regular file read-only. out->storage holds one ref, for the caller. ODB_E_IO. */
+enum odb_status odb_model__map_file(struct model_bytes *out, const char *path,
+                                    struct odb_error *err) ODB_MUST_USE;
+
+/* The files of external data of one model, each mapped once. */
+struct model_files;
+
+struct model_files *odb_model__files_new(const char *dir); /* "" is the current directory */
+void odb_model__files_free(struct model_files *files);     /* NULL is fine */
+/* A file by its location in external_data: relative, and below dir even when links are followed;
+ * else ODB_E_MODEL. Borrowed: files. */
+enum odb_status odb_model__files_get(const struct model_bytes **out, struct model_files *files,
+                                     const char *location, struct odb_error *err) ODB_MUST_USE;
+
+#endif
