@@ -56,4 +56,22 @@ struct odb_executor_ops {
 const struct odb_executor_ops *odb_executor_find(const char *kind);
 const struct odb_executor_ops *const *odb_executor_list(size_t *n);
 
+/* An executor at work in this process: what the child runs, and what wrappers run inside. */
+struct odb_executor {
+    const struct odb_executor_ops *ops;
+    void *self;
+};
+
+/* Looks the spec's kind up and lets it check its options. */
+enum odb_status odb_executor_open(struct odb_executor **out, const char *spec,
+                                  struct odb_error *err) ODB_MUST_USE;
+void odb_executor_close(struct odb_executor *executor); /* NULL is fine */
+enum odb_status odb_executor_load(struct odb_executor *executor, const struct odb_load *load,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* As in the row; outputs are all set on success and all NULL otherwise. */
+enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb_named *inputs,
+                                 size_t n_inputs, const char *const *names, size_t n_outputs,
+                                 struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
+void odb_executor_describe(struct odb_executor *executor, char *text, size_t size);
+
 #endif

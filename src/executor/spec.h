@@ -34,7 +34,8 @@ const char *odb_spec_option(const struct odb_spec *spec, const char *key);
 /* A number, or ODB_E_USAGE; *out keeps its value when the option is absent. */
 enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, double *out,
                                 struct odb_error *err) ODB_MUST_USE;
-/* Refuses options that are not in the NULL-terminated list ("timeout" is always allowed). */
+/* Refuses options that are not in the NULL-terminated list ("timeout" is always allowed), and a
+ * wrapped spec unless the list holds "@". */
 enum odb_status odb_spec_check(const struct odb_spec *spec, const char *const *keys,
                                struct odb_error *err) ODB_MUST_USE;
 

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * onnxdbg-serve SPEC: the child program. It answers requests (proto/executor.proto) on a socket
+ * given by --fd, or on standard input and output, with the executor that SPEC names.
+ *
+ * Executors are foreign code: they print, they hang, they crash. So nothing but this file writes
+ * to the connection (standard output is turned into standard error), and a thread watches for the
+ * debugger's end, because the main thread may never come back from a call. PR_SET_PDEATHSIG would
+ * not do: it fires when the thread that started us ends, which need not be the debugger's last.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "executor/executor.h"
+#include "executor/protocol.h"
+#include "executor/scratch.h"
+
+struct serve {
+    const char *spec;    /* borrowed: argv */
+    const char *scratch; /* borrowed: argv; NULL: none */
+    struct odb_channel channel;
+    struct odb_executor *executor; /* owned; NULL before hello */
+    /* inputs of the run before, which the debugger may refer to */
+    struct odb_named *inputs; /* owned, with names and refs */
+    size_t n_inputs;
+};
+
+static const char serve_usage[] =
+    "usage: onnxdbg-serve [--fd=N] [--scratch=DIR] SPEC\n"
+    "\n"
+    "Runs models with the executor SPEC for a debugger that speaks executor.proto on the socket\n"
+    "N, or on standard input and output. onnxdbg starts it; there is no need to.\n"
+    "\n"
+    "  --fd=N         the connection is descriptor N, a socket within this machine\n"
+    "  --scratch=DIR  a directory for temporary files, removed if the debugger dies\n"
+    "  --help         this text\n"
+    "  --version      the version, and the executors that can be had here\n";
+
+/* --- the debugger's end ---------------------------------------------------------------------- */
+
+/* The debugger is gone: so is everything that was started for it. */
+static _Noreturn void serve_orphaned(const struct serve *serve)
+{
+    signal(SIGTERM, SIG_IGN);
+    bool leads = getpgrp() == getpid();
+    if (leads)
+        kill(0, SIGTERM);
+    if (serve->scratch) {
+        usleep(100 * 1000); /* for those who clean up after themselves */
+        odb_scratch_remove(serve->scratch);
+    }
+    kill(leads ? 0 : getpid(), SIGKILL);
+    _exit(1);
+}
+
+static void *serve_watch(void *arg)
+{
+    const struct serve *serve = arg;
+    struct pollfd fd = {.fd = serve->channel.in, .events = 0};
+    for (;;) {
+        int n = poll(&fd, 1, -1);
+        if (n > 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+            serve_orphaned(serve);
+    }
+    return NULL;
+}
+
+static void serve_start_watch(struct serve *serve)
+{
+    pthread_t thread;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (pthread_create(&thread, NULL, serve_watch, serve) == 0)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static enum odb_status serve_reply(struct serve *serve, const Odb__Wire__Reply *reply,
+                                   const struct odb_parcel *parcel, struct odb_error *err)
+{
+    return odb_channel_send(&serve->channel, &reply->base, parcel, err);
+}
+
+static enum odb_status serve_no(struct serve *serve, const struct odb_error *why,
+                                struct odb_error *err)
+{
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    Odb__Wire__Error no = ODB__WIRE__ERROR__INIT;
+    no.code = why->code;
+    no.where = (char *)why->where;
+    no.what = (char *)why->what;
+    no.remedy = (char *)why->remedy;
+    reply.say_case = ODB__WIRE__REPLY__SAY_ERROR;
+    reply.error = &no;
+    return serve_reply(serve, &reply, NULL, err);
+}
+
+static enum odb_status serve_hello(struct serve *serve, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    Odb__Wire__Ready ready = ODB__WIRE__READY__INIT;
+    char text[256];
+    if (!serve->executor && odb_executor_open(&serve->executor, serve->spec, &why) != ODB_OK)
+        return serve_no(serve, &why, err);
+    odb_executor_describe(serve->executor, text, sizeof text);
+    ready.version = ODB_VERSION;
+    ready.description = text;
+    reply.say_case = ODB__WIRE__REPLY__SAY_READY;
+    reply.ready = &ready;
+    return serve_reply(serve, &reply, NULL, err);
+}
+
+static enum odb_status serve_load(struct serve *serve, const struct odb_frame *frame,
+                                  const Odb__Wire__Load *message, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    Odb__Wire__Done done = ODB__WIRE__DONE__INIT;
+    struct odb_load load = {
+        .dir = message->dir,
+        .node_index = message->node_index,
+        .n_nodes = message->n_node_index,
+        .original_outputs = (const char *const *)message->original_outputs,
+        .n_original_outputs = message->n_original_outputs,
+    };
+    ODB_TRY(odb_frame_blob(frame, message->model, &load.bytes, &load.size, err));
+    if (chdir(message->dir) < 0) {
+        odb_fail(&why, ODB_E_IO, "cannot go there: %s", strerror(errno));
+        odb_error_at(&why, "%s", message->dir);
+        return serve_no(serve, &why, err);
+    }
+    if (odb_executor_load(serve->executor, &load, &why) != ODB_OK)
+        return serve_no(serve, &why, err);
+    reply.say_case = ODB__WIRE__REPLY__SAY_DONE;
+    reply.done = &done;
+    return serve_reply(serve, &reply, NULL, err);
+}
+
+static void serve_free_inputs(struct odb_named *inputs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)inputs[i].name);
+        odb_tensor_unref((struct odb_tensor *)inputs[i].tensor);
+    }
+    free(inputs);
+}
+
+static enum odb_status serve_input(const struct serve *serve, const struct odb_frame *frame,
+                                   const Odb__Wire__Execute *message, size_t *at,
+                                   struct odb_named *input, struct odb_error *err)
+{
+    const Odb__Wire__Tensor *head = message->inputs[*at];
+    struct odb_tensor *t = NULL;
+    if (head->same) {
+        ++*at;
+        for (size_t i = 0; i < serve->n_inputs && !t; i++)
+            if (!strcmp(serve->inputs[i].name, head->name))
+                t = odb_tensor_ref(serve->inputs[i].tensor);
+        if (!t)
+            return odb_fail(err, ODB_E_FORMAT, "there was no input '%s' before", head->name);
+    } else {
+        ODB_TRY(odb_wire_get(&t, frame, message->inputs, message->n_inputs, at, err));
+    }
+    input->name = odb_xstrdup(head->name);
+    input->tensor = t;
+    return ODB_OK;
+}
+
+/* Takes the inputs of a request over, in place of those of the one before. */
+static enum odb_status serve_inputs(struct serve *serve, const struct odb_frame *frame,
+                                    const Odb__Wire__Execute *message, struct odb_error *err)
+{
+    struct odb_named *inputs = odb_new_n(struct odb_named, message->n_inputs + 1);
+    enum odb_status status = ODB_OK;
+    size_t n = 0;
+    for (size_t at = 0; at < message->n_inputs && status == ODB_OK;)
+        if ((status = serve_input(serve, frame, message, &at, &inputs[n], err)) == ODB_OK)
+            n++;
+    if (status != ODB_OK) {
+        serve_free_inputs(inputs, n);
+        return status;
+    }
+    serve_free_inputs(serve->inputs, serve->n_inputs);
+    serve->inputs = inputs;
+    serve->n_inputs = n;
+    return ODB_OK;
+}
+
+static enum odb_status serve_values(struct serve *serve, struct odb_tensor *const *outputs,
+                                    size_t n, struct odb_error *err)
+{
+    struct odb_wire_list list = {0};
+    struct odb_parcel parcel = {0};
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        status = odb_wire_put(&list, &parcel, "", outputs[i], false, &why);
+    if (status == ODB_OK) {
+        Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+        Odb__Wire__Values values = ODB__WIRE__VALUES__INIT;
+        values.outputs = list.items;
+        values.n_outputs = list.n;
+        reply.say_case = ODB__WIRE__REPLY__SAY_VALUES;
+        reply.values = &values;
+        status = serve_reply(serve, &reply, &parcel, err);
+    } else {
+        status = serve_no(serve, &why, err);
+    }
+    odb_wire_list_dispose(&list);
+    odb_parcel_dispose(&parcel);
+    return status;
+}
+
+static enum odb_status serve_execute(struct serve *serve, const struct odb_frame *frame,
+                                     const Odb__Wire__Execute *message, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    size_t n = message->n_outputs;
+    ODB_TRY(serve_inputs(serve, frame, message, err));
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n + 1);
+    enum odb_status status =
+        odb_executor_run(serve->executor, serve->inputs, serve->n_inputs,
+                         (const char *const *)message->outputs, n, outputs, &why);
+    if (status != ODB_OK)
+        status = serve_no(serve, &why, err);
+    else
+        status = serve_values(serve, outputs, n, err);
+    for (size_t i = 0; i < n; i++)
+        odb_tensor_unref(outputs[i]);
+    free(outputs);
+    return status;
+}
+
+/* --- the conversation ------------------------------------------------------------------------ */
+
+/* One request. Sets *over when there is to be no other. An error is a connection that is of no
+ * more use; what an executor refuses is an answer. */
+static enum odb_status serve_request(struct serve *serve, bool *over, struct odb_error *err)
+{
+    struct odb_frame frame;
+    ODB_TRY(odb_channel_receive(&serve->channel, &frame, err));
+    Odb__Wire__Request *request =
+        odb__wire__request__unpack(NULL, frame.message_size, frame.message);
+    int say = request ? (int)request->say_case : ODB__WIRE__REQUEST__SAY__NOT_SET;
+    enum odb_status status = ODB_OK;
+    if (say == ODB__WIRE__REQUEST__SAY_HELLO)
+        status = serve_hello(serve, err);
+    else if (say == ODB__WIRE__REQUEST__SAY_LOAD && serve->executor)
+        status = serve_load(serve, &frame, request->load, err);
+    else if (say == ODB__WIRE__REQUEST__SAY_EXECUTE && serve->executor)
+        status = serve_execute(serve, &frame, request->execute, err);
+    else if (say == ODB__WIRE__REQUEST__SAY_SHUTDOWN)
+        *over = true;
+    else
+        status = odb_fail(err, ODB_E_FORMAT, "what came is no request");
+    if (request)
+        odb__wire__request__free_unpacked(request, NULL);
+    odb_frame_dispose(&frame);
+    return status;
+}
+
+static int serve_talk(struct serve *serve)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK;
+    char text[2048];
+    for (bool over = false; !over && status == ODB_OK;)
+        status = serve_request(serve, &over, &err);
+    if (status == ODB_E_IO && serve->channel.local)
+        serve_orphaned(serve);
+    odb_executor_close(serve->executor);
+    serve_free_inputs(serve->inputs, serve->n_inputs);
+    if (status == ODB_OK || status == ODB_E_IO)
+        return 0;
+    fprintf(stderr, "onnxdbg-serve: %s\n", odb_error_text(&err, text, sizeof text));
+    return 2;
+}
+
+/* Standard input and output become the connection, out of everybody's reach. */
+static int serve_take_stdio(struct odb_channel *channel)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    channel->in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    channel->out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    if (null < 0 || channel->in < 0 || channel->out < 0 || dup2(null, 0) < 0)
+        return -1;
+    close(null);
+    return 0;
+}
+
+static int serve_version(void)
+{
+    size_t n;
+    const struct odb_executor_ops *const *list = odb_executor_list(&n);
+    printf("onnxdbg-serve %s\n", ODB_VERSION);
+    for (size_t i = 0; i < n; i++) {
+        char why[512] = "";
+        if (list[i]->available)
+            list[i]->available(why, sizeof why);
+        printf("  %-10s %s%s\n", list[i]->kind, why[0] ? "not here: " : list[i]->help, why);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct serve serve = {.channel = {.in = -1, .out = -1}};
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        if (!strcmp(argv[i], "--")) {
+            i++;
+            break;
+        } else if (!strncmp(argv[i], "--fd=", 5)) {
+            serve.channel.in = serve.channel.out = atoi(argv[i] + 5);
+            serve.channel.local = true;
+        } else if (!strncmp(argv[i], "--scratch=", 10)) {
+            serve.scratch = argv[i] + 10;
+        } else if (!strcmp(argv[i], "--version")) {
+            return serve_version();
+        } else {
+            bool asked = !strcmp(argv[i], "--help");
+            fputs(serve_usage, asked ? stdout : stderr);
+            return asked ? 0 : 2;
+        }
+    }
+    if (i + 1 != argc) {
+        fputs(serve_usage, stderr);
+        return 2;
+    }
+    serve.spec = argv[i];
+    if (serve.scratch)
+        setenv("TMPDIR", serve.scratch, 1);
+    if (serve.channel.local ? fcntl(serve.channel.in, F_SETFD, FD_CLOEXEC) < 0
+                            : serve_take_stdio(&serve.channel) < 0) {
+        fprintf(stderr, "onnxdbg-serve: the connection cannot be had: %s\n", strerror(errno));
+        return 2;
+    }
+    dup2(2, 1);
+    setvbuf(stdout, NULL, _IONBF, 0); /* a crash must not take its last words with it */
+    serve_start_watch(&serve);
+    return serve_talk(&serve);
+}
