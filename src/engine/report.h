@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/mem.h"
 #include "compare/verdict.h"
 #include "engine/inputs.h"
 #include "model/model.h"

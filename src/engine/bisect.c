@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The plan of a search:
+ *
+ *   1. trace the reference, golden, and what noise is known for free;
+ *   2. two plain target runs with the model's own outputs: does it run, does it repeat, is it
+ *      wrong? A crash or a hang is hunted over prefixes at once;
+ *   3. one run with every value probed. Does it reproduce the plain run? Then blame: each operator
+ *      replayed on the target's own inputs, every node at once, masked faults included;
+ *   4. otherwise probing changes the answer, and prefixes whose only outputs are the cut are
+ *      bisected for each output that is wrong and not yet explained;
+ *   5. whoever is accused runs alone, and, where there is one, on a third executor.
+ */
+#include "engine/bisect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+#include "engine/clock.h"
+
+#define BISECT_VERIFY_MOST 16   /* culprits that are verified one by one */
+#define BISECT_SAME_FACTOR 4    /* failing errors within this factor reproduce each other */
+
+const char *odb_diagnosis_name(enum odb_diagnosis kind)
+{
+    static const char *const names[] = {
+#define ODB_DIAGNOSIS_NAME(name, text) [ODB_KIND_##name] = text,
+        ODB_DIAGNOSIS_LIST(ODB_DIAGNOSIS_NAME)
+#undef ODB_DIAGNOSIS_NAME
+    };
+    return names[kind];
+}
+
+/* --- accounting --------------------------------------------------------------------------------- */
+
+void bisection_step_begin(struct bisection *b, const char *phase)
+{
+    const struct odb_search_hooks *hooks = &b->options->hooks;
+    b->step_start = odb_clock();
+    b->step_stats = b->target ? odb_target_stats(b->target) : (struct odb_target_stats){0};
+    if (hooks->event) {
+        struct odb_search_event event = {
+            .what = ODB_EVENT_PHASE, .text = phase, .node = ODB_NO_NODE};
+        hooks->event(hooks->payload, &event);
+    }
+}
+
+void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
+{
+    struct odb_target_stats now =
+        b->target ? odb_target_stats(b->target) : (struct odb_target_stats){0};
+    char line[400];
+    va_list args;
+    va_start(args, why);
+    vsnprintf(line, sizeof line, why, args);
+    va_end(args);
+    odb_push(&b->report->steps,
+             (struct odb_search_step){.step = step,
+                                      .why = odb_xstrdup(line),
+                                      .loads = now.loads - b->step_stats.loads,
+                                      .runs = now.runs - b->step_stats.runs,
+                                      .seconds = odb_clock() - b->step_start});
+}
+
+int bisection_output_of(const struct bisection *b, int node)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0 && b->graph->values[n->out[o]].name[0])
+            return n->out[o];
+    return ODB_NO_VALUE;
+}
+
+struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
+                                     enum odb_diagnosis kind)
+{
+    struct odb_culprit culprit = {
+        .node = node, .value = value, .kind = kind, .segment = {node, node}};
+    if (value >= 0) {
+        culprit.numbers = b->report->values[value];
+        bool *up = odb_new_n(bool, b->graph->n_nodes);
+        for (size_t o = 0; o < b->n_outputs; o++) {
+            if (!odb_verdict_is_bad(b->verdicts[o].verdict))
+                continue;
+            memset(up, 0, b->graph->n_nodes * sizeof *up);
+            odb_graph_ancestors(b->graph, &b->outputs[o], 1, NULL, up);
+            culprit.reaches_output = culprit.reaches_output || up[node];
+        }
+        free(up);
+    }
+    odb_push(&b->report->culprits, culprit);
+    return &b->report->culprits.items[b->report->culprits.n - 1];
+}
+
+/* --- the reference ------------------------------------------------------------------------------ */
+
+static enum odb_status bisect_expect(const char *name, enum odb_precision *out,
+                                     struct odb_error *err)
+{
+    char spec[32];
+    *out = ODB_PREC_NATIVE;
+    if (!name)
+        return ODB_OK;
+    snprintf(spec, sizeof spec, "cpu:%s", name);
+    return odb_precision_parse(out, spec, err);
+}
+
+/* Reference outputs that say little: constant, or not finite. */
+static void bisect_warn_reference(struct bisection *b)
+{
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        const struct odb_tensor *t = b->trace->ref[b->outputs[o]];
+        const char *name = b->graph->values[b->outputs[o]].name;
+        if (!t || t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || t->count < 2)
+            continue;
+        double first = odb_tensor_f64(t, 0);
+        bool constant = true, finite = true;
+        for (size_t i = 0; i < t->count; i++) {
+            double v = odb_tensor_f64(t, i);
+            constant = constant && v == first;
+            finite = finite && isfinite(v);
+        }
+        if (constant)
+            odb_report_warn(b->report, "reference output %s is constant (%g): it shows little",
+                            name, first);
+        if (!finite)
+            odb_report_warn(b->report, "reference output %s holds NaN or Inf", name);
+    }
+}
+
+/* Some output can be judged, or there is nothing to search. */
+static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_error *err)
+{
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (b->trace->ref[b->outputs[o]])
+            return ODB_OK;
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        char label[200];
+        if (!b->trace->why[n])
+            continue;
+        odb_fail(err, ODB_UNSUPPORTED, "the reference reaches no output: %s", b->trace->why[n]);
+        return odb_error_at(err, "node %s",
+                            odb_node_label(&b->graph->nodes[n], label, sizeof label));
+    }
+    return odb_fail(err, ODB_E_MODEL, "the model has no output that a node computes");
+}
+
+static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
+{
+    enum odb_precision reference, expect;
+    const struct odb_graph *graph = b->graph;
+    ODB_TRY(odb_precision_parse(&reference, b->options->reference, err));
+    ODB_TRY(bisect_expect(b->options->expect, &expect, err));
+    b->outputs = odb_new_n(int, graph->n_outputs);
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
+            b->outputs[b->n_outputs++] = graph->outputs[o];
+    b->plain = odb_new_n(struct odb_tensor *, b->n_outputs);
+    b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
+    b->given = odb_new_n(struct odb_tensor *, graph->n_values);
+    for (size_t f = 0; f < b->feeds->n; f++)
+        b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
+    bisection_step_begin(b, "reference");
+    ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, reference, expect, b->options->seed,
+                           &b->options->hooks, err));
+    b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
+    b->report->n_unsupported = b->trace->n_unsupported;
+    bisection_step_end(b, "reference", "every value by the reference and in float64");
+    b->report->reference_seconds = b->trace->seconds;
+    ODB_TRY(bisect_check_reach(b, err));
+    if (b->trace->n_unsupported)
+        odb_report_warn(b->report, "%zu of %zu nodes have no reference value: %s",
+                        b->trace->n_unsupported, graph->n_nodes,
+                        "they and what depends on them are not judged");
+    bisect_warn_reference(b);
+    return ODB_OK;
+}
+
+/* --- plain runs --------------------------------------------------------------------------------- */
+
+static struct odb_probe bisect_plain_probe(struct bisection *b, struct odb_tensor **outputs)
+{
+    return (struct odb_probe){.what = "the whole model",
+                              .node = ODB_NO_NODE,
+                              .values = b->outputs,
+                              .n_values = b->n_outputs,
+                              .outputs = outputs};
+}
+
+/* The second of two equal runs: does the target repeat itself? */
+static enum odb_status bisect_repeat(struct bisection *b, struct odb_error *err)
+{
+    struct odb_tensor **again = odb_new_n(struct odb_tensor *, b->n_outputs);
+    struct odb_probe probe = bisect_plain_probe(b, again);
+    struct odb_error second = ODB_ERROR_INIT;
+    enum odb_status status = odb_probe_again(&b->prober, &probe, &second);
+    if (status == ODB_CANCELLED) {
+        *err = second;
+    } else if (status != ODB_OK) {
+        odb_report_warn(b->report, "the target ran once and failed the second time: %.300s",
+                        second.what);
+        status = ODB_OK;
+    }
+    for (size_t o = 0; o < b->n_outputs && status == ODB_OK; o++) {
+        struct odb_value_report report = {0};
+        if (!again[o] || odb_tensor_identical(again[o], b->plain[o]))
+            continue;
+        status = odb_judge_value(&b->judge, b->outputs[o], again[o], &report, err);
+        odb_report_warn(b->report, "two equal runs differ at output %s",
+                        b->graph->values[b->outputs[o]].name);
+        if (status == ODB_OK && report.verdict != b->verdicts[o].verdict)
+            bisection_accuse(b, b->graph->values[b->outputs[o]].producer, b->outputs[o],
+                             ODB_KIND_NONDETERMINISTIC);
+    }
+    odb_probe_drop(&probe);
+    free(again);
+    return status;
+}
+
+static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
+{
+    struct odb_probe probe = bisect_plain_probe(b, b->plain);
+    bisection_step_begin(b, "plain run");
+    enum odb_status status = odb_probe_run(&b->prober, &probe, err);
+    if (status != ODB_OK) {
+        bisection_step_end(b, "plain", "the model as it is: %s", odb_status_text(status));
+        return status;
+    }
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        int v = b->outputs[o];
+        ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
+        b->report->values[v] = b->verdicts[o];
+        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
+    }
+    ODB_TRY(bisect_repeat(b, err));
+    bisection_step_end(b, "plain", "the model as it is, twice: is it wrong, does it repeat?");
+    return ODB_OK;
+}
+
+/* --- the probed run ----------------------------------------------------------------------------- */
+
+/* Does the probed run show what the plain one shows? */
+static bool bisect_reproduces(const struct bisection *b, struct odb_tensor *const *values)
+{
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        struct odb_value_report report = {0};
+        struct odb_error ignored;
+        const struct odb_value_report *plain = &b->verdicts[o];
+        if (odb_judge_value(&b->judge, b->outputs[o], values[b->outputs[o]], &report, &ignored) !=
+                ODB_OK ||
+            report.verdict != plain->verdict)
+            return false;
+        if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
+            continue;
+        double low = fmin(report.error.v, plain->error.v);
+        double high = fmax(report.error.v, plain->error.v);
+        if (high > BISECT_SAME_FACTOR * low)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the reference went the same way everywhere, bit for bit. */
+static void bisect_warn_identical(struct bisection *b, struct odb_tensor *const *values)
+{
+    size_t compared = 0;
+    bool computes = false;
+    for (size_t v = 0; v < b->graph->n_values; v++) {
+        const struct odb_tensor *ref = b->trace->ref[v];
+        int producer = b->graph->values[v].producer;
+        if (producer == ODB_NO_NODE || !values[v] || !ref)
+            continue;
+        const struct odb_op *op = odb_cpu_op(b->trace->cpu, producer);
+        computes = computes || (op && (op->flags & ODB_OP_REAL) && !(op->flags & ODB_OP_EXACT));
+        compared++;
+        if (!odb_tensor_identical(ref, values[v]))
+            return;
+    }
+    if (compared > 1 && computes && strncmp(b->options->target, "cpu", 3) != 0)
+        odb_report_warn(b->report, "reference and target agree bit for bit in all %zu values: "
+                        "is the target the same code?", compared);
+}
+
+/* Values that a target can be asked for: named, and made by a node whose result can be compared. */
+static size_t bisect_probeable(const struct bisection *b, int *list)
+{
+    size_t n = 0;
+    for (size_t v = 0; v < b->graph->n_values; v++) {
+        const struct odb_value *value = &b->graph->values[v];
+        bool had = value->producer != ODB_NO_NODE && value->name[0] &&
+                   (value->is_output || value->n_consumers > 0);
+        if (had && b->trace->ref[v] && !odb_cpu_random(b->trace->cpu, value->producer))
+            list[n++] = (int)v;
+    }
+    return n;
+}
+
+/* One run with all values probed, into values[] ([n_values], refs). Status of the probe. */
+static enum odb_status bisect_probe_all(struct bisection *b, struct odb_tensor **values,
+                                        struct odb_error *err)
+{
+    int *list = odb_new_n(int, b->graph->n_values);
+    size_t n = bisect_probeable(b, list);
+    for (size_t o = 0; o < b->n_outputs; o++) { /* outputs without a reference are read as well */
+        bool listed = false;
+        for (size_t i = 0; i < n; i++)
+            listed = listed || list[i] == b->outputs[o];
+        if (!listed)
+            list[n++] = b->outputs[o];
+    }
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
+    struct odb_probe probe = {.what = "all values probed",
+                              .node = ODB_NO_NODE,
+                              .values = list,
+                              .n_values = n,
+                              .outputs = outputs};
+    enum odb_status status = odb_probe_run(&b->prober, &probe, err);
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        values[list[i]] = outputs[i];
+    free(outputs);
+    free(list);
+    return status;
+}
+
+static void bisect_keep_given(struct bisection *b, struct odb_tensor **values)
+{
+    for (size_t v = 0; v < b->graph->n_values; v++) {
+        if (!values[v])
+            continue;
+        odb_tensor_unref(b->given[v]);
+        b->given[v] = values[v];
+        values[v] = NULL;
+    }
+}
+
+static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
+{
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, b->graph->n_values);
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    bisection_step_begin(b, "probed run");
+    enum odb_status status = bisect_probe_all(b, values, &probe_err);
+    if (status == ODB_CANCELLED) {
+        *err = probe_err;
+    } else if (status != ODB_OK) {
+        bisection_step_end(b, "probed", "cannot be had: %.200s", probe_err.what);
+        status = ODB_OK;
+    } else if (!bisect_reproduces(b, values)) {
+        bool causes = !b->report->outputs_diverge;
+        b->hidden = true;
+        bisection_step_end(b, "probed", "does not reproduce the plain run: observing %s the fault",
+                           causes ? "causes" : "hides");
+        odb_report_warn(b->report, "observer effect: with all values probed, the outputs %s",
+                        causes ? "diverge; unobserved they do not"
+                               : "are not wrong in the way they are unobserved");
+        if (causes)
+            bisect_keep_given(b, values);
+    } else {
+        b->probed = true;
+        bisect_warn_identical(b, values);
+        bisect_keep_given(b, values);
+        bisection_step_end(b, "probed", "every value in one run, which reproduces the plain one");
+    }
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        odb_tensor_unref(values[v]);
+    free(values);
+    return status;
+}
+
+/* --- from evidence to culprits ------------------------------------------------------------------ */
+
+static bool bisect_explains(const struct bisection *b, int value)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    bool explained = false;
+    odb_graph_ancestors(b->graph, &value, 1, NULL, up);
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        explained = explained || up[b->report->culprits.items[c].node];
+    free(up);
+    return explained;
+}
+
+/* An output is wrong and no node is to blame: many small errors, or a gain. The node named is the
+ * first over tolerance whose inputs are all within. */
+static void bisect_accumulated(struct bisection *b, int output)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    odb_graph_ancestors(b->graph, &output, 1, NULL, up);
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        int bad = ODB_NO_VALUE;
+        bool clean = true;
+        for (int o = 0; up[n] && o < node->n_out; o++)
+            if (node->out[o] >= 0 &&
+                odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
+                bad = node->out[o];
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] >= 0 && odb_verdict_is_bad(b->report->values[node->in[i]].verdict))
+                clean = false;
+        if (bad == ODB_NO_VALUE || !clean)
+            continue;
+        const struct odb_value_report *report = &b->report->values[bad];
+        bool boundary = report->boundary;
+        for (int i = 0; i < node->n_in; i++)
+            boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
+        bool amplified = boundary || (report->gain.known && report->gain.v > 10);
+        bisection_accuse(b, (int)n, bad, amplified ? ODB_KIND_AMPLIFIED : ODB_KIND_ACCUMULATED);
+        break;
+    }
+    free(up);
+}
+
+static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
+{
+    bisection_step_begin(b, "replay");
+    ODB_TRY(odb_blame(&b->judge, b->given, b->report->values, &b->options->hooks, err));
+    bisection_step_end(b, "blame", "each operator replayed on the target's own inputs");
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        for (int o = 0; o < node->n_out; o++) {
+            int v = node->out[o];
+            if (v < 0 || !b->report->values[v].culprit)
+                continue;
+            bool nan = b->report->values[v].verdict == ODB_VERDICT_NAN;
+            bisection_accuse(b, (int)n, v, nan ? ODB_KIND_NAN : ODB_KIND_INTRODUCED);
+            break;
+        }
+    }
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisect_explains(b, b->outputs[o]))
+            bisect_accumulated(b, b->outputs[o]);
+    return ODB_OK;
+}
+
+/* Prefix searches for every wrong output that nobody explains yet, the worst first. */
+static enum odb_status bisect_hunt_all(struct bisection *b, struct odb_error *err)
+{
+    bool *tried = odb_new_n(bool, b->n_outputs);
+    enum odb_status status = ODB_OK;
+    while (status == ODB_OK) {
+        int worst = -1;
+        for (size_t o = 0; o < b->n_outputs; o++) {
+            if (tried[o] || !odb_verdict_is_bad(b->verdicts[o].verdict))
+                continue;
+            if (worst < 0 || b->verdicts[o].error.v > b->verdicts[worst].error.v)
+                worst = (int)o;
+        }
+        if (worst < 0)
+            break;
+        tried[worst] = true;
+        if (!bisect_explains(b, b->outputs[worst]))
+            status = bisection_hunt_value(b, b->outputs[worst], err);
+    }
+    free(tried);
+    return status;
+}
+
+static enum odb_status bisect_by_strategy(struct bisection *b, struct odb_error *err)
+{
+    switch (b->options->strategy) {
+    case ODB_STRATEGY_EACH:
+        return bisection_each(b, err);
+    case ODB_STRATEGY_ISOLATED:
+        return bisection_isolated(b, err);
+    case ODB_STRATEGY_PREFIX:
+        return bisect_hunt_all(b, err);
+    case ODB_STRATEGY_BLAME:
+    case ODB_STRATEGY_AUTO:
+        break;
+    }
+    ODB_TRY(bisect_probed(b, err));
+    bool causes = b->hidden && !b->report->outputs_diverge;
+    if (b->probed || causes)
+        ODB_TRY(bisect_blame(b, err));
+    else if (b->options->strategy == ODB_STRATEGY_AUTO)
+        ODB_TRY(bisect_hunt_all(b, err));
+    else
+        odb_report_warn(b->report, "blame needs a probed run that reproduces the plain one; use "
+                        "--strategy auto or prefix");
+    return ODB_OK;
+}
+
+static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err)
+{
+    bisection_step_begin(b, "verify");
+    size_t n = ODB_MIN(b->report->culprits.n, (size_t)BISECT_VERIFY_MOST);
+    for (size_t c = 0; c < n; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        bool alone = culprit->kind == ODB_KIND_INTRODUCED || culprit->kind == ODB_KIND_NAN;
+        if (alone && !culprit->verified)
+            ODB_TRY(bisection_verify(b, culprit, err));
+    }
+    if (n)
+        bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    if (n && b->report->culprits.items[0].value >= 0) {
+        bisection_step_begin(b, "third opinion");
+        bisection_third_opinion(b, &b->report->culprits.items[0]);
+        bisection_step_end(b, "third", "the first culprit alone on another executor");
+    }
+    return ODB_OK;
+}
+
+static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
+{
+    ODB_TRY(bisect_trace(b, err));
+    ODB_TRY(odb_target_open(&b->target, b->options->target, err));
+    odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->target, b->options->hooks);
+    enum odb_status status = bisect_plain(b, err);
+    if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
+        b->report->outputs_diverge = true;
+        return bisection_hunt_crash(b, status, err);
+    }
+    ODB_TRY(status);
+    ODB_TRY(bisect_by_strategy(b, err));
+    return bisect_confirm(b, err);
+}
+
+static void bisect_finish(struct bisection *b, double start)
+{
+    struct odb_report *report = b->report;
+    for (size_t c = 0; c < report->culprits.n; c++)
+        report->culprits.items[c].text = bisection_words(b, &report->culprits.items[c]);
+    if (b->target) {
+        struct odb_target_stats stats = odb_target_stats(b->target);
+        report->target_loads = stats.loads;
+        report->target_runs = stats.runs;
+        report->target_seconds = stats.load_seconds + stats.run_seconds;
+        report->target_description = odb_xstrdup(odb_target_description(b->target));
+    }
+    report->seconds = odb_clock() - start;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        odb_tensor_unref(b->plain[o]);
+    for (size_t v = 0; b->given && v < b->graph->n_values; v++)
+        odb_tensor_unref(b->given[v]);
+    free(b->given);
+    free(b->plain);
+    free(b->verdicts);
+    free(b->outputs);
+    if (b->target)
+        odb_prober_dispose(&b->prober);
+    odb_target_close(b->target);
+    odb_trace_free(b->trace);
+}
+
+enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,
+                           const struct odb_feeds *feeds, const struct odb_bisect_options *options,
+                           struct odb_error *err)
+{
+    char text[160];
+    double start = odb_clock();
+    struct odb_report *report = odb_report_new(model);
+    *out = report;
+    report->feeds = feeds;
+    report->reference = odb_xstrdup(options->reference);
+    report->golden = odb_xstrdup("cpu:f64");
+    report->target = odb_xstrdup(options->target);
+    report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
+    report->expect = options->expect;
+    struct odb_error sha_err = ODB_ERROR_INIT;
+    if (odb_model_sha256(model, report->sha256, &sha_err) != ODB_OK)
+        odb_report_warn(report, "the model has no checksum: %s", sha_err.what);
+    struct bisection b = {.model = model,
+                          .graph = model->graph,
+                          .feeds = feeds,
+                          .options = options,
+                          .report = report};
+    enum odb_status status = bisect_search(&b, err);
+    bisect_finish(&b, start);
+    return status;
+}

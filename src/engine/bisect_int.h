@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One search, as bisect.c (the plan), hunt.c (prefixes, segments, single nodes) and words.c (the
+ * diagnosis in words) share it.
+ */
+#ifndef ODB_ENGINE_BISECT_INT_H
+#define ODB_ENGINE_BISECT_INT_H
+
+#include "engine/blame.h"
+#include "engine/probe.h"
+
+struct bisection {
+    const struct odb_model *model;            /* borrowed */
+    const struct odb_graph *graph;            /* borrowed: model */
+    const struct odb_feeds *feeds;            /* borrowed */
+    const struct odb_bisect_options *options; /* borrowed */
+    struct odb_report *report;                /* the caller's */
+    struct odb_trace *trace;                  /* owned */
+    struct odb_target *target;                /* owned */
+    struct odb_prober prober;
+    struct odb_judge judge;
+    int *outputs;                     /* owned: graph outputs with a name and a producer */
+    size_t n_outputs;
+    struct odb_tensor **plain;        /* owned refs; [n_outputs] */
+    struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
+    struct odb_tensor **given;        /* owned refs; [n_values] the target's values as known: feeds
+                                         from the start, all of them after a probed run */
+    bool probed;                      /* given holds a probed run that reproduces the plain one */
+    bool hidden;                      /* a probed run was made and did not reproduce it */
+    double step_start;
+    struct odb_target_stats step_stats;
+};
+
+/* --- bisect.c: accounting --------------------------------------------------------------------- */
+
+/* Every use of the target or the reference happens within a step of the report. */
+void bisection_step_begin(struct bisection *b, const char *phase);
+void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
+    ODB_PRINTF(3, 4);
+/* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */
+struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
+                                     enum odb_diagnosis kind);
+/* The node's first named output, ODB_NO_VALUE when it has none. */
+int bisection_output_of(const struct bisection *b, int node);
+
+/* --- hunt.c ------------------------------------------------------------------------------------- */
+
+/* Bisects over prefixes for what made this output wrong (b->verdicts says how), names the node or
+ * the smallest segment, and verifies it. */
+enum odb_status bisection_hunt_value(struct bisection *b, int value,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* The same where the plain run failed with this status: crash or hang. */
+enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* --strategy each and isolated. */
+enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
+ * verified, or finds the smallest segment that fails. */
+enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
+void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
+
+/* --- words.c ------------------------------------------------------------------------------------ */
+
+/* The paragraph of a culprit. Owned by the caller. */
+char *bisection_words(const struct bisection *b, const struct odb_culprit *culprit);
+
+#endif

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Searching where one look at everything is not to be had: by prefixes that have only the cut as
+ * their outputs, by segments, by single nodes.
+ *
+ * Cut before a node: all its inputs; cut after: all its outputs, bad if any is. A probe that fails
+ * in another way than the bug does is no evidence (untestable), as in git bisect skip.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+#include "engine/search.h"
+
+struct hunt {
+    struct bisection *b;
+    enum odb_status signature; /* of a crash or hang; ODB_OK: values are judged */
+    size_t *start;             /* owned: parents of every node, for the search core */
+    int *parents;              /* owned */
+};
+
+/* --- the graph as the search core wants it ------------------------------------------------------ */
+
+static void hunt_add_parent(const struct odb_graph *graph, int value, int *parents, size_t *n)
+{
+    if (value >= 0 && graph->values[value].producer != ODB_NO_NODE)
+        parents[(*n)++] = graph->values[value].producer;
+}
+
+static struct odb_dag hunt_dag(struct hunt *h)
+{
+    const struct odb_graph *graph = h->b->graph;
+    size_t edges = 0, n = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        edges += (size_t)graph->nodes[i].n_in + graph->nodes[i].n_captured;
+    h->start = odb_new_n(size_t, graph->n_nodes + 1);
+    h->parents = odb_new_n(int, edges);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct odb_node *node = &graph->nodes[i];
+        h->start[i] = n;
+        for (int k = 0; k < node->n_in; k++)
+            hunt_add_parent(graph, node->in[k], h->parents, &n);
+        for (size_t c = 0; c < node->n_captured; c++)
+            hunt_add_parent(graph, node->captured[c], h->parents, &n);
+    }
+    h->start[graph->n_nodes] = n;
+    return (struct odb_dag){graph->n_nodes, h->start, h->parents};
+}
+
+static void hunt_dispose(struct hunt *h)
+{
+    free(h->start);
+    free(h->parents);
+}
+
+/* --- one question --------------------------------------------------------------------------------- */
+
+/* The named outputs of a node that the reference has; list has room for n_out. */
+static size_t hunt_outputs(const struct bisection *b, int node, int *list)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    size_t count = 0;
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0 && b->graph->values[n->out[o]].name[0] && b->trace->ref[n->out[o]])
+            list[count++] = n->out[o];
+    return count;
+}
+
+/* Judges what a probe of a node's outputs gave, and keeps it as the target's values. */
+static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *probe, bool *bad,
+                                  struct odb_error *err)
+{
+    *bad = false;
+    for (size_t i = 0; i < probe->n_values; i++) {
+        int v = probe->values[i];
+        struct odb_value_report report = {0};
+        ODB_TRY(odb_judge_value(&b->judge, v, probe->outputs[i], &report, err));
+        b->report->values[v] = report;
+        *bad = *bad || odb_verdict_is_bad(report.verdict);
+        odb_tensor_unref(b->given[v]);
+        b->given[v] = odb_tensor_ref(probe->outputs[i]);
+    }
+    return ODB_OK;
+}
+
+/* The prefix that ends in a node's outputs: good, bad or untestable. */
+static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer,
+                                struct odb_error *err)
+{
+    struct hunt *h = payload;
+    struct bisection *b = h->b;
+    int n_out = b->graph->nodes[node].n_out;
+    int *list = odb_new_n(int, n_out);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n_out);
+    char label[200], what[240];
+    odb_node_label(&b->graph->nodes[node], label, sizeof label);
+    snprintf(what, sizeof what, "prefix up to %s", label);
+    struct odb_probe probe = {.what = what,
+                              .node = node,
+                              .values = list,
+                              .n_values = hunt_outputs(b, node, list),
+                              .outputs = outputs};
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
+    *answer = ODB_ANSWER_UNTESTABLE;
+    if (probe.n_values)
+        had = odb_probe_run(&b->prober, &probe, &probe_err);
+    if (had == ODB_CANCELLED) {
+        *err = probe_err;
+        status = had;
+    } else if (h->signature != ODB_OK && had == h->signature) {
+        *answer = ODB_ANSWER_BAD;
+    } else if (had == ODB_OK) {
+        bool bad = false;
+        status = hunt_judge(b, &probe, &bad, err);
+        *answer = bad && h->signature == ODB_OK ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+    }
+    odb_probe_drop(&probe);
+    free(outputs);
+    free(list);
+    return status;
+}
+
+/* --- alone ---------------------------------------------------------------------------------------- */
+
+/* Runs the marked nodes on a target, into outputs[] of the values. */
+static enum odb_status hunt_segment(struct bisection *b, struct odb_prober *prober,
+                                    const bool *nodes, int node, const char *what,
+                                    struct odb_tensor *const *given, const int *values, size_t n,
+                                    struct odb_tensor **outputs, struct odb_error *err)
+{
+    char label[200], text[240];
+    odb_node_label(&b->graph->nodes[node], label, sizeof label);
+    snprintf(text, sizeof text, "%s %s", what, label);
+    struct odb_probe probe = {.what = text,
+                              .node = node,
+                              .nodes = nodes,
+                              .given = given,
+                              .values = values,
+                              .n_values = n,
+                              .outputs = outputs};
+    return odb_probe_run(prober, &probe, err);
+}
+
+/* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
+ * reports ([n_values], only the node's outputs are meaningful). */
+struct hunt_alone {
+    struct odb_tensor **out;          /* owned refs; [n_out] */
+    struct odb_value_report *reports; /* owned; [n_values] */
+    bool guilty;
+};
+
+static void hunt_alone_dispose(struct hunt_alone *alone, int n_out)
+{
+    for (int o = 0; alone->out && o < n_out; o++)
+        odb_tensor_unref(alone->out[o]);
+    free(alone->out);
+    free(alone->reports);
+}
+
+static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *prober, int node,
+                                      struct odb_tensor *const *given, struct hunt_alone *alone,
+                                      struct odb_error *err)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
+    int *list = odb_new_n(int, n->n_out);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
+    size_t count = hunt_outputs(b, node, list);
+    nodes[node] = true;
+    *alone = (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
+                                 odb_new_n(struct odb_value_report, b->graph->n_values), false};
+    memcpy(alone->reports, b->report->values,
+           b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            alone->reports[n->out[o]].culprit = false;
+    enum odb_status status =
+        hunt_segment(b, prober, nodes, node, "alone:", given, list, count, outputs, err);
+    for (size_t i = 0; i < count && status == ODB_OK; i++)
+        alone->out[b->graph->values[list[i]].slot] = outputs[i];
+    if (status == ODB_OK)
+        status = odb_judge_node(&b->judge, node, given, alone->out, alone->reports, err);
+    for (int o = 0; o < n->n_out && status == ODB_OK; o++)
+        alone->guilty = alone->guilty || (n->out[o] >= 0 && alone->reports[n->out[o]].culprit);
+    free(outputs);
+    free(list);
+    free(nodes);
+    return status;
+}
+
+/* The target's own values at the cut before a node, as far as they are not known yet. Failing to
+ * get them is no error: the reference's are used then. */
+static enum odb_status hunt_get_inputs(struct bisection *b, int node, struct odb_error *err)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    int *list = odb_new_n(int, n->n_in);
+    size_t count = 0;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && b->graph->values[n->in[i]].producer != ODB_NO_NODE &&
+            !b->given[n->in[i]] && b->trace->ref[n->in[i]])
+            list[count++] = n->in[i];
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, count);
+    struct odb_probe probe = {.what = "cut before the accused",
+                              .node = node,
+                              .values = list,
+                              .n_values = count,
+                              .outputs = outputs};
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    bool bad = false;
+    enum odb_status status = count ? odb_probe_run(&b->prober, &probe, &probe_err) : ODB_OK;
+    if (status == ODB_OK)
+        status = hunt_judge(b, &probe, &bad, err);
+    else if (status == ODB_CANCELLED)
+        *err = probe_err;
+    else
+        status = ODB_OK;
+    for (int i = 0; i < n->n_in; i++) { /* whoever could not be read: the reference's */
+        int v = n->in[i];
+        if (v >= 0 && !b->given[v] && odb_trace_value(b->trace, v))
+            b->given[v] = odb_tensor_ref(odb_trace_value(b->trace, v));
+    }
+    odb_probe_drop(&probe);
+    free(outputs);
+    free(list);
+    return status;
+}
+
+/* --- the smallest segment -------------------------------------------------------------------------- */
+
+/* Whether the ancestors of value from position first on fail unobserved, fed by the reference. */
+static enum odb_status hunt_segment_fails(struct bisection *b, const int *chain, size_t n,
+                                          size_t first, int value, bool *fails,
+                                          struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
+    struct odb_tensor *output = NULL;
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    struct odb_value_report report = {0};
+    for (size_t i = first; i < n; i++)
+        nodes[chain[i]] = true;
+    enum odb_status status = hunt_segment(b, &b->prober, nodes, chain[first], "segment from", NULL,
+                                          &value, 1, &output, &probe_err);
+    *fails = false;
+    if (status == ODB_OK)
+        status = odb_judge_value(&b->judge, value, output, &report, err);
+    else if (status == ODB_CANCELLED)
+        *err = probe_err;
+    else
+        status = ODB_OK; /* no evidence: as if it passed, so the segment grows */
+    *fails = odb_verdict_is_bad(report.verdict);
+    odb_tensor_unref(output);
+    free(nodes);
+    return status;
+}
+
+/* The accused passes alone: finds where a segment that ends in it must begin to fail. */
+static enum odb_status hunt_widen(struct bisection *b, struct odb_culprit *culprit,
+                                  struct odb_error *err)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    int *chain = odb_new_n(int, b->graph->n_nodes);
+    size_t n = 0, fails_at = 0, passes_at;
+    bool fails = false;
+    enum odb_status status = ODB_OK;
+    odb_graph_ancestors(b->graph, &culprit->value, 1, NULL, up);
+    for (size_t i = 0; i < b->graph->n_nodes; i++)
+        if (up[i])
+            chain[n++] = (int)i;
+    passes_at = n - 1;
+    while (passes_at - fails_at > 1) {
+        size_t mid = (passes_at + fails_at) / 2;
+        ODB_TRY_OUT(hunt_segment_fails(b, chain, n, mid, culprit->value, &fails, err));
+        if (fails)
+            fails_at = mid;
+        else
+            passes_at = mid;
+    }
+    ODB_TRY_OUT(hunt_segment_fails(b, chain, n, fails_at, culprit->value, &fails, err));
+    culprit->segment[0] = chain[fails_at];
+    culprit->segment[1] = chain[n - 1];
+    culprit->node = chain[fails_at];
+    culprit->verified = fails;
+    culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+out:
+    free(chain);
+    free(up);
+    return status;
+}
+
+enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
+                                 struct odb_error *err)
+{
+    struct hunt_alone alone = {0};
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    int node = culprit->node, n_out = b->graph->nodes[node].n_out;
+    ODB_TRY(hunt_get_inputs(b, node, err));
+    enum odb_status status = hunt_run_alone(b, &b->prober, node, b->given, &alone, &probe_err);
+    if (status == ODB_CANCELLED) {
+        *err = probe_err;
+    } else if (status != ODB_OK) { /* untestable alone: stays accused, not verified */
+        odb_report_warn(b->report, "node %d cannot be run alone on the target: %.200s", node,
+                        probe_err.what);
+        status = ODB_OK;
+    } else if (alone.guilty) {
+        culprit->verified = true;
+        if (!culprit->numbers.local_error.known) { /* a prefix search has no local numbers yet */
+            const struct odb_value_report *found = &alone.reports[culprit->value];
+            culprit->numbers.local_error = found->local_error;
+            culprit->numbers.local_noise = found->local_noise;
+            culprit->numbers.inherited_error = found->inherited_error;
+            culprit->numbers.gain = found->gain;
+        }
+    } else if (b->trace->ref[culprit->value]) {
+        status = hunt_widen(b, culprit, err);
+    }
+    hunt_alone_dispose(&alone, n_out);
+    return status;
+}
+
+/* --- searches -------------------------------------------------------------------------------------- */
+
+enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
+{
+    struct hunt h = {.b = b, .signature = ODB_OK};
+    struct odb_dag dag = hunt_dag(&h);
+    bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    size_t probes = 0, left = 0;
+    int first = -1, last = -1;
+    bisection_step_begin(b, "prefixes");
+    odb_graph_ancestors(b->graph, &value, 1, NULL, suspects);
+    enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
+    for (size_t i = 0; i < b->graph->n_nodes && status == ODB_OK; i++) {
+        if (!suspects[i])
+            continue;
+        first = first < 0 ? (int)i : first;
+        last = (int)i;
+        left++;
+    }
+    bisection_step_end(b, "prefix", "%zu cuts for output %.100s", probes,
+                       b->graph->values[value].name);
+    if (status == ODB_OK) {
+        int shown = last == b->graph->values[value].producer ? value
+                                                             : bisection_output_of(b, last);
+        struct odb_culprit *culprit = bisection_accuse(b, last, shown, ODB_KIND_INTRODUCED);
+        culprit->segment[0] = first;
+        if (left > 1)
+            odb_report_warn(b->report, "no testable cut tells %zu nodes from %d to %d apart", left,
+                            first, last);
+        else
+            status = bisection_verify(b, culprit, err);
+    }
+    free(suspects);
+    hunt_dispose(&h);
+    return status;
+}
+
+enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
+                                     struct odb_error *err)
+{
+    struct hunt h = {.b = b, .signature = signature};
+    struct odb_dag dag = hunt_dag(&h);
+    struct odb_error first_words = *err;
+    bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    size_t probes = 0;
+    int last = -1;
+    bisection_step_begin(b, "prefixes");
+    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, NULL, suspects);
+    enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
+    for (size_t i = 0; i < b->graph->n_nodes; i++)
+        if (suspects[i])
+            last = (int)i;
+    bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
+                       signature == ODB_E_CRASH ? "crash" : "hang");
+    if (status == ODB_OK && last >= 0) {
+        struct hunt_alone alone = {0};
+        struct odb_error alone_err = ODB_ERROR_INIT;
+        int value = bisection_output_of(b, last);
+        if (value >= 0)
+            b->report->values[value].verdict = odb_probe_verdict(signature);
+        struct odb_culprit *culprit = bisection_accuse(
+            b, last, value, signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
+        culprit->reaches_output = true;
+        snprintf(culprit->numbers.reason, sizeof culprit->numbers.reason, "%.150s",
+                 first_words.what);
+        bisection_step_begin(b, "verify");
+        status = hunt_run_alone(b, &b->prober, last, b->trace->ref, &alone, &alone_err);
+        culprit->verified = status == signature;
+        if (status == ODB_CANCELLED)
+            *err = alone_err;
+        else
+            status = ODB_OK;
+        hunt_alone_dispose(&alone, b->graph->nodes[last].n_out);
+        bisection_step_end(b, "verify", "the accused alone on the target");
+    }
+    free(suspects);
+    hunt_dispose(&h);
+    return status;
+}
+
+/* Nodes with a bad output and none bad among their inputs. */
+static void hunt_accuse_first(struct bisection *b)
+{
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        bool inherits = false;
+        int bad = ODB_NO_VALUE;
+        for (int i = 0; i < node->n_in; i++)
+            inherits = inherits || (node->in[i] >= 0 &&
+                                    odb_verdict_is_bad(b->report->values[node->in[i]].verdict));
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
+                bad = node->out[o];
+        if (bad >= 0 && !inherits)
+            bisection_accuse(b, (int)n, bad, ODB_KIND_INTRODUCED);
+    }
+}
+
+enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
+{
+    struct hunt h = {.b = b, .signature = ODB_OK};
+    bisection_step_begin(b, "each");
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        enum odb_answer answer;
+        ODB_TRY(hunt_ask(&h, (int)n, &answer, err));
+    }
+    bisection_step_end(b, "each", "one submodel per node");
+    hunt_accuse_first(b);
+    return ODB_OK;
+}
+
+enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
+{
+    bisection_step_begin(b, "isolated");
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        struct hunt_alone alone = {0};
+        struct odb_error alone_err = ODB_ERROR_INIT;
+        enum odb_status status = ODB_OK;
+        if (bisection_output_of(b, (int)n) < 0 || b->trace->why[n] ||
+            odb_cpu_random(b->trace->cpu, (int)n))
+            continue;
+        status = hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &alone_err);
+        for (int o = 0; o < node->n_out && status == ODB_OK; o++) {
+            int v = node->out[o];
+            if (v < 0 || !alone.out[o])
+                continue;
+            struct odb_value_report *report = &b->report->values[v];
+            *report = alone.reports[v];
+            enum odb_status judged = odb_judge_value(&b->judge, v, alone.out[o], report, err);
+            if (judged != ODB_OK)
+                status = judged;
+            if (report->culprit && status == ODB_OK) {
+                bisection_accuse(b, (int)n, v, ODB_KIND_INTRODUCED)->verified = true;
+                break;
+            }
+        }
+        hunt_alone_dispose(&alone, node->n_out);
+        if (status == ODB_CANCELLED) {
+            *err = alone_err;
+            return status;
+        }
+    }
+    bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
+    return ODB_OK;
+}
+
+/* --- third opinion --------------------------------------------------------------------------------- */
+
+#define HUNT_THIRD "ort,opt=disabled"
+
+void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
+{
+    struct odb_target *third = NULL;
+    struct odb_prober prober;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    struct hunt_alone alone = {0};
+    const struct odb_node *node = &b->graph->nodes[culprit->node];
+    const struct odb_tensor *told = b->given[culprit->value];
+    int slot = b->graph->values[culprit->value].slot;
+    bool whole = culprit->segment[0] == culprit->segment[1];
+    if (!whole || !told || strcmp(b->options->target, HUNT_THIRD) == 0 ||
+        odb_target_open(&third, HUNT_THIRD, &ignored) != ODB_OK)
+        return;
+    odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
+    if (hunt_run_alone(b, &prober, culprit->node, b->given, &alone, &ignored) == ODB_OK &&
+        alone.out[slot]) {
+        const struct odb_value_report *report = &alone.reports[culprit->value];
+        struct odb_gap gap;
+        double noise = report->local_noise.known ? report->local_noise.v : 0;
+        double factor = b->options->tolerance.v[0];
+        odb_gap_measure(&gap, alone.out[slot], told);
+        bool with_target = gap.same || (gap.comparable && gap.pattern && noise > 0 &&
+                                        gap.error <= factor * noise);
+        culprit->third_opinion = !report->culprit ? ODB_OPINION_REFERENCE
+                                 : with_target    ? ODB_OPINION_TARGET
+                                                  : ODB_OPINION_NEITHER;
+    }
+    hunt_alone_dispose(&alone, node->n_out);
+    odb_prober_dispose(&prober);
+    odb_target_close(third);
+}

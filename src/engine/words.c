@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The diagnosis in plain words: what, why this node, what was ruled out, what would settle the
+ * rest.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+
+static void words_node(const struct bisection *b, int node, struct odb_buf *out)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    char label[200];
+    odb_buf_printf(out, "node %d, %s%s%s ", node, n->domain, n->domain[0] ? "::" : "",
+                   n->op_type);
+    odb_buf_put_shown(out, odb_node_label(n, label, sizeof label));
+}
+
+/* "0.0123 where rounding explains 1.2e-06 (10000 times as much)". */
+static void words_against(struct odb_number error, struct odb_number noise, struct odb_buf *out)
+{
+    odb_buf_printf(out, "%.3g", error.v);
+    if (!noise.known)
+        return;
+    odb_buf_printf(out, " where rounding explains %.3g", noise.v);
+    if (noise.v > 0 && isfinite(error.v))
+        odb_buf_printf(out, " (%.3g times as much)", error.v / noise.v);
+}
+
+static void words_introduced(const struct bisection *b, const struct odb_culprit *c,
+                             struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, c->kind == ODB_KIND_NAN ? " makes NaN or Inf" : " introduces the error");
+    odb_buf_puts(out, ": its output ");
+    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    if (v->local_error.known) {
+        odb_buf_puts(out, " is off from what the reference operator makes of the very same inputs"
+                          " by ");
+        words_against(v->local_error, v->local_noise, out);
+    } else {
+        odb_buf_puts(out, " is the first that is wrong");
+        if (v->error.known) {
+            odb_buf_puts(out, ", by ");
+            words_against(v->error, v->noise, out);
+        }
+    }
+    odb_buf_puts(out, ". ");
+    odb_buf_puts(out, c->verified ? "Run alone on the target with those inputs it fails the same "
+                                    "way, so neither its neighbours nor the cut are to blame. "
+                                  : "It could not be confirmed alone on the target. ");
+}
+
+static void words_region(const struct bisection *b, const struct odb_culprit *c,
+                         struct odb_buf *out)
+{
+    odb_buf_printf(out, "the region from ");
+    words_node(b, c->segment[0], out);
+    odb_buf_puts(out, " to ");
+    words_node(b, c->segment[1], out);
+    odb_buf_puts(out, c->verified ? " fails as a whole, fed with the reference's values and with "
+                                    "nothing inside it observed; "
+                                  : " is as far as the search could narrow it; ");
+    odb_buf_puts(out, "its last node alone passes. ");
+    odb_buf_puts(out, c->kind == ODB_KIND_PROBE_EFFECT
+                          ? "Reading a value inside hides the fault: the target treats the region "
+                            "differently when it is observed, as with a fusion or another layout. "
+                          : "The nodes are fine one by one and wrong together, as with a fusion. ");
+}
+
+static void words_spread(const struct bisection *b, const struct odb_culprit *c,
+                         struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, " is the first whose output is over tolerance, by ");
+    words_against(v->error, v->noise, out);
+    odb_buf_puts(out, ", and its inputs are not; but the reference operator on the target's own "
+                      "inputs gives the same, so the operator itself is right. ");
+    if (c->kind == ODB_KIND_ACCUMULATED)
+        odb_buf_puts(out, "No single node is to blame: small errors of the nodes before it add up. ");
+    else if (v->boundary)
+        odb_buf_puts(out, "A decision upstream (rounding, comparing, choosing the largest) stands "
+                          "so near its border that rounding alone tips it. ");
+    else
+        odb_buf_printf(out, "It is ill-conditioned here: it enlarges rounding in its inputs %.3g "
+                            "times. ", v->gain.v);
+}
+
+static void words_dead(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    words_node(b, c->node, out);
+    odb_buf_printf(out, " makes the target %s", c->kind == ODB_KIND_CRASH ? "crash" : "hang");
+    if (c->numbers.reason[0]) {
+        odb_buf_puts(out, " (");
+        odb_buf_put_shown(out, c->numbers.reason);
+        odb_buf_puts(out, ")");
+    }
+    odb_buf_puts(out, ": every prefix without it runs. ");
+    odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
+                                  : "Alone it does not: something before it is needed as well. ");
+}
+
+static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    static const char *const opinions[] = {
+        [ODB_OPINION_TARGET] = "A third executor sides with the target: the reference, or what "
+                               "the specification leaves open, deserves a look. ",
+        [ODB_OPINION_REFERENCE] = "A third executor sides with the reference. ",
+        [ODB_OPINION_NEITHER] = "A third executor agrees with neither. ",
+    };
+    if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
+        odb_buf_puts(out, "No output of the model shows it with these inputs. ");
+    if (c->third_opinion != ODB_OPINION_NONE)
+        odb_buf_puts(out, opinions[c->third_opinion]);
+    if (strncmp(b->options->target, "ort", 3) == 0 && c->value >= 0) {
+        const struct odb_tensor *t = b->trace->ref[c->value];
+        if (t && t->dtype == ODB_F16)
+            odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a float16 "
+                              "kernel in float32 between Casts. ");
+    }
+}
+
+char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    switch (c->kind) {
+    case ODB_KIND_INTRODUCED:
+    case ODB_KIND_NAN:
+        if (c->segment[0] != c->segment[1])
+            words_region(b, c, &out);
+        else
+            words_introduced(b, c, &out);
+        break;
+    case ODB_KIND_FUSION:
+    case ODB_KIND_PROBE_EFFECT:
+        words_region(b, c, &out);
+        break;
+    case ODB_KIND_AMPLIFIED:
+    case ODB_KIND_ACCUMULATED:
+        words_spread(b, c, &out);
+        break;
+    case ODB_KIND_CRASH:
+    case ODB_KIND_HANG:
+        words_dead(b, c, &out);
+        break;
+    case ODB_KIND_NONDETERMINISTIC:
+        odb_buf_puts(&out, "two equal runs of the target give different verdicts at output ");
+        odb_buf_put_shown(&out, b->graph->values[c->value].name);
+        odb_buf_puts(&out, ": whatever else is found here may not repeat. ");
+        break;
+    }
+    words_end(b, c, &out);
+    while (out.len && out.data[out.len - 1] == ' ')
+        out.data[--out.len] = '\0';
+    if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')
+        out.data[0] = (char)(out.data[0] - 'a' + 'A');
+    return odb_buf_take(&out);
+}
