@@ -22,6 +22,7 @@ struct model_int {
     size_t file_size;
     struct model_arena *arena;         /* owned */
     struct model_files *files;         /* owned: external data */
+    struct odb_map *functions;         /* owned: "domain::name:overload" -> index */
     ODB_VEC(struct odb_tensor *) tensors; /* refs: every tensor that the model shows */
     ODB_VEC(struct odb_graph *) graphs;   /* in the arena: the main one, bodies, functions */
     const Onnx__ModelProto *proto;     /* in the arena */
