@@ -34,8 +34,8 @@ struct odb_metrics {
     size_t differing;    /* pairs that are not equal; -0 equals +0, NaN equals NaN */
     size_t exact_differing; /* those among integers, bools and strings */
     size_t item;         /* of a container: where the worst pair is */
-    size_t worst;        /* element with the largest finite distance, else the first that differs;
-                            ODB_NOWHERE when all are equal */
+    size_t worst;        /* first element whose NaN or Inf does not match, else that with the
+                            largest distance, else the first that differs; ODB_NOWHERE: none */
     double worst_e, worst_b;
 
     double error;      /* max|e-b| / rms(b); inf when b is all zero and e is not */
@@ -81,25 +81,5 @@ bool odb_distance(struct odb_distance *out, const struct odb_tensor *evaluated,
 /* Bit for bit but for -0 == +0 and NaN == NaN of any payload. False when incomparable, or when the
  * element types differ. */
 bool odb_equal_exact(const struct odb_tensor *a, const struct odb_tensor *b);
-
-/* |e-b| <= atol + rtol*|b| for all finite pairs, equal infinities, NaN at the same places when
- * equal_nan, else nowhere. *bad, may be NULL: how many fail. Tensors of one shape, not strings. */
-bool odb_all_close(const struct odb_tensor *evaluated, const struct odb_tensor *base, double rtol,
-                   double atol, bool equal_nan, size_t *bad);
-
-/* |e-b| < 1.5 * 10^-decimals, difference and threshold in the wider of the two float types
- * (double for integers); NaN at the same places and equal infinities pass. */
-bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tensor *base,
-                      int decimals, size_t *bad);
-
-/* sqrt(sum (e-b)^2 / sum b^2) as the old scripts had it: values, sums and quotient in float32, the
- * sums in NumPy's order, the root in double. Tensors of one shape, not strings. */
-double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base);
-
-/* diff3_max and diff3_mean passed or not: diff3(target, golden) <= tag * diff3(compare, golden). */
-static inline bool odb_three_way(double target, double compare, double tag)
-{
-    return target <= tag * compare;
-}
 
 #endif

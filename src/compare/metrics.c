@@ -1,0 +1,783 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One pass over both tensors gives every sum. A tensor is cut into blocks that depend on its size
+ * only, each block fills its own sums, and these are added in order: the result does not depend on
+ * the number of threads. Within a block, chunks are widened to doubles in the cache and summed in
+ * eight lanes, two vectors of four: the order of additions is written down here, not left to the
+ * compiler or to the machine.
+ *
+ * The lanes assume finite numbers. A chunk whose sum of distances comes out finite had no others;
+ * only where it does not, its pairs are looked at one by one, the finite ones gathered, and the
+ * lanes run again on those.
+ */
+#include "compare/metrics.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define METRICS_HOT __attribute__((optimize("O3")))
+#else
+#define METRICS_HOT
+#endif
+
+enum { METRICS_LANES = 8, METRICS_CHUNK = 1024, METRICS_BLOCK = 16 * METRICS_CHUNK };
+
+#define METRICS_EPS 1e-9
+
+/* What a block, an item, or everything adds up to. */
+struct metrics_sums {
+    size_t finite, nan_both, nan_ref_only, nan_target_only, inf_both, inf_mismatch;
+    size_t more, less, whole, not_close; /* whole: integer parts differ */
+    size_t first_mismatch; /* of NaN or Inf; ODB_NOWHERE */
+    double max_ad, max_rel, max_d3, max_ulp;
+    double ad, ab, d3, mape;
+    long double d2, b2, e2, eb; /* wide, so that squares of doubles have room */
+    double odd_ad, odd_ab, odd_d2, odd_b2, odd_d3, odd_mape; /* pairs that are not finite */
+};
+
+/* One chunk of finite numbers; padded with zeros, which add nothing, to a multiple of the lanes. */
+struct metrics_chunk {
+    double e[METRICS_CHUNK] __attribute__((aligned(32)));
+    double b[METRICS_CHUNK] __attribute__((aligned(32)));
+};
+
+/* What the lanes find in a chunk. */
+struct metrics_part {
+    double ad, ab, d3, mape, d2, b2, e2, eb;
+    double max_ad, max_rel, max_d3;
+    size_t more, less, whole, not_close; /* light: more counts all that differ */
+};
+
+struct metrics_job {
+    const struct odb_tensor *e, *b;
+    size_t per_element; /* numbers in one: 2 for complex */
+    enum odb_dtype e_type, b_type, ulp_type;
+    double th;
+    bool light; /* only what odb_distance() gives */
+    struct metrics_sums *blocks;
+};
+
+/* --- lanes --------------------------------------------------------------------------------------- */
+
+/* Macros, because vectors in a signature would tie the calling convention to the machine. */
+typedef double metrics_vec __attribute__((vector_size(32)));
+typedef int64_t metrics_mask __attribute__((vector_size(32)));
+
+#define VEC_AT(array, i) (*(const metrics_vec *)((array) + (i)))
+#define VEC_AND(x, mask) ((metrics_vec)((metrics_mask)(x) & (mask)))
+#define VEC_ABS(x) VEC_AND(x, (metrics_mask){} + INT64_MAX)
+#define VEC_PICK(mask, x, y) ((metrics_vec)(((mask) & (metrics_mask)(x)) | (~(mask) & (metrics_mask)(y))))
+#define VEC_MAX(x, y) VEC_PICK((x) > (y), x, y)
+/* The two vectors of every step, as v. */
+#define VEC_STEPS(n) for (size_t i = 0; i < (n); i += METRICS_LANES) for (int v = 0; v < 2; v++)
+
+static inline double metrics_total(const metrics_vec *v)
+{
+    metrics_vec s = v[0] + v[1];
+    return (s[0] + s[2]) + (s[1] + s[3]);
+}
+
+static inline double metrics_largest(const metrics_vec *v)
+{
+    metrics_vec m = VEC_MAX(v[0], v[1]);
+    return fmax(fmax(m[0], m[1]), fmax(m[2], m[3]));
+}
+
+/* Masks are -1 where true, so that subtracting them counts. */
+static inline size_t metrics_counted(const metrics_mask *v)
+{
+    metrics_mask s = v[0] + v[1];
+    return (size_t)(s[0] + s[1] + s[2] + s[3]);
+}
+
+#define METRICS_BODY static inline __attribute__((always_inline)) void
+
+METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
+{
+    metrics_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
+    metrics_mask differ[2] = {0};
+    VEC_STEPS(n) {
+        metrics_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
+        ad[v] += d;
+        b2[v] += b * b;
+        max[v] = VEC_MAX(d, max[v]);
+        differ[v] -= d != 0;
+    }
+    p->ad = metrics_total(ad);
+    p->b2 = metrics_total(b2);
+    p->max_ad = metrics_largest(max);
+    p->more = metrics_counted(differ);
+}
+
+/* Distances and the squares. */
+METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
+{
+    metrics_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
+                max[2] = {0};
+    VEC_STEPS(n) {
+        metrics_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
+        ad[v] += d;
+        ab[v] += VEC_ABS(b);
+        d2[v] += d * d;
+        b2[v] += b * b;
+        e2[v] += e * e;
+        eb[v] += e * b;
+        max[v] = VEC_MAX(d, max[v]);
+    }
+    p->ad = metrics_total(ad);
+    p->ab = metrics_total(ab);
+    p->d2 = metrics_total(d2);
+    p->b2 = metrics_total(b2);
+    p->e2 = metrics_total(e2);
+    p->eb = metrics_total(eb);
+    p->max_ad = metrics_largest(max);
+}
+
+/* The divisions. */
+METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, double th,
+                                   struct metrics_part *p)
+{
+    metrics_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0}, max_rel[2] = {0};
+    metrics_mask far[2] = {0};
+    VEC_STEPS(n) {
+        metrics_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
+        metrics_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
+        metrics_vec local = VEC_PICK(a > th, relative, d);
+        metrics_vec plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
+        ape[v] += relative;
+        d3[v] += local;
+        max_d3[v] = VEC_MAX(local, max_d3[v]);
+        max_rel[v] = VEC_MAX(plain, max_rel[v]);
+        far[v] -= d > th + th * a;
+    }
+    p->d3 = metrics_total(d3);
+    p->mape = metrics_total(ape);
+    p->max_d3 = metrics_largest(max_d3);
+    p->max_rel = metrics_largest(max_rel);
+    p->not_close = metrics_counted(far);
+}
+
+/* The integer part of x >= 0. Adding and taking away 2^52 rounds to nearest; beyond it, every
+ * double is an integer. */
+#define VEC_FLOOR(x, rounded)                                                                    \
+    VEC_PICK((x) < 0x1p52, (rounded) - VEC_AND((metrics_vec){} + 1, (rounded) > (x)), x)
+
+METRICS_BODY metrics_counts_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
+{
+    metrics_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
+    VEC_STEPS(n) {
+        metrics_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v);
+        metrics_vec x = VEC_ABS(e), y = VEC_ABS(b);
+        metrics_vec rx = x + 0x1p52 - 0x1p52, ry = y + 0x1p52 - 0x1p52;
+        metrics_vec fx = VEC_FLOOR(x, rx), fy = VEC_FLOOR(y, ry);
+        /* Equal parts of either sign are the same integer only when they are 0. */
+        metrics_mask same = (fx == fy) & (((e < 0) == (b < 0)) | (fx == 0));
+        more[v] -= e > b;
+        less[v] -= e < b;
+        whole[v] -= ~same;
+    }
+    p->more = metrics_counted(more);
+    p->less = metrics_counted(less);
+    p->whole = metrics_counted(whole);
+}
+
+/* Number of floats between two, their bits seen as ordered integers. */
+METRICS_BODY metrics_ulp32_body(const struct metrics_chunk *c, size_t n, double *ulps)
+{
+    int64_t max = 0;
+    for (size_t i = 0; i < n; i++) {
+        float e = (float)c->e[i], b = (float)c->b[i];
+        int32_t x, y;
+        memcpy(&x, &e, sizeof x);
+        memcpy(&y, &b, sizeof y);
+        x = x < 0 ? INT32_MIN - x : x;
+        y = y < 0 ? INT32_MIN - y : y;
+        int64_t d = (int64_t)x - y;
+        d = d < 0 ? -d : d;
+        max = d > max ? d : max;
+    }
+    *ulps = (double)max;
+}
+
+/* The bodies once more for machines with wider registers: same lanes, same results. */
+#define METRICS_VARIANT(suffix, attributes)                                                      \
+    attributes static void metrics_light##suffix(const struct metrics_chunk *c, size_t n,        \
+                                                 struct metrics_part *p)                         \
+    {                                                                                            \
+        metrics_light_body(c, n, p);                                                             \
+    }                                                                                            \
+    attributes static void metrics_full##suffix(const struct metrics_chunk *c, size_t n,         \
+                                                double th, struct metrics_part *p)               \
+    {                                                                                            \
+        metrics_moments_body(c, n, p);                                                           \
+        metrics_relative_body(c, n, th, p);                                                      \
+        metrics_counts_body(c, n, p);                                                            \
+    }                                                                                            \
+    attributes static void metrics_ulp32##suffix(const struct metrics_chunk *c, size_t n,        \
+                                                 double *ulps)                                   \
+    {                                                                                            \
+        metrics_ulp32_body(c, n, ulps);                                                          \
+    }
+
+METRICS_VARIANT(, METRICS_HOT)
+#if defined(__x86_64__)
+METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
+#define METRICS_CALL(name, ...)                                                                  \
+    (__builtin_cpu_supports("avx2") ? name##_avx2(__VA_ARGS__) : name(__VA_ARGS__))
+#else
+#define METRICS_CALL(name, ...) name(__VA_ARGS__)
+#endif
+
+/* --- units in the last place --------------------------------------------------------------------- */
+
+static double metrics_ulp64(const struct metrics_chunk *c, size_t n)
+{
+    double max = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t x, y;
+        memcpy(&x, &c->e[i], sizeof x);
+        memcpy(&y, &c->b[i], sizeof y);
+        x = x < 0 ? INT64_MIN - x : x;
+        y = y < 0 ? INT64_MIN - y : y;
+        double d = x > y ? (double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
+        max = d > max ? d : max;
+    }
+    return max;
+}
+
+/* The code of v in a narrow type as a number in the order of the values. */
+static double metrics_ordered(enum odb_dtype dtype, double v)
+{
+    uint16_t code = 0;
+    unsigned bits = odb_dtype_info(dtype)->bits;
+    odb_store_f64(dtype, &code, 0, v);
+    unsigned sign = 1u << (bits - 1);
+    if (dtype == ODB_F8E8M0)
+        return code;
+    return code & sign ? -(double)(code & (sign - 1)) : code;
+}
+
+static double metrics_ulps(enum odb_dtype dtype, const struct metrics_chunk *c, size_t n)
+{
+    double max = 0;
+    if (dtype == ODB_F64)
+        return metrics_ulp64(c, n);
+    if (dtype == ODB_F32) {
+        METRICS_CALL(metrics_ulp32, c, n, &max);
+        return max;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (c->e[i] != c->b[i])
+            max = fmax(max, fabs(metrics_ordered(dtype, c->e[i]) - metrics_ordered(dtype, c->b[i])));
+    return max;
+}
+
+/* --- chunks and blocks --------------------------------------------------------------------------- */
+
+static void metrics_load(double *out, enum odb_dtype dtype, const void *data, size_t first,
+                         size_t n)
+{
+    /* first is a multiple of the chunk: packed types start at a byte. */
+    size_t offset = first / 8 * odb_dtype_info(dtype)->bits;
+    odb_convert(ODB_F64, out, dtype, (const char *)data + offset, n);
+}
+
+static size_t metrics_pad(struct metrics_chunk *c, size_t n)
+{
+    size_t padded = (n + METRICS_LANES - 1) / METRICS_LANES * METRICS_LANES;
+    for (size_t i = n; i < padded; i++)
+        c->e[i] = c->b[i] = 0;
+    return padded;
+}
+
+/* One pair of which one side at least is NaN or Inf. */
+static void metrics_add_odd(struct metrics_sums *s, double e, double b, size_t i)
+{
+    bool e_nan = e != e, b_nan = b != b;
+    s->nan_both += e_nan && b_nan;
+    s->nan_target_only += e_nan && !b_nan;
+    s->nan_ref_only += b_nan && !e_nan;
+    s->inf_both += e == b;
+    s->inf_mismatch += !e_nan && !b_nan && e != b;
+    s->more += e > b;
+    s->less += e < b;
+    if (e != b && !(e_nan && b_nan)) {
+        s->whole++;
+        s->not_close++;
+        s->first_mismatch = ODB_MIN(s->first_mismatch, i);
+    }
+    double d = fabs(e - b), a = fabs(b);
+    s->odd_ad += d;
+    s->odd_ab += a;
+    s->odd_d2 += d * d;
+    s->odd_b2 += b * b;
+    s->odd_d3 += d / (a + METRICS_EPS);
+    s->odd_mape += d / (a + METRICS_EPS);
+}
+
+/* Takes the pairs that are not finite out of the chunk; returns how many are left. */
+static size_t metrics_gather(struct metrics_sums *s, struct metrics_chunk *c, size_t n,
+                             size_t first)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        double e = c->e[i], b = c->b[i];
+        if (isfinite(e) && isfinite(b)) {
+            c->e[kept] = e;
+            c->b[kept++] = b;
+        } else {
+            metrics_add_odd(s, e, b, first + i);
+        }
+    }
+    return kept;
+}
+
+static void metrics_add_part(struct metrics_sums *s, const struct metrics_part *p, size_t n)
+{
+    s->finite += n;
+    s->ad += p->ad;
+    s->ab += p->ab;
+    s->d3 += p->d3;
+    s->mape += p->mape;
+    s->d2 += p->d2;
+    s->b2 += p->b2;
+    s->e2 += p->e2;
+    s->eb += p->eb;
+    s->more += p->more;
+    s->less += p->less;
+    s->whole += p->whole;
+    s->not_close += p->not_close;
+    s->max_ad = fmax(s->max_ad, p->max_ad);
+    s->max_rel = fmax(s->max_rel, p->max_rel);
+    s->max_d3 = fmax(s->max_d3, p->max_d3);
+}
+
+static struct metrics_part metrics_measure(const struct metrics_job *job,
+                                           const struct metrics_chunk *c, size_t padded)
+{
+    struct metrics_part p = {0};
+    if (job->light)
+        METRICS_CALL(metrics_light, c, padded, &p);
+    else
+        METRICS_CALL(metrics_full, c, padded, job->th, &p);
+    return p;
+}
+
+static void metrics_add_chunk(const struct metrics_job *job, struct metrics_sums *s,
+                              struct metrics_chunk *c, size_t first, size_t n)
+{
+    metrics_load(c->e, job->e_type, job->e->data, first, n);
+    metrics_load(c->b, job->b_type, job->b->data, first, n);
+    size_t padded = metrics_pad(c, n);
+    struct metrics_part p = metrics_measure(job, c, padded);
+    if (!isfinite(p.ad)) {
+        n = metrics_gather(s, c, n, first);
+        padded = metrics_pad(c, n);
+        p = metrics_measure(job, c, padded);
+    }
+    metrics_add_part(s, &p, n);
+    if (!job->light && job->ulp_type)
+        s->max_ulp = fmax(s->max_ulp, metrics_ulps(job->ulp_type, c, n));
+}
+
+static void metrics_block(void *arg, size_t begin, size_t end)
+{
+    const struct metrics_job *job = arg;
+    struct metrics_chunk c;
+    struct metrics_sums s = {.first_mismatch = ODB_NOWHERE};
+    for (size_t i = begin; i < end; i += METRICS_CHUNK)
+        metrics_add_chunk(job, &s, &c, i, ODB_MIN(end - i, (size_t)METRICS_CHUNK));
+    job->blocks[begin / METRICS_BLOCK] = s;
+}
+
+static void metrics_merge(struct metrics_sums *to, const struct metrics_sums *s)
+{
+    to->finite += s->finite;
+    to->nan_both += s->nan_both;
+    to->nan_ref_only += s->nan_ref_only;
+    to->nan_target_only += s->nan_target_only;
+    to->inf_both += s->inf_both;
+    to->inf_mismatch += s->inf_mismatch;
+    to->more += s->more;
+    to->less += s->less;
+    to->whole += s->whole;
+    to->not_close += s->not_close;
+    to->max_ad = fmax(to->max_ad, s->max_ad);
+    to->max_rel = fmax(to->max_rel, s->max_rel);
+    to->max_d3 = fmax(to->max_d3, s->max_d3);
+    to->max_ulp = fmax(to->max_ulp, s->max_ulp);
+    to->ad += s->ad;
+    to->ab += s->ab;
+    to->d3 += s->d3;
+    to->mape += s->mape;
+    to->d2 += s->d2;
+    to->b2 += s->b2;
+    to->e2 += s->e2;
+    to->eb += s->eb;
+    to->odd_ad += s->odd_ad;
+    to->odd_ab += s->odd_ab;
+    to->odd_d2 += s->odd_d2;
+    to->odd_b2 += s->odd_b2;
+    to->odd_d3 += s->odd_d3;
+    to->odd_mape += s->odd_mape;
+}
+
+/* Squares of large or tiny doubles leave the range of double: once more, slowly, in a wider one. */
+static void metrics_redo_squares(const struct metrics_job *job, struct metrics_sums *s, size_t n)
+{
+    s->d2 = s->b2 = s->e2 = s->eb = 0;
+    for (size_t i = 0; i < n; i++) {
+        long double e = odb_load_f64(job->e_type, job->e->data, i);
+        long double b = odb_load_f64(job->b_type, job->b->data, i);
+        if (!isfinite(e) || !isfinite(b))
+            continue;
+        s->d2 += (e - b) * (e - b);
+        s->b2 += b * b;
+        s->e2 += e * e;
+        s->eb += e * b;
+    }
+}
+
+static bool metrics_out_of_range(const struct metrics_job *job, const struct metrics_sums *s)
+{
+    const double tiny = 1e-280;
+    if (job->e_type != ODB_F64 && job->b_type != ODB_F64)
+        return false;
+    if (!(s->b2 <= DBL_MAX && s->d2 <= DBL_MAX && s->e2 <= DBL_MAX))
+        return true;
+    return s->finite && (s->b2 < tiny || (!job->light && s->max_ad > 0 && s->d2 < tiny));
+}
+
+/* --- one pair of tensors ------------------------------------------------------------------------- */
+
+static enum odb_dtype metrics_part_type(enum odb_dtype dtype)
+{
+    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
+}
+
+static enum odb_dtype metrics_narrower(enum odb_dtype a, enum odb_dtype b)
+{
+    const struct odb_dtype_info *x = odb_dtype_info(a), *y = odb_dtype_info(b);
+    if (x->class_ != ODB_CLASS_FLOAT || y->class_ != ODB_CLASS_FLOAT)
+        return ODB_UNDEFINED;
+    return x->eps > y->eps ? a : b;
+}
+
+/* Class of type as comparing knows it: the integers are one. */
+static int metrics_class(enum odb_dtype dtype)
+{
+    enum odb_dtype_class class_ = odb_dtype_info(dtype)->class_;
+    return class_ == ODB_CLASS_UINT ? ODB_CLASS_INT : class_;
+}
+
+static bool metrics_is_exact(enum odb_dtype dtype)
+{
+    int class_ = metrics_class(dtype);
+    return class_ == ODB_CLASS_INT || class_ == ODB_CLASS_BOOL || class_ == ODB_CLASS_STRING;
+}
+
+static struct metrics_job metrics_prepare(const struct odb_tensor *e, const struct odb_tensor *b,
+                                          double th, bool light)
+{
+    struct metrics_job job = {.e = e, .b = b, .th = th, .light = light};
+    job.per_element = metrics_class(e->dtype) == ODB_CLASS_COMPLEX ? 2 : 1;
+    job.e_type = metrics_part_type(e->dtype);
+    job.b_type = metrics_part_type(b->dtype);
+    job.ulp_type = metrics_narrower(job.e_type, job.b_type);
+    return job;
+}
+
+/* Sums over all elements, and the block with the largest distance. */
+static struct metrics_sums metrics_sum(struct metrics_job *job, size_t *worst_block)
+{
+    size_t n = job->e->count * job->per_element;
+    size_t blocks = (n + METRICS_BLOCK - 1) / METRICS_BLOCK;
+    struct metrics_sums s = {.first_mismatch = ODB_NOWHERE};
+    job->blocks = odb_new_n(struct metrics_sums, blocks + 1);
+    odb_parallel_for(n, METRICS_BLOCK, metrics_block, job);
+    *worst_block = 0;
+    for (size_t i = 0; i < blocks; i++) {
+        if (job->blocks[i].max_ad > s.max_ad)
+            *worst_block = i;
+        s.first_mismatch = ODB_MIN(s.first_mismatch, job->blocks[i].first_mismatch);
+        metrics_merge(&s, &job->blocks[i]);
+    }
+    free(job->blocks);
+    job->blocks = NULL;
+    if (metrics_out_of_range(job, &s))
+        metrics_redo_squares(job, &s, n);
+    return s;
+}
+
+/* The first element of the block at exactly this distance. */
+static size_t metrics_find(const struct metrics_job *job, size_t block, double distance)
+{
+    size_t n = job->e->count * job->per_element, begin = block * METRICS_BLOCK;
+    for (size_t i = begin; i < ODB_MIN(n, begin + METRICS_BLOCK); i++)
+        if (fabs(odb_load_f64(job->e_type, job->e->data, i) -
+                 odb_load_f64(job->b_type, job->b->data, i)) == distance)
+            return i;
+    return ODB_NOWHERE;
+}
+
+static bool metrics_same_integer(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
+{
+    int64_t x = odb_tensor_i64(a, i), y = odb_tensor_i64(b, i);
+    /* Equal bits of a signed and an unsigned one mean the same number only without the top bit. */
+    return x == y && (x >= 0 || (a->dtype == ODB_U64) == (b->dtype == ODB_U64));
+}
+
+static bool metrics_same_string(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
+{
+    const struct odb_str *x = (const struct odb_str *)a->data + i;
+    const struct odb_str *y = (const struct odb_str *)b->data + i;
+    return x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
+}
+
+/* How many elements of an exact type differ; *first as in ODB_NOWHERE. */
+static size_t metrics_count_exact(const struct odb_tensor *e, const struct odb_tensor *b,
+                                  size_t *first)
+{
+    size_t differing = 0;
+    bool strings = e->dtype == ODB_STRING;
+    *first = ODB_NOWHERE;
+    if (!strings && e->dtype == b->dtype && !memcmp(e->data, b->data, e->bytes))
+        return 0;
+    for (size_t i = 0; i < e->count; i++)
+        if (!(strings ? metrics_same_string(e, b, i) : metrics_same_integer(e, b, i))) {
+            *first = ODB_MIN(*first, i);
+            differing++;
+        }
+    return differing;
+}
+
+/* --- everything about a value -------------------------------------------------------------------- */
+
+struct metrics_total {
+    struct odb_metrics *out;
+    struct metrics_sums sums;
+    size_t count, differing;
+    double worst; /* distance at out->worst; inf at a mismatch, -1 while there is none */
+    double th;
+};
+
+static void metrics_set_worst(struct metrics_total *t, size_t item, size_t i, double distance,
+                              double e, double b)
+{
+    if (i == ODB_NOWHERE || distance <= t->worst)
+        return;
+    t->worst = distance;
+    t->out->item = item;
+    t->out->worst = i;
+    t->out->worst_e = e;
+    t->out->worst_b = b;
+}
+
+static void metrics_add_exact(struct metrics_total *t, const struct odb_tensor *e,
+                              const struct odb_tensor *b, size_t item)
+{
+    size_t first, differing = metrics_count_exact(e, b, &first);
+    t->differing += differing;
+    t->out->exact_differing += differing;
+    if (e->dtype == ODB_STRING) {
+        t->sums.not_close += differing;
+        t->sums.whole += differing;
+    }
+    if (first != ODB_NOWHERE)
+        metrics_set_worst(t, item, first, 0, odb_tensor_f64(e, first), odb_tensor_f64(b, first));
+}
+
+static void metrics_add_numbers(struct metrics_total *t, const struct odb_tensor *e,
+                                const struct odb_tensor *b, size_t item)
+{
+    struct metrics_job job = metrics_prepare(e, b, t->th, false);
+    size_t block, at;
+    struct metrics_sums s = metrics_sum(&job, &block);
+    at = s.first_mismatch != ODB_NOWHERE ? s.first_mismatch
+         : s.max_ad > 0                  ? metrics_find(&job, block, s.max_ad)
+                                         : ODB_NOWHERE;
+    if (at != ODB_NOWHERE)
+        metrics_set_worst(t, item, at / job.per_element,
+                          s.first_mismatch != ODB_NOWHERE ? INFINITY : s.max_ad,
+                          odb_load_f64(job.e_type, e->data, at),
+                          odb_load_f64(job.b_type, b->data, at));
+    if (!metrics_is_exact(e->dtype))
+        t->differing += s.more + s.less + s.nan_ref_only + s.nan_target_only;
+    metrics_merge(&t->sums, &s);
+}
+
+static void metrics_add(struct metrics_total *t, const struct odb_tensor *e,
+                        const struct odb_tensor *b, size_t item, bool only_exact);
+
+static void metrics_add_items(struct metrics_total *t, const struct odb_tensor *e,
+                              const struct odb_tensor *b)
+{
+    if (e->n_items != b->n_items || (e->kind == ODB_SPARSE && !odb_tensor_same_shape(e, b))) {
+        t->out->shape_mismatch = true;
+        return;
+    }
+    for (size_t i = 0; i < e->n_items; i++) {
+        bool only_exact = (e->kind == ODB_SPARSE && i == 1) || (e->kind == ODB_MAP && i == 0);
+        metrics_add(t, e->items[i], b->items[i], i, only_exact);
+    }
+}
+
+static void metrics_add(struct metrics_total *t, const struct odb_tensor *e,
+                        const struct odb_tensor *b, size_t item, bool only_exact)
+{
+    if (!e || !b)
+        t->out->missing = true;
+    else if (e->kind != b->kind)
+        t->out->shape_mismatch = true;
+    else if (e->kind != ODB_TENSOR)
+        metrics_add_items(t, e, b);
+    else if (metrics_class(e->dtype) != metrics_class(b->dtype))
+        t->out->dtype_mismatch = true;
+    else if (!odb_tensor_same_shape(e, b))
+        t->out->shape_mismatch = true;
+    else if (!e->data || !b->data)
+        t->out->missing = true;
+    else if (e->count) {
+        t->count += e->count * (metrics_class(e->dtype) == ODB_CLASS_COMPLEX ? 2 : 1);
+        if (e->dtype != ODB_STRING && !(only_exact && metrics_is_exact(e->dtype)))
+            metrics_add_numbers(t, e, b, item);
+        if (metrics_is_exact(e->dtype))
+            metrics_add_exact(t, e, b, item);
+    }
+}
+
+/* x / y where no distance from nothing is none. */
+static double metrics_ratio(double x, double y)
+{
+    return x == 0 ? 0 : x / y;
+}
+
+static double metrics_cosine(const struct metrics_sums *s)
+{
+    if (s->e2 == 0 || s->b2 == 0)
+        return s->e2 == s->b2 ? 1 : 0;
+    double c = (double)(s->eb / (sqrtl(s->e2) * sqrtl(s->b2)));
+    return fmin(fmax(c, -1), 1);
+}
+
+static void metrics_finish(const struct metrics_total *t)
+{
+    struct odb_metrics *m = t->out;
+    const struct metrics_sums *s = &t->sums;
+    double finite = s->finite ? (double)s->finite : 1, n = (double)t->count;
+    m->count = t->count;
+    m->differing = t->differing;
+    m->finite = s->finite;
+    m->nan_both = s->nan_both;
+    m->nan_ref_only = s->nan_ref_only;
+    m->nan_target_only = s->nan_target_only;
+    m->inf_both = s->inf_both;
+    m->inf_mismatch = s->inf_mismatch;
+
+    m->rms = (double)sqrtl(s->b2 / finite);
+    m->error = metrics_ratio(s->max_ad, m->rms);
+    m->error_mean = metrics_ratio(s->ad / finite, m->rms);
+    m->max_abs = s->max_ad;
+    m->max_rel = s->max_rel;
+    m->cosine = metrics_cosine(s);
+    m->ulp_max = s->max_ulp;
+    m->finite_diff2 = s->d2 == 0 ? 0 : (double)sqrtl(s->d2 / s->b2);
+    m->finite_diff3_max = s->max_d3;
+    m->finite_diff3_mean = s->d3 / finite;
+
+    m->diff1 = (s->ad + s->odd_ad) / (s->ab + s->odd_ab);
+    m->diff2 = (double)sqrtl((s->d2 + s->odd_d2) / (s->b2 + s->odd_b2));
+    m->diff3_max = s->odd_d3 == 0 ? s->max_d3 : s->odd_d3; /* NaN or Inf wins */
+    m->diff3_mean = (s->d3 + s->odd_d3) / n;
+    m->diff4_count = t->differing;
+    m->diff4_more = t->differing ? (double)s->more / (double)t->differing : -1;
+    m->diff4_less = t->differing ? (double)s->less / (double)t->differing : -1;
+    m->diff_acc = (double)s->whole / n;
+    m->mae = (s->ad + s->odd_ad) / n;
+    m->mape = (s->mape + s->odd_mape) / n;
+    m->mse = (double)((s->d2 + s->odd_d2) / n);
+    m->all_close = s->not_close == 0;
+}
+
+/* --- public -------------------------------------------------------------------------------------- */
+
+double odb_default_th(enum odb_dtype dtype)
+{
+    return odb_dtype_info(dtype)->eps >= odb_dtype_info(ODB_F16)->eps ? 1e-4 : 1e-6;
+}
+
+void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
+                 const struct odb_tensor *base, double th)
+{
+    if (!(th >= 0))
+        th = odb_default_th(base ? base->dtype : ODB_F32);
+    *out = (struct odb_metrics){.worst = ODB_NOWHERE, .th = th};
+    struct metrics_total t = {.out = out, .worst = -1, .th = th};
+    metrics_add(&t, evaluated, base, 0, false);
+    if (out->missing || out->shape_mismatch || out->dtype_mismatch) {
+        *out = (struct odb_metrics){.worst = ODB_NOWHERE,
+                                    .th = th,
+                                    .missing = out->missing,
+                                    .shape_mismatch = out->shape_mismatch,
+                                    .dtype_mismatch = out->dtype_mismatch};
+        return;
+    }
+    metrics_finish(&t);
+}
+
+static bool metrics_comparable(const struct odb_tensor *e, const struct odb_tensor *b)
+{
+    return e && b && e->kind == ODB_TENSOR && b->kind == ODB_TENSOR &&
+           metrics_class(e->dtype) == metrics_class(b->dtype) && odb_tensor_same_shape(e, b) &&
+           e->data && b->data;
+}
+
+bool odb_distance(struct odb_distance *out, const struct odb_tensor *evaluated,
+                  const struct odb_tensor *base)
+{
+    *out = (struct odb_distance){0};
+    if (!metrics_comparable(evaluated, base))
+        return false;
+    struct metrics_job job = metrics_prepare(evaluated, base, 0, true);
+    struct metrics_sums s = {0};
+    size_t block, first;
+    out->count = evaluated->count * job.per_element;
+    out->exact = metrics_is_exact(evaluated->dtype);
+    if (out->count && evaluated->dtype != ODB_STRING)
+        s = metrics_sum(&job, &block);
+    if (out->exact)
+        out->differing = metrics_count_exact(evaluated, base, &first);
+    else
+        out->differing = s.more + s.less + s.nan_ref_only + s.nan_target_only;
+    double finite = s.finite ? (double)s.finite : 1;
+    out->finite = s.finite;
+    out->mismatched = s.nan_ref_only + s.nan_target_only + s.inf_mismatch;
+    out->max_abs = s.max_ad;
+    out->mean_abs = s.ad / finite;
+    out->rms = (double)sqrtl(s.b2 / finite);
+    out->error = metrics_ratio(out->max_abs, out->rms);
+    out->error_mean = metrics_ratio(out->mean_abs, out->rms);
+    return true;
+}
+
+bool odb_equal_exact(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    if (a == b)
+        return true;
+    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype || !odb_tensor_same_shape(a, b) ||
+        a->n_items != b->n_items || !a->data != !b->data)
+        return false;
+    for (size_t i = 0; i < a->n_items; i++)
+        if (!odb_equal_exact(a->items[i], b->items[i]))
+            return false;
+    if (a->kind != ODB_TENSOR || !a->data || odb_tensor_identical(a, b))
+        return true;
+    struct odb_distance d;
+    return odb_distance(&d, a, b) && d.differing == 0;
+}

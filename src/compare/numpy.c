@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Two details decide here. A float32 difference of float32 numbers, taken in double and rounded
+ * once, is the one that float32 arithmetic gives, because a double has more than twice its bits
+ * and two to spare; the same holds for the narrower types. And NumPy adds in pairs of halves down
+ * to 128 elements, and those in eight interleaved sums.
+ */
+#include "compare/numpy.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+enum { NUMPY_CHUNK = 1024, NUMPY_LEAF = 128 };
+
+static enum odb_dtype numpy_part_type(enum odb_dtype dtype)
+{
+    return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
+}
+
+/* Numbers to compare, complex ones counted twice. */
+static size_t numpy_count(const struct odb_tensor *t)
+{
+    return numpy_part_type(t->dtype) == t->dtype ? t->count : 2 * t->count;
+}
+
+static void numpy_load(enum odb_dtype to, void *out, const struct odb_tensor *t, size_t first,
+                       size_t n)
+{
+    enum odb_dtype from = numpy_part_type(t->dtype);
+    odb_convert(to, out, from, (const char *)t->data + first / 8 * odb_dtype_info(from)->bits, n);
+}
+
+/* NaN and Inf decide before any difference: 1 pass, 0 fail, -1 both are finite. */
+static int numpy_special(double e, double b, bool equal_nan)
+{
+    if (e != e || b != b)
+        return equal_nan && e != e && b != b;
+    if (isinf(e) || isinf(b))
+        return e == b;
+    return -1;
+}
+
+struct numpy_rule {
+    bool equal_nan;
+    double rtol, atol;   /* close */
+    double threshold;    /* almost equal, where not 0 */
+    enum odb_dtype type; /* in which the difference is rounded */
+};
+
+static bool numpy_pair_passes(const struct numpy_rule *rule, double e, double b)
+{
+    int special = numpy_special(e, b, rule->equal_nan);
+    if (special >= 0)
+        return special;
+    double d = fabs(e - b);
+    if (rule->type == ODB_UNDEFINED)
+        return d <= rule->atol + rule->rtol * fabs(b);
+    if (rule->type == ODB_F32)
+        d = (float)d;
+    else if (rule->type != ODB_F64)
+        odb_round_f64(rule->type, &d, 1);
+    return d < rule->threshold;
+}
+
+static bool numpy_check(const struct numpy_rule *rule, const struct odb_tensor *evaluated,
+                        const struct odb_tensor *base, size_t *bad)
+{
+    double e[NUMPY_CHUNK], b[NUMPY_CHUNK];
+    size_t total = numpy_count(base), failed = 0;
+    for (size_t first = 0; first < total; first += NUMPY_CHUNK) {
+        size_t n = ODB_MIN(total - first, (size_t)NUMPY_CHUNK);
+        numpy_load(ODB_F64, e, evaluated, first, n);
+        numpy_load(ODB_F64, b, base, first, n);
+        for (size_t i = 0; i < n; i++)
+            failed += !numpy_pair_passes(rule, e[i], b[i]);
+    }
+    if (bad)
+        *bad = failed;
+    return failed == 0;
+}
+
+bool odb_all_close(const struct odb_tensor *evaluated, const struct odb_tensor *base, double rtol,
+                   double atol, bool equal_nan, size_t *bad)
+{
+    struct numpy_rule rule = {.equal_nan = equal_nan, .rtol = rtol, .atol = atol};
+    return numpy_check(&rule, evaluated, base, bad);
+}
+
+/* The type in which NumPy would subtract: the wider of two floats, double for all else. */
+static enum odb_dtype numpy_common_type(enum odb_dtype a, enum odb_dtype b)
+{
+    a = numpy_part_type(a);
+    b = numpy_part_type(b);
+    if (!odb_dtype_is_float(a) || !odb_dtype_is_float(b))
+        return ODB_F64;
+    if (a == b)
+        return a;
+    /* float16 and bfloat16 hold neither each other's numbers; float32 holds both. */
+    if (odb_dtype_info(a)->bits == odb_dtype_info(b)->bits)
+        return ODB_F32;
+    return odb_dtype_info(a)->bits > odb_dtype_info(b)->bits ? a : b;
+}
+
+bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tensor *base,
+                      int decimals, size_t *bad)
+{
+    struct numpy_rule rule = {.equal_nan = true, .threshold = 1.5 * pow(10, -decimals)};
+    rule.type = numpy_common_type(evaluated->dtype, base->dtype);
+    odb_round_f64(rule.type, &rule.threshold, 1);
+    return numpy_check(&rule, evaluated, base, bad);
+}
+
+/* --- diff2 in float32 ---------------------------------------------------------------------------- */
+
+struct numpy_pair {
+    const struct odb_tensor *e, *b; /* e NULL: sum b^2 */
+};
+
+/* n terms, at most a leaf's, from first. */
+static void numpy_terms(const struct numpy_pair *p, size_t first, size_t n, float *out)
+{
+    float e[NUMPY_LEAF];
+    for (size_t i = 0; i < n; i++)
+        out[i] = e[i] = 0;
+    /* A leaf may start anywhere, also inside a byte of packed elements. */
+    const struct odb_tensor *sides[] = {p->b, p->e};
+    float *into[] = {out, e};
+    for (int side = 0; side < (p->e ? 2 : 1); side++)
+        for (size_t i = 0; i < n; i++)
+            into[side][i] = (float)odb_load_f64(numpy_part_type(sides[side]->dtype),
+                                                sides[side]->data, first + i);
+    for (size_t i = 0; i < n; i++) {
+        float d = p->e ? e[i] - out[i] : out[i];
+        out[i] = d * d;
+    }
+}
+
+static float numpy_sum(const struct numpy_pair *p, size_t first, size_t n)
+{
+    if (n > NUMPY_LEAF) {
+        size_t half = n / 2;
+        half -= half % 8;
+        return numpy_sum(p, first, half) + numpy_sum(p, first + half, n - half);
+    }
+    float v[NUMPY_LEAF], r[8];
+    numpy_terms(p, first, n, v);
+    size_t i;
+    if (n < 8) {
+        float sum = 0;
+        for (i = 0; i < n; i++)
+            sum += v[i];
+        return sum;
+    }
+    for (i = 0; i < 8; i++)
+        r[i] = v[i];
+    for (; i < n - n % 8; i += 8)
+        for (int j = 0; j < 8; j++)
+            r[j] += v[i + (size_t)j];
+    float sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base)
+{
+    struct numpy_pair difference = {evaluated, base}, square = {NULL, base};
+    size_t n = numpy_count(base);
+    return sqrt(numpy_sum(&difference, 0, n) / numpy_sum(&square, 0, n));
+}
+
+bool odb_three_way(double target, double compare, double tag)
+{
+    return target <= tag * compare;
+}
