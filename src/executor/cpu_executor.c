@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The CPU reference as a target, in any of its precisions: so there is always something to debug
+ * against. Values come back in the types that the model declares for them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "executor/cpu.h"
+#include "executor/executor.h"
+
+struct cpu_mode {
+    const char *arg, *text;
+    enum odb_precision precision;
+};
+
+static const struct cpu_mode cpu_modes[] = {
+    {"", "the model's own types", ODB_PREC_NATIVE},
+    {"f64", "everything in float64", ODB_PREC_F64},
+    {"f16", "floats rounded to float16", ODB_PREC_F16},
+    {"bf16", "floats rounded to bfloat16", ODB_PREC_BF16},
+    {"tf32", "MatMul, Gemm and Conv in TF32", ODB_PREC_TF32},
+    {"noisy", "honest rounding noise", ODB_PREC_NOISY},
+};
+
+struct cpu_executor {
+    const struct cpu_mode *mode;
+    uint64_t seed;
+    struct odb_model *model; /* owned; NULL: none loaded */
+    struct odb_cpu *cpu;     /* owned */
+};
+
+/* One run: values by index, and which nodes are needed for it. */
+struct cpu_job {
+    const struct cpu_executor *executor;
+    struct odb_tensor **values; /* owned refs */
+    bool *keep, *nodes, *fed;
+    int *wanted; /* values to return */
+};
+
+static enum odb_status cpu_executor_mode(struct cpu_executor *self, const struct odb_spec *spec,
+                                         struct odb_error *err)
+{
+    for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++)
+        if (!strcmp(cpu_modes[i].arg, spec->arg ? spec->arg : ""))
+            self->mode = &cpu_modes[i];
+    if (self->mode)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "'%s' is no precision of the CPU reference", spec->arg);
+    odb_error_remedy(err, "choose one of cpu, cpu:f64, cpu:f16, cpu:bf16, cpu:tf32, cpu:noisy");
+    return odb_error_at(err, "%s", spec->text);
+}
+
+static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec,
+                                         struct odb_error *err)
+{
+    static const char *const plain[] = {"threads", NULL}, *const noisy[] = {"seed", "threads", NULL};
+    struct cpu_executor *self = odb_new(struct cpu_executor);
+    double seed = 42, threads = 0;
+    enum odb_status status;
+    ODB_TRY_OUT(cpu_executor_mode(self, spec, err));
+    ODB_TRY_OUT(odb_spec_check(spec, self->mode->precision == ODB_PREC_NOISY ? noisy : plain, err));
+    ODB_TRY_OUT(odb_spec_number(spec, "seed", &seed, err));
+    ODB_TRY_OUT(odb_spec_number(spec, "threads", &threads, err));
+    bool bad_seed = seed < 0 || seed > 9e15 || seed != (double)(uint64_t)seed;
+    if (bad_seed || threads < 0 || threads > 4096 || threads != (int)threads) {
+        status = odb_fail(err, ODB_E_USAGE, "%s=%g is out of range", bad_seed ? "seed" : "threads",
+                          bad_seed ? seed : threads);
+        odb_error_at(err, "%s", spec->text);
+        goto out;
+    }
+    self->seed = (uint64_t)seed;
+    if (threads > 0)
+        odb_parallel_set_threads((int)threads);
+    *out = self;
+    return ODB_OK;
+out:
+    free(self);
+    return status;
+}
+
+static void cpu_executor_unload(struct cpu_executor *self)
+{
+    odb_cpu_free(self->cpu);
+    odb_model_free(self->model);
+    self->cpu = NULL;
+    self->model = NULL;
+}
+
+static void cpu_executor_release(void *self)
+{
+    cpu_executor_unload(self);
+    free(self);
+}
+
+static enum odb_status cpu_executor_load(void *arg, const struct odb_load *load,
+                                         struct odb_error *err)
+{
+    struct cpu_executor *self = arg;
+    cpu_executor_unload(self);
+    ODB_TRY(odb_model_open_bytes(&self->model, load->bytes, load->size, NULL, load->dir, "model",
+                                 err));
+    enum odb_status status = odb_cpu_new(&self->cpu, self->model, err);
+    if (status != ODB_OK)
+        cpu_executor_unload(self);
+    return status;
+}
+
+/* A node that cannot be run ends the run: all of them are needed. */
+static enum odb_status cpu_executor_after(void *payload, int node, enum odb_status status,
+                                          struct odb_error *err)
+{
+    const struct cpu_job *job = payload;
+    char label[256];
+    if (status == ODB_OK)
+        return ODB_OK;
+    const char *why = odb_cpu_unsupported(job->executor->cpu, node);
+    if (status == ODB_UNSUPPORTED && !err->what[0])
+        odb_fail(err, status, "%s", why);
+    if (!err->what[0])
+        odb_fail(err, status, "%s", odb_status_text(status));
+    const struct odb_node *n = &job->executor->model->graph->nodes[node];
+    return odb_error_at(err, "%s", odb_node_label(n, label, sizeof label)), status;
+}
+
+static enum odb_status cpu_job_prepare(struct cpu_job *job, const struct odb_named *inputs,
+                                       size_t n_inputs, const char *const *names,
+                                       size_t n_outputs, struct odb_error *err)
+{
+    const struct odb_graph *graph = job->executor->model->graph;
+    for (size_t i = 0; i < n_inputs; i++) {
+        const struct odb_value *value = odb_graph_value(graph, inputs[i].name);
+        if (!value)
+            return odb_fail(err, ODB_E_INPUT, "the model has no input '%s'", inputs[i].name);
+        odb_tensor_unref(job->values[value->index]);
+        job->values[value->index] = odb_tensor_ref(inputs[i].tensor);
+        job->fed[value->index] = true;
+    }
+    for (size_t i = 0; i < n_outputs; i++) {
+        const struct odb_value *value = odb_graph_value(graph, names[i]);
+        if (!value)
+            return odb_fail(err, ODB_E_INPUT, "the model has no value '%s'", names[i]);
+        job->wanted[i] = value->index;
+        job->keep[value->index] = true;
+    }
+    odb_graph_ancestors(graph, job->wanted, n_outputs, job->fed, job->nodes);
+    return ODB_OK;
+}
+
+/* An input that is needed and was not given would make a node fail with less to say. */
+static enum odb_status cpu_job_check_inputs(const struct cpu_job *job, struct odb_error *err)
+{
+    const struct odb_graph *graph = job->executor->model->graph;
+    int *feeds = odb_new_n(int, graph->n_inputs + 1);
+    size_t n = odb_graph_feeds(graph, feeds);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        if (!job->fed[feeds[i]] && graph->values[feeds[i]].type.kind != ODB_OPTIONAL)
+            status = odb_fail(err, ODB_E_INPUT, "there is no value for the input '%s'",
+                              graph->values[feeds[i]].name);
+    free(feeds);
+    return status;
+}
+
+static enum odb_status cpu_job_output(const struct cpu_job *job, int index,
+                                      struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_value *value = &job->executor->model->graph->values[index];
+    const struct odb_tensor *t = job->values[index] ? job->values[index] : value->init;
+    if (!t)
+        return odb_fail(err, ODB_E_INTERNAL, "'%s' was not computed", value->name);
+    bool cast = t->kind == ODB_TENSOR && value->type.known && value->type.kind == ODB_TENSOR &&
+                odb_dtype_is_float(t->dtype) && odb_dtype_is_float(value->type.dtype);
+    if (cast)
+        return odb_tensor_cast(out, t, value->type.dtype, err);
+    *out = odb_tensor_ref(t);
+    return ODB_OK;
+}
+
+static enum odb_status cpu_executor_execute(void *arg, const struct odb_named *inputs,
+                                            size_t n_inputs, const char *const *names,
+                                            size_t n_outputs, struct odb_tensor **outputs,
+                                            struct odb_error *err)
+{
+    struct cpu_executor *self = arg;
+    if (!self->cpu)
+        return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
+    const struct odb_graph *graph = self->model->graph;
+    struct cpu_job job = {
+        .executor = self,
+        .values = odb_new_n(struct odb_tensor *, graph->n_values + 1),
+        .keep = odb_new_n(bool, graph->n_values + 1),
+        .nodes = odb_new_n(bool, graph->n_nodes + 1),
+        .fed = odb_new_n(bool, graph->n_values + 1),
+        .wanted = odb_new_n(int, n_outputs + 1),
+    };
+    enum odb_status status;
+    ODB_TRY_OUT(cpu_job_prepare(&job, inputs, n_inputs, names, n_outputs, err));
+    ODB_TRY_OUT(cpu_job_check_inputs(&job, err));
+    struct odb_cpu_run run = {.precision = self->mode->precision,
+                              .seed = self->seed,
+                              .values = job.values,
+                              .nodes = job.nodes,
+                              .free_dead = true,
+                              .keep = job.keep,
+                              .after = cpu_executor_after,
+                              .payload = &job};
+    ODB_TRY_OUT(odb_cpu_execute(self->cpu, &run, err));
+    for (size_t i = 0; i < n_outputs; i++)
+        ODB_TRY_OUT(cpu_job_output(&job, job.wanted[i], &outputs[i], err));
+out:
+    for (size_t i = 0; i < graph->n_values; i++)
+        odb_tensor_unref(job.values[i]);
+    free(job.values);
+    free(job.keep);
+    free(job.nodes);
+    free(job.fed);
+    free(job.wanted);
+    return status;
+}
+
+static void cpu_executor_describe(void *arg, char *text, size_t size)
+{
+    const struct cpu_executor *self = arg;
+    snprintf(text, size, "onnxdbg %s CPU reference, %s", ODB_VERSION, self->mode->text);
+}
+
+const struct odb_executor_ops odb_executor_cpu = {
+    .version = ODB_EXECUTOR_VERSION,
+    .size = sizeof(struct odb_executor_ops),
+    .kind = "cpu",
+    .syntax = "cpu[:f64|f16|bf16|tf32|noisy][,seed=N][,threads=N]",
+    .help = "the CPU reference, in the model's own types or another precision",
+    .init = cpu_executor_init,
+    .load_model = cpu_executor_load,
+    .execute = cpu_executor_execute,
+    .release = cpu_executor_release,
+    .describe = cpu_executor_describe,
+};

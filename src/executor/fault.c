@@ -1,0 +1,895 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fault:KIND,node=…@SPEC is a target with a known bug: it runs models on SPEC and spoils one value
+ * on the way. Adding an operator to the model would not do, because the inner executor would fuse
+ * or fold it; so the model is cut behind the node. Upstream is what the node needs, downstream is
+ * the rest; both run on SPEC, and between them the value is changed.
+ *
+ * Two kinds of fault act only sometimes, as real ones do: `hidden` vanishes when the value is
+ * looked at, `fused=K` when the nodes that follow are not all there. When a fault does not act, the
+ * model goes to SPEC as it is.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "executor/executor.h"
+#include "model/model.h"
+#include "tensor/random.h"
+
+/* The value being spoiled, as doubles. */
+struct fault_work {
+    double *x; /* borrowed */
+    size_t n;
+    const struct odb_tensor *shape; /* borrowed */
+    double amount;
+    size_t count; /* 0: not given */
+    uint64_t seed;
+    double rms, max; /* over the finite elements */
+};
+
+struct fault_kind {
+    const char *name;
+    double amount; /* default */
+    bool neutral;  /* amount=0 changes nothing, and may be asked for */
+    void (*spoil)(struct fault_work *work); /* NULL: act() ends it all before anything runs */
+    void (*act)(void);
+};
+
+struct fault {
+    const struct fault_kind *kind;
+    char *node; /* owned: NAME or #INDEX */
+    double amount;
+    size_t count, fused;
+    uint64_t seed;
+    bool hidden;
+    char *inner;                      /* owned: spec */
+    struct odb_executor *up, *down;   /* owned; down is opened when first needed */
+    struct fault_cut *cut;            /* owned; NULL: up runs the whole model */
+    bool acts;
+};
+
+/* A loaded model in two pieces. */
+struct fault_cut {
+    struct odb_model *model; /* owned */
+    char *dir;               /* owned; this and the next two: for loading downstream */
+    int *original;           /* owned; [n_nodes] index in the debugged model, by node */
+    char **original_outputs; /* owned, with the strings */
+    size_t n_original_outputs;
+    int node;                /* in the loaded model */
+    int value;               /* named in the spec, else ODB_NO_VALUE */
+    bool *upstream, *downstream; /* owned; [n_nodes] */
+    int *between;            /* owned: values that upstream has to give */
+    size_t n_between;
+    int *up_in, *down_in;    /* owned: values that the pieces read */
+    size_t n_up_in, n_down_in;
+    struct odb_tensor **down_types; /* owned: what downstream was loaded for; NULL: not yet */
+};
+
+/* --- kinds ----------------------------------------------------------------------------------- */
+
+static void fault_scale(struct fault_work *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        w->x[i] *= 1 + w->amount;
+}
+
+static void fault_offset(struct fault_work *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        w->x[i] += w->amount * w->rms;
+}
+
+/* Uniform in (0, 1), a function of the seed and i. */
+static double fault_random(const struct fault_work *w, uint64_t i)
+{
+    return ((double)(odb_mix64(odb_mix64(w->seed) + i) >> 11) + 0.5) * 0x1p-53;
+}
+
+static void fault_noise(struct fault_work *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        double radius = sqrt(-2 * log(fault_random(w, 2 * i)));
+        w->x[i] += w->amount * w->rms * radius * cos(2 * M_PI * fault_random(w, 2 * i + 1));
+    }
+}
+
+/* The k-th of count elements spread evenly over the tensor. */
+static size_t fault_place(const struct fault_work *w, size_t k, size_t count)
+{
+    return (size_t)(((double)k + 0.5) * (double)w->n / (double)count);
+}
+
+static void fault_exchange(double *a, double *b)
+{
+    double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The halves of every row, or, with count, that many elements in pairs. */
+static void fault_swap(struct fault_work *w)
+{
+    if (w->count) {
+        for (size_t k = 0; k + 1 < w->count; k += 2)
+            fault_exchange(&w->x[fault_place(w, k, w->count)],
+                           &w->x[fault_place(w, k + 1, w->count)]);
+        return;
+    }
+    size_t row = w->shape->rank ? (size_t)w->shape->dims[w->shape->rank - 1] : 1;
+    for (size_t at = 0; at + row <= w->n; at += row)
+        for (size_t i = 0; i < row / 2; i++)
+            fault_exchange(&w->x[at + i], &w->x[at + (row + 1) / 2 + i]);
+}
+
+static void fault_put(struct fault_work *w, double v)
+{
+    size_t count = w->count ? w->count : 1;
+    for (size_t k = 0; k < count; k++)
+        w->x[fault_place(w, k, count)] = v;
+}
+
+static void fault_nan(struct fault_work *w)
+{
+    fault_put(w, NAN);
+}
+
+static void fault_inf(struct fault_work *w)
+{
+    fault_put(w, INFINITY);
+}
+
+static void fault_saturate(struct fault_work *w)
+{
+    double limit = w->amount * w->max;
+    for (size_t i = 0; i < w->n; i++)
+        w->x[i] = w->x[i] > limit ? limit : w->x[i] < -limit ? -limit : w->x[i];
+}
+
+/* Channel 0 of axis 1, of the last axis where there is no axis 1. */
+static void fault_zero_channel(struct fault_work *w)
+{
+    int axis = w->shape->rank > 1 ? 1 : w->shape->rank - 1;
+    size_t inner = 1, channels = axis >= 0 ? (size_t)w->shape->dims[axis] : 1;
+    for (int i = axis + 1; i < w->shape->rank; i++)
+        inner *= (size_t)w->shape->dims[i];
+    for (size_t i = 0; i < w->n; i++)
+        if (i / inner % channels == 0)
+            w->x[i] = 0;
+}
+
+static void fault_round_bf16(struct fault_work *w)
+{
+    odb_round_f64(ODB_BF16, w->x, w->n);
+}
+
+/* As the signal itself would end it, whatever handlers there are. */
+static void fault_crash(void)
+{
+    fputs("fault: crashing on purpose\n", stderr);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static void fault_hang(void)
+{
+    fputs("fault: hanging on purpose\n", stderr);
+    for (;;)
+        pause();
+}
+
+static const struct fault_kind fault_kinds[] = {
+    {"scale", 1e-2, true, fault_scale, NULL},
+    {"offset", 1e-2, true, fault_offset, NULL},
+    {"noise", 1e-2, true, fault_noise, NULL},
+    {"swap", 0, false, fault_swap, NULL},
+    {"nan", 0, false, fault_nan, NULL},
+    {"inf", 0, false, fault_inf, NULL},
+    {"saturate", 0.5, false, fault_saturate, NULL},
+    {"zero-channel", 0, false, fault_zero_channel, NULL},
+    {"round-bf16", 0, false, fault_round_bf16, NULL},
+    {"crash", 0, false, NULL, fault_crash},
+    {"hang", 0, false, NULL, fault_hang},
+};
+
+/* --- options --------------------------------------------------------------------------------- */
+
+static enum odb_status fault_find_kind(struct fault *fault, const struct odb_spec *spec,
+                                       struct odb_error *err)
+{
+    struct odb_buf names = ODB_BUF_INIT;
+    for (size_t i = 0; i < ODB_COUNT(fault_kinds); i++) {
+        if (spec->arg && !strcmp(fault_kinds[i].name, spec->arg))
+            fault->kind = &fault_kinds[i];
+        odb_buf_printf(&names, "%s%s", i ? ", " : "", fault_kinds[i].name);
+    }
+    if (!fault->kind) {
+        odb_fail(err, ODB_E_USAGE, "'%s' is no kind of fault", spec->arg ? spec->arg : "");
+        odb_error_remedy(err, "choose one of %s", odb_buf_text(&names));
+    }
+    odb_buf_dispose(&names);
+    return fault->kind ? ODB_OK : ODB_E_USAGE;
+}
+
+/* A whole number from low to 2^53. */
+static enum odb_status fault_whole(const struct odb_spec *spec, const char *key, double low,
+                                   double *out, struct odb_error *err)
+{
+    ODB_TRY(odb_spec_number(spec, key, out, err));
+    if (odb_spec_option(spec, key) && (*out < low || *out > 0x1p53 || *out != floor(*out)))
+        return odb_fail(err, ODB_E_USAGE, "%s=%g is no whole number from %g up", key, *out, low);
+    return ODB_OK;
+}
+
+static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
+                                     struct odb_error *err)
+{
+    static const char *const keys[] = {"node", "amount", "count", "hidden",
+                                       "fused", "seed", "@", NULL};
+    double count = 0, fused = 0, seed = 42;
+    ODB_TRY(odb_spec_check(spec, keys, err));
+    ODB_TRY(fault_find_kind(fault, spec, err));
+    const char *node = odb_spec_option(spec, "node");
+    if (!node || !node[0] || !spec->inner)
+        return odb_fail(err, ODB_E_USAGE, "%s",
+                        spec->inner ? "node=NAME or node=#INDEX must say where the fault is"
+                                    : "@SPEC must say what runs the model");
+    fault->amount = fault->kind->amount;
+    ODB_TRY(odb_spec_number(spec, "amount", &fault->amount, err));
+    ODB_TRY(fault_whole(spec, "count", 1, &count, err));
+    ODB_TRY(fault_whole(spec, "fused", 1, &fused, err));
+    ODB_TRY(fault_whole(spec, "seed", 0, &seed, err));
+    fault->node = odb_xstrdup(node);
+    fault->inner = odb_xstrdup(spec->inner);
+    fault->count = (size_t)count;
+    fault->fused = (size_t)fused;
+    fault->seed = (uint64_t)seed;
+    fault->hidden = odb_spec_option(spec, "hidden") != NULL;
+    return ODB_OK;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void fault_forget_types(struct fault_cut *cut)
+{
+    for (size_t i = 0; cut->down_types && i < cut->n_down_in; i++)
+        odb_tensor_unref(cut->down_types[i]);
+    free(cut->down_types);
+    cut->down_types = NULL;
+}
+
+static void fault_cut_free(struct fault_cut *cut)
+{
+    if (!cut)
+        return;
+    fault_forget_types(cut);
+    for (size_t i = 0; i < cut->n_original_outputs; i++)
+        free(cut->original_outputs[i]);
+    free(cut->original_outputs);
+    free(cut->original);
+    free(cut->dir);
+    free(cut->upstream);
+    free(cut->downstream);
+    free(cut->between);
+    free(cut->up_in);
+    free(cut->down_in);
+    odb_model_free(cut->model);
+    free(cut);
+}
+
+static void fault_release(void *self)
+{
+    struct fault *fault = self;
+    fault_cut_free(fault->cut);
+    odb_executor_close(fault->up);
+    odb_executor_close(fault->down);
+    free(fault->node);
+    free(fault->inner);
+    free(fault);
+}
+
+static enum odb_status fault_init(void **self, const struct odb_spec *spec, struct odb_error *err)
+{
+    struct fault *fault = odb_new(struct fault);
+    enum odb_status status = fault_options(fault, spec, err);
+    if (status != ODB_OK && err && !err->where[0])
+        odb_error_at(err, "%s", spec->text);
+    if (status == ODB_OK)
+        status = odb_executor_open(&fault->up, fault->inner, err);
+    if (status != ODB_OK) {
+        fault_release(fault);
+        return status;
+    }
+    *self = fault;
+    return ODB_OK;
+}
+
+static void fault_describe(void *self, char *text, size_t size)
+{
+    const struct fault *fault = self;
+    int n = snprintf(text, size, "planted fault '%s' at %s in ", fault->kind->name, fault->node);
+    if (n > 0 && (size_t)n < size)
+        odb_executor_describe(fault->up, text + n, size - (size_t)n);
+}
+
+/* --- finding the node ------------------------------------------------------------------------ */
+
+static int fault_original(const struct odb_load *load, const struct odb_node *node)
+{
+    size_t at = (size_t)node->file_index;
+    return load->node_index && at < load->n_nodes ? load->node_index[at] : node->file_index;
+}
+
+/* The debugged model itself, as far as its parts can tell: a node that is not here is nowhere. */
+static bool fault_is_whole(const struct fault_cut *cut, const struct odb_load *load)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    for (size_t i = 0; i < load->n_original_outputs; i++) {
+        const struct odb_value *v = odb_graph_value(graph, load->original_outputs[i]);
+        if (!v || !v->is_output)
+            return false;
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (cut->original[i] >= (int)graph->n_nodes)
+            return false;
+    return true;
+}
+
+static enum odb_status fault_find_name(const struct fault *fault, struct fault_cut *cut,
+                                       struct odb_error *err)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    struct odb_buf others = ODB_BUF_INIT;
+    size_t found = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (!strcmp(graph->nodes[i].name, fault->node)) {
+            odb_buf_printf(&others, "%s#%d", found++ ? ", " : "", cut->original[i]);
+            cut->node = (int)i;
+        }
+    if (found > 1) {
+        odb_fail(err, ODB_E_USAGE, "%zu nodes have the name '%s'", found, fault->node);
+        odb_error_remedy(err, "choose one of %s", odb_buf_text(&others));
+    }
+    odb_buf_dispose(&others);
+    if (found > 0)
+        return found > 1 ? ODB_E_USAGE : ODB_OK;
+    const struct odb_value *value = odb_graph_value(graph, fault->node);
+    if (value && value->producer >= 0) {
+        cut->node = value->producer;
+        cut->value = value->index;
+    }
+    return ODB_OK;
+}
+
+/* Sets cut->node, ODB_NO_NODE when it is not in this model. */
+static enum odb_status fault_find(const struct fault *fault, struct fault_cut *cut,
+                                  const struct odb_load *load, struct odb_error *err)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    char *end;
+    long index = fault->node[0] == '#' ? strtol(fault->node + 1, &end, 10) : -1;
+    bool by_index = fault->node[0] == '#' && end != fault->node + 1 && !*end;
+    cut->node = ODB_NO_NODE;
+    cut->value = ODB_NO_VALUE;
+    for (size_t i = 0; by_index && i < graph->n_nodes; i++)
+        if (cut->original[i] == index)
+            cut->node = (int)i;
+    if (!by_index)
+        ODB_TRY(fault_find_name(fault, cut, err));
+    if (cut->node == ODB_NO_NODE && fault_is_whole(cut, load)) {
+        odb_fail(err, ODB_E_USAGE, "the model has no node '%s' to plant a fault in", fault->node);
+        return odb_error_remedy(err, "list them with: onnxdbg nodes MODEL");
+    }
+    return ODB_OK;
+}
+
+/* --- whether it acts ------------------------------------------------------------------------- */
+
+static bool fault_is_original_output(const struct odb_load *load, const struct odb_value *value)
+{
+    for (size_t i = 0; i < load->n_original_outputs; i++)
+        if (!strcmp(load->original_outputs[i], value->name))
+            return true;
+    return false;
+}
+
+static bool fault_is_used(const struct odb_value *value)
+{
+    return value->is_output || value->n_consumers > 0;
+}
+
+/* The value that will be spoiled, as well as the declared types tell. */
+static const struct odb_value *fault_likely_value(const struct fault_cut *cut)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    const struct odb_node *node = &graph->nodes[cut->node];
+    const struct odb_value *first = NULL;
+    if (cut->value != ODB_NO_VALUE)
+        return &graph->values[cut->value];
+    for (int i = 0; i < node->n_out; i++) {
+        const struct odb_value *v = node->out[i] >= 0 ? &graph->values[node->out[i]] : NULL;
+        if (!v || !fault_is_used(v))
+            continue;
+        if (!v->type.known || odb_dtype_is_float(v->type.dtype))
+            return v;
+        first = first ? first : v;
+    }
+    return first;
+}
+
+/* All of the K nodes after this one are here, and one of them reads the value. */
+static bool fault_has_fused(const struct fault *fault, const struct fault_cut *cut,
+                            const struct odb_value *value)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    long first = cut->original[cut->node];
+    size_t here = 0;
+    bool read = false;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        here += cut->original[i] > first && cut->original[i] - first <= (long)fault->fused;
+    for (size_t i = 0; i < value->n_consumers; i++) {
+        long at = cut->original[value->consumers[i]];
+        read |= at > first && at - first <= (long)fault->fused;
+    }
+    return here == fault->fused && read;
+}
+
+static enum odb_status fault_decide(struct fault *fault, const struct fault_cut *cut,
+                                    const struct odb_load *load, struct odb_error *err)
+{
+    fault->acts = cut->node != ODB_NO_NODE;
+    if (!fault->acts || (!fault->hidden && !fault->fused))
+        return ODB_OK;
+    const struct odb_value *value = fault_likely_value(cut);
+    if (!value) {
+        fault->acts = false; /* nobody reads what the node makes */
+        return ODB_OK;
+    }
+    bool original = fault_is_original_output(load, value);
+    if (fault->hidden && original) {
+        odb_fail(err, ODB_E_USAGE, "'%s' is an output of the model: no fault can hide there",
+                 value->name);
+        return odb_error_remedy(err, "choose an inner node, or leave out 'hidden'");
+    }
+    if (value->is_output && !original)
+        fault->acts = false;
+    else if (fault->fused)
+        fault->acts = fault_has_fused(fault, cut, value);
+    return ODB_OK;
+}
+
+/* --- cutting --------------------------------------------------------------------------------- */
+
+static enum odb_status fault_cut_new(struct fault_cut **out, const struct odb_load *load,
+                                     struct odb_error *err)
+{
+    struct odb_model *model;
+    ODB_TRY(odb_model_open_bytes(&model, load->bytes, load->size, NULL, load->dir, "", err));
+    struct fault_cut *cut = odb_new(struct fault_cut);
+    const struct odb_graph *graph = model->graph;
+    cut->model = model;
+    cut->dir = odb_xstrdup(load->dir);
+    cut->original = odb_new_n(int, graph->n_nodes + 1);
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        cut->original[i] = fault_original(load, &graph->nodes[i]);
+    cut->n_original_outputs = load->n_original_outputs;
+    cut->original_outputs = odb_new_n(char *, load->n_original_outputs + 1);
+    for (size_t i = 0; i < load->n_original_outputs; i++)
+        cut->original_outputs[i] = odb_xstrdup(load->original_outputs[i]);
+    *out = cut;
+    return ODB_OK;
+}
+
+/* Whether upstream has to give a value of its own: something else reads it, somebody outside
+ * wants it, or it is to be spoiled. */
+static bool fault_is_between(const struct fault_cut *cut, const struct odb_value *value)
+{
+    if (value->producer < 0 || !cut->upstream[value->producer] || !value->name[0])
+        return false;
+    if (value->is_output || value->index == cut->value)
+        return true;
+    for (size_t i = 0; i < value->n_consumers; i++)
+        if (cut->downstream[value->consumers[i]])
+            return true;
+    return false;
+}
+
+static void fault_divide(struct fault_cut *cut)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    const struct odb_node *node = &graph->nodes[cut->node];
+    int *outs = odb_new_n(int, (size_t)node->n_out + 1);
+    size_t n = 0;
+    for (int i = 0; i < node->n_out; i++)
+        if (node->out[i] >= 0)
+            outs[n++] = node->out[i];
+    cut->upstream = odb_new_n(bool, graph->n_nodes + 1);
+    cut->downstream = odb_new_n(bool, graph->n_nodes + 1);
+    odb_graph_ancestors(graph, outs, n, NULL, cut->upstream);
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        cut->downstream[i] = !cut->upstream[i];
+    cut->between = odb_new_n(int, graph->n_values + 1);
+    for (size_t i = 0; i < graph->n_values; i++)
+        if (fault_is_between(cut, &graph->values[i]))
+            cut->between[cut->n_between++] = (int)i;
+    cut->up_in = odb_new_n(int, graph->n_values + 1);
+    cut->down_in = odb_new_n(int, graph->n_values + 1);
+    cut->n_up_in = odb_graph_segment_inputs(graph, cut->upstream, cut->up_in);
+    cut->n_down_in = odb_graph_segment_inputs(graph, cut->downstream, cut->down_in);
+    free(outs);
+}
+
+/* Loads one piece. types: of the inputs, NULL where the model declares them. */
+static enum odb_status fault_load_piece(const struct fault_cut *cut, struct odb_executor *inner,
+                                        const bool *nodes, const int *in, size_t n_in,
+                                        struct odb_tensor *const *types, const int *out,
+                                        size_t n_out, struct odb_error *err)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    struct odb_port *ports = odb_new_n(struct odb_port, n_in + n_out + 1);
+    int *index = odb_new_n(int, graph->n_nodes + 1);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    size_t n_nodes = 0;
+    for (size_t i = 0; i < n_in; i++)
+        ports[i] = (struct odb_port){.value = in[i], .like = types ? types[i] : NULL};
+    for (size_t i = 0; i < n_out; i++)
+        ports[n_in + i] = (struct odb_port){.value = out[i]};
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (nodes[i])
+            index[n_nodes++] = cut->original[i];
+    struct odb_extract what = {.nodes = nodes,
+                               .inputs = ports,
+                               .n_inputs = n_in,
+                               .outputs = ports + n_in,
+                               .n_outputs = n_out,
+                               .weights = ODB_WEIGHTS_REFERENCE};
+    enum odb_status status = odb_model_extract(cut->model, &what, &bytes, err);
+    struct odb_load load = {.bytes = bytes.data,
+                            .size = bytes.len,
+                            .dir = cut->dir,
+                            .node_index = index,
+                            .n_nodes = n_nodes,
+                            .original_outputs = (const char *const *)cut->original_outputs,
+                            .n_original_outputs = cut->n_original_outputs};
+    if (status == ODB_OK)
+        status = odb_executor_load(inner, &load, err);
+    odb_buf_dispose(&bytes);
+    free(ports);
+    free(index);
+    return status;
+}
+
+static enum odb_status fault_load(void *self, const struct odb_load *load, struct odb_error *err)
+{
+    struct fault *fault = self;
+    struct fault_cut *cut;
+    fault_cut_free(fault->cut);
+    fault->cut = NULL;
+    fault->acts = false;
+    ODB_TRY(fault_cut_new(&cut, load, err));
+    enum odb_status status = fault_find(fault, cut, load, err);
+    if (status == ODB_OK)
+        status = fault_decide(fault, cut, load, err);
+    if (status != ODB_OK || !fault->acts || !fault->kind->spoil) {
+        fault_cut_free(cut);
+        return status == ODB_OK ? odb_executor_load(fault->up, load, err) : status;
+    }
+    fault_divide(cut);
+    if (cut->n_between == 0) { /* nobody reads what the node makes */
+        fault_cut_free(cut);
+        return odb_executor_load(fault->up, load, err);
+    }
+    fault->cut = cut;
+    status = fault_load_piece(cut, fault->up, cut->upstream, cut->up_in, cut->n_up_in, NULL,
+                              cut->between, cut->n_between, err);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "upstream of the planted fault");
+}
+
+/* --- spoiling -------------------------------------------------------------------------------- */
+
+static enum odb_status fault_refuse(const struct fault *fault, const char *value, const char *why,
+                                    struct odb_error *err)
+{
+    odb_fail(err, ODB_E_INPUT, "no fault '%s' can be planted in '%s': %s", fault->kind->name,
+             value, why);
+    return odb_error_remedy(err, "name another node or value");
+}
+
+static bool fault_measure(struct fault_work *w)
+{
+    double sum = 0;
+    size_t finite = 0;
+    bool zero = true;
+    for (size_t i = 0; i < w->n; i++) {
+        zero = zero && w->x[i] == 0;
+        if (!isfinite(w->x[i]))
+            continue;
+        w->max = fmax(w->max, fabs(w->x[i]));
+        finite++;
+    }
+    for (size_t i = 0; i < w->n && w->max > 0; i++) /* scaled: squares of large doubles overflow */
+        if (isfinite(w->x[i]))
+            sum += (w->x[i] / w->max) * (w->x[i] / w->max);
+    w->rms = finite ? w->max * sqrt(sum / (double)finite) : 0;
+    return !zero;
+}
+
+/* Replaces *t by a spoiled copy; elements that the fault leaves alone keep their bits. */
+static enum odb_status fault_spoil(const struct fault *fault, const char *name,
+                                   struct odb_tensor **t, struct odb_error *err)
+{
+    const struct odb_tensor *was = *t;
+    struct odb_tensor *now = NULL;
+    if (was->kind != ODB_TENSOR || !odb_dtype_is_float(was->dtype) || was->count == 0)
+        return fault_refuse(fault, name, was->count ? "it is not float" : "it is empty", err);
+    struct odb_tensor *wide;
+    int64_t count = (int64_t)was->count;
+    ODB_TRY(odb_tensor_new_raw(&wide, ODB_F64, 1, &count, err));
+    struct fault_work work = {.x = wide->data,
+                              .n = was->count,
+                              .shape = was,
+                              .amount = fault->amount,
+                              .count = ODB_MIN(fault->count, was->count),
+                              .seed = fault->seed};
+    enum odb_status status = ODB_OK;
+    bool nothing = fault->kind->neutral && fault->amount == 0, changed = false;
+    for (size_t i = 0; i < was->count; i++)
+        work.x[i] = odb_load_f64(was->dtype, was->data, i);
+    if (!fault_measure(&work)) {
+        status = fault_refuse(fault, name, "it is all zero", err);
+        goto out;
+    }
+    if (nothing)
+        goto out;
+    fault->kind->spoil(&work);
+    ODB_TRY_OUT(odb_tensor_clone(&now, was, err));
+    for (size_t i = 0; i < was->count; i++) {
+        double v = odb_load_f64(was->dtype, was->data, i);
+        if (memcmp(&v, &work.x[i], sizeof v) != 0)
+            odb_store_f64(now->dtype, now->data, i, work.x[i]);
+    }
+    changed = memcmp(now->data, was->data, was->bytes) != 0;
+    if (!changed)
+        status = fault_refuse(fault, name, "it would change nothing", err);
+out:
+    odb_tensor_unref(wide);
+    if (status == ODB_OK && now) {
+        odb_tensor_unref(*t);
+        *t = now;
+    } else {
+        odb_tensor_unref(now);
+    }
+    return status;
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+/* One run of a cut model. */
+struct fault_run {
+    const struct fault *fault;
+    const struct fault_cut *cut;
+    const struct odb_named *inputs; /* borrowed */
+    size_t n_inputs;
+    struct odb_tensor **values; /* owned refs; [n_values]: inputs and what upstream gave */
+};
+
+static enum odb_status fault_take_inputs(struct fault_run *run, struct odb_error *err)
+{
+    const struct odb_graph *graph = run->cut->model->graph;
+    for (size_t i = 0; i < run->n_inputs; i++) {
+        const struct odb_value *v = odb_graph_value(graph, run->inputs[i].name);
+        if (!v || v->producer >= 0)
+            return odb_fail(err, ODB_E_INPUT, "the model has no input '%s'", run->inputs[i].name);
+        if (v->init)
+            return odb_fail(err, ODB_UNSUPPORTED, "a planted fault cannot be combined with a "
+                            "value for the weight '%s'", v->name);
+        odb_tensor_unref(run->values[v->index]);
+        run->values[v->index] = odb_tensor_ref(run->inputs[i].tensor);
+    }
+    return ODB_OK;
+}
+
+/* Runs a piece on the values it reads, and puts what it gives in results[i] for value want[i]. */
+static enum odb_status fault_run_piece(const struct fault_run *run, struct odb_executor *inner,
+                                       const int *in, size_t n_in, const int *want, size_t n_want,
+                                       struct odb_tensor **results, struct odb_error *err)
+{
+    const struct odb_value *values = run->cut->model->graph->values;
+    struct odb_named *named = odb_new_n(struct odb_named, n_in + 1);
+    const char **names = odb_new_n(const char *, n_want + 1);
+    size_t fed = 0;
+    for (size_t i = 0; i < n_in; i++)
+        if (run->values[in[i]]) /* else the inner executor says what it misses */
+            named[fed++] = (struct odb_named){values[in[i]].name, run->values[in[i]]};
+    for (size_t i = 0; i < n_want; i++)
+        names[i] = values[want[i]].name;
+    enum odb_status status = odb_executor_run(inner, named, fed, names, n_want, results, err);
+    free(named);
+    free(names);
+    return status;
+}
+
+/* The named value, else the node's first float output that anybody reads. */
+static int fault_choose(const struct fault_run *run)
+{
+    const struct odb_node *node = &run->cut->model->graph->nodes[run->cut->node];
+    int first = ODB_NO_VALUE;
+    if (run->cut->value != ODB_NO_VALUE)
+        return run->cut->value;
+    for (int i = 0; i < node->n_out; i++) {
+        const struct odb_tensor *t = node->out[i] >= 0 ? run->values[node->out[i]] : NULL;
+        if (!t)
+            continue;
+        if (t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype))
+            return node->out[i];
+        first = first == ODB_NO_VALUE ? node->out[i] : first;
+    }
+    return first;
+}
+
+static enum odb_status fault_run_upstream(struct fault_run *run, struct odb_error *err)
+{
+    const struct fault_cut *cut = run->cut;
+    struct odb_tensor **results = odb_new_n(struct odb_tensor *, cut->n_between + 1);
+    enum odb_status status = fault_run_piece(run, run->fault->up, cut->up_in, cut->n_up_in,
+                                             cut->between, cut->n_between, results, err);
+    for (size_t i = 0; i < cut->n_between && status == ODB_OK; i++)
+        run->values[cut->between[i]] = results[i];
+    free(results);
+    if (status != ODB_OK)
+        return status;
+    int value = fault_choose(run);
+    if (value == ODB_NO_VALUE) /* others read the nodes above it, nobody reads the node */
+        return ODB_OK;
+    return fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value],
+                       err);
+}
+
+static bool fault_same_type(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    return a == b || (a && b && a->kind == b->kind && a->dtype == b->dtype &&
+                      (a->kind != ODB_TENSOR || odb_tensor_same_shape(a, b)));
+}
+
+/* A tensor's type without its values, which need not be kept. */
+static enum odb_status fault_type_of(struct odb_tensor **out, const struct odb_tensor *t,
+                                     struct odb_error *err)
+{
+    if (t->kind == ODB_TENSOR)
+        return odb_tensor_new_shape(out, t->dtype, t->rank, t->dims, err);
+    *out = odb_tensor_ref(t);
+    return ODB_OK;
+}
+
+/* Downstream can be built only when the types of what it reads are known, and is built again when
+ * they change. Types of the model's own inputs stay as declared. */
+static enum odb_status fault_load_downstream(struct fault *fault, const struct fault_run *run,
+                                             struct odb_error *err)
+{
+    struct fault_cut *cut = fault->cut;
+    const struct odb_graph *graph = cut->model->graph;
+    bool same = cut->down_types != NULL;
+    for (size_t i = 0; i < cut->n_down_in && same; i++)
+        if (graph->values[cut->down_in[i]].producer >= 0)
+            same = fault_same_type(cut->down_types[i], run->values[cut->down_in[i]]);
+    if (same)
+        return ODB_OK;
+    if (!fault->down)
+        ODB_TRY(odb_executor_open(&fault->down, fault->inner, err));
+    fault_forget_types(cut);
+    cut->down_types = odb_new_n(struct odb_tensor *, cut->n_down_in + 1);
+    int *outs = odb_new_n(int, graph->n_outputs + 1);
+    size_t n_outs = 0;
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < cut->n_down_in && status == ODB_OK; i++)
+        if (graph->values[cut->down_in[i]].producer >= 0)
+            status = fault_type_of(&cut->down_types[i], run->values[cut->down_in[i]], err);
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        const struct odb_value *v = &graph->values[graph->outputs[i]];
+        if (v->producer >= 0 && cut->downstream[v->producer])
+            outs[n_outs++] = v->index;
+    }
+    if (status == ODB_OK)
+        status = fault_load_piece(cut, fault->down, cut->downstream, cut->down_in, cut->n_down_in,
+                                  cut->down_types, outs, n_outs, err);
+    free(outs);
+    if (status == ODB_OK)
+        return ODB_OK;
+    fault_forget_types(cut);
+    return odb_error_at(err, "downstream of the planted fault");
+}
+
+/* The outputs that lie downstream; upstream's are in run->values already. */
+static enum odb_status fault_run_downstream(struct fault *fault, const struct fault_run *run,
+                                            const int *wanted, size_t n, struct odb_tensor **out,
+                                            struct odb_error *err)
+{
+    const struct odb_graph *graph = run->cut->model->graph;
+    int *down = odb_new_n(int, n + 1);
+    size_t n_down = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_value *v = &graph->values[wanted[i]];
+        if (v->producer >= 0 && run->cut->downstream[v->producer])
+            down[n_down++] = wanted[i];
+    }
+    struct odb_tensor **results = odb_new_n(struct odb_tensor *, n_down + 1);
+    enum odb_status status = ODB_OK;
+    if (n_down > 0)
+        status = fault_load_downstream(fault, run, err);
+    if (status == ODB_OK && n_down > 0)
+        status = fault_run_piece(run, fault->down, run->cut->down_in, run->cut->n_down_in, down,
+                                 n_down, results, err);
+    for (size_t i = 0, k = 0; i < n && status == ODB_OK; i++)
+        if (k < n_down && wanted[i] == down[k])
+            out[i] = results[k++];
+    free(results);
+    free(down);
+    return status;
+}
+
+static enum odb_status fault_run_cut(struct fault *fault, struct fault_run *run,
+                                     const char *const *names, size_t n_outputs,
+                                     struct odb_tensor **outputs, struct odb_error *err)
+{
+    const struct odb_graph *graph = run->cut->model->graph;
+    int *wanted = odb_new_n(int, n_outputs + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n_outputs; i++) {
+        const struct odb_value *v = odb_graph_value(graph, names[i]);
+        if (!v || !v->is_output) {
+            status = odb_fail(err, ODB_E_INPUT, "the model has no output '%s'", names[i]);
+            goto out;
+        }
+        wanted[i] = v->index;
+    }
+    ODB_TRY_OUT(fault_take_inputs(run, err));
+    ODB_TRY_OUT(fault_run_upstream(run, err));
+    ODB_TRY_OUT(fault_run_downstream(fault, run, wanted, n_outputs, outputs, err));
+    for (size_t i = 0; i < n_outputs; i++) {
+        const struct odb_value *v = &graph->values[wanted[i]];
+        if (!outputs[i]) /* made upstream, an input, or a weight */
+            outputs[i] = odb_tensor_ref(run->values[wanted[i]] ? run->values[wanted[i]] : v->init);
+    }
+out:
+    free(wanted);
+    return status;
+}
+
+static enum odb_status fault_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
+                                     const char *const *names, size_t n_outputs,
+                                     struct odb_tensor **outputs, struct odb_error *err)
+{
+    struct fault *fault = self;
+    if (fault->acts && fault->kind->act)
+        fault->kind->act();
+    if (!fault->cut)
+        return odb_executor_run(fault->up, inputs, n_inputs, names, n_outputs, outputs, err);
+    size_t n_values = fault->cut->model->graph->n_values;
+    struct fault_run run = {.fault = fault,
+                            .cut = fault->cut,
+                            .inputs = inputs,
+                            .n_inputs = n_inputs,
+                            .values = odb_new_n(struct odb_tensor *, n_values + 1)};
+    enum odb_status status = fault_run_cut(fault, &run, names, n_outputs, outputs, err);
+    for (size_t i = 0; i < n_values; i++)
+        odb_tensor_unref(run.values[i]);
+    free(run.values);
+    return status;
+}
+
+const struct odb_executor_ops odb_executor_fault = {
+    .version = ODB_EXECUTOR_VERSION,
+    .size = sizeof(struct odb_executor_ops),
+    .kind = "fault",
+    .syntax = "fault:KIND,node=NAME|#INDEX[,amount=X][,count=N][,hidden][,fused=K][,seed=N]@SPEC",
+    .help = "another executor with a fault planted in one value: for trials and tests",
+    .init = fault_init,
+    .load_model = fault_load,
+    .execute = fault_execute,
+    .release = fault_release,
+    .describe = fault_describe,
+};
