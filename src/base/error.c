@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One line, and nothing that a terminal obeys, whatever names of a model or words of a target are
+ * quoted. */
+static void error_flatten(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = ' ';
+}
+
 enum odb_status odb_fail(struct odb_error *err, enum odb_status code, const char *fmt, ...)
 {
     if (!err)
@@ -16,9 +25,7 @@ enum odb_status odb_fail(struct odb_error *err, enum odb_status code, const char
     err->remedy[0] = '\0';
     vsnprintf(err->what, sizeof err->what, fmt, args);
     va_end(args);
-    for (char *p = err->what; *p; p++) /* one line, whatever a target's message holds */
-        if (*p == '\n' || *p == '\r' || *p == '\t')
-            *p = ' ';
+    error_flatten(err->what);
     return code;
 }
 
@@ -37,6 +44,7 @@ enum odb_status odb_error_at(struct odb_error *err, const char *fmt, ...)
     if (err->where[0] && used + 2 < sizeof place)
         snprintf(place + used, sizeof place - used, ": %.*s", (int)(sizeof place - used - 3),
                  err->where);
+    error_flatten(place);
     memcpy(err->where, place, sizeof place);
     return err->code;
 }
@@ -49,6 +57,7 @@ enum odb_status odb_error_remedy(struct odb_error *err, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(err->remedy, sizeof err->remedy, fmt, args);
     va_end(args);
+    error_flatten(err->remedy);
     return err->code;
 }
 

@@ -232,8 +232,8 @@ const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value
         const struct odb_value *v = &scope->plan->graph->values[value];
         if (scope->values[value])
             return scope->values[value];
-        if (v->init)
-            return v->init;
+        if (v->init && (v->init->data || !v->init->count || v->init->kind != ODB_TENSOR))
+            return v->init; /* without data: a file of external data is missing */
         if (!v->is_outer || !scope->parent)
             return NULL;
         scope = scope->parent;

@@ -3,6 +3,7 @@
  * AttributeProto to struct odb_attr. Numbers and strings stay where protobuf-c put them; tensors
  * and bodies are made here.
  */
+#include "model/files.h"
 #include "model/load_int.h"
 
 struct attrs_load {
@@ -51,10 +52,16 @@ static enum odb_status attr_tensors(struct odb_attr *attr, const struct attrs_lo
                                     struct odb_error *err)
 {
     attr->tensors = arena_new_n(a->model->priv->arena, struct odb_tensor *, n);
-    for (; attr->n < n; attr->n++)
-        ODB_TRY(odb_model__keep_tensor(&attr->tensors[attr->n], a->model,
-                                       dense ? dense[attr->n] : NULL,
+    for (; attr->n < n; attr->n++) {
+        struct odb_tensor **t = &attr->tensors[attr->n];
+        ODB_TRY(odb_model__keep_tensor(t, a->model, dense ? dense[attr->n] : NULL,
                                        sparse ? sparse[attr->n] : NULL, err));
+        if ((*t)->kind == ODB_TENSOR && !(*t)->data && (*t)->count) { /* kernels read attributes */
+            if (err)
+                *err = *odb_model__files_missing(a->model->priv->files);
+            return ODB_E_MODEL;
+        }
+    }
     return ODB_OK;
 }
 

@@ -28,6 +28,8 @@ struct model_files {
     char *real_dir;         /* owned; NULL until it is needed */
     struct odb_map *by_location; /* owned; index in list */
     ODB_VEC(struct model_bytes *) list; /* each owned: callers keep pointers */
+    bool missing_ok;
+    struct odb_error missing; /* code 0: none */
 };
 
 static void file_release(struct odb_storage *storage)
@@ -46,7 +48,8 @@ static enum odb_status file_map(struct model_bytes *out, int fd, const char *pat
         return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) {
         odb_fail(err, ODB_E_IO, "%s: is a directory", path);
-        return odb_error_remedy(err, "name the file in it, such as model.onnx");
+        odb_error_remedy(err, "name the file in it, such as model.onnx");
+        return ODB_E_IO;
     }
     if (!S_ISREG(st.st_mode))
         return odb_fail(err, ODB_E_IO, "%s: not a regular file, so it cannot be mapped", path);
@@ -78,11 +81,12 @@ enum odb_status odb_model__map_file(struct model_bytes *out, const char *path,
     return status;
 }
 
-struct model_files *odb_model__files_new(const char *dir)
+struct model_files *odb_model__files_new(const char *dir, bool missing_ok)
 {
     struct model_files *files = odb_new(struct model_files);
     files->dir = odb_xstrdup(*dir ? dir : ".");
     files->by_location = odb_map_new();
+    files->missing_ok = missing_ok;
     return files;
 }
 
@@ -121,36 +125,56 @@ static bool files_is_below(const char *dir, const char *real)
     return !strncmp(dir, real, n) && (real[n] == '/' || (n && dir[n - 1] == '/'));
 }
 
+/* There is no file of that name, or it cannot be reached. */
+static enum odb_status files_unreachable(struct model_files *files, const char *location, int why,
+                                         struct odb_error *err)
+{
+    struct odb_error own = ODB_ERROR_INIT;
+    odb_fail(&own, ODB_E_MODEL, "external data in \"%s\": %s", location, strerror(why));
+    if (why == ENOENT)
+        odb_error_remedy(&own, "the file belongs in %s, beside the model", files->dir);
+    if (why == ENOENT && files->missing_ok) {
+        if (!files->missing.code)
+            files->missing = own;
+        return ODB_SKIPPED;
+    }
+    if (err)
+        *err = own;
+    return ODB_E_MODEL;
+}
+
 static enum odb_status files_open(struct model_bytes *out, struct model_files *files,
                                   const char *location, struct odb_error *err)
 {
     if (files_is_outside(location)) {
         odb_fail(err, ODB_E_MODEL, "external data in \"%s\": not below the model's directory",
                  location);
-        return odb_error_remedy(err, "put the data beside the model, and its plain name in "
-                                     "external_data");
+        odb_error_remedy(err, "put the data beside the model, and its plain name in external_data");
+        return ODB_E_MODEL;
     }
     if (!files->real_dir && !(files->real_dir = realpath(files->dir, NULL)))
         return odb_fail(err, ODB_E_IO, "%s: %s", files->dir, strerror(errno));
     char *path = odb_xasprintf("%s/%s", files->real_dir, location);
     char *real = realpath(path, NULL);
-    enum odb_status status = ODB_OK;
+    enum odb_status status;
     if (!real) {
-        int why = errno;
-        odb_fail(err, ODB_E_MODEL, "external data in \"%s\": %s", location, strerror(why));
-        if (why == ENOENT)
-            odb_error_remedy(err, "the file belongs in %s, beside the model", files->dir);
-        status = ODB_E_MODEL;
+        status = files_unreachable(files, location, errno, err);
     } else if (!files_is_below(files->real_dir, real)) {
-        odb_fail(err, ODB_E_MODEL,
-                 "external data in \"%s\": a link leads out of the model's directory", location);
-        status = odb_error_remedy(err, "replace the link by a copy of the file");
+        status = odb_fail(err, ODB_E_MODEL,
+                          "external data in \"%s\": a link leads out of the model's directory",
+                          location);
+        odb_error_remedy(err, "replace the link by a copy of the file");
     } else {
         status = odb_model__map_file(out, real, err);
     }
     free(real);
     free(path);
     return status;
+}
+
+const struct odb_error *odb_model__files_missing(const struct model_files *files)
+{
+    return files->missing.code ? &files->missing : NULL;
 }
 
 enum odb_status odb_model__files_get(const struct model_bytes **out, struct model_files *files,

@@ -23,11 +23,15 @@ enum odb_status odb_model__map_file(struct model_bytes *out, const char *path,
 /* The files of external data of one model, each mapped once. */
 struct model_files;
 
-struct model_files *odb_model__files_new(const char *dir); /* "" is the current directory */
+/* dir "" is the current directory. missing_ok: a file that is not there is not an error but
+ * ODB_SKIPPED. */
+struct model_files *odb_model__files_new(const char *dir, bool missing_ok);
 void odb_model__files_free(struct model_files *files);     /* NULL is fine */
 /* A file by its location in external_data: relative, and below dir even when links are followed;
  * else ODB_E_MODEL. Borrowed: files. */
 enum odb_status odb_model__files_get(const struct model_bytes **out, struct model_files *files,
                                      const char *location, struct odb_error *err) ODB_MUST_USE;
+/* What was said of the first file that was skipped; NULL: none was. Borrowed: files. */
+const struct odb_error *odb_model__files_missing(const struct model_files *files);
 
 #endif

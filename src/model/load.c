@@ -306,7 +306,7 @@ static enum odb_status load_model(struct odb_model *model, const struct model_by
 /* Takes a ref on bytes->storage. */
 static enum odb_status load_open(struct odb_model **out, const struct model_bytes *bytes,
                                  const char *path, const char *dir, const char *name,
-                                 struct odb_error *err)
+                                 bool missing_ok, struct odb_error *err)
 {
     struct odb_model *model = odb_new(struct odb_model);
     struct model_int *priv = model->priv = odb_new(struct model_int);
@@ -317,7 +317,7 @@ static enum odb_status load_open(struct odb_model **out, const struct model_byte
     priv->file_data = bytes->data;
     priv->file_size = bytes->size;
     priv->arena = odb_model__arena_new();
-    priv->files = odb_model__files_new(dir);
+    priv->files = odb_model__files_new(dir, missing_ok);
     enum odb_status status = load_model(model, bytes, err);
     if (status != ODB_OK) {
         odb_error_at(err, "%s", name);
@@ -335,7 +335,7 @@ enum odb_status odb_model_open(struct odb_model **out, const char *path, struct 
     const char *slash = strrchr(path, '/');
     size_t n = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     char *dir = n ? odb_xstrndup(path, n) : odb_xstrdup(".");
-    enum odb_status status = load_open(out, &bytes, path, dir, path, err);
+    enum odb_status status = load_open(out, &bytes, path, dir, path, true, err);
     free(dir);
     odb_storage_unref(bytes.storage);
     return status;
@@ -357,7 +357,7 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
 {
     if (keep) {
         struct model_bytes kept = {keep, bytes, size};
-        return load_open(out, &kept, "", dir, name, err);
+        return load_open(out, &kept, "", dir, name, false, err);
     }
     struct copy_storage *copy = size < SIZE_MAX / 2 ? malloc(sizeof *copy + size) : NULL;
     if (!copy)
@@ -368,7 +368,7 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
     if (size)
         memcpy(copy->data, bytes, size);
     struct model_bytes copied = {&copy->storage, copy->data, size};
-    enum odb_status status = load_open(out, &copied, "", dir, name, err);
+    enum odb_status status = load_open(out, &copied, "", dir, name, false, err);
     odb_storage_unref(&copy->storage);
     return status;
 }
@@ -395,6 +395,18 @@ void odb_model_free(struct odb_model *model)
 }
 
 /* --- questions ------------------------------------------------------------------------------------- */
+
+enum odb_status odb_model_require_data(const struct odb_model *model, struct odb_error *err)
+{
+    const struct odb_error *missing = odb_model__files_missing(model->priv->files);
+    if (!missing)
+        return ODB_OK;
+    if (err) {
+        *err = *missing;
+        odb_error_at(err, "%s", model->path);
+    }
+    return missing->code;
+}
 
 enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
                                  struct odb_error *err)

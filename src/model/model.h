@@ -122,7 +122,9 @@ struct odb_model {
     struct model_int *priv; /* owned: what load.c and write.c keep */
 };
 
-/* Maps and reads a model file. External data is taken only from below the file's directory. */
+/* Maps and reads a model file. External data is taken only from below the file's directory. Where
+ * a file of external data is not there, the model opens all the same, to be looked at: the tensors
+ * in it have shapes and no data, and odb_model_require_data() says what is wrong. */
 enum odb_status odb_model_open(struct odb_model **out, const char *path,
                                struct odb_error *err) ODB_MUST_USE;
 /* The same from bytes, which are copied unless keep is a storage that owns them. Relative external
@@ -131,6 +133,11 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
                                      struct odb_storage *keep, const char *dir, const char *name,
                                      struct odb_error *err) ODB_MUST_USE;
 void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by ref live on */
+
+/* ODB_E_MODEL when weights are missing; to be asked before a model is run or cut. Models from bytes
+ * are never without: for them it is an error at once. */
+enum odb_status odb_model_require_data(const struct odb_model *model,
+                                       struct odb_error *err) ODB_MUST_USE;
 
 /* SHA-256 of the model file, as 64 hex digits. */
 enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
@@ -155,7 +162,7 @@ const char *odb_value_key(const struct odb_graph *graph, const struct odb_value 
  * into list (may be NULL), which has room for graph->n_inputs. */
 size_t odb_graph_feeds(const struct odb_graph *graph, int *list);
 
-/* Ancestors: marks[n] is set for every node that the values need (bodies' captures included).
+/* Ancestors: marks[n] says for every node whether the values need it (bodies' captures included).
  * Values in stop (marks by value index, may be NULL) are not walked through. */
 void odb_graph_ancestors(const struct odb_graph *graph, const int *values, size_t n,
                          const bool *stop, bool *node_marks);

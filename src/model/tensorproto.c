@@ -198,13 +198,17 @@ static enum odb_status tensor_from_external(struct odb_tensor **out,
     if (!location)
         return odb_fail(err, ODB_E_MODEL, "its data is external, and no location is given");
     const struct model_bytes *file;
-    ODB_TRY(odb_model__files_get(&file, files, location, err));
+    enum odb_status status = odb_model__files_get(&file, files, location, err);
+    if (status == ODB_SKIPPED) /* the model can be looked at, if not run */
+        return odb_tensor_new_shape(out, head->dtype, head->rank, proto->dims, err);
+    ODB_TRY(status);
     if (offset > file->size || length > file->size - offset) {
         odb_fail(err, ODB_E_MODEL,
                  "external data in \"%s\": %" PRIu64 " bytes at offset %" PRIu64
                  " run past the file's end at %zu",
                  location, length, offset, file->size);
-        return odb_error_remedy(err, "the file is cut short, or belongs to another model");
+        odb_error_remedy(err, "the file is cut short, or belongs to another model");
+        return ODB_E_MODEL;
     }
     return tensor_view(out, head, file->data + offset, (size_t)length, file->storage, err);
 }
@@ -297,7 +301,7 @@ enum odb_status odb_model__tensor(struct odb_tensor **out, const Onnx__TensorPro
                                   struct odb_storage *storage, const char *dir,
                                   struct odb_error *err)
 {
-    struct model_files *files = odb_model__files_new(dir);
+    struct model_files *files = odb_model__files_new(dir, false);
     enum odb_status status = odb_model__tensor_of(out, proto, storage, files, err);
     odb_model__files_free(files);
     return status;
@@ -307,7 +311,7 @@ enum odb_status odb_model__sparse(struct odb_tensor **out, const Onnx__SparseTen
                                   struct odb_storage *storage, const char *dir,
                                   struct odb_error *err)
 {
-    struct model_files *files = odb_model__files_new(dir);
+    struct model_files *files = odb_model__files_new(dir, false);
     enum odb_status status = odb_model__sparse_of(out, proto, storage, files, err);
     odb_model__files_free(files);
     return status;

@@ -5,17 +5,15 @@
 #include "model/load_int.h"
 
 /* The fields that tensors and sparse tensors share. */
-static enum odb_status type_tensor(struct odb_type *out, int32_t elem_type,
-                                   const Onnx__TensorShapeProto *shape, struct model_arena *arena,
-                                   struct odb_error *err)
+static void type_tensor(struct odb_type *out, int32_t elem_type,
+                        const Onnx__TensorShapeProto *shape, struct model_arena *arena)
 {
     if (elem_type > ODB_UNDEFINED && elem_type < ODB_DTYPE_COUNT)
         out->dtype = (enum odb_dtype)elem_type;
     if (!shape)
-        return ODB_OK;
+        return;
     if (shape->n_dim > ODB_MAX_RANK)
-        return odb_fail(err, ODB_E_MODEL, "declared with %zu dimensions; at most %d are supported",
-                        shape->n_dim, ODB_MAX_RANK);
+        return; /* legal, and no tensor of ours can have it: only the text tells */
     out->rank = (int)shape->n_dim;
     out->dims = arena_new_n(arena, struct odb_dim, shape->n_dim);
     for (int i = 0; i < out->rank; i++) {
@@ -27,7 +25,6 @@ static enum odb_status type_tensor(struct odb_type *out, int32_t elem_type,
         else if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM)
             to->param = dim->dim_param && *dim->dim_param ? dim->dim_param : NULL;
     }
-    return ODB_OK;
 }
 
 /* The type inside a sequence, optional or map; NULL: type is not one, or says nothing. kind: of
@@ -53,18 +50,17 @@ static const Onnx__TypeProto *type_inner(const Onnx__TypeProto *type, enum odb_k
     }
 }
 
-enum odb_status odb_model__type(struct odb_type *out, const Onnx__TypeProto *type,
-                                struct model_arena *arena, struct odb_error *err)
+void odb_model__type(struct odb_type *out, const Onnx__TypeProto *type, struct model_arena *arena)
 {
     *out = (struct odb_type){.known = false};
     if (!type || type->value_case == ONNX__TYPE_PROTO__VALUE__NOT_SET)
-        return ODB_OK;
+        return;
     struct odb_buf text = ODB_BUF_INIT;
     odb_model__type_text(type, &text);
     out->text = odb_model__arena_dup(arena, odb_buf_text(&text), text.len + 1, 1);
     odb_buf_dispose(&text);
     if (type->value_case == ONNX__TYPE_PROTO__VALUE_OPAQUE_TYPE)
-        return ODB_OK; /* only its name is known */
+        return; /* only its name is known */
     out->known = true;
     out->rank = -1;
     enum odb_kind kind;
@@ -74,9 +70,8 @@ enum odb_status odb_model__type(struct odb_type *out, const Onnx__TypeProto *typ
         inner = type_inner(type, &kind);
     }
     if (type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
-        return type_tensor(out, type->tensor_type->elem_type, type->tensor_type->shape, arena, err);
-    if (type->value_case == ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE)
-        return type_tensor(out, type->sparse_tensor_type->elem_type,
-                           type->sparse_tensor_type->shape, arena, err);
-    return ODB_OK;
+        type_tensor(out, type->tensor_type->elem_type, type->tensor_type->shape, arena);
+    else if (type->value_case == ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE)
+        type_tensor(out, type->sparse_tensor_type->elem_type, type->sparse_tensor_type->shape,
+                    arena);
 }

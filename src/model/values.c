@@ -50,18 +50,13 @@ static int load_resolve(struct graph_load *load, const char *name)
 
 /* --- declaring -------------------------------------------------------------------------------------- */
 
-static enum odb_status load_type(struct graph_load *load, int index,
-                                 const Onnx__ValueInfoProto *info, struct odb_error *err)
+static void load_type(struct graph_load *load, int index, const Onnx__ValueInfoProto *info)
 {
     struct odb_value *value = &load->values.items[index];
     if (value->type.known || !info->type)
-        return ODB_OK;
+        return;
     load->sources.items[index].info = info;
-    enum odb_status status = odb_model__type(&value->type, info->type,
-                                             load->model->priv->arena, err);
-    if (status != ODB_OK)
-        odb_error_at(err, "value '%s'", value->name);
-    return status;
+    odb_model__type(&value->type, info->type, load->model->priv->arena);
 }
 
 static enum odb_status load_inputs(struct graph_load *load, struct odb_error *err)
@@ -78,7 +73,7 @@ static enum odb_status load_inputs(struct graph_load *load, struct odb_error *er
             return odb_fail(err, ODB_E_MODEL, "two graph inputs are called '%s'", name);
         int index = graph->inputs[i] = load_add(load, name);
         load->values.items[index].is_input = true;
-        ODB_TRY(load_type(load, index, proto->input[i], err));
+        load_type(load, index, proto->input[i]);
     }
     return ODB_OK;
 }
@@ -161,7 +156,7 @@ static enum odb_status load_outputs_of_nodes(struct graph_load *load, struct odb
 }
 
 /* Types first from where they must be (outputs), then from where they may be. */
-static enum odb_status load_types(struct graph_load *load, struct odb_error *err)
+static void load_types(struct graph_load *load)
 {
     const Onnx__GraphProto *proto = load->proto;
     for (size_t i = 0; i < proto->n_output + proto->n_value_info; i++) {
@@ -169,9 +164,8 @@ static enum odb_status load_types(struct graph_load *load, struct odb_error *err
             i < proto->n_output ? proto->output[i] : proto->value_info[i - proto->n_output];
         int index = load_find(load, text_of(info->name));
         if (index != ODB_NO_VALUE)
-            ODB_TRY(load_type(load, index, info, err));
+            load_type(load, index, info);
     }
-    return ODB_OK;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
@@ -305,7 +299,7 @@ static enum odb_status load_all(struct graph_load *load, struct odb_error *err)
     ODB_TRY(load_inputs(load, err));
     ODB_TRY(load_inits(load, err));
     ODB_TRY(load_outputs_of_nodes(load, err));
-    ODB_TRY(load_types(load, err));
+    load_types(load);
     ODB_TRY(load_nodes(load, err));
     ODB_TRY(load_outputs(load, err));
     graph->n_values = load->values.n;
