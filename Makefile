@@ -74,6 +74,11 @@ $(SERVE): $(B)/src/serve.o $(B)/libonnxdbg-mit.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS) $^ -lzip $(LIBS_MIT) -o $@
 
+# Models to test and measure with.
+$(B)/gen-model: tools/gen-model.c tools/gen.c tools/gen.h $(B)/libonnxdbg-mit.a
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
+
 # --- tests ----------------------------------------------------------------------------------------
 
 UNIT_SRC := $(wildcard tests/unit/t_*.c)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gen-model KIND [N] OUT.onnx [--bn] [--wide] [--seed S] [--external]
+ */
+#include "tools/gen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Beyond this the weights go into a file of their own. */
+enum { LARGE = 100000000 };
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: gen-model KIND [N] OUT.onnx [--bn] [--wide] [--seed S] [--external]\n");
+    for (const struct gen_kind *kind = gen_kinds; kind->name; kind++)
+        fprintf(stderr, "    %-12s %s\n", kind->name, kind->help);
+    return 2;
+}
+
+static bool number(const char *text, unsigned long long *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+struct arguments {
+    struct gen_options options;
+    const char *names[3]; /* kind, count, path */
+    size_t n;
+    bool external;
+};
+
+static bool parse(struct arguments *args, int argc, char **argv)
+{
+    unsigned long long value;
+    *args = (struct arguments){.options = {.seed = 42}};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--bn"))
+            args->options.bn = true;
+        else if (!strcmp(argv[i], "--wide"))
+            args->options.wide = true;
+        else if (!strcmp(argv[i], "--external"))
+            args->external = true;
+        else if (!strcmp(argv[i], "--seed") && i + 1 < argc && number(argv[i + 1], &value))
+            args->options.seed = value, i++;
+        else if (argv[i][0] == '-' || args->n == ODB_COUNT(args->names))
+            return false;
+        else
+            args->names[args->n++] = argv[i];
+    }
+    bool chain = args->n && !strcmp(args->names[0], "chain");
+    if (args->n != (chain ? 3 : 2))
+        return false;
+    if (chain && (!number(args->names[1], &value) || value < (args->options.wide ? 17 : 1)))
+        return false;
+    args->options.nodes = chain ? (size_t)value : 0;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments args;
+    struct odb_error err = ODB_ERROR_INIT;
+    size_t bytes;
+    if (!parse(&args, argc, argv))
+        return usage();
+    const char *path = args.names[args.n - 1], *slash = strrchr(path, '/');
+    struct odb_builder *b = gen_model(args.names[0], &args.options, &bytes);
+    if (!b)
+        return usage();
+    char *beside = odb_xasprintf("%s.data", slash ? slash + 1 : path);
+    enum odb_status status =
+        odb_build_write(b, path, args.external || bytes > LARGE ? beside : NULL, &err);
+    if (status != ODB_OK) {
+        char text[2048];
+        fprintf(stderr, "gen-model: %s\n", odb_error_text(&err, text, sizeof text));
+    }
+    odb_build_free(b);
+    free(beside);
+    return status == ODB_OK ? 0 : 4;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Models to test with: the shapes of well-known networks, weights from a seeded stream.
+ */
+#ifndef TOOLS_GEN_H
+#define TOOLS_GEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/build.h"
+
+struct gen_options {
+    uint64_t seed;
+    size_t nodes; /* chain: how many */
+    bool bn;      /* resnet50: BatchNormalization as nodes of its own */
+    bool wide;    /* chain: a graph of 16 lanes that mix, instead of a line */
+};
+
+struct gen; /* gen.c */
+
+struct gen_kind {
+    const char *name, *help;
+    void (*make)(struct gen *g);
+};
+
+/* A list that ends with a NULL name. */
+extern const struct gen_kind gen_kinds[];
+
+/* NULL for a kind that does not exist. weight_bytes: how much its weights take. */
+struct odb_builder *gen_model(const char *kind, const struct gen_options *options,
+                              size_t *weight_bytes);
+
+#endif
