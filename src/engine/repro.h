@@ -23,7 +23,7 @@ struct odb_repro_options {
 struct odb_repro_result {
     bool reproduces;
     enum odb_verdict verdict;
-    double error, tolerance;
+    double error, noise; /* of the worst output, relative to rms; see trace.h */
     char summary[400]; /* one line: what was written and what the re-run showed */
 };
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static enum odb_status file_failed(const char *path, int why, struct odb_error *err)
+{
+    odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(why));
+    return odb_error_at(err, "%s", path);
+}
+
+static bool file_write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, data, ODB_MIN(size, (size_t)1 << 30));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        data += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* Opens a name nobody else has; the mode is what any new file gets. */
+static int file_open_temporary(const char *path, char **name)
+{
+    static atomic_uint serial; /* two threads of one process never share a name */
+    for (int attempt = 0; attempt < 100; attempt++) {
+        *name = odb_xasprintf("%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&serial, 1));
+        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+        free(*name);
+        *name = NULL;
+    }
+    return -1;
+}
+
+/* Writes and closes; the reason when it fails, else 0. */
+static int file_fill(int fd, const void *data, size_t size)
+{
+    int why = file_write_all(fd, data, size) ? 0 : errno;
+    if (close(fd) != 0 && !why)
+        why = errno;
+    return why;
+}
+
+enum odb_status odb_file_write(const char *path, const void *data, size_t size,
+                               struct odb_error *err)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        int why = fd < 0 ? errno : file_fill(fd, data, size);
+        return why ? file_failed(path, why, err) : ODB_OK;
+    }
+    char *target = exists ? realpath(path, NULL) : NULL, *name = NULL;
+    int fd = file_open_temporary(target ? target : path, &name);
+    int why = fd < 0 ? errno : file_fill(fd, data, size);
+    if (!why && rename(name, target ? target : path) != 0)
+        why = errno;
+    if (why && fd >= 0)
+        unlink(name);
+    free(name);
+    free(target);
+    return why ? file_failed(path, why, err) : ODB_OK;
+}
+
+enum odb_status odb_file_mkdir(const char *path, struct odb_error *err)
+{
+    char *part = odb_xstrdup(path);
+    int why = 0;
+    for (char *p = part + 1; !why; p++) {
+        char c = *p;
+        if (c != '/' && c != '\0')
+            continue;
+        *p = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            why = errno;
+        *p = c;
+        if (c == '\0')
+            break;
+    }
+    free(part);
+    return why ? file_failed(path, why, err) : ODB_OK;
+}

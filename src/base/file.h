@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files written whole or not at all.
+ */
+#ifndef ODB_BASE_FILE_H
+#define ODB_BASE_FILE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
+ * until the new one is complete. A link stays a link. What is no regular file (a pipe,
+ * /dev/stdout) is written to directly. ODB_E_IO names the path. */
+enum odb_status odb_file_write(const char *path, const void *data, size_t size,
+                               struct odb_error *err) ODB_MUST_USE;
+
+/* Makes a directory and those above it; one that is there is fine. */
+enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;
+
+#endif

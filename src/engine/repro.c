@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The directory is made under another name, opened again as a stranger would open it, run on
+ * reference and target from its own files, and renamed into place last. What is claimed is what
+ * that second run showed.
+ */
+#include "engine/repro.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "engine/blame.h"
+#include "engine/probe.h"
+
+#define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
+
+struct repro {
+    const struct odb_model *model;
+    const struct odb_graph *graph;
+    const struct odb_repro_options *options;
+    char *dir;        /* owned: where it is being made */
+    bool *nodes;      /* owned; [n_nodes] of the segment */
+    int *outputs;     /* owned; values */
+    size_t n_outputs;
+    struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed */
+    /* The second run: the model as it was written, and what it showed. */
+    struct odb_model *small;   /* owned */
+    struct odb_feeds *feeds;   /* owned */
+    struct odb_report *report; /* owned */
+    char description[200];     /* of the target */
+};
+
+static enum odb_status repro_file(const struct repro *r, const char *name, const struct odb_buf *text,
+                                  struct odb_error *err)
+{
+    char *path = odb_xasprintf("%s/%s", r->dir, name);
+    enum odb_status status = odb_file_write(path, odb_buf_text(text), text->len, err);
+    free(path);
+    return status;
+}
+
+static enum odb_status repro_tensor(const struct repro *r, const char *folder, const char *what,
+                                    size_t index, const struct odb_tensor *t, const char *name,
+                                    struct odb_error *err)
+{
+    char *path = odb_xasprintf("%s/%s/%s_%zu.pb", r->dir, folder, what, index);
+    enum odb_status status = odb_pb_write(t, name, path, err);
+    free(path);
+    return status;
+}
+
+/* --- choosing ----------------------------------------------------------------------------------- */
+
+/* The nodes from first on that last needs, and last's named outputs. */
+static enum odb_status repro_choose(struct repro *r, struct odb_error *err)
+{
+    const struct odb_node *last = &r->graph->nodes[r->options->last];
+    r->nodes = odb_new_n(bool, r->graph->n_nodes);
+    r->outputs = odb_new_n(int, last->n_out);
+    for (int o = 0; o < last->n_out; o++)
+        if (last->out[o] >= 0 && r->graph->values[last->out[o]].name[0])
+            r->outputs[r->n_outputs++] = last->out[o];
+    if (r->n_outputs == 0)
+        return odb_fail(err, ODB_E_USAGE, "node %d has no named output to export",
+                        r->options->last);
+    odb_graph_ancestors(r->graph, r->outputs, r->n_outputs, NULL, r->nodes);
+    for (int n = 0; n < r->options->first; n++)
+        r->nodes[n] = false;
+    return ODB_OK;
+}
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+static enum odb_status repro_write_inputs(const struct repro *r, const int *inputs, size_t n,
+                                          struct odb_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_tensor *t = odb_trace_value(r->trace, inputs[i]);
+        const char *name = r->graph->values[inputs[i]].name;
+        if (!t)
+            return odb_fail(err, ODB_UNSUPPORTED,
+                            "the reference cannot compute %s, which the segment is fed", name);
+        ODB_TRY(repro_tensor(r, "test_data_set_0", "input", i, t, name, err));
+    }
+    return ODB_OK;
+}
+
+static enum odb_status repro_write_model(const struct repro *r, const int *inputs, size_t n,
+                                         struct odb_error *err)
+{
+    struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
+    struct odb_port *in = odb_new_n(struct odb_port, n);
+    struct odb_port *out = odb_new_n(struct odb_port, r->n_outputs);
+    for (size_t i = 0; i < n; i++)
+        in[i] = (struct odb_port){.value = inputs[i],
+                                  .like = odb_trace_value(r->trace, inputs[i]),
+                                  .symbolic = r->trace->dynamic[inputs[i]]};
+    for (size_t o = 0; o < r->n_outputs; o++)
+        out[o] = (struct odb_port){.value = r->outputs[o],
+                                   .like = r->trace->ref[r->outputs[o]],
+                                   .symbolic = r->trace->dynamic[r->outputs[o]]};
+    bool beside = r->model->file_bytes > REPRO_INLINE_MOST;
+    struct odb_extract what = {.nodes = r->nodes,
+                               .inputs = in,
+                               .n_inputs = n,
+                               .outputs = out,
+                               .n_outputs = r->n_outputs,
+                               .weights = beside ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE,
+                               .weights_file = "model.weights",
+                               .weights_out = &weights,
+                               .ir_version = r->options->ir_version};
+    enum odb_status status = odb_model_extract(r->model, &what, &bytes, err);
+    if (status == ODB_OK)
+        status = repro_file(r, "model.onnx", &bytes, err);
+    if (status == ODB_OK && weights.len)
+        status = repro_file(r, "model.weights", &weights, err);
+    odb_buf_dispose(&bytes);
+    odb_buf_dispose(&weights);
+    free(in);
+    free(out);
+    return status;
+}
+
+static enum odb_status repro_write_text(const struct repro *r, struct odb_error *err)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    for (size_t n = 0; n < r->graph->n_nodes; n++) {
+        if (!r->nodes[n])
+            continue;
+        odb_node_text(r->graph, &r->graph->nodes[n], &text);
+        odb_buf_putc(&text, '\n');
+    }
+    enum odb_status status = repro_file(r, "node.txt", &text, err);
+    odb_buf_dispose(&text);
+    return status;
+}
+
+static enum odb_status repro_write_cut(struct repro *r, struct odb_error *err)
+{
+    char *path = odb_xasprintf("%s/test_data_set_0", r->dir);
+    int *inputs = odb_new_n(int, r->graph->n_values);
+    size_t n = odb_graph_segment_inputs(r->graph, r->nodes, inputs);
+    enum odb_status status = odb_file_mkdir(path, err);
+    free(path);
+    path = odb_xasprintf("%s/actual", r->dir);
+    if (status == ODB_OK)
+        status = odb_file_mkdir(path, err);
+    if (status == ODB_OK)
+        status = repro_write_inputs(r, inputs, n, err);
+    if (status == ODB_OK)
+        status = repro_write_model(r, inputs, n, err);
+    if (status == ODB_OK)
+        status = repro_write_text(r, err);
+    free(path);
+    free(inputs);
+    return status;
+}
+
+/* --- the second run ------------------------------------------------------------------------------- */
+
+/* Expected outputs (reference) and actual ones (target), from the model as it was written. */
+static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *err)
+{
+    static const char *const folders[] = {"test_data_set_0", "actual"};
+    const struct odb_graph *graph = r->small->graph;
+    for (int side = 0; side < 2; side++) {
+        const char *spec = side == 0 ? r->options->reference : r->options->target;
+        struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs);
+        struct odb_error run_err = ODB_ERROR_INIT;
+        enum odb_status status =
+            odb_run_values(r->small, r->feeds, spec, graph->outputs, graph->n_outputs, outputs,
+                           r->description, sizeof r->description, &run_err);
+        for (size_t o = 0; o < graph->n_outputs && status == ODB_OK; o++)
+            status = repro_tensor(r, folders[side], "output", o, outputs[o],
+                                  graph->values[graph->outputs[o]].name, &run_err);
+        for (size_t o = 0; o < graph->n_outputs; o++)
+            odb_tensor_unref(outputs[o]);
+        free(outputs);
+        bool died = status == ODB_E_CRASH || status == ODB_E_TIMEOUT;
+        if (status != ODB_OK && !(side == 1 && died)) { /* a target that dies has no outputs */
+            *err = run_err;
+            return status;
+        }
+    }
+    return ODB_OK;
+}
+
+static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
+{
+    char *path = odb_xasprintf("%s/model.onnx", r->dir);
+    char *data = odb_xasprintf("%s/test_data_set_0", r->dir);
+    struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
+    struct odb_buf json = ODB_BUF_INIT;
+    struct odb_bisect_options options = {.reference = r->options->reference,
+                                         .target = r->options->target,
+                                         .tolerance = r->options->tolerance,
+                                         .expect = r->options->expect,
+                                         .hooks = r->options->hooks};
+    enum odb_status status = ODB_OK;
+    inputs.inputs_from = data;
+    ODB_TRY_OUT(odb_model_open(&r->small, path, err));
+    ODB_TRY_OUT(odb_feeds_make(&r->feeds, r->small, &inputs, err));
+    ODB_TRY_OUT(repro_write_outputs(r, err));
+    ODB_TRY_OUT(odb_bisect(&r->report, r->small, r->feeds, &options, err));
+    odb_report_json(r->options->report ? r->options->report : r->report, &json);
+    status = repro_file(r, "report.json", &json, err);
+out:
+    odb_buf_dispose(&json);
+    free(path);
+    free(data);
+    return status;
+}
+
+/* The worst output of the second run. */
+static void repro_result(const struct repro *r, struct odb_repro_result *out)
+{
+    const struct odb_graph *graph = r->small->graph;
+    *out = (struct odb_repro_result){.reproduces = r->report->outputs_diverge,
+                                     .verdict = ODB_VERDICT_PASS};
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        const struct odb_value_report *v = &r->report->values[graph->outputs[o]];
+        double error = v->error.known ? v->error.v : 0;
+        if (odb_verdict_is_bad(v->verdict) && !odb_verdict_is_bad(out->verdict))
+            out->verdict = v->verdict;
+        if (error < out->error)
+            continue;
+        out->error = error;
+        out->noise = v->noise.known ? v->noise.v : 0;
+    }
+    snprintf(out->summary, sizeof out->summary,
+             "%zu node%s; re-run from its own files: %s, error %.3g, noise %.3g",
+             graph->n_nodes, graph->n_nodes == 1 ? "" : "s",
+             out->reproduces ? "the target diverges" : "the target does NOT diverge", out->error,
+             out->noise);
+}
+
+/* --- the page that goes with it ------------------------------------------------------------------- */
+
+static void repro_processor(struct odb_buf *out)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        colon[strcspn(colon, "\n")] = '\0';
+        odb_buf_printf(out, ",%s", colon + 1);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+static enum odb_status repro_write_page(const struct repro *r, const struct odb_repro_result *result,
+                                        struct odb_error *err)
+{
+    const struct odb_repro_options *o = r->options;
+    struct odb_buf text = ODB_BUF_INIT;
+    struct utsname host;
+    char label[200], tolerance[160], sha[65] = "unknown";
+    struct odb_error ignored = ODB_ERROR_INIT;
+    uname(&host);
+    odb_buf_puts(&text, "# Repro: ");
+    odb_buf_put_shown(&text, r->graph->nodes[o->last].op_type);
+    odb_buf_putc(&text, ' ');
+    odb_buf_put_shown(&text, odb_node_label(&r->graph->nodes[o->last], label, sizeof label));
+    odb_buf_printf(&text, "\n\nNodes %d to %d of a model with %zu nodes", o->first, o->last,
+                   r->graph->n_nodes);
+    if (odb_model_sha256(r->model, sha, &ignored) == ODB_OK)
+        odb_buf_printf(&text, " (SHA-256 %s)", sha);
+    odb_buf_printf(&text, ", cut out by onnxdbg %s.\n\n%s: %s.\n\n", ODB_VERSION,
+                   result->reproduces ? "It reproduces" : "It does NOT reproduce",
+                   result->summary);
+    odb_buf_puts(&text, "| file | what |\n| --- | --- |\n"
+                        "| model.onnx | the nodes, with their weights |\n"
+                        "| test_data_set_0/input_N.pb | what they are fed, in the order of the "
+                        "model's inputs |\n"
+                        "| test_data_set_0/output_N.pb | what the reference gives |\n"
+                        "| actual/output_N.pb | what the target gave; absent when it died |\n"
+                        "| report.json | the diagnosis |\n"
+                        "| node.txt | the nodes as ONNX text |\n\n## Run it\n\n");
+    odb_buf_printf(&text, "    onnxdbg bisect model.onnx --inputs-from test_data_set_0 "
+                          "--reference '%s' --target '%s' --tol %s%s%s\n\n",
+                   o->reference, o->target,
+                   odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
+                   o->expect ? " --expect " : "", o->expect ? o->expect : "");
+    odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for those "
+                        "takes it as well:\n\n    onnx_test_runner .\n\n## Made with\n\n");
+    odb_buf_printf(&text, "- reference: %s\n- target: %s", o->reference, o->target);
+    if (r->description[0])
+        odb_buf_printf(&text, " (%s)", r->description);
+    odb_buf_printf(&text, "\n- metric: largest |target - golden| over the root mean square of "
+                          "golden: %.6g; tolerance %s, noise %.3g\n- machine: %s %s %s",
+                   result->error, tolerance, result->noise, host.sysname, host.release,
+                   host.machine);
+    repro_processor(&text);
+    odb_buf_puts(&text, "\n- inputs: the reference's values at the cut");
+    for (size_t f = 0; f < r->trace->feeds->n; f++) {
+        const struct odb_feed *feed = &r->trace->feeds->items[f];
+        odb_buf_puts(&text, f ? ", " : "; the whole model was fed ");
+        odb_buf_put_shown(&text, r->graph->values[feed->value].name);
+        odb_buf_puts(&text, ": ");
+        odb_buf_put_shown(&text, feed->source);
+    }
+    odb_buf_putc(&text, '\n');
+    enum odb_status status = repro_file(r, "README.md", &text, err);
+    odb_buf_dispose(&text);
+    return status;
+}
+
+/* --- in place --------------------------------------------------------------------------------------- */
+
+/* Ready to be written: not there, or an empty directory. */
+static enum odb_status repro_check_dir(const char *path, struct odb_error *err)
+{
+    DIR *dir = opendir(path);
+    if (!dir) {
+        struct stat st;
+        if (stat(path, &st) != 0)
+            return ODB_OK;
+        odb_fail(err, ODB_E_USAGE, "%s exists and is no directory", path);
+        return odb_error_remedy(err, "name another with -o");
+    }
+    size_t entries = 0;
+    while (readdir(dir))
+        entries++;
+    closedir(dir);
+    if (entries <= 2)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s is not empty", path);
+    return odb_error_remedy(err, "name another with -o; nothing was changed");
+}
+
+static enum odb_status repro_install(const struct repro *r, struct odb_error *err)
+{
+    if (rename(r->dir, r->options->dir) == 0) /* also onto an empty directory */
+        return ODB_OK;
+    odb_fail(err, ODB_E_IO, "cannot be renamed to %s: %s", r->options->dir, strerror(errno));
+    return odb_error_at(err, "%s", r->dir);
+}
+
+/* Removes what this file wrote. */
+static void repro_remove(const char *path)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char *inner = odb_xasprintf("%s/%s", path, entry->d_name);
+        if (entry->d_type == DT_DIR)
+            repro_remove(inner);
+        else
+            unlink(inner);
+        free(inner);
+    }
+    if (dir)
+        closedir(dir);
+    rmdir(path);
+}
+
+enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,
+                                const struct odb_feeds *feeds,
+                                const struct odb_repro_options *options, struct odb_error *err)
+{
+    struct repro r = {.model = model, .graph = model->graph, .options = options};
+    enum odb_precision precision;
+    enum odb_status status = ODB_OK;
+    bool made = false;
+    ODB_TRY(repro_check_dir(options->dir, err));
+    ODB_TRY_OUT(repro_choose(&r, err));
+    ODB_TRY_OUT(odb_precision_parse(&precision, options->reference, err));
+    ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, precision, ODB_PREC_NATIVE, 0,
+                               &options->hooks, err));
+    r.dir = odb_xasprintf("%s.%ld.tmp", options->dir, (long)getpid());
+    ODB_TRY_OUT(odb_file_mkdir(r.dir, err));
+    made = true;
+    ODB_TRY_OUT(repro_write_cut(&r, err));
+    ODB_TRY_OUT(repro_rerun(&r, err));
+    repro_result(&r, out);
+    ODB_TRY_OUT(repro_write_page(&r, out, err));
+    status = repro_install(&r, err);
+out:
+    if (made && status != ODB_OK)
+        repro_remove(r.dir);
+    odb_report_free(r.report);
+    odb_feeds_free(r.feeds);
+    odb_model_free(r.small);
+    odb_trace_free(r.trace);
+    free(r.dir);
+    free(r.nodes);
+    free(r.outputs);
+    return status;
+}
