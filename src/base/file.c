@@ -49,9 +49,11 @@ static int file_open_temporary(const char *path, char **name)
 }
 
 /* Writes and closes; the reason when it fails, else 0. */
-static int file_fill(int fd, const void *data, size_t size)
+static int file_fill(int fd, const struct iovec *parts, size_t n)
 {
-    int why = file_write_all(fd, data, size) ? 0 : errno;
+    int why = 0;
+    for (size_t i = 0; i < n && !why; i++)
+        why = file_write_all(fd, parts[i].iov_base, parts[i].iov_len) ? 0 : errno;
     if (close(fd) != 0 && !why)
         why = errno;
     return why;
@@ -60,16 +62,23 @@ static int file_fill(int fd, const void *data, size_t size)
 enum odb_status odb_file_write(const char *path, const void *data, size_t size,
                                struct odb_error *err)
 {
+    struct iovec part = {(void *)data, size};
+    return odb_file_write_parts(path, &part, 1, err);
+}
+
+enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
+                                     struct odb_error *err)
+{
     struct stat st;
     bool exists = stat(path, &st) == 0;
     if (exists && !S_ISREG(st.st_mode)) {
         int fd = open(path, O_WRONLY | O_CLOEXEC);
-        int why = fd < 0 ? errno : file_fill(fd, data, size);
+        int why = fd < 0 ? errno : file_fill(fd, parts, n);
         return why ? file_failed(path, why, err) : ODB_OK;
     }
     char *target = exists ? realpath(path, NULL) : NULL, *name = NULL;
     int fd = file_open_temporary(target ? target : path, &name);
-    int why = fd < 0 ? errno : file_fill(fd, data, size);
+    int why = fd < 0 ? errno : file_fill(fd, parts, n);
     if (!why && rename(name, target ? target : path) != 0)
         why = errno;
     if (why && fd >= 0)

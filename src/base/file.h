@@ -6,6 +6,7 @@
 #define ODB_BASE_FILE_H
 
 #include <stddef.h>
+#include <sys/uio.h>
 
 #include "base/error.h"
 
@@ -14,6 +15,9 @@
  * /dev/stdout) is written to directly. ODB_E_IO names the path. */
 enum odb_status odb_file_write(const char *path, const void *data, size_t size,
                                struct odb_error *err) ODB_MUST_USE;
+/* The same from n pieces, one behind the other. */
+enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
+                                     struct odb_error *err) ODB_MUST_USE;
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;

@@ -286,7 +286,7 @@ static const struct criterion_row criterion_table[ODB_CRITERION_COUNT] = {
     [ODB_CRITERION_NOISE] = {"noise", "noise[:FACTOR]",
                              "error of at most FACTOR (10) times what rounding alone does",
                              {{10, 0, INFINITY, false}}, 1, false, NULL},
-    [ODB_CRITERION_ALLCLOSE] = {"allclose", "allclose:RTOL[,ATOL]",
+    [ODB_CRITERION_ALLCLOSE] = {"allclose", "allclose[:RTOL[,ATOL]]",
                                 "|e-b| <= ATOL + RTOL*|b| everywhere, no NaN (1e-5, 1e-8)",
                                 {{1e-5, 0, INFINITY, false}, {1e-8, 0, INFINITY, false}}, 2, true,
                                 criterion_elements},

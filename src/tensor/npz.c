@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The zip library pulls an archive's bytes while it closes it, so a member is written from a
+ * source that hands out header and values where they lie, and nothing is assembled in memory.
+ */
+#include "tensor/npz.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zip.h>
+
+#include "base/mem.h"
+#include "tensor/npy.h"
+
+struct odb_npz {
+    char *path;
+    zip_t *zip;
+    ODB_VEC(char *) names; /* items owned */
+    zip_uint64_t *places;  /* owned; index in the archive */
+};
+
+static enum odb_status npz_fail_open(const char *path, int code, struct odb_error *err)
+{
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    odb_fail(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? ODB_E_FORMAT : ODB_E_IO, "%s",
+             zip_error_strerror(&error));
+    zip_error_fini(&error);
+    return odb_error_at(err, "%s", path);
+}
+
+enum odb_status odb_npz_open(struct odb_npz **out, const char *path, struct odb_error *err)
+{
+    int code;
+    zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
+    if (!zip)
+        return npz_fail_open(path, code, err);
+    struct odb_npz *npz = odb_new(struct odb_npz);
+    npz->path = odb_xstrdup(path);
+    npz->zip = zip;
+    zip_int64_t n = zip_get_num_entries(zip, 0);
+    npz->places = odb_new_n(zip_uint64_t, (size_t)n + 1);
+    for (zip_int64_t i = 0; i < n; i++) {
+        const char *name = zip_get_name(zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+        size_t len = name ? strlen(name) : 0;
+        if (len < 4 || strcmp(name + len - 4, ".npy") != 0)
+            continue; /* NumPy offers other members as raw bytes; they are no tensors */
+        npz->places[npz->names.n] = (zip_uint64_t)i;
+        odb_push(&npz->names, odb_xstrndup(name, len - 4));
+    }
+    *out = npz;
+    return ODB_OK;
+}
+
+void odb_npz_close(struct odb_npz *npz)
+{
+    if (!npz)
+        return;
+    zip_discard(npz->zip);
+    for (size_t i = 0; i < npz->names.n; i++)
+        free(npz->names.items[i]);
+    free(npz->names.items);
+    free(npz->places);
+    free(npz->path);
+    free(npz);
+}
+
+size_t odb_npz_count(const struct odb_npz *npz)
+{
+    return npz->names.n;
+}
+
+const char *odb_npz_name(const struct odb_npz *npz, size_t i)
+{
+    return npz->names.items[i];
+}
+
+/* --- reading ------------------------------------------------------------------------------------- */
+
+struct npz_bytes {
+    struct odb_storage base;
+    size_t size;
+    char data[];
+};
+
+static void npz_bytes_release(struct odb_storage *storage)
+{
+    free(storage);
+}
+
+static enum odb_status npz_read_member(struct npz_bytes **out, struct odb_npz *npz,
+                                       zip_uint64_t place, struct odb_error *err)
+{
+    zip_stat_t st;
+    if (zip_stat_index(npz->zip, place, 0, &st) || !(st.valid & ZIP_STAT_SIZE) ||
+        st.size >= (zip_uint64_t)1 << 40)
+        return odb_fail(err, ODB_E_FORMAT, "the archive does not say how large the array is");
+    struct npz_bytes *bytes = malloc(sizeof *bytes + st.size);
+    if (!bytes)
+        return odb_fail(err, ODB_E_NOMEM, "no memory for %llu bytes", (unsigned long long)st.size);
+    bytes->base = (struct odb_storage){.release = npz_bytes_release};
+    atomic_init(&bytes->base.refs, 1);
+    bytes->size = st.size;
+    zip_file_t *file = zip_fopen_index(npz->zip, place, 0);
+    size_t done = 0;
+    while (file && done < bytes->size) {
+        zip_int64_t n = zip_fread(file, bytes->data + done, bytes->size - done);
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    char extra; /* reading on to the end is what makes the library check the sum */
+    if (!file || done < bytes->size || zip_fread(file, &extra, 1) < 0) {
+        odb_fail(err, ODB_E_FORMAT, "cannot unpack behind byte %zu: %s", done,
+                 file ? zip_file_strerror(file) : zip_strerror(npz->zip));
+        if (file)
+            zip_fclose(file);
+        free(bytes);
+        return ODB_E_FORMAT;
+    }
+    zip_fclose(file);
+    *out = bytes;
+    return ODB_OK;
+}
+
+enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const char *name,
+                             struct odb_error *err)
+{
+    size_t i = 0;
+    while (i < npz->names.n && strcmp(npz->names.items[i], name) != 0)
+        i++;
+    if (i == npz->names.n) {
+        odb_fail(err, ODB_E_INPUT, "no array is called '%s'", name);
+        return odb_error_at(err, "%s", npz->path);
+    }
+    struct npz_bytes *bytes = NULL;
+    enum odb_status status = npz_read_member(&bytes, npz, npz->places[i], err);
+    if (!status) {
+        status = odb_npy_parse(out, bytes->data, bytes->size, &bytes->base, err);
+        odb_storage_unref(&bytes->base);
+    }
+    if (status) {
+        odb_error_at(err, "%s.npy", name);
+        odb_error_at(err, "%s", npz->path);
+    }
+    return status;
+}
+
+/* --- writing ------------------------------------------------------------------------------------- */
+
+struct npz_member {
+    struct odb_npy_image image;
+    size_t at; /* next byte to hand out */
+    zip_error_t error;
+};
+
+static zip_int64_t npz_give(struct npz_member *m, char *to, size_t size)
+{
+    size_t given = 0;
+    const char *parts[] = {m->image.head, m->image.body};
+    size_t sizes[] = {m->image.head_size, m->image.body_size}, begin = 0;
+    for (int i = 0; i < 2 && given < size; begin += sizes[i++]) {
+        if (m->at < begin || m->at - begin >= sizes[i])
+            continue;
+        size_t n = ODB_MIN(sizes[i] - (m->at - begin), size - given);
+        memcpy(to + given, parts[i] + (m->at - begin), n);
+        given += n;
+        m->at += n;
+    }
+    return (zip_int64_t)given;
+}
+
+static zip_int64_t npz_source(void *user, void *data, zip_uint64_t len, zip_source_cmd_t command)
+{
+    struct npz_member *m = user;
+    switch (command) {
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                              ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
+                                              -1);
+    case ZIP_SOURCE_OPEN:
+        m->at = 0;
+        return 0;
+    case ZIP_SOURCE_READ:
+        return npz_give(m, data, len);
+    case ZIP_SOURCE_STAT: {
+        zip_stat_t *st = data;
+        zip_stat_init(st);
+        st->size = m->image.head_size + m->image.body_size;
+        st->valid = ZIP_STAT_SIZE;
+        return sizeof *st;
+    }
+    case ZIP_SOURCE_ERROR:
+        return zip_error_to_data(&m->error, data, len);
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE: /* the array of members outlives the archive */
+        return 0;
+    default:
+        zip_error_set(&m->error, ZIP_ER_OPNOTSUPP, 0);
+        return -1;
+    }
+}
+
+static enum odb_status npz_add(zip_t *zip, struct npz_member *m, const char *name,
+                               const struct odb_tensor *t, bool deflate, struct odb_error *err)
+{
+    enum odb_status status = odb_npy_image_init(&m->image, t, err);
+    if (status) {
+        odb_error_at(err, "%s", name);
+        return status;
+    }
+    char *file = odb_xasprintf("%s.npy", name);
+    zip_source_t *source = zip_source_function(zip, npz_source, m);
+    zip_int64_t i = source ? zip_file_add(zip, file, source, ZIP_FL_ENC_UTF_8) : -1;
+    if (i < 0 || zip_set_file_compression(zip, (zip_uint64_t)i,
+                                          deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) < 0) {
+        status = odb_fail(err, ODB_E_IO, "cannot add '%s': %s", file, zip_strerror(zip));
+        if (i < 0 && source)
+            zip_source_free(source);
+    }
+    free(file);
+    return status;
+}
+
+enum odb_status odb_npz_write(const char *path, const char *const *names,
+                              const struct odb_tensor *const *tensors, size_t n, bool deflate,
+                              struct odb_error *err)
+{
+    int code;
+    enum odb_status status = ODB_OK;
+    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (!zip)
+        return npz_fail_open(path, code, err);
+    struct npz_member *members = odb_new_n(struct npz_member, n + 1);
+    for (size_t i = 0; i < n && !status; i++)
+        status = npz_add(zip, &members[i], names[i], tensors[i], deflate, err);
+    if (!status && n == 0) /* the library writes no empty archive */
+        status = odb_fail(err, ODB_E_INPUT, "no arrays to write");
+    if (!status && zip_close(zip))
+        status = odb_fail(err, ODB_E_IO, "cannot write: %s", zip_strerror(zip));
+    else if (!status)
+        zip = NULL;
+    if (zip)
+        zip_discard(zip);
+    for (size_t i = 0; i < n; i++)
+        odb_npy_image_dispose(&members[i].image);
+    free(members);
+    return status ? odb_error_at(err, "%s", path) : ODB_OK;
+}
