@@ -244,6 +244,16 @@ static enum odb_status run_result(const struct odb_call *call, int i, enum odb_d
     return ODB_OK;
 }
 
+/* The input that a result shares its bytes with, in the result's shape; a sequence as it is. */
+static enum odb_status run_alias(const struct odb_outline *line, const struct odb_tensor *in,
+                                 struct odb_tensor **out, struct odb_error *err)
+{
+    if (in->kind == ODB_TENSOR)
+        return odb_tensor_reshape(out, in, line->rank, line->dims, err);
+    *out = odb_tensor_ref(in);
+    return ODB_OK;
+}
+
 static enum odb_status run_allocate(struct odb_kern *k, bool *all_alias)
 {
     *all_alias = true;
@@ -254,8 +264,7 @@ static enum odb_status run_allocate(struct odb_kern *k, bool *all_alias)
         if (!line->set)
             return ODB_KERN_FAIL(k, "%s does not give output %d", k->op->name, i);
         if (line->alias) {
-            ODB_TRY(odb_tensor_reshape(&k->out[i], k->in[line->alias - 1], line->rank, line->dims,
-                                       k->err));
+            ODB_TRY(run_alias(line, k->in[line->alias - 1], &k->out[i], k->err));
             continue;
         }
         *all_alias = false;
@@ -365,9 +374,9 @@ enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **ou
         const struct odb_outline *line = &lines[i];
         if (!call->wanted[i] || !line->set)
             continue;
-        if (line->alias && call->in[line->alias - 1]->data)
-            status = odb_tensor_reshape(&out[i], call->in[line->alias - 1], line->rank, line->dims,
-                                        err);
+        const struct odb_tensor *in = line->alias ? call->in[line->alias - 1] : NULL;
+        if (in && (in->data || in->kind != ODB_TENSOR))
+            status = run_alias(line, in, &out[i], err);
         else
             status = odb_tensor_new_shape(&out[i], line->dtype, line->rank, line->dims, err);
     }

@@ -3,6 +3,8 @@
  * AttributeProto to struct odb_attr. Numbers and strings stay where protobuf-c put them; tensors
  * and bodies are made here.
  */
+#include <string.h>
+
 #include "model/files.h"
 #include "model/load_int.h"
 
@@ -30,9 +32,13 @@ static enum odb_attr_type attr_type(const Onnx__AttributeProto *p)
                              : ODB_ATTR_UNDEFINED;
 }
 
-static struct odb_str attr_str(ProtobufCBinaryData s)
+/* A copy with a NUL behind it, which the file's bytes have not: kernels read modes as C strings. */
+static struct odb_str attr_str(ProtobufCBinaryData s, struct model_arena *arena)
 {
-    return (struct odb_str){s.len ? (const char *)s.data : "", s.len};
+    char *text = arena_new_n(arena, char, s.len + 1);
+    if (s.len)
+        memcpy(text, s.data, s.len);
+    return (struct odb_str){text, s.len};
 }
 
 static void attr_strings(struct odb_attr *attr, const Onnx__AttributeProto *p,
@@ -40,7 +46,7 @@ static void attr_strings(struct odb_attr *attr, const Onnx__AttributeProto *p,
 {
     struct odb_str *strings = arena_new_n(arena, struct odb_str, p->n_strings);
     for (size_t i = 0; i < p->n_strings; i++)
-        strings[i] = attr_str(p->strings[i]);
+        strings[i] = attr_str(p->strings[i], arena);
     attr->strings = strings;
     attr->n = p->n_strings;
 }
@@ -56,7 +62,7 @@ static enum odb_status attr_tensors(struct odb_attr *attr, const struct attrs_lo
         struct odb_tensor **t = &attr->tensors[attr->n];
         ODB_TRY(odb_model__keep_tensor(t, a->model, dense ? dense[attr->n] : NULL,
                                        sparse ? sparse[attr->n] : NULL, err));
-        if ((*t)->kind == ODB_TENSOR && !(*t)->data && (*t)->count) { /* kernels read attributes */
+        if (odb_model__is_hollow(*t)) { /* kernels read attributes whatever may be missing */
             if (err)
                 *err = *odb_model__files_missing(a->model->priv->files);
             return ODB_E_MODEL;
@@ -109,7 +115,7 @@ static enum odb_status attr_value(struct odb_attr *attr, const struct attrs_load
         attr->i = p->i;
         return ODB_OK;
     case ODB_ATTR_STRING:
-        attr->s = attr_str(p->s);
+        attr->s = attr_str(p->s, arena);
         return ODB_OK;
     case ODB_ATTR_FLOATS:
         attr->n = p->n_floats;
