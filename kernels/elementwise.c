@@ -145,12 +145,11 @@ enum odb_status odb_ew_run_first(struct odb_kern *k, const odb_ew_loop *loops, c
 
 enum odb_status odb_ew_shape(struct odb_kern *k, int *rank, int64_t *dims)
 {
-    struct odb_tensor sum = {.rank = k->in[0]->rank}; /* of the inputs so far; a shape only */
-    memcpy(sum.dims, k->in[0]->dims, sizeof sum.dims);
+    struct odb_tensor sum = *k->in[0]; /* of the inputs so far; a shape only */
     for (int i = 1; i < k->n_in; i++) {
-        int64_t joint[ODB_MAX_RANK] = {0};
-        ODB_TRY(odb_kern_broadcast(k, &sum, k->in[i], &sum.rank, joint));
-        memcpy(sum.dims, joint, sizeof joint);
+        struct odb_tensor joint = {.rank = 0};
+        ODB_TRY(odb_kern_broadcast(k, &sum, k->in[i], &joint.rank, joint.dims));
+        sum = joint;
     }
     *rank = sum.rank;
     memcpy(dims, sum.dims, (size_t)sum.rank * sizeof *dims);
