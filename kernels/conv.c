@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Conv, ConvTranspose, ConvInteger, QLinearConv (ai.onnx 1 to 28), for images of any rank.
+ *
+ *   direct     few channels per group (depthwise): sums of shifted planes, in double for float
+ *   pointwise  1x1 without stride or pad: the image is already the matrix
+ *   columns    anything else: blocks of results are laid out as columns and multiplied; where a
+ *              convolution has only a few blocks, each is multiplied by all threads
+ *
+ * x is (N, C, in…), w (M, C/group, kernel…), y (N, M, out…). In noisy mode the paths are the same,
+ * with sequential sums inside.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "kernels/kern.h"
+#include "kernels/matmul.h"
+#include "kernels/real.h"
+#include "kernels/workspace.h"
+#include "kernels/window.h"
+
+struct conv {
+    struct odb_window window;
+    size_t n, c, m, group;
+    enum odb_dtype dtype;
+    size_t size; /* bytes of an element */
+    bool sequential;
+    const void *x, *w, *bias; /* borrowed; bias may be NULL */
+    void *y;                  /* borrowed */
+};
+
+/* --- where taps reach ------------------------------------------------------------------------- */
+
+/* Coordinates that tap t of the kernel has when the window stands at 0. */
+static void conv_reach(const struct odb_window *w, size_t t, int64_t *reach)
+{
+    for (int d = w->rank - 1; d >= 0; d--) {
+        reach[d] = (int64_t)(t % (size_t)w->kernel[d]) * w->dilation[d] - w->before[d];
+        t /= (size_t)w->kernel[d];
+    }
+}
+
+/* Start of the row (all dimensions but the last) of `of` that a window, standing at row `row` of
+ * `over`, reaches. False: outside. */
+static bool conv_row(const struct odb_window *w, const int64_t *reach, const int64_t *over,
+                     const int64_t *of, size_t row, size_t *at)
+{
+    int last = w->rank - 1;
+    size_t step = (size_t)of[last];
+    *at = 0;
+    for (int d = last - 1; d >= 0; d--) {
+        int64_t i = (int64_t)(row % (size_t)over[d]) * w->stride[d] + reach[d];
+        if (i < 0 || i >= of[d])
+            return false;
+        row /= (size_t)over[d];
+        *at += (size_t)i * step;
+        step *= (size_t)of[d];
+    }
+    return true;
+}
+
+static bool conv_slide_row(const struct odb_window *w, const int64_t *reach, size_t row,
+                           size_t *at)
+{
+    return conv_row(w, reach, w->out, w->in, row, at);
+}
+
+static bool conv_spread_row(const struct odb_window *w, const int64_t *reach, size_t row,
+                            size_t *at)
+{
+    return conv_row(w, reach, w->in, w->out, row, at);
+}
+
+/* --- direct ------------------------------------------------------------------------------------ */
+
+struct conv_direct {
+    const struct conv *conv;
+    struct odb_planes planes;
+    size_t *tap; /* owned: offsets for all channels of a group */
+    atomic_bool failed;
+};
+
+#define ODB_BODY "kernels/conv.real.h"
+#include "kernels/real.h"
+
+#define E odb_u32
+#define SUFFIX 4
+#include "kernels/columns.body.h"
+#undef E
+#undef SUFFIX
+#define E odb_u64
+#define SUFFIX 8
+#include "kernels/columns.body.h"
+#undef E
+#undef SUFFIX
+
+#define CONV_GRAIN (1u << 17) /* multiplications worth a thread's wake-up */
+
+static bool conv_is_direct(const struct conv *c)
+{
+    size_t in_group = c->c / c->group, out_group = c->m / c->group;
+    return odb_dtype_is_float(c->dtype) && (in_group == 1 || out_group == 1) &&
+           in_group * out_group <= 4;
+}
+
+static bool conv_run_direct(const struct conv *c)
+{
+    struct conv_direct d = {.conv = c};
+    size_t in_group = c->c / c->group;
+    if (!odb_planes_init(&d.planes, &c->window))
+        return false;
+    size_t channel = d.planes.count * d.planes.plane + ODB_PLANES_SLACK;
+    d.tap = odb_new_n(size_t, in_group * c->window.taps);
+    for (size_t i = 0; i < in_group * c->window.taps; i++)
+        d.tap[i] = d.planes.tap[i % c->window.taps] + i / c->window.taps * channel;
+    atomic_init(&d.failed, false);
+    size_t work = c->m / c->group * in_group * c->window.taps * c->window.out_size;
+    odb_parallel_for(c->n * c->group, CONV_GRAIN / (work + 1) + 1,
+                     ODB_REAL_FN(c, c->dtype, conv_groups), &d);
+    odb_planes_dispose(&d.planes);
+    free(d.tap);
+    return !atomic_load(&d.failed);
+}
+
+/* --- by matrix products ------------------------------------------------------------------------ */
+
+/* The product of one group of one image, results [0, out_size). */
+static struct odb_gemm conv_gemm(const struct conv *c)
+{
+    size_t depth = c->c / c->group * c->window.taps;
+    return (struct odb_gemm){.dtype = c->dtype, .sequential = c->sequential,
+                             .accumulate = c->bias != NULL, .m = c->m / c->group,
+                             .n = c->window.out_size, .k = depth, .a = c->w, .b = c->x, .c = c->y,
+                             .lda = depth, .ldb = c->window.out_size, .ldc = c->window.out_size,
+                             .alpha = 1};
+}
+
+static bool conv_is_pointwise(const struct conv *c)
+{
+    const struct odb_window *w = &c->window;
+    for (int d = 0; d < w->rank; d++)
+        if (w->kernel[d] != 1 || w->stride[d] != 1 || w->out[d] != w->in[d] || w->before[d])
+            return false;
+    return true;
+}
+
+static bool conv_run_pointwise(const struct conv *c)
+{
+    struct odb_gemm g = conv_gemm(c);
+    size_t batch = c->n * c->group;
+    size_t *at = odb_new_n(size_t, 3 * batch);
+    for (size_t i = 0; i < batch; i++) {
+        at[i] = i % c->group * g.m * g.k;
+        at[batch + i] = i * g.k * c->window.in_size;
+        at[2 * batch + i] = i * g.m * c->window.out_size;
+    }
+    bool done = odb_gemm_batch(&g, batch, at, at + batch, at + 2 * batch);
+    free(at);
+    return done;
+}
+
+struct conv_columns {
+    const struct conv *conv;
+    struct odb_gemm g;
+    size_t block, blocks; /* results in a block; blocks of a group */
+    void *shared;         /* borrowed: the columns that all threads fill together, or NULL */
+    size_t task;          /* whose columns they are */
+    atomic_bool failed;
+};
+
+/* First result and number of results of a task. */
+static size_t conv_block(const struct conv_columns *s, size_t task, size_t *n)
+{
+    size_t first = task % s->blocks * s->block;
+    *n = ODB_MIN(s->block, s->conv->window.out_size - first);
+    return first;
+}
+
+static void conv_fill(const struct conv_columns *s, size_t task, size_t begin, size_t end,
+                      void *columns)
+{
+    const struct conv *c = s->conv;
+    size_t n, first = conv_block(s, task, &n), group = task / s->blocks;
+    const char *x =
+        (const char *)c->x + group * (c->c / c->group) * c->window.in_size * c->size;
+    (c->size == 8 ? columns_fill_8 : columns_fill_4)(&c->window, x, begin, end, first, n, columns);
+}
+
+static struct odb_gemm conv_task_gemm(const struct conv_columns *s, size_t task,
+                                      const void *columns)
+{
+    const struct conv *c = s->conv;
+    struct odb_gemm g = s->g;
+    size_t first = conv_block(s, task, &g.n), group = task / s->blocks;
+    g.ldb = g.n;
+    g.b = columns;
+    g.a = (const char *)c->w + group % c->group * g.m * g.k * c->size;
+    g.c = (char *)c->y + (group * g.m * c->window.out_size + first) * c->size;
+    return g;
+}
+
+static void conv_tasks(void *arg, size_t begin, size_t end)
+{
+    struct conv_columns *s = arg;
+    void *columns = odb_workspace(ODB_WORKSPACE_COLUMNS, s->g.k * s->block * s->conv->size);
+    for (size_t task = begin; task < end; task++) {
+        if (columns)
+            conv_fill(s, task, 0, s->g.k, columns);
+        struct odb_gemm g = conv_task_gemm(s, task, columns);
+        if (!columns || !odb_gemm_run(&g))
+            atomic_store(&s->failed, true);
+    }
+}
+
+static void conv_fill_rows(void *arg, size_t begin, size_t end)
+{
+    struct conv_columns *s = arg;
+    conv_fill(s, s->task, begin, end, s->shared);
+}
+
+#define CONV_COLUMN_BYTES (1u << 20) /* columns of a block: they should stay in a cache */
+#define CONV_MIN_BLOCK 256 /* results; fewer, and packing the weights again costs too much */
+#define CONV_FEW_TASKS 4
+#define CONV_FILL_GRAIN (1u << 16) /* elements moved */
+
+static bool conv_run_columns(const struct conv *c)
+{
+    struct conv_columns s = {.conv = c, .g = conv_gemm(c)};
+    size_t out = c->window.out_size;
+    size_t fit = ODB_MAX(CONV_COLUMN_BYTES / (s.g.k * c->size), CONV_MIN_BLOCK);
+    s.blocks = (out + fit - 1) / fit;
+    s.block = (out + s.blocks - 1) / s.blocks;
+    s.block = ODB_MIN((s.block + 15) / 16 * 16, out);
+    s.blocks = (out + s.block - 1) / s.block;
+    atomic_init(&s.failed, false);
+    size_t tasks = c->n * c->group * s.blocks;
+    if (tasks >= CONV_FEW_TASKS) {
+        size_t work = s.g.m * s.g.k * s.block;
+        odb_parallel_for(tasks, CONV_GRAIN / (work + 1) + 1, conv_tasks, &s);
+        return !atomic_load(&s.failed);
+    }
+    s.shared = odb_workspace(ODB_WORKSPACE_COLUMNS, s.g.k * s.block * c->size);
+    if (!s.shared)
+        return false;
+    for (s.task = 0; s.task < tasks; s.task++) {
+        odb_parallel_for(s.g.k, CONV_FILL_GRAIN / s.block + 1, conv_fill_rows, &s);
+        struct odb_gemm g = conv_task_gemm(&s, s.task, s.shared);
+        if (!odb_gemm_batch(&g, 1, NULL, NULL, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool conv_compute(const struct conv *c)
+{
+    if (c->n * c->m * c->window.out_size == 0)
+        return true;
+    if (c->c > 0 && conv_is_direct(c))
+        return conv_run_direct(c);
+    for (size_t i = 0; c->bias && i < c->n; i++)
+        ODB_REAL_FN(c, c->dtype, conv_bias)
+        (c->bias, c->m, c->window.out_size,
+         (char *)c->y + i * c->m * c->window.out_size * c->size);
+    return c->c == 0 || conv_is_pointwise(c) ? conv_run_pointwise(c) : conv_run_columns(c);
+}
+
+/* --- Conv --------------------------------------------------------------------------------------- */
+
+static enum odb_status conv_out_of_memory(struct odb_kern *k)
+{
+    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+}
+
+/* Checks x (N, C, …), w and the 1-D bias against each other and the group. out_at, in_at: which
+ * dimension of w counts outputs and inputs of a group (transposed weights have them swapped). */
+static enum odb_status conv_check(struct odb_kern *k, const struct odb_tensor *x,
+                                  const struct odb_tensor *w, const struct odb_tensor *bias,
+                                  bool transposed, struct conv *c)
+{
+    char text_x[200], text_w[200];
+    memset(c, 0, sizeof *c);
+    int64_t group = odb_kern_int(k, "group", 1);
+    bool fits = x->rank >= 3 && x->rank == w->rank && group >= 1;
+    if (fits && transposed)
+        fits = w->dims[0] == x->dims[1] && w->dims[0] % group == 0;
+    else if (fits)
+        fits = w->dims[1] == x->dims[1] / group && x->dims[1] % group == 0 &&
+               w->dims[0] % group == 0;
+    if (!fits)
+        return ODB_KERN_FAIL(k, "input %s and weights %s do not fit with group %lld",
+                             odb_shape_text(x, text_x, sizeof text_x),
+                             odb_shape_text(w, text_w, sizeof text_w), (long long)group);
+    c->n = (size_t)x->dims[0];
+    c->c = (size_t)x->dims[1];
+    c->m = transposed ? (size_t)(w->dims[1] * group) : (size_t)w->dims[0];
+    c->group = (size_t)group;
+    c->sequential = k->sequential;
+    if (bias && (bias->rank != 1 || bias->count != c->m))
+        return ODB_KERN_FAIL(k, "bias of shape %s for %zu channels",
+                             odb_shape_text(bias, text_x, sizeof text_x), c->m);
+    return (transposed ? odb_window_spread : odb_window_slide)(k, x, w->dims + 2, &c->window);
+}
+
+static enum odb_status conv_same_types(struct odb_kern *k)
+{
+    for (int i = 1; i < k->n_in; i++)
+        if (k->in[i] && k->in[i]->dtype != k->in[0]->dtype)
+            return ODB_KERN_FAIL(k, "inputs 0 and %d of %s have types %s and %s", i, k->op->name,
+                                 odb_dtype_info(k->in[0]->dtype)->name,
+                                 odb_dtype_info(k->in[i]->dtype)->name);
+    return ODB_OK;
+}
+
+static enum odb_status conv_infer_any(struct odb_kern *k, bool transposed)
+{
+    struct conv c;
+    ODB_TRY(conv_same_types(k));
+    ODB_TRY(conv_check(k, k->in[0], k->in[1], odb_kern_in(k, 2), transposed, &c));
+    return odb_window_outline(k, 0, k->in[0]->dtype, k->in[0], (int64_t)c.m, &c.window);
+}
+
+/* The call's operands, of one float type. */
+static enum odb_status conv_operands(struct odb_kern *k, bool transposed, struct conv *c)
+{
+    const struct odb_tensor *bias = odb_kern_in(k, 2);
+    ODB_TRY(conv_check(k, k->in[0], k->in[1], bias, transposed, c));
+    c->dtype = k->in[0]->dtype;
+    c->size = odb_dtype_info(c->dtype)->bits / 8;
+    c->x = k->in[0]->data;
+    c->w = k->in[1]->data;
+    c->bias = bias ? bias->data : NULL;
+    c->y = k->out[0]->data;
+    return ODB_OK;
+}
+
+static enum odb_status conv_infer(struct odb_kern *k)
+{
+    return conv_infer_any(k, false);
+}
+
+static enum odb_status conv_run(struct odb_kern *k)
+{
+    struct conv c;
+    ODB_TRY(conv_operands(k, false, &c));
+    return conv_compute(&c) ? ODB_OK : conv_out_of_memory(k);
+}
+
+/* --- ConvTranspose ------------------------------------------------------------------------------ */
+
+/* A task is some output channels of one group of one image: their columns are a product of the
+ * transposed weights and the image, and are then spread over the result. */
+struct conv_transpose {
+    const struct conv *conv;
+    size_t channels, tasks; /* output channels in a task; tasks of a group */
+    atomic_bool failed;
+};
+
+static void conv_transpose_tasks(void *arg, size_t begin, size_t end)
+{
+    struct conv_transpose *s = arg;
+    const struct conv *c = s->conv;
+    const struct odb_window *w = &c->window;
+    size_t out_group = c->m / c->group, in_group = c->c / c->group;
+    size_t column_bytes = s->channels * w->taps * w->in_size * c->size;
+    void *columns = odb_workspace(ODB_WORKSPACE_COLUMNS, column_bytes);
+    void *sums = odb_workspace(ODB_WORKSPACE_ROWS, w->out_size * sizeof(double));
+    for (size_t task = begin; task < end; task++) {
+        size_t image = task / s->tasks / c->group, group = task / s->tasks % c->group;
+        size_t first = task % s->tasks * s->channels;
+        size_t channels = ODB_MIN(s->channels, out_group - first);
+        size_t weight = (group * in_group * out_group + first) * w->taps;
+        size_t x = (image * c->c + group * in_group) * w->in_size;
+        struct odb_gemm g = {.dtype = c->dtype, .trans_a = true, .sequential = c->sequential,
+                             .m = channels * w->taps, .n = w->in_size, .k = in_group,
+                             .a = (const char *)c->w + weight * c->size,
+                             .b = (const char *)c->x + x * c->size, .c = columns,
+                             .lda = out_group * w->taps, .ldb = w->in_size, .ldc = w->in_size,
+                             .alpha = 1};
+        if (!columns || !sums || !odb_gemm_run(&g)) {
+            atomic_store(&s->failed, true);
+            return;
+        }
+        for (size_t i = 0; i < channels; i++) {
+            size_t m = group * out_group + first + i;
+            ODB_REAL_FN(c, c->dtype, conv_spread)
+            (w, (char *)columns + i * w->taps * w->in_size * c->size, c->bias, m, sums,
+             (char *)c->y + (image * c->m + m) * w->out_size * c->size);
+        }
+    }
+}
+
+static enum odb_status conv_transpose_infer(struct odb_kern *k)
+{
+    return conv_infer_any(k, true);
+}
+
+static enum odb_status conv_transpose_run(struct odb_kern *k)
+{
+    struct conv c;
+    ODB_TRY(conv_operands(k, true, &c));
+    if (c.n * c.m * c.window.out_size == 0)
+        return ODB_OK;
+    struct conv_transpose s = {.conv = &c};
+    size_t out_group = c.m / c.group;
+    size_t fit = CONV_COLUMN_BYTES / (c.window.taps * ODB_MAX(c.window.in_size, 1) * c.size);
+    s.channels = ODB_MAX(ODB_MIN(fit, out_group), 1);
+    s.tasks = (out_group + s.channels - 1) / s.channels;
+    atomic_init(&s.failed, false);
+    odb_parallel_for(c.n * c.group * s.tasks, 1, conv_transpose_tasks, &s);
+    return atomic_load(&s.failed) ? conv_out_of_memory(k) : ODB_OK;
+}
+
+/* --- the table ---------------------------------------------------------------------------------- */
+
+static const struct odb_attr_spec conv_attrs[] = {
+    {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}, {"dilations", ODB_ATTR_INTS, NULL, false},
+    {"group", ODB_ATTR_INT, "1", false},            {"kernel_shape", ODB_ATTR_INTS, NULL, false},
+    {"pads", ODB_ATTR_INTS, NULL, false},           {"strides", ODB_ATTR_INTS, NULL, false},
+    {NULL}};
+
+static const struct odb_attr_spec conv_transpose_attrs[] = {
+    {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}, {"dilations", ODB_ATTR_INTS, NULL, false},
+    {"group", ODB_ATTR_INT, "1", false},            {"kernel_shape", ODB_ATTR_INTS, NULL, false},
+    {"output_padding", ODB_ATTR_INTS, NULL, false}, {"output_shape", ODB_ATTR_INTS, NULL, false},
+    {"pads", ODB_ATTR_INTS, NULL, false},           {"strides", ODB_ATTR_INTS, NULL, false},
+    {NULL}};
+
+/* Later versions only allow more types. */
+const struct odb_op odb_ops_conv[] = {
+    {"", "Conv", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {ODB_T_FLOAT}, conv_attrs, conv_infer,
+     conv_run, NULL},
+    {"", "ConvTranspose", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {ODB_T_FLOAT},
+     conv_transpose_attrs, conv_transpose_infer, conv_transpose_run, NULL},
+    {.name = NULL}};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Convolutions of few channels, above all depthwise ones, as sums of shifted planes, and the sums
+ * that a transposed convolution ends with.
+ */
+#define FILL ACC
+#include "kernels/planes.body.h"
+#undef FILL
+
+typedef ACC FN(vec) __attribute__((vector_size(ODB_VEC_BYTES), aligned(sizeof(ACC)), may_alias));
+
+/* out[i] = start + sum over taps of weight * planes[tap + i]. Writes whole blocks. */
+ODB_SIMD static void FN(conv_taps)(const ACC *planes, const size_t *tap, const ACC *weight,
+                                   size_t taps, ACC start, size_t n, ACC *out)
+{
+    const size_t lanes = ODB_VEC_BYTES / sizeof(ACC);
+    for (size_t i = 0; i < n; i += 4 * lanes) {
+        FN(vec) s0 = start - (FN(vec)){0}, s1 = s0, s2 = s0, s3 = s0;
+        for (size_t t = 0; t < taps; t++) {
+            const FN(vec) *x = (const FN(vec) *)(planes + tap[t] + i);
+            s0 += weight[t] * x[0];
+            s1 += weight[t] * x[1];
+            s2 += weight[t] * x[2];
+            s3 += weight[t] * x[3];
+        }
+        FN(vec) *to = (FN(vec) *)(out + i);
+        to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;
+    }
+}
+
+/* The results, which lie in a grid as wide as a plane, to the dense y. */
+ODB_SIMD static void FN(conv_dense)(const struct odb_window *w, const struct odb_planes *p,
+                                    const ACC *grid, T *y)
+{
+    int last = w->rank - 1;
+    size_t length = (size_t)w->out[last];
+    for (size_t row = 0; row < w->out_size / length; row++, y += length) {
+        size_t rest = row, at = 0;
+        for (int d = last - 1; d >= 0; d--) {
+            at += rest % (size_t)w->out[d] * p->step[d];
+            rest /= (size_t)w->out[d];
+        }
+        for (size_t i = 0; i < length; i++)
+            y[i] = (T)grid[at + i];
+    }
+}
+
+/* Groups [begin, end) of all images. */
+static void FN(conv_groups)(void *arg, size_t begin, size_t end)
+{
+    struct conv_direct *d = arg;
+    const struct conv *c = d->conv;
+    const struct odb_window *w = &c->window;
+    size_t channel = d->planes.count * d->planes.plane + ODB_PLANES_SLACK;
+    size_t in_group = c->c / c->group, out_group = c->m / c->group, taps = in_group * w->taps;
+    ACC *planes = odb_workspace(ODB_WORKSPACE_PLANES, in_group * channel * sizeof(ACC));
+    ACC *grid = odb_workspace(ODB_WORKSPACE_ROWS,
+                            (d->planes.flat + ODB_PLANES_SLACK + taps) * sizeof(ACC));
+    if (!planes || !grid) {
+        atomic_store(&d->failed, true);
+        return;
+    }
+    ACC *weight = grid + d->planes.flat + ODB_PLANES_SLACK;
+    for (size_t g = begin; g < end; g++) {
+        size_t image = g / c->group, group = g % c->group;
+        const T *x = (const T *)c->x + (image * c->c + group * in_group) * w->in_size;
+        for (size_t i = 0; i < in_group; i++)
+            FN(planes_fill)(w, &d->planes, x + i * w->in_size, 0, planes + i * channel);
+        for (size_t o = 0; o < out_group; o++) {
+            size_t m = group * out_group + o;
+            for (size_t t = 0; t < taps; t++)
+                weight[t] = ((const T *)c->w)[m * taps + t];
+            ACC start = c->bias ? ((const T *)c->bias)[m] : 0;
+            FN(conv_taps)(planes, d->tap, weight, taps, start, d->planes.flat, grid);
+            FN(conv_dense)(w, &d->planes, grid, (T *)c->y + (image * c->m + m) * w->out_size);
+        }
+    }
+}
+
+/* The result of a transposed convolution for one output channel: bias, plus every tap's row of
+ * columns spread over the positions that it reaches. */
+ODB_SIMD static void FN(conv_spread)(const struct odb_window *w, const void *columns,
+                                     const void *bias, size_t m, void *sums, void *to)
+{
+    int last = w->rank - 1;
+    ACC *sum = sums, start = bias ? ((const T *)bias)[m] : 0;
+    const T *column = columns;
+    size_t length = (size_t)w->in[last], rows = length ? w->in_size / length : 0;
+    for (size_t i = 0; i < w->out_size; i++)
+        sum[i] = start;
+    for (size_t t = 0; t < w->taps; t++, column += w->in_size) {
+        int64_t reach[ODB_MAX_RANK]; /* where input 0 lands with this tap */
+        conv_reach(w, t, reach);
+        int64_t stride = w->stride[last], first = reach[last];
+        int64_t begin = first >= 0 ? 0 : (stride - 1 - first) / stride;
+        int64_t end = ODB_MIN((w->out[last] - first + stride - 1) / stride, (int64_t)length);
+        for (size_t row = 0; row < rows; row++) {
+            size_t at;
+            if (!conv_spread_row(w, reach, row, &at))
+                continue;
+            const T *from = column + row * length;
+            ACC *line = sum + at;
+            for (int64_t i = begin; i < end; i++)
+                line[first + i * stride] += from[i];
+        }
+    }
+    for (size_t i = 0; i < w->out_size; i++)
+        ((T *)to)[i] = (T)sum[i];
+}
+
+/* Every row of y (rows x length) becomes its bias. */
+static void FN(conv_bias)(const void *bias, size_t rows, size_t length, void *to)
+{
+    T *y = to;
+    for (size_t i = 0; i < rows; i++, y += length)
+        for (size_t j = 0; j < length; j++)
+            y[j] = ((const T *)bias)[i];
+}

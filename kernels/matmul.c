@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * MatMul, Gemm, MatMulInteger, QLinearMatMul (ONNX ai.onnx 1 to 28), and the product beneath them.
+ * Float and double go to OpenBLAS in blocks whose borders depend on the sizes only; integers, and
+ * everything in noisy mode, to the plain product in gemm.body.h.
+ */
+#include "kernels/matmul.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "kernels/blas.h"
+#include "kernels/kern.h"
+#include "kernels/real.h"
+#include "kernels/workspace.h"
+
+#define E float
+#define SUFFIX f32
+#include "kernels/gemm.body.h"
+#undef E
+#undef SUFFIX
+#define E double
+#define SUFFIX f64
+#include "kernels/gemm.body.h"
+#undef E
+#undef SUFFIX
+#define E uint32_t
+#define SUFFIX u32
+#include "kernels/gemm.body.h"
+#undef E
+#undef SUFFIX
+#define E uint64_t
+#define SUFFIX u64
+#include "kernels/gemm.body.h"
+#undef E
+#undef SUFFIX
+
+/* --- the product ------------------------------------------------------------------------------ */
+
+static void gemm_clear(const struct odb_gemm *g)
+{
+    size_t size = odb_dtype_info(g->dtype)->bits / 8;
+    for (size_t i = 0; i < g->m; i++)
+        memset((char *)g->c + i * g->ldc * size, 0, g->n * size);
+}
+
+bool odb_gemm_run(const struct odb_gemm *g)
+{
+    if (g->m == 0 || g->n == 0)
+        return true;
+    if (g->k == 0) {
+        if (!g->accumulate)
+            gemm_clear(g);
+        return true;
+    }
+    if (!g->sequential && odb_blas_can(g)) {
+        odb_blas_gemm(g);
+        return true;
+    }
+    switch (g->dtype) {
+    case ODB_F32:
+        return gemm_naive_f32(g);
+    case ODB_F64:
+        return gemm_naive_f64(g);
+    case ODB_I32:
+    case ODB_U32: /* two's complement: the same bits */
+        return gemm_naive_u32(g);
+    default:
+        return gemm_naive_u64(g);
+    }
+}
+
+/* Blocks of C, row by row of blocks, for every product of the batch. */
+struct gemm_split {
+    const struct odb_gemm *g;
+    const size_t *at_a, *at_b, *at_c;
+    size_t rows, cols;     /* of a block */
+    size_t across, blocks; /* blocks in a row; in a product */
+    atomic_bool failed;
+};
+
+static void gemm_blocks(void *arg, size_t begin, size_t end)
+{
+    struct gemm_split *s = arg;
+    size_t size = odb_dtype_info(s->g->dtype)->bits / 8;
+    for (size_t block = begin; block < end; block++) {
+        size_t item = block / s->blocks, within = block % s->blocks;
+        size_t i = within / s->across * s->rows, j = within % s->across * s->cols;
+        struct odb_gemm g = *s->g;
+        size_t a = (s->at_a ? s->at_a[item] : 0) + (g.trans_a ? i : i * g.lda);
+        size_t b = (s->at_b ? s->at_b[item] : 0) + (g.trans_b ? j * g.ldb : j);
+        size_t c = (s->at_c ? s->at_c[item] : 0) + i * g.ldc + j;
+        g.a = (const char *)g.a + a * size;
+        g.b = (const char *)g.b + b * size;
+        g.c = (char *)g.c + c * size;
+        g.m = ODB_MIN(s->rows, g.m - i);
+        g.n = ODB_MIN(s->cols, g.n - j);
+        if (!odb_gemm_run(&g))
+            atomic_store(&s->failed, true);
+    }
+}
+
+#define GEMM_BLOCK_WORK (1u << 20) /* multiplications: some 10 microseconds */
+#define GEMM_MAX_BLOCKS 16         /* of one product: packing costs more with every block */
+#define GEMM_STEP 32               /* block borders fall on multiples, as BLAS's inner tiles do */
+
+/* Length of the pieces when n is cut into about `pieces`, none shorter than least. */
+static size_t gemm_piece(size_t n, size_t pieces, size_t least)
+{
+    size_t piece = ODB_MAX(n / ODB_MAX(pieces, (size_t)1), least);
+    return (piece + GEMM_STEP - 1) / GEMM_STEP * GEMM_STEP;
+}
+
+bool odb_gemm_batch(const struct odb_gemm *g, size_t batch, const size_t *at_a, const size_t *at_b,
+                    const size_t *at_c)
+{
+    if (g->m == 0 || g->n == 0 || batch == 0)
+        return true;
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    size_t wanted = (size_t)ODB_MIN(work / GEMM_BLOCK_WORK, (double)GEMM_MAX_BLOCKS) / batch;
+    struct gemm_split s = {.g = g, .at_a = at_a, .at_b = at_b, .at_c = at_c};
+    s.cols = gemm_piece(g->n, g->n >= g->m ? wanted : wanted * g->n / g->m, 128);
+    s.across = (g->n + s.cols - 1) / s.cols;
+    s.rows = gemm_piece(g->m, wanted / s.across, 128);
+    s.blocks = s.across * ((g->m + s.rows - 1) / s.rows);
+    atomic_init(&s.failed, false);
+    size_t grain = (size_t)(GEMM_BLOCK_WORK / (work / (double)s.blocks + 1)) + 1;
+    odb_parallel_for(batch * s.blocks, grain, gemm_blocks, &s);
+    return !atomic_load(&s.failed);
+}
+
+/* --- MatMul ----------------------------------------------------------------------------------- */
+
+/* The operands as stacks of matrices, NumPy's way: 1-D operands get a dimension that the result
+ * loses again. */
+struct matmul {
+    size_t m, n, k;
+    int rank; /* of the batch */
+    int64_t batch[ODB_MAX_RANK], batch_a[ODB_MAX_RANK], batch_b[ODB_MAX_RANK];
+    size_t count; /* product of batch */
+    int out_rank;
+    int64_t out[ODB_MAX_RANK];
+};
+
+static enum odb_status matmul_shape(struct odb_kern *k, const struct odb_tensor *a,
+                                    const struct odb_tensor *b, struct matmul *s)
+{
+    char text_a[200], text_b[200];
+    const char *shape_a = odb_shape_text(a, text_a, sizeof text_a);
+    const char *shape_b = odb_shape_text(b, text_b, sizeof text_b);
+    if (a->rank < 1 || b->rank < 1)
+        return ODB_KERN_FAIL(k, "%s takes no scalars: shapes %s and %s", k->op->name, shape_a,
+                             shape_b);
+    s->m = a->rank == 1 ? 1 : (size_t)a->dims[a->rank - 2];
+    s->k = (size_t)a->dims[a->rank - 1];
+    s->n = b->rank == 1 ? 1 : (size_t)b->dims[b->rank - 1];
+    if (b->dims[ODB_MAX(b->rank - 2, 0)] != (int64_t)s->k)
+        return ODB_KERN_FAIL(k, "inner dimensions of %s and %s differ", shape_a, shape_b);
+    int ra = ODB_MAX(a->rank - 2, 0), rb = ODB_MAX(b->rank - 2, 0);
+    s->rank = ODB_MAX(ra, rb);
+    s->out_rank = 0;
+    for (int d = 0; d < s->rank; d++) {
+        int64_t da = d < s->rank - ra ? 1 : a->dims[d - (s->rank - ra)];
+        int64_t db = d < s->rank - rb ? 1 : b->dims[d - (s->rank - rb)];
+        if (da != db && da != 1 && db != 1)
+            return ODB_KERN_FAIL(k, "shapes %s and %s do not broadcast", shape_a, shape_b);
+        s->batch_a[d] = da;
+        s->batch_b[d] = db;
+        s->batch[d] = s->out[s->out_rank++] = da == 1 ? db : da;
+    }
+    s->count = odb_dims_product(s->batch, 0, s->rank);
+    if (a->rank > 1)
+        s->out[s->out_rank++] = (int64_t)s->m;
+    if (b->rank > 1)
+        s->out[s->out_rank++] = (int64_t)s->n;
+    return ODB_OK;
+}
+
+/* Where matrix `item` of the batch starts in an operand whose batch dimensions are dims. */
+static size_t matmul_at(const struct matmul *s, const int64_t *dims, size_t item, size_t size)
+{
+    size_t at = 0, step = size;
+    for (int d = s->rank - 1; d >= 0; d--) {
+        size_t index = item % (size_t)s->batch[d];
+        item /= (size_t)s->batch[d];
+        if (dims[d] != 1)
+            at += index * step;
+        step *= (size_t)dims[d];
+    }
+    return at;
+}
+
+/* Y = A B over the batch. */
+static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool sequential,
+                           const void *a, const void *b, void *y)
+{
+    struct odb_gemm g = {.dtype = dtype, .sequential = sequential, .m = s->m, .n = s->n,
+                         .k = s->k, .a = a, .b = b, .c = y, .lda = s->k, .ldb = s->n,
+                         .ldc = s->n, .alpha = 1};
+    if (s->count == 0)
+        return true;
+    bool one_b = odb_dims_product(s->batch_b, 0, s->rank) == 1;
+    if (one_b && odb_dims_product(s->batch_a, 0, s->rank) == s->count) {
+        g.m *= s->count; /* B is shared: the batch is more rows of A */
+        return odb_gemm_batch(&g, 1, NULL, NULL, NULL);
+    }
+    size_t *at = odb_new_n(size_t, 3 * s->count);
+    size_t *at_a = at, *at_b = at + s->count, *at_c = at + 2 * s->count;
+    for (size_t i = 0; i < s->count; i++) {
+        at_a[i] = matmul_at(s, s->batch_a, i, s->m * s->k);
+        at_b[i] = matmul_at(s, s->batch_b, i, s->k * s->n);
+        at_c[i] = i * s->m * s->n;
+    }
+    bool done = odb_gemm_batch(&g, s->count, at_a, at_b, at_c);
+    free(at);
+    return done;
+}
+
+static enum odb_status matmul_out_of_memory(struct odb_kern *k)
+{
+    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+}
+
+static enum odb_status matmul_infer(struct odb_kern *k)
+{
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
+    if (k->in[0]->dtype != k->in[1]->dtype)
+        return ODB_KERN_FAIL(k, "operands of %s have types %s and %s", k->op->name,
+                             odb_dtype_info(k->in[0]->dtype)->name,
+                             odb_dtype_info(k->in[1]->dtype)->name);
+    return odb_kern_outline(k, 0, k->in[0]->dtype, s.out_rank, s.out);
+}
+
+static enum odb_status matmul_run(struct odb_kern *k)
+{
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
+    bool done = matmul_product(&s, k->out[0]->dtype, k->sequential, k->in[0]->data,
+                               k->in[1]->data, k->out[0]->data);
+    return done ? ODB_OK : matmul_out_of_memory(k);
+}
+
+/* --- Gemm ------------------------------------------------------------------------------------- */
+
+static enum odb_status gemm_infer(struct odb_kern *k)
+{
+    const struct odb_tensor *a = k->in[0], *b = k->in[1], *c = odb_kern_in(k, 2);
+    if (a->rank != 2 || b->rank != 2)
+        return ODB_KERN_FAIL(k, "Gemm multiplies matrices, not operands of rank %d and %d", a->rank,
+                             b->rank);
+    if (a->dtype != b->dtype || (c && c->dtype != a->dtype))
+        return ODB_KERN_FAIL(k, "operands of Gemm have different types");
+    bool ta = odb_kern_int(k, "transA", 0) != 0, tb = odb_kern_int(k, "transB", 0) != 0;
+    int64_t dims[2] = {a->dims[ta], b->dims[!tb]};
+    if (a->dims[!ta] != b->dims[tb])
+        return ODB_KERN_FAIL(k, "inner dimensions %lld and %lld differ", (long long)a->dims[!ta],
+                             (long long)b->dims[tb]);
+    for (int d = 0; c && d < c->rank; d++) {
+        int to = d + 2 - c->rank;
+        if (c->dims[d] != 1 && (to < 0 || c->dims[d] != dims[to])) {
+            char text[200];
+            return ODB_KERN_FAIL(k, "C of shape %s does not broadcast to (%lld, %lld)",
+                                 odb_shape_text(c, text, sizeof text), (long long)dims[0],
+                                 (long long)dims[1]);
+        }
+    }
+    return odb_kern_outline(k, 0, a->dtype, 2, dims);
+}
+
+/* Elements from row to row (from column to column) of C as broadcast to the result. */
+static void gemm_c_steps(const struct odb_tensor *c, size_t *row, size_t *col)
+{
+    *col = c->rank >= 1 && c->dims[c->rank - 1] != 1;
+    *row = c->rank >= 2 && c->dims[c->rank - 2] != 1 ? (size_t)c->dims[c->rank - 1] : 0;
+}
+
+#define ODB_BODY "kernels/gemm_bias.real.h"
+#include "kernels/real.h"
+
+/* Integers: alpha and beta are floats, so the products with them truncate. */
+static void gemm_scale_ints(struct odb_tensor *y, const struct odb_tensor *c, double alpha,
+                            double beta)
+{
+    size_t row = 0, col = 0, n = (size_t)y->dims[1];
+    if (c)
+        gemm_c_steps(c, &row, &col);
+    for (size_t i = 0; i < y->count; i++) {
+        int64_t value = odb_load_i64(y->dtype, y->data, i);
+        int64_t add = c ? odb_load_i64(c->dtype, c->data, i / n * row + i % n * col) : 0;
+        if (alpha == 1 && beta == 1)
+            value = (int64_t)((uint64_t)value + (uint64_t)add);
+        else
+            value = (int64_t)(alpha * (double)value + beta * (double)add);
+        odb_store_i64(y->dtype, y->data, i, value);
+    }
+}
+
+static enum odb_status gemm_run(struct odb_kern *k)
+{
+    const struct odb_tensor *a = k->in[0], *b = k->in[1], *c = odb_kern_in(k, 2);
+    struct odb_tensor *y = k->out[0];
+    bool ta = odb_kern_int(k, "transA", 0) != 0, tb = odb_kern_int(k, "transB", 0) != 0;
+    double alpha = odb_kern_float(k, "alpha", 1), beta = odb_kern_float(k, "beta", 1);
+    bool real = odb_dtype_is_float(y->dtype);
+    struct odb_gemm g = {.dtype = y->dtype, .trans_a = ta, .trans_b = tb,
+                         .sequential = k->sequential, .m = (size_t)y->dims[0],
+                         .n = (size_t)y->dims[1], .k = (size_t)a->dims[!ta], .a = a->data,
+                         .b = b->data, .c = y->data, .lda = (size_t)a->dims[1],
+                         .ldb = (size_t)b->dims[1], .ldc = (size_t)y->dims[1],
+                         .alpha = real ? alpha : 1, .accumulate = real && c};
+    if (g.accumulate)
+        ODB_REAL_FN(k, y->dtype, gemm_bias)(y, c, beta);
+    if (!odb_gemm_batch(&g, 1, NULL, NULL, NULL))
+        return matmul_out_of_memory(k);
+    if (!real && (c || alpha != 1))
+        gemm_scale_ints(y, c, alpha, beta);
+    return ODB_OK;
+}
+
+/* --- products of 8-bit integers ---------------------------------------------------------------- */
+
+/* An 8-bit operand minus its zero point, as int32: *out is owned by the caller. zero is NULL, a
+ * scalar, or one value per row (axis -2) or column (axis -1), with or without batch dimensions. */
+static enum odb_status matmul_widen(struct odb_kern *k, const struct odb_tensor *t,
+                                    const struct odb_tensor *zero, bool per_row,
+                                    struct odb_tensor **out)
+{
+    ODB_TRY(odb_tensor_cast(out, t, ODB_I32, k->err));
+    if (!zero || t->count == 0)
+        return ODB_OK;
+    size_t cols = (size_t)t->dims[t->rank - 1];
+    size_t rows = t->rank > 1 ? (size_t)t->dims[t->rank - 2] : 1;
+    size_t line = per_row ? rows : cols;
+    if (zero->count != 1 && zero->count != line && zero->count != t->count / (rows * cols) * line)
+        return ODB_KERN_FAIL(k, "%zu zero points for %zu %s", zero->count, line,
+                             per_row ? "rows" : "columns");
+    odb_i32 *x = (*out)->data;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t at = per_row ? i / cols : i / (rows * cols) * cols + i % cols;
+        x[i] -= (int32_t)odb_tensor_i64(zero, at % zero->count);
+    }
+    return ODB_OK;
+}
+
+/* The int32 product of inputs a and b less their zero points (each may be absent). */
+static enum odb_status matmul_integer(struct odb_kern *k, const int in[4], const struct matmul *s,
+                                      void *y)
+{
+    struct odb_tensor *a = NULL, *b = NULL;
+    enum odb_status status;
+    ODB_TRY_OUT(matmul_widen(k, k->in[in[0]], odb_kern_in(k, in[1]), true, &a));
+    ODB_TRY_OUT(matmul_widen(k, k->in[in[2]], odb_kern_in(k, in[3]), false, &b));
+    if (!matmul_product(s, ODB_I32, k->sequential, a->data, b->data, y))
+        status = matmul_out_of_memory(k);
+out:
+    odb_tensor_unref(a);
+    odb_tensor_unref(b);
+    return status;
+}
+
+static enum odb_status matmul_integer_infer(struct odb_kern *k)
+{
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
+    return odb_kern_outline(k, 0, ODB_I32, s.out_rank, s.out);
+}
+
+static enum odb_status matmul_integer_run(struct odb_kern *k)
+{
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
+    return matmul_integer(k, (const int[]){0, 2, 1, 3}, &s, k->out[0]->data);
+}
+
+/* --- the table ---------------------------------------------------------------------------------- */
+
+#define MATMUL_TYPES                                                                             \
+    (ODB_T_FLOAT | ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
+#define MATMUL_BYTES (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
+
+static const struct odb_attr_spec gemm_attrs_1[] = {
+    {"alpha", ODB_ATTR_FLOAT, "1", false},   {"beta", ODB_ATTR_FLOAT, "1", false},
+    {"broadcast", ODB_ATTR_INT, "0", false}, {"transA", ODB_ATTR_INT, "0", false},
+    {"transB", ODB_ATTR_INT, "0", false},    {NULL}};
+
+static const struct odb_attr_spec gemm_attrs_7[] = {
+    {"alpha", ODB_ATTR_FLOAT, "1", false}, {"beta", ODB_ATTR_FLOAT, "1", false},
+    {"transA", ODB_ATTR_INT, "0", false},  {"transB", ODB_ATTR_INT, "0", false}, {NULL}};
+
+/* Later versions of these operators differ only in the types that they allow; a row takes all of
+ * them from the start. */
+const struct odb_op odb_ops_matmul[] = {
+    {"", "MatMul", 1, 2, 2, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, NULL, matmul_infer,
+     matmul_run, NULL},
+    {"", "Gemm", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, gemm_attrs_1,
+     gemm_infer, gemm_run, NULL},
+    {"", "Gemm", 7, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, gemm_attrs_7,
+     gemm_infer, gemm_run, NULL},
+    {"", "MatMulInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT, {MATMUL_BYTES}, NULL,
+     matmul_integer_infer, matmul_integer_run, NULL},
+    {.name = NULL}};

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * MaxPool, AveragePool, LpPool and their Global forms (ai.onnx 1 to 28), for images of any rank.
+ * Maxima ignore pads and pass NaN on; averages count pads only with count_include_pad, and never
+ * what a window reaches beyond them in ceil_mode.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "kernels/ints.h"
+#include "kernels/kern.h"
+#include "kernels/real.h"
+#include "kernels/workspace.h"
+#include "kernels/window.h"
+
+enum pool_kind { POOL_MAX, POOL_AVERAGE, POOL_LP };
+
+struct pool {
+    enum pool_kind kind;
+    double p;       /* of LpPool */
+    bool by_column; /* storage_order 1: indices count the first spatial dimension fastest */
+    struct odb_window window;
+    struct odb_planes planes;
+    double *count; /* owned; AveragePool: elements averaged, per result */
+    const void *x; /* borrowed */
+    void *y;       /* borrowed */
+    odb_i64 *indices; /* borrowed */
+    atomic_bool failed;
+};
+
+/* Whether tap t of the window of result `at` falls on the image; its element, and its index as
+ * Indices counts. */
+static bool pool_reach(const struct pool *p, size_t at, size_t t, size_t *element, size_t *index)
+{
+    const struct odb_window *w = &p->window;
+    size_t step = 1, column_step = w->in_size;
+    *element = *index = 0;
+    for (int d = w->rank - 1; d >= 0; d--) {
+        int64_t i = (int64_t)(at % (size_t)w->out[d]) * w->stride[d] +
+                    (int64_t)(t % (size_t)w->kernel[d]) * w->dilation[d] - w->before[d];
+        if (i < 0 || i >= w->in[d])
+            return false;
+        at /= (size_t)w->out[d];
+        t /= (size_t)w->kernel[d];
+        column_step /= (size_t)w->in[d];
+        *element += (size_t)i * step;
+        *index += (size_t)i * (p->by_column ? column_step : step);
+        step *= (size_t)w->in[d];
+    }
+    return true;
+}
+
+#define ODB_BODY "kernels/pool.real.h"
+#include "kernels/real.h"
+#define ODB_BODY "kernels/pool.body.h"
+#include "kernels/ints.h"
+
+/* Elements that each window averages: a product over the dimensions. */
+static bool pool_count(struct pool *p, bool include_pad)
+{
+    const struct odb_window *w = &p->window;
+    p->count = malloc(ODB_MAX(w->out_size, 1) * sizeof *p->count);
+    if (!p->count)
+        return false;
+    for (size_t at = 0; at < w->out_size; at++) {
+        size_t rest = at;
+        p->count[at] = 1;
+        for (int d = w->rank - 1; d >= 0; d--) {
+            int64_t start = (int64_t)(rest % (size_t)w->out[d]) * w->stride[d] - w->before[d];
+            int64_t from = include_pad ? -w->before[d] : 0;
+            int64_t to = include_pad ? w->in[d] + w->after[d] : w->in[d];
+            int64_t step = w->dilation[d];
+            int64_t skipped = start < from ? (from - start + step - 1) / step : 0;
+            int64_t reached = start < to ? (to - start + step - 1) / step : 0;
+            p->count[at] *= (double)ODB_MAX(ODB_MIN(reached, w->kernel[d]) - skipped, 0);
+            rest /= (size_t)w->out[d];
+        }
+    }
+    return true;
+}
+
+static enum odb_status pool_out_of_memory(struct odb_kern *k)
+{
+    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+}
+
+#define POOL_GRAIN (1u << 16) /* taps worth a thread's wake-up */
+
+static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
+{
+    const struct odb_tensor *x = k->in[0];
+    size_t channels = odb_dims_product(x->dims, 0, 2);
+    if (channels * p->window.out_size == 0)
+        return ODB_OK;
+    size_t grain = POOL_GRAIN / (p->window.taps * p->window.out_size) + 1;
+    bool real = odb_dtype_is_float(x->dtype);
+    bool ready = p->kind != POOL_AVERAGE ||
+                 pool_count(p, odb_kern_int(k, "count_include_pad", 0) != 0);
+    atomic_init(&p->failed, !ready);
+    if (ready && p->indices) {
+        odb_parallel_for(channels, grain,
+                         real ? ODB_REAL_FN(k, x->dtype, pool_indices)
+                              : ODB_INT_FN(x->dtype, pool_indices), p);
+    } else if (ready && odb_planes_init(&p->planes, &p->window)) {
+        odb_parallel_for(channels, grain,
+                         real ? ODB_REAL_FN(k, x->dtype, pool_channels)
+                              : ODB_INT_FN(x->dtype, pool_channels), p);
+        odb_planes_dispose(&p->planes);
+    } else {
+        atomic_store(&p->failed, true);
+    }
+    free(p->count);
+    return atomic_load(&p->failed) ? pool_out_of_memory(k) : ODB_OK;
+}
+
+static enum odb_status pool_infer(struct odb_kern *k)
+{
+    struct odb_window w;
+    const struct odb_tensor *x = k->in[0];
+    ODB_TRY(odb_window_slide(k, x, NULL, &w));
+    ODB_TRY(odb_window_outline(k, 0, x->dtype, x, x->dims[1], &w));
+    return odb_window_outline(k, 1, ODB_I64, x, x->dims[1], &w);
+}
+
+static enum odb_status pool_run(struct odb_kern *k, enum pool_kind kind, double p)
+{
+    struct pool pool = {.kind = kind, .p = p, .x = k->in[0]->data};
+    ODB_TRY(odb_window_slide(k, k->in[0], NULL, &pool.window));
+    pool.y = k->out[0] ? k->out[0]->data : NULL;
+    if (k->n_out > 1 && k->out[1])
+        pool.indices = k->out[1]->data;
+    pool.by_column = odb_kern_int(k, "storage_order", 0) != 0;
+    return pool_window(k, &pool);
+}
+
+/* The p of LpPool was a float in version 1. */
+static double pool_p(struct odb_kern *k)
+{
+    const struct odb_attr *attr = odb_attrs_find(&k->attrs, "p");
+    return attr && attr->type == ODB_ATTR_FLOAT ? attr->f : (double)odb_kern_int(k, "p", 2);
+}
+
+static enum odb_status pool_max_run(struct odb_kern *k)
+{
+    return pool_run(k, POOL_MAX, 1);
+}
+
+static enum odb_status pool_average_run(struct odb_kern *k)
+{
+    return pool_run(k, POOL_AVERAGE, 1);
+}
+
+static enum odb_status pool_lp_run(struct odb_kern *k)
+{
+    return pool_run(k, POOL_LP, pool_p(k));
+}
+
+/* --- whole channels ------------------------------------------------------------------------------ */
+
+static enum odb_status pool_global_infer(struct odb_kern *k)
+{
+    const struct odb_tensor *x = k->in[0];
+    int64_t dims[ODB_MAX_RANK];
+    if (x->rank < 2)
+        return ODB_KERN_FAIL(k, "%s needs an input of at least 2 dimensions, not %d", k->op->name,
+                             x->rank);
+    for (int d = 0; d < x->rank; d++)
+        dims[d] = d < 2 ? x->dims[d] : 1;
+    return odb_kern_outline(k, 0, x->dtype, x->rank, dims);
+}
+
+static enum odb_status pool_global_run(struct odb_kern *k, enum pool_kind kind, double p)
+{
+    const struct odb_tensor *x = k->in[0];
+    struct pool pool = {.kind = kind, .p = p, .x = x->data, .y = k->out[0]->data};
+    pool.window.in_size = odb_dims_product(x->dims, 2, x->rank);
+    odb_parallel_for(k->out[0]->count, POOL_GRAIN / (pool.window.in_size + 1) + 1,
+                     ODB_REAL_FN(k, x->dtype, pool_global), &pool);
+    return ODB_OK;
+}
+
+static enum odb_status pool_global_max_run(struct odb_kern *k)
+{
+    return pool_global_run(k, POOL_MAX, 1);
+}
+
+static enum odb_status pool_global_average_run(struct odb_kern *k)
+{
+    return pool_global_run(k, POOL_AVERAGE, 1);
+}
+
+static enum odb_status pool_global_lp_run(struct odb_kern *k)
+{
+    return pool_global_run(k, POOL_LP, pool_p(k));
+}
+
+/* --- the table ---------------------------------------------------------------------------------- */
+
+#define POOL_AUTO_PAD {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}
+#define POOL_CEIL {"ceil_mode", ODB_ATTR_INT, "0", false}
+#define POOL_COUNT {"count_include_pad", ODB_ATTR_INT, "0", false}
+#define POOL_DILATIONS {"dilations", ODB_ATTR_INTS, NULL, false}
+#define POOL_KERNEL {"kernel_shape", ODB_ATTR_INTS, NULL, true}
+#define POOL_ORDER {"storage_order", ODB_ATTR_INT, "0", false}
+#define POOL_P_FLOAT {"p", ODB_ATTR_FLOAT, "2", false}
+#define POOL_P {"p", ODB_ATTR_INT, "2", false}
+#define POOL_PADS {"pads", ODB_ATTR_INTS, NULL, false}
+#define POOL_STRIDES {"strides", ODB_ATTR_INTS, NULL, false}
+
+static const struct odb_attr_spec pool_attrs_1[] = {POOL_AUTO_PAD, POOL_KERNEL, POOL_PADS,
+                                                    POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_max_attrs_8[] = {
+    POOL_AUTO_PAD, POOL_KERNEL, POOL_PADS, POOL_ORDER, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_max_attrs_10[] = {
+    POOL_AUTO_PAD, POOL_CEIL,  POOL_DILATIONS, POOL_KERNEL,
+    POOL_PADS,     POOL_ORDER, POOL_STRIDES,   {NULL}};
+static const struct odb_attr_spec pool_average_attrs_7[] = {
+    POOL_AUTO_PAD, POOL_COUNT, POOL_KERNEL, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_average_attrs_10[] = {
+    POOL_AUTO_PAD, POOL_CEIL, POOL_COUNT, POOL_KERNEL, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_average_attrs_19[] = {
+    POOL_AUTO_PAD, POOL_CEIL, POOL_COUNT,   POOL_DILATIONS,
+    POOL_KERNEL,   POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_lp_attrs_1[] = {
+    POOL_AUTO_PAD, POOL_KERNEL, POOL_P_FLOAT, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_lp_attrs_2[] = {
+    POOL_AUTO_PAD, POOL_KERNEL, POOL_P, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_lp_attrs_18[] = {
+    POOL_AUTO_PAD, POOL_CEIL, POOL_DILATIONS, POOL_KERNEL,
+    POOL_P,        POOL_PADS, POOL_STRIDES,   {NULL}};
+static const struct odb_attr_spec pool_global_lp_attrs_1[] = {POOL_P_FLOAT, {NULL}};
+static const struct odb_attr_spec pool_global_lp_attrs_2[] = {POOL_P, {NULL}};
+
+#define POOL_MAX_TYPES (ODB_T_FLOAT | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
+#define POOL_MAX_FLAGS (ODB_OP_EXACT | ODB_OP_REAL)
+
+const struct odb_op odb_ops_pool[] = {
+    {"", "MaxPool", 1, 1, 1, 1, 1, POOL_MAX_FLAGS, {POOL_MAX_TYPES}, pool_attrs_1, pool_infer,
+     pool_max_run, NULL},
+    {"", "MaxPool", 8, 1, 1, 1, 2, POOL_MAX_FLAGS, {POOL_MAX_TYPES}, pool_max_attrs_8, pool_infer,
+     pool_max_run, NULL},
+    {"", "MaxPool", 10, 1, 1, 1, 2, POOL_MAX_FLAGS, {POOL_MAX_TYPES}, pool_max_attrs_10,
+     pool_infer, pool_max_run, NULL},
+    {"", "AveragePool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_attrs_1, pool_infer,
+     pool_average_run, NULL},
+    {"", "AveragePool", 7, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_average_attrs_7,
+     pool_infer, pool_average_run, NULL},
+    {"", "AveragePool", 10, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_average_attrs_10,
+     pool_infer, pool_average_run, NULL},
+    {"", "AveragePool", 19, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_average_attrs_19,
+     pool_infer, pool_average_run, NULL},
+    {"", "LpPool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_lp_attrs_1, pool_infer,
+     pool_lp_run, NULL},
+    {"", "LpPool", 2, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_lp_attrs_2, pool_infer,
+     pool_lp_run, NULL},
+    {"", "LpPool", 18, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_lp_attrs_18, pool_infer,
+     pool_lp_run, NULL},
+    {"", "GlobalMaxPool", 1, 1, 1, 1, 1, POOL_MAX_FLAGS, {ODB_T_FLOAT}, NULL, pool_global_infer,
+     pool_global_max_run, NULL},
+    {"", "GlobalAveragePool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, NULL, pool_global_infer,
+     pool_global_average_run, NULL},
+    {"", "GlobalLpPool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_global_lp_attrs_1,
+     pool_global_infer, pool_global_lp_run, NULL},
+    {"", "GlobalLpPool", 2, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_global_lp_attrs_2,
+     pool_global_infer, pool_global_lp_run, NULL},
+    {.name = NULL}};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Softmax, LogSoftmax and Hardmax (ai.onnx 1 to 28). Before opset 13 the axis splits the tensor
+ * into a matrix whose rows are normalised; since then one dimension is. Powers and their sum are
+ * taken in double for float.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "kernels/kern.h"
+#include "kernels/real.h"
+#include "kernels/workspace.h"
+
+enum softmax_kind { SOFTMAX_PLAIN, SOFTMAX_LOG, SOFTMAX_HARD };
+
+struct softmax {
+    enum softmax_kind kind;
+    size_t n, inner; /* elements of a lane, and from one to the next */
+    const void *x;   /* borrowed */
+    void *y;         /* borrowed */
+    atomic_bool failed;
+};
+
+/* e^x for x <= 0 (or NaN) with a relative error near 1e-14: enough for results in float, and a
+ * loop over it is vectorised. x = n ln 2 + r; e^r by its series, and n goes to the exponent. */
+ODB_INLINE double softmax_exp(double x)
+{
+    const double shift = 0x1.8p52; /* adding it leaves the nearest integer in the low bits */
+    double clamped = x < -700 ? -700 : x;
+    double biased = clamped * 0x1.71547652b82fep+0 + shift;
+    double n = biased - shift;
+    double r = clamped - n * 0x1.62e42fefa38p-1 - n * 0x1.ef35793c7673p-45;
+    double p = 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1;
+    p = p * r + 1;
+    uint64_t bits, exponent;
+    memcpy(&bits, &p, sizeof bits);
+    memcpy(&exponent, &biased, sizeof exponent);
+    bits += exponent << 52;
+    memcpy(&p, &bits, sizeof p);
+    return x <= 0 ? p : NAN;
+}
+
+#define ODB_BODY "kernels/softmax.real.h"
+#include "kernels/real.h"
+
+#define SOFTMAX_GRAIN (1u << 14)
+
+static enum odb_status softmax_axis(struct odb_kern *k, int *axis)
+{
+    const struct odb_tensor *x = k->in[0];
+    bool flatten = k->op->since < 13;
+    *axis = 0;
+    if (x->rank == 0)
+        return ODB_OK;
+    return odb_kern_axis(k, odb_kern_int(k, "axis", flatten ? 1 : -1), x->rank, flatten, axis);
+}
+
+static enum odb_status softmax_infer(struct odb_kern *k)
+{
+    int axis;
+    ODB_TRY(softmax_axis(k, &axis));
+    return odb_infer_same(k);
+}
+
+static enum odb_status softmax_any(struct odb_kern *k, enum softmax_kind kind)
+{
+    const struct odb_tensor *x = k->in[0];
+    struct softmax s = {.kind = kind, .n = 1, .inner = 1, .x = x->data, .y = k->out[0]->data};
+    int axis;
+    ODB_TRY(softmax_axis(k, &axis));
+    if (x->count == 0)
+        return ODB_OK;
+    if (k->op->since < 13) {
+        s.n = odb_dims_product(x->dims, axis, x->rank);
+    } else if (x->rank > 0) {
+        s.n = (size_t)x->dims[axis];
+        s.inner = odb_dims_product(x->dims, axis + 1, x->rank);
+    }
+    atomic_init(&s.failed, false);
+    odb_parallel_for(x->count / s.n, SOFTMAX_GRAIN / s.n + 1,
+                     ODB_REAL_FN(k, x->dtype, softmax_lanes), &s);
+    if (atomic_load(&s.failed))
+        return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+    return ODB_OK;
+}
+
+static enum odb_status softmax_run(struct odb_kern *k)
+{
+    return softmax_any(k, SOFTMAX_PLAIN);
+}
+
+static enum odb_status softmax_log_run(struct odb_kern *k)
+{
+    return softmax_any(k, SOFTMAX_LOG);
+}
+
+static enum odb_status softmax_hard_run(struct odb_kern *k)
+{
+    return softmax_any(k, SOFTMAX_HARD);
+}
+
+static const struct odb_attr_spec softmax_attrs_1[] = {{"axis", ODB_ATTR_INT, "1", false}, {NULL}};
+static const struct odb_attr_spec softmax_attrs_13[] = {{"axis", ODB_ATTR_INT, "-1", false},
+                                                        {NULL}};
+
+#define SOFTMAX_HARD_FLAGS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
+
+const struct odb_op odb_ops_softmax[] = {
+    {"", "Softmax", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
+     softmax_run, NULL},
+    {"", "Softmax", 13, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_13, softmax_infer,
+     softmax_run, NULL},
+    {"", "LogSoftmax", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
+     softmax_log_run, NULL},
+    {"", "LogSoftmax", 13, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_13,
+     softmax_infer, softmax_log_run, NULL},
+    {"", "Hardmax", 1, 1, 1, 1, 1, SOFTMAX_HARD_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1,
+     softmax_infer, softmax_hard_run, NULL},
+    {"", "Hardmax", 13, 1, 1, 1, 1, SOFTMAX_HARD_FLAGS, {ODB_T_FLOAT}, softmax_attrs_13,
+     softmax_infer, softmax_hard_run, NULL},
+    {.name = NULL}};
