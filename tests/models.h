@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the tests of model/ share: models from a builder, and the shared test data where it is.
+ */
+#ifndef TESTS_MODELS_H
+#define TESTS_MODELS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "model/build.h"
+#include "model/model.h"
+
+/* Fails the test with the error's text. */
+static inline void models_ok(enum odb_status status, const struct odb_error *err)
+{
+    char text[2048];
+    if (status != ODB_OK)
+        fail_msg("%s", odb_error_text(err, text, sizeof text));
+}
+
+#define MODELS_OK(call)                                                                            \
+    do {                                                                                           \
+        struct odb_error why = ODB_ERROR_INIT;                                                     \
+        models_ok((call), &why);                                                                   \
+    } while (0)
+
+/* The model that the builder holds, which is freed. */
+static inline struct odb_model *models_take(struct odb_builder *b)
+{
+    struct odb_model *model = NULL;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    MODELS_OK(odb_model_open_bytes(&model, bytes.data, bytes.len, NULL, "", "built", &why));
+    odb_buf_dispose(&bytes);
+    return model;
+}
+
+static inline struct odb_tensor *models_f32(int rank, const int64_t *dims, const float *values)
+{
+    struct odb_tensor *t = NULL;
+    MODELS_OK(odb_tensor_copy_of(&t, ODB_F32, rank, dims, values, &why));
+    return t;
+}
+
+static inline int models_value(const struct odb_model *model, const char *name)
+{
+    const struct odb_value *value = odb_graph_value(model->graph, name);
+    if (!value)
+        fail_msg("no value '%s'", name);
+    return value->index;
+}
+
+/* A fresh folder; removed with what is in it by models_remove. */
+static inline char *models_folder(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *path = odb_xasprintf("%s/odb-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    assert_non_null(mkdtemp(path));
+    return path;
+}
+
+static inline void models_remove(char *folder)
+{
+    char *command = odb_xasprintf("rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+    free(command);
+    free(folder);
+}
+
+/* "SHARED/data/…", or NULL where the shared data is absent. The caller frees it. */
+static inline char *models_shared(const char *name)
+{
+    const char *shared = getenv("ONNXDBG_SHARED");
+    char *path = odb_xasprintf("%s/data/%s", shared && *shared ? shared : "../shared", name);
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+#define MODELS_SKIP()                                                                              \
+    do {                                                                                           \
+        print_message("skipped: no shared test data (set ONNXDBG_SHARED)\n");                      \
+        skip();                                                                                    \
+    } while (0)
+
+#endif
