@@ -39,4 +39,7 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
                                struct odb_error *err) ODB_MUST_USE;
 void odb_feeds_free(struct odb_feeds *feeds);
 
+/* A tensor's name as a file may bear it: shown safely, without slashes. Owned by the caller. */
+char *odb_file_name(const char *name);
+
 #endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+json_t *odb_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *json = json_string(text);
+    if (json)
+        return json;
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, text);
+    json = json_string(odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+    return json ? json : json_null();
+}
+
+json_t *odb_json_real(double v)
+{
+    if (isnan(v))
+        return json_string("nan");
+    if (isinf(v))
+        return json_string(v > 0 ? "inf" : "-inf");
+    return json_real(v);
+}
+
+json_t *odb_json_type_shape(const struct odb_type *type)
+{
+    if (!type->known || type->kind != ODB_TENSOR || type->rank < 0)
+        return json_null();
+    json_t *shape = json_array();
+    for (int i = 0; i < type->rank; i++)
+        json_array_append_new(shape, type->dims[i].value >= 0 ? json_integer(type->dims[i].value)
+                                                              : odb_json_text(type->dims[i].param));
+    return shape;
+}
+
+json_t *odb_json_shape(const struct odb_tensor *t)
+{
+    if (t->kind != ODB_TENSOR)
+        return json_null();
+    json_t *shape = json_array();
+    for (int i = 0; i < t->rank; i++)
+        json_array_append_new(shape, json_integer(t->dims[i]));
+    return shape;
+}
+
+void odb_json_put(json_t *json, struct odb_buf *out)
+{
+    char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    if (text)
+        odb_buf_puts(out, text);
+    odb_buf_putc(out, '\n');
+    free(text);
+    json_decref(json);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What JSON cannot hold, written the same way everywhere: numbers that are not finite as "inf",
+ * "-inf" and "nan", names that are not UTF-8 with \xNN for their bytes.
+ */
+#ifndef ODB_ENGINE_JSON_H
+#define ODB_ENGINE_JSON_H
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "model/model.h"
+
+/* New references, never NULL; odb_json_text(NULL) is null. */
+json_t *odb_json_text(const char *text);
+json_t *odb_json_real(double v);
+/* [1, 3], as declared: a number, a symbolic name, or null. null when the rank is not declared. */
+json_t *odb_json_type_shape(const struct odb_type *type);
+json_t *odb_json_shape(const struct odb_tensor *t);
+/* Appends the text and a newline; takes the reference over. */
+void odb_json_put(json_t *json, struct odb_buf *out);
+
+#endif

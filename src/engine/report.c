@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "engine/json.h"
+
+const char *odb_diagnosis_name(enum odb_diagnosis kind)
+{
+    static const char *const names[] = {
+#define REPORT_NAME(name, text) [ODB_KIND_##name] = text,
+        ODB_DIAGNOSIS_LIST(REPORT_NAME)
+#undef REPORT_NAME
+    };
+    return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
+}
+
+struct odb_report *odb_report_new(const struct odb_model *model)
+{
+    struct odb_report *report = odb_new(struct odb_report);
+    report->model = model;
+    report->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
+    return report;
+}
+
+void odb_report_free(struct odb_report *report)
+{
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->warnings.n; i++)
+        free(report->warnings.items[i]);
+    for (size_t i = 0; i < report->steps.n; i++)
+        free(report->steps.items[i].why);
+    for (size_t i = 0; i < report->culprits.n; i++)
+        free(report->culprits.items[i].text);
+    free(report->warnings.items);
+    free(report->steps.items);
+    free(report->culprits.items);
+    free(report->reference);
+    free(report->target);
+    free(report->golden);
+    free(report->tolerance);
+    free(report->values);
+    free(report->target_description);
+    free(report);
+}
+
+void odb_report_warn(struct odb_report *report, const char *fmt, ...)
+{
+    va_list args;
+    char line[1024];
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_push(&report->warnings, odb_xstrdup(line));
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+static void report_set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+static json_t *report_number(struct odb_number number)
+{
+    return number.known ? odb_json_real(number.v) : json_null();
+}
+
+static void report_numbers(json_t *object, const struct odb_value_report *numbers)
+{
+    report_set(object, "error", report_number(numbers->error));
+    report_set(object, "error_mean", report_number(numbers->error_mean));
+    report_set(object, "local_error", report_number(numbers->local_error));
+    report_set(object, "inherited_error", report_number(numbers->inherited_error));
+    report_set(object, "gain", report_number(numbers->gain));
+    report_set(object, "noise", report_number(numbers->noise));
+    report_set(object, "local_noise", report_number(numbers->local_noise));
+}
+
+static json_t *report_value_key(const struct odb_report *report, int value)
+{
+    const struct odb_graph *graph = report->model->graph;
+    char key[512];
+    if (value == ODB_NO_VALUE)
+        return json_null();
+    if (*graph->values[value].name)
+        return odb_json_text(graph->values[value].name);
+    return odb_json_text(odb_value_key(graph, &graph->values[value], key, sizeof key));
+}
+
+static json_t *report_inputs(const struct odb_report *report)
+{
+    json_t *inputs = json_array();
+    for (size_t i = 0; report->feeds && i < report->feeds->n; i++) {
+        const struct odb_feed *feed = &report->feeds->items[i];
+        json_t *input = json_object();
+        report_set(input, "name", report_value_key(report, feed->value));
+        report_set(input, "dtype", odb_json_text(odb_dtype_info(feed->tensor->dtype)->name));
+        report_set(input, "shape", odb_json_shape(feed->tensor));
+        report_set(input, "source", odb_json_text(feed->source));
+        json_array_append_new(inputs, input);
+    }
+    return inputs;
+}
+
+static json_t *report_steps(const struct odb_report *report)
+{
+    json_t *steps = json_array();
+    for (size_t i = 0; i < report->steps.n; i++) {
+        const struct odb_search_step *step = &report->steps.items[i];
+        json_t *object = json_object();
+        report_set(object, "step", odb_json_text(step->step));
+        report_set(object, "why", odb_json_text(step->why));
+        report_set(object, "loads", json_integer((json_int_t)step->loads));
+        report_set(object, "runs", json_integer((json_int_t)step->runs));
+        report_set(object, "seconds", odb_json_real(step->seconds));
+        json_array_append_new(steps, object);
+    }
+    return steps;
+}
+
+static json_t *report_opinion(enum odb_opinion opinion)
+{
+    static const char *const names[] = {[ODB_OPINION_TARGET] = "target",
+                                        [ODB_OPINION_REFERENCE] = "reference",
+                                        [ODB_OPINION_NEITHER] = "neither"};
+    return odb_json_text(opinion < ODB_COUNT(names) ? names[opinion] : NULL);
+}
+
+static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
+{
+    const struct odb_node *node = &report->model->graph->nodes[culprit->node];
+    json_t *object = json_object();
+    report_set(object, "index", json_integer(culprit->node));
+    report_set(object, "name", odb_json_text(node->name));
+    report_set(object, "op_type", odb_json_text(node->op_type));
+    report_set(object, "domain", odb_json_text(node->domain));
+    report_set(object, "value", report_value_key(report, culprit->value));
+    report_set(object, "path", json_string("")); /* of the main graph */
+    report_set(object, "kind", odb_json_text(odb_diagnosis_name(culprit->kind)));
+    report_numbers(object, &culprit->numbers);
+    report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
+    report_set(object, "verified", json_boolean(culprit->verified));
+    report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
+    report_set(object, "text", odb_json_text(culprit->text));
+    return object;
+}
+
+/* What can be wrong: what is fed and what nodes make. */
+static json_t *report_values(const struct odb_report *report)
+{
+    const struct odb_graph *graph = report->model->graph;
+    json_t *values = json_array();
+    for (size_t i = 0; i < graph->n_values; i++) {
+        const struct odb_value *value = &graph->values[i];
+        const struct odb_value_report *numbers = &report->values[i];
+        json_t *object;
+        if (value->producer == ODB_NO_NODE && (!value->is_input || value->init))
+            continue;
+        object = json_object();
+        report_set(object, "name", report_value_key(report, (int)i));
+        report_set(object, "node",
+                   value->producer == ODB_NO_NODE ? json_null() : json_integer(value->producer));
+        report_set(object, "verdict", odb_json_text(odb_verdict_name(numbers->verdict)));
+        report_numbers(object, numbers);
+        report_set(object, "boundary", json_boolean(numbers->boundary));
+        report_set(object, "culprit", json_boolean(numbers->culprit));
+        report_set(object, "reason", odb_json_text(numbers->reason));
+        json_array_append_new(values, object);
+    }
+    return values;
+}
+
+static json_t *report_model(const struct odb_report *report)
+{
+    json_t *model = json_object();
+    report_set(model, "path", odb_json_text(report->model->path));
+    report_set(model, "sha256", odb_json_text(report->sha256));
+    report_set(model, "nodes", json_integer((json_int_t)report->model->graph->n_nodes));
+    return model;
+}
+
+void odb_report_json(const struct odb_report *report, struct odb_buf *out)
+{
+    json_t *root = json_object(), *warnings = json_array(), *culprits = json_array();
+    for (size_t i = 0; i < report->warnings.n; i++)
+        json_array_append_new(warnings, odb_json_text(report->warnings.items[i]));
+    for (size_t i = 0; i < report->culprits.n; i++)
+        json_array_append_new(culprits, report_culprit(report, &report->culprits.items[i]));
+    report_set(root, "schema", json_integer(1));
+    report_set(root, "onnxdbg", json_string(ODB_VERSION));
+    report_set(root, "model", report_model(report));
+    report_set(root, "reference", odb_json_text(report->reference));
+    report_set(root, "target", odb_json_text(report->target));
+    report_set(root, "target_description", odb_json_text(report->target_description));
+    report_set(root, "tolerance", odb_json_text(report->tolerance));
+    report_set(root, "expect", odb_json_text(report->expect));
+    report_set(root, "inputs", report_inputs(report));
+    report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
+    report_set(root, "warnings", warnings);
+    report_set(root, "strategy", report_steps(report));
+    report_set(root, "target_loads", json_integer((json_int_t)report->target_loads));
+    report_set(root, "target_runs", json_integer((json_int_t)report->target_runs));
+    report_set(root, "seconds", odb_json_real(report->seconds));
+    report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
+    report_set(root, "target_seconds", odb_json_real(report->target_seconds));
+    report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
+    report_set(root, "culprits", culprits);
+    report_set(root, "values", report_values(report));
+    odb_json_put(root, out);
+}
