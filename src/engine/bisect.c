@@ -165,8 +165,10 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     for (size_t f = 0; f < b->feeds->n; f++)
         b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
     bisection_step_begin(b, "reference");
-    ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, reference, expect, b->options->seed,
-                           &b->options->hooks, err));
+    b->trace = b->options->trace;
+    if (!b->trace)
+        ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, reference, expect, b->options->seed,
+                               &b->options->hooks, err));
     b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
     b->report->n_unsupported = b->trace->n_unsupported;
     bisection_step_end(b, "reference", "every value by the reference and in float64");
@@ -542,7 +544,8 @@ static void bisect_finish(struct bisection *b, double start)
     if (b->target)
         odb_prober_dispose(&b->prober);
     odb_target_close(b->target);
-    odb_trace_free(b->trace);
+    if (b->trace != b->options->trace)
+        odb_trace_free(b->trace);
 }
 
 enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,

@@ -41,6 +41,8 @@ struct odb_search_hooks {
     void *payload;
 };
 
+struct odb_trace;
+
 struct odb_bisect_options {
     const char *reference; /* spec; default "cpu" */
     const char *target;    /* spec; required */
@@ -48,6 +50,8 @@ struct odb_bisect_options {
     const char *expect; /* "f16", "bf16", "tf32", or NULL */
     enum odb_strategy strategy;
     uint64_t seed; /* of noisy runs and jitter */
+    struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
+                                feeds, reference and expect; NULL: made here, once per search */
     struct odb_search_hooks hooks;
 };
 

@@ -15,7 +15,7 @@ struct bisection {
     const struct odb_feeds *feeds;            /* borrowed */
     const struct odb_bisect_options *options; /* borrowed */
     struct odb_report *report;                /* the caller's */
-    struct odb_trace *trace;                  /* owned */
+    struct odb_trace *trace;                  /* owned, unless the options brought it */
     struct odb_target *target;                /* owned */
     struct odb_prober prober;
     struct odb_judge judge;

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Plants faults in real models and asks the search who did it. One TAP line per model and kind.
+ *
+ *   planted [--target SPEC] [--expect TYPE] [--kinds LIST] [--sample N] [--seed S] MODEL…
+ *
+ * MODEL is an .onnx file or a folder with model.onnx and test_data_set_0. Kinds: scale, nan,
+ * crash, hang, hidden, none. --sample 0 takes every eligible node.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "engine/bisect.h"
+#include "engine/clock.h"
+#include "engine/trace.h"
+#include "tensor/random.h"
+
+struct options {
+    const char *target, *expect;
+    char *kinds;
+    size_t sample;
+    uint64_t seed;
+};
+
+/* What became of the faults of one kind in one model, or in all. */
+struct score {
+    size_t planted, named, region, masked, refused;
+    size_t loads, runs;
+    double seconds;
+};
+
+struct subject {
+    const char *path;
+    struct odb_model *model;
+    struct odb_feeds *feeds;
+    struct odb_trace *trace;
+    int *eligible;
+    size_t n_eligible;
+};
+
+static size_t tap_number;
+static bool tap_failed;
+
+static void tap(bool good, const char *text)
+{
+    printf("%sok %zu - %s\n", good ? "" : "not ", ++tap_number, text);
+    fflush(stdout);
+    tap_failed = tap_failed || !good;
+}
+
+/* A node can be planted when it has a float output that is finite and not all zero. */
+static bool eligible(const struct subject *s, const struct odb_node *node)
+{
+    for (int o = 0; o < node->n_out; o++) {
+        const struct odb_tensor *t = node->out[o] < 0 ? NULL : s->trace->ref[node->out[o]];
+        if (!t || t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype))
+            continue;
+        struct odb_gap gap;
+        odb_gap_measure(&gap, t, t);
+        const struct odb_value *value = &s->model->graph->values[node->out[o]];
+        bool read = value->n_consumers > 0 || value->is_output;
+        return read && value->name[0] && gap.rms > 0 && !odb_cpu_random(s->trace->cpu, node->index);
+    }
+    return false;
+}
+
+static enum odb_status subject_open(struct subject *s, const char *path,
+                                    const struct options *options, struct odb_error *err)
+{
+    struct stat st;
+    struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
+    struct odb_search_hooks quiet = {0};
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    char *file = folder ? odb_xasprintf("%s/model.onnx", path) : odb_xstrdup(path);
+    char *data = odb_xasprintf("%s/test_data_set_0", path);
+    enum odb_precision expect = ODB_PREC_NATIVE;
+    enum odb_status status = ODB_OK;
+    *s = (struct subject){.path = path};
+    inputs.inputs_from = folder ? data : NULL;
+    if (options->expect) {
+        char spec[32];
+        snprintf(spec, sizeof spec, "cpu:%s", options->expect);
+        ODB_TRY_OUT(odb_precision_parse(&expect, spec, err));
+    }
+    ODB_TRY_OUT(odb_model_open(&s->model, file, err));
+    ODB_TRY_OUT(odb_feeds_make(&s->feeds, s->model, &inputs, err));
+    ODB_TRY_OUT(odb_trace_make(&s->trace, s->model, s->feeds, ODB_PREC_NATIVE, expect, 0, &quiet,
+                               err));
+    s->eligible = odb_new_n(int, s->model->graph->n_nodes);
+    for (size_t n = 0; n < s->model->graph->n_nodes; n++)
+        if (eligible(s, &s->model->graph->nodes[n]))
+            s->eligible[s->n_eligible++] = (int)n;
+out:
+    free(file);
+    free(data);
+    return status;
+}
+
+static void subject_close(struct subject *s)
+{
+    free(s->eligible);
+    odb_trace_free(s->trace);
+    odb_feeds_free(s->feeds);
+    odb_model_free(s->model);
+}
+
+static char *fault_spec(const char *kind, int node, const char *target)
+{
+    if (strcmp(kind, "none") == 0)
+        return odb_xstrdup(target);
+    if (strcmp(kind, "hidden") == 0)
+        return odb_xasprintf("fault:scale,node=#%d,amount=1e-2,hidden@%s", node, target);
+    if (strcmp(kind, "scale") == 0)
+        return odb_xasprintf("fault:scale,node=#%d,amount=1e-2@%s", node, target);
+    if (strcmp(kind, "hang") == 0)
+        return odb_xasprintf("fault:hang,node=#%d,timeout=2@%s", node, target);
+    return odb_xasprintf("fault:%s,node=#%d@%s", kind, node, target);
+}
+
+/* Plants one fault; true when the answer is right. what gets a word on a wrong one. */
+static bool plant(const struct subject *s, const struct options *options, const char *kind,
+                  int node, struct score *score, char *what, size_t size)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_report *report = NULL;
+    char *spec = fault_spec(kind, node, options->target);
+    struct odb_bisect_options search = {.reference = "cpu",
+                                        .target = spec,
+                                        .tolerance = ODB_CRITERION_DEFAULT,
+                                        .expect = options->expect,
+                                        .trace = s->trace};
+    bool hidden = strcmp(kind, "hidden") == 0, none = strcmp(kind, "none") == 0;
+    enum odb_status status = odb_bisect(&report, s->model, s->feeds, &search, &err);
+    const struct odb_culprit *first =
+        report && report->culprits.n ? &report->culprits.items[0] : NULL;
+    bool right = false;
+    score->planted++;
+    snprintf(what, size, "nobody");
+    if (status != ODB_OK) {
+        odb_error_text(&err, what, size);
+        right = hidden && strstr(what, "original output");
+        score->refused += right;
+    } else if (none) {
+        right = !first && !report->outputs_diverge;
+    } else if (first && first->node == node) {
+        right = true;
+        score->named++;
+    } else if (hidden && first && first->segment[0] <= node && node <= first->segment[1]) {
+        right = first->kind == ODB_KIND_PROBE_EFFECT || first->kind == ODB_KIND_FUSION;
+        score->region += right;
+    } else if (hidden && !first && !report->outputs_diverge) {
+        right = true; /* nothing to see from outside: no output shows it */
+    }
+    if (report) {
+        score->masked += !report->outputs_diverge && !none;
+        score->loads += report->target_loads;
+        score->runs += report->target_runs;
+        score->seconds += report->seconds;
+    }
+    if (first && !right) {
+        const struct odb_node *n = &s->model->graph->nodes[first->node];
+        snprintf(what, size, "#%d %s (%s, local %.3g, noise %.3g)", first->node, n->op_type,
+                 odb_diagnosis_name(first->kind), first->numbers.local_error.v,
+                 first->numbers.local_noise.v);
+    } else if (!right && status == ODB_OK && report->outputs_diverge) {
+        snprintf(what, size, "nobody, though the outputs diverge");
+    }
+    odb_report_free(report);
+    free(spec);
+    return right;
+}
+
+static void run_kind(const struct subject *s, const struct options *options, const char *kind,
+                     struct score *total)
+{
+    struct score score = {0};
+    bool none = strcmp(kind, "none") == 0;
+    size_t n = none ? 1 : s->n_eligible, wrong = 0;
+    size_t wanted = options->sample && !none ? ODB_MIN(options->sample, n) : n;
+    double start = odb_clock();
+    for (size_t i = 0; i < wanted; i++) {
+        char what[400];
+        size_t at = wanted == n ? i : odb_mix64(options->seed + i) % n;
+        int node = none ? -1 : s->eligible[at];
+        if (plant(s, options, kind, node, &score, what, sizeof what))
+            continue;
+        wrong++;
+        printf("# %s %s node %d %s: answered %s\n", s->path, kind, node,
+               node < 0 ? "" : s->model->graph->nodes[node].op_type, what);
+    }
+    char line[600];
+    snprintf(line, sizeof line,
+             "%s %s@%s: planted %zu of %zu eligible, named first %zu, region %zu, masked %zu, "
+             "refused %zu, wrong %zu; %.1f loads %.1f runs per search; %.1f s",
+             s->path, kind, options->target, score.planted, s->n_eligible, score.named,
+             score.region, score.masked, score.refused, wrong,
+             (double)score.loads / (double)ODB_MAX(score.planted, (size_t)1),
+             (double)score.runs / (double)ODB_MAX(score.planted, (size_t)1), odb_clock() - start);
+    tap(wrong == 0 && score.planted > 0, line);
+    total->planted += score.planted;
+    total->named += score.named;
+    total->region += score.region;
+    total->masked += score.masked;
+    total->refused += score.refused;
+    total->loads += score.loads;
+    total->runs += score.runs;
+    total->seconds += score.seconds;
+}
+
+static void run_model(const char *path, const struct options *options, struct score *totals)
+{
+    struct subject s;
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[1200], *kinds = odb_xstrdup(options->kinds), *rest = kinds, *kind;
+    if (subject_open(&s, path, options, &err) != ODB_OK) {
+        tap(false, odb_error_text(&err, text, sizeof text));
+    } else {
+        for (size_t k = 0; (kind = strsep(&rest, ",")); k++)
+            run_kind(&s, options, kind, &totals[k]);
+    }
+    subject_close(&s);
+    free(kinds);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.target = "ort", .kinds = "scale", .sample = 3, .seed = 1};
+    struct score totals[16] = {{0}};
+    int a = 1;
+    for (; a + 1 < argc && strncmp(argv[a], "--", 2) == 0; a += 2) {
+        if (strcmp(argv[a], "--target") == 0)
+            options.target = argv[a + 1];
+        else if (strcmp(argv[a], "--expect") == 0)
+            options.expect = argv[a + 1];
+        else if (strcmp(argv[a], "--kinds") == 0)
+            options.kinds = argv[a + 1];
+        else if (strcmp(argv[a], "--sample") == 0)
+            options.sample = strtoul(argv[a + 1], NULL, 10);
+        else if (strcmp(argv[a], "--seed") == 0)
+            options.seed = strtoull(argv[a + 1], NULL, 10);
+        else
+            break;
+    }
+    if (a >= argc) {
+        fprintf(stderr, "usage: planted [--target SPEC] [--expect TYPE] [--kinds LIST] "
+                        "[--sample N] [--seed S] MODEL…\n");
+        return 2;
+    }
+    for (; a < argc; a++)
+        run_model(argv[a], &options, totals);
+    char *rest = options.kinds = odb_xstrdup(options.kinds), *kind;
+    for (size_t k = 0; (kind = strsep(&rest, ",")) && k < ODB_COUNT(totals); k++)
+        printf("# total %s@%s: planted %zu, named first %zu, region %zu, masked %zu, refused %zu; "
+               "%.1f loads, %.1f runs, %.2f s per search\n",
+               kind, options.target, totals[k].planted, totals[k].named, totals[k].region,
+               totals[k].masked, totals[k].refused,
+               (double)totals[k].loads / (double)ODB_MAX(totals[k].planted, (size_t)1),
+               (double)totals[k].runs / (double)ODB_MAX(totals[k].planted, (size_t)1),
+               totals[k].seconds / (double)ODB_MAX(totals[k].planted, (size_t)1));
+    printf("1..%zu\n", tap_number);
+    free(options.kinds);
+    return tap_failed;
+}

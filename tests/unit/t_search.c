@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The search core against made-up graphs whose culprit is known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/search.h"
+#include "tensor/random.h"
+
+struct world {
+    struct odb_dag dag;
+    size_t *start;
+    int *parents;
+    int culprit;
+    const bool *mute; /* [n] these cannot be tested; NULL: all can */
+    size_t asked;
+};
+
+/* node depends on culprit: the honest oracle of a fault that never hides. */
+static bool depends(const struct odb_dag *dag, int node, int culprit)
+{
+    bool *reached = odb_new_n(bool, dag->n);
+    reached[culprit] = true;
+    for (int i = culprit + 1; i <= node; i++)
+        for (size_t p = dag->start[i]; p < dag->start[i + 1]; p++)
+            reached[i] = reached[i] || reached[dag->parents[p]];
+    bool result = reached[node];
+    free(reached);
+    return result;
+}
+
+static enum odb_status oracle(void *payload, int node, enum odb_answer *answer,
+                              struct odb_error *err)
+{
+    struct world *w = payload;
+    w->asked++;
+    *answer = w->mute && w->mute[node]                  ? ODB_ANSWER_UNTESTABLE
+              : depends(&w->dag, node, w->culprit) ? ODB_ANSWER_BAD
+                                                        : ODB_ANSWER_GOOD;
+    return ODB_OK;
+}
+
+/* Every node but the first gets one to three parents among the last `reach` before it. */
+static struct world world_new(size_t n, size_t reach, uint64_t seed)
+{
+    struct world w = {.start = odb_new_n(size_t, n + 1), .parents = odb_new_n(int, 3 * n)};
+    size_t edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        w.start[i] = edges;
+        size_t count = i ? 1 + odb_mix64(seed + i) % 3 : 0;
+        for (size_t p = 0; p < count; p++) {
+            size_t back = 1 + odb_mix64(seed * 7 + i * 3 + p) % ODB_MIN(i, reach);
+            w.parents[edges++] = (int)(i - back);
+        }
+    }
+    w.start[n] = edges;
+    w.dag = (struct odb_dag){n, w.start, w.parents};
+    return w;
+}
+
+static void world_free(struct world *w)
+{
+    free(w->start);
+    free(w->parents);
+}
+
+/* Suspects: the ancestors of sink, sink included. */
+static bool *ancestors(const struct odb_dag *dag, int sink)
+{
+    bool *marks = odb_new_n(bool, dag->n);
+    marks[sink] = true;
+    for (int i = sink; i >= 0; i--)
+        for (size_t p = dag->start[i]; marks[i] && p < dag->start[i + 1]; p++)
+            marks[dag->parents[p]] = true;
+    return marks;
+}
+
+static size_t count(const bool *marks, size_t n)
+{
+    size_t c = 0;
+    for (size_t i = 0; i < n; i++)
+        c += marks[i];
+    return c;
+}
+
+static void test_search__finds_every_culprit_of_random_graphs(void **state)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        size_t n = 2 + odb_mix64(seed) % 60;
+        struct world w = world_new(n, 1 + odb_mix64(seed + 1000) % 12, seed);
+        int sink = (int)n - 1;
+        bool *up = ancestors(&w.dag, sink);
+        for (int c = 0; c < (int)n; c++) {
+            struct odb_error err = ODB_ERROR_INIT;
+            size_t probes;
+            if (!up[c])
+                continue;
+            bool *suspects = odb_xmemdup(up, n * sizeof *up);
+            w.culprit = c;
+            assert_int_equal(odb_search(&w.dag, suspects, oracle, &w, &probes, &err), ODB_OK);
+            assert_int_equal(count(suspects, n), 1);
+            assert_true(suspects[c]);
+            free(suspects);
+        }
+        free(up);
+        world_free(&w);
+    }
+}
+
+static void test_search__chain_takes_log2_probes(void **state)
+{
+    for (size_t n = 1000; n <= 20000; n *= 20) {
+        struct world w = world_new(n, 1, 5);
+        for (int i = 0; i < 20; i++) {
+            struct odb_error err = ODB_ERROR_INIT;
+            size_t probes;
+            bool *suspects = ancestors(&w.dag, (int)n - 1);
+            w.culprit = (int)(odb_mix64(99 + (uint64_t)i) % n);
+            assert_int_equal(odb_search(&w.dag, suspects, oracle, &w, &probes, &err), ODB_OK);
+            assert_true(suspects[w.culprit]);
+            assert_int_equal(count(suspects, n), 1);
+            assert_true(probes <= (size_t)ceil(log2((double)n)) + 3);
+            free(suspects);
+        }
+        world_free(&w);
+    }
+}
+
+static void test_search__untestable_nodes_leave_a_region_that_holds_the_culprit(void **state)
+{
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        size_t n = 40;
+        struct world w = world_new(n, 6, seed);
+        bool *mute = odb_new_n(bool, n);
+        bool *suspects = ancestors(&w.dag, (int)n - 1);
+        struct odb_error err = ODB_ERROR_INIT;
+        size_t probes;
+        for (size_t i = 0; i < n; i++)
+            mute[i] = odb_mix64(seed * 31 + i) % 3 == 0;
+        do
+            w.culprit = (int)(odb_mix64(seed++) % n);
+        while (!suspects[w.culprit]);
+        w.mute = mute;
+        assert_int_equal(odb_search(&w.dag, suspects, oracle, &w, &probes, &err), ODB_OK);
+        assert_true(suspects[w.culprit]);
+        for (size_t i = 0; i + 1 < n; i++) /* a testable suspect would have been asked and settled:
+                                              what is left beside it must be untestable */
+            if (suspects[i] && !mute[i] && (int)i != w.culprit)
+                assert_true(depends(&w.dag, (int)i, w.culprit));
+        free(suspects);
+        free(mute);
+        world_free(&w);
+    }
+}
+
+static enum odb_status stops(void *payload, int node, enum odb_answer *answer,
+                             struct odb_error *err)
+{
+    return odb_fail(err, ODB_CANCELLED, "cancelled");
+}
+
+static void test_search__oracle_status_ends_it(void **state)
+{
+    struct world w = world_new(10, 1, 1);
+    bool *suspects = ancestors(&w.dag, 9);
+    struct odb_error err = ODB_ERROR_INIT;
+    size_t probes;
+    assert_int_equal(odb_search(&w.dag, suspects, stops, NULL, &probes, &err), ODB_CANCELLED);
+    assert_int_equal(probes, 0);
+    free(suspects);
+    world_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_search__finds_every_culprit_of_random_graphs),
+        cmocka_unit_test(test_search__chain_takes_log2_probes),
+        cmocka_unit_test(test_search__untestable_nodes_leave_a_region_that_holds_the_culprit),
+        cmocka_unit_test(test_search__oracle_status_ends_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
