@@ -1,30 +1,36 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `make help` lists the targets. Knobs: DEVELOPER=1 (warnings are errors), SAN=address,undefined
-# or thread, V=1 (show commands), B=build (build folder; a sanitizer gets its own).
+# or SAN=thread (a build folder of its own), V=1 (show commands), B=folder (where objects go).
 
-B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+.DEFAULT_GOAL := all
 comma := ,
+empty :=
+space := $(empty) $(empty)
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 Q := $(if $(V),,@)
 CC ?= cc
 CFLAGS ?= -O2 -g
+SHARED ?= ../shared
+
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
 ifdef DEVELOPER
 WARN += -Werror
 endif
 ifdef SAN
-ifneq ($(filter-out address undefined thread,$(subst $(comma), ,$(SAN))),)
+ifneq ($(filter-out address undefined thread,$(subst $(comma),$(space),$(SAN))),)
 $(error SAN=$(SAN): use address, undefined or thread, separated by commas)
 endif
 SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
 
-PKGS_MIT := libprotobuf-c openblas libmd
-PKGS_GPL := sqlite3 jansson libzip ncursesw readline
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)
-
+# The child program links the MIT part only.
+PKGS_MIT := libprotobuf-c openblas libmd libzip jansson
+PKGS_GPL := sqlite3
 VERSION := 0.1.0
-CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -I$(B) $(PKG_CFLAGS)
-ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno -pthread -MMD -MP
+CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -I$(B) \
+            $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno -pthread \
+             -MMD -MP
 LDFLAGS += $(SANFLAGS) -pthread
 LIBS_MIT := $(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null) -ldl -lm
 LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
@@ -34,13 +40,20 @@ GPL_SRC := $(wildcard src/compare/*.c src/engine/*.c src/session/*.c src/command
 PB_C := $(B)/onnx.pb-c.c $(B)/executor.pb-c.c
 MIT_OBJ := $(MIT_SRC:%.c=$(B)/%.o) $(PB_C:.c=.o)
 GPL_OBJ := $(GPL_SRC:%.c=$(B)/%.o)
+ARCHIVES := $(B)/libonnxdbg.a $(B)/libonnxdbg-mit.a
+PROGRAM := $(if $(SAN),$(B)/onnxdbg,onnxdbg)
+SERVE := $(if $(SAN),$(B)/onnxdbg-serve,onnxdbg-serve)
 
-# build: everything that the checkout makes by default
-all: onnxdbg onnxdbg-serve
+## all: the program ./onnxdbg and its child ./onnxdbg-serve
+all: $(PROGRAM) $(SERVE)
+
+## setup: install what building and testing need (apt packages, ONNX Runtime from npm)
+setup:
+	$(Q)tools/setup.sh
 
 # --- building -------------------------------------------------------------------------------------
 
-$(B)/%.pb-c.c: proto/%.proto
+$(B)/%.pb-c.c $(B)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(B)
 	$(Q)protoc-c --proto_path=proto --c_out=$(B) $<
 
@@ -50,6 +63,9 @@ $(MIT_OBJ) $(GPL_OBJ): | $(PB_C)
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -w -c $< -o $@
+
+# Loops over elements are worth vectorising.
+$(B)/kernels/%.o $(B)/src/tensor/%.o $(B)/src/compare/%.o: CFLAGS += -O3
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -62,22 +78,28 @@ $(B)/libonnxdbg.a: $(GPL_OBJ)
 $(B)/libonnxdbg-mit.a: $(MIT_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-ARCHIVES := $(B)/libonnxdbg.a $(B)/libonnxdbg-mit.a
-PROGRAM := $(if $(SAN),$(B)/onnxdbg,onnxdbg)
-SERVE := $(if $(SAN),$(B)/onnxdbg-serve,onnxdbg-serve)
-
 $(PROGRAM): $(B)/src/main.o $(ARCHIVES)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS) $^ $(LIBS_GPL) $(LIBS_MIT) -o $@
 
 $(SERVE): $(B)/src/serve.o $(B)/libonnxdbg-mit.a
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS) $^ -lzip $(LIBS_MIT) -o $@
+	$(Q)$(CC) $(LDFLAGS) $^ $(LIBS_MIT) -o $@
 
 # Models to test and measure with.
 $(B)/gen-model: tools/gen-model.c tools/gen.c tools/gen.h $(B)/libonnxdbg-mit.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
+
+$(B)/demo.onnx: $(B)/gen-model
+	$(Q)$(B)/gen-model demo $@
+
+# --- demo -----------------------------------------------------------------------------------------
+
+## demo: find a planted fault in a small model, from a bare Debian 12
+demo: setup
+	$(Q)$(MAKE) --no-print-directory all $(B)/demo.onnx
+	$(Q)tools/demo.sh $(B)/demo.onnx
 
 # --- tests ----------------------------------------------------------------------------------------
 
@@ -87,13 +109,39 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
 $(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
 	@echo "  TEST  $@"
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -lcmocka -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) \
+	    -lcmocka -o $@
 
+$(B)/planted: tests/planted/planted.c $(ARCHIVES)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
+
+## check: every test; ends with "N passed, N failed, N skipped"
+check: setup
+	$(Q)$(MAKE) --no-print-directory -j2 check-built
+
+check-built: all unit $(B)/planted $(B)/gen-model $(B)/demo.onnx
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN) tests/check-*
+
+## unit: build the unit tests
 unit: $(UNIT_BIN)
 
--include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d)
+## check-unit: only the unit tests
+check-unit: all unit
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN)
 
+## bench-search: planted faults at every eligible node of the first models, and the cost of a search
+bench-search: all $(B)/planted $(B)/gen-model
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
+
+## clean: remove what was built (not what setup installed)
 clean:
 	rm -rf build build-* onnxdbg onnxdbg-serve
 
-.PHONY: all unit clean
+## help: this list
+help:
+	@sed -n 's/^## //p' Makefile
+
+-include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d)
+
+.PHONY: all setup demo check check-built unit check-unit bench-search clean help
