@@ -48,6 +48,8 @@ enum odb_status odb_model__tensor_of(struct odb_tensor **out, const Onnx__Tensor
 enum odb_status odb_model__sparse_of(struct odb_tensor **out, const Onnx__SparseTensorProto *proto,
                                      struct odb_storage *storage, struct model_files *files,
                                      struct odb_error *err) ODB_MUST_USE;
+/* A weight whose external data is not there: a shape without elements. */
+bool odb_model__is_hollow(const struct odb_tensor *t);
 /* "float[1, N]" for a declared type, appended. */
 void odb_model__type_text(const Onnx__TypeProto *type, struct odb_buf *out);
 

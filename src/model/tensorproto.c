@@ -235,6 +235,11 @@ enum odb_status odb_model__tensor_of(struct odb_tensor **out, const Onnx__Tensor
     return status;
 }
 
+bool odb_model__is_hollow(const struct odb_tensor *t)
+{
+    return t->kind == ODB_TENSOR && !t->data && t->count;
+}
+
 /* Every index must lie inside the dense shape: kernels trust them. */
 static enum odb_status sparse_check(const struct odb_tensor *values,
                                     const struct odb_tensor *indices,
@@ -279,6 +284,12 @@ enum odb_status odb_model__sparse_of(struct odb_tensor **out, const Onnx__Sparse
     }
     ODB_TRY_OUT(odb_model__tensor_of(&items[0], proto->values, storage, files, err));
     ODB_TRY_OUT(odb_model__tensor_of(&items[1], proto->indices, storage, files, err));
+    if (odb_model__is_hollow(items[0]) || odb_model__is_hollow(items[1])) {
+        if (err)
+            *err = *odb_model__files_missing(files);
+        status = ODB_E_MODEL;
+        goto out;
+    }
     ODB_TRY_OUT(sparse_check(items[0], items[1], proto, err));
     ODB_TRY_OUT(odb_tensor_new_container(out, ODB_SPARSE, items, 2, err));
     struct odb_tensor *t = *out;
