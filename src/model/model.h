@@ -134,6 +134,10 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
                                      struct odb_error *err) ODB_MUST_USE;
 void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by ref live on */
 
+/* Locations of external data that the model names, as they stand in it, each once. The array is
+ * the caller's (NULL when there are none), the names are borrowed from the model. */
+const char **odb_model_external_files(const struct odb_model *model, size_t *n);
+
 /* ODB_E_MODEL when weights are missing; to be asked before a model is run or cut. Models from bytes
  * are never without: for them it is an error at once. */
 enum odb_status odb_model_require_data(const struct odb_model *model,

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which files a model's weights lie in: for whoever has to bring them along.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "model/model_int.h"
+
+struct external {
+    struct odb_map *seen; /* owned */
+    ODB_VEC(const char *) list;
+};
+
+static void external_tensor(struct external *e, const Onnx__TensorProto *t)
+{
+    if (!t || t->data_location != ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+        return;
+    for (size_t i = 0; i < t->n_external_data; i++) {
+        const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
+        if (key && value && !strcmp(key, "location") && odb_map_add(e->seen, value, e->list.n))
+            odb_push(&e->list, value);
+    }
+}
+
+static void external_sparse(struct external *e, const Onnx__SparseTensorProto *t)
+{
+    if (!t)
+        return;
+    external_tensor(e, t->values);
+    external_tensor(e, t->indices);
+}
+
+static void external_graph(struct external *e, const Onnx__GraphProto *graph);
+
+static void external_attribute(struct external *e, const Onnx__AttributeProto *a)
+{
+    external_tensor(e, a->t);
+    external_sparse(e, a->sparse_tensor);
+    if (a->g)
+        external_graph(e, a->g);
+    for (size_t i = 0; i < a->n_tensors; i++)
+        external_tensor(e, a->tensors[i]);
+    for (size_t i = 0; i < a->n_sparse_tensors; i++)
+        external_sparse(e, a->sparse_tensors[i]);
+    for (size_t i = 0; i < a->n_graphs; i++)
+        external_graph(e, a->graphs[i]);
+}
+
+static void external_nodes(struct external *e, Onnx__NodeProto *const *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < nodes[i]->n_attribute; k++)
+            external_attribute(e, nodes[i]->attribute[k]);
+}
+
+static void external_graph(struct external *e, const Onnx__GraphProto *graph)
+{
+    for (size_t i = 0; i < graph->n_initializer; i++)
+        external_tensor(e, graph->initializer[i]);
+    for (size_t i = 0; i < graph->n_sparse_initializer; i++)
+        external_sparse(e, graph->sparse_initializer[i]);
+    external_nodes(e, graph->node, graph->n_node);
+}
+
+const char **odb_model_external_files(const struct odb_model *model, size_t *n)
+{
+    struct external e = {.seen = odb_map_new()};
+    const Onnx__ModelProto *proto = model->priv->proto;
+    if (proto->graph)
+        external_graph(&e, proto->graph);
+    for (size_t i = 0; i < proto->n_functions; i++)
+        external_nodes(&e, proto->functions[i]->node, proto->functions[i]->n_node);
+    odb_map_free(e.seen);
+    *n = e.list.n;
+    return e.list.items;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the tests of executors share: where the child program is, small models, small tensors.
+ */
+#ifndef ODB_TESTS_EXECUTOR_HELP_H
+#define ODB_TESTS_EXECUTOR_HELP_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "executor/executor.h"
+#include "model/build.h"
+
+/* ONNXDBG_SERVE for target.c: as set already, else the one of this build. */
+static inline void help_find_serve(void)
+{
+    char self[4096], path[4200];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    for (int up = 0; up < 3; up++) { /* build/tests/unit/t_x -> build */
+        char *slash = strrchr(self, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    snprintf(path, sizeof path, "%s/onnxdbg-serve", self);
+    if (access(path, X_OK) < 0)
+        snprintf(path, sizeof path, "%s/onnxdbg-serve", getcwd(self, sizeof self));
+    setenv("ONNXDBG_SERVE", path, 0);
+}
+
+static inline bool help_has_ort(void)
+{
+    char why[512] = "";
+    odb_executor_find("ort")->available(why, sizeof why);
+    if (why[0])
+        print_message("skipped: %s\n", why);
+    return !why[0];
+}
+
+/* Fails the test with the error's text. */
+static inline void help_ok(enum odb_status status, const struct odb_error *err)
+{
+    char text[2048];
+    if (status != ODB_OK)
+        fail_msg("status %d: %s", status, odb_error_text(err, text, sizeof text));
+}
+
+static inline void help_has_text(const struct odb_error *err, const char *part)
+{
+    char text[2048];
+    odb_error_text(err, text, sizeof text);
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in: %s", part, text);
+}
+
+/* A float tensor of one row: (1, n) or, with n given as rows * cols, (rows, cols). */
+static inline struct odb_tensor *help_floats(int64_t rows, int64_t cols, const float *v)
+{
+    struct odb_tensor *t;
+    struct odb_error err = ODB_ERROR_INIT;
+    help_ok(odb_tensor_copy_of(&t, ODB_F32, 2, (int64_t[]){rows, cols}, v, &err), &err);
+    return t;
+}
+
+/* x (2, 4) -> Neg "first" -> a -> Abs "second" -> b -> Sqrt "third" -> y; and side = a + b by "Add
+ * "side" when wanted. probe: name of an extra output, or NULL. */
+static inline void help_chain(struct odb_buf *bytes, const char *probe)
+{
+    struct odb_builder *b = odb_build_new("chain", 17);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_node(b, "Neg", "first", "x", "a");
+    odb_build_node(b, "Abs", "second", "a", "b");
+    odb_build_node(b, "Sqrt", "third", "b", "y");
+    odb_build_node(b, "Add", "fourth", "a b", "side");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_output_typed(b, "side", ODB_F32, 2, (int64_t[]){2, 4});
+    if (probe)
+        odb_build_output_typed(b, probe, ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_bytes(b, bytes);
+    odb_build_free(b);
+}
+
+static const char *const help_chain_outputs[] = {"y", "side"};
+static const int help_identity[] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const float help_x[] = {1, -4, 9, -16, 25, -36, 49, -64};
+
+static inline struct odb_load help_load(const struct odb_buf *bytes, size_t n_nodes)
+{
+    return (struct odb_load){.bytes = bytes->data,
+                             .size = bytes->len,
+                             .dir = ".",
+                             .node_index = help_identity,
+                             .n_nodes = n_nodes,
+                             .original_outputs = help_chain_outputs,
+                             .n_original_outputs = 2};
+}
+
+static inline void help_floats_equal(const struct odb_tensor *t, const float *want, size_t n)
+{
+    assert_non_null(t);
+    assert_int_equal(t->dtype, ODB_F32);
+    assert_int_equal(t->count, n);
+    for (size_t i = 0; i < n; i++)
+        if (odb_tensor_f64(t, i) != (double)want[i])
+            fail_msg("element %zu is %g, not %g", i, odb_tensor_f64(t, i), (double)want[i]);
+}
+
+#endif
