@@ -175,7 +175,7 @@ static enum odb_status act_infer_prelu(struct odb_kern *k)
 {
     int rank;
     int64_t dims[ODB_MAX_RANK];
-    if (k->in[1]->dtype != k->in[0]->dtype)
+    if (!odb_ew_same_type(k, 0, 1))
         return ODB_KERN_FAIL(k, "X is %s and slope is %s; PRelu wants one type",
                              odb_dtype_info(k->in[0]->dtype)->name,
                              odb_dtype_info(k->in[1]->dtype)->name);

@@ -45,7 +45,7 @@ static enum odb_status choose_infer_where(struct odb_kern *k)
     int rank;
     int64_t dims[ODB_MAX_RANK];
     enum odb_dtype dtype = k->in[1]->dtype;
-    if (dtype != k->in[2]->dtype)
+    if (!odb_ew_same_type(k, 1, 2))
         return ODB_KERN_FAIL(k, "X is %s and Y is %s; Where wants one type",
                              odb_dtype_info(dtype)->name, odb_dtype_info(k->in[2]->dtype)->name);
     ODB_TRY(odb_ew_shape(k, &rank, dims));

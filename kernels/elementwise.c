@@ -156,10 +156,16 @@ enum odb_status odb_ew_shape(struct odb_kern *k, int *rank, int64_t *dims)
     return ODB_OK;
 }
 
+bool odb_ew_same_type(const struct odb_kern *k, int i, int j)
+{
+    enum odb_dtype a = k->in[i]->dtype, b = k->in[j]->dtype;
+    return a == b || (k->carry_f64 && odb_dtype_is_float(a) && odb_dtype_is_float(b));
+}
+
 static enum odb_status ew_check_types(struct odb_kern *k)
 {
     for (int i = 1; i < k->n_in; i++)
-        if (k->in[i]->dtype != k->in[0]->dtype)
+        if (!odb_ew_same_type(k, 0, i))
             return ODB_KERN_FAIL(k, "inputs of types %s and %s; %s wants one type",
                                  odb_dtype_info(k->in[0]->dtype)->name,
                                  odb_dtype_info(k->in[i]->dtype)->name, k->op->name);

@@ -38,6 +38,9 @@ enum odb_status odb_ew_run(struct odb_kern *k, const odb_ew_loop *loops,
                            const void *arg) ODB_MUST_USE;
 enum odb_status odb_ew_run_first(struct odb_kern *k, const odb_ew_loop *loops,
                                  const void *arg) ODB_MUST_USE;
+/* Whether inputs i and j are of one declared type. In double mode all floats are: some may come
+ * carried as double, others not yet. */
+bool odb_ew_same_type(const struct odb_kern *k, int i, int j);
 /* ODB_E_OPERATOR unless all inputs are there and are tensors. */
 enum odb_status odb_ew_check(struct odb_kern *k) ODB_MUST_USE;
 

@@ -137,8 +137,8 @@ static enum odb_status quant_infer(struct odb_kern *k)
     const struct odb_tensor *x = k->in[0], *zero = odb_kern_in(k, 2);
     enum odb_dtype dtype;
     ODB_TRY(quant_type(k, zero, ODB_U8, &dtype));
-    bool carried = k->carry_f64 && odb_dtype_is_float(dtype); /* whatever float it stands for */
-    if (zero && zero->dtype != dtype && !(carried && odb_dtype_is_float(zero->dtype)))
+    bool carried = k->carry_f64 && zero && odb_dtype_is_float(zero->dtype);
+    if (zero && zero->dtype != dtype && !(carried && dtype == ODB_F64))
         return ODB_KERN_FAIL(k, "output_dtype is %s, but the zero point is %s",
                              odb_dtype_info(dtype)->name, odb_dtype_info(zero->dtype)->name);
     return odb_kern_outline(k, 0, dtype, x->rank, x->dims);
