@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/models.h"
+
+#include "model/pack.h"
+#include "tools/gen.c"
+
+static struct odb_model *text_generated(const char *kind)
+{
+    return models_take(gen_model(kind, &(struct gen_options){.seed = 42}, NULL));
+}
+
+static void text_check_node(const struct odb_model *model, size_t node, const char *expected)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_node_text(model->graph, &model->graph->nodes[node], &out);
+    assert_string_equal(odb_buf_text(&out), expected);
+    odb_buf_dispose(&out);
+}
+
+static const char text_odd[] =
+    "<\n"
+    "    ir_version: 8,\n"
+    "    opset_import: [\"\" : 17, \"local\" : 1],\n"
+    "    producer_name: \"onnxdbg\",\n"
+    "    producer_version: \"" ODB_VERSION "\",\n"
+    "    metadata_props: [\"purpose\": \"legal, but unusual\"]\n"
+    ">\n"
+    "\"odd graph\" (float[2, 6] x, bool flag, int64[2] which) => (y, counts, mask, chosen)\n"
+    "<\n"
+    "    int64[2] ones = {1, 1},\n"
+    "    int64[3] parts = {2, 2, 2},\n"
+    "    float ceiling = {0.75},\n"
+    "    float16 half = {1.5}\n"
+    ">\n"
+    "{\n"
+    "    [cut] left, middle, \"right/odd:0\" = Split <axis: int = 1> (x, parts)\n"
+    "    [\"same name\"] clipped = Clip (\"right/odd:0\", \"\", ceiling)\n"
+    "    left16 = Cast <to: int = 10> (left)\n"
+    "    big16 = Mul (left16, half)\n"
+    "    big = Cast <to: int = 1> (big16)\n"
+    "    [compare] mask = Greater (big, middle)\n"
+    "    rest = Not (mask)\n"
+    "    chosen = Where (rest, big, middle)\n"
+    "    shape = Shape (x)\n"
+    "    [pick] sizes = Gather (shape, which)\n"
+    "    counts = Add (sizes, ones)\n"
+    "    counts32 = Cast <to: int = 1> (counts)\n"
+    "    [branch] branched = If (flag) <then_branch: graph = then () => (float[2, 2] then)\n"
+    "    <\n"
+    "        float amount = {2}\n"
+    "    >\n"
+    "    {\n"
+    "        [\"same name\"] then = Add (clipped, amount)\n"
+    "    }, else_branch: graph = else () => (float[2, 2] else)\n"
+    "    <\n"
+    "        float amount = {-1.5}\n"
+    "    >\n"
+    "    {\n"
+    "        [\"same name\"] else = Mul (clipped, amount)\n"
+    "    }>\n"
+    "    [call] scaled = local.Scaled <alpha: float = 0.5> (branched)\n"
+    "    y = Sum (scaled, chosen, counts32)\n"
+    "}\n"
+    "<\n"
+    "    domain: \"local\",\n"
+    "    opset_import: [\"\" : 17]\n"
+    ">\n"
+    "Scaled <alpha> (X) => (Y)\n"
+    "{\n"
+    "    alpha = Constant <value_float: float = @alpha> ()\n"
+    "    [scale] scaled = Mul (X, alpha)\n"
+    "    Y = Add (scaled, X)\n"
+    "}\n";
+
+static void test_text__whole_model(void **state)
+{
+    struct odb_model *model = text_generated("odd");
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_model_text(model, &out);
+    assert_string_equal(odb_buf_text(&out), text_odd);
+    odb_buf_dispose(&out);
+    odb_model_free(model);
+}
+
+static void test_text__nodes(void **state)
+{
+    struct odb_model *model = text_generated("demo");
+    text_check_node(model, 0,
+                    "[\"/stem/conv/Conv\"] \"/stem/conv/Conv_output_0\" = Conv <dilations: ints = "
+                    "[1, 1], group: int = 1, kernel_shape: ints = [3, 3], pads: ints = [1, 1, 1, "
+                    "1], strides: ints = [1, 1]> (image, \"stem.conv.weight\")\n");
+    text_check_node(model, 1,
+                    "[\"/stem/bn/BatchNormalization\"] \"/stem/bn/BatchNormalization_output_0\" = "
+                    "BatchNormalization <epsilon: float = 1e-05, momentum: float = 0.9> "
+                    "(\"/stem/conv/Conv_output_0\", \"stem.bn.weight\", \"stem.bn.bias\", "
+                    "\"stem.bn.running_mean\", \"stem.bn.running_var\")\n");
+    odb_model_free(model);
+}
+
+static void text_check_attr(struct odb_attr attr, const char *expected)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_attr_text(&attr, &out);
+    assert_string_equal(odb_buf_text(&out), expected);
+    odb_buf_dispose(&out);
+}
+
+static struct odb_attr text_string(const char *data, size_t len)
+{
+    return (struct odb_attr){.type = ODB_ATTR_STRING, .s = {data, len}};
+}
+
+static void test_text__attribute_values(void **state)
+{
+    const int64_t ints[20] = {1, 1, -3, 4, 5, 6, 7, 8, 9};
+    const odb_f32 floats[] = {0.1f, 1, -2.5f, 16777216.0f, INFINITY, NAN};
+    const struct odb_str strings[] = {{"a", 1}, {"b\"\\", 3}};
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_INT, .i = INT64_MIN},
+                    "-9223372036854775808");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_FLOAT, .f = 1e-5f}, "1e-05");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_FLOAT, .f = 1.0f / 3}, "0.33333334");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_FLOAT, .f = -INFINITY}, "-inf");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_INTS, .ints = ints, .n = 2}, "[1, 1]");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_INTS}, "[]");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_INTS, .ints = ints, .n = 20},
+                    "[1, 1, -3, 4, 5, 6, 7, 8, ... 20 in all]");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_FLOATS, .floats = floats, .n = 6},
+                    "[0.1, 1, -2.5, 16777216, inf, nan]");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_STRINGS, .strings = strings, .n = 2},
+                    "[\"a\", \"b\\\"\\\\\"]");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_TYPE_PROTO, .text = "float[1]"}, "float[1]");
+    text_check_attr((struct odb_attr){.type = ODB_ATTR_INT, .ref_name = "outer"}, "@outer");
+    text_check_attr((struct odb_attr){.type = (enum odb_attr_type)99}, "");
+}
+
+/* Strings come from files: nothing in them may reach a terminal as a command. */
+static void test_text__strings_are_safe(void **state)
+{
+    char longer[600];
+    memset(longer, 'x', sizeof longer);
+    text_check_attr(text_string("SAME_UPPER", 10), "\"SAME_UPPER\"");
+    text_check_attr(text_string(NULL, 0), "\"\"");
+    text_check_attr(text_string("a\0b", 3), "\"a\\x00b\"");
+    text_check_attr(text_string("\x1b[2J\n", 5), "\"\\x1b[2J\\x0a\"");
+    text_check_attr(text_string("\xc3\xa4\xff", 3), "\"\xc3\xa4\\xff\"");
+    struct odb_attr attr = text_string(longer, sizeof longer);
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_attr_text(&attr, &out);
+    assert_int_equal(out.len, 2 + 256 + strlen("... 600 bytes in all"));
+    assert_string_equal(out.data + out.len - 20, "... 600 bytes in all");
+    odb_buf_dispose(&out);
+}
+
+static void test_text__tensors(void **state)
+{
+    struct odb_tensor *small = models_f32(2, (int64_t[]){2, 2}, (float[]){1, 2, 3, 4});
+    struct odb_tensor *large = NULL, *words = NULL, *shape = NULL;
+    MODELS_OK(odb_tensor_new(&large, ODB_U64, 1, (int64_t[]){9}, &why));
+    memset(large->data, 0xff, 8);
+    MODELS_OK(odb_tensor_copy_of(&words, ODB_STRING, 1, (int64_t[]){1}, &(struct odb_str){"hi", 2},
+                                 &why));
+    MODELS_OK(odb_tensor_new_shape(&shape, ODB_F16, 2, (int64_t[]){3, 4}, &why));
+    struct {
+        struct odb_tensor *t;
+        const char *expected;
+    } rows[] = {
+        {small, "float[2, 2] {1, 2, 3, 4}"},
+        {large, "uint64[9] {18446744073709551615, 0, 0, 0, ... 9 in all}"},
+        {words, "string[1] {\"hi\"}"},
+        {shape, "float16[3, 4] {... 12 in all}"},
+    };
+    for (size_t i = 0; i < ODB_COUNT(rows); i++) {
+        text_check_attr((struct odb_attr){.type = ODB_ATTR_TENSOR, .tensors = &rows[i].t, .n = 1},
+                        rows[i].expected);
+        odb_tensor_unref(rows[i].t);
+    }
+}
+
+static void text_check_type(const Onnx__TypeProto *type, const char *expected)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_model__type_text(type, &out);
+    assert_string_equal(odb_buf_text(&out), expected);
+    odb_buf_dispose(&out);
+}
+
+static void test_text__types(void **state)
+{
+    struct model_arena *arena = odb_model__arena_new();
+    Onnx__TypeProto *plain = odb_model__tensor_type(ODB_I64, 2, (int64_t[]){1, -1}, "a b", arena);
+    text_check_type(plain, "int64[1, \"a b_dim1\"]");
+    text_check_type(odb_model__tensor_type(ODB_F32, 0, (int64_t[]){0}, "", arena), "float");
+    text_check_type(odb_model__tensor_type(ODB_BOOL, 0, NULL, "", arena), "bool[]");
+    text_check_type(odb_model__tensor_type((enum odb_dtype)77, 0, NULL, "", arena), "undefined[]");
+    Onnx__TypeProto__Sequence sequence = ONNX__TYPE_PROTO__SEQUENCE__INIT;
+    Onnx__TypeProto__Optional optional = ONNX__TYPE_PROTO__OPTIONAL__INIT;
+    Onnx__TypeProto__Map map = ONNX__TYPE_PROTO__MAP__INIT;
+    Onnx__TypeProto a = ONNX__TYPE_PROTO__INIT, b = ONNX__TYPE_PROTO__INIT;
+    Onnx__TypeProto c = ONNX__TYPE_PROTO__INIT;
+    text_check_type(&a, "");
+    a.value_case = ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE;
+    a.sequence_type = &sequence;
+    sequence.elem_type = plain;
+    b.value_case = ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE;
+    b.optional_type = &optional;
+    optional.elem_type = &a;
+    text_check_type(&b, "optional(seq(int64[1, \"a b_dim1\"]))");
+    c.value_case = ONNX__TYPE_PROTO__VALUE_MAP_TYPE;
+    c.map_type = &map;
+    map.key_type = ODB_STRING;
+    map.value_type = &a;
+    text_check_type(&c, "map(string, seq(int64[1, \"a b_dim1\"]))");
+    sequence.elem_type = &a; /* its own element: text ends all the same */
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_model__type_text(&a, &out);
+    assert_true(out.len < 1000);
+    odb_buf_dispose(&out);
+    odb_model__arena_free(arena);
+}
+
+static void test_text__inputs_with_values(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 13);
+    struct odb_tensor *w = models_f32(1, (int64_t[]){1}, (float[]){2});
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){-1});
+    odb_build_input(b, "w", ODB_F32, 1, (int64_t[]){1});
+    odb_build_weight(b, "w", w);
+    odb_build_value_info(b, "h", ODB_F32, 1, (int64_t[]){-1});
+    odb_build_node(b, "Mul", "", "x w", "h");
+    odb_build_node(b, "Abs", "", "h", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){-1});
+    odb_tensor_unref(w);
+    struct odb_model *model = models_take(b);
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_model_text(model, &out);
+    const char *graph = strstr(odb_buf_text(&out), "g (");
+    assert_non_null(graph);
+    assert_string_equal(graph, "g (float[N0] x, float[1] w = {2}) => (float[N0] y)\n"
+                               "<\n"
+                               "    float[N0] h\n"
+                               ">\n"
+                               "{\n"
+                               "    h = Mul (x, w)\n"
+                               "    y = Abs (h)\n"
+                               "}\n");
+    odb_buf_dispose(&out);
+    odb_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text__whole_model),
+        cmocka_unit_test(test_text__nodes),
+        cmocka_unit_test(test_text__attribute_values),
+        cmocka_unit_test(test_text__strings_are_safe),
+        cmocka_unit_test(test_text__tensors),
+        cmocka_unit_test(test_text__types),
+        cmocka_unit_test(test_text__inputs_with_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
