@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What one glance at a tensor should tell.
+ */
+#ifndef ODB_TENSOR_STATS_H
+#define ODB_TENSOR_STATS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "tensor/tensor.h"
+
+/* min to rms are over the finite elements, computed in double, and 0 when there are none. Complex
+ * tensors count the two parts as elements. std is that of the whole population, as NumPy's. */
+struct odb_stats {
+    size_t count, nan, pos_inf, neg_inf, zeros;
+    double min, max, mean, median, std, rms;
+};
+
+/* Of a tensor with values; ODB_E_INPUT for strings and containers. */
+enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
+                          struct odb_error *err) ODB_MUST_USE;
+
+/* Counts of the finite elements in n bins of equal width over [lo, hi], the last one closed. Where
+ * lo == hi, bin n / 2 gets what equals them. Elements outside are not counted. */
+enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
+                              const struct odb_tensor *t, struct odb_error *err) ODB_MUST_USE;
+
+#endif
