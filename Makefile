@@ -41,8 +41,8 @@ PB_C := $(B)/onnx.pb-c.c $(B)/executor.pb-c.c
 MIT_OBJ := $(MIT_SRC:%.c=$(B)/%.o) $(PB_C:.c=.o)
 GPL_OBJ := $(GPL_SRC:%.c=$(B)/%.o)
 ARCHIVES := $(B)/libonnxdbg.a $(B)/libonnxdbg-mit.a
-PROGRAM := $(if $(SAN),$(B)/onnxdbg,onnxdbg)
-SERVE := $(if $(SAN),$(B)/onnxdbg-serve,onnxdbg-serve)
+PROGRAM := $(if $(filter build,$(B)),onnxdbg,$(B)/onnxdbg)
+SERVE := $(if $(filter build,$(B)),onnxdbg-serve,$(B)/onnxdbg-serve)
 
 ## all: the program ./onnxdbg and its child ./onnxdbg-serve
 all: $(PROGRAM) $(SERVE)

@@ -25,16 +25,6 @@
 #define BISECT_VERIFY_MOST 16   /* culprits that are verified one by one */
 #define BISECT_SAME_FACTOR 4    /* failing errors within this factor reproduce each other */
 
-const char *odb_diagnosis_name(enum odb_diagnosis kind)
-{
-    static const char *const names[] = {
-#define ODB_DIAGNOSIS_NAME(name, text) [ODB_KIND_##name] = text,
-        ODB_DIAGNOSIS_LIST(ODB_DIAGNOSIS_NAME)
-#undef ODB_DIAGNOSIS_NAME
-    };
-    return names[kind];
-}
-
 /* --- accounting --------------------------------------------------------------------------------- */
 
 void bisection_step_begin(struct bisection *b, const char *phase)

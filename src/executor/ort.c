@@ -303,10 +303,15 @@ static enum odb_status ort_options(struct ort *ort, const struct odb_spec *spec,
     return ODB_OK;
 }
 
+/* Where external data of a model that comes as bytes is; optimisers want a path as well. Versions
+ * that do not know the key ignore it and use the working directory. */
+#define ORT_KEY_FOLDER "session.model_external_initializers_file_folder_path"
+
 static enum odb_status ort_session_options(struct ort *ort, struct ort_session_options **out,
                                            struct odb_error *err)
 {
     ORT_TRY(create_options(out));
+    ORT_TRY(set_config(*out, ORT_KEY_FOLDER, "."));
     ORT_TRY(set_optimization(*out, ort->opt->value));
     ORT_TRY(set_execution_mode(*out, ort->mode->value));
     ORT_TRY(set_intra_threads(*out, ort->threads));

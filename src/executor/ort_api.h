@@ -108,6 +108,8 @@ enum ort_log_level { ORT_LOG_ERROR = 3 };
     X(99, 1, void, release_shape, (struct ort_shape_info *))                                      \
     X(100, 1, void, release_options, (struct ort_session_options *))                              \
     X(192, 10, struct ort_status *, has_value, (const struct ort_value *, int *))                 \
+    X(130, 5, struct ort_status *, set_config,                                                   \
+      (struct ort_session_options *, const char *, const char *))                                 \
     X(216, 12, struct ort_status *, append_provider,                                              \
       (struct ort_session_options *, const char *, const char *const *, const char *const *,      \
        size_t))                                                                                   \
