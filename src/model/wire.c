@@ -26,8 +26,9 @@ enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_GROUP = 3, WIRE_GROUP_
        WIRE_32 = 5 };
 
 enum {
-    DEPTH_MAX = 100,   /* of nested messages, as other readers of protobuf have it */
-    LENGTH_BYTES = 5   /* of a length that is known only after what it counts is written */
+    DEPTH_MAX = 100,  /* of nested messages, as other readers of protobuf have it */
+    PARTS_MAX = 100,  /* singular messages in one message: merging takes quadratic time */
+    LENGTH_BYTES = 5  /* of a length that is known only after what it counts is written */
 };
 
 /* What stands in a skeleton for bytes. */
@@ -230,6 +231,14 @@ static enum odb_status wire_copy(const struct wire_scan *s, const struct wire_fi
     return ODB_OK;
 }
 
+static enum odb_status wire_too_many(const struct wire_scan *s, const struct wire_field *f)
+{
+    char name[160];
+    odb_fail(s->err, ODB_E_MODEL, "%s comes up again more than %d times",
+             wire_field_name(f, name, sizeof name), (int)PARTS_MAX);
+    return wire_fail(s, f->start);
+}
+
 static bool wire_is_located(const ProtobufCFieldDescriptor *desc)
 {
     return desc->type == PROTOBUF_C_TYPE_BYTES && desc->label != PROTOBUF_C_LABEL_REPEATED;
@@ -239,6 +248,7 @@ static enum odb_status wire_message(const struct wire_scan *s,
                                     const ProtobufCMessageDescriptor *type,
                                     const unsigned char *p, const unsigned char *end, int depth)
 {
+    int parts = 0;
     while (p < end) {
         struct wire_field f = {.type = type, .start = p};
         uint64_t tag;
@@ -255,7 +265,8 @@ static enum odb_status wire_message(const struct wire_scan *s,
             ODB_TRY(wire_check(s, &f));
         wire_put_varint(s->out, f.tag);
         if (f.desc && f.desc->type == PROTOBUF_C_TYPE_MESSAGE) {
-            ODB_TRY(wire_submessage(s, &f, depth));
+            parts += f.desc->label != PROTOBUF_C_LABEL_REPEATED;
+            ODB_TRY(parts > PARTS_MAX ? wire_too_many(s, &f) : wire_submessage(s, &f, depth));
         } else if (f.desc && wire_is_located(f.desc)) {
             struct wire_locator at = {(uint64_t)(f.data - s->base), (uint64_t)(f.end - f.data)};
             wire_put_varint(s->out, sizeof at);

@@ -196,6 +196,19 @@ static void test_wire__refuses_deep_nesting(void **state)
     free(at);
 }
 
+/* Each occurrence is merged into what was there before: a small file must not keep us for hours. */
+static void test_wire__refuses_endless_merging(void **state)
+{
+    enum { N = 200 };
+    unsigned char data[N * 4];
+    for (size_t i = 0; i < N; i++)
+        memcpy(data + i * 4, "\x3a\x02\x0a\x00", 4);
+    struct make m = make_new();
+    assert_int_equal(wire_open(&m, data, 400)->graph->n_node, 100);
+    make_free(&m);
+    wire_refuses(data, sizeof data, "byte 400", "field 7 (graph) of ModelProto comes up again");
+}
+
 /* No prefix of a valid file crashes, and all but those that end between fields are refused. */
 static void test_wire__survives_every_truncation(void **state)
 {
@@ -233,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_wire__reads_packed_and_unpacked_numbers),
         cmocka_unit_test(test_wire__refuses_what_is_damaged),
         cmocka_unit_test(test_wire__refuses_deep_nesting),
+        cmocka_unit_test(test_wire__refuses_endless_merging),
         cmocka_unit_test(test_wire__survives_every_truncation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
