@@ -327,8 +327,15 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                          .seed = call->seed,
                          .err = err};
     ODB_TRY_OUT(run_declare(call, &k, declared));
-    for (int i = 0; i < call->n_in; i++)
+    for (int i = 0; i < call->n_in; i++) {
+        const struct odb_tensor *t = call->in[i];
+        if (t && t->kind == ODB_TENSOR && !t->data && t->count) {
+            status = odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i,
+                              call->op->name);
+            goto out;
+        }
         ODB_TRY_OUT(run_operand(call, i, &in[i], err));
+    }
     k.in = (const struct odb_tensor **)in;
     bool all_alias = false;
     if (call->op->infer) {
