@@ -2,8 +2,8 @@
  *
  * Cast and CastLike. Numbers go through odb_convert() but for the float8 types, which have
  * attributes of their own. Numbers become strings as Python prints them, with as few digits as
- * name the number among those of its type; strings become numbers as strtod() reads them, which
- * includes INF and NaN in any case.
+ * name the number among those of its type, bools as 1 and 0; strings become numbers as strtod()
+ * reads them, which includes INF and NaN in any case.
  */
 #include <ctype.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "kernels/kern.h"
+#include "kernels/elementwise.h"
 
 /* --- types ------------------------------------------------------------------------------------ */
 
@@ -99,8 +99,6 @@ static enum odb_status cast_to_strings(struct odb_kern *k)
         char text[64];
         if (odb_dtype_is_float(x->dtype))
             cast_print_float(x, i, text, sizeof text);
-        else if (x->dtype == ODB_BOOL)
-            snprintf(text, sizeof text, "%s", odb_tensor_i64(x, i) ? "True" : "False");
         else if (x->dtype == ODB_U64)
             snprintf(text, sizeof text, "%llu", (unsigned long long)odb_tensor_i64(x, i));
         else
@@ -179,6 +177,53 @@ static enum odb_status cast_to_float8(struct odb_kern *k)
     return ODB_OK;
 }
 
+/* --- float to integer ------------------------------------------------------------------------- */
+
+/* ONNX leaves open what a number out of range, or NaN, becomes. Most implementations do what the
+ * conversion instructions of x86 do, in 32 bits where those hold the type and else in 64: the
+ * smallest number, cut to the type. Differing from all of them would help nobody. */
+ODB_INLINE int32_t cast_i32(double x)
+{
+    return x > -0x1p31 - 1 && x < 0x1p31 ? (int32_t)x : INT32_MIN;
+}
+
+ODB_INLINE int64_t cast_i64(double x)
+{
+    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}
+
+ODB_INLINE uint64_t cast_u64(double x)
+{
+    return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x : (uint64_t)cast_i64(x);
+}
+
+#define CAST_TO_INT(t, T, convert)                                                               \
+    ODB_EW_FLOATS(ODB_EW_LOOP1, to_##T, odb_##t, (odb_##t)convert(a))                            \
+    static const odb_ew_loop ew_to_##T[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, to_##T)};
+CAST_TO_INT(i8, I8, cast_i32)
+CAST_TO_INT(u8, U8, cast_i32)
+CAST_TO_INT(i16, I16, cast_i32)
+CAST_TO_INT(u16, U16, cast_i32)
+CAST_TO_INT(i32, I32, cast_i32)
+CAST_TO_INT(u32, U32, cast_i64)
+CAST_TO_INT(i64, I64, cast_i64)
+CAST_TO_INT(u64, U64, cast_u64)
+
+#define CAST_SLOT(t, T, ctype, name) [ODB_##T] = ew_##name##_##T,
+static const odb_ew_loop *const cast_to_int[ODB_DTYPE_COUNT] = {ODB_EW_INTS(CAST_SLOT, to)};
+
+/* Narrow floats go by way of float, which holds them all. */
+static enum odb_status cast_float_to_int(struct odb_kern *k)
+{
+    struct odb_tensor *x = NULL;
+    enum odb_dtype from = k->in[0]->dtype == ODB_F64 ? ODB_F64 : ODB_F32;
+    ODB_TRY(odb_tensor_cast(&x, k->in[0], from, k->err));
+    odb_ew_apply(cast_to_int[k->out[0]->dtype][from], 1, (const struct odb_tensor *const *)&x,
+                 k->out[0], NULL);
+    odb_tensor_unref(x);
+    return ODB_OK;
+}
+
 /* --- run() ------------------------------------------------------------------------------------ */
 
 static enum odb_status cast_run(struct odb_kern *k)
@@ -197,6 +242,8 @@ static enum odb_status cast_run(struct odb_kern *k)
         return cast_from_strings(k);
     if (ODB_BIT(out->dtype) & (ODB_T_FLOAT8 | ODB_BIT(ODB_F8E8M0)))
         return cast_to_float8(k);
+    if (odb_dtype_is_float(x->dtype) && cast_to_int[out->dtype])
+        return cast_float_to_int(k);
     odb_convert(out->dtype, out->data, x->dtype, x->data, out->count);
     return ODB_OK;
 }

@@ -23,7 +23,8 @@
 #define MAX_OUT 3
 #define MAX_ATTRS 4
 
-/* --- text to tensors and back ------------------------------------------------------------------- */
+/* --- text to tensors and back -------------------------------------------------------------------
+ */
 
 static void store_word(struct odb_tensor *t, size_t i, const char *word)
 {
@@ -95,7 +96,8 @@ static void assert_tensor(const struct odb_tensor *got, const char *expected, do
     odb_tensor_unref(want);
 }
 
-/* --- calls ---------------------------------------------------------------------------------------- */
+/* --- calls
+ * ---------------------------------------------------------------------------------------- */
 
 struct op_case {
     const char *op;
@@ -173,20 +175,33 @@ static void run_case(const struct op_case *c)
         odb_tensor_unref(in[i]);
 }
 
-#define RUN_CASES(...)                                                                           \
-    do {                                                                                         \
-        const struct op_case cases[] = {__VA_ARGS__};                                            \
-        for (size_t i = 0; i < ODB_COUNT(cases); i++)                                            \
-            run_case(&cases[i]);                                                                 \
+#define RUN_CASES(...)                                                                             \
+    do {                                                                                           \
+        const struct op_case cases[] = {__VA_ARGS__};                                              \
+        for (size_t i = 0; i < ODB_COUNT(cases); i++)                                              \
+            run_case(&cases[i]);                                                                   \
     } while (0)
 
 /* One and two operands, newest opset, exact. */
-#define ONE(op, in, out) {op, 28, "", {in}, {out}, 0, ODB_PREC_NATIVE, NULL}
-#define TWO(op, a, b, out) {op, 28, "", {a, b}, {out}, 0, ODB_PREC_NATIVE, NULL}
-#define NEAR(op, in, out) {op, 28, "", {in}, {out}, 2e-7, ODB_PREC_NATIVE, NULL}
-#define WITH(op, opset, attrs, out, ...) {op, opset, attrs, {__VA_ARGS__}, {out}, 1e-6, 0, NULL}
+#define ONE(op, in, out)                                                                           \
+    {                                                                                              \
+        op, 28, "", {in}, {out}, 0, ODB_PREC_NATIVE, NULL                                          \
+    }
+#define TWO(op, a, b, out)                                                                         \
+    {                                                                                              \
+        op, 28, "", {a, b}, {out}, 0, ODB_PREC_NATIVE, NULL                                        \
+    }
+#define NEAR(op, in, out)                                                                          \
+    {                                                                                              \
+        op, 28, "", {in}, {out}, 2e-7, ODB_PREC_NATIVE, NULL                                       \
+    }
+#define WITH(op, opset, attrs, out, ...)                                                           \
+    {                                                                                              \
+        op, opset, attrs, {__VA_ARGS__}, {out}, 1e-6, 0, NULL                                      \
+    }
 
-/* --- the walk ------------------------------------------------------------------------------------- */
+/* --- the walk
+ * ------------------------------------------------------------------------------------- */
 
 /* Every pair of shapes of rank 3 with dimensions 1 and n against the definition of broadcasting. */
 static void test_elementwise__broadcast(void **state)
@@ -211,8 +226,11 @@ static void test_elementwise__broadcast(void **state)
             for (size_t e = 0; e < in[i]->count; e++)
                 ((odb_i32 *)in[i]->data)[e] = (int32_t)(e * (i ? 1000 : 1));
         }
-        struct odb_call call = {.op = odb_op_find("", "Sub", 14), .opset = 14, .n_in = 2,
-                                .n_out = 1, .in = (const struct odb_tensor *const *)in,
+        struct odb_call call = {.op = odb_op_find("", "Sub", 14),
+                                .opset = 14,
+                                .n_in = 2,
+                                .n_out = 1,
+                                .in = (const struct odb_tensor *const *)in,
                                 .wanted = &wanted};
         assert_int_equal(odb_op_run(&call, &out, NULL), ODB_OK);
         assert_int_equal(out->rank, 4);
@@ -245,8 +263,12 @@ static void test_elementwise__blocks(void **state)
         ((odb_f32 *)in[0]->data)[i] = (float)i;
     for (size_t i = 0; i < in[1]->count; i++)
         ((odb_f32 *)in[1]->data)[i] = (float)i / 2;
-    struct odb_call call = {.op = odb_op_find("", "Add", 14), .opset = 14, .n_in = 2, .n_out = 1,
-                            .in = (const struct odb_tensor *const *)in, .wanted = &wanted};
+    struct odb_call call = {.op = odb_op_find("", "Add", 14),
+                            .opset = 14,
+                            .n_in = 2,
+                            .n_out = 1,
+                            .in = (const struct odb_tensor *const *)in,
+                            .wanted = &wanted};
     assert_int_equal(odb_op_run(&call, &out, NULL), ODB_OK);
     for (size_t i = 0; i < out->count; i++)
         assert_true(((odb_f32 *)out->data)[i] == (float)i + (float)(i % 333) / 2);
@@ -258,47 +280,68 @@ static void test_elementwise__blocks(void **state)
 static void test_elementwise__edges(void **state)
 {
     (void)state;
-    RUN_CASES(TWO("Add", "float[0] ", "float[1] 1", "float[0] "),
-              TWO("Add", "float[2,0,3] ", "float[3] 1 2 3", "float[2,0,3] "),
-              TWO("Add", "float[] 1", "float[] 2", "float[] 3"),
-              TWO("Add", "float[1,1] 1", "float[] 2", "float[1,1] 3"),
-              TWO("Add", "float[2] 1 2", "float[3] 1 2 3", "E_OPERATOR"),
-              TWO("Add", "float[2] 1 2", "double[2] 1 2", "E_OPERATOR"),
-              TWO("Div", "int32[0] ", "int32[] 0", "int32[0] "),
-              TWO("Add", "string[1] a", "string[1] b", "UNSUPPORTED"), ONE("Sqrt", "float[0] ", "float[0] "),
-              ONE("Sqrt", "int32[1] 4", "UNSUPPORTED"));
+    RUN_CASES(
+        TWO("Add", "float[0] ", "float[1] 1", "float[0] "),
+        TWO("Add", "float[2,0,3] ", "float[3] 1 2 3", "float[2,0,3] "),
+        TWO("Add", "float[] 1", "float[] 2", "float[] 3"),
+        TWO("Add", "float[1,1] 1", "float[] 2", "float[1,1] 3"),
+        TWO("Add", "float[2] 1 2", "float[3] 1 2 3", "E_OPERATOR"),
+        TWO("Add", "float[2] 1 2", "double[2] 1 2", "E_OPERATOR"),
+        /* in double mode one operand may be carried as double already */
+        {"Add",
+         14,
+         "",
+         {"float16[1] 1", "double[1] 1e-9"},
+         {"double[1] 1.000000001"},
+         0,
+         ODB_PREC_F64,
+         NULL},
+        {"Where",
+         16,
+         "",
+         {"bool[1] 1", "float[1] 3", "double[1] 1"},
+         {"double[1] 3"},
+         0,
+         ODB_PREC_F64,
+         NULL},
+        {"Clip", 13, "", {"double[1] 3", "-", "float[] 2"}, {"double[1] 2"}, 0, ODB_PREC_F64, NULL},
+        {"Add", 14, "", {"float[1] 2049", "float[1] 0"}, {"float[1] 2048"}, 0, ODB_PREC_F16, NULL},
+        TWO("Div", "int32[0] ", "int32[] 0", "int32[0] "),
+        TWO("Add", "string[1] a", "string[1] b", "UNSUPPORTED"),
+        ONE("Sqrt", "float[0] ", "float[0] "), ONE("Sqrt", "int32[1] 4", "UNSUPPORTED"));
 }
 
-/* --- unary ---------------------------------------------------------------------------------------- */
+/* --- unary
+ * ---------------------------------------------------------------------------------------- */
 
 static void test_unary__exact(void **state)
 {
     (void)state;
-    RUN_CASES(
-        ONE("Abs", "float[4] -1.5 0 inf -inf", "float[4] 1.5 0 inf inf"),
-        ONE("Abs", "int8[3] -128 -1 5", "int8[3] -128 1 5"),
-        ONE("Abs", "float16[2] -1.5 2", "float16[2] 1.5 2"),
-        ONE("Abs", "int64[1] -9223372036854775808", "int64[1] -9223372036854775808"),
-        ONE("Neg", "int32[2] -2147483648 7", "int32[2] -2147483648 -7"),
-        ONE("Neg", "bfloat16[2] 1 -2", "bfloat16[2] -1 2"),
-        ONE("Neg", "uint8[1] 1", "UNSUPPORTED"),
-        ONE("Sign", "float[4] -3 0 2 nan", "float[4] -1 0 1 nan"),
-        ONE("Sign", "uint8[2] 0 200", "uint8[2] 0 1"), ONE("Sign", "int16[2] -9 9", "int16[2] -1 1"),
-        ONE("Floor", "double[3] -1.5 1.5 inf", "double[3] -2 1 inf"),
-        ONE("Ceil", "float[2] -1.5 1.5", "float[2] -1 2"),
-        ONE("Round", "float[6] 0.5 1.5 2.5 -0.5 -1.5 -2.5", "float[6] 0 2 2 0 -2 -2"),
-        ONE("Not", "bool[2] 0 1", "bool[2] 1 0"),
-        ONE("BitwiseNot", "uint16[2] 0 65280", "uint16[2] 65535 255"),
-        ONE("BitwiseNot", "int64[1] 5", "int64[1] -6"),
-        ONE("IsNaN", "float[3] nan 1 inf", "bool[3] 1 0 0"),
-        ONE("IsNaN", "float8e4m3fn[2] nan 1", "bool[2] 1 0"),
-        ONE("IsNaN", "bfloat16[2] nan 1", "bool[2] 1 0"),
-        ONE("IsInf", "double[4] inf -inf nan 1", "bool[4] 1 1 0 0"),
-        ONE("IsInf", "float8e5m2[2] bits:7c bits:fc", "bool[2] 1 1"),
-        WITH("IsInf", 10, "detect_negative=0", "bool[2] 1 0", "float[2] inf -inf"),
-        WITH("IsInf", 10, "detect_positive=0", "bool[2] 0 1", "float[2] inf -inf"),
-        ONE("Identity", "string[2] a bc", "string[2] a bc"),
-        ONE("Identity", "int4[3] -8 7 1", "int4[3] -8 7 1"));
+    RUN_CASES(ONE("Abs", "float[4] -1.5 0 inf -inf", "float[4] 1.5 0 inf inf"),
+              ONE("Abs", "int8[3] -128 -1 5", "int8[3] -128 1 5"),
+              ONE("Abs", "float16[2] -1.5 2", "float16[2] 1.5 2"),
+              ONE("Abs", "int64[1] -9223372036854775808", "int64[1] -9223372036854775808"),
+              ONE("Neg", "int32[2] -2147483648 7", "int32[2] -2147483648 -7"),
+              ONE("Neg", "bfloat16[2] 1 -2", "bfloat16[2] -1 2"),
+              ONE("Neg", "uint8[1] 1", "UNSUPPORTED"),
+              ONE("Sign", "float[4] -3 0 2 nan", "float[4] -1 0 1 nan"),
+              ONE("Sign", "uint8[2] 0 200", "uint8[2] 0 1"),
+              ONE("Sign", "int16[2] -9 9", "int16[2] -1 1"),
+              ONE("Floor", "double[3] -1.5 1.5 inf", "double[3] -2 1 inf"),
+              ONE("Ceil", "float[2] -1.5 1.5", "float[2] -1 2"),
+              ONE("Round", "float[6] 0.5 1.5 2.5 -0.5 -1.5 -2.5", "float[6] 0 2 2 0 -2 -2"),
+              ONE("Not", "bool[2] 0 1", "bool[2] 1 0"),
+              ONE("BitwiseNot", "uint16[2] 0 65280", "uint16[2] 65535 255"),
+              ONE("BitwiseNot", "int64[1] 5", "int64[1] -6"),
+              ONE("IsNaN", "float[3] nan 1 inf", "bool[3] 1 0 0"),
+              ONE("IsNaN", "float8e4m3fn[2] nan 1", "bool[2] 1 0"),
+              ONE("IsNaN", "bfloat16[2] nan 1", "bool[2] 1 0"),
+              ONE("IsInf", "double[4] inf -inf nan 1", "bool[4] 1 1 0 0"),
+              ONE("IsInf", "float8e5m2[2] bits:7c bits:fc", "bool[2] 1 1"),
+              WITH("IsInf", 10, "detect_negative=0", "bool[2] 1 0", "float[2] inf -inf"),
+              WITH("IsInf", 10, "detect_positive=0", "bool[2] 0 1", "float[2] inf -inf"),
+              ONE("Identity", "string[2] a bc", "string[2] a bc"),
+              ONE("Identity", "int4[3] -8 7 1", "int4[3] -8 7 1"));
 }
 
 static void test_unary__functions(void **state)
@@ -321,10 +364,22 @@ static void test_unary__functions(void **state)
               NEAR("Asinh", "float[1] 0.5", "float[1] 0.48121182505960347"),
               NEAR("Acosh", "float[1] 1.5", "float[1] 0.9624236501192069"),
               NEAR("Atanh", "float[1] 0.5", "float[1] 0.5493061443340549"),
-              {"Tanh", 13, "", {"double[2] 0.5 1e-3"},
-               {"double[2] 0.46211715726000975 0.00099999966666679999"}, 1e-16, 0, NULL},
-              {"Tanh", 13, "", {"float[1] 0.5"}, {"double[1] 0.46211715726000975"}, 1e-16,
-               ODB_PREC_F64, NULL});
+              {"Tanh",
+               13,
+               "",
+               {"double[2] 0.5 1e-3"},
+               {"double[2] 0.46211715726000975 0.00099999966666679999"},
+               1e-16,
+               0,
+               NULL},
+              {"Tanh",
+               13,
+               "",
+               {"float[1] 0.5"},
+               {"double[1] 0.46211715726000975"},
+               1e-16,
+               ODB_PREC_F64,
+               NULL});
 }
 
 /* The float version against the double one, where it takes its shortcuts and where not. */
@@ -336,9 +391,14 @@ static void test_unary__tanh(void **state)
     struct odb_tensor *x, *out = NULL;
     assert_int_equal(odb_tensor_new(&x, ODB_F32, 1, dims, NULL), ODB_OK);
     for (int i = 0; i < 4001; i++)
-        ((odb_f32 *)x->data)[i] = (float)(copysign(pow(2, (abs(i - 2000) - 1800) / 60.0), i - 2000));
-    struct odb_call call = {.op = odb_op_find("", "Tanh", 13), .opset = 13, .n_in = 1, .n_out = 1,
-                            .in = (const struct odb_tensor *const *)&x, .wanted = &wanted};
+        ((odb_f32 *)x->data)[i] =
+            (float)(copysign(pow(2, (abs(i - 2000) - 1800) / 60.0), i - 2000));
+    struct odb_call call = {.op = odb_op_find("", "Tanh", 13),
+                            .opset = 13,
+                            .n_in = 1,
+                            .n_out = 1,
+                            .in = (const struct odb_tensor *const *)&x,
+                            .wanted = &wanted};
     assert_int_equal(odb_op_run(&call, &out, NULL), ODB_OK);
     for (size_t i = 0; i < 4001; i++) {
         double want = tanh((double)((odb_f32 *)x->data)[i]), got = ((odb_f32 *)out->data)[i];
@@ -348,7 +408,8 @@ static void test_unary__tanh(void **state)
     odb_tensor_unref(out);
 }
 
-/* --- binary --------------------------------------------------------------------------------------- */
+/* --- binary
+ * --------------------------------------------------------------------------------------- */
 
 static void test_binary__arithmetic(void **state)
 {
@@ -374,7 +435,8 @@ static void test_binary__arithmetic(void **state)
         TWO("BitwiseAnd", "int8[2] -1 12", "int8[2] 7 10", "int8[2] 7 8"),
         TWO("BitwiseOr", "uint32[1] 12", "uint32[1] 10", "uint32[1] 14"),
         TWO("BitwiseXor", "int64[1] -1", "int64[1] 1", "int64[1] -2"),
-        WITH("BitShift", 11, "direction=LEFT", "uint8[3] 2 128 0", "uint8[3] 1 1 1", "uint8[3] 1 7 8"),
+        WITH("BitShift", 11, "direction=LEFT", "uint8[3] 2 128 0", "uint8[3] 1 1 1",
+             "uint8[3] 1 7 8"),
         WITH("BitShift", 11, "direction=RIGHT", "uint64[2] 1 0", "uint64[2] 2 2", "uint64[2] 1 64"),
         WITH("BitShift", 11, "direction=UP", "E_OPERATOR", "uint8[1] 1", "uint8[1] 1"));
 }
@@ -396,36 +458,38 @@ static void test_binary__mod(void **state)
 static void test_binary__pow(void **state)
 {
     (void)state;
-    RUN_CASES(TWO("Pow", "float[3] 3 -3 1e20", "float[] 2", "float[3] 9 9 inf"),
-              TWO("Pow", "float[3] 2 2 4", "float[3] 3 -1 0.5", "float[3] 8 0.5 2"),
-              TWO("Pow", "int32[2] 3 -2", "int32[2] 4 3", "int32[2] 81 -8"),
-              TWO("Pow", "int64[3] 3 1 -1", "int64[3] 40 -5 -3", "int64[3] -6289078614652622815 1 -1"),
-              TWO("Pow", "int32[2] 2 5", "int32[] -1", "int32[2] 0 0"),
-              TWO("Pow", "int32[1] 0", "int32[1] -1", "E_OPERATOR"),
-              TWO("Pow", "int32[2] 2 4", "float[2] 3 0.5", "int32[2] 8 2"),
-              TWO("Pow", "float[2] 2 4", "int64[2] 3 2", "float[2] 8 16"),
-              TWO("Pow", "float16[1] 3", "uint8[1] 2", "float16[1] 9"),
-              TWO("Pow", "float[1] 2", "double[1] 0.5", "float[1] 1.4142135381698608"),
-              {"Pow", 15, "", {"float[1] 3", "int32[1] 3"}, {"double[1] 27"}, 0, ODB_PREC_F64, NULL});
+    RUN_CASES(
+        TWO("Pow", "float[3] 3 -3 1e20", "float[] 2", "float[3] 9 9 inf"),
+        TWO("Pow", "float[3] 2 2 4", "float[3] 3 -1 0.5", "float[3] 8 0.5 2"),
+        TWO("Pow", "int32[2] 3 -2", "int32[2] 4 3", "int32[2] 81 -8"),
+        TWO("Pow", "int64[3] 3 1 -1", "int64[3] 40 -5 -3", "int64[3] -6289078614652622815 1 -1"),
+        TWO("Pow", "int32[2] 2 5", "int32[] -1", "int32[2] 0 0"),
+        TWO("Pow", "int32[1] 0", "int32[1] -1", "E_OPERATOR"),
+        TWO("Pow", "int32[2] 2 4", "float[2] 3 0.5", "int32[2] 8 2"),
+        TWO("Pow", "float[2] 2 4", "int64[2] 3 2", "float[2] 8 16"),
+        TWO("Pow", "float16[1] 3", "uint8[1] 2", "float16[1] 9"),
+        TWO("Pow", "float[1] 2", "double[1] 0.5", "float[1] 1.4142135381698608"),
+        {"Pow", 15, "", {"float[1] 3", "int32[1] 3"}, {"double[1] 27"}, 0, ODB_PREC_F64, NULL});
 }
 
 static void test_binary__legacy(void **state)
 {
     (void)state;
-    RUN_CASES(
-        WITH("Add", 6, "", "float[2] 4 6", "float[2] 1 2", "float[2] 3 4"),
-        WITH("Add", 6, "", "E_OPERATOR", "float[2] 1 2", "float[1] 3"),
-        WITH("Add", 6, "broadcast=1", "float[2,2] 11 22 13 24", "float[2,2] 1 2 3 4", "float[2] 10 20"),
-        WITH("Add", 6, "broadcast=1 axis=0", "float[2,2] 11 12 23 24", "float[2,2] 1 2 3 4",
-             "float[2] 10 20"),
-        WITH("Sub", 1, "broadcast=1 axis=-2", "float[2,2] -9 -8 -17 -16", "float[2,2] 1 2 3 4",
-             "float[2] 10 20"),
-        WITH("Mul", 6, "broadcast=1", "float[2] 3 6", "float[2] 1 2", "float[1,1] 3"),
-        WITH("Less", 6, "broadcast=1 axis=1", "bool[1,2,2] 1 1 0 0", "float[1,2,2] 1 2 3 4", "float[2] 5 0"),
-        WITH("Pow", 1, "broadcast=1", "float[2] 1 4", "float[2] 1 2", "float[] 2"),
-        WITH("And", 1, "broadcast=1 axis=3", "E_OPERATOR", "bool[2] 1 1", "bool[2] 1 0"),
-        WITH("PRelu", 6, "", "float[1,2,2] -2 1 -6 -8", "float[1,2,2] -1 1 -2 -2.6666667461395264",
-             "float[2] 2 3"));
+    RUN_CASES(WITH("Add", 6, "", "float[2] 4 6", "float[2] 1 2", "float[2] 3 4"),
+              WITH("Add", 6, "", "E_OPERATOR", "float[2] 1 2", "float[1] 3"),
+              WITH("Add", 6, "broadcast=1", "float[2,2] 11 22 13 24", "float[2,2] 1 2 3 4",
+                   "float[2] 10 20"),
+              WITH("Add", 6, "broadcast=1 axis=0", "float[2,2] 11 12 23 24", "float[2,2] 1 2 3 4",
+                   "float[2] 10 20"),
+              WITH("Sub", 1, "broadcast=1 axis=-2", "float[2,2] -9 -8 -17 -16",
+                   "float[2,2] 1 2 3 4", "float[2] 10 20"),
+              WITH("Mul", 6, "broadcast=1", "float[2] 3 6", "float[2] 1 2", "float[1,1] 3"),
+              WITH("Less", 6, "broadcast=1 axis=1", "bool[1,2,2] 1 1 0 0", "float[1,2,2] 1 2 3 4",
+                   "float[2] 5 0"),
+              WITH("Pow", 1, "broadcast=1", "float[2] 1 4", "float[2] 1 2", "float[] 2"),
+              WITH("And", 1, "broadcast=1 axis=3", "E_OPERATOR", "bool[2] 1 1", "bool[2] 1 0"),
+              WITH("PRelu", 6, "", "float[1,2,2] -2 1 -6 -8",
+                   "float[1,2,2] -1 1 -2 -2.6666667461395264", "float[2] 2 3"));
 }
 
 static void test_compare__all(void **state)
@@ -434,7 +498,8 @@ static void test_compare__all(void **state)
     RUN_CASES(TWO("Equal", "float[4] 1 0 nan inf", "float[4] 1 -0 nan inf", "bool[4] 1 1 0 1"),
               TWO("Equal", "string[3] a bc bc", "string[] bc", "bool[3] 0 1 1"),
               TWO("Equal", "bool[2] 0 1", "bool[1] 1", "bool[2] 0 1"),
-              TWO("Equal", "uint64[1] 18446744073709551615", "uint64[1] 18446744073709551615", "bool[1] 1"),
+              TWO("Equal", "uint64[1] 18446744073709551615", "uint64[1] 18446744073709551615",
+                  "bool[1] 1"),
               TWO("Equal", "float16[1] 1", "float16[1] 1", "bool[1] 1"),
               TWO("Less", "int8[2] -1 1", "int8[2] 1 -1", "bool[2] 1 0"),
               TWO("Less", "uint8[2] 255 1", "uint8[2] 1 255", "bool[2] 0 1"),
@@ -443,33 +508,34 @@ static void test_compare__all(void **state)
               TWO("GreaterOrEqual", "double[3] 1 2 3", "double[] 2", "bool[3] 0 1 1"));
 }
 
-/* --- choosing ------------------------------------------------------------------------------------- */
+/* --- choosing
+ * ------------------------------------------------------------------------------------- */
 
 static void test_choose__where(void **state)
 {
     (void)state;
-    RUN_CASES(
-        WITH("Where", 16, "", "float[2] 1 4", "bool[2] 1 0", "float[2] 1 2", "float[2] 3 4"),
-        WITH("Where", 16, "", "int64[2,2] 1 9 9 2", "bool[2,2] 1 0 0 1", "int64[2,1] 1 2", "int64[] 9"),
-        WITH("Where", 16, "", "string[2] a y", "bool[2] 1 0", "string[] a", "string[2] x y"),
-        WITH("Where", 16, "", "float16[1] 2", "bool[] 0", "float16[1] 1", "float16[1] 2"),
-        WITH("Where", 16, "", "bool[3] 1 1 0", "bool[1] 1", "bool[3] 1 1 0", "bool[] 0"),
-        WITH("Where", 16, "", "E_OPERATOR", "bool[1] 1", "float[1] 1", "int32[1] 1"));
+    RUN_CASES(WITH("Where", 16, "", "float[2] 1 4", "bool[2] 1 0", "float[2] 1 2", "float[2] 3 4"),
+              WITH("Where", 16, "", "int64[2,2] 1 9 9 2", "bool[2,2] 1 0 0 1", "int64[2,1] 1 2",
+                   "int64[] 9"),
+              WITH("Where", 16, "", "string[2] a y", "bool[2] 1 0", "string[] a", "string[2] x y"),
+              WITH("Where", 16, "", "float16[1] 2", "bool[] 0", "float16[1] 1", "float16[1] 2"),
+              WITH("Where", 16, "", "bool[3] 1 1 0", "bool[1] 1", "bool[3] 1 1 0", "bool[] 0"),
+              WITH("Where", 16, "", "E_OPERATOR", "bool[1] 1", "float[1] 1", "int32[1] 1"));
 }
 
 static void test_choose__clip(void **state)
 {
     (void)state;
-    RUN_CASES(
-        WITH("Clip", 13, "", "float[4] -1 0.5 1 nan", "float[4] -9 0.5 9 nan", "float[] -1", "float[] 1"),
-        WITH("Clip", 13, "", "float[2] 1 1", "float[2] 0 3", "float[] 2", "float[] 1"),
-        WITH("Clip", 13, "", "int8[3] -128 0 1", "int8[3] -128 0 127", "-", "int8[] 1"),
-        WITH("Clip", 12, "", "uint64[2] 5 18446744073709551615",
-             "uint64[2] 1 18446744073709551615", "uint64[] 5"),
-        WITH("Clip", 11, "", "float[2] 3.4028234663852886e+38 1", "float[2] inf 1"),
-        WITH("Clip", 6, "min=-1.0f", "float[2] -1 5", "float[2] -3 5"),
-        WITH("Clip", 6, "max=2.5f", "float16[2] -3 2.5", "float16[2] -3 5"),
-        WITH("Clip", 13, "", "E_OPERATOR", "float[1] 1", "float[2] 1 2"));
+    RUN_CASES(WITH("Clip", 13, "", "float[4] -1 0.5 1 nan", "float[4] -9 0.5 9 nan", "float[] -1",
+                   "float[] 1"),
+              WITH("Clip", 13, "", "float[2] 1 1", "float[2] 0 3", "float[] 2", "float[] 1"),
+              WITH("Clip", 13, "", "int8[3] -128 0 1", "int8[3] -128 0 127", "-", "int8[] 1"),
+              WITH("Clip", 12, "", "uint64[2] 5 18446744073709551615",
+                   "uint64[2] 1 18446744073709551615", "uint64[] 5"),
+              WITH("Clip", 11, "", "float[2] 3.4028234663852886e+38 1", "float[2] inf 1"),
+              WITH("Clip", 6, "min=-1.0f", "float[2] -1 5", "float[2] -3 5"),
+              WITH("Clip", 6, "max=2.5f", "float16[2] -3 2.5", "float16[2] -3 5"),
+              WITH("Clip", 13, "", "E_OPERATOR", "float[1] 1", "float[2] 1 2"));
 }
 
 static void test_choose__fold(void **state)
@@ -486,7 +552,8 @@ static void test_choose__fold(void **state)
               WITH("Sum", 1, "", "E_OPERATOR", "float[2] 1 2", "float[3] 1 2 3"));
 }
 
-/* --- activations ---------------------------------------------------------------------------------- */
+/* --- activations
+ * ---------------------------------------------------------------------------------- */
 
 static void test_activation__all(void **state)
 {
@@ -500,47 +567,86 @@ static void test_activation__all(void **state)
         WITH("HardSigmoid", 6, "", "float[4] 0 0.5 1 nan", "float[4] -9 0 9 nan"),
         NEAR("HardSwish", "float[4] -4 0 1 4", "float[4] 0 0 0.6666666666666666 4"),
         NEAR("Softsign", "float[2] -1 3", "float[2] -0.5 0.75"),
-        NEAR("Softplus", "float[3] 0 100 -100", "float[3] 0.6931471805599453 100 3.783505853677006e-44"),
-        NEAR("Sigmoid", "float[4] 0 2 -inf -80", "float[4] 0.5 0.8807970779778823 0 1.8048513878454153e-35"),
+        NEAR("Softplus", "float[3] 0 100 -100",
+             "float[3] 0.6931471805599453 100 3.783505853677006e-44"),
+        NEAR("Sigmoid", "float[4] 0 2 -inf -80",
+             "float[4] 0.5 0.8807970779778823 0 1.8048513878454153e-35"),
         NEAR("Elu", "float[2] -1 2", "float[2] -0.6321205588285577 2"),
         NEAR("Elu", "float[1] -1e-6", "float[1] -9.999994999180667e-07"),
         NEAR("Selu", "float[2] -1 2", "float[2] -1.1113307378125625 2.1014020442462645"),
         WITH("Celu", 12, "alpha=2.0f", "float[2] -0.7869386805747332 2", "float[2] -1 2"),
         NEAR("Mish", "float[2] -1 2", "float[2] -0.30340146137410895 1.9439589595339946"),
         NEAR("Swish", "float[2] -1 2", "float[2] -0.2689414213699951 1.7615941559557646"),
-        NEAR("Gelu", "float[3] -1 2 -6", "float[3] -0.15865525393145707 1.9544997361036416 -5.919525915898437e-09"),
-        WITH("Gelu", 20, "approximate=tanh", "float[2] -0.15880800939172324 1.954597694087775", "float[2] -1 2"),
+        NEAR("Gelu", "float[3] -1 2 -6",
+             "float[3] -0.15865525393145707 1.9544997361036416 -5.919525915898437e-09"),
+        WITH("Gelu", 20, "approximate=tanh", "float[2] -0.15880800939172324 1.954597694087775",
+             "float[2] -1 2"),
         WITH("Gelu", 20, "approximate=other", "E_OPERATOR", "float[1] 1"),
         TWO("PRelu", "float[2,2] -1 1 -3 4", "float[2] 2 0.5", "float[2,2] -2 1 -6 4"),
         TWO("PRelu", "int32[2] -3 4", "int32[1] 2", "int32[2] -6 4"),
         TWO("PRelu", "float[2] -1 1", "float[2,2] 1 2 3 4", "E_OPERATOR"),
-        WITH("SwiGLU", 28, "", "float[2] -0.5378828427399902 5.284782467867294", "float[2] -1 2", "float[2] 2 3"),
+        WITH("SwiGLU", 28, "", "float[2] -0.5378828427399902 5.284782467867294", "float[2] -1 2",
+             "float[2] 2 3"),
         {"Gelu", 1, "", {"float[1] 2"}, {"float[1] 1.9544997361036416"}, 1e-6, 0, "com.microsoft"},
-        {"BiasGelu", 1, "", {"float[1] 1", "float[1] 1"}, {"float[1] 1.9544997361036416"}, 1e-6, 0, "com.microsoft"},
-        {"FastGelu", 1, "", {"float[1] 1", "float[1] 1"}, {"float[1] 1.954597694087775"}, 1e-6, 0, "com.microsoft"},
-        {"QuickGelu", 1, "", {"float[1] 1"}, {"float[1] 0.8457957659328212"}, 1e-6, 0, "com.microsoft"});
+        {"BiasGelu",
+         1,
+         "",
+         {"float[1] 1", "float[1] 1"},
+         {"float[1] 1.9544997361036416"},
+         1e-6,
+         0,
+         "com.microsoft"},
+        {"FastGelu",
+         1,
+         "",
+         {"float[1] 1", "float[1] 1"},
+         {"float[1] 1.954597694087775"},
+         1e-6,
+         0,
+         "com.microsoft"},
+        {"QuickGelu",
+         1,
+         "",
+         {"float[1] 1"},
+         {"float[1] 0.8457957659328212"},
+         1e-6,
+         0,
+         "com.microsoft"});
 }
 
-/* --- casts ---------------------------------------------------------------------------------------- */
+/* --- casts
+ * ---------------------------------------------------------------------------------------- */
 
 static void test_cast__numbers(void **state)
 {
     (void)state;
-    RUN_CASES(
-        WITH("Cast", 13, "to=7", "int64[3] 1 -1 0", "float[3] 1.9 -1.9 0.5"),
-        WITH("Cast", 13, "to=9", "bool[4] 0 0 1 1", "float[4] 0 -0 0.1 nan"),
-        WITH("Cast", 13, "to=3", "int8[1] -56", "int16[1] 200"),
-        WITH("Cast", 13, "to=10", "float16[2] inf 0.5", "double[2] 1e9 0.5"),
-        WITH("Cast", 13, "to=1", "float[2] 1 0", "bool[2] 1 0"),
-        WITH("Cast", 21, "to=22", "int4[3] -8 7 -7", "int32[3] 8 7 9"),
-        WITH("Cast", 21, "to=2", "uint8[3] 15 1 2", "uint4[3] 15 1 2"),
-        WITH("Cast", 1, "to=FLOAT16", "float16[1] 2", "int32[1] 2"),
-        WITH("Cast", 13, "to=99", "E_OPERATOR", "int32[1] 2"),
-        WITH("Cast", 13, "to=14", "UNSUPPORTED", "int32[1] 2"),
-        WITH("CastLike", 15, "", "int32[1] 2", "float[1] 2.5", "int32[0] "),
-        {"Cast", 13, "to=10", {"int32[1] 2049"}, {"double[1] 2049"}, 0, ODB_PREC_F64, NULL},
-        {"Cast", 13, "to=10", {"float[1] 0.1"}, {"double[1] 0.10000000149011612"}, 0, ODB_PREC_F64, NULL},
-        {"Cast", 13, "to=6", {"float[1] 2.7"}, {"int32[1] 2"}, 0, ODB_PREC_F64, NULL});
+    RUN_CASES(WITH("Cast", 13, "to=7", "int64[3] 1 -1 0", "float[3] 1.9 -1.9 0.5"),
+              WITH("Cast", 13, "to=6", "int32[4] -2147483648 -2147483648 -2147483648 -3",
+                   "double[4] nan inf 3e9 -3.9"),
+              WITH("Cast", 13, "to=7", "int64[2] -9223372036854775808 3", "float16[2] nan 3"),
+              WITH("Cast", 13, "to=2", "uint8[3] 0 255 44", "float[3] nan -1 300"),
+              WITH("Cast", 13, "to=13", "uint64[2] 9223372036854775808 18446744073709549568",
+                   "double[2] 1e300 18446744073709549568"),
+              WITH("Cast", 13, "to=9", "bool[4] 0 0 1 1", "float[4] 0 -0 0.1 nan"),
+              WITH("Cast", 13, "to=3", "int8[1] -56", "int16[1] 200"),
+              WITH("Cast", 13, "to=10", "float16[2] inf 0.5", "double[2] 1e9 0.5"),
+              WITH("Cast", 13, "to=1", "float[2] 1 0", "bool[2] 1 0"),
+              WITH("Cast", 21, "to=22", "int4[3] -8 7 -7", "int32[3] 8 7 9"),
+              WITH("Cast", 21, "to=2", "uint8[3] 15 1 2", "uint4[3] 15 1 2"),
+              WITH("Cast", 1, "to=FLOAT16", "float16[1] 2", "int32[1] 2"),
+              WITH("Cast", 13, "to=99", "E_OPERATOR", "int32[1] 2"),
+              WITH("Cast", 13, "to=14", "UNSUPPORTED", "int32[1] 2"),
+              WITH("CastLike", 15, "", "int32[1] 2", "float[1] 2.5", "int32[0] "),
+              {"Cast", 13, "to=10", {"int32[1] 2049"}, {"double[1] 2049"}, 0, ODB_PREC_F64, NULL},
+              {"Cast",
+               13,
+               "to=10",
+               {"float[1] 0.1"},
+               {"double[1] 0.10000000149011612"},
+               0,
+               ODB_PREC_F64,
+               NULL},
+              {"Cast", 13, "to=6", {"float[1] 2.7"}, {"int32[1] 2"}, 0, ODB_PREC_F64, NULL});
 }
 
 static void test_cast__float8(void **state)
@@ -548,11 +654,14 @@ static void test_cast__float8(void **state)
     (void)state;
     RUN_CASES(
         WITH("Cast", 19, "to=17", "float8e4m3fn[4] 448 448 448 nan", "float[4] 464 1000 inf nan"),
-        WITH("Cast", 19, "to=17 saturate=0", "float8e4m3fn[4] 448 nan nan 1", "float[4] 464 465 inf 1"),
+        WITH("Cast", 19, "to=17 saturate=0", "float8e4m3fn[4] 448 nan nan 1",
+             "float[4] 464 465 inf 1"),
         WITH("Cast", 19, "to=19", "float8e5m2[2] 57344 -57344", "float[2] inf -1e9"),
         WITH("Cast", 19, "to=19 saturate=0", "float8e5m2[2] bits:7c bits:fc", "float[2] inf -1e9"),
-        WITH("Cast", 19, "to=18 saturate=0", "float8e4m3fnuz[3] nan 240 0", "float16[3] 248 247 -0"),
-        WITH("CastLike", 19, "saturate=0", "float8e5m2fnuz[1] nan", "float[1] inf", "float8e5m2fnuz[0] "),
+        WITH("Cast", 19, "to=18 saturate=0", "float8e4m3fnuz[3] nan 240 0",
+             "float16[3] 248 247 -0"),
+        WITH("CastLike", 19, "saturate=0", "float8e5m2fnuz[1] nan", "float[1] inf",
+             "float8e5m2fnuz[0] "),
         WITH("Cast", 24, "to=24", "float8e8m0[3] 2 4 bits:fe", "float[3] 2 2.5 inf"),
         WITH("Cast", 24, "to=24 round_mode=down", "float8e8m0[2] 2 2", "float[2] 2 3.9"),
         WITH("Cast", 24, "to=24 round_mode=nearest", "float8e8m0[2] 2 4", "float[2] 2.9 3"),
@@ -562,32 +671,38 @@ static void test_cast__float8(void **state)
 static void test_cast__strings(void **state)
 {
     (void)state;
-    RUN_CASES(
-        WITH("Cast", 13, "to=8", "string[6] 0.47892547 1.0 -0.0001 1e-05 123456790.0 100000.0",
-             "float[6] 0.47892547 1 -0.0001 1e-5 123456789 1e5"),
-        WITH("Cast", 13, "to=8", "string[5] nan inf -inf 1e+16 1.5e+20", "float[5] nan inf -inf 1e16 1.5e20"),
-        WITH("Cast", 13, "to=8", "string[2] 0.1 1000000000000000.0", "double[2] 0.1 1e15"),
-        WITH("Cast", 13, "to=8", "string[2] 0.1 65500.0", "float16[2] 0.1 65504"),
-        WITH("Cast", 13, "to=8", "string[2] -3 7", "int64[2] -3 7"),
-        WITH("Cast", 13, "to=8", "string[1] 18446744073709551615", "uint64[1] 18446744073709551615"),
-        WITH("Cast", 13, "to=8", "string[2] True False", "bool[2] 1 0"),
-        WITH("Cast", 13, "to=1", "float[5] 3.14 1000 1e-5 inf -inf", "string[5] 3.14 1000 1E-5 +INF -INF"),
-        WITH("Cast", 13, "to=1", "float[1] nan", "string[1] NaN"),
-        WITH("Cast", 13, "to=7", "int64[3] 9007199254740993 -7 100", "string[3] 9007199254740993 -7 100.5"),
-        WITH("Cast", 13, "to=13", "uint64[1] 18446744073709551615", "string[1] 18446744073709551615"),
-        WITH("Cast", 13, "to=9", "bool[3] 1 0 1", "string[3] true False 2"),
-        WITH("Cast", 13, "to=1", "E_OPERATOR", "string[1] hello"),
-        WITH("Cast", 13, "to=6", "E_OPERATOR", "string[1] 12x"));
+    RUN_CASES(WITH("Cast", 13, "to=8",
+                   "string[6] 0.47892547 1.0 -0.0001 1e-05 123456790.0 100000.0",
+                   "float[6] 0.47892547 1 -0.0001 1e-5 123456789 1e5"),
+              WITH("Cast", 13, "to=8", "string[5] nan inf -inf 1e+16 1.5e+20",
+                   "float[5] nan inf -inf 1e16 1.5e20"),
+              WITH("Cast", 13, "to=8", "string[2] 0.1 1000000000000000.0", "double[2] 0.1 1e15"),
+              WITH("Cast", 13, "to=8", "string[2] 0.1 65500.0", "float16[2] 0.1 65504"),
+              WITH("Cast", 13, "to=8", "string[2] -3 7", "int64[2] -3 7"),
+              WITH("Cast", 13, "to=8", "string[1] 18446744073709551615",
+                   "uint64[1] 18446744073709551615"),
+              WITH("Cast", 13, "to=8", "string[2] 1 0", "bool[2] 1 0"),
+              WITH("Cast", 13, "to=1", "float[5] 3.14 1000 1e-5 inf -inf",
+                   "string[5] 3.14 1000 1E-5 +INF -INF"),
+              WITH("Cast", 13, "to=1", "float[1] nan", "string[1] NaN"),
+              WITH("Cast", 13, "to=7", "int64[3] 9007199254740993 -7 100",
+                   "string[3] 9007199254740993 -7 100.5"),
+              WITH("Cast", 13, "to=13", "uint64[1] 18446744073709551615",
+                   "string[1] 18446744073709551615"),
+              WITH("Cast", 13, "to=9", "bool[3] 1 0 1", "string[3] true False 2"),
+              WITH("Cast", 13, "to=1", "E_OPERATOR", "string[1] hello"),
+              WITH("Cast", 13, "to=6", "E_OPERATOR", "string[1] 12x"));
 }
 
-/* --- quantization --------------------------------------------------------------------------------- */
+/* --- quantization
+ * --------------------------------------------------------------------------------- */
 
 static void test_quantize__linear(void **state)
 {
     (void)state;
     RUN_CASES(
-        WITH("QuantizeLinear", 10, "", "uint8[6] 128 129 130 1 255 0", "float[6] 0 2 3 -254 1000 -1000",
-             "float[] 2", "uint8[] 128"),
+        WITH("QuantizeLinear", 10, "", "uint8[6] 128 129 130 1 255 0",
+             "float[6] 0 2 3 -254 1000 -1000", "float[] 2", "uint8[] 128"),
         WITH("QuantizeLinear", 10, "", "uint8[4] 0 2 2 0", "float[4] 0.5 1.5 2.5 -1", "float[] 1"),
         WITH("QuantizeLinear", 13, "axis=1", "int8[1,2,2] 1 2 12 22", "float[1,2,2] 1 2 1 2",
              "float[2] 1 0.1", "int8[2] 0 2"),
@@ -595,67 +710,124 @@ static void test_quantize__linear(void **state)
              "float[1,2] 1 0.1", "int16[1,2] 0 0"),
         WITH("QuantizeLinear", 21, "axis=1 block_size=2", "E_OPERATOR", "float[1,5] 1 2 3 4 5",
              "float[1,2] 1 0.1", "int16[1,2] 0 0"),
-        WITH("QuantizeLinear", 21, "output_dtype=22", "int4[3] 7 -8 2", "float[3] 9 -9 2.4", "float[] 1"),
-        WITH("QuantizeLinear", 21, "output_dtype=21", "uint4[3] 15 0 2", "float[3] 99 -9 2.4", "float[] 1"),
-        WITH("QuantizeLinear", 25, "output_dtype=26", "int2[3] 1 -2 0", "float[3] 9 -9 0.4", "float[] 1"),
-        WITH("QuantizeLinear", 19, "", "float8e4m3fn[2] 448 1", "float[2] 1000 2", "float[] 2", "float8e4m3fn[] 0"),
-        WITH("QuantizeLinear", 19, "saturate=0", "float8e4m3fn[2] nan 1", "float[2] 1000 2", "float[] 2",
+        WITH("QuantizeLinear", 21, "output_dtype=22", "int4[3] 7 -8 2", "float[3] 9 -9 2.4",
+             "float[] 1"),
+        WITH("QuantizeLinear", 21, "output_dtype=21", "uint4[3] 15 0 2", "float[3] 99 -9 2.4",
+             "float[] 1"),
+        WITH("QuantizeLinear", 25, "output_dtype=26", "int2[3] 1 -2 0", "float[3] 9 -9 0.4",
+             "float[] 1"),
+        WITH("QuantizeLinear", 19, "", "float8e4m3fn[2] 448 1", "float[2] 1000 2", "float[] 2",
              "float8e4m3fn[] 0"),
-        WITH("QuantizeLinear", 23, "output_dtype=23", "float4e2m1[3] 6 -1.5 0.5", "float[3] 50 -3 1", "float[] 2"),
+        WITH("QuantizeLinear", 19, "saturate=0", "float8e4m3fn[2] nan 1", "float[2] 1000 2",
+             "float[] 2", "float8e4m3fn[] 0"),
+        WITH("QuantizeLinear", 23, "output_dtype=23", "float4e2m1[3] 6 -1.5 0.5",
+             "float[3] 50 -3 1", "float[] 2"),
         /* 2049 / 2 is 1024.5 in float, but 2049 is 2048 as float16 */
-        WITH("QuantizeLinear", 23, "precision=10", "int16[1] 1024", "float[1] 2049", "float[] 2", "int16[] 0"),
+        WITH("QuantizeLinear", 23, "precision=10", "int16[1] 1024", "float[1] 2049", "float[] 2",
+             "int16[] 0"),
         WITH("QuantizeLinear", 19, "", "uint8[1] 3", "float16[1] 3.4", "float16[] 1", "uint8[] 0"),
         WITH("QuantizeLinear", 10, "", "uint8[1] 5", "int32[1] 10", "float[] 2", "uint8[] 0"),
-        WITH("QuantizeLinear", 13, "axis=0", "E_OPERATOR", "float[2] 1 2", "float[3] 1 1 1", "uint8[3] 0 0 0"),
-        WITH("QuantizeLinear", 13, "axis=5", "E_OPERATOR", "float[2] 1 2", "float[2] 1 1", "uint8[2] 0 0"),
-        {"QuantizeLinear", 10, "", {"float[2] 3 5", "float[] 2", "uint8[] 1"}, {"uint8[2] 3 3"}, 0, ODB_PREC_F64, NULL},
-        {"QuantizeLinear", 19, "", {"float[1] 3", "float[] 2", "float8e5m2[] 0"}, {"double[1] 1.5"}, 0,
-         ODB_PREC_F64, NULL});
+        WITH("QuantizeLinear", 13, "axis=0", "E_OPERATOR", "float[2] 1 2", "float[3] 1 1 1",
+             "uint8[3] 0 0 0"),
+        WITH("QuantizeLinear", 13, "axis=5", "E_OPERATOR", "float[2] 1 2", "float[2] 1 1",
+             "uint8[2] 0 0"),
+        {"QuantizeLinear",
+         10,
+         "",
+         {"float[2] 3 5", "float[] 2", "uint8[] 1"},
+         {"uint8[2] 3 3"},
+         0,
+         ODB_PREC_F64,
+         NULL},
+        {"QuantizeLinear",
+         19,
+         "",
+         {"float[1] 3", "float[] 2", "float8e5m2[] 0"},
+         {"double[1] 1.5"},
+         0,
+         ODB_PREC_F64,
+         NULL});
 }
 
 static void test_quantize__back(void **state)
 {
     (void)state;
     RUN_CASES(
-        WITH("DequantizeLinear", 10, "", "float[3] -2 0 254", "uint8[3] 127 128 255", "float[] 2", "uint8[] 128"),
+        WITH("DequantizeLinear", 10, "", "float[3] -2 0 254", "uint8[3] 127 128 255", "float[] 2",
+             "uint8[] 128"),
         WITH("DequantizeLinear", 10, "", "float[1] 6", "int32[1] 3", "float[] 2"),
-        WITH("DequantizeLinear", 13, "axis=0", "float[2,2] 1 2 30 40", "int8[2,2] 1 2 3 4", "float[2] 1 10"),
+        WITH("DequantizeLinear", 13, "axis=0", "float[2,2] 1 2 30 40", "int8[2,2] 1 2 3 4",
+             "float[2] 1 10"),
         WITH("DequantizeLinear", 21, "axis=0 block_size=2", "float[3,1] 1 2 30", "int4[3,1] 1 2 3",
              "float[2,1] 1 10"),
         WITH("DequantizeLinear", 19, "", "float16[1] 3", "float8e4m3fn[1] 1.5", "float16[] 2"),
         WITH("DequantizeLinear", 23, "output_dtype=10", "float16[1] 6", "int8[1] 3", "float[] 2"),
-        WITH("DequantizeLinear", 24, "output_dtype=16", "bfloat16[1] 6", "int8[1] 3", "float8e8m0[] 2"),
+        WITH("DequantizeLinear", 24, "output_dtype=16", "bfloat16[1] 6", "int8[1] 3",
+             "float8e8m0[] 2"),
         WITH("DequantizeLinear", 24, "", "E_OPERATOR", "int8[1] 3", "float8e8m0[] 2"),
         WITH("DequantizeLinear", 10, "", "E_OPERATOR", "int8[1] 3", "float[] 2", "uint8[] 0"),
-        {"DequantizeLinear", 23, "output_dtype=10", {"int8[1] 3", "float[] 2"}, {"double[1] 6"}, 0,
-         ODB_PREC_F64, NULL});
+        {"DequantizeLinear",
+         23,
+         "output_dtype=10",
+         {"int8[1] 3", "float[] 2"},
+         {"double[1] 6"},
+         0,
+         ODB_PREC_F64,
+         NULL});
 }
 
 static void test_quantize__dynamic(void **state)
 {
     (void)state;
-    RUN_CASES({"DynamicQuantizeLinear", 11, "", {"float[6] 0 2 -3 -2.5 1.34 0.5"},
+    RUN_CASES({"DynamicQuantizeLinear",
+               11,
+               "",
+               {"float[6] 0 2 -3 -2.5 1.34 0.5"},
                {"uint8[6] 153 255 0 26 221 179", "float[] 0.019607843831181526", "uint8[] 153"},
-               1e-7, 0, NULL},
-              {"DynamicQuantizeLinear", 11, "", {"float[2] 1 2"},
-               {"uint8[2] 127 255", "float[] 0.007843137718737125", "uint8[] 0"}, 1e-7, 0, NULL},
-              {"DynamicQuantizeLinear", 11, "", {"float[0] "}, {"uint8[0] ", "float[] 0", "uint8[] 0"},
-               0, 0, NULL});
+               1e-7,
+               0,
+               NULL},
+              {"DynamicQuantizeLinear",
+               11,
+               "",
+               {"float[2] 1 2"},
+               {"uint8[2] 127 255", "float[] 0.007843137718737125", "uint8[] 0"},
+               1e-7,
+               0,
+               NULL},
+              {"DynamicQuantizeLinear",
+               11,
+               "",
+               {"float[0] "},
+               {"uint8[0] ", "float[] 0", "uint8[] 0"},
+               0,
+               0,
+               NULL});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elementwise__broadcast), cmocka_unit_test(test_elementwise__blocks),
-        cmocka_unit_test(test_elementwise__edges),     cmocka_unit_test(test_unary__exact),
-        cmocka_unit_test(test_unary__functions),       cmocka_unit_test(test_unary__tanh),
-        cmocka_unit_test(test_binary__arithmetic),     cmocka_unit_test(test_binary__mod),
-        cmocka_unit_test(test_binary__pow),            cmocka_unit_test(test_binary__legacy),
-        cmocka_unit_test(test_compare__all),           cmocka_unit_test(test_choose__where),
-        cmocka_unit_test(test_choose__clip),           cmocka_unit_test(test_choose__fold),
-        cmocka_unit_test(test_activation__all),        cmocka_unit_test(test_cast__numbers),
-        cmocka_unit_test(test_cast__float8),           cmocka_unit_test(test_cast__strings),
-        cmocka_unit_test(test_quantize__linear),       cmocka_unit_test(test_quantize__back),
+        cmocka_unit_test(test_elementwise__broadcast),
+        cmocka_unit_test(test_elementwise__blocks),
+        cmocka_unit_test(test_elementwise__edges),
+        cmocka_unit_test(test_unary__exact),
+        cmocka_unit_test(test_unary__functions),
+        cmocka_unit_test(test_unary__tanh),
+        cmocka_unit_test(test_binary__arithmetic),
+        cmocka_unit_test(test_binary__mod),
+        cmocka_unit_test(test_binary__pow),
+        cmocka_unit_test(test_binary__legacy),
+        cmocka_unit_test(test_compare__all),
+        cmocka_unit_test(test_choose__where),
+        cmocka_unit_test(test_choose__clip),
+        cmocka_unit_test(test_choose__fold),
+        cmocka_unit_test(test_activation__all),
+        cmocka_unit_test(test_cast__numbers),
+        cmocka_unit_test(test_cast__float8),
+        cmocka_unit_test(test_cast__strings),
+        cmocka_unit_test(test_quantize__linear),
+        cmocka_unit_test(test_quantize__back),
         cmocka_unit_test(test_quantize__dynamic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
