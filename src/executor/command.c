@@ -374,15 +374,17 @@ static enum odb_status command_read_output(const struct command *command, const 
 {
     const struct command_output *output = command_find_output(command, name);
     char *path = command_output_path(command, output, i);
-    size_t stem = strlen(path) - strlen(strrchr(path, '.'));
+    char *dot = strrchr(path, '.');
     enum odb_status status;
-    if (access(path, F_OK) < 0 && !strcmp(path + stem, ".npy"))
-        strcpy(path + stem, ".pb"); /* where the type was not known: as the program saw fit */
+    if (access(path, F_OK) < 0 && !output->known) {
+        strcpy(dot, ".pb"); /* where the type was not known: as the program saw fit */
+        if (access(path, F_OK) < 0)
+            strcpy(dot, ".npy");
+    }
     if (access(path, F_OK) < 0)
-        status = odb_fail(err, ODB_E_EXECUTOR, "the program wrote no %.*s for the output '%s'",
-                          (int)(path + strlen(path) - strrchr(path, '/') - 1),
+        status = odb_fail(err, ODB_E_EXECUTOR, "the program wrote no %s for the output '%s'",
                           strrchr(path, '/') + 1, name);
-    else if (!strcmp(path + stem, ".npy"))
+    else if (!strcmp(dot, ".npy"))
         status = odb_npy_read(out, path, err);
     else
         status = odb_pb_read(out, output->known ? output->kind : ODB_TENSOR, path, err);
