@@ -83,12 +83,7 @@ static void print_positional(char *out, enum odb_dtype dtype, double v, int prec
     int behind = 0;
     if (v != 0) {
         int digits = print_digits(dtype, v);
-        behind = digits - 1 - print_exponent(v, digits);
-    }
-    if (behind < 0) { /* zeros stand in for the digits that it does not need */
-        snprintf(out, PRINT_NUMBER, "%.*e", print_digits(dtype, v) - 1, v);
-        v = strtod(out, NULL);
-        behind = 0;
+        behind = ODB_MAX(0, digits - 1 - print_exponent(v, digits));
     }
     snprintf(out, PRINT_NUMBER, plus ? "%+#.*f" : "%#.*f", ODB_MIN(behind, precision), v);
     print_trim_zeros(out);
@@ -262,6 +257,11 @@ void odb_print_number(struct odb_buf *buf, enum odb_dtype dtype, double v)
         text[len - (text[len - 1] == '.')] = 0;
         odb_buf_printf(buf, "%se%c%02d", text, exponent < 0 ? '-' : '+', abs(exponent));
         return;
+    }
+    if (a >= 1) { /* zeros stand in for the digits before the point that it does not need */
+        snprintf(text, sizeof text, "%.*e", print_digits(dtype, v) - 1, v);
+        v = strtod(text, NULL);
+        dtype = ODB_F64;
     }
     print_positional(text, dtype, v, PRINT_MAX_PRECISION, false);
     odb_buf_printf(buf, "%s%s", text, text[strlen(text) - 1] == '.' ? "0" : "");
