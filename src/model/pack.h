@@ -17,7 +17,8 @@
  * cost up to 4 KiB per weight. */
 #define MODEL_ALIGN 64
 
-char *odb_model__arena_printf(struct model_arena *arena, const char *fmt, ...) ODB_PRINTF(2, 3);
+char *odb_model__arena_printf(struct model_arena *arena, const char *fmt, ...) ODB_PRINTF(2, 3)
+    __attribute__((nonnull(2)));
 
 /* A dense tensor with values as a message that borrows its bytes and name; name may be NULL. */
 Onnx__TensorProto *odb_model__tensor_message(const struct odb_tensor *t, const char *name,

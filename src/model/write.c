@@ -54,11 +54,9 @@ static enum odb_status cut_mark_ports(struct cut *cut, const struct odb_port *po
 {
     for (size_t i = 0; i < n; i++) {
         int value = ports[i].value;
-        if (value < 0 || (size_t)value >= cut->graph->n_values)
-            return odb_fail(err, ODB_E_INPUT, "%s %zu of the submodel is no value of the graph",
+        if (value < 0 || (size_t)value >= cut->graph->n_values || !cut_name(cut, value)[0])
+            return odb_fail(err, ODB_E_INPUT, "%s %zu of the submodel is no value with a name",
                             what, i);
-        if (!cut_name(cut, value)[0])
-            return odb_fail(err, ODB_E_INPUT, "a value without a name cannot be an %s", what);
         if (marks[value])
             return odb_fail(err, ODB_E_INPUT, "'%s' stands twice among the %ss",
                             cut_name(cut, value), what);
