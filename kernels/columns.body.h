@@ -4,46 +4,49 @@
  * tap), column result. Only moves and zeros, so the width of an element is all that matters.
  */
 
-/* to[i] for results [col, col + n) of one row of results: from[first + (col + i) * stride]. */
-static void FN(columns_run)(const E *from, int64_t in, int64_t first, int64_t stride, int64_t n,
-                            E *to)
+/* to[i] = from[first + i * stride] for i in [0, n), 0 outside of from[0, in). */
+ODB_INLINE void FN(columns_run)(const E *from, int64_t in, int64_t first, int64_t stride,
+                                int64_t n, E *to)
 {
-    int64_t begin = first >= 0 ? 0 : (stride - 1 - first) / stride;
-    int64_t end = first >= in ? 0 : (in - first + stride - 1) / stride;
+    int64_t begin = first >= 0 ? 0 : stride == 1 ? -first : (stride - 1 - first) / stride;
+    int64_t end = first >= in ? 0 : stride == 1 ? in - first : (in - first + stride - 1) / stride;
     begin = ODB_MIN(begin, n);
     end = ODB_MAX(ODB_MIN(end, n), begin);
     for (int64_t i = 0; i < begin; i++)
         to[i] = 0;
-    if (stride == 1 && end > begin)
-        memcpy(to + begin, from + first + begin, (size_t)(end - begin) * sizeof(E));
-    for (int64_t i = begin; stride != 1 && i < end; i++)
-        to[i] = from[first + i * stride];
+    if (stride == 1)
+        for (int64_t i = begin; i < end; i++)
+            to[i] = from[first + i];
+    else
+        for (int64_t i = begin; i < end; i++)
+            to[i] = from[first + i * stride];
     for (int64_t i = end; i < n; i++)
         to[i] = 0;
 }
 
 /* Rows [begin, end) of the columns of results [first, first + n), n to a row. */
-static void FN(columns_fill)(const struct odb_window *w, const void *x, size_t begin, size_t end,
-                             size_t first, size_t n, void *columns)
+ODB_SIMD static void FN(columns_fill)(const struct odb_window *w, const E *x, size_t begin,
+                                      size_t end, size_t first, size_t n, E *columns)
 {
     int last = w->rank - 1;
-    E *to = (E *)columns + begin * n;
+    int64_t width = w->out[last], stride = w->stride[last];
+    E *to = columns + begin * n;
     for (size_t row = begin; row < end; row++) {
-        const E *channel = (const E *)x + row / w->taps * w->in_size;
+        const E *channel = x + row / w->taps * w->in_size;
         int64_t reach[ODB_MAX_RANK]; /* what result 0 reads */
+        int64_t at[ODB_MAX_RANK], col = (int64_t)(first % (size_t)width);
         conv_reach(w, row % w->taps, reach);
-        for (size_t done = 0; done < n;) {
-            size_t lead = (first + done) / (size_t)w->out[last];
-            int64_t col = (int64_t)((first + done) % (size_t)w->out[last]);
-            int64_t run = ODB_MIN(w->out[last] - col, (int64_t)(n - done));
-            size_t at;
-            if (conv_slide_row(w, reach, lead, &at))
-                FN(columns_run)(channel + at, w->in[last], reach[last] + col * w->stride[last],
-                                w->stride[last], run, to);
+        conv_line_at(w, w->out, first / (size_t)width, at);
+        for (E *stop = to + n; to < stop; col = 0, conv_line_next(w, w->out, at)) {
+            int64_t run = ODB_MIN(width - col, stop - to);
+            size_t start;
+            if (conv_line(w, reach, w->in, at, &start))
+                FN(columns_run)(channel + start, w->in[last], reach[last] + col * stride, stride,
+                                run, to);
             else
-                memset(to, 0, (size_t)run * sizeof(E));
+                for (int64_t i = 0; i < run; i++)
+                    to[i] = 0;
             to += run;
-            done += (size_t)run;
         }
     }
 }

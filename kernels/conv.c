@@ -43,35 +43,35 @@ static void conv_reach(const struct odb_window *w, size_t t, int64_t *reach)
     }
 }
 
-/* Start of the row (all dimensions but the last) of `of` that a window, standing at row `row` of
- * `over`, reaches. False: outside. */
-static bool conv_row(const struct odb_window *w, const int64_t *reach, const int64_t *over,
-                     const int64_t *of, size_t row, size_t *at)
+/* Start of the line (along the last dimension) of an image `of` that a window, standing at the
+ * line whose other coordinates are `at`, reaches. False: outside. */
+ODB_INLINE bool conv_line(const struct odb_window *w, const int64_t *reach, const int64_t *of,
+                          const int64_t *at, size_t *start)
 {
-    int last = w->rank - 1;
-    size_t step = (size_t)of[last];
-    *at = 0;
-    for (int d = last - 1; d >= 0; d--) {
-        int64_t i = (int64_t)(row % (size_t)over[d]) * w->stride[d] + reach[d];
+    int64_t line = 0;
+    for (int d = 0; d < w->rank - 1; d++) {
+        int64_t i = at[d] * w->stride[d] + reach[d];
         if (i < 0 || i >= of[d])
             return false;
-        row /= (size_t)over[d];
-        *at += (size_t)i * step;
-        step *= (size_t)of[d];
+        line = line * of[d] + i;
     }
+    *start = (size_t)(line * of[w->rank - 1]);
     return true;
 }
 
-static bool conv_slide_row(const struct odb_window *w, const int64_t *reach, size_t row,
-                           size_t *at)
+/* Coordinates of line number `line` of an image, and from one line to the next. */
+static void conv_line_at(const struct odb_window *w, const int64_t *dims, size_t line, int64_t *at)
 {
-    return conv_row(w, reach, w->out, w->in, row, at);
+    for (int d = w->rank - 2; d >= 0; d--) {
+        at[d] = (int64_t)(line % (size_t)dims[d]);
+        line /= (size_t)dims[d];
+    }
 }
 
-static bool conv_spread_row(const struct odb_window *w, const int64_t *reach, size_t row,
-                            size_t *at)
+ODB_INLINE void conv_line_next(const struct odb_window *w, const int64_t *dims, int64_t *at)
 {
-    return conv_row(w, reach, w->in, w->out, row, at);
+    for (int d = w->rank - 2; d >= 0 && ++at[d] == dims[d]; d--)
+        at[d] = 0;
 }
 
 /* --- direct ------------------------------------------------------------------------------------ */
@@ -186,7 +186,10 @@ static void conv_fill(const struct conv_columns *s, size_t task, size_t begin, s
     size_t n, first = conv_block(s, task, &n), group = task / s->blocks;
     const char *x =
         (const char *)c->x + group * (c->c / c->group) * c->window.in_size * c->size;
-    (c->size == 8 ? columns_fill_8 : columns_fill_4)(&c->window, x, begin, end, first, n, columns);
+    if (c->size == 8)
+        columns_fill_8(&c->window, (const odb_u64 *)x, begin, end, first, n, columns);
+    else
+        columns_fill_4(&c->window, (const odb_u32 *)x, begin, end, first, n, columns);
 }
 
 static struct odb_gemm conv_task_gemm(const struct conv_columns *s, size_t task,

@@ -34,12 +34,11 @@ ODB_SIMD static void FN(conv_dense)(const struct odb_window *w, const struct odb
 {
     int last = w->rank - 1;
     size_t length = (size_t)w->out[last];
-    for (size_t row = 0; row < w->out_size / length; row++, y += length) {
-        size_t rest = row, at = 0;
-        for (int d = last - 1; d >= 0; d--) {
-            at += rest % (size_t)w->out[d] * p->step[d];
-            rest /= (size_t)w->out[d];
-        }
+    int64_t line[ODB_MAX_RANK] = {0};
+    for (T *stop = y + w->out_size; y < stop; y += length, conv_line_next(w, w->out, line)) {
+        size_t at = 0;
+        for (int d = 0; d < last; d++)
+            at += (size_t)line[d] * p->step[d];
         for (size_t i = 0; i < length; i++)
             y[i] = (T)grid[at + i];
     }
@@ -94,12 +93,13 @@ ODB_SIMD static void FN(conv_spread)(const struct odb_window *w, const void *col
         int64_t stride = w->stride[last], first = reach[last];
         int64_t begin = first >= 0 ? 0 : (stride - 1 - first) / stride;
         int64_t end = ODB_MIN((w->out[last] - first + stride - 1) / stride, (int64_t)length);
-        for (size_t row = 0; row < rows; row++) {
-            size_t at;
-            if (!conv_spread_row(w, reach, row, &at))
+        int64_t at[ODB_MAX_RANK] = {0};
+        for (size_t row = 0; row < rows; row++, conv_line_next(w, w->in, at)) {
+            size_t start;
+            if (!conv_line(w, reach, w->out, at, &start))
                 continue;
             const T *from = column + row * length;
-            ACC *line = sum + at;
+            ACC *line = sum + start;
             for (int64_t i = begin; i < end; i++)
                 line[first + i * stride] += from[i];
         }
@@ -109,10 +109,12 @@ ODB_SIMD static void FN(conv_spread)(const struct odb_window *w, const void *col
 }
 
 /* Every row of y (rows x length) becomes its bias. */
-static void FN(conv_bias)(const void *bias, size_t rows, size_t length, void *to)
+ODB_SIMD static void FN(conv_bias)(const void *bias, size_t rows, size_t length, void *to)
 {
     T *y = to;
-    for (size_t i = 0; i < rows; i++, y += length)
+    for (size_t i = 0; i < rows; i++, y += length) {
+        T start = ((const T *)bias)[i];
         for (size_t j = 0; j < length; j++)
-            y[j] = ((const T *)bias)[i];
+            y[j] = start;
+    }
 }

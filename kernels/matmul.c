@@ -106,6 +106,8 @@ static void gemm_blocks(void *arg, size_t begin, size_t end)
 
 #define GEMM_BLOCK_WORK (1u << 20) /* multiplications: some 10 microseconds */
 #define GEMM_MAX_BLOCKS 16         /* of one product: packing costs more with every block */
+#define GEMM_MIN_ROWS 128          /* of a block; each packs its part of B again */
+#define GEMM_MIN_COLS 192          /* likewise of A, which OpenBLAS packs more slowly */
 #define GEMM_STEP 32               /* block borders fall on multiples, as BLAS's inner tiles do */
 
 /* Length of the pieces when n is cut into about `pieces`, none shorter than least. */
@@ -123,10 +125,11 @@ bool odb_gemm_batch(const struct odb_gemm *g, size_t batch, const size_t *at_a, 
     double work = (double)g->m * (double)g->n * (double)g->k;
     size_t wanted = (size_t)ODB_MIN(work / GEMM_BLOCK_WORK, (double)GEMM_MAX_BLOCKS) / batch;
     struct gemm_split s = {.g = g, .at_a = at_a, .at_b = at_b, .at_c = at_c};
-    s.cols = gemm_piece(g->n, g->n >= g->m ? wanted : wanted * g->n / g->m, 128);
+    s.rows = gemm_piece(g->m, wanted, GEMM_MIN_ROWS);
+    size_t down = (g->m + s.rows - 1) / s.rows;
+    s.cols = gemm_piece(g->n, wanted / down, GEMM_MIN_COLS);
     s.across = (g->n + s.cols - 1) / s.cols;
-    s.rows = gemm_piece(g->m, wanted / s.across, 128);
-    s.blocks = s.across * ((g->m + s.rows - 1) / s.rows);
+    s.blocks = s.across * down;
     atomic_init(&s.failed, false);
     size_t grain = (size_t)(GEMM_BLOCK_WORK / (work / (double)s.blocks + 1)) + 1;
     odb_parallel_for(batch * s.blocks, grain, gemm_blocks, &s);

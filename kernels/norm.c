@@ -480,7 +480,7 @@ const struct odb_op odb_ops_norm[] = {
      norm_group_infer, norm_group_run, NULL},
     {"", "GroupNormalization", 21, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_group_attrs,
      norm_group_infer, norm_group_run, NULL},
-    {"", "LayerNormalization", 17, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
+    {"", "LayerNormalization", 1, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
      norm_layer_infer, norm_layer_run, NULL},
     {"", "RMSNormalization", 23, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
      norm_rms_infer, norm_rms_run, NULL},

@@ -3,50 +3,63 @@
  * Dealing a channel into planes (window.h), converted to FILL on the way; part of the bodies that
  * slide windows. pad stands where the window leaves the image.
  */
-static void FN(planes_row)(const struct odb_window *w, const T *from, int64_t phase, FILL pad,
-                           FILL *to, int64_t length)
+
+/* Elements `first`, `first + stride`… of a line of the image. */
+ODB_INLINE void FN(planes_copy)(const T *from, int64_t first, int64_t stride, int64_t begin,
+                                int64_t end, FILL *to)
 {
-    int d = w->rank - 1;
-    int64_t stride = w->stride[d], first = phase - w->before[d]; /* image coordinate of to[0] */
+    if (stride == 1)
+        for (int64_t i = begin; i < end; i++)
+            to[i] = (FILL)from[first + i];
+    else
+        for (int64_t i = begin; i < end; i++)
+            to[i] = (FILL)from[first + i * stride];
+}
+
+/* One plane, already filled with pad, whose coordinates in the padded channel have the given
+ * remainders (phase) modulo the strides. */
+ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_planes *p,
+                                const int64_t *phase, const T *x, FILL *to)
+{
+    int last = w->rank - 1;
+    int64_t length = p->grid[last], stride = w->stride[last];
+    int64_t first = phase[last] - w->before[last]; /* where column 0 lies in a line of x */
     int64_t begin = first >= 0 ? 0 : (stride - 1 - first) / stride;
-    int64_t end = first >= w->in[d] ? 0 : (w->in[d] - first + stride - 1) / stride;
-    begin = ODB_MIN(begin, length);
-    end = ODB_MAX(ODB_MIN(end, length), begin);
-    for (int64_t i = 0; i < begin; i++)
-        to[i] = pad;
-    for (int64_t i = begin; i < end; i++)
-        to[i] = (FILL)from[first + i * stride];
-    for (int64_t i = end; i < length; i++)
-        to[i] = pad;
+    int64_t end = first >= w->in[last] ? 0 : (w->in[last] - first + stride - 1) / stride;
+    end = ODB_MIN(end, length);
+    int64_t row[ODB_MAX_RANK] = {0};
+    for (FILL *stop = to + p->plane; to < stop; to += length) {
+        int64_t line = 0;
+        bool inside = true;
+        for (int d = 0; d < last; d++) {
+            int64_t i = row[d] * w->stride[d] + phase[d] - w->before[d];
+            inside = inside && i >= 0 && i < w->in[d];
+            line = line * w->in[d] + i;
+        }
+        if (inside)
+            FN(planes_copy)(x + line * w->in[last], first, stride, begin, end, to);
+        for (int d = last - 1; d >= 0 && ++row[d] == p->grid[d]; d--)
+            row[d] = 0;
+    }
 }
 
 /* All used planes of the channel at x into planes, and slack after the last. */
 ODB_SIMD static void FN(planes_fill)(const struct odb_window *w, const struct odb_planes *p,
                                      const T *x, FILL pad, FILL *planes)
 {
-    int last = w->rank - 1;
-    int64_t length = p->grid[last];
     for (size_t plane = 0; plane < p->count; plane++) {
         FILL *to = planes + plane * p->plane;
-        for (size_t row = 0; p->used[plane] && row < p->plane / (size_t)length; row++) {
-            size_t rest = row, phases = plane / (size_t)w->stride[last], at = 0, step = (size_t)w->in[last];
-            bool inside = true;
-            for (int d = last - 1; d >= 0; d--) {
-                int64_t i = (int64_t)(rest % (size_t)p->grid[d]) * w->stride[d] +
-                            (int64_t)(phases % (size_t)w->stride[d]) - w->before[d];
-                rest /= (size_t)p->grid[d];
-                phases /= (size_t)w->stride[d];
-                inside = inside && i >= 0 && i < w->in[d];
-                at += inside ? (size_t)i * step : 0;
-                step *= (size_t)w->in[d];
-            }
-            int64_t phase = (int64_t)(plane % (size_t)w->stride[last]);
-            FILL *line = to + row * (size_t)length;
-            if (inside)
-                FN(planes_row)(w, x + at, phase, pad, line, length);
-            for (int64_t i = 0; !inside && i < length; i++)
-                line[i] = pad;
+        int64_t phase[ODB_MAX_RANK];
+        size_t rest = plane;
+        if (!p->used[plane])
+            continue;
+        for (int d = w->rank - 1; d >= 0; d--) {
+            phase[d] = (int64_t)(rest % (size_t)w->stride[d]);
+            rest /= (size_t)w->stride[d];
         }
+        for (size_t i = 0; i < p->plane; i++)
+            to[i] = pad;
+        FN(planes_deal)(w, p, phase, x, to);
     }
     for (size_t i = 0; i < ODB_PLANES_SLACK; i++)
         planes[p->count * p->plane + i] = pad;
