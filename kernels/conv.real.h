@@ -95,11 +95,11 @@ ODB_SIMD static void FN(conv_spread)(const struct odb_window *w, const void *col
         int64_t end = ODB_MIN((w->out[last] - first + stride - 1) / stride, (int64_t)length);
         int64_t at[ODB_MAX_RANK] = {0};
         for (size_t row = 0; row < rows; row++, conv_line_next(w, w->in, at)) {
-            size_t start;
-            if (!conv_line(w, reach, w->out, at, &start))
+            size_t line_at;
+            if (!conv_line(w, reach, w->out, at, &line_at))
                 continue;
             const T *from = column + row * length;
-            ACC *line = sum + start;
+            ACC *line = sum + line_at;
             for (int64_t i = begin; i < end; i++)
                 line[first + i * stride] += from[i];
         }
