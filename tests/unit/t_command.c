@@ -156,7 +156,7 @@ static void test_command__failures(void **state)
         {"exit 0", "wrote no out_0.npy", ODB_E_EXECUTOR},
         {"cp in_0.npy out_0.npy; echo 'bad luck' >&2; exit 3", "status 3; its last words: bad luck",
          ODB_E_EXECUTOR},
-        {"head -c 100000 /dev/zero | tr '\\0' x; echo end; kill -9 $$", "SIGKILL; its last words: x",
+        {"head -c 3000 /dev/zero | tr '\\0' x; echo end; kill -9 $$", "SIGKILL; its last words: x",
          ODB_E_CRASH},
         {"echo garbage > out_0.npy", "npy", ODB_E_FORMAT},
         {"sleep 5 & exit 4", "status 4", ODB_E_EXECUTOR}, /* not waited for */
