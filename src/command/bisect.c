@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/watch.h"
+#include "model/pack.h"
+
+/* --- text --------------------------------------------------------------------------------------- */
+
+static void bisect_put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
+{
+    const struct odb_node *node = &graph->nodes[index];
+    odb_buf_printf(out, "#%d ", index);
+    if (*node->name) {
+        odb_buf_put_shown(out, node->name);
+        odb_buf_putc(out, ' ');
+    }
+    odb_buf_putc(out, '(');
+    if (*node->domain) {
+        odb_buf_put_shown(out, node->domain);
+        odb_buf_puts(out, "::");
+    }
+    odb_buf_put_shown(out, node->op_type);
+    odb_buf_putc(out, ')');
+}
+
+static void bisect_put_number(struct odb_buf *out, const char *name, struct odb_number number)
+{
+    if (number.known)
+        odb_buf_printf(out, "  %s %.3g", name, number.v);
+}
+
+static void bisect_put_numbers(const struct odb_value_report *r, struct odb_buf *out)
+{
+    size_t before = out->len;
+    odb_buf_puts(out, "  ");
+    bisect_put_number(out, "error", r->error);
+    bisect_put_number(out, "mean", r->error_mean);
+    bisect_put_number(out, "noise", r->noise);
+    bisect_put_number(out, "local error", r->local_error);
+    bisect_put_number(out, "local noise", r->local_noise);
+    bisect_put_number(out, "inherited", r->inherited_error);
+    bisect_put_number(out, "gain", r->gain);
+    if (out->len == before + 2)
+        out->len = before;
+    else
+        odb_buf_putc(out, '\n');
+}
+
+/* Words between lines of at most 80 columns, indented by four. */
+static void bisect_put_paragraph(const char *text, struct odb_buf *out)
+{
+    size_t column = 4;
+    odb_buf_puts(out, "    ");
+    while (*text) {
+        size_t len = strcspn(text, " \n");
+        char *word = odb_xstrndup(text, len);
+        if (column > 4 && column + 1 + len > 80) {
+            odb_buf_puts(out, "\n    ");
+            column = 4;
+        } else if (column > 4) {
+            odb_buf_putc(out, ' ');
+            column++;
+        }
+        odb_buf_put_shown(out, word);
+        free(word);
+        column += len;
+        text += len + strspn(text + len, " \n");
+    }
+    odb_buf_putc(out, '\n');
+}
+
+static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
+                               struct odb_buf *out)
+{
+    char key[512];
+    odb_buf_putc(out, '\n');
+    bisect_put_node(graph, culprit->node, out);
+    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+    if (culprit->value != ODB_NO_VALUE) {
+        odb_buf_puts(out, ", seen at ");
+        odb_buf_put_shown(out, odb_value_key(graph, &graph->values[culprit->value], key,
+                                             sizeof key));
+    }
+    odb_buf_putc(out, '\n');
+    if (culprit->segment[0] != culprit->segment[1])
+        odb_buf_printf(out, "    the smallest region that fails: #%d to #%d\n",
+                       culprit->segment[0], culprit->segment[1]);
+    bisect_put_numbers(&culprit->numbers, out);
+    odb_buf_printf(out, "    %s; %s\n", culprit->verified ? "verified alone" : "not verified alone",
+                   culprit->reaches_output ? "reaches an output" : "no output shows it");
+    if (culprit->text && *culprit->text)
+        bisect_put_paragraph(culprit->text, out);
+}
+
+static void bisect_put_headline(const struct odb_report *report, struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    size_t counts[ODB_VERDICT_COUNT] = {0}, bad = 0;
+    for (size_t i = 0; i < graph->n_values; i++)
+        if (graph->values[i].producer != ODB_NO_NODE) {
+            counts[report->values[i].verdict]++;
+            bad += odb_verdict_is_bad(report->values[i].verdict);
+        }
+    if (report->culprits.n) {
+        bisect_put_node(graph, report->culprits.items[0].node, out);
+        odb_buf_printf(out, " is where %s diverges from %s", report->target, report->reference);
+        if (report->culprits.n > 1)
+            odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
+        odb_buf_putc(out, '\n');
+    } else if (report->outputs_diverge) {
+        odb_buf_printf(out, "%s diverges from %s, and no node could be named\n", report->target,
+                       report->reference);
+    } else {
+        odb_buf_printf(out, "no divergence: %s agrees with %s under %s\n", report->target,
+                       report->reference, report->tolerance);
+    }
+    odb_buf_puts(out, "values:");
+    for (int v = 0; v < ODB_VERDICT_COUNT; v++)
+        if (counts[v])
+            odb_buf_printf(out, " %zu %s", counts[v], odb_verdict_name((enum odb_verdict)v));
+    odb_buf_putc(out, '\n');
+}
+
+static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)
+{
+    odb_buf_printf(out, "\n%zu loads and %zu runs of the target", report->target_loads,
+                   report->target_runs);
+    if (report->target_description && *report->target_description) {
+        odb_buf_puts(out, " (");
+        odb_buf_put_shown(out, report->target_description);
+        odb_buf_putc(out, ')');
+    }
+    odb_buf_printf(out, "; %.2f s, of them reference %.2f s, target %.2f s\n", report->seconds,
+                   report->reference_seconds, report->target_seconds);
+}
+
+static void bisect_text(const struct odb_report *report, bool partial, struct odb_buf *out)
+{
+    if (partial)
+        odb_buf_puts(out, "the search did not end; this is what was known by then\n");
+    else
+        bisect_put_headline(report, out);
+    for (size_t i = 0; i < report->culprits.n; i++)
+        bisect_put_culprit(report->model->graph, &report->culprits.items[i], out);
+    odb_buf_puts(out, report->warnings.n ? "\n" : "");
+    for (size_t i = 0; i < report->warnings.n; i++) {
+        odb_buf_puts(out, "warning: ");
+        odb_buf_put_shown(out, report->warnings.items[i]);
+        odb_buf_putc(out, '\n');
+    }
+    bisect_put_cost(report, out);
+}
+
+/* --- the command -------------------------------------------------------------------------------- */
+
+/* The report goes out also when the search was interrupted or the target failed for good. */
+static enum odb_status bisect_publish(struct odb_command_call *call,
+                                      const struct odb_report *report, bool partial,
+                                      struct odb_error *err)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    struct odb_buf out = ODB_BUF_INIT;
+    enum odb_status status = ODB_OK;
+    if (path) {
+        odb_report_json(report, &out);
+        if (strcmp(path, "-"))
+            status = odb_model__write_file(path, out.data, out.len, err);
+        else
+            odb_call__print(call, &out);
+        odb_buf_clear(&out);
+    }
+    if (!path || strcmp(path, "-"))
+        bisect_text(report, partial, &out);
+    odb_call__print(call, &out);
+    return status;
+}
+
+enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_SESSION);
+    struct odb_bisect_options options;
+    struct odb_session *session = NULL;
+    struct odb_report *report = NULL;
+    struct odb_feeds *feeds = NULL;
+    struct odb_watch watch;
+    struct odb_error late = ODB_ERROR_INIT;
+    enum odb_status status, after = ODB_OK;
+    ODB_TRY_OUT(odb_call__search_options(call, &options, err));
+    ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
+    if (path) {
+        ODB_TRY_OUT(odb_session_open(&session, path, call->model, err));
+        ODB_TRY_OUT(odb_session_begin(session, "bisect", &options, err));
+    }
+    options.hooks = odb_watch_begin(&watch, call, session);
+    status = odb_bisect(&report, call->model, feeds, &options, err);
+    odb_watch_end(&watch);
+    if (report) {
+        call->found = report->culprits.n || report->outputs_diverge;
+        after = bisect_publish(call, report, status != ODB_OK, &late);
+        if (session && after == ODB_OK)
+            after = odb_session_store(session, report, &late);
+    }
+    if (status == ODB_OK && after != ODB_OK) {
+        *err = late;
+        status = after;
+    }
+out:
+    odb_session_close(session);
+    odb_report_free(report);
+    odb_feeds_free(feeds);
+    return status;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/call.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "base/map.h"
+#include "executor/executor.h"
+#include "tensor/npy.h"
+
+/* A signal handler has nowhere else to write to. */
+static volatile sig_atomic_t call_signal;
+
+static void call_on_signal(int number)
+{
+    call_signal = number;
+}
+
+void odb_call__catch_interrupt(bool on)
+{
+    struct sigaction action = {.sa_handler = on ? call_on_signal : SIG_DFL,
+                               .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    call_signal = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool odb_call__interrupted(void *payload)
+{
+    return call_signal != 0;
+}
+
+void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
+{
+    fwrite(odb_buf_text(text), 1, text->len, call->out);
+    odb_buf_dispose(text);
+}
+
+void odb_call__put_line(struct odb_buf *out, const char *text, int width)
+{
+    const char *p = text;
+    mbstate_t state = {0};
+    for (int column = 0; *p;) {
+        wchar_t c;
+        size_t n = mbrtowc(&c, p, MB_CUR_MAX, &state);
+        bool bad = n == (size_t)-1 || n == (size_t)-2;
+        if (bad)
+            memset(&state, 0, sizeof state);
+        column += bad ? 1 : ODB_MAX(wcwidth(c), 0);
+        if (width > 0 && column > width)
+            break;
+        p += bad ? 1 : n;
+    }
+    odb_buf_add(out, text, (size_t)(p - text));
+    odb_buf_putc(out, '\n');
+}
+
+void odb_call__warn(struct odb_command_call *call, const char *text)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, text);
+    fprintf(call->log, "onnxdbg: warning: %s\n", odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+}
+
+enum odb_status odb_call__feeds(struct odb_command_call *call, struct odb_feeds **out,
+                                struct odb_error *err)
+{
+    struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+    options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
+    options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
+    options.inputs_from = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
+    options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed);
+    enum odb_status status = odb_feeds_make(out, call->model, &options, err);
+    free((void *)options.inputs);
+    free((void *)options.dims);
+    if (status != ODB_OK)
+        return status;
+    for (char *line = (*out)->warnings, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        char *one = odb_xstrndup(line, (size_t)(end - line));
+        odb_call__warn(call, one);
+        free(one);
+        end += *end == '\n';
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct odb_criterion *out,
+                                    struct odb_error *err)
+{
+    return odb_criterion_parse(out, odb_call_option(call, ODB_OPTION_TOL), err);
+}
+
+const char *odb_call__target(const struct odb_command_call *call)
+{
+    const char *spec = odb_call_option(call, ODB_OPTION_TARGET);
+    const struct odb_executor_ops *ort = odb_executor_find("ort");
+    char why[512] = "";
+    if (spec)
+        return spec;
+    if (ort && ort->available)
+        ort->available(why, sizeof why);
+    return ort && !why[0] ? "ort" : "cpu:f16";
+}
+
+enum odb_status odb_call__session(const struct odb_command_call *call, struct odb_session **out,
+                                  struct odb_error *err)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_SESSION);
+    *out = NULL;
+    if (!path)
+        return ODB_OK;
+    if (access(path, R_OK) != 0) {
+        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+        return odb_error_at(err, "--session %s", path);
+    }
+    return odb_session_open(out, path, call->model, err);
+}
+
+enum odb_status odb_call__search_options(const struct odb_command_call *call,
+                                         struct odb_bisect_options *out, struct odb_error *err)
+{
+    static const char *const names[] = {
+#define CALL_STRATEGY(name, text, help) [ODB_STRATEGY_##name] = text,
+        ODB_STRATEGY_LIST(CALL_STRATEGY)
+#undef CALL_STRATEGY
+    };
+    const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
+    const char *strategy = odb_call_option(call, ODB_OPTION_STRATEGY);
+    *out = (struct odb_bisect_options){
+        .reference = reference ? reference : "cpu",
+        .target = odb_call__target(call),
+        .expect = odb_call_option(call, ODB_OPTION_EXPECT),
+        .seed = (uint64_t)odb_call_int(call, ODB_OPTION_SEED, 42),
+    };
+    for (size_t i = 0; strategy && i < ODB_COUNT(names); i++)
+        if (!strcmp(names[i], strategy))
+            out->strategy = (enum odb_strategy)i;
+    return odb_call__tolerance(call, &out->tolerance, err);
+}
+
+static enum odb_status call_no_value(const struct odb_graph *graph, const char *text,
+                                     struct odb_error *err)
+{
+    struct odb_buf shown = ODB_BUF_INIT, near_shown = ODB_BUF_INIT;
+    const char **names = odb_new_n(const char *, graph->n_values + 1);
+    for (size_t i = 0; i < graph->n_values; i++)
+        names[i] = graph->values[i].name;
+    const char *near = odb_nearest(text, names, graph->n_values);
+    odb_buf_put_shown(&shown, text);
+    odb_fail(err, ODB_E_USAGE, "the model has no value '%s'", odb_buf_text(&shown));
+    if (near && *near) {
+        odb_buf_put_shown(&near_shown, near);
+        odb_error_remedy(err, "did you mean '%s'?", odb_buf_text(&near_shown));
+    } else {
+        odb_error_remedy(err, "`onnxdbg nodes` lists the values");
+    }
+    free(names);
+    odb_buf_dispose(&shown);
+    odb_buf_dispose(&near_shown);
+    return ODB_E_USAGE;
+}
+
+enum odb_status odb_call__find_value(const struct odb_graph *graph, const char *text, int *index,
+                                     struct odb_error *err)
+{
+    const struct odb_value *value = *text ? odb_graph_value(graph, text) : NULL;
+    char *end = NULL;
+    if (value) {
+        *index = value->index;
+        return ODB_OK;
+    }
+    if (text[0] == '#' && text[1] >= '0' && text[1] <= '9') {
+        unsigned long node = strtoul(text + 1, &end, 10), slot = 0;
+        if (end[0] == ':' && end[1] >= '0' && end[1] <= '9')
+            slot = strtoul(end + 1, &end, 10);
+        if (!*end && node < graph->n_nodes && slot < (unsigned long)graph->nodes[node].n_out &&
+            graph->nodes[node].out[slot] != ODB_NO_VALUE) {
+            *index = graph->nodes[node].out[slot];
+            return ODB_OK;
+        }
+    }
+    return call_no_value(graph, text, err);
+}
+
+static bool call_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
+enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
+                                      struct odb_error *err)
+{
+    if (call_ends_with(path, ".npy"))
+        return odb_npy_read(out, path, err);
+    if (call_ends_with(path, ".pb"))
+        return odb_pb_read(out, ODB_TENSOR, path, err);
+    odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file");
+    return odb_error_at(err, "%s", path);
+}
+
+enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *name,
+                                       const char *path, struct odb_error *err)
+{
+    if (call_ends_with(path, ".npy"))
+        return odb_npy_write(t, path, err);
+    if (call_ends_with(path, ".pb"))
+        return odb_pb_write(t, name, path, err);
+    odb_fail(err, ODB_E_USAGE, "the name of the file ends in neither .npy nor .pb");
+    return odb_error_at(err, "%s", path);
+}
+
+const char *odb_call__runner(const struct odb_command_call *call)
+{
+    const char *target = odb_call_option(call, ODB_OPTION_TARGET);
+    const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
+    return target ? target : reference ? reference : "cpu";
+}
+
+enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
+                                struct odb_tensor **out, struct odb_error *err)
+{
+    const char *source = call->args[0];
+    struct odb_feeds *feeds;
+    int index;
+    if (call_ends_with(source, ".npy") || call_ends_with(source, ".pb")) {
+        if (name)
+            return odb_fail(err, ODB_E_USAGE, "a tensor file holds one value, without a name");
+        return odb_call__read_tensor(out, source, err);
+    }
+    if (!name) {
+        odb_fail(err, ODB_E_USAGE, "which value of the model?");
+        return odb_error_remedy(err, "name one; `onnxdbg nodes %s` lists them", source);
+    }
+    if (!call->model)
+        ODB_TRY(odb_model_open(&call->model, source, err));
+    ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
+    if (call->model->graph->values[index].init) {
+        *out = odb_tensor_ref(call->model->graph->values[index].init);
+        return ODB_OK;
+    }
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    enum odb_status status = odb_run_values(call->model, feeds, odb_call__runner(call), &index, 1,
+                                            out, NULL, 0, err);
+    odb_feeds_free(feeds);
+    return status;
+}
+
+const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size)
+{
+    static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
+    char shape[256];
+    if (t->kind == ODB_TENSOR)
+        snprintf(buf, size, "%s %s", odb_dtype_info(t->dtype)->name,
+                 odb_shape_text(t, shape, sizeof shape));
+    else if (t->kind == ODB_SEQUENCE || t->kind == ODB_OPTIONAL)
+        snprintf(buf, size, "%s of %zu", kinds[t->kind], t->n_items);
+    else
+        snprintf(buf, size, "%s", kinds[t->kind]);
+    return buf;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Commands: one row of a table is all there is to know about one. The shell command line, usage
+ * texts and help are readers of the table; whatever else wants to offer commands reads it too.
+ */
+#ifndef ODB_COMMAND_COMMAND_H
+#define ODB_COMMAND_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "model/model.h"
+
+/* What a word on the command line is: what the parser checks, and what completion offers. */
+enum odb_arg_type {
+    ODB_ARG_FLAG,      /* an option without a value */
+    ODB_ARG_MODEL,     /* an .onnx file, opened before the command runs */
+    ODB_ARG_SOURCE,    /* an .onnx file or a tensor file; opened by the command */
+    ODB_ARG_NODE,      /* name, #INDEX, or the name of a value it makes */
+    ODB_ARG_NODES,     /* NODE, or NODE:NODE */
+    ODB_ARG_VALUE,     /* name or #INDEX:SLOT */
+    ODB_ARG_SLICE,     /* a value, and which part of it: x[0,:,2] */
+    ODB_ARG_PATH,      /* file or folder */
+    ODB_ARG_SPEC,      /* executor */
+    ODB_ARG_TOLERANCE, /* criterion */
+    ODB_ARG_INT,       /* range in the row */
+    ODB_ARG_ENUM,      /* choices in the row */
+    ODB_ARG_COMMAND,
+    ODB_ARG_TEXT
+};
+
+struct odb_arg {
+    const char *name; /* "MODEL"; NULL ends the list */
+    enum odb_arg_type type;
+    bool optional, repeated; /* only the last may be repeated */
+};
+
+enum odb_option_id {
+#define ODB_OPTION(id, name, letter, type, arg, range, def, help) ODB_OPTION_##id,
+#include "command/options.def"
+#undef ODB_OPTION
+    ODB_OPTION_COUNT
+};
+#define ODB_OPT(id) ((uint64_t)1 << ODB_OPTION_##id)
+
+struct odb_option {
+    const char *name; /* without dashes */
+    char letter;      /* 0: none */
+    enum odb_arg_type type;
+    const char *arg;   /* placeholder; NULL: a flag */
+    const char *range; /* INT: "1..64"; ENUM: "a|b"; else NULL */
+    const char *def;   /* for help; NULL: none */
+    const char *help;
+};
+
+struct odb_command_call;
+typedef enum odb_status (*odb_command_fn)(struct odb_command_call *call, struct odb_error *err);
+
+#define ODB_COMMAND_LONG 1u    /* may take long: shows progress, can be cancelled */
+#define ODB_COMMAND_WRITES 2u  /* makes files */
+
+struct odb_command {
+    const char *name, *alias; /* alias NULL: none */
+    const char *group;        /* heading in help */
+    const struct odb_arg *args;
+    uint64_t options; /* ODB_OPT() bits; --help is always there */
+    const char *help; /* one line */
+    const char *text; /* a paragraph */
+    const char *example;
+    unsigned flags;
+    odb_command_fn exec;
+};
+
+/* Rows in the order of help; *n may be NULL. */
+const struct odb_command *odb_command_table(size_t *n);
+/* By name, alias, or unique prefix. ODB_E_USAGE with the nearest names. */
+enum odb_status odb_command_find(const struct odb_command **out, const char *name,
+                                 struct odb_error *err) ODB_MUST_USE;
+const struct odb_option *odb_option_row(enum odb_option_id id);
+
+/* A command line taken apart, and where the command prints. */
+struct odb_command_call {
+    const struct odb_command *command;
+    const char **args; /* owned array, borrowed words; as many as the row allows */
+    size_t n_args;
+    ODB_VEC(struct odb_call_option {
+        enum odb_option_id id;
+        const char *value; /* borrowed; "" for a flag */
+    }) options;
+    struct odb_model *model; /* owned; where the first argument is a model */
+    FILE *out, *log;         /* borrowed: results; progress and warnings */
+    int width;               /* of the terminal that out is; 0: no terminal */
+    bool progress;           /* log is a terminal */
+    bool found;              /* set by the command: a divergence, a failed check: exit status 1 */
+};
+
+/* Words behind the program's and the command's name. ODB_E_USAGE where they do not fit the row.
+ * Models are opened here. *out is to be disposed of also after failure. */
+enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command, int argc,
+                               char *const *argv, struct odb_error *err) ODB_MUST_USE;
+void odb_call_dispose(struct odb_command_call *call);
+bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id);
+/* The value given last, NULL when there is none. */
+const char *odb_call_option(const struct odb_command_call *call, enum odb_option_id id);
+/* All values of an option that may be repeated; owned array of borrowed strings, *n of them. */
+const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n);
+/* The number given last, else the fallback; its range was checked by the parser. */
+int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback);
+/* Argument i, NULL when left out. */
+const char *odb_call_arg(const struct odb_command_call *call, size_t i);
+
+/* Text for people, derived from the table. */
+void odb_help_usage(const struct odb_command *command, struct odb_buf *out);
+void odb_help_command(const struct odb_command *command, struct odb_buf *out);
+void odb_help_overview(struct odb_buf *out);
+
+/* What the process returns: interfaces.md. found counts only on success. */
+int odb_exit_status(enum odb_status status, bool found);
+
+/* The name in names[] closest to text, NULL when none is close. */
+const char *odb_nearest(const char *text, const char *const *names, size_t n);
+
+/* The whole command line. Returns the exit status; messages go to log. */
+int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log);
+
+#endif

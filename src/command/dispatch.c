@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The shell command line: from argv to a row of the table, and from a status to what the process
+ * returns.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "command/call.h"
+
+int odb_exit_status(enum odb_status status, bool found)
+{
+    switch (status) {
+    case ODB_OK:
+        return found ? 1 : 0;
+    case ODB_CANCELLED:
+        return 130;
+    case ODB_E_USAGE:
+        return 2;
+    case ODB_E_IO:
+    case ODB_E_FORMAT:
+    case ODB_E_MODEL:
+    case ODB_E_INPUT:
+    case ODB_E_OPERATOR:
+    case ODB_UNSUPPORTED:
+        return 3;
+    case ODB_E_NOMEM:
+    case ODB_E_EXECUTOR:
+    case ODB_E_CRASH:
+    case ODB_E_TIMEOUT:
+    case ODB_E_INTERNAL:
+    case ODB_SKIPPED:
+        return 4;
+    }
+    return 4;
+}
+
+static void main_message(FILE *log, const struct odb_error *err)
+{
+    char line[2048];
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, odb_error_text(err, line, sizeof line));
+    fprintf(log, "onnxdbg: %s\n", odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+}
+
+/* Columns of the terminal that a stream is, 0 where it is none. */
+static int main_width(FILE *out)
+{
+    struct winsize size = {0};
+    int fd = fileno(out);
+    if (fd < 0 || !isatty(fd))
+        return 0;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+static enum odb_status main_call(const struct odb_command *command, int argc, char *const *argv,
+                                 FILE *out, FILE *log, bool *found, struct odb_error *err)
+{
+    struct odb_command_call call;
+    enum odb_status status = odb_call_parse(&call, command, argc, argv, err);
+    call.out = out;
+    call.log = log;
+    call.width = main_width(out);
+    call.progress = main_width(log) > 0;
+    if (status == ODB_OK && odb_call_has(&call, ODB_OPTION_HELP)) {
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_help_command(command, &text);
+        odb_call__print(&call, &text);
+    } else if (status == ODB_OK) {
+        status = command->exec(&call, err);
+    }
+    *found = call.found;
+    odb_call_dispose(&call);
+    return status;
+}
+
+/* A word that is no command may be a model: then say what to do with it. */
+static enum odb_status main_no_command(const char *word, struct odb_error *err)
+{
+    size_t len = strlen(word);
+    struct odb_buf shown = ODB_BUF_INIT;
+    if (len < 6 || strcmp(word + len - 5, ".onnx"))
+        return ODB_E_USAGE;
+    odb_buf_put_shown(&shown, word);
+    odb_fail(err, ODB_E_USAGE, "a model alone is no command");
+    odb_error_remedy(err, "find where a target diverges with `onnxdbg bisect %s --target SPEC`",
+                     odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+    return ODB_E_USAGE;
+}
+
+static enum odb_status main_overview(FILE *out)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_help_overview(&text);
+    fputs(odb_buf_text(&text), out);
+    odb_buf_dispose(&text);
+    return ODB_OK;
+}
+
+static enum odb_status main_dispatch(int argc, char *const *argv, FILE *out, FILE *log, bool *found,
+                                     struct odb_error *err)
+{
+    const struct odb_command *command;
+    if (argc < 2) {
+        odb_fail(err, ODB_E_USAGE, "no command given");
+        return odb_error_remedy(err, "`onnxdbg help` lists the commands");
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return main_overview(out);
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        return fprintf(out, "onnxdbg %s\n", ODB_VERSION) < 0 ? ODB_E_IO : ODB_OK;
+    enum odb_status status = odb_command_find(&command, argv[1], err);
+    if (status != ODB_OK) {
+        main_no_command(argv[1], err);
+        return status;
+    }
+    return main_call(command, argc - 2, argv + 2, out, log, found, err);
+}
+
+int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    bool found = false;
+    enum odb_status status = main_dispatch(argc, argv, out, log, &found, &err);
+    /* A reader that has had enough (a pager, head) is no error; a full disk is. */
+    errno = 0;
+    if ((fflush(out) || ferror(out)) && errno && errno != EPIPE && status == ODB_OK)
+        status = odb_fail(&err, ODB_E_IO, "cannot write the output: %s", strerror(errno));
+    if (status != ODB_OK)
+        main_message(log, &err);
+    return odb_exit_status(status, found);
+}

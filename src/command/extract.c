@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/call.h"
+#include "model/pack.h"
+
+/* A model file holds less than 2 GiB; some readers give up before. */
+#define EXTRACT_INLINE ((size_t)1500 << 20)
+
+struct extract {
+    struct odb_command_call *call;
+    const struct odb_graph *graph;
+    ODB_VEC(struct odb_port) inputs;
+    ODB_VEC(struct odb_port) outputs;
+    bool *nodes;                     /* owned; [n_nodes] */
+    size_t weight_bytes;
+};
+
+/* The names of one option's value: all of it, where a value is called so, else its parts between
+ * commas. */
+static enum odb_status extract_names(const struct odb_graph *graph, const char *text,
+                                     enum odb_status (*add)(struct extract *, int), 
+                                     struct extract *extract, struct odb_error *err)
+{
+    int index;
+    if (odb_call__find_value(graph, text, &index, NULL) == ODB_OK)
+        return add(extract, index);
+    for (const char *p = text;; p++) {
+        size_t len = strcspn(p, ",");
+        char *name = odb_xstrndup(p, len);
+        enum odb_status status = odb_call__find_value(graph, name, &index, err);
+        free(name);
+        ODB_TRY(status);
+        ODB_TRY(add(extract, index));
+        p += len;
+        if (!*p)
+            return ODB_OK;
+    }
+}
+
+static enum odb_status extract_add_input(struct extract *extract, int index)
+{
+    odb_push(&extract->inputs, (struct odb_port){.value = index});
+    return ODB_OK;
+}
+
+static enum odb_status extract_add_output(struct extract *extract, int index)
+{
+    odb_push(&extract->outputs, (struct odb_port){.value = index});
+    return ODB_OK;
+}
+
+static enum odb_status extract_option(struct extract *extract, enum odb_option_id id,
+                                      enum odb_status (*add)(struct extract *, int),
+                                      struct odb_error *err)
+{
+    size_t n;
+    const char **list = odb_call_list(extract->call, id, &n);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        status = extract_names(extract->graph, list[i], add, extract, err);
+    free((void *)list);
+    if (status != ODB_OK)
+        odb_error_at(err, "--%s", odb_option_row(id)->name);
+    return status;
+}
+
+/* Marks the nodes between inputs and outputs, and adds what is fed, where --inputs says nothing.
+ * Inputs that the nodes need beside --inputs are an error. */
+static enum odb_status extract_cut(struct extract *extract, struct odb_error *err)
+{
+    const struct odb_graph *graph = extract->graph;
+    bool *stop = odb_new_n(bool, graph->n_values + 1), given = extract->inputs.n > 0;
+    int *list = odb_new_n(int, graph->n_values + 1);
+    struct odb_buf missing = ODB_BUF_INIT;
+    for (size_t i = 0; i < extract->inputs.n; i++)
+        stop[extract->inputs.items[i].value] = true;
+    for (size_t i = 0; i < extract->outputs.n; i++)
+        list[i] = extract->outputs.items[i].value;
+    odb_graph_ancestors(graph, list, extract->outputs.n, stop, extract->nodes);
+    size_t n = odb_graph_segment_inputs(graph, extract->nodes, list);
+    for (size_t i = 0; i < n; i++) {
+        if (given && !stop[list[i]])
+            odb_buf_printf(&missing, "%s%s", missing.len ? "," : "", graph->values[list[i]].name);
+        else if (!given)
+            extract_add_input(extract, list[i]);
+    }
+    for (size_t i = 0; i < graph->n_values; i++)
+        if (graph->values[i].init)
+            for (size_t k = 0; k < graph->values[i].n_consumers; k++)
+                if (extract->nodes[graph->values[i].consumers[k]]) {
+                    extract->weight_bytes += graph->values[i].init->bytes;
+                    break;
+                }
+    enum odb_status status = ODB_OK;
+    if (missing.len) {
+        status = odb_fail(err, ODB_E_USAGE, "the outputs depend on more than the inputs given");
+        odb_error_remedy(err, "add --inputs %s", odb_buf_text(&missing));
+    }
+    odb_buf_dispose(&missing);
+    free(list);
+    free(stop);
+    return status;
+}
+
+static enum odb_status extract_write(struct extract *extract, const char *path,
+                                     struct odb_error *err)
+{
+    struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
+    char *beside = odb_xasprintf("%s.data", path);
+    bool large = extract->weight_bytes > EXTRACT_INLINE;
+    struct odb_extract what = {
+        .nodes = extract->nodes,
+        .inputs = extract->inputs.items,
+        .n_inputs = extract->inputs.n,
+        .outputs = extract->outputs.items,
+        .n_outputs = extract->outputs.n,
+        .weights = large ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE,
+        .weights_file = strrchr(beside, '/') ? strrchr(beside, '/') + 1 : beside,
+        .weights_out = &weights,
+        .ir_version = odb_call_int(extract->call, ODB_OPTION_IR_VERSION, 0),
+    };
+    enum odb_status status = odb_model_extract(extract->call->model, &what, &bytes, err);
+    if (status == ODB_OK && large)
+        status = odb_model__write_file(beside, weights.data, weights.len, err);
+    if (status == ODB_OK)
+        status = odb_model__write_file(path, bytes.data, bytes.len, err);
+    odb_buf_dispose(&bytes);
+    odb_buf_dispose(&weights);
+    free(beside);
+    return status;
+}
+
+static void extract_say(struct extract *extract, const char *path)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    size_t n = 0;
+    for (size_t i = 0; i < extract->graph->n_nodes; i++)
+        n += extract->nodes[i];
+    odb_buf_put_shown(&out, path);
+    odb_buf_printf(&out, ": %zu of %zu nodes, %zu inputs, %zu outputs\n", n,
+                   extract->graph->n_nodes, extract->inputs.n, extract->outputs.n);
+    odb_call__print(extract->call, &out);
+}
+
+enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    struct extract extract = {.call = call, .graph = graph,
+                              .nodes = odb_new_n(bool, graph->n_nodes + 1)};
+    const char *path = odb_call_option(call, ODB_OPTION_OUTPUT);
+    enum odb_status status;
+    if (!path) {
+        odb_fail(err, ODB_E_USAGE, "where should the model go?");
+        status = odb_error_remedy(err, "add -o OUT.onnx");
+        goto out;
+    }
+    ODB_TRY_OUT(extract_option(&extract, ODB_OPTION_CUT_INPUTS, extract_add_input, err));
+    ODB_TRY_OUT(extract_option(&extract, ODB_OPTION_CUT_OUTPUTS, extract_add_output, err));
+    for (size_t i = 0; !odb_call_has(call, ODB_OPTION_CUT_OUTPUTS) && i < graph->n_outputs; i++)
+        extract_add_output(&extract, graph->outputs[i]);
+    ODB_TRY_OUT(extract_cut(&extract, err));
+    ODB_TRY_OUT(extract_write(&extract, path, err));
+    extract_say(&extract, path);
+out:
+    free(extract.inputs.items);
+    free(extract.outputs.items);
+    free(extract.nodes);
+    return status;
+}

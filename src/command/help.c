@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Everything that explains: written once in the table, laid out here.
+ */
+#include <string.h>
+
+#include "command/call.h"
+#include "compare/criterion.h"
+
+#define HELP_WIDTH 80
+
+/* Words of text, broken before HELP_WIDTH, every line but the first indented. column: where the
+ * first line stands already. */
+static void help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t column)
+{
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        if (column > indent && column + 1 + len > HELP_WIDTH) {
+            odb_buf_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            odb_buf_putc(out, ' ');
+            column++;
+        }
+        odb_buf_add(out, text, len);
+        column += len;
+        text += len + strspn(text + len, " ");
+    }
+    odb_buf_putc(out, '\n');
+}
+
+/* "  left    text text", the text in a column of its own. */
+static void help_row(struct odb_buf *out, const char *left, size_t indent, const char *text)
+{
+    size_t len = strlen(left) + 2;
+    odb_buf_printf(out, "  %s", left);
+    if (len + 2 > indent) {
+        odb_buf_printf(out, "\n%*s", (int)indent, "");
+        len = indent;
+    }
+    odb_buf_printf(out, "%*s", (int)(indent - len), "");
+    help_wrap(out, text, indent, indent);
+}
+
+void odb_help_usage(const struct odb_command *command, struct odb_buf *out)
+{
+    odb_buf_printf(out, "onnxdbg %s", command->name);
+    for (const struct odb_arg *arg = command->args; arg && arg->name; arg++)
+        odb_buf_printf(out, arg->optional ? " [%s]%s" : " %s%s", arg->name,
+                       arg->repeated ? "…" : "");
+    if (command->options)
+        odb_buf_puts(out, " [options]");
+}
+
+static void help_option(const struct odb_option *row, struct odb_buf *out)
+{
+    struct odb_buf left = ODB_BUF_INIT, text = ODB_BUF_INIT;
+    if (row->letter)
+        odb_buf_printf(&left, "-%c, ", row->letter);
+    odb_buf_printf(&left, "--%s%s%s", row->name, row->arg ? "=" : "", row->arg ? row->arg : "");
+    odb_buf_puts(&text, row->help);
+    if (row->type == ODB_ARG_ENUM)
+        odb_buf_printf(&text, ": %s", row->range);
+    if (row->def)
+        odb_buf_printf(&text, " (default %s)", row->def);
+    help_row(out, odb_buf_text(&left), 28, odb_buf_text(&text));
+    odb_buf_dispose(&left);
+    odb_buf_dispose(&text);
+}
+
+void odb_help_command(const struct odb_command *command, struct odb_buf *out)
+{
+    odb_buf_puts(out, "usage: ");
+    odb_help_usage(command, out);
+    odb_buf_puts(out, "\n\n");
+    help_wrap(out, command->text, 0, 0);
+    if (command->options)
+        odb_buf_puts(out, "\noptions:\n");
+    for (int id = 0; id < ODB_OPTION_COUNT; id++)
+        if (command->options >> id & 1)
+            help_option(odb_option_row(id), out);
+    odb_buf_printf(out, "\nexample:\n  %s\n", command->example);
+    if (command->alias)
+        odb_buf_printf(out, "\nshort form: onnxdbg %s\n", command->alias);
+}
+
+void odb_help_overview(struct odb_buf *out)
+{
+    size_t n;
+    const struct odb_command *rows = odb_command_table(&n);
+    odb_buf_puts(out, "usage: onnxdbg COMMAND [arguments] [options]\n\n");
+    help_wrap(out, "A debugger for ONNX models: runs a model on a reference and on a target, finds "
+                   "the node where they diverge, and shows, explains and exports it.", 0, 0);
+    const char *group = "";
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(group, rows[i].group))
+            odb_buf_printf(out, "\n%s:\n", rows[i].group);
+        group = rows[i].group;
+        help_row(out, rows[i].name, 16, rows[i].help);
+    }
+    odb_buf_puts(out, "\nexit status:\n");
+    help_row(out, "0", 16, "nothing diverges");
+    help_row(out, "1", 16, "a divergence was found, or a check failed");
+    help_row(out, "2", 16, "wrong usage");
+    help_row(out, "3", 16, "bad model or input, or no output can be computed");
+    help_row(out, "4", 16, "no verdict, because an executor failed");
+    help_row(out, "130", 16, "interrupted");
+    odb_buf_puts(out, "\n`onnxdbg help COMMAND` explains a command; `onnxdbg help tolerance` and "
+                      "`onnxdbg executors`\nexplain what --tol and --target take.\n");
+}
+
+static void help_tolerance(struct odb_buf *out)
+{
+    const char *help;
+    odb_buf_puts(out, "tolerances, for --tol:\n");
+    for (size_t i = 0; odb_criterion_usage(i, &help); i++)
+        help_row(out, odb_criterion_usage(i, &help), 30, help);
+}
+
+enum odb_status odb_command__help(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    const struct odb_command *command;
+    const char *topic = odb_call_arg(call, 0);
+    enum odb_status status = ODB_OK;
+    if (!topic)
+        odb_help_overview(&out);
+    else if (!strcmp(topic, "tolerance"))
+        help_tolerance(&out);
+    else if ((status = odb_command_find(&command, topic, err)) == ODB_OK)
+        odb_help_command(command, &out);
+    odb_call__print(call, &out);
+    return status;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "command/call.h"
+#include "engine/json.h"
+#include "executor/cpu.h"
+
+/* An operator, and how often it stands in the model. */
+struct info_op {
+    const char *domain, *op_type; /* borrowed: model */
+    size_t nodes, unsupported;
+    const char *why;              /* borrowed: cpu; of the first unsupported one */
+};
+
+struct info {
+    const struct odb_model *model;
+    struct odb_cpu *cpu;          /* owned */
+    ODB_VEC(struct info_op) ops;
+    size_t body_nodes;
+    size_t n_weights, weight_bytes;
+    char sha256[65];
+};
+
+static struct info_op *info_op(struct info *info, const struct odb_node *node)
+{
+    for (size_t i = 0; i < info->ops.n; i++) {
+        struct info_op *op = &info->ops.items[i];
+        if (!strcmp(op->op_type, node->op_type) && !strcmp(op->domain, node->domain))
+            return op;
+    }
+    odb_push(&info->ops, (struct info_op){.domain = node->domain, .op_type = node->op_type});
+    return &info->ops.items[info->ops.n - 1];
+}
+
+static void info_count(struct info *info, const struct odb_graph *graph, bool body)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct odb_node *node = &graph->nodes[i];
+        struct info_op *op = info_op(info, node);
+        const char *why = body ? "" : odb_cpu_unsupported(info->cpu, (int)i);
+        op->nodes++;
+        info->body_nodes += body;
+        if (*why) {
+            op->why = op->why ? op->why : why;
+            op->unsupported++;
+        }
+        for (size_t k = 0; k < node->attrs.n; k++)
+            if (node->attrs.items[k].type == ODB_ATTR_GRAPH ||
+                node->attrs.items[k].type == ODB_ATTR_GRAPHS)
+                for (size_t g = 0; g < node->attrs.items[k].n; g++)
+                    info_count(info, node->attrs.items[k].graphs[g], true);
+    }
+}
+
+static int info_by_count(const void *a, const void *b)
+{
+    const struct info_op *x = a, *y = b;
+    if (x->nodes != y->nodes)
+        return x->nodes < y->nodes ? 1 : -1;
+    return strcmp(x->op_type, y->op_type);
+}
+
+static enum odb_status info_gather(struct info *info, const struct odb_model *model,
+                                   struct odb_error *err)
+{
+    const struct odb_graph *graph = model->graph;
+    info->model = model;
+    ODB_TRY(odb_cpu_new(&info->cpu, model, err));
+    ODB_TRY(odb_model_sha256(model, info->sha256, err));
+    info_count(info, graph, false);
+    if (info->ops.n)
+        qsort(info->ops.items, info->ops.n, sizeof *info->ops.items, info_by_count);
+    for (size_t i = 0; i < graph->n_values; i++)
+        if (graph->values[i].init && !graph->values[i].is_outer &&
+            graph->values[i].producer == ODB_NO_NODE) {
+            info->n_weights++;
+            info->weight_bytes += graph->values[i].init->bytes;
+        }
+    return ODB_OK;
+}
+
+static void info_dispose(struct info *info)
+{
+    odb_cpu_free(info->cpu);
+    free(info->ops.items);
+}
+
+/* --- text --------------------------------------------------------------------------------------- */
+
+static void info_bytes(struct odb_buf *out, size_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double v = (double)bytes;
+    size_t unit = 0;
+    for (; v >= 1024 && unit + 1 < ODB_COUNT(units); unit++)
+        v /= 1024;
+    if (unit)
+        odb_buf_printf(out, "%.1f %s (%zu bytes)", v, units[unit], bytes);
+    else
+        odb_buf_printf(out, "%zu bytes", bytes);
+}
+
+static void info_row(struct odb_buf *out, const char *left, const char *text)
+{
+    if (!text || !*text)
+        return;
+    odb_buf_printf(out, "%-12s", left);
+    odb_buf_put_shown(out, text);
+    odb_buf_putc(out, '\n');
+}
+
+static void info_put_domain(struct odb_buf *out, const char *domain)
+{
+    odb_buf_put_shown(out, *domain ? domain : "ai.onnx");
+}
+
+static void info_head(const struct info *info, struct odb_buf *out)
+{
+    const struct odb_model *model = info->model;
+    char ir[64];
+    info_row(out, "model", model->path);
+    info_row(out, "sha256", info->sha256);
+    odb_buf_puts(out, "size        ");
+    info_bytes(out, model->file_bytes);
+    odb_buf_putc(out, '\n');
+    snprintf(ir, sizeof ir, "%lld", (long long)model->ir_version);
+    info_row(out, "IR version", ir);
+    odb_buf_puts(out, "opsets      ");
+    for (size_t i = 0; i < model->n_opsets; i++) {
+        odb_buf_puts(out, i ? ", " : "");
+        info_put_domain(out, model->opsets[i].domain);
+        odb_buf_printf(out, " %lld", (long long)model->opsets[i].version);
+    }
+    odb_buf_putc(out, '\n');
+    if (model->producer_name && *model->producer_name) {
+        odb_buf_puts(out, "producer    ");
+        odb_buf_put_shown(out, model->producer_name);
+        odb_buf_putc(out, ' ');
+        odb_buf_put_shown(out, model->producer_version ? model->producer_version : "");
+        odb_buf_putc(out, '\n');
+    }
+    info_row(out, "domain", model->domain);
+    info_row(out, "doc", model->doc);
+    for (size_t i = 0; i < model->n_metadata; i++) {
+        odb_buf_puts(out, i ? "            " : "metadata    ");
+        odb_buf_put_shown(out, model->metadata[i][0]);
+        odb_buf_puts(out, " = ");
+        odb_buf_put_shown(out, model->metadata[i][1]);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+static void info_ports(const struct odb_graph *graph, const char *title, const int *list, size_t n,
+                       struct odb_buf *out)
+{
+    odb_buf_printf(out, "\n%s:\n", title);
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_value *value = &graph->values[list[i]];
+        odb_buf_puts(out, "  ");
+        odb_buf_put_shown(out, value->name);
+        odb_buf_puts(out, "  ");
+        odb_buf_put_shown(out, value->type.known ? value->type.text : "(no type declared)");
+        odb_buf_puts(out, value->is_input && value->init ? "  (has a weight as its default)\n"
+                                                         : "\n");
+    }
+}
+
+static void info_ops(const struct info *info, struct odb_buf *out)
+{
+    bool any = false;
+    odb_buf_puts(out, "\noperators:\n");
+    for (size_t i = 0; i < info->ops.n; i++) {
+        const struct info_op *op = &info->ops.items[i];
+        odb_buf_printf(out, "  %6zu  ", op->nodes);
+        if (*op->domain) {
+            odb_buf_put_shown(out, op->domain);
+            odb_buf_puts(out, "::");
+        }
+        odb_buf_put_shown(out, op->op_type);
+        odb_buf_putc(out, '\n');
+    }
+    for (size_t i = 0; i < info->ops.n; i++) {
+        const struct info_op *op = &info->ops.items[i];
+        if (!op->unsupported)
+            continue;
+        odb_buf_puts(out, any ? "" : "\nno reference kernel:\n");
+        any = true;
+        odb_buf_printf(out, "  %6zu  ", op->unsupported);
+        if (*op->domain) {
+            odb_buf_put_shown(out, op->domain);
+            odb_buf_puts(out, "::");
+        }
+        odb_buf_put_shown(out, op->op_type);
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, op->why);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+static void info_functions(const struct odb_model *model, struct odb_buf *out)
+{
+    odb_buf_puts(out, model->n_functions ? "\nlocal functions:\n" : "");
+    for (size_t i = 0; i < model->n_functions; i++) {
+        const struct odb_function *f = &model->functions[i];
+        odb_buf_puts(out, "  ");
+        info_put_domain(out, f->domain);
+        odb_buf_puts(out, "::");
+        odb_buf_put_shown(out, f->name);
+        odb_buf_printf(out, "  %zu nodes\n", f->graph->n_nodes);
+    }
+}
+
+static void info_text(const struct info *info, struct odb_buf *out)
+{
+    const struct odb_graph *graph = info->model->graph;
+    info_head(info, out);
+    info_row(out, "graph", graph->name);
+    odb_buf_printf(out, "nodes       %zu", graph->n_nodes);
+    if (info->body_nodes)
+        odb_buf_printf(out, ", and %zu in bodies", info->body_nodes);
+    odb_buf_puts(out, graph->was_unsorted ? "; the file's order is not topological\n" : "\n");
+    odb_buf_printf(out, "weights     %zu, ", info->n_weights);
+    info_bytes(out, info->weight_bytes);
+    odb_buf_putc(out, '\n');
+    info_ports(graph, "inputs", graph->inputs, graph->n_inputs, out);
+    info_ports(graph, "outputs", graph->outputs, graph->n_outputs, out);
+    info_ops(info, out);
+    info_functions(info->model, out);
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+static json_t *info_json_ports(const struct odb_graph *graph, const int *list, size_t n)
+{
+    json_t *ports = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_value *value = &graph->values[list[i]];
+        json_t *port = json_object();
+        json_object_set_new(port, "name", odb_json_text(value->name));
+        json_object_set_new(port, "type",
+                            odb_json_text(value->type.known ? value->type.text : NULL));
+        json_object_set_new(port, "shape", odb_json_type_shape(&value->type));
+        json_object_set_new(port, "initializer", json_boolean(value->init != NULL));
+        json_array_append_new(ports, port);
+    }
+    return ports;
+}
+
+static json_t *info_json_ops(const struct info *info)
+{
+    json_t *ops = json_array();
+    for (size_t i = 0; i < info->ops.n; i++) {
+        const struct info_op *op = &info->ops.items[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "op_type", odb_json_text(op->op_type));
+        json_object_set_new(row, "domain", odb_json_text(op->domain));
+        json_object_set_new(row, "nodes", json_integer((json_int_t)op->nodes));
+        json_object_set_new(row, "unsupported", json_integer((json_int_t)op->unsupported));
+        json_object_set_new(row, "why", odb_json_text(op->why));
+        json_array_append_new(ops, row);
+    }
+    return ops;
+}
+
+static json_t *info_json(const struct info *info)
+{
+    const struct odb_model *model = info->model;
+    const struct odb_graph *graph = model->graph;
+    json_t *root = json_object(), *opsets = json_object(), *functions = json_array();
+    json_t *metadata = json_object();
+    for (size_t i = 0; i < model->n_opsets; i++) {
+        const char *domain = model->opsets[i].domain;
+        json_object_set_new(opsets, *domain ? domain : "ai.onnx",
+                            json_integer(model->opsets[i].version));
+    }
+    for (size_t i = 0; i < model->n_metadata; i++)
+        json_object_set_new(metadata, model->metadata[i][0], odb_json_text(model->metadata[i][1]));
+    for (size_t i = 0; i < model->n_functions; i++)
+        json_array_append_new(functions, odb_json_text(model->functions[i].name));
+    json_object_set_new(root, "path", odb_json_text(model->path));
+    json_object_set_new(root, "sha256", odb_json_text(info->sha256));
+    json_object_set_new(root, "bytes", json_integer((json_int_t)model->file_bytes));
+    json_object_set_new(root, "ir_version", json_integer(model->ir_version));
+    json_object_set_new(root, "opsets", opsets);
+    json_object_set_new(root, "producer", odb_json_text(model->producer_name));
+    json_object_set_new(root, "producer_version", odb_json_text(model->producer_version));
+    json_object_set_new(root, "metadata", metadata);
+    json_object_set_new(root, "graph", odb_json_text(graph->name));
+    json_object_set_new(root, "nodes", json_integer((json_int_t)graph->n_nodes));
+    json_object_set_new(root, "body_nodes", json_integer((json_int_t)info->body_nodes));
+    json_object_set_new(root, "unsorted", json_boolean(graph->was_unsorted));
+    json_object_set_new(root, "weights", json_integer((json_int_t)info->n_weights));
+    json_object_set_new(root, "weight_bytes", json_integer((json_int_t)info->weight_bytes));
+    json_object_set_new(root, "inputs", info_json_ports(graph, graph->inputs, graph->n_inputs));
+    json_object_set_new(root, "outputs", info_json_ports(graph, graph->outputs, graph->n_outputs));
+    json_object_set_new(root, "operators", info_json_ops(info));
+    json_object_set_new(root, "functions", functions);
+    return root;
+}
+
+enum odb_status odb_command__info(struct odb_command_call *call, struct odb_error *err)
+{
+    struct info info = {0};
+    struct odb_buf out = ODB_BUF_INIT;
+    enum odb_status status = info_gather(&info, call->model, err);
+    if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
+        odb_json_put(info_json(&info), &out);
+    else if (status == ODB_OK)
+        info_text(&info, &out);
+    odb_call__print(call, &out);
+    info_dispose(&info);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/call.h"
+#include "engine/json.h"
+#include "executor/cpu.h"
+#include "session/session.h"
+
+#define NODE_READERS 8 /* named before "and N more" */
+
+/* --- session ------------------------------------------------------------------------------------ */
+
+static bool node_numbers(struct odb_session *session, int value, struct odb_value_report *out)
+{
+    return session && odb_session_value(session, value, out);
+}
+
+/* --- text --------------------------------------------------------------------------------------- */
+
+static void node_put_label(const struct odb_graph *graph, int index, struct odb_buf *out)
+{
+    const struct odb_node *node = &graph->nodes[index];
+    if (*node->name) {
+        odb_buf_printf(out, "#%d ", index);
+        odb_buf_put_shown(out, node->name);
+    } else {
+        odb_buf_printf(out, "#%d", index);
+    }
+    odb_buf_puts(out, " (");
+    odb_buf_put_shown(out, node->op_type);
+    odb_buf_puts(out, ")");
+}
+
+static void node_put_readers(const struct odb_graph *graph, const struct odb_value *value,
+                             struct odb_buf *out)
+{
+    odb_buf_puts(out, "\n      read by ");
+    if (!value->n_consumers)
+        odb_buf_puts(out, "no node");
+    for (size_t i = 0; i < value->n_consumers && i < NODE_READERS; i++) {
+        odb_buf_puts(out, i ? ", " : "");
+        node_put_label(graph, value->consumers[i], out);
+    }
+    if (value->n_consumers > NODE_READERS)
+        odb_buf_printf(out, " and %zu more", value->n_consumers - NODE_READERS);
+    if (value->is_output)
+        odb_buf_puts(out, "; an output of the model");
+}
+
+static void node_put_number(struct odb_buf *out, const char *name, struct odb_number number)
+{
+    if (number.known)
+        odb_buf_printf(out, ", %s %.3g", name, number.v);
+}
+
+static void node_put_verdict(struct odb_session *session, int value, struct odb_buf *out)
+{
+    struct odb_value_report r;
+    if (!node_numbers(session, value, &r))
+        return;
+    odb_buf_printf(out, "\n      %s", odb_verdict_name(r.verdict));
+    node_put_number(out, "error", r.error);
+    node_put_number(out, "noise", r.noise);
+    node_put_number(out, "local error", r.local_error);
+    node_put_number(out, "local noise", r.local_noise);
+    node_put_number(out, "inherited error", r.inherited_error);
+    node_put_number(out, "gain", r.gain);
+    if (r.reason[0]) {
+        odb_buf_puts(out, "; ");
+        odb_buf_put_shown(out, r.reason);
+    }
+}
+
+static void node_put_value(const struct odb_graph *graph, int index, int slot,
+                           struct odb_session *session, bool input, struct odb_buf *out)
+{
+    char key[512], type[320];
+    if (index == ODB_NO_VALUE) {
+        odb_buf_printf(out, "  %2d  omitted\n", slot);
+        return;
+    }
+    const struct odb_value *value = &graph->values[index];
+    odb_buf_printf(out, "  %2d  ", slot);
+    odb_buf_put_shown(out, odb_value_key(graph, value, key, sizeof key));
+    odb_buf_puts(out, "  ");
+    if (value->type.known)
+        odb_buf_put_shown(out, value->type.text);
+    else if (value->init)
+        odb_buf_puts(out, odb_call__type_text(value->init, type, sizeof type));
+    else
+        odb_buf_puts(out, "(no type declared)");
+    if (value->init)
+        odb_buf_puts(out, "  weight");
+    else if (value->is_input)
+        odb_buf_puts(out, "  input of the model");
+    if (input && value->producer != ODB_NO_NODE) {
+        odb_buf_puts(out, "\n      made by ");
+        node_put_label(graph, value->producer, out);
+    }
+    if (!input || value->n_consumers > 1)
+        node_put_readers(graph, value, out);
+    node_put_verdict(session, index, out);
+    odb_buf_putc(out, '\n');
+}
+
+static void node_put_attrs(const struct odb_node *node, const struct odb_op *op,
+                           struct odb_buf *out)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    bool any = false;
+    for (size_t i = 0; i < node->attrs.n; i++) {
+        const struct odb_attr *attr = &node->attrs.items[i];
+        odb_buf_clear(&text);
+        odb_attr_text(attr, &text);
+        odb_buf_puts(out, any ? "  " : "\nattributes:\n  ");
+        odb_buf_put_shown(out, attr->name);
+        odb_buf_printf(out, " = %s\n", odb_buf_text(&text));
+        any = true;
+    }
+    for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++) {
+        if (!spec->def || odb_attrs_find(&node->attrs, spec->name))
+            continue;
+        odb_buf_printf(out, "%s%s = %s  (default)\n", any ? "  " : "\nattributes:\n  ", spec->name,
+                       spec->def);
+        any = true;
+    }
+    odb_buf_dispose(&text);
+}
+
+static void node_put_head(const struct odb_node *node, const struct odb_op *op, const char *why,
+                          struct odb_buf *out)
+{
+    odb_buf_printf(out, "node        #%d ", node->index);
+    odb_buf_put_shown(out, node->name);
+    odb_buf_printf(out, "\nin file     %d\noperator    ", node->file_index);
+    odb_buf_put_shown(out, node->op_type);
+    odb_buf_puts(out, "\ndomain      ");
+    odb_buf_put_shown(out, *node->domain ? node->domain : "ai.onnx");
+    odb_buf_printf(out, "\nopset       %d", node->opset);
+    if (op)
+        odb_buf_printf(out, ", reference kernel for version %d and later", op->since);
+    odb_buf_putc(out, '\n');
+    if (node->function)
+        odb_buf_printf(out, "function    local, %zu nodes\n", node->function->graph->n_nodes);
+    if (*why) {
+        odb_buf_puts(out, "reference   cannot run it: ");
+        odb_buf_put_shown(out, why);
+        odb_buf_putc(out, '\n');
+    }
+    if (node->doc && *node->doc) {
+        odb_buf_puts(out, "doc         ");
+        odb_buf_put_shown(out, node->doc);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+static void node_text(const struct odb_graph *graph, const struct odb_node *node,
+                      const struct odb_cpu *cpu, struct odb_session *session, struct odb_buf *out)
+{
+    const struct odb_op *op = odb_cpu_op(cpu, node->index);
+    node_put_head(node, op, odb_cpu_unsupported(cpu, node->index), out);
+    node_put_attrs(node, op, out);
+    odb_buf_puts(out, node->n_in ? "\ninputs:\n" : "");
+    for (int i = 0; i < node->n_in; i++)
+        node_put_value(graph, node->in[i], i, session, true, out);
+    odb_buf_puts(out, node->n_captured ? "\nread by its bodies:\n" : "");
+    for (size_t i = 0; i < node->n_captured; i++)
+        node_put_value(graph, node->captured[i], (int)i, session, true, out);
+    odb_buf_puts(out, node->n_out ? "\noutputs:\n" : "");
+    for (int i = 0; i < node->n_out; i++)
+        node_put_value(graph, node->out[i], i, session, false, out);
+    odb_buf_puts(out, "\nONNX text:\n");
+    odb_node_text(graph, node, out);
+    if (out->len && out->data[out->len - 1] != '\n')
+        odb_buf_putc(out, '\n');
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+static json_t *node_json_number(struct odb_number number)
+{
+    return number.known ? odb_json_real(number.v) : json_null();
+}
+
+static json_t *node_json_value(const struct odb_graph *graph, int index,
+                               struct odb_session *session)
+{
+    struct odb_value_report r;
+    char key[512];
+    if (index == ODB_NO_VALUE)
+        return json_null();
+    const struct odb_value *value = &graph->values[index];
+    json_t *object = json_object(), *readers = json_array();
+    for (size_t i = 0; i < value->n_consumers; i++)
+        json_array_append_new(readers, json_integer(value->consumers[i]));
+    json_object_set_new(object, "name",
+                        odb_json_text(*value->name ? value->name
+                                                   : odb_value_key(graph, value, key, sizeof key)));
+    json_object_set_new(object, "type", odb_json_text(value->type.known ? value->type.text : NULL));
+    json_object_set_new(object, "shape", value->type.known ? odb_json_type_shape(&value->type)
+                                         : value->init     ? odb_json_shape(value->init)
+                                                           : json_null());
+    json_object_set_new(object, "initializer", json_boolean(value->init != NULL));
+    json_object_set_new(object, "producer", value->producer == ODB_NO_NODE
+                                                ? json_null()
+                                                : json_integer(value->producer));
+    json_object_set_new(object, "consumers", readers);
+    json_object_set_new(object, "output", json_boolean(value->is_output));
+    if (node_numbers(session, index, &r)) {
+        json_object_set_new(object, "verdict", json_string(odb_verdict_name(r.verdict)));
+        json_object_set_new(object, "error", node_json_number(r.error));
+        json_object_set_new(object, "noise", node_json_number(r.noise));
+        json_object_set_new(object, "local_error", node_json_number(r.local_error));
+        json_object_set_new(object, "local_noise", node_json_number(r.local_noise));
+        json_object_set_new(object, "gain", node_json_number(r.gain));
+    }
+    return object;
+}
+
+static json_t *node_json_attr(const char *name, const char *text, bool is_default)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", odb_json_text(name));
+    json_object_set_new(object, "text", odb_json_text(text));
+    json_object_set_new(object, "default", json_boolean(is_default));
+    return object;
+}
+
+static json_t *node_json_attrs(const struct odb_node *node, const struct odb_op *op)
+{
+    json_t *attrs = json_array();
+    struct odb_buf text = ODB_BUF_INIT;
+    for (size_t i = 0; i < node->attrs.n; i++) {
+        odb_buf_clear(&text);
+        odb_attr_text(&node->attrs.items[i], &text);
+        json_array_append_new(attrs, node_json_attr(node->attrs.items[i].name, odb_buf_text(&text),
+                                                    false));
+    }
+    for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++)
+        if (spec->def && !odb_attrs_find(&node->attrs, spec->name))
+            json_array_append_new(attrs, node_json_attr(spec->name, spec->def, true));
+    odb_buf_dispose(&text);
+    return attrs;
+}
+
+static json_t *node_json(const struct odb_graph *graph, const struct odb_node *node,
+                         const struct odb_cpu *cpu, struct odb_session *session)
+{
+    const struct odb_op *op = odb_cpu_op(cpu, node->index);
+    struct odb_buf text = ODB_BUF_INIT;
+    json_t *root = json_object(), *inputs = json_array(), *outputs = json_array();
+    json_t *captured = json_array();
+    for (int i = 0; i < node->n_in; i++)
+        json_array_append_new(inputs, node_json_value(graph, node->in[i], session));
+    for (size_t i = 0; i < node->n_captured; i++)
+        json_array_append_new(captured, node_json_value(graph, node->captured[i], session));
+    for (int i = 0; i < node->n_out; i++)
+        json_array_append_new(outputs, node_json_value(graph, node->out[i], session));
+    odb_node_text(graph, node, &text);
+    const char *why = odb_cpu_unsupported(cpu, node->index);
+    json_object_set_new(root, "index", json_integer(node->index));
+    json_object_set_new(root, "file_index", json_integer(node->file_index));
+    json_object_set_new(root, "name", odb_json_text(node->name));
+    json_object_set_new(root, "op_type", odb_json_text(node->op_type));
+    json_object_set_new(root, "domain", odb_json_text(node->domain));
+    json_object_set_new(root, "opset", json_integer(node->opset));
+    json_object_set_new(root, "since", op ? json_integer(op->since) : json_null());
+    json_object_set_new(root, "doc", odb_json_text(node->doc));
+    json_object_set_new(root, "function", json_boolean(node->function != NULL));
+    json_object_set_new(root, "unsupported", odb_json_text(*why ? why : NULL));
+    json_object_set_new(root, "attributes", node_json_attrs(node, op));
+    json_object_set_new(root, "inputs", inputs);
+    json_object_set_new(root, "captured", captured);
+    json_object_set_new(root, "outputs", outputs);
+    json_object_set_new(root, "text", odb_json_text(odb_buf_text(&text)));
+    odb_buf_dispose(&text);
+    return root;
+}
+
+enum odb_status odb_command__node(struct odb_command_call *call, struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    struct odb_session *session = NULL;
+    struct odb_cpu *cpu = NULL;
+    struct odb_buf out = ODB_BUF_INIT;
+    int index;
+    enum odb_status status;
+    ODB_TRY_OUT(odb_graph_find_node(graph, call->args[1], &index, err));
+    ODB_TRY_OUT(odb_call__session(call, &session, err));
+    ODB_TRY_OUT(odb_cpu_new(&cpu, call->model, err));
+    if (odb_call_has(call, ODB_OPTION_JSON))
+        odb_json_put(node_json(graph, &graph->nodes[index], cpu, session), &out);
+    else
+        node_text(graph, &graph->nodes[index], cpu, session, &out);
+    odb_call__print(call, &out);
+out:
+    odb_cpu_free(cpu);
+    odb_session_close(session);
+    return status;
+}

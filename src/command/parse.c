@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From words to a call. Options may stand anywhere before `--`; what a word may be is in the
+ * table, so that a wrong one is refused here, with the nearest right one, before anything is
+ * loaded.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "compare/criterion.h"
+
+/* Damerau-Levenshtein (adjacent swaps count one), on two rows and one before. Names longer than
+ * this are nobody's typing error. */
+#define NEAREST_LONGEST 63
+
+static size_t nearest_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    size_t rows[3][NEAREST_LONGEST + 1];
+    if (n > NEAREST_LONGEST || m > NEAREST_LONGEST)
+        return (size_t)-1;
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t *now = rows[i % 3], *before = rows[(i + 2) % 3], *older = rows[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            best = ODB_MIN(best, ODB_MIN(before[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = ODB_MIN(best, older[j - 2] + 1);
+            now[j] = best;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *odb_nearest(const char *text, const char *const *names, size_t n)
+{
+    const char *best = NULL;
+    size_t least = strlen(text) / 3 + 2; /* farther than this is another word */
+    for (size_t i = 0; i < n; i++) {
+        size_t d = nearest_distance(text, names[i]);
+        if (d < least) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+enum odb_status odb_command_find(const struct odb_command **out, const char *name,
+                                 struct odb_error *err)
+{
+    size_t n, matches = 0;
+    const struct odb_command *rows = odb_command_table(&n);
+    const struct odb_command *match = NULL;
+    struct odb_buf names = ODB_BUF_INIT;
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(rows[i].name, name) || (rows[i].alias && !strcmp(rows[i].alias, name))) {
+            *out = &rows[i];
+            odb_buf_dispose(&names);
+            return ODB_OK;
+        }
+        if (*name && !strncmp(rows[i].name, name, strlen(name))) {
+            odb_buf_printf(&names, "%s%s", matches++ ? ", " : "", rows[i].name);
+            match = &rows[i];
+        }
+    }
+    if (matches == 1) {
+        *out = match;
+        odb_buf_dispose(&names);
+        return ODB_OK;
+    }
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, name);
+    if (matches) {
+        odb_fail(err, ODB_E_USAGE, "'%s' may be %s", odb_buf_text(&shown), odb_buf_text(&names));
+        odb_error_remedy(err, "write one of them");
+    } else {
+        const char **list = odb_new_n(const char *, n);
+        for (size_t i = 0; i < n; i++)
+            list[i] = rows[i].name;
+        const char *near = odb_nearest(name, list, n);
+        odb_fail(err, ODB_E_USAGE, "there is no command '%s'", odb_buf_text(&shown));
+        if (near)
+            odb_error_remedy(err, "did you mean `onnxdbg %s`?", near);
+        else
+            odb_error_remedy(err, "`onnxdbg help` lists the commands");
+        free(list);
+    }
+    odb_buf_dispose(&shown);
+    odb_buf_dispose(&names);
+    return ODB_E_USAGE;
+}
+
+/* --- options ------------------------------------------------------------------------------------ */
+
+static bool call_knows(const struct odb_command *command, int id)
+{
+    return id == ODB_OPTION_HELP || (command->options >> id & 1);
+}
+
+static enum odb_status call_unknown(const struct odb_command *command, const char *word, size_t len,
+                                    struct odb_error *err)
+{
+    const char *names[ODB_OPTION_COUNT];
+    size_t n = 0;
+    for (int id = 0; id < ODB_OPTION_COUNT; id++)
+        if (call_knows(command, id))
+            names[n++] = odb_option_row(id)->name;
+    char *name = odb_xstrndup(word, len);
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, name);
+    const char *near = odb_nearest(name + strspn(name, "-"), names, n);
+    odb_fail(err, ODB_E_USAGE, "%s has no option '%s'", command->name, odb_buf_text(&shown));
+    if (near)
+        odb_error_remedy(err, "did you mean --%s?", near);
+    else
+        odb_error_remedy(err, "`onnxdbg help %s` lists them", command->name);
+    odb_buf_dispose(&shown);
+    free(name);
+    return ODB_E_USAGE;
+}
+
+/* "name", "name=value" or "n" to a row and where its value begins, NULL if in the next word. */
+static enum odb_status call_option_id(const struct odb_command *command, const char *word, int *id,
+                                      const char **value, struct odb_error *err)
+{
+    bool is_long = word[1] == '-';
+    const char *name = word + (is_long ? 2 : 1);
+    size_t len = is_long ? strcspn(name, "=") : 1;
+    for (*id = 0; *id < ODB_OPTION_COUNT; ++*id) {
+        const struct odb_option *row = odb_option_row(*id);
+        if (!call_knows(command, *id))
+            continue;
+        if (is_long && strlen(row->name) == len && !strncmp(row->name, name, len)) {
+            *value = name[len] ? name + len + 1 : NULL;
+            return ODB_OK;
+        }
+        if (!is_long && row->letter && name[0] == row->letter) {
+            *value = name[1] == '=' ? name + 2 : name[1] ? name + 1 : NULL;
+            return ODB_OK;
+        }
+    }
+    return call_unknown(command, word, (size_t)(name - word) + len, err);
+}
+
+static bool call_choice(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+    for (const char *p = choices; len && p; p = strchr(p, '|') ? strchr(p, '|') + 1 : NULL)
+        if (strcspn(p, "|") == len && !strncmp(p, value, len))
+            return true;
+    return false;
+}
+
+static enum odb_status call_check(const struct odb_option *row, const char *value,
+                                  struct odb_error *err)
+{
+    struct odb_criterion criterion;
+    enum odb_status status = ODB_OK;
+    char *end;
+    if (row->type == ODB_ARG_INT) {
+        long long v = strtoll(value, &end, 10), lo = strtoll(row->range, NULL, 10);
+        long long hi = strtoll(strstr(row->range, "..") + 2, NULL, 10);
+        if (*end || end == value || v < lo || v > hi) {
+            status = odb_fail(err, ODB_E_USAGE, "'%.40s' is not a number in %s", value, row->range);
+            odb_error_at(err, "--%s", row->name);
+        }
+    } else if (row->type == ODB_ARG_ENUM && !call_choice(row->range, value)) {
+        status = odb_fail(err, ODB_E_USAGE, "there is no '%.40s'", value);
+        odb_error_remedy(err, "choose one of %s", row->range);
+        odb_error_at(err, "--%s", row->name);
+    } else if (row->type == ODB_ARG_TOLERANCE) {
+        status = odb_criterion_parse(&criterion, value, err);
+        if (status != ODB_OK)
+            odb_error_at(err, "--%s", row->name);
+    }
+    return status;
+}
+
+static enum odb_status call_add_option(struct odb_command_call *call, int argc, char *const *argv, int *at,
+                                       struct odb_error *err)
+{
+    int id;
+    const char *value;
+    ODB_TRY(call_option_id(call->command, argv[*at], &id, &value, err));
+    const struct odb_option *row = odb_option_row(id);
+    if (row->type == ODB_ARG_FLAG && value)
+        return odb_fail(err, ODB_E_USAGE, "--%s takes no value", row->name);
+    if (row->type != ODB_ARG_FLAG && !value) {
+        if (*at + 1 >= argc)
+            return odb_fail(err, ODB_E_USAGE, "--%s needs a value, %s", row->name, row->arg);
+        value = argv[++*at];
+    }
+    if (row->type != ODB_ARG_FLAG)
+        ODB_TRY(call_check(row, value, err));
+    odb_push(&call->options, (struct odb_call_option){id, value ? value : ""});
+    return ODB_OK;
+}
+
+/* --- arguments ---------------------------------------------------------------------------------- */
+
+static enum odb_status call_check_args(struct odb_command_call *call, struct odb_error *err)
+{
+    size_t max = 0;
+    bool repeated = false;
+    for (const struct odb_arg *arg = call->command->args; arg && arg->name; arg++, max++) {
+        if (!arg->optional && max >= call->n_args) {
+            odb_fail(err, ODB_E_USAGE, "%s needs %s", call->command->name, arg->name);
+            struct odb_buf usage = ODB_BUF_INIT;
+            odb_help_usage(call->command, &usage);
+            odb_error_remedy(err, "%s", odb_buf_text(&usage));
+            odb_buf_dispose(&usage);
+            return ODB_E_USAGE;
+        }
+        repeated |= arg->repeated;
+    }
+    if (call->n_args <= max || repeated)
+        return ODB_OK;
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, call->args[max]);
+    odb_fail(err, ODB_E_USAGE, "%s takes no further argument '%s'", call->command->name,
+             odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+    return odb_error_remedy(err, "`onnxdbg help %s` shows what it takes", call->command->name);
+}
+
+enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command, int argc,
+                               char *const *argv, struct odb_error *err)
+{
+    *out = (struct odb_command_call){.command = command, .args = odb_new_n(const char *, (size_t)argc + 1)};
+    bool only_args = false;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (only_args || word[0] != '-' || !word[1])
+            out->args[out->n_args++] = word;
+        else if (!strcmp(word, "--"))
+            only_args = true;
+        else
+            ODB_TRY(call_add_option(out, argc, argv, &i, err));
+    }
+    if (odb_call_has(out, ODB_OPTION_HELP))
+        return ODB_OK;
+    ODB_TRY(call_check_args(out, err));
+    if (command->args && command->args->name && command->args->type == ODB_ARG_MODEL)
+        ODB_TRY(odb_model_open(&out->model, out->args[0], err));
+    return ODB_OK;
+}
+
+void odb_call_dispose(struct odb_command_call *call)
+{
+    odb_model_free(call->model);
+    free(call->args);
+    free(call->options.items);
+    *call = (struct odb_command_call){0};
+}
+
+bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id)
+{
+    return odb_call_option(call, id) != NULL;
+}
+
+const char *odb_call_option(const struct odb_command_call *call, enum odb_option_id id)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < call->options.n; i++)
+        if (call->options.items[i].id == id)
+            value = call->options.items[i].value;
+    return value;
+}
+
+const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n)
+{
+    const char **list = odb_new_n(const char *, call->options.n + 1);
+    *n = 0;
+    for (size_t i = 0; i < call->options.n; i++)
+        if (call->options.items[i].id == id)
+            list[(*n)++] = call->options.items[i].value;
+    return list;
+}
+
+int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback)
+{
+    const char *value = odb_call_option(call, id);
+    return value ? strtoll(value, NULL, 10) : fallback;
+}
+
+const char *odb_call_arg(const struct odb_command_call *call, size_t i)
+{
+    return i < call->n_args ? call->args[i] : NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/call.h"
+#include "tensor/stats.h"
+
+static void run_line(const char *name, const struct odb_tensor *t, struct odb_buf *out)
+{
+    char type[320];
+    struct odb_stats s;
+    odb_buf_put_shown(out, name);
+    odb_buf_printf(out, "  %s", odb_call__type_text(t, type, sizeof type));
+    if (t->kind == ODB_TENSOR && t->count && odb_stats(&s, t, NULL) == ODB_OK) {
+        odb_buf_printf(out, "  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.mean);
+        if (s.nan)
+            odb_buf_printf(out, "  nan %zu", s.nan);
+        if (s.pos_inf + s.neg_inf)
+            odb_buf_printf(out, "  inf %zu", s.pos_inf + s.neg_inf);
+    }
+    odb_buf_putc(out, '\n');
+}
+
+/* DIR/NAME.npy, or .pb for what NumPy cannot hold. */
+static enum odb_status run_save(const char *dir, const char *name, const struct odb_tensor *t,
+                                struct odb_buf *out, struct odb_error *err)
+{
+    bool numpy = t->kind == ODB_TENSOR &&
+                 (t->dtype == ODB_STRING || odb_dtype_info(t->dtype)->descr);
+    char *file = odb_file_name(name);
+    char *path = odb_xasprintf("%s/%s%s", dir, file, numpy ? ".npy" : ".pb");
+    enum odb_status status = odb_call__write_tensor(t, name, path, err);
+    odb_buf_puts(out, "  ");
+    odb_buf_put_shown(out, path);
+    odb_buf_putc(out, '\n');
+    free(path);
+    free(file);
+    return status;
+}
+
+enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
+    struct odb_feeds *feeds = NULL;
+    struct odb_buf out = ODB_BUF_INIT;
+    char about[300] = "";
+    enum odb_status status;
+    ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
+    if (dir && mkdir(dir, 0777) != 0 && errno != EEXIST) {
+        status = odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+        odb_error_at(err, "%s", dir);
+        goto out;
+    }
+    ODB_TRY_OUT(odb_run_values(call->model, feeds, odb_call__runner(call), graph->outputs,
+                               graph->n_outputs, outputs, about, sizeof about, err));
+    for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
+        const char *name = graph->values[graph->outputs[i]].name;
+        run_line(name, outputs[i], &out);
+        if (dir)
+            status = run_save(dir, name, outputs[i], &out, err);
+    }
+    if (about[0] && status == ODB_OK) {
+        odb_buf_puts(&out, "run by ");
+        odb_buf_put_shown(&out, about);
+        odb_buf_putc(&out, '\n');
+    }
+    odb_call__print(call, &out);
+out:
+    for (size_t i = 0; i < graph->n_outputs; i++)
+        odb_tensor_unref(outputs[i]);
+    free(outputs);
+    odb_feeds_free(feeds);
+    return status;
+}

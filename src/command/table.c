@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of commands.
+ */
+#include "command/call.h"
+
+static const struct odb_arg args_model[] = {{"MODEL", ODB_ARG_MODEL, false, false}, {0}};
+static const struct odb_arg args_node[] = {
+    {"MODEL", ODB_ARG_MODEL, false, false}, {"NODE", ODB_ARG_NODE, false, false}, {0}};
+static const struct odb_arg args_source[] = {
+    {"MODEL|FILE", ODB_ARG_SOURCE, false, false}, {"VALUE", ODB_ARG_VALUE, true, false}, {0}};
+static const struct odb_arg args_slice[] = {
+    {"MODEL|FILE", ODB_ARG_SOURCE, false, false}, {"VALUE[SLICE]", ODB_ARG_SLICE, true, false},
+    {0}};
+static const struct odb_arg args_export[] = {
+    {"MODEL", ODB_ARG_MODEL, false, false}, {"NODE[:NODE]", ODB_ARG_NODES, true, false}, {0}};
+static const struct odb_arg args_two[] = {
+    {"EVALUATED", ODB_ARG_PATH, false, false}, {"BASE", ODB_ARG_PATH, false, false}, {0}};
+static const struct odb_arg args_dirs[] = {{"DIR", ODB_ARG_PATH, false, true}, {0}};
+static const struct odb_arg args_topic[] = {{"COMMAND", ODB_ARG_COMMAND, true, false}, {0}};
+
+#define OPTS_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
+#define OPTS_SEARCH                                                                              \
+    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(EXPECT))
+
+static const struct odb_command command_table[] = {
+    {
+        .name = "bisect",
+        .group = "find the fault",
+        .args = args_model,
+        .options = OPTS_SEARCH | ODB_OPT(STRATEGY) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION),
+        .help = "find the node where a target diverges from the reference",
+        .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
+                "and says of each whether it made the error, inherited it or made it grow. Without "
+                "--target, ONNX Runtime is the target where it is found, else the reference in "
+                "half precision. Exit status 1 means that something diverges.",
+        .example = "onnxdbg bisect model.onnx --target ort",
+        .flags = ODB_COMMAND_LONG,
+        .exec = odb_command__bisect,
+    },
+    {
+        .name = "export",
+        .group = "find the fault",
+        .args = args_export,
+        .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION),
+        .help = "write a small model that shows the fault, with inputs and outputs",
+        .text = "Cuts a node, or all nodes from one to another, out of the model, and writes it "
+                "with what goes in, what should come out and what the target makes of it, then "
+                "runs it again from there to see that the fault is in it. Without a NODE it takes "
+                "the first culprit of a session, or of a search that it makes itself.",
+        .example = "onnxdbg export model.onnx conv1 --target ort -o repro",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES,
+        .exec = odb_command__export,
+    },
+    {
+        .name = "compare",
+        .alias = "diff",
+        .group = "find the fault",
+        .args = args_two,
+        .options = ODB_OPT(TOL) | ODB_OPT(JSON),
+        .help = "compare two tensor files, or two folders of them",
+        .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
+                "the first is from the second. Without --tol the tolerance is that of NumPy's "
+                "allclose; noise cannot be had from files. Exit status 1 means that a pair differs "
+                "or has no counterpart.",
+        .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
+        .exec = odb_command__compare,
+    },
+    {
+        .name = "check",
+        .group = "find the fault",
+        .args = args_dirs,
+        .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS),
+        .help = "run folders in the layout of ONNX's backend tests against their outputs",
+        .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
+                "test_data_set_N of them on the reference, or on --target, and compares with the "
+                "outputs stored there. Without --tol the tolerance is allclose:1e-3,1e-7 or the "
+                "operator's own, and NaN equals NaN. Of random draws only type and shape count.",
+        .example = "onnxdbg check onnx/backend/test/data/node",
+        .flags = ODB_COMMAND_LONG,
+        .exec = odb_command__check,
+    },
+    {
+        .name = "run",
+        .group = "run",
+        .args = args_model,
+        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(SAVE_DIR),
+        .help = "run the model once and show its outputs",
+        .text = "Runs the model on --target, or on the reference where none is given, and prints "
+                "shape and statistics of every output, or saves them all.",
+        .example = "onnxdbg run model.onnx --target ort --save outputs",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES,
+        .exec = odb_command__run,
+    },
+    {
+        .name = "tensor",
+        .group = "run",
+        .args = args_source,
+        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(JSON),
+        .help = "statistics and histogram of a weight, a computed value or a tensor file",
+        .text = "A weight is read from the model; any other value is computed on --target, or on "
+                "the reference where none is given, by running what it depends on and no more.",
+        .example = "onnxdbg tensor model.onnx conv1.weight",
+        .exec = odb_command__tensor,
+    },
+    {
+        .name = "print",
+        .alias = "p",
+        .group = "run",
+        .args = args_slice,
+        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(SAVE),
+        .help = "print the numbers of a value, or of a slice of it",
+        .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
+                "Python: indices and ranges separated by commas, in brackets. Values come from "
+                "where `onnxdbg help tensor` says.",
+        .example = "onnxdbg print model.onnx 'conv1.weight[0,:,0]'",
+        .exec = odb_command__print,
+    },
+    {
+        .name = "info",
+        .group = "look",
+        .args = args_model,
+        .options = ODB_OPT(JSON),
+        .help = "what is in a model: versions, operators, inputs, outputs, weights",
+        .text = "Prints what the file says about itself, what goes in and comes out, how many "
+                "nodes of which operator there are, and which operators the reference cannot run.",
+        .example = "onnxdbg info model.onnx",
+        .exec = odb_command__info,
+    },
+    {
+        .name = "nodes",
+        .group = "look",
+        .args = args_model,
+        .options = ODB_OPT(FILTER) | ODB_OPT(JSON),
+        .help = "list the nodes in topological order",
+        .text = "Prints one line per node: index, operator, name, and what it makes with the type "
+                "and shape that the model declares.",
+        .example = "onnxdbg nodes model.onnx --filter Conv",
+        .exec = odb_command__nodes,
+    },
+    {
+        .name = "node",
+        .group = "look",
+        .args = args_node,
+        .options = ODB_OPT(SESSION) | ODB_OPT(JSON),
+        .help = "everything about one node",
+        .text = "Prints operator, attributes (those that the file leaves to their defaults are "
+                "marked), inputs and outputs with their makers and readers, and the node in ONNX's "
+                "textual syntax. With --session also what the newest search found out about it.",
+        .example = "onnxdbg node model.onnx conv1",
+        .exec = odb_command__node,
+    },
+    {
+        .name = "extract",
+        .group = "write",
+        .args = args_model,
+        .options = ODB_OPT(CUT_INPUTS) | ODB_OPT(CUT_OUTPUTS) | ODB_OPT(OUTPUT) |
+                   ODB_OPT(IR_VERSION),
+        .help = "cut a submodel out, by the names of its inputs and outputs",
+        .text = "Writes the nodes between --inputs and --outputs as a model of their own, with "
+                "their weights, declared types, functions and metadata. Inputs and outputs left "
+                "out are those of the model. Weights of more than 1.5 GB are written beside it. A "
+                "name that holds a comma is given by an option of its own.",
+        .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
+        .flags = ODB_COMMAND_WRITES,
+        .exec = odb_command__extract,
+    },
+    {
+        .name = "executors",
+        .group = "help",
+        .options = ODB_OPT(JSON),
+        .help = "what can run models here, and how to name it",
+        .text = "Lists every kind of executor with its options, and says why where one cannot be "
+                "used here.",
+        .example = "onnxdbg executors",
+        .exec = odb_command__executors,
+    },
+    {
+        .name = "help",
+        .group = "help",
+        .args = args_topic,
+        .help = "explain a command, or list them all",
+        .text = "Without an argument, lists the commands; with one, explains it. `onnxdbg help "
+                "tolerance` explains what --tol takes.",
+        .example = "onnxdbg help bisect",
+        .exec = odb_command__help,
+    },
+};
+
+static const struct odb_option option_table[ODB_OPTION_COUNT] = {
+#define ODB_OPTION(id, name, letter, type, arg, range, def, help)                                \
+    [ODB_OPTION_##id] = {name, letter, ODB_ARG_##type, arg, range, def, help},
+#include "command/options.def"
+#undef ODB_OPTION
+};
+
+const struct odb_command *odb_command_table(size_t *n)
+{
+    if (n)
+        *n = ODB_COUNT(command_table);
+    return command_table;
+}
+
+const struct odb_option *odb_option_row(enum odb_option_id id)
+{
+    return &option_table[id];
+}

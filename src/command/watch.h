@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Looking on while a search runs: one line of progress on a terminal, the session's journal, and
+ * Ctrl-C.
+ */
+#ifndef ODB_COMMAND_WATCH_H
+#define ODB_COMMAND_WATCH_H
+
+#include "command/call.h"
+
+struct odb_watch {
+    struct odb_command_call *call;   /* borrowed */
+    struct odb_session *session;     /* borrowed; NULL: no journal */
+    char phase[160];
+    double start, phase_start, last; /* of the clock */
+    bool shown;                      /* a line stands on the terminal */
+};
+
+/* Ctrl-C is caught from here to the end. */
+struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call,
+                                        struct odb_session *session);
+void odb_watch_end(struct odb_watch *watch);
+
+#endif
