@@ -19,17 +19,17 @@ static enum odb_attr_type attr_type(const Onnx__AttributeProto *p)
 {
     if (p->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED)
         return (enum odb_attr_type)p->type;
-    return p->has_f          ? ODB_ATTR_FLOAT
-           : p->has_i        ? ODB_ATTR_INT
-           : p->has_s        ? ODB_ATTR_STRING
-           : p->t            ? ODB_ATTR_TENSOR
-           : p->g            ? ODB_ATTR_GRAPH
-           : p->n_floats     ? ODB_ATTR_FLOATS
-           : p->n_ints       ? ODB_ATTR_INTS
-           : p->n_strings    ? ODB_ATTR_STRINGS
-           : p->n_tensors    ? ODB_ATTR_TENSORS
-           : p->n_graphs     ? ODB_ATTR_GRAPHS
-                             : ODB_ATTR_UNDEFINED;
+    return p->has_f       ? ODB_ATTR_FLOAT
+           : p->has_i     ? ODB_ATTR_INT
+           : p->has_s     ? ODB_ATTR_STRING
+           : p->t         ? ODB_ATTR_TENSOR
+           : p->g         ? ODB_ATTR_GRAPH
+           : p->n_floats  ? ODB_ATTR_FLOATS
+           : p->n_ints    ? ODB_ATTR_INTS
+           : p->n_strings ? ODB_ATTR_STRINGS
+           : p->n_tensors ? ODB_ATTR_TENSORS
+           : p->n_graphs  ? ODB_ATTR_GRAPHS
+                          : ODB_ATTR_UNDEFINED;
 }
 
 /* A copy with a NUL behind it, which the file's bytes have not: kernels read modes as C strings. */
@@ -72,8 +72,7 @@ static enum odb_status attr_tensors(struct odb_attr *attr, const struct attrs_lo
 }
 
 static enum odb_status attr_graphs(struct odb_attr *attr, const struct attrs_load *a,
-                                   Onnx__GraphProto *const *graphs, size_t n,
-                                   struct odb_error *err)
+                                   Onnx__GraphProto *const *graphs, size_t n, struct odb_error *err)
 {
     attr->graphs = arena_new_n(a->model->priv->arena, struct odb_graph *, n);
     for (; attr->n < n; attr->n++)
@@ -99,8 +98,7 @@ static void attr_types(struct odb_attr *attr, Onnx__TypeProto *const *types, siz
 /* Attributes that hold one message must hold it. */
 static enum odb_status attr_need(const void *message, const char *what, struct odb_error *err)
 {
-    return message ? ODB_OK
-                   : odb_fail(err, ODB_E_MODEL, "its type is %s, and it holds none", what);
+    return message ? ODB_OK : odb_fail(err, ODB_E_MODEL, "its type is %s, and it holds none", what);
 }
 
 static enum odb_status attr_value(struct odb_attr *attr, const struct attrs_load *a,

@@ -24,9 +24,9 @@ struct file_storage {
 };
 
 struct model_files {
-    char *dir;              /* owned; never "" */
-    char *real_dir;         /* owned; NULL until it is needed */
-    struct odb_map *by_location; /* owned; index in list */
+    char *dir;                          /* owned; never "" */
+    char *real_dir;                     /* owned; NULL until it is needed */
+    struct odb_map *by_location;        /* owned; index in list */
     ODB_VEC(struct model_bytes *) list; /* each owned: callers keep pointers */
     bool missing_ok;
     struct odb_error missing; /* code 0: none */

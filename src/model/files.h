@@ -26,7 +26,7 @@ struct model_files;
 /* dir "" is the current directory. missing_ok: a file that is not there is not an error but
  * ODB_SKIPPED. */
 struct model_files *odb_model__files_new(const char *dir, bool missing_ok);
-void odb_model__files_free(struct model_files *files);     /* NULL is fine */
+void odb_model__files_free(struct model_files *files); /* NULL is fine */
 /* A file by its location in external_data: relative, and below dir even when links are followed;
  * else ODB_E_MODEL. Borrowed: files. */
 enum odb_status odb_model__files_get(const struct model_bytes **out, struct model_files *files,

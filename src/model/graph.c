@@ -36,7 +36,7 @@ const char *odb_value_key(const struct odb_graph *graph, const struct odb_value 
     return buf;
 }
 
-/* --- finding a node ---------------------------------------------------------------------------------- */
+/* --- finding a node --------------------------------------------------------------------------- */
 
 /* Several nodes bear the name. */
 static enum odb_status find_ambiguous(const struct odb_graph *graph, const char *text,
@@ -46,8 +46,7 @@ static enum odb_status find_ambiguous(const struct odb_graph *graph, const char 
     size_t found = 0;
     for (size_t n = 0; n < graph->n_nodes; n++)
         if (!strcmp(graph->nodes[n].name, text) && found++ < CANDIDATES_MAX)
-            odb_buf_printf(&list, "%s#%zu (%s)", found > 1 ? ", " : "", n,
-                           graph->nodes[n].op_type);
+            odb_buf_printf(&list, "%s#%zu (%s)", found > 1 ? ", " : "", n, graph->nodes[n].op_type);
     odb_fail(err, ODB_E_USAGE, "%zu nodes are called '%s'", found, text);
     odb_error_remedy(err, "name one by its index: %s%s", odb_buf_text(&list),
                      found > CANDIDATES_MAX ? ", …" : "");
@@ -147,7 +146,7 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
     return ODB_OK;
 }
 
-/* --- walking ----------------------------------------------------------------------------------------- */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 size_t odb_graph_feeds(const struct odb_graph *graph, int *list)
 {

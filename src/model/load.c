@@ -36,7 +36,7 @@ static const struct {
     {"\x89HDF\r\n", 0, "an HDF5 file: perhaps a Keras model", "export it to ONNX"},
     {"\x93NUMPY", 0, "a NumPy array, not a model", ""},
     {"GGUF", 0, "a GGUF file, not an ONNX model", ""},
-    {"\x7f" "ELF", 0, "a program or a shared library, not a model", ""},
+    {"\177ELF", 0, "a program or a shared library, not a model", ""},
 };
 
 /* Long enough to tell text from a damaged model. */
@@ -70,7 +70,7 @@ static enum odb_status load_explain(const struct model_bytes *bytes, struct odb_
     return err ? err->code : ODB_E_MODEL;
 }
 
-/* --- parts of a model ----------------------------------------------------------------------------- */
+/* --- parts of a model ------------------------------------------------------------------------- */
 
 const char *odb_model__domain(const char *domain)
 {
@@ -97,8 +97,7 @@ const char *odb_model__node_place(const Onnx__NodeProto *node, size_t index, cha
 
 enum odb_status odb_model__keep_tensor(struct odb_tensor **out, struct odb_model *model,
                                        const Onnx__TensorProto *dense,
-                                       const Onnx__SparseTensorProto *sparse,
-                                       struct odb_error *err)
+                                       const Onnx__SparseTensorProto *sparse, struct odb_error *err)
 {
     struct model_int *priv = model->priv;
     *out = NULL;
@@ -115,8 +114,8 @@ static struct opset_scope load_opsets(struct model_arena *arena,
 {
     struct odb_opset *items = arena_new_n(arena, struct odb_opset, n);
     for (size_t i = 0; i < n; i++)
-        items[i] = (struct odb_opset){odb_model__domain(text_of(protos[i]->domain)),
-                                      protos[i]->version};
+        items[i] =
+            (struct odb_opset){odb_model__domain(text_of(protos[i]->domain)), protos[i]->version};
     return (struct opset_scope){items, n};
 }
 
@@ -146,7 +145,7 @@ static void load_header(struct odb_model *model)
     }
 }
 
-/* --- functions ------------------------------------------------------------------------------------ */
+/* --- functions -------------------------------------------------------------------------------- */
 
 /* Names first: functions call each other in any order. */
 static enum odb_status load_function_names(struct odb_model *model, struct odb_error *err)
@@ -279,7 +278,7 @@ static enum odb_status load_functions(struct odb_model *model, struct odb_error 
     return status;
 }
 
-/* --- opening --------------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static enum odb_status load_model(struct odb_model *model, const struct model_bytes *bytes,
                                   struct odb_error *err)
@@ -394,7 +393,7 @@ void odb_model_free(struct odb_model *model)
     free(model);
 }
 
-/* --- questions ------------------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
 enum odb_status odb_model_require_data(const struct odb_model *model, struct odb_error *err)
 {
@@ -408,8 +407,7 @@ enum odb_status odb_model_require_data(const struct odb_model *model, struct odb
     return missing->code;
 }
 
-enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
-                                 struct odb_error *err)
+enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65], struct odb_error *err)
 {
     SHA2_CTX sha;
     uint8_t digest[SHA256_DIGEST_LENGTH];

@@ -29,7 +29,7 @@ struct graph_load {
     const struct opset_scope *opsets;
     const Onnx__GraphProto *proto;
     struct odb_graph *graph;
-    ODB_VEC(struct odb_value) values; /* grows by captured values until all nodes are read */
+    ODB_VEC(struct odb_value) values;     /* grows by captured values until all nodes are read */
     ODB_VEC(struct value_source) sources; /* beside values */
     ODB_VEC(int) captured; /* values of this graph that bodies of the node now read have used */
 };

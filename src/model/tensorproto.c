@@ -24,18 +24,14 @@ enum typed_field { FIELD_NONE, FIELD_FLOAT, FIELD_DOUBLE, FIELD_INT32, FIELD_INT
 
 /* Which typed field serves a type, as the format has it. Strings apart. */
 static const unsigned char typed_field_of[ODB_DTYPE_COUNT] = {
-    [ODB_F32] = FIELD_FLOAT,        [ODB_C64] = FIELD_FLOAT,
-    [ODB_F64] = FIELD_DOUBLE,       [ODB_C128] = FIELD_DOUBLE,
-    [ODB_I64] = FIELD_INT64,        [ODB_U32] = FIELD_UINT64,
-    [ODB_U64] = FIELD_UINT64,       [ODB_I32] = FIELD_INT32,
-    [ODB_I16] = FIELD_INT32,        [ODB_U16] = FIELD_INT32,
-    [ODB_I8] = FIELD_INT32,         [ODB_U8] = FIELD_INT32,
-    [ODB_BOOL] = FIELD_INT32,       [ODB_F16] = FIELD_INT32,
-    [ODB_BF16] = FIELD_INT32,       [ODB_F8E4M3FN] = FIELD_INT32,
-    [ODB_F8E4M3FNUZ] = FIELD_INT32, [ODB_F8E5M2] = FIELD_INT32,
-    [ODB_F8E5M2FNUZ] = FIELD_INT32, [ODB_F8E8M0] = FIELD_INT32,
-    [ODB_U4] = FIELD_INT32,         [ODB_I4] = FIELD_INT32,
-    [ODB_F4E2M1] = FIELD_INT32,     [ODB_U2] = FIELD_INT32,
+    [ODB_F32] = FIELD_FLOAT,        [ODB_C64] = FIELD_FLOAT,        [ODB_F64] = FIELD_DOUBLE,
+    [ODB_C128] = FIELD_DOUBLE,      [ODB_I64] = FIELD_INT64,        [ODB_U32] = FIELD_UINT64,
+    [ODB_U64] = FIELD_UINT64,       [ODB_I32] = FIELD_INT32,        [ODB_I16] = FIELD_INT32,
+    [ODB_U16] = FIELD_INT32,        [ODB_I8] = FIELD_INT32,         [ODB_U8] = FIELD_INT32,
+    [ODB_BOOL] = FIELD_INT32,       [ODB_F16] = FIELD_INT32,        [ODB_BF16] = FIELD_INT32,
+    [ODB_F8E4M3FN] = FIELD_INT32,   [ODB_F8E4M3FNUZ] = FIELD_INT32, [ODB_F8E5M2] = FIELD_INT32,
+    [ODB_F8E5M2FNUZ] = FIELD_INT32, [ODB_F8E8M0] = FIELD_INT32,     [ODB_U4] = FIELD_INT32,
+    [ODB_I4] = FIELD_INT32,         [ODB_F4E2M1] = FIELD_INT32,     [ODB_U2] = FIELD_INT32,
     [ODB_I2] = FIELD_INT32,
 };
 
@@ -100,16 +96,17 @@ static enum odb_status tensor_view(struct odb_tensor **out, const struct tensor_
     if (head->dtype == ODB_STRING)
         return odb_fail(err, ODB_E_MODEL, "strings cannot stand in raw or external data");
     if (size != head->bytes)
-        return odb_fail(err, ODB_E_MODEL, "has %zu bytes of data, and its %zu elements of %s need %zu",
-                        size, head->count, odb_dtype_info(head->dtype)->name, head->bytes);
+        return odb_fail(err, ODB_E_MODEL,
+                        "has %zu bytes of data, and its %zu elements of %s need %zu", size,
+                        head->count, odb_dtype_info(head->dtype)->name, head->bytes);
     return odb_tensor_view(out, head->dtype, head->rank, head->proto->dims, data, size, storage,
                            err);
 }
 
-/* --- typed fields -------------------------------------------------------------------------------- */
+/* --- typed fields ----------------------------------------------------------------------------- */
 
-static enum odb_status tensor_from_strings(struct odb_tensor **out,
-                                           const struct tensor_head *head, struct odb_error *err)
+static enum odb_status tensor_from_strings(struct odb_tensor **out, const struct tensor_head *head,
+                                           struct odb_error *err)
 {
     const Onnx__TensorProto *proto = head->proto;
     if (proto->n_string_data != head->count)
@@ -151,9 +148,9 @@ static enum odb_status tensor_from_typed(struct odb_tensor **out, const struct t
     bool is_complex = odb_dtype_info(head->dtype)->class_ == ODB_CLASS_COMPLEX;
     size_t width = is_complex ? typed.width : ODB_MAX(bits / 8, 1);
     if (typed.n != head->bytes / width)
-        return odb_fail(err, ODB_E_MODEL, "has %zu numbers in %s, and its %zu elements of %s need %zu",
-                        typed.n, typed.name, head->count, odb_dtype_info(head->dtype)->name,
-                        head->bytes / width);
+        return odb_fail(
+            err, ODB_E_MODEL, "has %zu numbers in %s, and its %zu elements of %s need %zu", typed.n,
+            typed.name, head->count, odb_dtype_info(head->dtype)->name, head->bytes / width);
     ODB_TRY(odb_tensor_new_raw(out, head->dtype, head->rank, head->proto->dims, err));
     unsigned char *data = (*out)->data;
     tensor_narrow(data, width, &typed);
@@ -163,7 +160,7 @@ static enum odb_status tensor_from_typed(struct odb_tensor **out, const struct t
     return ODB_OK;
 }
 
-/* --- external data ------------------------------------------------------------------------------- */
+/* --- external data ---------------------------------------------------------------------------- */
 
 static enum odb_status external_number(uint64_t *out, const char *key, const char *text,
                                        struct odb_error *err)
@@ -177,8 +174,7 @@ static enum odb_status external_number(uint64_t *out, const char *key, const cha
     return ODB_OK;
 }
 
-static enum odb_status tensor_from_external(struct odb_tensor **out,
-                                            const struct tensor_head *head,
+static enum odb_status tensor_from_external(struct odb_tensor **out, const struct tensor_head *head,
                                             struct model_files *files, struct odb_error *err)
 {
     const Onnx__TensorProto *proto = head->proto;
@@ -213,7 +209,7 @@ static enum odb_status tensor_from_external(struct odb_tensor **out,
     return tensor_view(out, head, file->data + offset, (size_t)length, file->storage, err);
 }
 
-/* --- public -------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 enum odb_status odb_model__tensor_of(struct odb_tensor **out, const Onnx__TensorProto *proto,
                                      struct odb_storage *storage, struct model_files *files,
@@ -225,8 +221,8 @@ enum odb_status odb_model__tensor_of(struct odb_tensor **out, const Onnx__Tensor
         if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
             status = tensor_from_external(out, &head, files, err);
         else if (proto->has_raw_data && (proto->raw_data.len || !head.count))
-            status = tensor_view(out, &head, proto->raw_data.data, proto->raw_data.len, storage,
-                                 err);
+            status =
+                tensor_view(out, &head, proto->raw_data.data, proto->raw_data.len, storage, err);
         else
             status = tensor_from_typed(out, &head, err);
     }
@@ -252,8 +248,8 @@ static enum odb_status sparse_check(const struct odb_tensor *values,
             return odb_fail(err, ODB_E_MODEL, "dimension %zu (%" PRId64 ") is impossible", i,
                             proto->dims[i]);
     bool flat = indices->rank == 1 && (size_t)indices->dims[0] == nnz;
-    bool coordinates = indices->rank == 2 && (size_t)indices->dims[0] == nnz &&
-                       (size_t)indices->dims[1] == rank;
+    bool coordinates =
+        indices->rank == 2 && (size_t)indices->dims[0] == nnz && (size_t)indices->dims[1] == rank;
     if (values->rank != 1 || indices->dtype != ODB_I64 || (!flat && !coordinates))
         return odb_fail(err, ODB_E_MODEL, "values must be [n], and indices int64[n] or [n, rank]");
     const odb_i64 *at = indices->data;

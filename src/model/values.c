@@ -13,7 +13,7 @@
 
 #include "model/load_int.h"
 
-/* --- names to values ------------------------------------------------------------------------------ */
+/* --- names to values -------------------------------------------------------------------------- */
 
 /* A value of the name, or ODB_NO_VALUE. */
 static int load_find(const struct graph_load *load, const char *name)
@@ -25,8 +25,8 @@ static int load_find(const struct graph_load *load, const char *name)
 static int load_add(struct graph_load *load, const char *name)
 {
     int index = (int)load->values.n;
-    odb_push(&load->values, (struct odb_value){.name = name, .index = index,
-                                               .producer = ODB_NO_NODE});
+    odb_push(&load->values,
+             (struct odb_value){.name = name, .index = index, .producer = ODB_NO_NODE});
     odb_push(&load->sources, (struct value_source){.tensor = NULL});
     odb_map_add(load->graph->by_name, name, (size_t)index);
     return index;
@@ -48,7 +48,7 @@ static int load_resolve(struct graph_load *load, const char *name)
     return index;
 }
 
-/* --- declaring -------------------------------------------------------------------------------------- */
+/* --- declaring -------------------------------------------------------------------------------- */
 
 static void load_type(struct graph_load *load, int index, const Onnx__ValueInfoProto *info)
 {
@@ -104,8 +104,8 @@ static enum odb_status load_inits(struct graph_load *load, struct odb_error *err
                           err));
     for (size_t i = 0; i < proto->n_sparse_initializer; i++) {
         const Onnx__SparseTensorProto *sparse = proto->sparse_initializer[i];
-        ODB_TRY(load_init(load, text_of(sparse->values ? sparse->values->name : NULL), NULL,
-                          sparse, err));
+        ODB_TRY(load_init(load, text_of(sparse->values ? sparse->values->name : NULL), NULL, sparse,
+                          err));
     }
     return ODB_OK;
 }
@@ -168,7 +168,7 @@ static void load_types(struct graph_load *load)
     }
 }
 
-/* --- nodes ------------------------------------------------------------------------------------------ */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static int load_compare_int(const void *a, const void *b)
 {
@@ -221,8 +221,10 @@ static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
         const char *name = proto->input[i];
         node->in[i] = *name ? load_resolve(load, name) : ODB_NO_VALUE;
         if (*name && node->in[i] == ODB_NO_VALUE)
-            return odb_fail(err, ODB_E_MODEL, "nothing makes its input '%s': no node, graph input "
-                            "or initializer is called so", name);
+            return odb_fail(err, ODB_E_MODEL,
+                            "nothing makes its input '%s': no node, graph input "
+                            "or initializer is called so",
+                            name);
     }
     ODB_TRY(odb_model__attrs(&node->attrs, load->model, proto->attribute, proto->n_attribute, load,
                              load->opsets, err));
@@ -272,7 +274,7 @@ static enum odb_status load_outputs(struct graph_load *load, struct odb_error *e
     return ODB_OK;
 }
 
-/* --- public ------------------------------------------------------------------------------------------ */
+/* --- public ----------------------------------------------------------------------------------- */
 
 /* The main graph's messages by our indices, for writing. */
 static void load_keep_messages(const struct graph_load *load)
@@ -303,8 +305,8 @@ static enum odb_status load_all(struct graph_load *load, struct odb_error *err)
     ODB_TRY(load_nodes(load, err));
     ODB_TRY(load_outputs(load, err));
     graph->n_values = load->values.n;
-    graph->values = odb_model__arena_dup(arena, load->values.items, load->values.n,
-                                         sizeof *graph->values);
+    graph->values =
+        odb_model__arena_dup(arena, load->values.items, load->values.n, sizeof *graph->values);
     ODB_TRY(odb_model__order(graph, arena, err));
     if (load->proto == load->model->priv->proto->graph)
         load_keep_messages(load);
@@ -321,8 +323,8 @@ enum odb_status odb_model__graph(struct odb_graph **out, struct odb_model *model
     graph->parent = outer ? outer->graph : NULL;
     graph->name = text_of(proto->name);
     graph->by_name = odb_map_new();
-    struct graph_load load = {.model = model, .outer = outer, .opsets = opsets, .proto = proto,
-                              .graph = graph};
+    struct graph_load load = {
+        .model = model, .outer = outer, .opsets = opsets, .proto = proto, .graph = graph};
     enum odb_status status = load_all(&load, err);
     free(load.values.items);
     free(load.sources.items);

@@ -22,13 +22,19 @@
 
 #include "base/mem.h"
 
-enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_GROUP = 3, WIRE_GROUP_END = 4,
-       WIRE_32 = 5 };
+enum {
+    WIRE_VARINT = 0,
+    WIRE_64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_GROUP = 3,
+    WIRE_GROUP_END = 4,
+    WIRE_32 = 5
+};
 
 enum {
-    DEPTH_MAX = 100,  /* of nested messages, as other readers of protobuf have it */
-    PARTS_MAX = 100,  /* singular messages in one message: merging takes quadratic time */
-    LENGTH_BYTES = 5  /* of a length that is known only after what it counts is written */
+    DEPTH_MAX = 100, /* of nested messages, as other readers of protobuf have it */
+    PARTS_MAX = 100, /* singular messages in one message: merging takes quadratic time */
+    LENGTH_BYTES = 5 /* of a length that is known only after what it counts is written */
 };
 
 /* What stands in a skeleton for bytes. */
@@ -52,18 +58,18 @@ struct wire_field {
 };
 
 static const unsigned char wire_of_type[] = {
-    [PROTOBUF_C_TYPE_INT32] = WIRE_VARINT,   [PROTOBUF_C_TYPE_SINT32] = WIRE_VARINT,
-    [PROTOBUF_C_TYPE_SFIXED32] = WIRE_32,    [PROTOBUF_C_TYPE_INT64] = WIRE_VARINT,
-    [PROTOBUF_C_TYPE_SINT64] = WIRE_VARINT,  [PROTOBUF_C_TYPE_SFIXED64] = WIRE_64,
-    [PROTOBUF_C_TYPE_UINT32] = WIRE_VARINT,  [PROTOBUF_C_TYPE_FIXED32] = WIRE_32,
-    [PROTOBUF_C_TYPE_UINT64] = WIRE_VARINT,  [PROTOBUF_C_TYPE_FIXED64] = WIRE_64,
-    [PROTOBUF_C_TYPE_FLOAT] = WIRE_32,       [PROTOBUF_C_TYPE_DOUBLE] = WIRE_64,
-    [PROTOBUF_C_TYPE_BOOL] = WIRE_VARINT,    [PROTOBUF_C_TYPE_ENUM] = WIRE_VARINT,
-    [PROTOBUF_C_TYPE_STRING] = WIRE_BYTES,   [PROTOBUF_C_TYPE_BYTES] = WIRE_BYTES,
+    [PROTOBUF_C_TYPE_INT32] = WIRE_VARINT,  [PROTOBUF_C_TYPE_SINT32] = WIRE_VARINT,
+    [PROTOBUF_C_TYPE_SFIXED32] = WIRE_32,   [PROTOBUF_C_TYPE_INT64] = WIRE_VARINT,
+    [PROTOBUF_C_TYPE_SINT64] = WIRE_VARINT, [PROTOBUF_C_TYPE_SFIXED64] = WIRE_64,
+    [PROTOBUF_C_TYPE_UINT32] = WIRE_VARINT, [PROTOBUF_C_TYPE_FIXED32] = WIRE_32,
+    [PROTOBUF_C_TYPE_UINT64] = WIRE_VARINT, [PROTOBUF_C_TYPE_FIXED64] = WIRE_64,
+    [PROTOBUF_C_TYPE_FLOAT] = WIRE_32,      [PROTOBUF_C_TYPE_DOUBLE] = WIRE_64,
+    [PROTOBUF_C_TYPE_BOOL] = WIRE_VARINT,   [PROTOBUF_C_TYPE_ENUM] = WIRE_VARINT,
+    [PROTOBUF_C_TYPE_STRING] = WIRE_BYTES,  [PROTOBUF_C_TYPE_BYTES] = WIRE_BYTES,
     [PROTOBUF_C_TYPE_MESSAGE] = WIRE_BYTES,
 };
 
-/* --- from the file to the skeleton --------------------------------------------------------------- */
+/* --- from the file to the skeleton ------------------------------------------------------------ */
 
 /* "field 9 (raw_data) of TensorProto" */
 static const char *wire_field_name(const struct wire_field *f, char *buf, size_t size)
@@ -178,12 +184,13 @@ static bool wire_packed_ok(const struct wire_field *f)
 static enum odb_status wire_check(const struct wire_scan *s, const struct wire_field *f)
 {
     unsigned want = wire_of_type[f->desc->type], got = f->tag & 7;
-    bool packed = got == WIRE_BYTES && want != WIRE_BYTES &&
-                  f->desc->label == PROTOBUF_C_LABEL_REPEATED;
+    bool packed =
+        got == WIRE_BYTES && want != WIRE_BYTES && f->desc->label == PROTOBUF_C_LABEL_REPEATED;
     char name[160];
     if (packed ? !wire_packed_ok(f) : got != want) {
-        odb_fail(s->err, ODB_E_MODEL, packed ? "%s holds a damaged list of numbers"
-                                             : "%s has wire type %u, and must have %u",
+        odb_fail(s->err, ODB_E_MODEL,
+                 packed ? "%s holds a damaged list of numbers"
+                        : "%s has wire type %u, and must have %u",
                  wire_field_name(f, name, sizeof name), got, want);
         return wire_fail(s, f->start);
     }
@@ -191,8 +198,8 @@ static enum odb_status wire_check(const struct wire_scan *s, const struct wire_f
 }
 
 static enum odb_status wire_message(const struct wire_scan *s,
-                                    const ProtobufCMessageDescriptor *type,
-                                    const unsigned char *p, const unsigned char *end, int depth);
+                                    const ProtobufCMessageDescriptor *type, const unsigned char *p,
+                                    const unsigned char *end, int depth);
 
 /* Its length is written last, in a fixed number of bytes: longer than need be, but valid. */
 static enum odb_status wire_submessage(const struct wire_scan *s, const struct wire_field *f,
@@ -245,8 +252,8 @@ static bool wire_is_located(const ProtobufCFieldDescriptor *desc)
 }
 
 static enum odb_status wire_message(const struct wire_scan *s,
-                                    const ProtobufCMessageDescriptor *type,
-                                    const unsigned char *p, const unsigned char *end, int depth)
+                                    const ProtobufCMessageDescriptor *type, const unsigned char *p,
+                                    const unsigned char *end, int depth)
 {
     int parts = 0;
     while (p < end) {
@@ -278,7 +285,7 @@ static enum odb_status wire_message(const struct wire_scan *s,
     return ODB_OK;
 }
 
-/* --- from locators to pointers ------------------------------------------------------------------ */
+/* --- from locators to pointers ---------------------------------------------------------------- */
 
 static void wire_patch(ProtobufCMessage *message, const unsigned char *base)
 {
@@ -307,7 +314,7 @@ static void wire_patch(ProtobufCMessage *message, const unsigned char *base)
     }
 }
 
-/* --- public -------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 enum odb_status odb_model__skeleton(const ProtobufCMessageDescriptor *type,
                                     const unsigned char *data, size_t size, struct odb_buf *out,
@@ -321,8 +328,8 @@ enum odb_status odb_model__skeleton(const ProtobufCMessageDescriptor *type,
 }
 
 enum odb_status odb_model__unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor *type,
-                                  const unsigned char *data, size_t size,
-                                  struct model_arena *arena, struct odb_error *err)
+                                  const unsigned char *data, size_t size, struct model_arena *arena,
+                                  struct odb_error *err)
 {
     struct odb_buf skeleton = ODB_BUF_INIT;
     enum odb_status status = odb_model__skeleton(type, data, size, &skeleton, err);
@@ -332,8 +339,7 @@ enum odb_status odb_model__unpack(ProtobufCMessage **out, const ProtobufCMessage
         if (*out)
             wire_patch(*out, data);
         else /* the skeleton was checked: nothing else is left */
-            status = odb_fail(err, ODB_E_NOMEM, "out of memory while reading %s",
-                              type->short_name);
+            status = odb_fail(err, ODB_E_NOMEM, "out of memory while reading %s", type->short_name);
     }
     odb_buf_dispose(&skeleton);
     return status;

@@ -23,7 +23,7 @@ enum odb_status odb_model__skeleton(const ProtobufCMessageDescriptor *type,
 /* The message, in the arena. Its singular byte fields point into data, which must outlive it;
  * the rest is copied. */
 enum odb_status odb_model__unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor *type,
-                                  const unsigned char *data, size_t size,
-                                  struct model_arena *arena, struct odb_error *err) ODB_MUST_USE;
+                                  const unsigned char *data, size_t size, struct model_arena *arena,
+                                  struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -12,11 +12,11 @@
 #include "model/arena.h"
 #include "onnx.pb-c.h"
 
-#define MAKE(m, type, init)                                                                      \
-    ({                                                                                           \
-        type *made_ = arena_new((m)->arena, type);                                               \
-        init(made_);                                                                             \
-        made_;                                                                                   \
+#define MAKE(m, type, init)                                                                        \
+    ({                                                                                             \
+        type *made_ = arena_new((m)->arena, type);                                                 \
+        init(made_);                                                                               \
+        made_;                                                                                     \
     })
 
 struct make {
@@ -112,8 +112,8 @@ static inline Onnx__ValueInfoProto *make_info(struct make *m, const char *name, 
     t->elem_type = 1;
     t->shape = MAKE(m, Onnx__TensorShapeProto, onnx__tensor_shape_proto__init);
     for (int i = 0; i < rank; i++) {
-        Onnx__TensorShapeProto__Dimension *d = MAKE(m, Onnx__TensorShapeProto__Dimension,
-                                                    onnx__tensor_shape_proto__dimension__init);
+        Onnx__TensorShapeProto__Dimension *d =
+            MAKE(m, Onnx__TensorShapeProto__Dimension, onnx__tensor_shape_proto__dimension__init);
         d->value_case = dims[i] < 0 ? ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
                                     : ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
         if (dims[i] < 0)

@@ -119,7 +119,7 @@ static void test_graph__odd_names(void **state)
 {
     struct make m = make_new();
     make_input(&m, m.graph, "x");
-    make_init(&m, m.graph, make_weight(&m, "", 2)); /* nobody can refer to it */
+    make_init(&m, m.graph, make_weight(&m, "", 2));  /* nobody can refer to it */
     make_init(&m, m.graph, make_weight(&m, "x", 2)); /* an input with a default */
     make_init(&m, m.graph, make_weight(&m, "w", 2));
     make_init(&m, m.graph, make_weight(&m, "w", 3)); /* the last counts */
@@ -237,7 +237,8 @@ static void test_graph__names_a_cycle(void **state)
     make_node(&m, m.graph, "Relu", "second", "v1", "v2");
     make_node(&m, m.graph, "Relu", "third", "v2", "v3");
     make_node(&m, m.graph, "Relu", "after", "v3", "v4");
-    graph_refuses(&m, "m: node first (Add) is on a cycle: its input 'v3' depends on its own output");
+    graph_refuses(&m, "m: node first (Add) is on a cycle: its input 'v3' depends on its own "
+                      "output");
     m = graph_diamond();
     make_node(&m, m.graph, "Add", "", "x self", "self");
     graph_refuses(&m, "m: node #4 (Add) is on a cycle: its input 'self' depends on its own output");
@@ -588,19 +589,25 @@ static void test_graph__finds_nodes(void **state)
     graph_finds(g, "#3", 3);
     graph_finds(g, "vc", 2);
     graph_finds(g, "t2", 5);
-    graph_misses(g, "twin", "2 nodes are called 'twin'; name one by its index: #4 (Relu), #5 (Neg)");
+    graph_misses(g, "twin",
+                 "2 nodes are called 'twin'; name one by its index: #4 (Relu), #5 "
+                 "(Neg)");
     graph_misses(g, "#7", "there is no node #7: the last is #6");
-    graph_misses(g, "#99999999999999999999999", "there is no node #99999999999999999999999: the "
-                                                "last is #6");
+    graph_misses(g, "#99999999999999999999999",
+                 "there is no node #99999999999999999999999: the "
+                 "last is #6");
     graph_misses(g, "x", "'x' is a graph input: no node makes it");
     graph_misses(g, "w", "'w' is an initializer: no node makes it");
-    graph_misses(g, "conv_leyer", "no node and no value that a node makes is called 'conv_leyer'; "
-                                  "similar: 'conv_layer'");
-    graph_misses(g, "LAYER", "no node and no value that a node makes is called 'LAYER'; similar: "
-                             "'conv_layer'");
+    graph_misses(g, "conv_leyer",
+                 "no node and no value that a node makes is called 'conv_leyer'; "
+                 "similar: 'conv_layer'");
+    graph_misses(g, "LAYER",
+                 "no node and no value that a node makes is called 'LAYER'; similar: "
+                 "'conv_layer'");
     graph_misses(g, "zzzzz", "no node and no value that a node makes is called 'zzzzz'");
-    graph_misses(g, "#", "no node and no value that a node makes is called '#'; similar: 'a', 'b', "
-                         "'c', 'd'");
+    graph_misses(g, "#",
+                 "no node and no value that a node makes is called '#'; similar: 'a', 'b', "
+                 "'c', 'd'");
     odb_model_free(model);
     make_free(&m);
 }

@@ -117,23 +117,38 @@ static const struct {
     size_t n_raw;
 } load_types[] = {
     {ODB_F32, F_FLOAT, {1, -2, 0.5, 0}, 4, "\0\0\x80\x3f\0\0\0\xc0\0\0\0\x3f\0\0\0\0", 16},
-    {ODB_F64, F_DOUBLE, {1, -2, 0, 0}, 4,
-     "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32},
+    {ODB_F64,
+     F_DOUBLE,
+     {1, -2, 0, 0},
+     4,
+     "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+     32},
     {ODB_U8, F_INT32, {1, 255, 0, 7}, 4, "\1\xff\0\7", 4},
     {ODB_I8, F_INT32, {1, -1, -128, 127}, 4, "\1\xff\x80\x7f", 4},
     {ODB_U16, F_INT32, {1, 65535, 0, 258}, 4, "\1\0\xff\xff\0\0\2\1", 8},
     {ODB_I16, F_INT32, {1, -1, 0, 258}, 4, "\1\0\xff\xff\0\0\2\1", 8},
     {ODB_I32, F_INT32, {1, -1, 0, 258}, 4, "\1\0\0\0\xff\xff\xff\xff\0\0\0\0\2\1\0\0", 16},
-    {ODB_I64, F_INT64, {1, -1, 0, 258}, 4,
-     "\1\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0\2\1\0\0\0\0\0\0", 32},
+    {ODB_I64,
+     F_INT64,
+     {1, -1, 0, 258},
+     4,
+     "\1\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0\2\1\0\0\0\0\0\0",
+     32},
     {ODB_BOOL, F_INT32, {1, 0, 0, 5}, 4, "\1\0\0\1", 4},
     {ODB_F16, F_INT32, {0x3c00, 0xc000, 0, 0x7c00}, 4, "\0\x3c\0\xc0\0\0\0\x7c", 8},
-    {ODB_U32, F_UINT64, {1, 4294967295, 0, 258}, 4,
-     "\1\0\0\0\xff\xff\xff\xff\0\0\0\0\2\1\0\0", 16},
-    {ODB_U64, F_UINT64, {1, 4294967295, 0, 258}, 4,
-     "\1\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0\2\1\0\0\0\0\0\0", 32},
-    {ODB_C64, F_FLOAT, {1, -2, 0, 0, 0, 0, 0, 1}, 8,
-     "\0\0\x80\x3f\0\0\0\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f", 32},
+    {ODB_U32, F_UINT64, {1, 4294967295, 0, 258}, 4, "\1\0\0\0\xff\xff\xff\xff\0\0\0\0\2\1\0\0", 16},
+    {ODB_U64,
+     F_UINT64,
+     {1, 4294967295, 0, 258},
+     4,
+     "\1\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0\2\1\0\0\0\0\0\0",
+     32},
+    {ODB_C64,
+     F_FLOAT,
+     {1, -2, 0, 0, 0, 0, 0, 1},
+     8,
+     "\0\0\x80\x3f\0\0\0\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x80\x3f",
+     32},
     {ODB_BF16, F_INT32, {0x3f80, 0xc000, 0, 0x7f80}, 4, "\x80\x3f\0\xc0\0\0\x80\x7f", 8},
     {ODB_F8E4M3FN, F_INT32, {0x38, 0xb8, 0, 0x7f}, 4, "\x38\xb8\0\x7f", 4},
     {ODB_F8E4M3FNUZ, F_INT32, {0x38, 0xb8, 0, 0x7f}, 4, "\x38\xb8\0\x7f", 4},
@@ -150,11 +165,11 @@ static const struct {
 /* Appends the numbers to the field. */
 static void load_fill(struct make *m, Onnx__TensorProto *p, int field, const double *v, size_t n)
 {
-#define LOAD_FILL(type, name)                                                                    \
-    p->n_##name = n;                                                                             \
-    p->name = arena_new_n(m->arena, type, n);                                                    \
-    for (size_t i = 0; i < n; i++)                                                               \
-        p->name[i] = (type)v[i];                                                                 \
+#define LOAD_FILL(type, name)                                                                      \
+    p->n_##name = n;                                                                               \
+    p->name = arena_new_n(m->arena, type, n);                                                      \
+    for (size_t i = 0; i < n; i++)                                                                 \
+        p->name[i] = (type)v[i];                                                                   \
     break;
     switch (field) {
     case F_FLOAT:
@@ -425,7 +440,8 @@ static void test_load__header_and_hash(void **state)
     m.model->producer_name = (char *)"me";
     make_append(&m, &m.model->n_opset_import, &m.model->opset_import,
                 make_opset(&m, "ai.onnx.ml", 3));
-    make_append(&m, &m.model->n_opset_import, &m.model->opset_import, make_opset(&m, "ai.onnx", 18));
+    make_append(&m, &m.model->n_opset_import, &m.model->opset_import,
+                make_opset(&m, "ai.onnx", 18));
     make_entry(&m, &m.model->n_metadata_props, &m.model->metadata_props, "k", "v");
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_model *model;
@@ -501,8 +517,8 @@ static void test_load__a_model_larger_than_memory(void **state)
     int64_t n = (int64_t)5 << 30;
     struct odb_buf head = ODB_BUF_INIT;
     /* initializer { dims n  data_type UINT8  name "w"  raw_data n bytes } in a graph of its own */
-    const unsigned char inner[] = {0x08, 0x80, 0x80, 0x80, 0x80, 0x14, 0x10, 2, 0x42, 1, 'w',
-                                   0x4a, 0x80, 0x80, 0x80, 0x80, 0x14};
+    const unsigned char inner[] = {0x08, 0x80, 0x80, 0x80, 0x80, 0x14, 0x10, 2,   0x42,
+                                   1,    'w',  0x4a, 0x80, 0x80, 0x80, 0x80, 0x14};
     int64_t tensor = n + (int64_t)sizeof inner, graph = tensor + 1 + 5;
     for (int level = 0; level < 2; level++) {
         int64_t length = level ? tensor : graph;
@@ -632,8 +648,7 @@ static unsigned char *load_mutate(const unsigned char *bytes, size_t *size, uint
             copy[at] += (unsigned char)(load_random(seed) % 7 - 3);
             break;
         case 3:
-            memmove(copy + at, copy + load_random(seed) % (at + 1),
-                    ODB_MIN(*size - at, run));
+            memmove(copy + at, copy + load_random(seed) % (at + 1), ODB_MIN(*size - at, run));
             break;
         default:
             if (load_random(seed) % 4 == 0)
@@ -736,8 +751,10 @@ static void test_load__survives_mutations(void **state)
 static void test_load__survives_mutations_of_shared_models(void **state)
 {
     static const char *const names[] = {
-        "onnx-cases/node/test_if_seq", "onnx-cases/node/test_loop11",
-        "onnx-cases/node/test_scan9_sum", "onnx-cases/node/test_sequence_map_add_2_sequences",
+        "onnx-cases/node/test_if_seq",
+        "onnx-cases/node/test_loop11",
+        "onnx-cases/node/test_scan9_sum",
+        "onnx-cases/node/test_sequence_map_add_2_sequences",
         "onnx-cases/node/test_optional_get_element_sequence",
         "onnx-cases/node/test_ai_onnx_ml_tree_ensemble_single_tree",
     };

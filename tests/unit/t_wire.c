@@ -14,8 +14,8 @@ static Onnx__ModelProto *wire_open(struct make *m, const unsigned char *data, si
 {
     ProtobufCMessage *message = NULL;
     struct odb_error err = ODB_ERROR_INIT;
-    enum odb_status status = odb_model__unpack(&message, &onnx__model_proto__descriptor, data, size,
-                                               m->arena, &err);
+    enum odb_status status =
+        odb_model__unpack(&message, &onnx__model_proto__descriptor, data, size, m->arena, &err);
     if (status != ODB_OK)
         fail_msg("%s: %s", err.where, err.what);
     return (Onnx__ModelProto *)message;
@@ -26,9 +26,9 @@ static void wire_refuses(const void *data, size_t size, const char *where, const
     struct model_arena *arena = odb_model__arena_new();
     ProtobufCMessage *message = NULL;
     struct odb_error err = ODB_ERROR_INIT;
-    assert_int_equal(odb_model__unpack(&message, &onnx__model_proto__descriptor, data, size, arena,
-                                       &err),
-                     ODB_E_MODEL);
+    assert_int_equal(
+        odb_model__unpack(&message, &onnx__model_proto__descriptor, data, size, arena, &err),
+        ODB_E_MODEL);
     assert_string_equal(err.where, where);
     if (!strstr(err.what, what))
         fail_msg("\"%s\" does not say \"%s\"", err.what, what);
@@ -68,7 +68,8 @@ static void test_wire__views_raw_data_everywhere(void **state)
     assert_int_equal(w->raw_data.len, 400);
     assert_true(wire_inside(w->raw_data.data, 400, data, size));
     assert_memory_equal(w->raw_data.data, m.graph->initializer[0]->raw_data.data, 400);
-    assert_true(wire_inside(p->graph->sparse_initializer[0]->values->raw_data.data, 12, data, size));
+    const Onnx__TensorProto *values = p->graph->sparse_initializer[0]->values;
+    assert_true(wire_inside(values->raw_data.data, 12, data, size));
     const Onnx__NodeProto *n = p->graph->node[0];
     assert_true(wire_inside(n->attribute[0]->t->raw_data.data, 20, data, size));
     assert_true(wire_inside(n->attribute[1]->tensors[0]->raw_data.data, 28, data, size));
@@ -78,8 +79,8 @@ static void test_wire__views_raw_data_everywhere(void **state)
     assert_false(wire_inside(w->name, 2, data, size));
 
     struct odb_buf skeleton = ODB_BUF_INIT;
-    assert_int_equal(odb_model__skeleton(&onnx__model_proto__descriptor, data, size, &skeleton,
-                                         NULL), ODB_OK);
+    assert_int_equal(
+        odb_model__skeleton(&onnx__model_proto__descriptor, data, size, &skeleton, NULL), ODB_OK);
     assert_true(skeleton.len < size);
     odb_buf_dispose(&skeleton);
     make_free(&m);
@@ -138,11 +139,11 @@ static void test_wire__merges_a_repeated_message(void **state)
 static void test_wire__reads_packed_and_unpacked_numbers(void **state)
 {
     /* dims 3 and 300 one by one, then again in a run; one float_data outside a run */
-    static const unsigned char data[] = {0x3a, 17,                      /* graph */
-                                         0x2a, 15,                      /* initializer */
-                                         0x08, 3, 0x08, 0xac, 0x02,     /* dims */
-                                         0x0a, 3, 3,    0xac, 0x02,     /* dims */
-                                         0x25, 0, 0,    0x80, 0x3f};    /* float_data 1.0 */
+    static const unsigned char data[] = {0x3a, 17,                    /* graph */
+                                         0x2a, 15,                    /* initializer */
+                                         0x08, 3,  0x08, 0xac, 0x02,  /* dims */
+                                         0x0a, 3,  3,    0xac, 0x02,  /* dims */
+                                         0x25, 0,  0,    0x80, 0x3f}; /* float_data 1.0 */
     struct make m = make_new();
     const Onnx__TensorProto *t = wire_open(&m, data, sizeof data)->graph->initializer[0];
     assert_int_equal(t->n_dims, 4);
@@ -167,7 +168,9 @@ static void test_wire__refuses_what_is_damaged(void **state)
     wire_refuses("\x0d\0\0\0\0", 5, "byte 0", "must have 0");
     wire_refuses("\x39\0\0\0\0\0\0\0\0", 9, "byte 0", "must have 2");
     wire_refuses("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11, "byte 0", "are left");
-    wire_refuses("\x3a\x07\x2a\x05\x22\x03" "abc", 9, "byte 4", "damaged list of numbers");
+    wire_refuses("\x3a\x07\x2a\x05\x22\x03"
+                 "abc",
+                 9, "byte 4", "damaged list of numbers");
     wire_refuses("\x3a\x05\x2a\x03\x3a\x01\xff", 7, "byte 4", "damaged list of numbers");
 }
 
@@ -223,8 +226,8 @@ static void test_wire__survives_every_truncation(void **state)
         struct model_arena *arena = odb_model__arena_new();
         ProtobufCMessage *message = NULL;
         struct odb_error err = ODB_ERROR_INIT;
-        enum odb_status status = odb_model__unpack(&message, &onnx__model_proto__descriptor, cut, n,
-                                                   arena, &err);
+        enum odb_status status =
+            odb_model__unpack(&message, &onnx__model_proto__descriptor, cut, n, arena, &err);
         assert_true(status == ODB_OK || status == ODB_E_MODEL);
         if (status != ODB_OK) {
             assert_memory_equal(err.where, "byte ", 5);
