@@ -629,19 +629,24 @@ static const struct {
     {"Mul", "down"}, {"Sub", "shift"},  {"Neg", ""}, {"Add", "shift"},
 };
 
-static void gen_chain_line(struct gen *g)
+/* Whether the last value has rows and columns exchanged. */
+static bool gen_chain_line(struct gen *g)
 {
     const char *x = "x";
+    bool turned = false;
     size_t n = g->options->nodes;
     for (size_t i = 0; i < n; i++) {
         const char *op = chain_cycle[i % ODB_COUNT(chain_cycle)].op;
         const char *y = i + 1 == n ? "y" : gen_f(g, "v%zu", i);
         odb_build_node(g->b, op, gen_f(g, "n%zu", i),
                        gen_f(g, "%s %s", x, chain_cycle[i % ODB_COUNT(chain_cycle)].weight), y);
-        if (!strcmp(op, "Transpose"))
-            GEN_ATTR_INTS(g, "perm", 0, 2, 1);
         x = y;
+        if (strcmp(op, "Transpose"))
+            continue;
+        GEN_ATTR_INTS(g, "perm", 0, 2, 1);
+        turned = !turned;
     }
+    return turned;
 }
 
 /* Sixteen lanes; a step turns two of them, (a, b) -> ((a + b) r, (a - b) r) with r = sqrt(1/2),
@@ -694,8 +699,9 @@ static void gen_chain(struct gen *g)
     gen_scalar(g, "up", 1.25);
     gen_scalar(g, "down", 0.8);
     gen_rotation(g, "rotation");
-    gen_chain_line(g);
-    odb_build_output(g->b, "y");
+    bool turned = gen_chain_line(g);
+    odb_build_output_typed(g->b, "y", ODB_F32, 3,
+                           turned ? (int64_t[]){1, CHAIN_COLUMNS, CHAIN_ROWS} : shape);
 }
 
 /* --- odd -------------------------------------------------------------------------------------- */
@@ -755,6 +761,7 @@ static void gen_odd_types(struct gen *g)
 
 static void gen_odd(struct gen *g)
 {
+    static const int64_t square[] = {2, 2};
     struct odb_builder *b = g->b = odb_build_new("odd graph", 17);
     odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 6});
     odb_build_input(b, "flag", ODB_BOOL, 0, NULL);
@@ -774,10 +781,10 @@ static void gen_odd(struct gen *g)
     odb_build_node(b, "local::Scaled", "call", "branched", "scaled");
     odb_build_attr_float(b, "alpha", 0.5);
     odb_build_node(b, "Sum", "", "scaled chosen counts32", "y");
-    odb_build_output(b, "y");
-    odb_build_output(b, "counts");
-    odb_build_output(b, "mask");
-    odb_build_output(b, "chosen");
+    odb_build_output_typed(b, "y", ODB_F32, 2, square);
+    odb_build_output_typed(b, "counts", ODB_I64, 1, square);
+    odb_build_output_typed(b, "mask", ODB_BOOL, 2, square);
+    odb_build_output_typed(b, "chosen", ODB_F32, 2, square);
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
