@@ -112,7 +112,7 @@ static enum odb_status npz_read_member(struct npz_bytes **out, struct odb_npz *n
         done += (size_t)n;
     }
     char extra; /* reading on to the end is what makes the library check the sum */
-    if (!file || done < bytes->size || zip_fread(file, &extra, 1) < 0) {
+    if (!file || done < bytes->size || zip_fread(file, &extra, 1) != 0) {
         odb_fail(err, ODB_E_FORMAT, "cannot unpack behind byte %zu: %s", done,
                  file ? zip_file_strerror(file) : zip_strerror(npz->zip));
         if (file)
