@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * GridSample: every output location reads the input around a point that the grid names. The point
- * gives, per spatial dimension, up to four indices with weights; their products over the
- * dimensions are the taps of the location, the same for all channels.
+ * AffineGrid makes grids, GridSample samples along them: every output location reads the input
+ * around a point that the grid names. The point gives, per spatial dimension, up to four indices
+ * with weights; their products over the dimensions are the taps of the location, the same for all
+ * channels.
  */
 #include <math.h>
 #include <string.h>
@@ -248,6 +249,62 @@ static enum odb_status grid_run(struct odb_kern *k)
     return odb_cells_move(k, 0, 0, grid_cells, &j);
 }
 
+/* --- AffineGrid ------------------------------------------------------------------------------- */
+
+static enum odb_status grid_infer_affine(struct odb_kern *k)
+{
+    const struct odb_tensor *theta = k->in[0];
+    int64_t size[5], dims[5];
+    size_t n;
+
+    ODB_TRY(odb_kern_values(k, 1, size, 5, &n));
+    if (n < 4 || theta->rank != 3 || theta->dims[0] != size[0] ||
+        theta->dims[1] != (int64_t)n - 2 || theta->dims[2] != (int64_t)n - 1)
+        return ODB_KERN_FAIL(k, "theta does not fit a size of %zu dimensions", n);
+    dims[0] = size[0];
+    for (size_t i = 2; i < n; i++)
+        dims[i - 1] = size[i];
+    dims[n - 1] = (int64_t)n - 2;
+    return odb_kern_outline(k, 0, theta->dtype, (int)n, dims);
+}
+
+/* Position i of n in [-1, 1]. */
+static double grid_position(bool align, int64_t i, int64_t n)
+{
+    if (align)
+        return n > 1 ? 2 * (double)i / (double)(n - 1) - 1 : 0;
+    return (2 * (double)i + 1) / (double)n - 1;
+}
+
+/* Each location times the batch entry's matrix; x, the innermost dimension, comes first. */
+static enum odb_status grid_run_affine(struct odb_kern *k)
+{
+    const struct odb_tensor *theta = k->in[0];
+    struct odb_tensor *y = k->out[0];
+    size_t dims = (size_t)y->rank - 2, locations = odb_dims_product(y->dims, 1, y->rank - 1);
+    bool align = odb_kern_int(k, "align_corners", 0) != 0;
+
+    for (size_t l = 0; l < y->count / dims; l++) {
+        size_t matrix = l / locations * dims * (dims + 1), rest = l % locations;
+        double at[3];
+        for (size_t d = 0; d < dims; d++) {
+            int64_t n = y->dims[dims - d];
+            at[d] = grid_position(align, (int64_t)(rest % (size_t)n), n);
+            rest /= (size_t)n;
+        }
+        for (size_t r = 0; r < dims; r++) {
+            const size_t row = matrix + r * (dims + 1);
+            double sum = odb_tensor_f64(theta, row + dims);
+            for (size_t d = 0; d < dims; d++)
+                sum += at[d] * odb_tensor_f64(theta, row + d);
+            odb_store_f64(y->dtype, y->data, l * dims + r, sum);
+        }
+    }
+    return ODB_OK;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
 #define GRID_ROW(since_, mode_)                                                                  \
     .domain = "", .name = "GridSample", .since = (since_), .min_in = 2, .max_in = 2,             \
     .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_ANY, ODB_T_FLOAT},         \
@@ -259,4 +316,11 @@ static enum odb_status grid_run(struct odb_kern *k)
     .infer = grid_infer, .run = grid_run
 
 const struct odb_op odb_ops_gridsample[] = {
-    {GRID_ROW(16, "bilinear")}, {GRID_ROW(20, "linear")}, {.name = NULL}};
+    {GRID_ROW(16, "bilinear")},
+    {GRID_ROW(20, "linear")},
+    {.domain = "", .name = "AffineGrid", .since = 20, .min_in = 2, .max_in = 2, .min_out = 1,
+     .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_FLOAT, ODB_BIT(ODB_I64)},
+     .attrs = (const struct odb_attr_spec[]){
+         {.name = "align_corners", .type = ODB_ATTR_INT, .def = "0"}, {.name = NULL}},
+     .infer = grid_infer_affine, .run = grid_run_affine},
+    {.name = NULL}};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing at computed places: Scatter, ScatterElements, ScatterND. The output starts as a copy of
- * the data; updates are applied one after the other in the order of the indices, so repeated
- * indices and sums come out the same every time.
+ * Writing at computed places: Scatter, ScatterElements, ScatterND, TensorScatter. The output
+ * starts as a copy of the data; updates are applied one after the other in the order of the
+ * indices, so repeated indices and sums come out the same every time.
  *
  * Reductions compute each step in double (integers: in 64 bits) and store it at once, which for
  * float sums and products rounds exactly as float arithmetic would.
@@ -222,6 +222,82 @@ static enum odb_status scatter_run_nd(struct odb_kern *k)
     return scatter_apply(k, &job);
 }
 
+/* --- TensorScatter ---------------------------------------------------------------------------- */
+
+static enum odb_status scatter_infer_cache(struct odb_kern *k)
+{
+    const struct odb_tensor *past = k->in[0], *update = k->in[1], *at = odb_kern_in(k, 2);
+    const char *mode = odb_kern_string(k, "mode", "linear");
+    char a[200], b[200];
+    int axis;
+
+    ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", -2), past->rank, false, &axis));
+    bool fits = axis > 0 && update->rank == past->rank && update->dtype == past->dtype;
+    for (int i = 0; fits && i < past->rank; i++)
+        fits = i == axis ? update->dims[i] <= past->dims[i] : update->dims[i] == past->dims[i];
+    if (!fits || (at != NULL && at->count != (size_t)past->dims[0]))
+        return ODB_KERN_FAIL(k, "an update of shape %s does not fit a cache of shape %s on axis %d",
+                             odb_shape_text(update, a, sizeof a),
+                             odb_shape_text(past, b, sizeof b), axis);
+    if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0)
+        return ODB_KERN_FAIL(k, "unknown mode \"%s\"", mode);
+    return odb_infer_same(k);
+}
+
+/* Checks where batch entry b is written; *at is the first step, wrapped where that is allowed. */
+static enum odb_status scatter_cache_place(struct odb_kern *k, size_t b, int64_t steps,
+                                           int64_t room, int64_t *at)
+{
+    const struct odb_tensor *places = odb_kern_in(k, 2);
+
+    *at = places != NULL ? odb_tensor_i64(places, b) : 0;
+    if (strcmp(odb_kern_string(k, "mode", "linear"), "circular") == 0 && room > 0)
+        *at = (*at % room + room) % room;
+    else if (*at < 0 || *at > room - steps)
+        return ODB_KERN_FAIL(k, "%lld steps written at %lld do not fit a cache of %lld",
+                             (long long)steps, (long long)*at, (long long)room);
+    return ODB_OK;
+}
+
+static enum odb_status scatter_cache_cells(struct odb_kern *k, void *arg, size_t size,
+                                           unsigned char *dst, const unsigned char *updates)
+{
+    const struct odb_tensor *past = k->in[0], *update = k->in[1];
+    int axis = *(const int *)arg;
+    size_t run = odb_dims_product(past->dims, axis + 1, past->rank) * size;
+    size_t per = odb_dims_product(past->dims, 1, axis);
+    int64_t steps = update->dims[axis], room = past->dims[axis], at;
+
+    for (size_t i = 0; i < (size_t)past->dims[0] * per; i++) {
+        ODB_TRY(scatter_cache_place(k, i / per, steps, room, &at));
+        for (int64_t s = 0; s < steps; s++, updates += run)
+            memcpy(dst + ((int64_t)i * room + (at + s) % room) * (int64_t)run, updates, run);
+    }
+    return ODB_OK;
+}
+
+static enum odb_status scatter_run_cache(struct odb_kern *k)
+{
+    struct odb_cells dst = ODB_CELLS_INIT, src = ODB_CELLS_INIT, updates = ODB_CELLS_INIT;
+    enum odb_status status;
+    int axis;
+
+    ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", -2), k->in[0]->rank, false, &axis));
+    ODB_TRY_OUT(odb_cells_read(&src, k->in[0], k->err));
+    ODB_TRY_OUT(odb_cells_write(&dst, k->out[0], k->err));
+    ODB_TRY_OUT(odb_cells_read(&updates, k->in[1], k->err));
+    if (k->in[0]->count > 0)
+        memcpy(dst.data, src.data, k->in[0]->count * dst.size);
+    if (k->in[1]->count > 0)
+        ODB_TRY_OUT(scatter_cache_cells(k, &axis, dst.size, dst.data, updates.data));
+    status = odb_cells_commit(&dst, k->out[0], k->err);
+out:
+    odb_cells_dispose(&updates);
+    odb_cells_dispose(&dst);
+    odb_cells_dispose(&src);
+    return status;
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static const struct odb_attr_spec scatter_axis[] = {
@@ -229,6 +305,10 @@ static const struct odb_attr_spec scatter_axis[] = {
 static const struct odb_attr_spec scatter_axis_reduction[] = {
     {.name = "axis", .type = ODB_ATTR_INT, .def = "0"},
     {.name = "reduction", .type = ODB_ATTR_STRING, .def = "none"},
+    {.name = NULL}};
+static const struct odb_attr_spec scatter_cache[] = {
+    {.name = "axis", .type = ODB_ATTR_INT, .def = "-2"},
+    {.name = "mode", .type = ODB_ATTR_STRING, .def = "linear"},
     {.name = NULL}};
 
 /* Before reductions came, scatters only moved. */
@@ -246,4 +326,7 @@ const struct odb_op odb_ops_scatter[] = {
     {SCATTER_ROW("ScatterND", 16, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
     {SCATTER_ROW("ScatterND", 18, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
     {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements), .attrs = scatter_axis_reduction},
+    {.domain = "", .name = "TensorScatter", .since = 24, .min_in = 2, .max_in = 3, .min_out = 1,
+     .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY}, .attrs = scatter_cache,
+     .infer = scatter_infer_cache, .run = scatter_run_cache},
     {.name = NULL}};

@@ -3,9 +3,10 @@
  * Operators that change how a tensor is described and leave its bytes alone: their outputs alias
  * their inputs. Shape and Size, which read the description, stand with them.
  */
-#include "kernels/kern.h"
+#include <string.h>
 
 #include "base/mem.h"
+#include "kernels/kern.h"
 
 /* Output 0 is input 0 in another shape. */
 static enum odb_status shape_alias(struct odb_kern *k, int rank, const int64_t *dims)
@@ -226,13 +227,36 @@ static enum odb_status shape_infer_dropout(struct odb_kern *k)
     return odb_kern_outline(k, 1, k->op->since >= 10 ? ODB_BOOL : x->dtype, x->rank, x->dims);
 }
 
-/* Nothing is dropped: a mask of ones. */
+/* Nothing is dropped. Opset 12 says that the mask is then all true; before, nothing is said of it,
+ * and ONNX Runtime gives zeros. */
 static enum odb_status shape_run_dropout(struct odb_kern *k)
 {
     struct odb_tensor *mask = k->n_out > 1 ? k->out[1] : NULL;
 
     for (size_t i = 0; mask != NULL && i < mask->count; i++)
-        odb_store_i64(mask->dtype, mask->data, i, 1);
+        odb_store_i64(mask->dtype, mask->data, i, k->op->since >= 12);
+    return ODB_OK;
+}
+
+/* --- BitCast ---------------------------------------------------------------------------------- */
+
+static enum odb_status shape_infer_bitcast(struct odb_kern *k)
+{
+    const struct odb_tensor *x = k->in[0];
+    int64_t to = odb_kern_int(k, "to", ODB_UNDEFINED);
+    enum odb_dtype dtype = to > 0 && to < ODB_DTYPE_COUNT ? (enum odb_dtype)to : ODB_UNDEFINED;
+    unsigned bits = odb_dtype_info(dtype)->bits;
+
+    if (bits == 0 || bits != odb_dtype_info(x->dtype)->bits)
+        return ODB_KERN_FAIL(k, "%s has not as many bits as type %lld",
+                             odb_dtype_info(x->dtype)->name, (long long)to);
+    return odb_kern_outline(k, 0, dtype, x->rank, x->dims);
+}
+
+static enum odb_status shape_run_bitcast(struct odb_kern *k)
+{
+    if (k->in[0]->bytes > 0)
+        memcpy(k->out[0]->data, k->in[0]->data, k->in[0]->bytes);
     return ODB_OK;
 }
 
@@ -270,6 +294,8 @@ static const struct odb_attr_spec shape_shape_15[] = {
     {.name = "start", .type = ODB_ATTR_INT, .def = "0"},
     {.name = "end", .type = ODB_ATTR_INT},
     {.name = NULL}};
+static const struct odb_attr_spec shape_bitcast_26[] = {
+    {.name = "to", .type = ODB_ATTR_INT, .required = true}, {.name = NULL}};
 
 const struct odb_op odb_ops_shape[] = {
     {SHAPE_ALIAS("Identity", 1, 1, 1, shape_infer_identity)},
@@ -285,6 +311,8 @@ const struct odb_op odb_ops_shape[] = {
     {SHAPE_ROW("Shape", 1, 1, 1, shape_infer_shape, shape_run_shape)},
     {SHAPE_ROW("Shape", 15, 1, 1, shape_infer_shape, shape_run_shape), .attrs = shape_shape_15},
     {SHAPE_ROW("Size", 1, 1, 1, shape_infer_size, shape_run_size)},
+    {SHAPE_ROW("BitCast", 26, 1, 1, shape_infer_bitcast, shape_run_bitcast),
+     .attrs = shape_bitcast_26},
     {SHAPE_DROPOUT(1, 1), .attrs = shape_dropout_1},
     {SHAPE_DROPOUT(7, 1), .attrs = shape_dropout_7},
     {SHAPE_DROPOUT(10, 1), .attrs = shape_dropout_7},
