@@ -69,16 +69,17 @@ static const struct {
 /* --- its errors ------------------------------------------------------------------------------ */
 
 /* Takes "/path/file.cc:12 type Class::function(arguments) " out of a message: it begins with a
- * slash, has a line number, and ends with a parenthesis and a space. */
+ * slash, has a line number, and ends with a parenthesis (or "<lambda()>") and a space. */
 static void ort_strip_source(char *text)
 {
     for (char *p = strchr(text, '/'); p; p = strchr(p + 1, '/')) {
         size_t word = strcspn(p, " \n");
-        char *colon = memchr(p, ':', word);
-        char *end = strstr(p + word, ") ");
+        char *colon = memchr(p, ':', word), *end = strchr(p + word, ')');
+        while (end && strncmp(end, ") ", 2) != 0 && strncmp(end, ")> ", 3) != 0)
+            end = strchr(end + 1, ')');
         if ((p > text && p[-1] != ' ') || !colon || !isdigit((unsigned char)colon[1]) || !end)
             continue;
-        end += 2;
+        end = strchr(end, ' ') + 1;
         if (!strncmp(end, "const ", 6))
             end += 6;
         memmove(p, end, strlen(end) + 1);

@@ -59,7 +59,7 @@ struct odb_target {
     double deadline;
     const char *doing; /* for messages */
     char words[TARGET_WORDS];
-    size_t n_words; /* printed since it started; the ring holds the last of them */
+    size_t n_words; /* printed since the last load; the ring holds the last of them */
     struct target_sent *sent; /* owned: inputs that the child still has */
     size_t n_sent;
 };
@@ -526,6 +526,8 @@ static enum odb_status target_load(struct odb_target *target, const struct odb_l
     request.say_case = ODB__WIRE__REQUEST__SAY_LOAD;
     request.load = &message;
     target->loaded = false;
+    target_listen(target);
+    target->n_words = 0; /* what it said of another model would mislead */
     target->stats.loads++;
     target->stats.model_bytes += load->size;
     enum odb_status status = target_ask(target, &request, &parcel, "loading",
