@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a convolution's matrix product reads, moved as elements of type E (conv.c): row (channel,
- * tap), column result. Only moves and zeros, so the width of an element is all that matters.
+ * tap), column result; and what it is added to. Only moves and zeros, so the width of an element
+ * is all that matters.
  */
 
 /* to[i] = from[first + i * stride] for i in [0, n), 0 outside of from[0, in). */
@@ -48,5 +49,16 @@ ODB_SIMD static void FN(columns_fill)(const struct odb_window *w, const E *x, si
                     to[i] = 0;
             to += run;
         }
+    }
+}
+
+/* Every row of y (rows x length) becomes its bias. */
+ODB_SIMD static void FN(conv_bias)(const void *bias, size_t rows, size_t length, void *to)
+{
+    E *y = to;
+    for (size_t i = 0; i < rows; i++, y += length) {
+        E start = ((const E *)bias)[i];
+        for (size_t j = 0; j < length; j++)
+            y[j] = start;
     }
 }

@@ -264,9 +264,9 @@ static bool conv_compute(const struct conv *c)
     if (c->c > 0 && conv_is_direct(c))
         return conv_run_direct(c);
     for (size_t i = 0; c->bias && i < c->n; i++)
-        ODB_REAL_FN(c, c->dtype, conv_bias)
-        (c->bias, c->m, c->window.out_size,
-         (char *)c->y + i * c->m * c->window.out_size * c->size);
+        (c->size == 8 ? conv_bias_8 : conv_bias_4)(
+            c->bias, c->m, c->window.out_size,
+            (char *)c->y + i * c->m * c->window.out_size * c->size);
     return c->c == 0 || conv_is_pointwise(c) ? conv_run_pointwise(c) : conv_run_columns(c);
 }
 
@@ -416,6 +416,108 @@ static enum odb_status conv_transpose_run(struct odb_kern *k)
     return atomic_load(&s.failed) ? conv_out_of_memory(k) : ODB_OK;
 }
 
+/* --- 8-bit integers ----------------------------------------------------------------------------- */
+
+/* Which inputs are what; zero points and bias may be absent. */
+struct conv_roles {
+    int x, x_zero, w, w_zero, bias;
+};
+
+/* t less its zero point, one or one per row of dimension 0, as int32: *out is a new reference. */
+static enum odb_status conv_widen(struct odb_kern *k, const struct odb_tensor *t,
+                                  const struct odb_tensor *zero, struct odb_tensor **out)
+{
+    ODB_TRY(odb_tensor_cast(out, t, ODB_I32, k->err));
+    if (!zero || t->count == 0)
+        return ODB_OK;
+    if (zero->count != 1 && zero->count != (size_t)t->dims[0])
+        return ODB_KERN_FAIL(k, "%zu zero points for %lld channels", zero->count,
+                             (long long)t->dims[0]);
+    size_t row = t->count / (size_t)t->dims[0];
+    odb_i32 *x = (*out)->data;
+    for (size_t m = 0; m < (size_t)t->dims[0]; m++, x += row) {
+        int32_t point = (int32_t)odb_tensor_i64(zero, zero->count == 1 ? 0 : m);
+        for (size_t i = 0; i < row; i++)
+            x[i] -= point;
+    }
+    return ODB_OK;
+}
+
+/* The int32 convolution of what stands there, into y; c says of what shape. */
+static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles *in,
+                                    struct conv *c, void *y)
+{
+    struct odb_tensor *x = NULL, *w = NULL;
+    const struct odb_tensor *x_zero = odb_kern_in(k, in->x_zero);
+    const struct odb_tensor *bias = in->bias < 0 ? NULL : odb_kern_in(k, in->bias);
+    enum odb_status status;
+    ODB_TRY(conv_check(k, k->in[in->x], k->in[in->w], bias, false, c));
+    if (bias && bias->dtype != ODB_I32)
+        return ODB_KERN_FAIL(k, "the bias is %s, not int32", odb_dtype_info(bias->dtype)->name);
+    if (x_zero && x_zero->count != 1)
+        return ODB_KERN_FAIL(k, "%zu zero points for the input", x_zero->count);
+    ODB_TRY_OUT(conv_widen(k, k->in[in->x], x_zero, &x));
+    ODB_TRY_OUT(conv_widen(k, k->in[in->w], odb_kern_in(k, in->w_zero), &w));
+    c->dtype = ODB_I32;
+    c->size = sizeof(int32_t);
+    c->x = x->data;
+    c->w = w->data;
+    c->bias = bias ? bias->data : NULL;
+    c->y = y;
+    status = conv_compute(c) ? ODB_OK : conv_out_of_memory(k);
+out:
+    odb_tensor_unref(x);
+    odb_tensor_unref(w);
+    return status;
+}
+
+static enum odb_status conv_integer_infer(struct odb_kern *k)
+{
+    struct conv c;
+    ODB_TRY(conv_check(k, k->in[0], k->in[1], NULL, false, &c));
+    return odb_window_outline(k, 0, ODB_I32, k->in[0], (int64_t)c.m, &c.window);
+}
+
+static enum odb_status conv_integer_run(struct odb_kern *k)
+{
+    struct conv c;
+    return conv_integer(k, &(struct conv_roles){0, 2, 1, 3, -1}, &c, k->out[0]->data);
+}
+
+static enum odb_status conv_quantized_infer(struct odb_kern *k)
+{
+    struct conv c;
+    ODB_TRY(conv_check(k, k->in[0], k->in[3], odb_kern_in(k, 8), false, &c));
+    if (k->in[1]->count != 1 || k->in[6]->count != 1 || k->in[7]->count != 1)
+        return ODB_KERN_FAIL(k, "input and result have one scale and one zero point");
+    if (k->in[4]->count != 1 && k->in[4]->count != c.m)
+        return ODB_KERN_FAIL(k, "%zu scales for %zu channels", k->in[4]->count, c.m);
+    return odb_window_outline(k, 0, k->in[7]->dtype, k->in[0], (int64_t)c.m, &c.window);
+}
+
+/* x, its scale and zero point; w, its; y's; bias in units of x's scale times w's. */
+static enum odb_status conv_quantized_run(struct odb_kern *k)
+{
+    struct odb_tensor *y = k->out[0], *sums;
+    struct conv c;
+    ODB_TRY(odb_tensor_new_raw(&sums, ODB_I32, y->rank, y->dims, k->err));
+    enum odb_status status =
+        conv_integer(k, &(struct conv_roles){0, 2, 3, 5, 8}, &c, sums->data);
+    int32_t zero = (int32_t)odb_tensor_i64(k->in[7], 0);
+    float scale_x = (float)odb_tensor_f64(k->in[1], 0);
+    float scale_y = (float)odb_tensor_f64(k->in[6], 0);
+    size_t n = c.window.out_size;
+    for (size_t i = 0; status == ODB_OK && n && i < y->count / n; i++) {
+        size_t m = i % c.m;
+        float scale_w = (float)odb_tensor_f64(k->in[4], k->in[4]->count == 1 ? 0 : m);
+        float ratio = scale_x * scale_w / scale_y;
+        odb_requantize((odb_i32 *)sums->data + i * n, n, &ratio, 0, y->dtype, zero,
+                       (odb_u8 *)y->data + i * n);
+    }
+    odb_tensor_unref(sums);
+    return status;
+}
+
 /* --- the table ---------------------------------------------------------------------------------- */
 
 static const struct odb_attr_spec conv_attrs[] = {
@@ -431,10 +533,17 @@ static const struct odb_attr_spec conv_transpose_attrs[] = {
     {"pads", ODB_ATTR_INTS, NULL, false},           {"strides", ODB_ATTR_INTS, NULL, false},
     {NULL}};
 
+#define CONV_BYTES (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
+
 /* Later versions only allow more types. */
 const struct odb_op odb_ops_conv[] = {
     {"", "Conv", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {ODB_T_FLOAT}, conv_attrs, conv_infer,
      conv_run, NULL},
     {"", "ConvTranspose", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {ODB_T_FLOAT},
      conv_transpose_attrs, conv_transpose_infer, conv_transpose_run, NULL},
+    {"", "ConvInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT, {CONV_BYTES}, conv_attrs,
+     conv_integer_infer, conv_integer_run, NULL},
+    {"", "QLinearConv", 10, 8, 9, 1, 1, ODB_OP_BOUNDARY,
+     {CONV_BYTES | ODB_T_FLOAT | ODB_BIT(ODB_I32)}, conv_attrs, conv_quantized_infer,
+     conv_quantized_run, NULL},
     {.name = NULL}};

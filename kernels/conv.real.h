@@ -107,14 +107,3 @@ ODB_SIMD static void FN(conv_spread)(const struct odb_window *w, const void *col
     for (size_t i = 0; i < w->out_size; i++)
         ((T *)to)[i] = (T)sum[i];
 }
-
-/* Every row of y (rows x length) becomes its bias. */
-ODB_SIMD static void FN(conv_bias)(const void *bias, size_t rows, size_t length, void *to)
-{
-    T *y = to;
-    for (size_t i = 0; i < rows; i++, y += length) {
-        T start = ((const T *)bias)[i];
-        for (size_t j = 0; j < length; j++)
-            y[j] = start;
-    }
-}

@@ -342,11 +342,17 @@ static enum odb_status matmul_widen(struct odb_kern *k, const struct odb_tensor 
     if (zero->count != 1 && zero->count != line && zero->count != t->count / (rows * cols) * line)
         return ODB_KERN_FAIL(k, "%zu zero points for %zu %s", zero->count, line,
                              per_row ? "rows" : "columns");
+    int32_t *points = odb_new_n(int32_t, zero->count);
+    for (size_t i = 0; i < zero->count; i++)
+        points[i] = (int32_t)odb_tensor_i64(zero, i);
     odb_i32 *x = (*out)->data;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t at = per_row ? i / cols : i / (rows * cols) * cols + i % cols;
-        x[i] -= (int32_t)odb_tensor_i64(zero, at % zero->count);
+    for (size_t row = 0; row < t->count / cols; row++, x += cols) {
+        const int32_t *point = points + (per_row ? row : row / rows * cols) % zero->count;
+        size_t step = !per_row && zero->count > 1;
+        for (size_t i = 0; i < cols; i++)
+            x[i] -= point[i * step];
     }
+    free(points);
     return ODB_OK;
 }
 
@@ -380,6 +386,57 @@ static enum odb_status matmul_integer_run(struct odb_kern *k)
     return matmul_integer(k, (const int[]){0, 2, 1, 3}, &s, k->out[0]->data);
 }
 
+ODB_SIMD void odb_requantize(const odb_i32 *sums, size_t n, const float *ratio, size_t step,
+                             enum odb_dtype dtype, int32_t zero, odb_u8 *y)
+{
+    float least = (float)((dtype == ODB_I8 ? -128 : 0) - zero), most = least + 255;
+    for (size_t i = 0; i < n; i++) {
+        float level = rintf((float)sums[i] * ratio[i * step]);
+        level = level > least ? level : least;
+        level = level < most ? level : most;
+        y[i] = (odb_u8)((int32_t)level + zero);
+    }
+}
+
+static enum odb_status matmul_quantized_infer(struct odb_kern *k)
+{
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[3], &s));
+    for (int i = 1; i < 8; i++)
+        if (k->in[i]->count == 0)
+            return ODB_KERN_FAIL(k, "input %d has no elements", i);
+    if (k->in[6]->count != 1 || k->in[7]->count != 1)
+        return ODB_KERN_FAIL(k, "the result has one scale and one zero point");
+    return odb_kern_outline(k, 0, k->in[7]->dtype, s.out_rank, s.out);
+}
+
+/* a, its scale and zero point; b, its; y's. Scales are one, one per row of a (column of b), or
+ * that for every matrix of the batch. */
+static enum odb_status matmul_quantized_run(struct odb_kern *k)
+{
+    const struct odb_tensor *scale_a = k->in[1], *scale_b = k->in[4];
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[3], &s));
+    struct odb_tensor *y = k->out[0], *sums;
+    ODB_TRY(odb_tensor_new_raw(&sums, ODB_I32, y->rank, y->dims, k->err));
+    enum odb_status status = matmul_integer(k, (const int[]){0, 2, 3, 5}, &s, sums->data);
+    float scale_y = (float)odb_tensor_f64(k->in[6], 0);
+    int32_t zero = (int32_t)odb_tensor_i64(k->in[7], 0);
+    float *ratio = odb_new_n(float, s.n + 1);
+    for (size_t row = 0; status == ODB_OK && row < s.count * s.m; row++) {
+        float a = (float)odb_tensor_f64(scale_a, row % scale_a->count);
+        for (size_t j = 0; j < s.n; j++)
+            ratio[j] =
+                a * (float)odb_tensor_f64(scale_b, (row / s.m * s.n + j) % scale_b->count) /
+                scale_y;
+        odb_requantize((odb_i32 *)sums->data + row * s.n, s.n, ratio, 1, y->dtype, zero,
+                       (odb_u8 *)y->data + row * s.n);
+    }
+    free(ratio);
+    odb_tensor_unref(sums);
+    return status;
+}
+
 /* --- the table ---------------------------------------------------------------------------------- */
 
 #define MATMUL_TYPES                                                                             \
@@ -406,4 +463,6 @@ const struct odb_op odb_ops_matmul[] = {
      gemm_infer, gemm_run, NULL},
     {"", "MatMulInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT, {MATMUL_BYTES}, NULL,
      matmul_integer_infer, matmul_integer_run, NULL},
+    {"", "QLinearMatMul", 10, 8, 8, 1, 1, ODB_OP_BOUNDARY, {MATMUL_BYTES | ODB_T_FLOAT}, NULL,
+     matmul_quantized_infer, matmul_quantized_run, NULL},
     {.name = NULL}};
