@@ -20,6 +20,7 @@ struct cut {
     const struct odb_model *model;
     const struct odb_graph *graph;
     const struct odb_extract *what;
+    /* Marks, in the arena. */
     bool *nodes;     /* [n_nodes] in the cut */
     bool *reads;     /* [n_values] needed by a node of the cut, or an output */
     bool *is_in;     /* [n_values] input ports */
@@ -522,6 +523,7 @@ enum odb_status odb_model_extract(const struct odb_model *model, const struct od
     enum odb_status status;
     struct cut cut;
     Onnx__ModelProto proto;
+    ODB_ASSERT(what->weights != ODB_WEIGHTS_BESIDE || (what->weights_file && what->weights_out));
     cut_init(&cut, model, what);
     ODB_TRY_OUT(cut_mark_ports(&cut, what->inputs, what->n_inputs, cut.is_in, "input", err));
     ODB_TRY_OUT(cut_mark_ports(&cut, what->outputs, what->n_outputs, cut.is_out, "output", err));
