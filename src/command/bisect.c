@@ -6,6 +6,9 @@
 #include "command/watch.h"
 #include "model/pack.h"
 
+#define BISECT_FULL 3   /* culprits told in full */
+#define BISECT_SHORT 20 /* and those with a line at least */
+
 /* --- text --------------------------------------------------------------------------------------- */
 
 static void bisect_put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
@@ -94,6 +97,36 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
         bisect_put_paragraph(culprit->text, out);
 }
 
+/* One line for those that are not told in full. */
+static void bisect_put_short(const struct odb_graph *graph, const struct odb_culprit *culprit,
+                             struct odb_buf *out)
+{
+    odb_buf_puts(out, "    ");
+    bisect_put_node(graph, culprit->node, out);
+    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+    bisect_put_number(out, "error", culprit->numbers.error);
+    bisect_put_number(out, "local error", culprit->numbers.local_error);
+    bisect_put_number(out, "local noise", culprit->numbers.local_noise);
+    odb_buf_putc(out, '\n');
+}
+
+static void bisect_put_culprits(const struct odb_report *report, struct odb_buf *out)
+{
+    size_t n = report->culprits.n;
+    for (size_t i = 0; i < n && i < BISECT_FULL; i++)
+        bisect_put_culprit(report->model->graph, &report->culprits.items[i], out);
+    if (n > BISECT_FULL)
+        odb_buf_puts(out, "\nalso\n");
+    for (size_t i = BISECT_FULL; i < n && i < BISECT_SHORT; i++)
+        bisect_put_short(report->model->graph, &report->culprits.items[i], out);
+    if (n > BISECT_SHORT)
+        odb_buf_printf(out, "    and %zu more, which --json holds\n", n - BISECT_SHORT);
+    if (n > BISECT_SHORT && n > report->model->graph->n_nodes / 3 && !report->expect)
+        odb_buf_puts(out, "\nhint: so many nodes are off alike when the target computes in a "
+                          "narrower type;\nif it is meant to, judge it with --expect f16, bf16 "
+                          "or tf32\n");
+}
+
 static void bisect_put_headline(const struct odb_report *report, struct odb_buf *out)
 {
     const struct odb_graph *graph = report->model->graph;
@@ -142,8 +175,7 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
         odb_buf_puts(out, "the search did not end; this is what was known by then\n");
     else
         bisect_put_headline(report, out);
-    for (size_t i = 0; i < report->culprits.n; i++)
-        bisect_put_culprit(report->model->graph, &report->culprits.items[i], out);
+    bisect_put_culprits(report, out);
     odb_buf_puts(out, report->warnings.n ? "\n" : "");
     for (size_t i = 0; i < report->warnings.n; i++) {
         odb_buf_puts(out, "warning: ");

@@ -225,23 +225,27 @@ const char *odb_call__runner(const struct odb_command_call *call)
     return target ? target : reference ? reference : "cpu";
 }
 
+enum odb_status odb_call__open_source(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *source = call->args[0];
+    if (call_ends_with(source, ".npy") || call_ends_with(source, ".pb"))
+        return ODB_OK;
+    return odb_model_open(&call->model, source, err);
+}
+
 enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
                                 struct odb_tensor **out, struct odb_error *err)
 {
-    const char *source = call->args[0];
     struct odb_feeds *feeds;
     int index;
-    if (call_ends_with(source, ".npy") || call_ends_with(source, ".pb")) {
-        if (name)
-            return odb_fail(err, ODB_E_USAGE, "a tensor file holds one value, without a name");
-        return odb_call__read_tensor(out, source, err);
-    }
+    if (!call->model && name)
+        return odb_fail(err, ODB_E_USAGE, "a tensor file holds one value, without a name");
+    if (!call->model)
+        return odb_call__read_tensor(out, call->args[0], err);
     if (!name) {
         odb_fail(err, ODB_E_USAGE, "which value of the model?");
-        return odb_error_remedy(err, "name one; `onnxdbg nodes %s` lists them", source);
+        return odb_error_remedy(err, "name one; `onnxdbg nodes %s` lists them", call->args[0]);
     }
-    if (!call->model)
-        ODB_TRY(odb_model_open(&call->model, source, err));
     ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
     if (call->model->graph->values[index].init) {
         *out = odb_tensor_ref(call->model->graph->values[index].init);

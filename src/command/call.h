@@ -42,9 +42,12 @@ enum odb_status odb_call__session(const struct odb_command_call *call, struct od
                                   struct odb_error *err) ODB_MUST_USE;
 /* The spec of what runs a model once: --target, else --reference, else "cpu". Borrowed. */
 const char *odb_call__runner(const struct odb_command_call *call);
+/* Opens the first argument (an ODB_ARG_SOURCE) into call->model unless it is a tensor file. */
+enum odb_status odb_call__open_source(struct odb_command_call *call,
+                                      struct odb_error *err) ODB_MUST_USE;
 /* What the first argument (an ODB_ARG_SOURCE) and the name of a value in it stand for: a tensor
- * file's content, name NULL; a weight; an input; or a value computed by odb_call__runner(). Opens
- * the model into call->model. */
+ * file's content, name NULL; a weight; an input; or a value computed by odb_call__runner(). After
+ * odb_call__open_source(). */
 enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
                                 struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 /* A value by name, "#INDEX:SLOT" or "#INDEX" (the node's first output). ODB_E_USAGE with the

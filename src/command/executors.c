@@ -17,13 +17,10 @@ static json_t *executors_json(const struct odb_executor_ops *ops, const char *wh
 static void executors_text(const struct odb_executor_ops *ops, const char *why,
                            struct odb_buf *out)
 {
-    odb_buf_puts(out, ops->syntax);
-    odb_buf_printf(out, "\n    %s\n", ops->help);
-    if (*why) {
-        odb_buf_puts(out, "    not usable here: ");
-        odb_buf_put_shown(out, why);
-        odb_buf_putc(out, '\n');
-    }
+    odb_buf_printf(out, "%-10s ", ops->kind);
+    odb_buf_puts(out, *why ? "missing: " : "available");
+    odb_buf_put_shown(out, why);
+    odb_buf_printf(out, "\n    %s\n    %s\n", ops->syntax, ops->help);
 }
 
 enum odb_status odb_command__executors(struct odb_command_call *call, struct odb_error *err)
@@ -47,8 +44,8 @@ enum odb_status odb_command__executors(struct odb_command_call *call, struct odb
     else
         json_decref(list);
     if (!as_json)
-        odb_buf_puts(&out, "every kind\n    takes timeout=SECONDS; a backslash before , = @ and \\ "
-                           "makes them ordinary characters\n");
+        odb_buf_puts(&out, "every kind takes timeout=SECONDS; a backslash before , = @ and \\ makes them "
+                           "ordinary characters\n");
     odb_call__print(call, &out);
     return ODB_OK;
 }

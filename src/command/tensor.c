@@ -103,6 +103,7 @@ enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_er
     struct odb_tensor *t;
     struct odb_buf out = ODB_BUF_INIT;
     const char *name = odb_call_arg(call, 1) ? odb_call_arg(call, 1) : call->args[0];
+    ODB_TRY(odb_call__open_source(call, err));
     ODB_TRY(odb_call__value(call, odb_call_arg(call, 1), &t, err));
     if (odb_call_has(call, ODB_OPTION_JSON))
         odb_json_put(tensor_json(name, t), &out);
