@@ -47,9 +47,9 @@ struct fault {
     size_t count, fused;
     uint64_t seed;
     bool hidden;
-    char *inner;                      /* owned: spec */
-    struct odb_executor *up, *down;   /* owned; down is opened when first needed */
-    struct fault_cut *cut;            /* owned; NULL: up runs the whole model */
+    char *inner;                    /* owned: spec */
+    struct odb_executor *up, *down; /* owned; down is NULL where nothing is spoiled */
+    struct fault_cut *cut;          /* owned; NULL: up runs the whole model */
     bool acts;
 };
 
@@ -300,6 +300,8 @@ static enum odb_status fault_init(void **self, const struct odb_spec *spec, stru
         odb_error_at(err, "%s", spec->text);
     if (status == ODB_OK)
         status = odb_executor_open(&fault->up, fault->inner, err);
+    if (status == ODB_OK && fault->kind->spoil) /* now, because later we are in another directory */
+        status = odb_executor_open(&fault->down, fault->inner, err);
     if (status != ODB_OK) {
         fault_release(fault);
         return status;
@@ -778,8 +780,6 @@ static enum odb_status fault_load_downstream(struct fault *fault, const struct f
             same = fault_same_type(cut->down_types[i], run->values[cut->down_in[i]]);
     if (same)
         return ODB_OK;
-    if (!fault->down)
-        ODB_TRY(odb_executor_open(&fault->down, fault->inner, err));
     fault_forget_types(cut);
     cut->down_types = odb_new_n(struct odb_tensor *, cut->n_down_in + 1);
     int *outs = odb_new_n(int, graph->n_outputs + 1);

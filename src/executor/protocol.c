@@ -480,6 +480,20 @@ static enum odb_status wire_get_strings(struct odb_tensor *t, const char *data, 
     return size == 0 ? ODB_OK : odb_fail(err, ODB_E_FORMAT, "a string tensor is too long");
 }
 
+/* What the shape says is compared with the bytes that came before anything is allocated. */
+static bool wire_fits(const Odb__Wire__Tensor *item, size_t size)
+{
+    size_t count = 1, bytes;
+    for (size_t i = 0; i < item->n_dims; i++)
+        if (item->dims[i] < 0 || !odb_size_mul(count, (size_t)item->dims[i], &count))
+            return false;
+    enum odb_dtype dtype = (enum odb_dtype)item->dtype;
+    if (dtype == ODB_STRING)
+        return count <= size / sizeof(uint32_t);
+    return odb_dtype_info(dtype)->bits > 0 && odb_dtype_bytes(dtype, count, &bytes) &&
+           bytes == size;
+}
+
 static enum odb_status wire_get_dense(struct odb_tensor **out, const struct odb_frame *frame,
                                       const Odb__Wire__Tensor *item, struct odb_error *err)
 {
@@ -488,32 +502,21 @@ static enum odb_status wire_get_dense(struct odb_tensor **out, const struct odb_
     int rank = (int)item->n_dims;
     enum odb_dtype dtype = (enum odb_dtype)item->dtype;
     ODB_TRY(odb_frame_blob(frame, item->data, &data, &size, err));
-    if (item->data && item->data->attached && dtype != ODB_STRING)
-        return odb_tensor_view(out, dtype, rank, item->dims, data, size, frame->storage, err);
-    if (dtype == ODB_STRING) {
-        /* every string takes four bytes at least: so huge a shape cannot be true */
-        struct odb_tensor *t;
-        ODB_TRY(odb_tensor_new_shape(&t, dtype, rank, item->dims, err));
-        bool fits = t->count <= size / sizeof(uint32_t);
-        odb_tensor_unref(t);
-        if (!fits)
-            return odb_fail(err, ODB_E_FORMAT, "a string tensor ends early");
-        ODB_TRY(odb_tensor_new(&t, dtype, rank, item->dims, err));
-        enum odb_status status = wire_get_strings(t, data, size, err);
-        if (status != ODB_OK)
-            odb_tensor_unref(t);
-        else
-            *out = t;
-        return status;
-    }
-    struct odb_tensor *shape;
-    size_t want;
-    ODB_TRY(odb_tensor_new_shape(&shape, dtype, rank, item->dims, err));
-    bool fits = odb_dtype_bytes(dtype, shape->count, &want) && want == size;
-    odb_tensor_unref(shape);
-    if (!fits)
+    if (!wire_fits(item, size))
         return odb_fail(err, ODB_E_FORMAT, "a tensor's bytes do not fit its shape");
-    return odb_tensor_copy_of(out, dtype, rank, item->dims, data, err);
+    if (dtype != ODB_STRING) {
+        if (item->data && item->data->attached)
+            return odb_tensor_view(out, dtype, rank, item->dims, data, size, frame->storage, err);
+        return odb_tensor_copy_of(out, dtype, rank, item->dims, data, err);
+    }
+    struct odb_tensor *t;
+    ODB_TRY(odb_tensor_new(&t, dtype, rank, item->dims, err));
+    enum odb_status status = wire_get_strings(t, data, size, err);
+    if (status == ODB_OK)
+        *out = t;
+    else
+        odb_tensor_unref(t);
+    return status;
 }
 
 static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame *frame,

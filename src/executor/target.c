@@ -598,7 +598,7 @@ static enum odb_status target_values(struct odb_target *target, const Odb__Wire_
         odb_tensor_unref(outputs[i]);
         outputs[i] = NULL;
     }
-    return status == ODB_E_FORMAT ? target_broken(target, status, err) : status;
+    return status == ODB_E_NOMEM ? status : target_broken(target, ODB_E_FORMAT, err);
 }
 
 static enum odb_status target_run(struct odb_target *target, const struct odb_named *inputs,

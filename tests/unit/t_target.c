@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "executor.pb-c.h"
 #include "executor_help.h"
 
 /* --- surroundings ---------------------------------------------------------------------------- */
@@ -46,9 +47,12 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct place *place = *state;
-    char script[128];
-    snprintf(script, sizeof script, "%s/stand-in", place->dir);
-    unlink(script);
+    static const char *const made[] = {"stand-in", "replies"};
+    for (size_t i = 0; i < ODB_COUNT(made); i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", place->dir, made[i]);
+        unlink(path);
+    }
     setenv("ONNXDBG_SERVE", place->serve, 1);
     int left = waitpid(-1, NULL, WNOHANG);
     int bad = left >= 0 || errno != ECHILD || count_entries("/proc/self/fd") != place->fds ||
@@ -370,6 +374,112 @@ static void test_target__left_behind(void **state)
     assert_true(seconds() - begin < 1.5);
 }
 
+/* --- values that lie ------------------------------------------------------------------------- */
+
+static void put_frame(FILE *f, const Odb__Wire__Reply *reply)
+{
+    unsigned char head[24] = {'O', 'D', 'B', 'X', 1}, body[8192];
+    size_t size = odb__wire__reply__get_packed_size(reply);
+    assert_true(size <= sizeof body);
+    odb__wire__reply__pack(reply, body);
+    memcpy(head + 8, &size, sizeof size);
+    fwrite(head, 1, sizeof head, f);
+    fwrite(body, 1, size, f);
+}
+
+/* A child that answers everything right until it gives these values. */
+static void stand_in_with_values(const struct place *place, Odb__Wire__Tensor **values, size_t n)
+{
+    char path[128], script[200];
+    Odb__Wire__Ready ready = ODB__WIRE__READY__INIT;
+    Odb__Wire__Done done = ODB__WIRE__DONE__INIT;
+    Odb__Wire__Values list = ODB__WIRE__VALUES__INIT;
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    snprintf(path, sizeof path, "%s/replies", place->dir);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    reply.say_case = ODB__WIRE__REPLY__SAY_READY;
+    reply.ready = &ready;
+    put_frame(f, &reply);
+    reply.say_case = ODB__WIRE__REPLY__SAY_DONE;
+    reply.done = &done;
+    put_frame(f, &reply);
+    list.outputs = values;
+    list.n_outputs = n;
+    reply.say_case = ODB__WIRE__REPLY__SAY_VALUES;
+    reply.values = &list;
+    put_frame(f, &reply);
+    fclose(f);
+    snprintf(script, sizeof script, "cat %s >&3; sleep 60", path);
+    stand_in(place, script);
+}
+
+static void expect_broken(const struct place *place, Odb__Wire__Tensor **values, size_t n)
+{
+    struct odb_tensor *out[2];
+    struct odb_error err = ODB_ERROR_INIT;
+    stand_in_with_values(place, values, n);
+    struct odb_target *target = open_target("cpu,timeout=5");
+    load_chain(target);
+    assert_int_equal(run_chain(target, out, &err), ODB_E_EXECUTOR);
+    help_has_text(&err, "a broken message while running");
+    assert_null(out[0]);
+    assert_null(out[1]);
+    odb_target_close(target);
+}
+
+static void test_target__lying_values(void **state)
+{
+    int64_t one = 1, huge = (int64_t)1 << 60, many = (int64_t)1 << 40;
+    int64_t dims[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    float number = 1;
+    Odb__Wire__Blob inside = ODB__WIRE__BLOB__INIT, outside = ODB__WIRE__BLOB__INIT;
+    Odb__Wire__Tensor good = ODB__WIRE__TENSOR__INIT, bad, nested[40];
+    Odb__Wire__Tensor *pair[40] = {&good, &bad};
+    inside.inline_.data = (uint8_t *)&number;
+    inside.inline_.len = sizeof number;
+    outside.attached = 1;
+    outside.offset = 64;
+    outside.size = 4;
+    good.dtype = ODB_F32;
+    good.dims = &one;
+    good.n_dims = 1;
+    good.data = &inside;
+    const struct {
+        uint32_t kind, dtype, n_items;
+        int64_t *dims;
+        size_t n_dims;
+        Odb__Wire__Blob *data;
+    } cases[] = {
+        {0, ODB_F32, 0, &huge, 1, &inside},   {0, ODB_F32, 0, &one, 1, NULL},
+        {0, ODB_F32, 0, dims, 20, &inside},   {0, ODB_F32, 0, &one, 1, &outside},
+        {0, ODB_STRING, 0, &many, 1, &inside}, {0, ODB_STRING, 0, &one, 1, &inside},
+        {0, 77, 0, &one, 1, &inside},         {0, ODB_UNDEFINED, 0, &one, 1, &inside},
+        {9, ODB_F32, 0, &one, 1, &inside},    {ODB_SEQUENCE, 0, 4000000000u, NULL, 0, NULL},
+    };
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        odb__wire__tensor__init(&bad);
+        bad.kind = cases[i].kind;
+        bad.dtype = cases[i].dtype;
+        bad.n_items = cases[i].n_items;
+        bad.dims = cases[i].dims;
+        bad.n_dims = cases[i].n_dims;
+        bad.data = cases[i].data;
+        expect_broken(*state, pair, 2);
+    }
+    expect_broken(*state, pair, 1); /* one too few */
+    bad = good;
+    pair[2] = &good;
+    expect_broken(*state, pair, 3); /* one too many */
+    for (size_t i = 1; i < 40; i++) {
+        nested[i] = (Odb__Wire__Tensor)ODB__WIRE__TENSOR__INIT;
+        nested[i].kind = ODB_SEQUENCE;
+        nested[i].n_items = i < 39;
+        pair[i] = &nested[i];
+    }
+    expect_broken(*state, pair, 40);
+}
+
 /* How many processes have this text in their command line. */
 static int processes_with(const char *text)
 {
@@ -435,6 +545,7 @@ int main(void)
         CASE(runs),  CASE(sizes),  CASE(wrong_spec), CASE(says_no), CASE(no_program),
         CASE(crash), CASE(hang),   CASE(cancel),     CASE(exit),    CASE(flood),
         CASE(garbage), CASE(short_message), CASE(left_behind), CASE(orphan),
+        CASE(lying_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
