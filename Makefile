@@ -29,8 +29,8 @@ PKGS_GPL := sqlite3
 VERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno -pthread \
-             -MMD -MP
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
+             -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(SANFLAGS) -pthread
 LIBS_MIT := $(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null) -ldl -lm
 LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)

@@ -93,8 +93,8 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 
 /* A loop over one input: the expression sees its element as a. */
 #define ODB_EW_LOOP1(t, T, ctype, name, R, ...)                                                  \
-    ODB_EW_HOT static void ew_##name##_##T(size_t n, const void *const *in, const int *step,     \
-                                           void *out, const void *arg)                           \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
+                                         void *out, const void *arg)                             \
     {                                                                                            \
         const odb_##t *x = in[0];                                                                \
         R *y = out;                                                                              \

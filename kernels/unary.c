@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions of one element: y = f(x), any shape. Square root, reciprocal, exp, log, sin and cos of
- * float use the C library's float functions, which are within an ulp; the others, whose float
- * versions are not, are computed in double and rounded once.
+ * Functions of one element: y = f(x), any shape. Square root, log, sin and cos of float are the C
+ * library's float functions, which are within an ulp; the others are computed in double and rounded
+ * once, those that models spend time in by floatmath.h.
  */
 #include <tgmath.h>
 
 #include "base/mem.h"
 #include "kernels/elementwise.h"
+#include "kernels/floatmath.h"
 
 /* --- float ------------------------------------------------------------------------------------ */
 
 #define UNARY_FLOAT(name, ...) ODB_EW_UNARY(name, ODB_EW_FLOATS, __VA_ARGS__)
 #define UNARY_DOUBLE(name) UNARY_FLOAT(name, name((double)a))
+#define UNARY_BY_TYPE(name) UNARY_FLOAT(name, ODB_BY_TYPE(a, name)(a))
 
 UNARY_FLOAT(sqrt, sqrt(a))
 UNARY_FLOAT(reciprocal, 1 / a)
-UNARY_FLOAT(exp, exp(a))
 UNARY_FLOAT(log, log(a))
 UNARY_FLOAT(sin, sin(a))
 UNARY_FLOAT(cos, cos(a))
 UNARY_FLOAT(floor, floor(a))
 UNARY_FLOAT(ceil, ceil(a))
 UNARY_FLOAT(round, rint(a))
-UNARY_DOUBLE(erf)
+UNARY_BY_TYPE(exp)
+UNARY_BY_TYPE(tanh)
+UNARY_BY_TYPE(erf)
 UNARY_DOUBLE(tan)
 UNARY_DOUBLE(asin)
 UNARY_DOUBLE(acos)
@@ -33,23 +36,6 @@ UNARY_DOUBLE(cosh)
 UNARY_DOUBLE(asinh)
 UNARY_DOUBLE(acosh)
 UNARY_DOUBLE(atanh)
-
-/* exp is much faster than tanh. Below 0.01 the difference would cancel; there two terms of the
- * series leave a relative error of 1e-9, so only float may use this. */
-ODB_INLINE float unary_tanh(float x)
-{
-    double a = x, square = a * a;
-    return (float)(square < 1e-4 ? a * (1 - square * (1.0 / 3 - square * (2.0 / 15)))
-                                 : 1 - 2 / (exp(2 * a) + 1));
-}
-ODB_EW_LOOP1_SAME(f32, F32, float, tanh, unary_tanh(a))
-ODB_EW_LOOP1_SAME(f64, F64, double, tanh, tanh(a))
-static const odb_ew_loop ew_tanh[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, tanh)};
-
-static enum odb_status ew_run_tanh(struct odb_kern *k)
-{
-    return odb_ew_run(k, ew_tanh, NULL);
-}
 
 /* --- float and integer ------------------------------------------------------------------------ */
 

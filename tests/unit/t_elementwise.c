@@ -96,8 +96,7 @@ static void assert_tensor(const struct odb_tensor *got, const char *expected, do
     odb_tensor_unref(want);
 }
 
-/* --- calls
- * ---------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 struct op_case {
     const char *op;
@@ -200,8 +199,7 @@ static void run_case(const struct op_case *c)
         op, opset, attrs, {__VA_ARGS__}, {out}, 1e-6, 0, NULL                                      \
     }
 
-/* --- the walk
- * ------------------------------------------------------------------------------------- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 /* Every pair of shapes of rank 3 with dimensions 1 and n against the definition of broadcasting. */
 static void test_elementwise__broadcast(void **state)
@@ -311,8 +309,7 @@ static void test_elementwise__edges(void **state)
         ONE("Sqrt", "float[0] ", "float[0] "), ONE("Sqrt", "int32[1] 4", "UNSUPPORTED"));
 }
 
-/* --- unary
- * ---------------------------------------------------------------------------------------- */
+/* --- unary ------------------------------------------------------------------------------------ */
 
 static void test_unary__exact(void **state)
 {
@@ -382,34 +379,57 @@ static void test_unary__functions(void **state)
                NULL});
 }
 
-/* The float version against the double one, where it takes its shortcuts and where not. */
-static void test_unary__tanh(void **state)
+/* 2^-30 to 2^7 in fine steps, both signs, then what is special. */
+static struct odb_tensor *sweep(void)
 {
-    (void)state;
-    int64_t dims[1] = {4001};
-    bool wanted = true;
-    struct odb_tensor *x, *out = NULL;
+    static const double special[] = {0, -0.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 88.7, -103.9};
+    enum { STEPS = 20000, N = 2 * STEPS + ODB_COUNT(special) };
+    int64_t dims[1] = {N};
+    struct odb_tensor *x = NULL;
     assert_int_equal(odb_tensor_new(&x, ODB_F32, 1, dims, NULL), ODB_OK);
-    for (int i = 0; i < 4001; i++)
-        ((odb_f32 *)x->data)[i] =
-            (float)(copysign(pow(2, (abs(i - 2000) - 1800) / 60.0), i - 2000));
-    struct odb_call call = {.op = odb_op_find("", "Tanh", 13),
-                            .opset = 13,
-                            .n_in = 1,
-                            .n_out = 1,
-                            .in = (const struct odb_tensor *const *)&x,
-                            .wanted = &wanted};
-    assert_int_equal(odb_op_run(&call, &out, NULL), ODB_OK);
-    for (size_t i = 0; i < 4001; i++) {
-        double want = tanh((double)((odb_f32 *)x->data)[i]), got = ((odb_f32 *)out->data)[i];
-        assert_true(fabs(got - want) <= 0.501 * 0x1p-23 * fabs(want));
+    odb_f32 *v = x->data;
+    for (int i = 0; i < STEPS; i++) {
+        v[2 * i] = (float)pow(2, -30 + 37.0 * i / STEPS);
+        v[2 * i + 1] = -v[2 * i];
     }
-    odb_tensor_unref(x);
-    odb_tensor_unref(out);
+    for (size_t i = 0; i < ODB_COUNT(special); i++)
+        v[2 * STEPS + i] = (float)special[i];
+    return x;
 }
 
-/* --- binary
- * --------------------------------------------------------------------------------------- */
+/* What float gives is what double gives, rounded once: half an ulp and a trifle. */
+static void assert_half_an_ulp(const char *op, const struct odb_tensor *x)
+{
+    struct odb_tensor *got = NULL, *want = NULL;
+    bool wanted = true;
+    struct odb_call call = {.op = odb_op_find("", op, 28), .opset = 28, .n_in = 1, .n_out = 1,
+                            .in = &x, .wanted = &wanted};
+    assert_int_equal(odb_op_run(&call, &got, NULL), ODB_OK);
+    call.precision = ODB_PREC_F64;
+    assert_int_equal(odb_op_run(&call, &want, NULL), ODB_OK);
+    for (size_t i = 0; i < x->count; i++) {
+        double g = ((odb_f32 *)got->data)[i], w = ((odb_f64 *)want->data)[i];
+        double ulp = fmax(ldexp(1, isnormal(w) ? ilogb(w) - 23 : -149), 0x1p-149);
+        if (!(isnan(g) && isnan(w)) && g != (float)w && !(fabs(g - w) <= 0.505 * ulp))
+            fail_msg("%s(%a) is %a, wanted %a", op, odb_tensor_f64(x, i), g, w);
+    }
+    odb_tensor_unref(got);
+    odb_tensor_unref(want);
+}
+
+static void test_floatmath__half_an_ulp(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"Exp",  "Tanh", "Erf",      "Sigmoid",   "Gelu",
+                                      "Swish", "Mish", "Elu",      "Selu",      "Celu",
+                                      "Sinh",  "Atan", "Softplus", "HardSwish", "Tan"};
+    struct odb_tensor *x = sweep();
+    for (size_t i = 0; i < ODB_COUNT(ops); i++)
+        assert_half_an_ulp(ops[i], x);
+    odb_tensor_unref(x);
+}
+
+/* --- binary ----------------------------------------------------------------------------------- */
 
 static void test_binary__arithmetic(void **state)
 {
@@ -508,8 +528,7 @@ static void test_compare__all(void **state)
               TWO("GreaterOrEqual", "double[3] 1 2 3", "double[] 2", "bool[3] 0 1 1"));
 }
 
-/* --- choosing
- * ------------------------------------------------------------------------------------- */
+/* --- choosing --------------------------------------------------------------------------------- */
 
 static void test_choose__where(void **state)
 {
@@ -552,8 +571,7 @@ static void test_choose__fold(void **state)
               WITH("Sum", 1, "", "E_OPERATOR", "float[2] 1 2", "float[3] 1 2 3"));
 }
 
-/* --- activations
- * ---------------------------------------------------------------------------------- */
+/* --- activations ------------------------------------------------------------------------------ */
 
 static void test_activation__all(void **state)
 {
@@ -614,8 +632,7 @@ static void test_activation__all(void **state)
          "com.microsoft"});
 }
 
-/* --- casts
- * ---------------------------------------------------------------------------------------- */
+/* --- casts ------------------------------------------------------------------------------------ */
 
 static void test_cast__numbers(void **state)
 {
@@ -694,8 +711,7 @@ static void test_cast__strings(void **state)
               WITH("Cast", 13, "to=6", "E_OPERATOR", "string[1] 12x"));
 }
 
-/* --- quantization
- * --------------------------------------------------------------------------------- */
+/* --- quantization ----------------------------------------------------------------------------- */
 
 static void test_quantize__linear(void **state)
 {
@@ -813,7 +829,7 @@ int main(void)
         cmocka_unit_test(test_elementwise__edges),
         cmocka_unit_test(test_unary__exact),
         cmocka_unit_test(test_unary__functions),
-        cmocka_unit_test(test_unary__tanh),
+        cmocka_unit_test(test_floatmath__half_an_ulp),
         cmocka_unit_test(test_binary__arithmetic),
         cmocka_unit_test(test_binary__mod),
         cmocka_unit_test(test_binary__pow),

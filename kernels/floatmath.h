@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Exponentials for results in float. They take and give doubles with a relative error below 1e-10,
+ * which one rounding to float hides, and they have no branches, tables or calls, so that loops over
+ * them become vector code. Results in double want the C library's functions instead:
+ *
+ *     ODB_BY_TYPE(a, exp)    odb_float_exp where a is a float, exp where it is a double
+ *
+ * Polynomials interpolate at Chebyshev nodes; the unit tests compare all functions with the C
+ * library's.
+ */
+#ifndef ODB_KERNELS_FLOATMATH_H
+#define ODB_KERNELS_FLOATMATH_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/simd.h"
+
+#define ODB_BY_TYPE(a, name) _Generic((a), float: odb_float_##name, double: name)
+
+/* e^x = 2^n e^r with n whole and |r| <= ln(2) / 2. *scale = 2^n; returns e^r - 1, to its own
+ * precision, not that of 1. What is beyond a double's range gives its largest or smallest power. */
+ODB_INLINE double odb_float_exp_parts(double x, double *scale)
+{
+    const double magic = 0x1.8p52; /* adding it leaves a whole number in the low bits */
+    x = x < -708 ? -708 : x;
+    x = x > 709 ? 709 : x;
+    double shifted = x * 1.4426950408889634 + magic;
+    double r = x - (shifted - magic) * 0.6931471805599453;
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits + 1023) << 52; /* the bits of magic fall off */
+    memcpy(scale, &bits, sizeof bits);
+    double p = 0x1.a136bb89653e5p-16;
+    p = p * r + 0x1.a17e00d4ced83p-13;
+    p = p * r + 0x1.6c166be0adbfbp-10;
+    p = p * r + 0x1.1110a619d430ep-7;
+    p = p * r + 0x1.55555565c7466p-5;
+    p = p * r + 0x1.5555557e75f6cp-3;
+    p = p * r + 0x1.fffffffffe064p-2;
+    p = p * r + 0x1.fffffffff61e4p-1;
+    return p * r;
+}
+
+ODB_INLINE double odb_float_exp(double x)
+{
+    double scale, p = odb_float_exp_parts(x, &scale);
+    return x < -708 ? 0 : scale + scale * p; /* so that e^-inf is 0 */
+}
+
+ODB_INLINE double odb_float_expm1(double x)
+{
+    double scale, p = odb_float_exp_parts(x, &scale);
+    return scale * p + (scale - 1);
+}
+
+ODB_INLINE double odb_float_tanh(double x)
+{
+    double size = x < 0 ? -x : x;
+    double e = odb_float_expm1(2 * (size > 20 ? 20 : size)); /* tanh(20) is 1 - 1e-17 */
+    return (x < 0 ? -e : e) / (e + 2);
+}
+
+/* erfc of z >= 0: e^(-z^2) t P(t) with t = 1 / (1 + 0.3 z); P was fitted up to z = 10.5, where erfc
+ * has long left float's range. */
+ODB_INLINE double odb_float_erfc_right(double z)
+{
+    double t = 1 / (1 + 0.3 * z);
+    double p = -0x1.a0165863472eap-6;
+    p = p * t + 0x1.8d72994e9ae81p-3;
+    p = p * t - 0x1.39899de05ba0cp-1;
+    p = p * t + 0x1.09423da559ae2p+0;
+    p = p * t - 0x1.1d1c3e1001b1fp+0;
+    p = p * t + 0x1.d5e4340f6936p-1;
+    p = p * t - 0x1.a8cd2cedc0b25p-2;
+    p = p * t + 0x1.2d154428b3b67p-2;
+    p = p * t + 0x1.149be61a52684p-4;
+    p = p * t + 0x1.43cb5bf4b89dp-3;
+    p = p * t + 0x1.47c39d2bd5d1dp-3;
+    p = p * t + 0x1.5ae7f1eb82fcbp-3;
+    p = p * t + 0x1.5aa0cfc7aee3ep-3;
+    return p * t * odb_float_exp(-z * z);
+}
+
+ODB_INLINE double odb_float_erfc(double x)
+{
+    double right = odb_float_erfc_right(x < 0 ? -x : x);
+    return x < 0 ? 2 - right : right;
+}
+
+/* Near 0 an odd polynomial, for 1 - erfc loses its digits there. */
+ODB_INLINE double odb_float_erf(double x)
+{
+    double z = x < 0 ? -x : x, square = z * z;
+    double p = 0x1.8d384f1fb77p-14;
+    p = p * square - 0x1.b624c9b078c67p-11;
+    p = p * square + 0x1.55e3343fd4b27p-8;
+    p = p * square - 0x1.b827051379ffbp-6;
+    p = p * square + 0x1.ce2efea776368p-4;
+    p = p * square - 0x1.81274661ca5c3p-2;
+    p = p * square + 0x1.20dd75040cec4p+0;
+    double far = 1 - odb_float_erfc_right(z);
+    return z < 0.75 ? p * x : x < 0 ? -far : far;
+}
+
+#endif
