@@ -228,7 +228,7 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     options.hooks = odb_watch_begin(&watch, call, session);
     status = odb_bisect(&report, call->model, feeds, &options, err);
     odb_watch_end(&watch);
-    if (report) {
+    if (report && status != ODB_E_USAGE) {
         call->found = report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
         if (session && after == ODB_OK)

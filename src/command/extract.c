@@ -15,6 +15,7 @@ struct extract {
     ODB_VEC(struct odb_port) outputs;
     bool *nodes;                     /* owned; [n_nodes] */
     size_t weight_bytes;
+    struct odb_tensor **like;        /* owned refs; [n_values]; NULL: as declared */
 };
 
 /* The names of one option's value: all of it, where a value is called so, else its parts between
@@ -104,6 +105,54 @@ static enum odb_status extract_cut(struct extract *extract, struct odb_error *er
     return status;
 }
 
+static void extract_untyped(const struct extract *extract, const struct odb_port *ports, size_t n,
+                            int *list, size_t *count)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!extract->graph->values[ports[i].value].type.known)
+            list[(*count)++] = ports[i].value;
+}
+
+/* Values at the border that the model declares no type for get the one that the reference gives
+ * them; their dimensions only where those of the model's inputs are all fixed. */
+static enum odb_status extract_types(struct extract *extract, struct odb_error *err)
+{
+    const struct odb_graph *graph = extract->graph;
+    int *list = odb_new_n(int, extract->inputs.n + extract->outputs.n + 1);
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, extract->inputs.n +
+                                                                    extract->outputs.n + 1);
+    struct odb_feeds *feeds = NULL;
+    enum odb_status status = ODB_OK;
+    bool fixed = true;
+    size_t n = 0;
+    extract_untyped(extract, extract->inputs.items, extract->inputs.n, list, &n);
+    extract_untyped(extract, extract->outputs.items, extract->outputs.n, list, &n);
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct odb_type *type = &graph->values[graph->inputs[i]].type;
+        for (int k = 0; k < type->rank; k++)
+            fixed &= type->dims[k].value >= 0;
+    }
+    if (n)
+        status = odb_call__feeds(extract->call, &feeds, err);
+    if (n && status == ODB_OK)
+        status = odb_run_values(extract->call->model, feeds, "cpu", list, n, values, NULL, 0, err);
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+        odb_tensor_unref(extract->like[list[i]]);
+        extract->like[list[i]] = values[i];
+    }
+    struct odb_port *ports[] = {extract->inputs.items, extract->outputs.items};
+    size_t counts[] = {extract->inputs.n, extract->outputs.n};
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < counts[side]; i++) {
+            ports[side][i].like = extract->like[ports[side][i].value];
+            ports[side][i].symbolic = ports[side][i].like && !fixed;
+        }
+    odb_feeds_free(feeds);
+    free(values);
+    free(list);
+    return status;
+}
+
 static enum odb_status extract_write(struct extract *extract, const char *path,
                                      struct odb_error *err)
 {
@@ -148,7 +197,8 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
 {
     const struct odb_graph *graph = call->model->graph;
     struct extract extract = {.call = call, .graph = graph,
-                              .nodes = odb_new_n(bool, graph->n_nodes + 1)};
+                              .nodes = odb_new_n(bool, graph->n_nodes + 1),
+                              .like = odb_new_n(struct odb_tensor *, graph->n_values + 1)};
     const char *path = odb_call_option(call, ODB_OPTION_OUTPUT);
     enum odb_status status;
     if (!path) {
@@ -161,9 +211,13 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
     for (size_t i = 0; !odb_call_has(call, ODB_OPTION_CUT_OUTPUTS) && i < graph->n_outputs; i++)
         extract_add_output(&extract, graph->outputs[i]);
     ODB_TRY_OUT(extract_cut(&extract, err));
+    ODB_TRY_OUT(extract_types(&extract, err));
     ODB_TRY_OUT(extract_write(&extract, path, err));
     extract_say(&extract, path);
 out:
+    for (size_t i = 0; i < graph->n_values; i++)
+        odb_tensor_unref(extract.like[i]);
+    free(extract.like);
     free(extract.inputs.items);
     free(extract.outputs.items);
     free(extract.nodes);
