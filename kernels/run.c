@@ -290,8 +290,8 @@ static enum odb_status run_declare(const struct odb_call *call, struct odb_kern 
             narrow = call->in[i]->dtype;
     for (int i = 0; i < call->n_out; i++)
         declared[i] = narrow; /* operators that allocate for themselves: the operands' type */
-    if (!call->op->infer)
-        return ODB_OK;
+    if (!call->op->infer || call->precision == ODB_PREC_F64)
+        return ODB_OK; /* operands mix doubles with the model's own floats until converted */
     ODB_TRY(call->op->infer(k));
     for (int i = 0; i < call->n_out; i++) {
         declared[i] = k->outline[i].dtype;

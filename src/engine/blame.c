@@ -88,6 +88,8 @@ enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
         out->noise = ODB_NUMBER(0);
         return ODB_OK;
     }
+    if (!pattern.pattern && judge->trace->expected[value])
+        odb_gap_measure(&pattern, t, judge->trace->expected[value]);
     if (!pattern.pattern) {
         out->verdict = ODB_VERDICT_NAN;
         snprintf(out->reason, sizeof out->reason, "NaN or Inf at other places");
@@ -208,27 +210,33 @@ static void blame_inherit(const struct odb_judge *judge, const struct odb_node *
         report->gain = ODB_NUMBER(gap.error / worst);
 }
 
-/* True when some honest way of computing the output gives exactly what the target gave. */
-static bool blame_explained(struct blame_replay *r, int n_out, int o, const struct odb_tensor *t)
+/* How a target may agree with an honest way of computing the output. */
+enum blame_agreement { BLAME_SAME_VALUES, BLAME_SAME_PATTERN };
+
+static bool blame_agrees(const struct odb_tensor *t, const struct odb_tensor *honest,
+                         enum blame_agreement how)
 {
     struct odb_gap gap;
-    struct odb_tensor *const *native = blame_native(r, n_out);
-    if (native[o]) {
-        odb_gap_measure(&gap, t, native[o]);
-        if (gap.same)
-            return true;
-    }
-    if (r->judge->trace->expect == ODB_PREC_NATIVE)
+    if (!honest)
+        return false;
+    odb_gap_measure(&gap, t, honest);
+    return how == BLAME_SAME_VALUES ? gap.same : gap.pattern;
+}
+
+/* True when the reference in its own precision, or in the expected one, agrees with the target. */
+static bool blame_explained(struct blame_replay *r, int n_out, int o, const struct odb_tensor *t,
+                            enum blame_agreement how)
+{
+    enum odb_precision expect = r->judge->trace->expect;
+    if (blame_agrees(t, blame_native(r, n_out)[o], how))
+        return true;
+    if (expect == ODB_PREC_NATIVE)
         return false;
     struct odb_error ignored;
     struct odb_tensor **out = odb_new_n(struct odb_tensor *, n_out);
-    bool same = false;
-    if (blame_run(r, r->judge->trace->expect, 0, out, &ignored) == ODB_OK && out[o]) {
-        odb_gap_measure(&gap, t, out[o]);
-        same = gap.same;
-    }
+    bool agrees = blame_run(r, expect, 0, out, &ignored) == ODB_OK && blame_agrees(t, out[o], how);
     blame_drop(out, n_out);
-    return same;
+    return agrees;
 }
 
 static void blame_accuse(struct odb_value_report *report, const char *reason)
@@ -250,13 +258,12 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, t->dtype));
     if (gap->same)
         return;
-    if (!gap->pattern) {
-        if (!blame_explained(r, node->n_out, o, t))
-            blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
+    if (!gap->pattern && !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
+        blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
         return;
     }
     if (exact) {
-        if (!blame_explained(r, node->n_out, o, t))
+        if (!blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
             blame_accuse(report, "the operator only moves or selects, and must match bit for bit");
         return;
     }
@@ -269,7 +276,7 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     free(noise);
     if (gap->error <= factor * report->local_noise.v)
         return;
-    if (op && (op->flags & ODB_OP_BOUNDARY) && blame_explained(r, node->n_out, o, t))
+    if (op && (op->flags & ODB_OP_BOUNDARY) && blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
         return;
     blame_accuse(report, "local error over local noise");
 }
@@ -298,7 +305,7 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
         blame_judge_float(r, node, o, t, &gap, report);
     } else {
         report->local_noise = ODB_NUMBER(0);
-        if (!gap.same && !blame_explained(r, node->n_out, o, t))
+        if (!gap.same && !blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
             blame_accuse(report, "this type is compared exactly");
     }
 }

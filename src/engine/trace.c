@@ -158,6 +158,8 @@ static enum odb_status trace_after_golden(void *payload, int node, enum odb_stat
 {
     struct trace_run *run = payload;
     trace_progress(run, node);
+    if (status != ODB_OK && !run->trace->why[node])
+        run->trace->n_no_golden++;
     trace_pin(run, node, status == ODB_OK);
     return ODB_OK;
 }
@@ -186,6 +188,24 @@ static enum odb_status trace_after_noisy(void *payload, int node, enum odb_statu
     return ODB_OK;
 }
 
+/* Keeps what overflows in the expected precision, so that a target may overflow there too. */
+static enum odb_status trace_after_expected(void *payload, int node, enum odb_status status,
+                                            struct odb_error *err)
+{
+    struct trace_run *run = payload;
+    const struct odb_node *n = &run->trace->model->graph->nodes[node];
+    for (int o = 0; o < n->n_out; o++) {
+        int v = n->out[o];
+        struct odb_gap gap;
+        if (v < 0 || !run->trace->ref[v] || !run->values[v])
+            continue;
+        odb_gap_measure(&gap, run->values[v], run->trace->ref[v]);
+        if (!gap.pattern)
+            run->trace->expected[v] = odb_tensor_ref(run->values[v]);
+    }
+    return trace_after_noisy(payload, node, status, err);
+}
+
 /* What is known without noisy runs: the floor, and the distance of the reference itself (of the
  * expected precision where one is expected). */
 static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_run *run,
@@ -207,7 +227,7 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
     run->phase = "expected precision";
     run->values = odb_new_n(struct odb_tensor *, graph->n_values);
     enum odb_status status =
-        trace_walk(run, trace->expect, trace->seed, true, trace_after_noisy, err);
+        trace_walk(run, trace->expect, trace->seed, true, trace_after_expected, err);
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(run->values[v]);
     free(run->values);
@@ -271,6 +291,7 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                 .seed = seed,
                                 .ref = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .golden = odb_new_n(struct odb_tensor *, graph->n_values),
+                                .expected = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .boundary = odb_new_n(bool, graph->n_values),
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
@@ -301,12 +322,14 @@ void odb_trace_free(struct odb_trace *trace)
     for (size_t v = 0; v < graph->n_values; v++) {
         odb_tensor_unref(trace->ref[v]);
         odb_tensor_unref(trace->golden[v]);
+        odb_tensor_unref(trace->expected[v]);
     }
     for (size_t n = 0; n < graph->n_nodes; n++)
         free(trace->why[n]);
     odb_cpu_free(trace->cpu);
     free(trace->ref);
     free(trace->golden);
+    free(trace->expected);
     free(trace->boundary);
     free(trace->dynamic);
     free(trace->why);
