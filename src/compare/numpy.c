@@ -2,8 +2,9 @@
  *
  * Two details decide here. A float32 difference of float32 numbers, taken in double and rounded
  * once, is the one that float32 arithmetic gives, because a double has more than twice its bits
- * and two to spare; the same holds for the narrower types. And NumPy adds in pairs of halves down
- * to 128 elements, and those in eight interleaved sums.
+ * and two to spare; the same holds for the narrower types. And NumPy adds in an order of its own:
+ * buffers of 8192 elements one after the other, each in halves of halves down to 128 elements, and
+ * those in eight interleaved sums.
  */
 #include "compare/numpy.h"
 
@@ -11,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { NUMPY_CHUNK = 1024, NUMPY_LEAF = 128 };
+enum { NUMPY_CHUNK = 1024, NUMPY_BUFFER = 8192, NUMPY_LEAF = 128 };
 
 static enum odb_dtype numpy_part_type(enum odb_dtype dtype)
 {
@@ -136,12 +137,13 @@ static void numpy_terms(const struct numpy_pair *p, size_t first, size_t n, floa
     }
 }
 
-static float numpy_sum(const struct numpy_pair *p, size_t first, size_t n)
+static float numpy_sum_pairwise(const struct numpy_pair *p, size_t first, size_t n)
 {
     if (n > NUMPY_LEAF) {
         size_t half = n / 2;
         half -= half % 8;
-        return numpy_sum(p, first, half) + numpy_sum(p, first + half, n - half);
+        return numpy_sum_pairwise(p, first, half) +
+               numpy_sum_pairwise(p, first + half, n - half);
     }
     float v[NUMPY_LEAF], r[8];
     numpy_terms(p, first, n, v);
@@ -163,11 +165,19 @@ static float numpy_sum(const struct numpy_pair *p, size_t first, size_t n)
     return sum;
 }
 
+static float numpy_sum(const struct numpy_pair *p, size_t n)
+{
+    float sum = 0;
+    for (size_t first = 0; first < n; first += NUMPY_BUFFER)
+        sum += numpy_sum_pairwise(p, first, ODB_MIN(n - first, (size_t)NUMPY_BUFFER));
+    return sum;
+}
+
 double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base)
 {
     struct numpy_pair difference = {evaluated, base}, square = {NULL, base};
     size_t n = numpy_count(base);
-    return sqrt(numpy_sum(&difference, 0, n) / numpy_sum(&square, 0, n));
+    return sqrt(numpy_sum(&difference, n) / numpy_sum(&square, n));
 }
 
 bool odb_three_way(double target, double compare, double tag)
