@@ -40,9 +40,9 @@ struct command_output {
 };
 
 struct command {
-    ODB_VEC(char *) words;           /* owned strings; room for the directory and a NULL is made */
-    char *dir;                       /* owned: of the model loaded; NULL: none */
-    struct command_output *outputs;  /* owned: of the model loaded */
+    ODB_VEC(char *) words;          /* owned strings; room for the directory and a NULL is made */
+    char *dir;                      /* owned: of the model loaded; NULL: none */
+    struct command_output *outputs; /* owned: of the model loaded */
     size_t n_outputs;
 };
 
@@ -103,8 +103,7 @@ static void command_release(void *self)
     free(command);
 }
 
-static enum odb_status command_init(void **self, const struct odb_spec *spec,
-                                    struct odb_error *err)
+static enum odb_status command_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     static const char *const keys[] = {NULL};
     ODB_TRY(odb_spec_check(spec, keys, err));
@@ -196,9 +195,8 @@ static enum odb_status command_place(const struct command *command, const char *
 }
 
 /* The same model with its weights in one new file, where their own names would clash with ours. */
-static enum odb_status command_rewrite(const struct command *command,
-                                       const struct odb_model *model, const char *path,
-                                       struct odb_error *err)
+static enum odb_status command_rewrite(const struct command *command, const struct odb_model *model,
+                                       const char *path, struct odb_error *err)
 {
     const struct odb_graph *graph = model->graph;
     struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
@@ -270,8 +268,8 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     command->outputs = odb_new_n(struct command_output, command->n_outputs + 1);
     for (size_t i = 0; i < command->n_outputs; i++) {
         const struct odb_value *v = &model->graph->values[model->graph->outputs[i]];
-        command->outputs[i] = (struct command_output){
-            odb_xstrdup(v->name), v->type.known, v->type.kind, v->type.dtype};
+        command->outputs[i] = (struct command_output){odb_xstrdup(v->name), v->type.known,
+                                                      v->type.kind, v->type.dtype};
     }
     odb_model_free(model);
     if (status != ODB_OK)
@@ -284,8 +282,10 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
 /* ONNX's spelling of a type, "float", "seq(tensor(float))". */
 static json_t *command_dtype(enum odb_kind kind, enum odb_dtype dtype)
 {
-    static const char *const outer[] = {[ODB_SEQUENCE] = "seq", [ODB_OPTIONAL] = "optional",
-                                        [ODB_SPARSE] = "sparse_tensor", [ODB_MAP] = "map"};
+    static const char *const outer[] = {[ODB_SEQUENCE] = "seq",
+                                        [ODB_OPTIONAL] = "optional",
+                                        [ODB_SPARSE] = "sparse_tensor",
+                                        [ODB_MAP] = "map"};
     const char *name = odb_dtype_info(dtype)->name;
     if (kind == ODB_TENSOR)
         return json_string(name);
@@ -306,8 +306,8 @@ static enum odb_status command_write_input(const struct command *command,
     const struct odb_tensor *t = input->tensor;
     bool npy = command_is_npy(t->kind, t->dtype);
     char *path = odb_xasprintf("%s/in_%zu.%s", command->dir, i, npy ? "npy" : "pb");
-    enum odb_status status = npy ? odb_npy_write(t, path, err)
-                                 : odb_pb_write(t, input->name, path, err);
+    enum odb_status status =
+        npy ? odb_npy_write(t, path, err) : odb_pb_write(t, input->name, path, err);
     json_t *shape = t->kind == ODB_TENSOR ? json_array() : json_null();
     for (int d = 0; t->kind == ODB_TENSOR && d < t->rank; d++)
         json_array_append_new(shape, json_integer(t->dims[d]));
@@ -328,8 +328,8 @@ static const struct command_output *command_find_output(const struct command *co
 }
 
 /* out_N.pb for types that .npy cannot hold, else out_N.npy; the caller frees it. */
-static char *command_output_path(const struct command *command,
-                                 const struct command_output *output, size_t i)
+static char *command_output_path(const struct command *command, const struct command_output *output,
+                                 size_t i)
 {
     bool npy = !output->known || command_is_npy(output->kind, output->dtype);
     return odb_xasprintf("%s/out_%zu.%s", command->dir, i, npy ? "npy" : "pb");
@@ -351,11 +351,10 @@ static enum odb_status command_write_io(const struct command *command,
             break;
         }
         char *path = command_output_path(command, output, i);
-        json_array_append_new(out, json_pack("{s:s,s:s,s:o}", "name", names[i], "file",
-                                             strrchr(path, '/') + 1, "dtype",
-                                             output->known
-                                                 ? command_dtype(output->kind, output->dtype)
-                                                 : json_null()));
+        json_array_append_new(
+            out,
+            json_pack("{s:s,s:s,s:o}", "name", names[i], "file", strrchr(path, '/') + 1, "dtype",
+                      output->known ? command_dtype(output->kind, output->dtype) : json_null()));
         free(path);
     }
     json_t *io = json_pack("{s:i,s:s,s:o,s:o}", "schema", 1, "model", "model.onnx", "inputs", in,
@@ -369,8 +368,7 @@ static enum odb_status command_write_io(const struct command *command,
 }
 
 static enum odb_status command_read_output(const struct command *command, const char *name,
-                                           size_t i, struct odb_tensor **out,
-                                           struct odb_error *err)
+                                           size_t i, struct odb_tensor **out, struct odb_error *err)
 {
     const struct command_output *output = command_find_output(command, name);
     char *path = command_output_path(command, output, i);
@@ -398,9 +396,9 @@ static void command_clear(const struct command *command, size_t n_inputs, size_t
     static const char *const kinds[] = {"npy", "pb"};
     for (size_t k = 0; k < ODB_COUNT(kinds); k++)
         for (size_t i = 0; i < n_inputs + n_outputs; i++) {
-            char *path = i < n_inputs ? odb_xasprintf("%s/in_%zu.%s", command->dir, i, kinds[k])
-                                      : odb_xasprintf("%s/out_%zu.%s", command->dir,
-                                                      i - n_inputs, kinds[k]);
+            char *path = i < n_inputs
+                             ? odb_xasprintf("%s/in_%zu.%s", command->dir, i, kinds[k])
+                             : odb_xasprintf("%s/out_%zu.%s", command->dir, i - n_inputs, kinds[k]);
             unlink(path);
             free(path);
         }
@@ -492,23 +490,20 @@ static enum odb_status command_run(const struct command *command, struct odb_err
                           sigabbrev_np(WTERMSIG(how)), before, odb_buf_text(&shown));
     else if (WEXITSTATUS(how) != 0)
         status = odb_fail(err, ODB_E_EXECUTOR, "%s exited with status %d%s%s",
-                          command->words.items[0], WEXITSTATUS(how), before,
-                          odb_buf_text(&shown));
+                          command->words.items[0], WEXITSTATUS(how), before, odb_buf_text(&shown));
     odb_buf_dispose(&words);
     odb_buf_dispose(&shown);
     return status;
 }
 
-static enum odb_status command_execute(void *self, const struct odb_named *inputs,
-                                       size_t n_inputs, const char *const *names,
-                                       size_t n_outputs, struct odb_tensor **outputs,
-                                       struct odb_error *err)
+static enum odb_status command_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
+                                       const char *const *names, size_t n_outputs,
+                                       struct odb_tensor **outputs, struct odb_error *err)
 {
     struct command *command = self;
     if (!command->dir)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
-    enum odb_status status =
-        command_write_io(command, inputs, n_inputs, names, n_outputs, err);
+    enum odb_status status = command_write_io(command, inputs, n_inputs, names, n_outputs, err);
     if (status == ODB_OK)
         status = command_run(command, err);
     for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)

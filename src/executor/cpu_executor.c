@@ -57,7 +57,8 @@ static enum odb_status cpu_executor_mode(struct cpu_executor *self, const struct
 static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec,
                                          struct odb_error *err)
 {
-    static const char *const plain[] = {"threads", NULL}, *const noisy[] = {"seed", "threads", NULL};
+    static const char *const plain[] = {"threads", NULL}, *const noisy[] = {"seed", "threads",
+                                                                            NULL};
     struct cpu_executor *self = odb_new(struct cpu_executor);
     double seed = 42, threads = 0;
     enum odb_status status;
@@ -101,8 +102,8 @@ static enum odb_status cpu_executor_load(void *arg, const struct odb_load *load,
 {
     struct cpu_executor *self = arg;
     cpu_executor_unload(self);
-    ODB_TRY(odb_model_open_bytes(&self->model, load->bytes, load->size, NULL, load->dir, "model",
-                                 err));
+    ODB_TRY(
+        odb_model_open_bytes(&self->model, load->bytes, load->size, NULL, load->dir, "model", err));
     enum odb_status status = odb_cpu_new(&self->cpu, self->model, err);
     if (status != ODB_OK)
         cpu_executor_unload(self);
@@ -127,8 +128,8 @@ static enum odb_status cpu_executor_after(void *payload, int node, enum odb_stat
 }
 
 static enum odb_status cpu_job_prepare(struct cpu_job *job, const struct odb_named *inputs,
-                                       size_t n_inputs, const char *const *names,
-                                       size_t n_outputs, struct odb_error *err)
+                                       size_t n_inputs, const char *const *names, size_t n_outputs,
+                                       struct odb_error *err)
 {
     const struct odb_graph *graph = job->executor->model->graph;
     for (size_t i = 0; i < n_inputs; i++) {
@@ -165,8 +166,8 @@ static enum odb_status cpu_job_check_inputs(const struct cpu_job *job, struct od
     return status;
 }
 
-static enum odb_status cpu_job_output(const struct cpu_job *job, int index,
-                                      struct odb_tensor **out, struct odb_error *err)
+static enum odb_status cpu_job_output(const struct cpu_job *job, int index, struct odb_tensor **out,
+                                      struct odb_error *err)
 {
     const struct odb_value *value = &job->executor->model->graph->values[index];
     const struct odb_tensor *t = job->values[index] ? job->values[index] : value->init;

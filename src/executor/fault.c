@@ -34,8 +34,8 @@ struct fault_work {
 
 struct fault_kind {
     const char *name;
-    double amount; /* default */
-    bool neutral;  /* amount=0 changes nothing, and may be asked for */
+    double amount;                          /* default */
+    bool neutral;                           /* amount=0 changes nothing, and may be asked for */
     void (*spoil)(struct fault_work *work); /* NULL: act() ends it all before anything runs */
     void (*act)(void);
 };
@@ -60,12 +60,12 @@ struct fault_cut {
     int *original;           /* owned; [n_nodes] index in the debugged model, by node */
     char **original_outputs; /* owned, with the strings */
     size_t n_original_outputs;
-    int node;                /* in the loaded model */
-    int value;               /* named in the spec, else ODB_NO_VALUE */
+    int node;                    /* in the loaded model */
+    int value;                   /* named in the spec, else ODB_NO_VALUE */
     bool *upstream, *downstream; /* owned; [n_nodes] */
-    int *between;            /* owned: values that upstream has to give */
+    int *between;                /* owned: values that upstream has to give */
     size_t n_between;
-    int *up_in, *down_in;    /* owned: values that the pieces read */
+    int *up_in, *down_in; /* owned: values that the pieces read */
     size_t n_up_in, n_down_in;
     struct odb_tensor **down_types; /* owned: what downstream was loaded for; NULL: not yet */
 };
@@ -228,8 +228,8 @@ static enum odb_status fault_whole(const struct odb_spec *spec, const char *key,
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
-    static const char *const keys[] = {"node", "amount", "count", "hidden",
-                                       "fused", "seed", "@", NULL};
+    static const char *const keys[] = {"node",  "amount", "count", "hidden",
+                                       "fused", "seed",   "@",     NULL};
     double count = 0, fused = 0, seed = 42;
     ODB_TRY(odb_spec_check(spec, keys, err));
     ODB_TRY(fault_find_kind(fault, spec, err));
@@ -596,8 +596,8 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
 static enum odb_status fault_refuse(const struct fault *fault, const char *value, const char *why,
                                     struct odb_error *err)
 {
-    odb_fail(err, ODB_E_INPUT, "no fault '%s' can be planted in '%s': %s", fault->kind->name,
-             value, why);
+    odb_fail(err, ODB_E_INPUT, "no fault '%s' can be planted in '%s': %s", fault->kind->name, value,
+             why);
     return odb_error_remedy(err, "name another node or value");
 }
 
@@ -687,8 +687,10 @@ static enum odb_status fault_take_inputs(struct fault_run *run, struct odb_error
         if (!v || v->producer >= 0)
             return odb_fail(err, ODB_E_INPUT, "the model has no input '%s'", run->inputs[i].name);
         if (v->init)
-            return odb_fail(err, ODB_UNSUPPORTED, "a planted fault cannot be combined with a "
-                            "value for the weight '%s'", v->name);
+            return odb_fail(err, ODB_UNSUPPORTED,
+                            "a planted fault cannot be combined with a "
+                            "value for the weight '%s'",
+                            v->name);
         odb_tensor_unref(run->values[v->index]);
         run->values[v->index] = odb_tensor_ref(run->inputs[i].tensor);
     }
@@ -747,8 +749,7 @@ static enum odb_status fault_run_upstream(struct fault_run *run, struct odb_erro
     int value = fault_choose(run);
     if (value == ODB_NO_VALUE) /* others read the nodes above it, nobody reads the node */
         return ODB_OK;
-    return fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value],
-                       err);
+    return fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value], err);
 }
 
 static bool fault_same_type(const struct odb_tensor *a, const struct odb_tensor *b)

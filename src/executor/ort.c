@@ -17,8 +17,8 @@
 #include "executor/executor.h"
 #include "executor/ort_api.h"
 
-#define ORT_REMEDY                                                                               \
-    "install it (npm install --ignore-scripts onnxruntime-node) or name libonnxruntime.so in "    \
+#define ORT_REMEDY                                                                                 \
+    "install it (npm install --ignore-scripts onnxruntime-node) or name libonnxruntime.so in "     \
     "ONNXDBG_ORT"
 
 struct ort_choice {
@@ -39,8 +39,8 @@ struct ort {
     char *provider, *library; /* owned; NULL: CPU, none */
     struct ort_env *env;
     struct ort_memory_info *memory;
-    struct ort_allocator *allocator; /* borrowed: the library */
-    struct ort_session *session;     /* NULL: none loaded */
+    struct ort_allocator *allocator;   /* borrowed: the library */
+    struct ort_session *session;       /* NULL: none loaded */
     struct ort_port *inputs, *outputs; /* owned; of the session */
     size_t n_inputs, n_outputs;
 };
@@ -54,14 +54,22 @@ static const struct {
     const char *text, *remedy;
     enum odb_status code;
 } ort_remedies[] = {
-    {"max supported IR version", "write the model with a lower ir_version, or use a newer ONNX "
-                                 "Runtime (ONNXDBG_ORT)", ODB_E_EXECUTOR},
-    {"is till opset", "convert the model to an older opset, or use a newer ONNX Runtime "
-                      "(ONNXDBG_ORT)", ODB_E_EXECUTOR},
-    {"Could not find an implementation", "this build of ONNX Runtime has no kernel for the "
-                                         "operator with these types", ODB_UNSUPPORTED},
-    {"is not a registered function/op", "name the library of the custom operator: "
-                                        "ort,library=FILE", ODB_UNSUPPORTED},
+    {"max supported IR version",
+     "write the model with a lower ir_version, or use a newer ONNX "
+     "Runtime (ONNXDBG_ORT)",
+     ODB_E_EXECUTOR},
+    {"is till opset",
+     "convert the model to an older opset, or use a newer ONNX Runtime "
+     "(ONNXDBG_ORT)",
+     ODB_E_EXECUTOR},
+    {"Could not find an implementation",
+     "this build of ONNX Runtime has no kernel for the "
+     "operator with these types",
+     ODB_UNSUPPORTED},
+    {"is not a registered function/op",
+     "name the library of the custom operator: "
+     "ort,library=FILE",
+     ODB_UNSUPPORTED},
     {"No Op registered for", "this operator is in no opset that ONNX Runtime knows",
      ODB_UNSUPPORTED},
 };
@@ -128,9 +136,11 @@ static void ort_log(void *param, int severity, const char *category, const char 
 
 /* Where to look besides the loader's own path. %s: the directory of this program. */
 static const char *const ort_places[] = {
-    "%s/" ORT_NPM,          ORT_NPM,
+    "%s/" ORT_NPM,
+    ORT_NPM,
     "%s/../lib/onnxdbg/libonnxruntime.so.1",
-    "/usr/lib/" ORT_PIP,    "/usr/local/lib/" ORT_PIP,
+    "/usr/lib/" ORT_PIP,
+    "/usr/local/lib/" ORT_PIP,
 };
 
 static char *ort_first_match(const char *pattern)
@@ -156,8 +166,8 @@ static char *ort_find(void)
     char *path = NULL;
     for (size_t i = 0; i < ODB_COUNT(ort_places) && !path; i++) {
         const char *place = ort_places[i];
-        char *pattern = !strncmp(place, "%s", 2) ? odb_xasprintf("%s%s", self, place + 2)
-                                                 : odb_xstrdup(place);
+        char *pattern =
+            !strncmp(place, "%s", 2) ? odb_xasprintf("%s%s", self, place + 2) : odb_xstrdup(place);
         path = ort_first_match(pattern);
         free(pattern);
     }
@@ -239,8 +249,8 @@ static enum odb_status ort_bind(struct ort *ort, void *lib, struct odb_error *er
     if (!table)
         return odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s has no interface %d", ort->version,
                         version);
-#define ORT_FILL(slot, since, result, name, args)                                                 \
-    if ((since) <= version)                                                                      \
+#define ORT_FILL(slot, since, result, name, args)                                                  \
+    if ((since) <= version)                                                                        \
         memcpy(&ort->api.name, &table[slot], sizeof(void *));
     ORT_FUNCTIONS(ORT_FILL)
 #undef ORT_FILL
@@ -446,10 +456,9 @@ static enum odb_status ort_load(void *self, const struct odb_load *load, struct 
     ort_unload(ort);
     enum odb_status status = ort_session_options(ort, &options, err);
     if (status == ODB_OK)
-        status = ort_check(ort,
-                           ort->api.create_session(ort->env, load->bytes, load->size, options,
-                                                   &ort->session),
-                           err);
+        status = ort_check(
+            ort, ort->api.create_session(ort->env, load->bytes, load->size, options, &ort->session),
+            err);
     if (options)
         ort->api.release_options(options);
     if (status == ODB_OK)
@@ -491,17 +500,19 @@ static enum odb_status ort_strings_in(struct ort *ort, const struct odb_tensor *
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < t->count && status == ODB_OK; i++) {
         if (memchr(s[i].data ? s[i].data : "", '\0', s[i].len))
-            status = odb_fail(err, ODB_E_INPUT, "string %zu holds a zero byte, which ONNX "
-                              "Runtime's C interface cannot take", i);
+            status = odb_fail(err, ODB_E_INPUT,
+                              "string %zu holds a zero byte, which ONNX "
+                              "Runtime's C interface cannot take",
+                              i);
         texts[i] = odb_xstrndup(s[i].data ? s[i].data : "", s[i].len);
     }
     if (status == ODB_OK)
-        status = ort_check(ort,
-                           ort->api.create_tensor(ort->allocator, t->dims, (size_t)t->rank,
-                                                  ODB_STRING, out), err);
+        status = ort_check(
+            ort, ort->api.create_tensor(ort->allocator, t->dims, (size_t)t->rank, ODB_STRING, out),
+            err);
     if (status == ODB_OK)
-        status = ort_check(ort, ort->api.fill_strings(*out, (const char *const *)texts, t->count),
-                           err);
+        status =
+            ort_check(ort, ort->api.fill_strings(*out, (const char *const *)texts, t->count), err);
     for (size_t i = 0; i < t->count; i++)
         free(texts[i]);
     free(texts);
@@ -519,11 +530,11 @@ static enum odb_status ort_container_in(struct ort *ort, const struct odb_tensor
     for (size_t i = 0; i < t->n_items && status == ODB_OK; i++)
         status = ort_value_in(ort, t->items[i], &parts[i], err);
     if (status == ODB_OK)
-        status = ort_check(ort,
-                           ort->api.create_container((const struct ort_value *const *)parts,
-                                                     t->n_items,
-                                                     t->kind == ODB_MAP ? ORT_MAP : ORT_SEQUENCE,
-                                                     out), err);
+        status =
+            ort_check(ort,
+                      ort->api.create_container((const struct ort_value *const *)parts, t->n_items,
+                                                t->kind == ODB_MAP ? ORT_MAP : ORT_SEQUENCE, out),
+                      err);
     for (size_t i = 0; i < t->n_items; i++)
         if (parts[i])
             ort->api.release_value(parts[i]);
@@ -686,8 +697,8 @@ static enum odb_status ort_value_out(struct ort *ort, struct ort_value *value_ta
     if (kind == ORT_TENSOR)
         return ort_dense_out(ort, value_take, out, err);
     if (kind == ORT_SEQUENCE || kind == ORT_MAP)
-        status = ort_container_out(ort, value_take, kind == ORT_MAP ? ODB_MAP : ODB_SEQUENCE, out,
-                                   err);
+        status =
+            ort_container_out(ort, value_take, kind == ORT_MAP ? ODB_MAP : ODB_SEQUENCE, out, err);
     else
         status = odb_fail(err, ODB_UNSUPPORTED, "ONNX Runtime returned a value of kind %d", kind);
 out:

@@ -23,8 +23,8 @@
 #define WIRE_MAGIC "ODBX"
 #define WIRE_FLAG_FD 1u
 #define WIRE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
-#define WIRE_INLINE ((size_t)64 << 10)          /* bytes of tensors in one message */
-#define WIRE_MESSAGE_MAX ((size_t)64 << 20)     /* names and shapes of 500,000 values */
+#define WIRE_INLINE ((size_t)64 << 10)      /* bytes of tensors in one message */
+#define WIRE_MESSAGE_MAX ((size_t)64 << 20) /* names and shapes of 500,000 values */
 #define WIRE_ATTACHMENT_MAX ((size_t)1 << 42)
 #define WIRE_ALIGN 64
 #define WIRE_DEPTH 8 /* of sequences in optionals in maps */
@@ -51,8 +51,7 @@ void odb_parcel_dispose(struct odb_parcel *parcel)
     *parcel = (struct odb_parcel){0};
 }
 
-void odb_parcel_add(struct odb_parcel *parcel, Odb__Wire__Blob *blob, const void *data,
-                    size_t size)
+void odb_parcel_add(struct odb_parcel *parcel, Odb__Wire__Blob *blob, const void *data, size_t size)
 {
     odb__wire__blob__init(blob);
     if (size <= WIRE_INLINE - parcel->inlined) {
@@ -79,7 +78,7 @@ static enum odb_status channel_gone(struct odb_error *err, const char *doing)
 {
     return odb_fail(err, ODB_E_IO, "%s: %s", doing,
                     errno == 0 || errno == EPIPE || errno == ECONNRESET ? "the other end is gone"
-                                                                       : strerror(errno));
+                                                                        : strerror(errno));
 }
 
 static enum odb_status channel_wait(const struct odb_channel *channel, int fd, short events,
@@ -181,16 +180,15 @@ static enum odb_status channel_write_parts(const struct odb_channel *channel,
     return ODB_OK;
 }
 
-enum odb_status odb_channel_send(const struct odb_channel *channel,
-                                 const ProtobufCMessage *message, const struct odb_parcel *parcel,
-                                 struct odb_error *err)
+enum odb_status odb_channel_send(const struct odb_channel *channel, const ProtobufCMessage *message,
+                                 const struct odb_parcel *parcel, struct odb_error *err)
 {
     struct wire_header header = {.magic = WIRE_MAGIC, .version = ODB_WIRE_VERSION};
     size_t size = protobuf_c_message_get_packed_size(message);
     size_t attachment = parcel ? parcel->size : 0;
     if (size > WIRE_MESSAGE_MAX || attachment > WIRE_ATTACHMENT_MAX)
-        return odb_fail(err, ODB_E_NOMEM, "a message of %zu and %zu bytes is over the limit",
-                        size, attachment);
+        return odb_fail(err, ODB_E_NOMEM, "a message of %zu and %zu bytes is over the limit", size,
+                        attachment);
     header.message = size;
     header.attachment = attachment;
     int fd = -1;
@@ -240,7 +238,9 @@ static ssize_t channel_read_some(const struct odb_channel *channel, void *data, 
         struct cmsghdr head;
         char space[CMSG_SPACE(4 * sizeof(int))];
     } control;
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space,
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.space,
                              .msg_controllen = sizeof control.space};
     ssize_t n = recvmsg(channel->in, &message, MSG_CMSG_CLOEXEC);
     if (n >= 0)
@@ -308,14 +308,13 @@ static enum odb_status frame_map(struct odb_frame *frame, size_t size, int fd,
     return ODB_OK;
 }
 
-static enum odb_status frame_check(const struct wire_header *header, int fd,
-                                   struct odb_error *err)
+static enum odb_status frame_check(const struct wire_header *header, int fd, struct odb_error *err)
 {
     if (memcmp(header->magic, WIRE_MAGIC, sizeof header->magic) != 0)
         return odb_fail(err, ODB_E_FORMAT, "what came is no message of onnxdbg-serve");
     if (header->version != ODB_WIRE_VERSION) {
-        odb_fail(err, ODB_E_FORMAT, "the other end speaks version %u, this one %d",
-                 header->version, ODB_WIRE_VERSION);
+        odb_fail(err, ODB_E_FORMAT, "the other end speaks version %u, this one %d", header->version,
+                 ODB_WIRE_VERSION);
         return odb_error_remedy(err, "install onnxdbg and onnxdbg-serve of the same version");
     }
     if (header->message > WIRE_MESSAGE_MAX || header->attachment > WIRE_ATTACHMENT_MAX)
@@ -339,16 +338,16 @@ enum odb_status odb_channel_receive(const struct odb_channel *channel, struct od
     frame->message_size = header.message;
     frame->message = malloc(header.message + 1);
     if (!frame->message) {
-        status = odb_fail(err, ODB_E_NOMEM, "no memory for a message of %zu bytes",
-                          frame->message_size);
+        status =
+            odb_fail(err, ODB_E_NOMEM, "no memory for a message of %zu bytes", frame->message_size);
         goto out;
     }
     ODB_TRY_OUT(channel_read(channel, frame->message, frame->message_size, &fd, err));
     if (header.attachment > 0)
         ODB_TRY_OUT(frame_map(frame, header.attachment, fd, err));
     if (header.attachment > 0 && fd < 0)
-        ODB_TRY_OUT(channel_read(channel, (void *)frame->attachment, frame->attachment_size, &fd,
-                                 err));
+        ODB_TRY_OUT(
+            channel_read(channel, (void *)frame->attachment, frame->attachment_size, &fd, err));
 out:
     if (fd >= 0)
         close(fd);
@@ -376,8 +375,7 @@ enum odb_status odb_frame_blob(const struct odb_frame *frame, const Odb__Wire__B
         *size = blob->inline_.len;
         return ODB_OK;
     }
-    if (blob->offset > frame->attachment_size ||
-        blob->size > frame->attachment_size - blob->offset)
+    if (blob->offset > frame->attachment_size || blob->size > frame->attachment_size - blob->offset)
         return odb_fail(err, ODB_E_FORMAT, "bytes %llu+%llu lie outside the attachment",
                         (unsigned long long)blob->offset, (unsigned long long)blob->size);
     *data = frame->attachment + blob->offset;
@@ -565,8 +563,8 @@ static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame 
     const Odb__Wire__Tensor *item = items[(*at)++];
     if (depth > WIRE_DEPTH || item->kind > ODB_MAP || item->n_dims > ODB_MAX_RANK ||
         item->dtype >= ODB_DTYPE_COUNT)
-        return odb_fail(err, ODB_E_FORMAT, "a tensor of kind %u, type %u and rank %zu",
-                        item->kind, item->dtype, item->n_dims);
+        return odb_fail(err, ODB_E_FORMAT, "a tensor of kind %u, type %u and rank %zu", item->kind,
+                        item->dtype, item->n_dims);
     if (item->kind != ODB_TENSOR)
         return wire_get_container(out, frame, items, n, at, depth, err);
     return wire_get_dense(out, frame, item, err);

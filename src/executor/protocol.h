@@ -30,8 +30,8 @@ struct odb_channel {
 struct odb_parcel {
     struct odb_parcel_part *parts; /* owned */
     size_t n_parts, cap;
-    size_t size;                   /* of the attachment so far */
-    size_t inlined;                /* bytes in the message so far */
+    size_t size;    /* of the attachment so far */
+    size_t inlined; /* bytes in the message so far */
 };
 
 /* A frame that came: message and attachment. Tensors decoded from it hold refs on its storages. */
@@ -40,7 +40,7 @@ struct odb_frame {
     size_t message_size;
     const unsigned char *attachment; /* borrowed: storage */
     size_t attachment_size;
-    struct odb_storage *storage;     /* ref; NULL without attachment */
+    struct odb_storage *storage; /* ref; NULL without attachment */
 };
 
 void odb_parcel_dispose(struct odb_parcel *parcel);
@@ -49,8 +49,8 @@ void odb_parcel_add(struct odb_parcel *parcel, Odb__Wire__Blob *blob, const void
                     size_t size);
 
 /* Sends message (NULL-free, packed here) with the parcel. A peer that is gone: ODB_E_IO. */
-enum odb_status odb_channel_send(const struct odb_channel *channel,
-                                 const ProtobufCMessage *message, const struct odb_parcel *parcel,
+enum odb_status odb_channel_send(const struct odb_channel *channel, const ProtobufCMessage *message,
+                                 const struct odb_parcel *parcel,
                                  struct odb_error *err) ODB_MUST_USE;
 /* ODB_E_IO: the peer is gone; ODB_E_FORMAT: what came is no frame. */
 enum odb_status odb_channel_receive(const struct odb_channel *channel, struct odb_frame *frame,
@@ -59,14 +59,13 @@ void odb_frame_dispose(struct odb_frame *frame); /* idempotent */
 
 /* The bytes of a blob: borrowed from the message or the frame. */
 enum odb_status odb_frame_blob(const struct odb_frame *frame, const Odb__Wire__Blob *blob,
-                               const void **data, size_t *size,
-                               struct odb_error *err) ODB_MUST_USE;
+                               const void **data, size_t *size, struct odb_error *err) ODB_MUST_USE;
 
 /* A list of tensors under way: the heads and everything below them. */
 struct odb_wire_list {
     Odb__Wire__Tensor **items; /* owned, for the message's repeated field */
     size_t n, cap;
-    struct odb_buf **texts;    /* owned: encoded strings */
+    struct odb_buf **texts; /* owned: encoded strings */
     size_t n_texts;
 };
 

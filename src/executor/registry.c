@@ -87,8 +87,8 @@ enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb
         outputs[i] = NULL;
     if (!executor->ops->execute)
         return odb_fail(err, ODB_E_EXECUTOR, "'%s' runs no models", executor->ops->kind);
-    enum odb_status status = executor->ops->execute(executor->self, inputs, n_inputs, names,
-                                                    n_outputs, outputs, err);
+    enum odb_status status =
+        executor->ops->execute(executor->self, inputs, n_inputs, names, n_outputs, outputs, err);
     for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
         if (!outputs[i])
             status = odb_fail(err, ODB_E_EXECUTOR, "there is no output '%s'", names[i]);

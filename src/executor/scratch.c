@@ -27,8 +27,7 @@ enum odb_status odb_scratch_new(char **path, struct odb_error *err)
     return ODB_OK;
 }
 
-static int scratch_remove_entry(const char *path, const struct stat *st, int type,
-                                struct FTW *ftw)
+static int scratch_remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     remove(path); /* what cannot be removed stays; the rest still goes */
     return 0;

@@ -28,8 +28,7 @@ static char *spec_take(struct odb_buf *buf)
     return buf->data ? odb_buf_take(buf) : odb_xstrdup("");
 }
 
-static enum odb_status spec_options(struct odb_spec *spec, const char **text,
-                                    struct odb_error *err)
+static enum odb_status spec_options(struct odb_spec *spec, const char **text, struct odb_error *err)
 {
     const char *p = *text;
     while (*p == ',') {

@@ -32,11 +32,11 @@
  * reported costs more than waiting: the user sees the time and can cancel. */
 #define TARGET_TIMEOUT 600.0
 #define TARGET_WORDS 4096
-#define TARGET_SHOWN 400         /* of the last words in a message */
-#define TARGET_TICK_MS 100       /* how often cancel and deadline are looked at */
-#define TARGET_CHILD_FD 3        /* the child's end of the socket */
-#define TARGET_GRACE 2.0         /* seconds to end by itself when asked to */
-#define TARGET_TERM_GRACE 0.3    /* seconds between SIGTERM and SIGKILL */
+#define TARGET_SHOWN 400      /* of the last words in a message */
+#define TARGET_TICK_MS 100    /* how often cancel and deadline are looked at */
+#define TARGET_CHILD_FD 3     /* the child's end of the socket */
+#define TARGET_GRACE 2.0      /* seconds to end by itself when asked to */
+#define TARGET_TERM_GRACE 0.3 /* seconds between SIGTERM and SIGKILL */
 
 struct target_sent {
     char *name;                /* owned */
@@ -47,19 +47,19 @@ struct odb_target {
     struct odb_spec *spec; /* owned */
     double timeout;
     bool (*cancelled)(void *payload);
-    void *payload; /* borrowed: for cancelled */
+    void *payload;     /* borrowed: for cancelled */
     char *description; /* owned */
     struct odb_target_stats stats;
 
     /* the child */
-    pid_t pid; /* 0: none */
+    pid_t pid;          /* 0: none */
     int sock, words_fd; /* -1: closed */
-    char *scratch; /* owned */
+    char *scratch;      /* owned */
     bool loaded;
     double deadline;
     const char *doing; /* for messages */
     char words[TARGET_WORDS];
-    size_t n_words; /* printed since the last load; the ring holds the last of them */
+    size_t n_words;           /* printed since the last load; the ring holds the last of them */
     struct target_sent *sent; /* owned: inputs that the child still has */
     size_t n_sent;
 };
@@ -262,8 +262,11 @@ static enum odb_status target_ask(struct odb_target *target, const Odb__Wire__Re
                                   Odb__Wire__Reply__SayCase want, Odb__Wire__Reply **reply,
                                   struct odb_frame *frame, struct odb_error *err)
 {
-    struct odb_channel channel = {.in = target->sock, .out = target->sock, .local = true,
-                                  .wait = target_wait, .payload = target};
+    struct odb_channel channel = {.in = target->sock,
+                                  .out = target->sock,
+                                  .local = true,
+                                  .wait = target_wait,
+                                  .payload = target};
     target->doing = doing;
     target->deadline = target_now() + target->timeout;
     *frame = (struct odb_frame){0};
@@ -495,8 +498,7 @@ void odb_target_close(struct odb_target *target)
 }
 
 static void target_load_message(Odb__Wire__Load *message, const struct odb_load *load,
-                                const char *dir, struct odb_parcel *parcel,
-                                Odb__Wire__Blob *model)
+                                const char *dir, struct odb_parcel *parcel, Odb__Wire__Blob *model)
 {
     odb_parcel_add(parcel, model, load->bytes, load->size);
     message->model = model;
@@ -645,8 +647,7 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
     double begin = target_now();
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = NULL;
-    enum odb_status status =
-        target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
+    enum odb_status status = target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
     target->stats.run_seconds += target_now() - begin;
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target->spec->kind);
 }

@@ -76,8 +76,8 @@ static void load_identity(struct odb_executor *executor, enum odb_dtype dtype, b
     odb_buf_dispose(&bytes);
 }
 
-static enum odb_status run_identity(struct odb_executor *executor, enum odb_dtype dtype,
-                                    bool *same, struct odb_error *err)
+static enum odb_status run_identity(struct odb_executor *executor, enum odb_dtype dtype, bool *same,
+                                    struct odb_error *err)
 {
     const char *name = "y";
     struct odb_tensor *x, *y;
@@ -95,11 +95,12 @@ static enum odb_status run_identity(struct odb_executor *executor, enum odb_dtyp
 
 static void test_command__runs(void **state)
 {
-    static const char script[] = "[ \"$1\" = first ] && [ \"$2\" = 'a b' ] && [ $# = 3 ] || exit 5\n"
-                                 "[ \"$3\" = \"$PWD\" ] && [ -s model.onnx ] || exit 6\n"
-                                 "[ ! -e out_0.npy ] || exit 7\n"
-                                 "cp io.json ../../io.json\n"
-                                 "cp in_0.npy out_0.npy\necho noise";
+    static const char script[] =
+        "[ \"$1\" = first ] && [ \"$2\" = 'a b' ] && [ $# = 3 ] || exit 5\n"
+        "[ \"$3\" = \"$PWD\" ] && [ -s model.onnx ] || exit 6\n"
+        "[ ! -e out_0.npy ] || exit 7\n"
+        "cp io.json ../../io.json\n"
+        "cp in_0.npy out_0.npy\necho noise";
     const struct place *place = *state;
     struct odb_executor *executor = open_script(place, script);
     struct odb_error err = ODB_ERROR_INIT;
@@ -120,7 +121,8 @@ static void test_command__runs(void **state)
     assert_int_equal(json_unpack(io, "{s:i,s:s,s:[{s:s,s:s,s:s,s:o}],s:[{s:s,s:s,s:s}]}", "schema",
                                  &schema, "model", &model, "inputs", "name", &name[0], "file",
                                  &file[0], "dtype", &dtype[0], "shape", &shape, "outputs", "name",
-                                 &name[1], "file", &file[1], "dtype", &dtype[1]), 0);
+                                 &name[1], "file", &file[1], "dtype", &dtype[1]),
+                     0);
     assert_int_equal(schema, 1);
     assert_string_equal(model, "model.onnx");
     assert_string_equal(name[0], "x");
@@ -206,9 +208,13 @@ static void load_external(const struct place *place, struct odb_executor *execut
     odb_build_free(b);
     odb_tensor_unref(w);
     help_ok(odb_model_open(&model, path, &err), &err);
-    int y = odb_graph_value(model->graph, "y")->index, x = odb_graph_value(model->graph, "x")->index;
+    int y = odb_graph_value(model->graph, "y")->index,
+        x = odb_graph_value(model->graph, "x")->index;
     struct odb_port in = {.value = x}, out = {.value = y};
-    struct odb_extract what = {.inputs = &in, .n_inputs = 1, .outputs = &out, .n_outputs = 1,
+    struct odb_extract what = {.inputs = &in,
+                               .n_inputs = 1,
+                               .outputs = &out,
+                               .n_outputs = 1,
                                .weights = ODB_WEIGHTS_REFERENCE};
     help_ok(odb_model_extract(model, &what, &bytes, &err), &err);
     struct odb_load load = {.bytes = bytes.data, .size = bytes.len, .dir = place->dir};
@@ -255,8 +261,7 @@ static void test_command__weights_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs), CASE(types_without_npy), CASE(failures), CASE(no_program),
-        CASE(weights_beside),
+        CASE(runs), CASE(types_without_npy), CASE(failures), CASE(no_program), CASE(weights_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,7 +144,8 @@ static void test_fault__two_of_them(void **state)
     struct odb_tensor *out[3];
     struct odb_error err = ODB_ERROR_INIT;
     help_ok(run_chain("fault:scale,node=first,amount=1@fault:scale,node=#1,amount=1@cpu", "b", NULL,
-                      out, &err), &err);
+                      out, &err),
+            &err);
     help_floats_equal(out[2], (float[]){4, 16, 36, 64, 100, 144, 196, 256}, 8);
     free_outputs(out, 3);
 }
@@ -181,11 +182,15 @@ static void test_fault__cannot_be_planted(void **state)
 
 static void test_fault__wrong_spec(void **state)
 {
-    static const char *const bad[] = {
-        "fault:scale,node=b",           "fault:scale@cpu",          "fault@cpu",
-        "fault:melt,node=b@cpu",        "fault:nan,node=b,count=0@cpu",
-        "fault:nan,node=b,fused=1.5@cpu", "fault:scale,node=b,amount=x@cpu",
-        "fault:scale,node=b,size=3@cpu", "fault:scale,node=b@nonsense"};
+    static const char *const bad[] = {"fault:scale,node=b",
+                                      "fault:scale@cpu",
+                                      "fault@cpu",
+                                      "fault:melt,node=b@cpu",
+                                      "fault:nan,node=b,count=0@cpu",
+                                      "fault:nan,node=b,fused=1.5@cpu",
+                                      "fault:scale,node=b,amount=x@cpu",
+                                      "fault:scale,node=b,size=3@cpu",
+                                      "fault:scale,node=b@nonsense"};
     for (size_t i = 0; i < ODB_COUNT(bad); i++) {
         struct odb_executor *fault = NULL;
         struct odb_error err = ODB_ERROR_INIT;
@@ -193,8 +198,7 @@ static void test_fault__wrong_spec(void **state)
     }
     struct odb_tensor *out[3];
     struct odb_error err = ODB_ERROR_INIT;
-    assert_int_equal(run_chain("fault:scale,node=nowhere@cpu", NULL, NULL, out, &err),
-                     ODB_E_USAGE);
+    assert_int_equal(run_chain("fault:scale,node=nowhere@cpu", NULL, NULL, out, &err), ODB_E_USAGE);
     help_has_text(&err, "nowhere");
     assert_int_equal(run_chain("fault:scale,node=#9@cpu", NULL, NULL, out, &err), ODB_E_USAGE);
 }
@@ -238,9 +242,13 @@ static float first_of_prefix(const char *spec, bool with_third)
     odb_build_output_typed(b, name, ODB_F32, 2, (int64_t[]){2, 4});
     odb_build_bytes(b, &bytes);
     odb_build_free(b);
-    struct odb_load load = {.bytes = bytes.data, .size = bytes.len, .dir = ".",
-                            .node_index = original, .n_nodes = with_third ? 3 : 2,
-                            .original_outputs = originals, .n_original_outputs = 2};
+    struct odb_load load = {.bytes = bytes.data,
+                            .size = bytes.len,
+                            .dir = ".",
+                            .node_index = original,
+                            .n_nodes = with_third ? 3 : 2,
+                            .original_outputs = originals,
+                            .n_original_outputs = 2};
     help_ok(odb_executor_load(fault, &load, &err), &err);
     help_ok(odb_executor_run(fault, &in, 1, &name, 1, &out, &err), &err);
     float first = (float)odb_tensor_f64(out, 0);

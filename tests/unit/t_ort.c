@@ -6,10 +6,10 @@
 
 #include <unistd.h>
 
-#define NEED_ORT()                                                                               \
-    do {                                                                                         \
-        if (!help_has_ort())                                                                     \
-            skip();                                                                              \
+#define NEED_ORT()                                                                                 \
+    do {                                                                                           \
+        if (!help_has_ort())                                                                       \
+            skip();                                                                                \
     } while (0)
 
 static struct odb_executor *open_ort(const char *spec)
@@ -68,8 +68,9 @@ static void test_ort__runs(void **state)
 
 static void test_ort__wrong_options(void **state)
 {
-    static const char *const bad[] = {"ort:x", "ort,opt=some", "ort,threads=-1", "ort,threads=a",
-                                      "ort,mode=quick", "ort,library=no-such-file", "ort,x=1"};
+    static const char *const bad[] = {"ort:x",         "ort,opt=some",   "ort,threads=-1",
+                                      "ort,threads=a", "ort,mode=quick", "ort,library=no-such-file",
+                                      "ort,x=1"};
     for (size_t i = 0; i < ODB_COUNT(bad); i++) {
         struct odb_executor *ort = NULL;
         struct odb_error err = ODB_ERROR_INIT;
@@ -199,8 +200,7 @@ static void test_ort__missing_input(void **state)
     assert_int_equal(odb_executor_run(ort, &in, 1, help_chain_outputs, 2, out, &err),
                      ODB_E_EXECUTOR); /* no model */
     help_ok(odb_executor_load(ort, &load, &err), &err);
-    assert_int_equal(odb_executor_run(ort, NULL, 0, help_chain_outputs, 2, out, &err),
-                     ODB_E_INPUT);
+    assert_int_equal(odb_executor_run(ort, NULL, 0, help_chain_outputs, 2, out, &err), ODB_E_INPUT);
     help_has_text(&err, "'x'");
     assert_int_equal(odb_executor_run(ort, &in, 1, help_chain_outputs, 2, out, &err),
                      ODB_E_EXECUTOR);
@@ -222,8 +222,7 @@ static void test_ort__refusals(void **state)
         enum odb_status status;
         const char *text, *remedy;
     } cases[] = {
-        {99, 17, "Relu", ODB_F32, ODB_E_EXECUTOR, "Unsupported model IR version: 99",
-         "ir_version"},
+        {99, 17, "Relu", ODB_F32, ODB_E_EXECUTOR, "Unsupported model IR version: 99", "ir_version"},
         {8, 99, "Relu", ODB_F32, ODB_E_EXECUTOR, "is till opset", "older opset"},
         {8, 17, "Erf", ODB_F64, ODB_UNSUPPORTED, "Could not find an implementation for Erf",
          "no kernel"},

@@ -102,8 +102,7 @@ static enum odb_status run_chain(struct odb_target *target, struct odb_tensor *o
 {
     struct odb_tensor *x = help_floats(2, 4, help_x);
     struct odb_named in = {"x", x};
-    enum odb_status status =
-        odb_target_run(target, &in, 1, help_chain_outputs, 2, outputs, err);
+    enum odb_status status = odb_target_run(target, &in, 1, help_chain_outputs, 2, outputs, err);
     odb_tensor_unref(x);
     return status;
 }
@@ -204,8 +203,13 @@ static void test_target__sizes(void **state)
 
 static void test_target__wrong_spec(void **state)
 {
-    static const char *const bad[] = {"nonsense", "cpu:f17", "cpu,option=1", "cpu@cpu",
-                                      "cpu,timeout=0", "cpu,timeout=soon", "",
+    static const char *const bad[] = {"nonsense",
+                                      "cpu:f17",
+                                      "cpu,option=1",
+                                      "cpu@cpu",
+                                      "cpu,timeout=0",
+                                      "cpu,timeout=soon",
+                                      "",
                                       "fault:scale,node=x@cpu:f17"};
     for (size_t i = 0; i < ODB_COUNT(bad); i++) {
         struct odb_target *target = NULL;
@@ -325,7 +329,8 @@ static void test_target__flood(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     assert_int_equal(open_stand_in(state,
                                    "head -c 20000000 /dev/zero | tr '\\0' x >&2;"
-                                   "printf '\\033[31mthe end\\n\\n'; kill -ABRT $$", &err),
+                                   "printf '\\033[31mthe end\\n\\n'; kill -ABRT $$",
+                                   &err),
                      ODB_E_EXECUTOR);
     help_has_text(&err, "SIGABRT");
     help_has_text(&err, "xxx\\x1b[31mthe end");
@@ -334,23 +339,24 @@ static void test_target__flood(void **state)
 
 static void test_target__garbage(void **state)
 {
-    static const char *const scripts[] = {
-        "printf 'this is not a message of any kind' >&3; sleep 60",
-        /* a header that promises 2^63 bytes */
-        "printf 'ODBX\\001\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 60",
-        /* a descriptor that never comes */
-        "printf 'ODBX\\001\\0\\001\\0\\0\\0\\0\\0\\0\\0\\0\\0\\001\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 60",
-        /* three bytes that are no reply */
-        "printf 'ODBX\\001\\0\\0\\0\\003\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0abc' >&3; sleep 60",
-        /* an empty reply */
-        "printf 'ODBX\\001\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 60",
-        /* another version */
-        "printf 'ODBX\\002\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 60",
+    /* printf's octal numbers: 24 bytes of header, then what it promises or not */
+#define ZERO4 "\\0\\0\\0\\0"
+    static const char *const replies[] = {
+        "this is not a message of any kind",
+        "ODBX\\001\\0\\0\\0" ZERO4 "\\0\\0\\0\\200" ZERO4 ZERO4, /* promises 2^63 bytes */
+        "ODBX\\001\\0\\001\\0" ZERO4 ZERO4
+        "\\001\\0\\0\\0" ZERO4, /* a descriptor, and none comes */
+        "ODBX\\001\\0\\0\\0\\003\\0\\0\\0" ZERO4 ZERO4 ZERO4 "abc", /* no reply */
+        "ODBX\\001\\0\\0\\0" ZERO4 ZERO4 ZERO4 ZERO4,               /* an empty reply */
+        "ODBX\\002\\0\\0\\0" ZERO4 ZERO4 ZERO4 ZERO4,               /* another version */
     };
-    for (size_t i = 0; i < ODB_COUNT(scripts); i++) {
+#undef ZERO4
+    for (size_t i = 0; i < ODB_COUNT(replies); i++) {
         struct odb_error err = ODB_ERROR_INIT;
         double begin = seconds();
-        assert_int_equal(open_stand_in(state, scripts[i], &err), ODB_E_EXECUTOR);
+        char script[200];
+        snprintf(script, sizeof script, "printf '%s' >&3; sleep 60", replies[i]);
+        assert_int_equal(open_stand_in(state, script, &err), ODB_E_EXECUTOR);
         help_has_text(&err, "a broken message while starting");
         assert_true(seconds() - begin < 1.5);
     }
@@ -451,11 +457,11 @@ static void test_target__lying_values(void **state)
         size_t n_dims;
         Odb__Wire__Blob *data;
     } cases[] = {
-        {0, ODB_F32, 0, &huge, 1, &inside},   {0, ODB_F32, 0, &one, 1, NULL},
-        {0, ODB_F32, 0, dims, 20, &inside},   {0, ODB_F32, 0, &one, 1, &outside},
+        {0, ODB_F32, 0, &huge, 1, &inside},    {0, ODB_F32, 0, &one, 1, NULL},
+        {0, ODB_F32, 0, dims, 20, &inside},    {0, ODB_F32, 0, &one, 1, &outside},
         {0, ODB_STRING, 0, &many, 1, &inside}, {0, ODB_STRING, 0, &one, 1, &inside},
-        {0, 77, 0, &one, 1, &inside},         {0, ODB_UNDEFINED, 0, &one, 1, &inside},
-        {9, ODB_F32, 0, &one, 1, &inside},    {ODB_SEQUENCE, 0, 4000000000u, NULL, 0, NULL},
+        {0, 77, 0, &one, 1, &inside},          {0, ODB_UNDEFINED, 0, &one, 1, &inside},
+        {9, ODB_F32, 0, &one, 1, &inside},     {ODB_SEQUENCE, 0, 4000000000u, NULL, 0, NULL},
     };
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         odb__wire__tensor__init(&bad);
@@ -542,10 +548,9 @@ static void test_target__orphan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs),  CASE(sizes),  CASE(wrong_spec), CASE(says_no), CASE(no_program),
-        CASE(crash), CASE(hang),   CASE(cancel),     CASE(exit),    CASE(flood),
-        CASE(garbage), CASE(short_message), CASE(left_behind), CASE(orphan),
-        CASE(lying_values),
+        CASE(runs),    CASE(sizes),         CASE(wrong_spec),  CASE(says_no), CASE(no_program),
+        CASE(crash),   CASE(hang),          CASE(cancel),      CASE(exit),    CASE(flood),
+        CASE(garbage), CASE(short_message), CASE(left_behind), CASE(orphan),  CASE(lying_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
