@@ -125,6 +125,31 @@ static enum odb_status act_gelu_of(struct odb_kern *k)
     return ODB_KERN_FAIL(k, "attribute approximate must be none or tanh, not '%s'", approximate);
 }
 
+/* --- Shrink ----------------------------------------------------------------------------------- */
+
+/* Integers are compared with fractions, so they are computed in the type that holds all of them
+ * and double as well. */
+ODB_INLINE uint64_t act_shrink_int(long double x, const struct act_constants *c)
+{
+    long double y = x < -c->p ? x + c->q : x > c->p ? x - c->q : 0;
+    return y < 0 ? (uint64_t)(int64_t)y : (uint64_t)y;
+}
+
+#define ACT_SHRINK ((const struct act_constants *)arg)
+ODB_EW_FLOATS(ODB_EW_LOOP1_SAME, shrink,
+              a < -ACT_SHRINK->p  ? a + ACT_SHRINK->q
+              : a > ACT_SHRINK->p ? a - ACT_SHRINK->q
+                                  : 0)
+ODB_EW_INTS(ODB_EW_LOOP1_SAME, shrink, act_shrink_int(a, ACT_SHRINK))
+static const odb_ew_loop ew_shrink[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, shrink)
+                                                           ODB_EW_INTS(ODB_EW_SLOT, shrink)};
+
+static enum odb_status act_shrink(struct odb_kern *k)
+{
+    struct act_constants c = {odb_kern_float(k, "lambd", 0.5), odb_kern_float(k, "bias", 0)};
+    return odb_ew_run(k, ew_shrink, &c);
+}
+
 /* --- two operands ----------------------------------------------------------------------------- */
 
 #define ACT_PAIR(name, of_float)                                                                 \
@@ -232,6 +257,7 @@ ACT_ATTRS(hard, ACT_ATTR("alpha", "0.2"), ACT_ATTR("beta", "0.5"))
 ACT_ATTRS(selu_1, ACT_ATTR("alpha", "1.6732"), ACT_ATTR("gamma", "1.0507"))
 ACT_ATTRS(selu, ACT_ATTR("alpha", "1.67326319217681884765625"),
           ACT_ATTR("gamma", "1.05070102214813232421875"))
+ACT_ATTRS(shrink, ACT_ATTR("bias", "0.0"), ACT_ATTR("lambd", "0.5"))
 ACT_ATTRS(gelu, {"approximate", ODB_ATTR_STRING, "none", false})
 ACT_ATTRS(quick, ACT_ATTR("alpha", "1.702"))
 
@@ -249,6 +275,8 @@ const struct odb_op odb_ops_activation[] = {
     ACT_ROW("LeakyRelu", 1, 0, ew_run_leaky_relu, .attrs = act_leaky_attrs),
     ACT_ROW("ThresholdedRelu", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, ew_run_thresholded_relu,
             .attrs = act_alpha_attrs),
+    ODB_EW_ROW("Shrink", 9, 1, ODB_T_NUMBER, ODB_OP_REAL | ODB_OP_BOUNDARY, odb_infer_same,
+               act_shrink, .attrs = act_shrink_attrs),
     ACT_ROW("HardSigmoid", 1, 0, ew_run_hard_sigmoid, .attrs = act_hard_attrs),
     ACT_ROW("HardSwish", 14, 0, ew_run_hard_swish),
     ACT_ROW("Softsign", 1, 0, ew_run_softsign),
