@@ -825,6 +825,67 @@ static void test_quantize__dynamic(void **state)
                NULL});
 }
 
+/* --- the table ----------------------------------------------------------------------------------- */
+
+/* Whatever type a row allows, its kernel knows, in every precision. */
+static void assert_row_keeps_its_word(const struct odb_op *op, enum odb_dtype dtype)
+{
+    static const struct odb_attr attrs[] = {
+        {.name = "to", .type = ODB_ATTR_INT, .i = ODB_F16},
+        {.name = "direction", .type = ODB_ATTR_STRING, .s = {"LEFT", 4}},
+        {.name = "fmod", .type = ODB_ATTR_INT, .i = 1},
+        {.name = "output_dtype", .type = ODB_ATTR_INT, .i = ODB_F16},
+    };
+    bool quantizes = strcmp(op->name, "QuantizeLinear") == 0; /* not to a half */
+    struct odb_tensor *in[MAX_IN] = {NULL};
+    int64_t dims[1] = {3};
+    uint32_t mask = ODB_T_ANY;
+    for (int i = 0; i < op->min_in; i++) {
+        mask = i < 4 && op->types[i] ? op->types[i] : mask;
+        enum odb_dtype type = mask & ODB_BIT(dtype) ? dtype : (enum odb_dtype)__builtin_ctz(mask);
+        int rank = strstr(op->name, "antizeLinear") && i == 1 ? 0 : 1;
+        assert_int_equal(odb_tensor_new(&in[i], type, rank, dims, NULL), ODB_OK);
+        for (size_t e = 0; e < in[i]->count && type != ODB_STRING; e++)
+            odb_store_f64(type, in[i]->data, e, 1);
+        for (size_t e = 0; e < in[i]->count && type == ODB_STRING; e++)
+            assert_int_equal(odb_tensor_set_string(in[i], e, "1", 1, NULL), ODB_OK);
+    }
+    for (int p = ODB_PREC_NATIVE; p <= ODB_PREC_NOISY; p++) {
+        struct odb_tensor *out[MAX_OUT] = {NULL};
+        bool wanted[MAX_OUT] = {true, true, true};
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_call call = {.op = op, .opset = op->since, .n_in = op->min_in,
+                                .n_out = op->min_out, .precision = (enum odb_precision)p,
+                                .in = (const struct odb_tensor *const *)in, .wanted = wanted,
+                                .attrs = {attrs, ODB_COUNT(attrs) - (quantizes ? 1 : 0)}};
+        if (odb_op_run(&call, out, &err) != ODB_OK)
+            fail_msg("%s-%d of %s, precision %d: %s", op->name, op->since,
+                     odb_dtype_info(dtype)->name, p, err.what);
+        for (int i = 0; i < call.n_out; i++) {
+            bool is_double = !odb_dtype_is_float(out[i]->dtype) || out[i]->dtype == ODB_F64;
+            assert_true(p != ODB_PREC_F64 || is_double);
+            odb_tensor_unref(out[i]);
+        }
+    }
+    for (int i = 0; i < op->min_in; i++)
+        odb_tensor_unref(in[i]);
+}
+
+static void test_elementwise__masks(void **state)
+{
+    (void)state;
+    extern const struct odb_op odb_ops_unary[], odb_ops_binary[], odb_ops_compare[],
+        odb_ops_choose[], odb_ops_activation[], odb_ops_cast[], odb_ops_quantize[];
+    const struct odb_op *const families[] = {
+        odb_ops_unary,      odb_ops_binary, odb_ops_compare, odb_ops_choose,
+        odb_ops_activation, odb_ops_cast,   odb_ops_quantize};
+    for (size_t f = 0; f < ODB_COUNT(families); f++)
+        for (const struct odb_op *op = families[f]; op->name; op++)
+            for (int t = 1; t < ODB_DTYPE_COUNT; t++)
+                if (op->types[0] & ODB_BIT(t) && !(strcmp(op->name, "Cast") == 0 && op->since < 6))
+                    assert_row_keeps_its_word(op, (enum odb_dtype)t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -849,6 +910,7 @@ int main(void)
         cmocka_unit_test(test_quantize__linear),
         cmocka_unit_test(test_quantize__back),
         cmocka_unit_test(test_quantize__dynamic),
+        cmocka_unit_test(test_elementwise__masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
