@@ -37,10 +37,11 @@ struct criterion_row {
 
 static const struct criterion_row criterion_table[ODB_CRITERION_COUNT];
 
-/* --- text ---------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
-static enum odb_status criterion_bad_argument(struct odb_error *err, const struct criterion_row *row,
-                                              const char *text, int at)
+static enum odb_status criterion_bad_argument(struct odb_error *err,
+                                              const struct criterion_row *row, const char *text,
+                                              int at)
 {
     odb_fail(err, ODB_E_USAGE, "tolerance '%s': argument %d is missing or out of range", text,
              at + 1);
@@ -93,7 +94,8 @@ enum odb_status odb_criterion_parse(struct odb_criterion *out, const char *text,
             return ODB_OK;
         }
     }
-    odb_fail(err, ODB_E_USAGE, "no tolerance is called '%.*s'", (int)ODB_MIN(len, (size_t)64), text);
+    odb_fail(err, ODB_E_USAGE, "no tolerance is called '%.*s'", (int)ODB_MIN(len, (size_t)64),
+             text);
     return odb_error_remedy(err, "choose noise, allclose, decimal, diff2, diff3, ulp or cosine");
 }
 
@@ -131,7 +133,7 @@ const char *odb_criterion_usage(size_t i, const char **help)
     return criterion_table[i].usage;
 }
 
-/* --- judging ------------------------------------------------------------------------------------- */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static void criterion_say(char *reason, size_t size, const char *fmt, ...) ODB_PRINTF(3, 4);
 
@@ -220,7 +222,7 @@ const char *odb_noise_reason(const struct odb_metrics *m, double noise, double f
     return buf;
 }
 
-/* --- the fixed ones ------------------------------------------------------------------------------ */
+/* --- the fixed ones --------------------------------------------------------------------------- */
 
 /* Containers go item by item; indices of sparse tensors and keys of maps must be equal. */
 static size_t criterion_count_bad(const struct odb_criterion *c, const struct odb_tensor *e,
@@ -283,25 +285,56 @@ static bool criterion_cosine(const struct odb_criterion *c, const struct criteri
 #define REQUIRED NAN
 
 static const struct criterion_row criterion_table[ODB_CRITERION_COUNT] = {
-    [ODB_CRITERION_NOISE] = {"noise", "noise[:FACTOR]",
+    [ODB_CRITERION_NOISE] = {"noise",
+                             "noise[:FACTOR]",
                              "error of at most FACTOR (10) times what rounding alone does",
-                             {{10, 0, INFINITY, false}}, 1, false, NULL},
-    [ODB_CRITERION_ALLCLOSE] = {"allclose", "allclose[:RTOL[,ATOL]]",
+                             {{10, 0, INFINITY, false}},
+                             1,
+                             false,
+                             NULL},
+    [ODB_CRITERION_ALLCLOSE] = {"allclose",
+                                "allclose[:RTOL[,ATOL]]",
                                 "|e-b| <= ATOL + RTOL*|b| everywhere, no NaN (1e-5, 1e-8)",
-                                {{1e-5, 0, INFINITY, false}, {1e-8, 0, INFINITY, false}}, 2, true,
+                                {{1e-5, 0, INFINITY, false}, {1e-8, 0, INFINITY, false}},
+                                2,
+                                true,
                                 criterion_elements},
-    [ODB_CRITERION_DECIMAL] = {"decimal", "decimal:N", "equal to N decimals: |e-b| < 1.5 * 10^-N",
-                               {{REQUIRED, -300, 300, true}}, 1, true, criterion_elements},
-    [ODB_CRITERION_DIFF2] = {"diff2", "diff2:X", "sqrt(sum (e-b)^2 / sum b^2) of at most X",
-                             {{REQUIRED, 0, INFINITY, false}}, 1, false, criterion_diff2},
-    [ODB_CRITERION_DIFF3] = {"diff3", "diff3:MAX[,MEAN[,TH]]",
+    [ODB_CRITERION_DECIMAL] = {"decimal",
+                               "decimal:N",
+                               "equal to N decimals: |e-b| < 1.5 * 10^-N",
+                               {{REQUIRED, -300, 300, true}},
+                               1,
+                               true,
+                               criterion_elements},
+    [ODB_CRITERION_DIFF2] = {"diff2",
+                             "diff2:X",
+                             "sqrt(sum (e-b)^2 / sum b^2) of at most X",
+                             {{REQUIRED, 0, INFINITY, false}},
+                             1,
+                             false,
+                             criterion_diff2},
+    [ODB_CRITERION_DIFF3] = {"diff3",
+                             "diff3:MAX[,MEAN[,TH]]",
                              "relative (where |b| > TH) or absolute difference, its largest and "
                              "its mean",
-                             {{REQUIRED, 0, INFINITY, false}, {INFINITY, 0, INFINITY, false},
+                             {{REQUIRED, 0, INFINITY, false},
+                              {INFINITY, 0, INFINITY, false},
                               {-1, 0, INFINITY, false}},
-                             3, false, criterion_diff3},
-    [ODB_CRITERION_ULP] = {"ulp", "ulp:N", "at most N representable numbers apart",
-                           {{REQUIRED, 0, INFINITY, false}}, 1, false, criterion_ulp},
-    [ODB_CRITERION_COSINE] = {"cosine", "cosine:MIN", "cosine of the two values of at least MIN",
-                              {{REQUIRED, -1, 1, false}}, 1, false, criterion_cosine},
+                             3,
+                             false,
+                             criterion_diff3},
+    [ODB_CRITERION_ULP] = {"ulp",
+                           "ulp:N",
+                           "at most N representable numbers apart",
+                           {{REQUIRED, 0, INFINITY, false}},
+                           1,
+                           false,
+                           criterion_ulp},
+    [ODB_CRITERION_COSINE] = {"cosine",
+                              "cosine:MIN",
+                              "cosine of the two values of at least MIN",
+                              {{REQUIRED, -1, 1, false}},
+                              1,
+                              false,
+                              criterion_cosine},
 };

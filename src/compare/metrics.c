@@ -34,7 +34,7 @@ enum { METRICS_LANES = 8, METRICS_CHUNK = 1024, METRICS_BLOCK = 16 * METRICS_CHU
 struct metrics_sums {
     size_t finite, nan_both, nan_ref_only, nan_target_only, inf_both, inf_mismatch;
     size_t more, less, whole, not_close; /* whole: integer parts differ */
-    size_t first_mismatch; /* of NaN or Inf; ODB_NOWHERE */
+    size_t first_mismatch;               /* of NaN or Inf; ODB_NOWHERE */
     double max_ad, max_rel, max_d3, max_ulp;
     double ad, ab, d3, mape;
     long double d2, b2, e2, eb; /* wide, so that squares of doubles have room */
@@ -63,7 +63,7 @@ struct metrics_job {
     struct metrics_sums *blocks;
 };
 
-/* --- lanes --------------------------------------------------------------------------------------- */
+/* --- lanes ------------------------------------------------------------------------------------ */
 
 /* Macros, because vectors in a signature would tie the calling convention to the machine. */
 typedef double metrics_vec __attribute__((vector_size(32)));
@@ -72,10 +72,13 @@ typedef int64_t metrics_mask __attribute__((vector_size(32)));
 #define VEC_AT(array, i) (*(const metrics_vec *)((array) + (i)))
 #define VEC_AND(x, mask) ((metrics_vec)((metrics_mask)(x) & (mask)))
 #define VEC_ABS(x) VEC_AND(x, (metrics_mask){} + INT64_MAX)
-#define VEC_PICK(mask, x, y) ((metrics_vec)(((mask) & (metrics_mask)(x)) | (~(mask) & (metrics_mask)(y))))
+#define VEC_PICK(mask, x, y)                                                                       \
+    ((metrics_vec)(((mask) & (metrics_mask)(x)) | (~(mask) & (metrics_mask)(y))))
 #define VEC_MAX(x, y) VEC_PICK((x) > (y), x, y)
 /* The two vectors of every step, as v. */
-#define VEC_STEPS(n) for (size_t i = 0; i < (n); i += METRICS_LANES) for (int v = 0; v < 2; v++)
+#define VEC_STEPS(n)                                                                               \
+    for (size_t i = 0; i < (n); i += METRICS_LANES)                                                \
+        for (int v = 0; v < 2; v++)
 
 static inline double metrics_total(const metrics_vec *v)
 {
@@ -102,7 +105,8 @@ METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct 
 {
     metrics_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
     metrics_mask differ[2] = {0};
-    VEC_STEPS(n) {
+    VEC_STEPS(n)
+    {
         metrics_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
         ad[v] += d;
         b2[v] += b * b;
@@ -120,7 +124,8 @@ METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struc
 {
     metrics_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
                 max[2] = {0};
-    VEC_STEPS(n) {
+    VEC_STEPS(n)
+    {
         metrics_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
         ad[v] += d;
         ab[v] += VEC_ABS(b);
@@ -145,7 +150,8 @@ METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, doub
 {
     metrics_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0}, max_rel[2] = {0};
     metrics_mask far[2] = {0};
-    VEC_STEPS(n) {
+    VEC_STEPS(n)
+    {
         metrics_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
         metrics_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
         metrics_vec local = VEC_PICK(a > th, relative, d);
@@ -165,13 +171,14 @@ METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, doub
 
 /* The integer part of x >= 0. Adding and taking away 2^52 rounds to nearest; beyond it, every
  * double is an integer. */
-#define VEC_FLOOR(x, rounded)                                                                    \
-    VEC_PICK((x) < 0x1p52, (rounded) - VEC_AND((metrics_vec){} + 1, (rounded) > (x)), x)
+#define VEC_FLOOR(x, rounded)                                                                      \
+    VEC_PICK((x) < 0x1p52, (rounded)-VEC_AND((metrics_vec){} + 1, (rounded) > (x)), x)
 
 METRICS_BODY metrics_counts_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
 {
     metrics_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
-    VEC_STEPS(n) {
+    VEC_STEPS(n)
+    {
         metrics_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v);
         metrics_vec x = VEC_ABS(e), y = VEC_ABS(b);
         metrics_vec rx = x + 0x1p52 - 0x1p52, ry = y + 0x1p52 - 0x1p52;
@@ -206,35 +213,35 @@ METRICS_BODY metrics_ulp32_body(const struct metrics_chunk *c, size_t n, double 
 }
 
 /* The bodies once more for machines with wider registers: same lanes, same results. */
-#define METRICS_VARIANT(suffix, attributes)                                                      \
-    attributes static void metrics_light##suffix(const struct metrics_chunk *c, size_t n,        \
-                                                 struct metrics_part *p)                         \
-    {                                                                                            \
-        metrics_light_body(c, n, p);                                                             \
-    }                                                                                            \
-    attributes static void metrics_full##suffix(const struct metrics_chunk *c, size_t n,         \
-                                                double th, struct metrics_part *p)               \
-    {                                                                                            \
-        metrics_moments_body(c, n, p);                                                           \
-        metrics_relative_body(c, n, th, p);                                                      \
-        metrics_counts_body(c, n, p);                                                            \
-    }                                                                                            \
-    attributes static void metrics_ulp32##suffix(const struct metrics_chunk *c, size_t n,        \
-                                                 double *ulps)                                   \
-    {                                                                                            \
-        metrics_ulp32_body(c, n, ulps);                                                          \
+#define METRICS_VARIANT(suffix, attributes)                                                        \
+    attributes static void metrics_light##suffix(const struct metrics_chunk *c, size_t n,          \
+                                                 struct metrics_part *p)                           \
+    {                                                                                              \
+        metrics_light_body(c, n, p);                                                               \
+    }                                                                                              \
+    attributes static void metrics_full##suffix(const struct metrics_chunk *c, size_t n,           \
+                                                double th, struct metrics_part *p)                 \
+    {                                                                                              \
+        metrics_moments_body(c, n, p);                                                             \
+        metrics_relative_body(c, n, th, p);                                                        \
+        metrics_counts_body(c, n, p);                                                              \
+    }                                                                                              \
+    attributes static void metrics_ulp32##suffix(const struct metrics_chunk *c, size_t n,          \
+                                                 double *ulps)                                     \
+    {                                                                                              \
+        metrics_ulp32_body(c, n, ulps);                                                            \
     }
 
 METRICS_VARIANT(, METRICS_HOT)
 #if defined(__x86_64__)
 METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
-#define METRICS_CALL(name, ...)                                                                  \
+#define METRICS_CALL(name, ...)                                                                    \
     (__builtin_cpu_supports("avx2") ? name##_avx2(__VA_ARGS__) : name(__VA_ARGS__))
 #else
 #define METRICS_CALL(name, ...) name(__VA_ARGS__)
 #endif
 
-/* --- units in the last place --------------------------------------------------------------------- */
+/* --- units in the last place ------------------------------------------------------------------ */
 
 static double metrics_ulp64(const struct metrics_chunk *c, size_t n)
 {
@@ -245,7 +252,8 @@ static double metrics_ulp64(const struct metrics_chunk *c, size_t n)
         memcpy(&y, &c->b[i], sizeof y);
         x = x < 0 ? INT64_MIN - x : x;
         y = y < 0 ? INT64_MIN - y : y;
-        double d = x > y ? (double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
+        double d =
+            x > y ? (double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
         max = d > max ? d : max;
     }
     return max;
@@ -274,11 +282,12 @@ static double metrics_ulps(enum odb_dtype dtype, const struct metrics_chunk *c, 
     }
     for (size_t i = 0; i < n; i++)
         if (c->e[i] != c->b[i])
-            max = fmax(max, fabs(metrics_ordered(dtype, c->e[i]) - metrics_ordered(dtype, c->b[i])));
+            max =
+                fmax(max, fabs(metrics_ordered(dtype, c->e[i]) - metrics_ordered(dtype, c->b[i])));
     return max;
 }
 
-/* --- chunks and blocks --------------------------------------------------------------------------- */
+/* --- chunks and blocks ------------------------------------------------------------------------ */
 
 static void metrics_load(double *out, enum odb_dtype dtype, const void *data, size_t first,
                          size_t n)
@@ -454,7 +463,7 @@ static bool metrics_out_of_range(const struct metrics_job *job, const struct met
     return s->finite && (s->b2 < tiny || (!job->light && s->max_ad > 0 && s->d2 < tiny));
 }
 
-/* --- one pair of tensors ------------------------------------------------------------------------- */
+/* --- one pair of tensors ---------------------------------------------------------------------- */
 
 static enum odb_dtype metrics_part_type(enum odb_dtype dtype)
 {
@@ -557,7 +566,7 @@ static size_t metrics_count_exact(const struct odb_tensor *e, const struct odb_t
     return differing;
 }
 
-/* --- everything about a value -------------------------------------------------------------------- */
+/* --- everything about a value ----------------------------------------------------------------- */
 
 struct metrics_total {
     struct odb_metrics *out;
@@ -603,10 +612,9 @@ static void metrics_add_numbers(struct metrics_total *t, const struct odb_tensor
          : s.max_ad > 0                  ? metrics_find(&job, block, s.max_ad)
                                          : ODB_NOWHERE;
     if (at != ODB_NOWHERE)
-        metrics_set_worst(t, item, at / job.per_element,
-                          s.first_mismatch != ODB_NOWHERE ? INFINITY : s.max_ad,
-                          odb_load_f64(job.e_type, e->data, at),
-                          odb_load_f64(job.b_type, b->data, at));
+        metrics_set_worst(
+            t, item, at / job.per_element, s.first_mismatch != ODB_NOWHERE ? INFINITY : s.max_ad,
+            odb_load_f64(job.e_type, e->data, at), odb_load_f64(job.b_type, b->data, at));
     if (!metrics_is_exact(e->dtype))
         t->differing += s.more + s.less + s.nan_ref_only + s.nan_target_only;
     metrics_merge(&t->sums, &s);
@@ -705,7 +713,7 @@ static void metrics_finish(const struct metrics_total *t)
     m->all_close = s->not_close == 0;
 }
 
-/* --- public -------------------------------------------------------------------------------------- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 double odb_default_th(enum odb_dtype dtype)
 {

@@ -33,9 +33,9 @@ struct odb_metrics {
     size_t inf_mismatch; /* an infinity on one side, something else that is no NaN on the other */
     size_t differing;    /* pairs that are not equal; -0 equals +0, NaN equals NaN */
     size_t exact_differing; /* those among integers, bools and strings */
-    size_t item;         /* of a container: where the worst pair is */
-    size_t worst;        /* first element whose NaN or Inf does not match, else that with the
-                            largest distance, else the first that differs; ODB_NOWHERE: none */
+    size_t item;            /* of a container: where the worst pair is */
+    size_t worst;           /* first element whose NaN or Inf does not match, else that with the
+                               largest distance, else the first that differs; ODB_NOWHERE: none */
     double worst_e, worst_b;
 
     double error;      /* max|e-b| / rms(b); inf when b is all zero and e is not */
@@ -67,11 +67,11 @@ void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
 
 /* The part of it that a search asks for of every value of a model. */
 struct odb_distance {
-    double max_abs, mean_abs, rms;         /* finite family */
-    double error, error_mean;              /* over rms, as above */
+    double max_abs, mean_abs, rms; /* finite family */
+    double error, error_mean;      /* over rms, as above */
     size_t count, finite, differing;
-    size_t mismatched;  /* NaN or Inf patterns that differ */
-    bool exact;         /* integers, bools, strings: differing decides */
+    size_t mismatched; /* NaN or Inf patterns that differ */
+    bool exact;        /* integers, bools, strings: differing decides */
 };
 
 /* False, and *out zero, when the two are incomparable or are containers. */

@@ -112,7 +112,7 @@ bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tenso
     return numpy_check(&rule, evaluated, base, bad);
 }
 
-/* --- diff2 in float32 ---------------------------------------------------------------------------- */
+/* --- diff2 in float32 ------------------------------------------------------------------------- */
 
 struct numpy_pair {
     const struct odb_tensor *e, *b; /* e NULL: sum b^2 */
@@ -142,8 +142,7 @@ static float numpy_sum_pairwise(const struct numpy_pair *p, size_t first, size_t
     if (n > NUMPY_LEAF) {
         size_t half = n / 2;
         half -= half % 8;
-        return numpy_sum_pairwise(p, first, half) +
-               numpy_sum_pairwise(p, first + half, n - half);
+        return numpy_sum_pairwise(p, first, half) + numpy_sum_pairwise(p, first + half, n - half);
     }
     float v[NUMPY_LEAF], r[8];
     numpy_terms(p, first, n, v);

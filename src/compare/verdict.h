@@ -7,23 +7,23 @@
 
 #include <stdbool.h>
 
-#define ODB_VERDICT_LIST(X)                                                                      \
-    X(UNTESTED, "untested", "nobody has looked at it yet")                                       \
-    X(PASS, "pass", "agrees with the reference within its tolerance")                            \
-    X(FAIL, "fail", "differs from the reference by more than its tolerance")                     \
-    X(NAN, "nan", "NaN or Inf where the reference has none, or the other way round")             \
-    X(SHAPE, "shape", "has another shape than the reference")                                    \
-    X(DTYPE, "dtype", "has another element type than the reference")                             \
-    X(CRASH, "crash", "the target died on the way to it")                                        \
-    X(TIMEOUT, "timeout", "the target did not finish in its time")                               \
-    X(UNTESTABLE, "untestable", "the cut could not be built or run: no evidence either way")     \
+#define ODB_VERDICT_LIST(X)                                                                        \
+    X(UNTESTED, "untested", "nobody has looked at it yet")                                         \
+    X(PASS, "pass", "agrees with the reference within its tolerance")                              \
+    X(FAIL, "fail", "differs from the reference by more than its tolerance")                       \
+    X(NAN, "nan", "NaN or Inf where the reference has none, or the other way round")               \
+    X(SHAPE, "shape", "has another shape than the reference")                                      \
+    X(DTYPE, "dtype", "has another element type than the reference")                               \
+    X(CRASH, "crash", "the target died on the way to it")                                          \
+    X(TIMEOUT, "timeout", "the target did not finish in its time")                                 \
+    X(UNTESTABLE, "untestable", "the cut could not be built or run: no evidence either way")       \
     X(UNSUPPORTED, "unsupported", "there is no reference kernel for it")
 
 enum odb_verdict {
 #define ODB_VERDICT_ENUM(name, text, help) ODB_VERDICT_##name,
     ODB_VERDICT_LIST(ODB_VERDICT_ENUM)
 #undef ODB_VERDICT_ENUM
-    ODB_VERDICT_COUNT
+        ODB_VERDICT_COUNT
 };
 
 /* "pass", …; "?" for a number that is no verdict. */

@@ -75,16 +75,13 @@ static const struct odb_dtype_info dtype_table[ODB_DTYPE_COUNT] = {
 };
 
 static const struct dtype_mini dtype_minis[ODB_DTYPE_COUNT] = {
-    [ODB_F16] = {5, 10, 15, MINI_IEEE},
-    [ODB_BF16] = {8, 7, 127, MINI_IEEE},
-    [ODB_F8E4M3FN] = {4, 3, 7, MINI_FN},
-    [ODB_F8E4M3FNUZ] = {4, 3, 8, MINI_FNUZ},
-    [ODB_F8E5M2] = {5, 2, 15, MINI_IEEE},
-    [ODB_F8E5M2FNUZ] = {5, 2, 16, MINI_FNUZ},
+    [ODB_F16] = {5, 10, 15, MINI_IEEE},   [ODB_BF16] = {8, 7, 127, MINI_IEEE},
+    [ODB_F8E4M3FN] = {4, 3, 7, MINI_FN},  [ODB_F8E4M3FNUZ] = {4, 3, 8, MINI_FNUZ},
+    [ODB_F8E5M2] = {5, 2, 15, MINI_IEEE}, [ODB_F8E5M2FNUZ] = {5, 2, 16, MINI_FNUZ},
     [ODB_F4E2M1] = {2, 1, 1, MINI_NONE},
 };
 
-/* --- bits --------------------------------------------------------------------------------------- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 static inline uint64_t dtype_bits64(double v)
 {
@@ -120,7 +117,7 @@ static inline double dtype_pow2(int e)
     return dtype_from64((uint64_t)(e + 1023) << 52);
 }
 
-/* --- the general encoder and decoder ------------------------------------------------------------ */
+/* --- the general encoder and decoder ---------------------------------------------------------- */
 
 static double mini_decode(const struct dtype_mini *m, unsigned code)
 {
@@ -233,7 +230,7 @@ uint8_t odb_f64_to_f8(enum odb_dtype dtype, double v, bool saturate, enum odb_e8
     return (uint8_t)mini_encode(&dtype_minis[dtype], v, saturate);
 }
 
-/* --- float16 and bfloat16, branch-free ----------------------------------------------------------- */
+/* --- float16 and bfloat16, branch-free -------------------------------------------------------- */
 
 static inline uint16_t dtype_f32_to_f16(float v)
 {
@@ -292,7 +289,7 @@ float odb_bf16_to_f32(uint16_t v)
     return dtype_bf16_to_f32(v);
 }
 
-/* --- one element --------------------------------------------------------------------------------- */
+/* --- one element ------------------------------------------------------------------------------ */
 
 /* Raw bits of a 4- or 2-bit element. */
 static inline unsigned dtype_packed_get(const void *data, size_t i, unsigned bits)
@@ -503,16 +500,16 @@ void odb_store_i64(enum odb_dtype dtype, void *data, size_t i, int64_t v)
         dtype_store_u64(dtype, data, i, (uint64_t)v);
 }
 
-/* --- many elements ------------------------------------------------------------------------------- */
+/* --- many elements ---------------------------------------------------------------------------- */
 
-#define DTYPE_LOOP(name, from_t, to_t, expr)                                                     \
-    DTYPE_HOT static void name(void *restrict dst_, const void *restrict src_, size_t begin,     \
-                               size_t end)                                                       \
-    {                                                                                            \
-        to_t *restrict dst = dst_;                                                               \
-        const from_t *restrict src = src_;                                                       \
-        for (size_t i = begin; i < end; i++)                                                     \
-            dst[i] = (expr);                                                                     \
+#define DTYPE_LOOP(name, from_t, to_t, expr)                                                       \
+    DTYPE_HOT static void name(void *restrict dst_, const void *restrict src_, size_t begin,       \
+                               size_t end)                                                         \
+    {                                                                                              \
+        to_t *restrict dst = dst_;                                                                 \
+        const from_t *restrict src = src_;                                                         \
+        for (size_t i = begin; i < end; i++)                                                       \
+            dst[i] = (expr);                                                                       \
     }
 
 DTYPE_LOOP(loop_f32_f64, odb_f32, odb_f64, src[i])
@@ -533,7 +530,8 @@ DTYPE_LOOP(loop_i64_i32, odb_i64, odb_i32, (int32_t)src[i])
 typedef void (*dtype_loop_fn)(void *restrict dst, const void *restrict src, size_t begin,
                               size_t end);
 
-static const dtype_loop_fn dtype_loops[ODB_DTYPE_COUNT][ODB_DTYPE_COUNT] = { /* [to][from] */
+static const dtype_loop_fn dtype_loops[ODB_DTYPE_COUNT][ODB_DTYPE_COUNT] = {
+    /* [to][from] */
     [ODB_F64][ODB_F32] = loop_f32_f64,   [ODB_F32][ODB_F64] = loop_f64_f32,
     [ODB_F16][ODB_F32] = loop_f32_f16,   [ODB_F32][ODB_F16] = loop_f16_f32,
     [ODB_F64][ODB_F16] = loop_f16_f64,   [ODB_BF16][ODB_F32] = loop_f32_bf16,
@@ -642,7 +640,7 @@ DTYPE_HOT void odb_round_tf32(odb_f32 *x, size_t n)
     }
 }
 
-/* --- the table ----------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 const struct odb_dtype_info *odb_dtype_info(enum odb_dtype dtype)
 {

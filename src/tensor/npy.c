@@ -39,7 +39,7 @@ struct npy_parser {
     struct odb_error *err;
 };
 
-/* --- header -------------------------------------------------------------------------------------- */
+/* --- header ----------------------------------------------------------------------------------- */
 
 static enum odb_status npy_fail(struct npy_parser *p, const char *what)
 {
@@ -234,7 +234,7 @@ static enum odb_dtype npy_dtype(const struct npy_header *h)
     return ODB_UNDEFINED;
 }
 
-/* --- values -------------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 /* Calls for every element, in C order, with its place in the file's order. */
 struct npy_walk {
@@ -395,7 +395,7 @@ enum odb_status odb_npy_parse(struct odb_tensor **out, const void *data, size_t 
     return status;
 }
 
-/* --- reading files ------------------------------------------------------------------------------- */
+/* --- reading files ---------------------------------------------------------------------------- */
 
 struct npy_file {
     struct odb_storage base;
@@ -470,7 +470,7 @@ out:
     return status;
 }
 
-/* --- writing ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Next character of UTF-8 text; false where it is none. */
 static bool npy_next_utf8(const unsigned char **p, const unsigned char *end, uint32_t *c)
@@ -545,9 +545,9 @@ static void npy_put_header(struct odb_buf *buf, const struct odb_tensor *t, cons
     odb_buf_puts(buf, "), }");
     /* NumPy leaves room for the first dimension to grow in place. */
     char digits[32];
-    int grow = t->rank ? NPY_GROWTH_DIGITS - snprintf(digits, sizeof digits, "%lld",
-                                                      (long long)t->dims[0])
-                       : 0;
+    int grow =
+        t->rank ? NPY_GROWTH_DIGITS - snprintf(digits, sizeof digits, "%lld", (long long)t->dims[0])
+                : 0;
     size_t padding = NPY_ALIGN - (buf->len + (size_t)grow + 1) % NPY_ALIGN + (size_t)grow;
     odb_buf_printf(buf, "%*s\n", (int)padding, "");
     size_t len = buf->len - 10;

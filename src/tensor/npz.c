@@ -77,7 +77,7 @@ const char *odb_npz_name(const struct odb_npz *npz, size_t i)
     return npz->names.items[i];
 }
 
-/* --- reading ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct npz_bytes {
     struct odb_storage base;
@@ -148,7 +148,7 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
     return status;
 }
 
-/* --- writing ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct npz_member {
     struct odb_npy_image image;

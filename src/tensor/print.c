@@ -19,10 +19,10 @@ enum { PRINT_NUMBER = 400, PRINT_MAX_PRECISION = 60, PRINT_MAX_SHOWN = 1 << 16 }
 
 /* How the numbers of one component (real, imaginary) are written. */
 struct print_float {
-    bool scientific, plus; /* plus: positive numbers show their sign */
-    int precision;         /* digits behind the point: of all, or at most */
-    int left, right;       /* widths before and behind the point */
-    int exponent;          /* digits of the exponent */
+    bool scientific, plus;       /* plus: positive numbers show their sign */
+    int precision;               /* digits behind the point: of all, or at most */
+    int left, right;             /* widths before and behind the point */
+    int exponent;                /* digits of the exponent */
     bool any, odd, negative_inf; /* seen: finite numbers, others, -Inf */
     double largest, smallest;    /* magnitudes, 0 not counted */
 };
@@ -38,7 +38,7 @@ struct print_job {
     struct odb_buf word;        /* the element being written */
 };
 
-/* --- digits -------------------------------------------------------------------------------------- */
+/* --- digits ----------------------------------------------------------------------------------- */
 
 static bool print_same(enum odb_dtype dtype, double a, double b)
 {
@@ -101,7 +101,7 @@ static int print_scientific(char *out, enum odb_dtype dtype, double v, int preci
     return exponent;
 }
 
-/* --- columns of floats --------------------------------------------------------------------------- */
+/* --- columns of floats ------------------------------------------------------------------------ */
 
 static void print_float_see(struct print_float *f, double v)
 {
@@ -151,7 +151,11 @@ static void print_float_put(struct odb_buf *buf, const struct print_float *f, en
 {
     char text[PRINT_NUMBER];
     if (!isfinite(v)) {
-        snprintf(text, sizeof text, "%s%s", v < 0 ? "-" : f->plus ? "+" : "", v != v ? "nan" : "inf");
+        snprintf(text, sizeof text, "%s%s",
+                 v < 0     ? "-"
+                 : f->plus ? "+"
+                           : "",
+                 v != v ? "nan" : "inf");
         odb_buf_printf(buf, "%*s", f->left + f->right + 1, text);
         return;
     }
@@ -169,7 +173,7 @@ static void print_float_put(struct odb_buf *buf, const struct print_float *f, en
                    ODB_MAX(0, f->precision - right), "");
 }
 
-/* --- elements ------------------------------------------------------------------------------------ */
+/* --- elements --------------------------------------------------------------------------------- */
 
 static bool print_is_complex(enum odb_dtype dtype)
 {
@@ -284,7 +288,7 @@ void odb_print_element(struct odb_buf *buf, const struct odb_tensor *t, size_t i
     }
 }
 
-/* --- walks --------------------------------------------------------------------------------------- */
+/* --- walks ------------------------------------------------------------------------------------ */
 
 static void print_see(struct print_job *job, size_t i)
 {
@@ -499,8 +503,8 @@ void odb_print_tensor(struct odb_buf *buf, const struct odb_tensor *t,
     } else if (t->rank == 0) {
         odb_print_element(buf, t, 0);
     } else {
-        struct print_job job = {.buf = buf, .t = t, .opts = opts ? *opts : ODB_PRINT_OPTS,
-                                .word = ODB_BUF_INIT};
+        struct print_job job = {
+            .buf = buf, .t = t, .opts = opts ? *opts : ODB_PRINT_OPTS, .word = ODB_BUF_INIT};
         job.opts.edge_items = ODB_MIN(ODB_MAX(job.opts.edge_items, 1), PRINT_MAX_SHOWN);
         job.opts.precision = ODB_MIN(ODB_MAX(job.opts.precision, 0), PRINT_MAX_PRECISION);
         job.summary = t->count > job.opts.threshold;

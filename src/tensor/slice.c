@@ -150,8 +150,8 @@ static enum odb_status slice_dims(struct slice_parser *p, const struct slice_ent
     for (int i = 0; i < n; i++) {
         int repeat = entries[i].kind == SLICE_REST ? t->rank - given : 1;
         for (; repeat > 0; repeat--, d++)
-            ODB_TRY(slice_resolve(p, entries[i].kind == SLICE_REST ? &all : &entries[i],
-                                  t->dims[d], &dims[d]));
+            ODB_TRY(slice_resolve(p, entries[i].kind == SLICE_REST ? &all : &entries[i], t->dims[d],
+                                  &dims[d]));
     }
     for (; d < t->rank; d++)
         ODB_TRY(slice_resolve(p, &all, t->dims[d], &dims[d]));

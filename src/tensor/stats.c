@@ -22,9 +22,7 @@ static enum odb_status stats_check(const struct odb_tensor *t, struct odb_error 
 static enum odb_status stats_gather(double **out, size_t *n, struct odb_stats *s,
                                     const struct odb_tensor *t, struct odb_error *err)
 {
-    enum odb_dtype type = t->dtype == ODB_C64    ? ODB_F32
-                          : t->dtype == ODB_C128 ? ODB_F64
-                                                 : t->dtype;
+    enum odb_dtype type = t->dtype == ODB_C64 ? ODB_F32 : t->dtype == ODB_C128 ? ODB_F64 : t->dtype;
     size_t count = type == t->dtype ? t->count : 2 * t->count, bytes, kept = 0;
     double *v = odb_size_mul(count + 1, sizeof *v, &bytes) ? malloc(bytes) : NULL;
     if (!v)

@@ -26,7 +26,7 @@ struct tensor_heap {
 
 static const char tensor_nothing[1] = "";
 
-/* --- storage ------------------------------------------------------------------------------------- */
+/* --- storage ---------------------------------------------------------------------------------- */
 
 struct odb_storage *odb_storage_ref(struct odb_storage *storage)
 {
@@ -65,14 +65,14 @@ static struct odb_storage *tensor_heap_new(size_t bytes, bool zero, void **data)
     return &heap->base;
 }
 
-/* --- making tensors ------------------------------------------------------------------------------ */
+/* --- making tensors --------------------------------------------------------------------------- */
 
 static void tensor_shape_print(char *buf, size_t size, int rank, const int64_t *dims)
 {
     size_t len = 0;
     for (int i = 0; i < rank && len < size; i++)
-        len += (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "(",
-                                (long long)dims[i]);
+        len +=
+            (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "(", (long long)dims[i]);
     if (len < size)
         snprintf(buf + len, size - len, rank == 0 ? "()" : rank == 1 ? ",)" : ")");
 }
@@ -202,8 +202,8 @@ enum odb_status odb_tensor_copy_of(struct odb_tensor **out, enum odb_dtype dtype
 enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char *data, size_t len,
                                       struct odb_error *err)
 {
-    ODB_ASSERT(t->dtype == ODB_STRING && t->storage &&
-               t->storage->release == tensor_heap_release && i < t->count);
+    ODB_ASSERT(t->dtype == ODB_STRING && t->storage && t->storage->release == tensor_heap_release &&
+               i < t->count);
     char *copy = len < TENSOR_MAX_BYTES ? malloc(len + 1) : NULL;
     if (!copy)
         return odb_fail(err, ODB_E_NOMEM, "no memory for a string of %zu bytes", len);
@@ -329,7 +329,7 @@ void odb_tensor_unref(struct odb_tensor *t)
     free(t);
 }
 
-/* --- looking at tensors -------------------------------------------------------------------------- */
+/* --- looking at tensors ----------------------------------------------------------------------- */
 
 bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b)
 {

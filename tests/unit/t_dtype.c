@@ -27,12 +27,9 @@ struct format {
 };
 
 static const struct format formats[] = {
-    {ODB_F16, 5, 10, 15, true, 0, 65504},
-    {ODB_BF16, 8, 7, 127, true, 0, 0x1.fep127},
-    {ODB_F8E4M3FN, 4, 3, 7, false, 0x7f, 448},
-    {ODB_F8E4M3FNUZ, 4, 3, 8, false, -2, 240},
-    {ODB_F8E5M2, 5, 2, 15, true, 0, 57344},
-    {ODB_F8E5M2FNUZ, 5, 2, 16, false, -2, 57344},
+    {ODB_F16, 5, 10, 15, true, 0, 65504},      {ODB_BF16, 8, 7, 127, true, 0, 0x1.fep127},
+    {ODB_F8E4M3FN, 4, 3, 7, false, 0x7f, 448}, {ODB_F8E4M3FNUZ, 4, 3, 8, false, -2, 240},
+    {ODB_F8E5M2, 5, 2, 15, true, 0, 57344},    {ODB_F8E5M2FNUZ, 5, 2, 16, false, -2, 57344},
     {ODB_F4E2M1, 2, 1, 1, false, -1, 6},
 };
 

@@ -31,7 +31,7 @@ static struct odb_tensor *of(enum odb_dtype dtype, size_t n, const double *v)
     return t;
 }
 
-#define OF(dtype, ...)                                                                           \
+#define OF(dtype, ...)                                                                             \
     of(dtype, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
 
 /* Compares and lets go of both. */
@@ -85,27 +85,33 @@ static const struct golden {
     size_t differing, worst;
     double ulp, diff2_f32, v[16];
 } goldens[] = {
-    {.dtype = ODB_F32, .differing = 40001, .worst = 28326, .ulp = 2000150598.0,
+    {.dtype = ODB_F32,
+     .differing = 40001,
+     .worst = 28326,
+     .ulp = 2000150598.0,
      .diff2_f32 = 0.0033374867911701933,
-          .v = {0.0033398471276174465, 0.0033374865633950947, 226.88565730134664,
-           0.027222247348699255, 0.49976250593735155, 0.5002374940626484, 0.003899902502437439,
-           0.00501717908737025, 0.027222247348699255, 3.348629260814392e-05,
-           0.009999126195907593, 226.89281375930534, 0.9999944308363871, 1.733859921836313,
-           0.005766974638480381, 0.0028936473034434106}},
-    {.dtype = ODB_F16, .differing = 37908, .worst = 479, .ulp = 14783.0,
+     .v = {0.0033398471276174465, 0.0033374865633950947, 226.88565730134664, 0.027222247348699255,
+           0.49976250593735155, 0.5002374940626484, 0.003899902502437439, 0.00501717908737025,
+           0.027222247348699255, 3.348629260814392e-05, 0.009999126195907593, 226.89281375930534,
+           0.9999944308363871, 1.733859921836313, 0.005766974638480381, 0.0028936473034434106}},
+    {.dtype = ODB_F16,
+     .differing = 37908,
+     .worst = 479,
+     .ulp = 14783.0,
      .diff2_f32 = 0.003348165950832499,
-          .v = {0.0033374878564631774, 0.0033481658985006, 69.20143383464497,
-           0.018936806655897802, 0.4991558510077029, 0.5008441489922971, 0.003824904377390565,
-           0.005013637735123593, 0.027219431575562954, 3.370097092000208e-05, 0.010009765625,
-           226.84962406015038, 0.9999943951008323, 1.733860839134055, 0.005773107852184488,
-           0.0028916033063112272}},
-    {.dtype = ODB_F64, .differing = 40001, .worst = 28326, .ulp = 9.144273207717332e+18,
+     .v = {0.0033374878564631774, 0.0033481658985006, 69.20143383464497, 0.018936806655897802,
+           0.4991558510077029, 0.5008441489922971, 0.003824904377390565, 0.005013637735123593,
+           0.027219431575562954, 3.370097092000208e-05, 0.010009765625, 226.84962406015038,
+           0.9999943951008323, 1.733860839134055, 0.005773107852184488, 0.0028916033063112272}},
+    {.dtype = ODB_F64,
+     .differing = 40001,
+     .worst = 28326,
+     .ulp = 9.144273207717332e+18,
      .diff2_f32 = 0.0033374863824068867,
-          .v = {0.0033398470451855137, 0.0033374864864528296, 226.8856610728236,
-           0.027222247145174742, 0.49976250593735155, 0.5002374940626484, 0.003899902502437439,
-           0.005017178963092446, 0.027222247145174742, 3.348629105638168e-05,
-           0.009999138419417464, 226.8928175311647, 0.9999944308366453, 1.7338599216349142,
-           0.005766981689033416, 0.0028936472321025686}},
+     .v = {0.0033398470451855137, 0.0033374864864528296, 226.8856610728236, 0.027222247145174742,
+           0.49976250593735155, 0.5002374940626484, 0.003899902502437439, 0.005017178963092446,
+           0.027222247145174742, 3.348629105638168e-05, 0.009999138419417464, 226.8928175311647,
+           0.9999944308366453, 1.7338599216349142, 0.005766981689033416, 0.0028936472321025686}},
 };
 
 static void test_metrics__as_numpy_computes_them(void **state)
@@ -125,9 +131,10 @@ static void test_metrics__as_numpy_computes_them(void **state)
         struct odb_tensor *e = of(g->dtype, N, evaluated);
         assert_true(odb_diff2_f32(e, b) == g->diff2_f32);
         struct odb_metrics m = compare(e, b, -1);
-        const double v[] = {m.diff1,    m.diff2, m.diff3_max, m.diff3_mean, m.diff4_more, m.diff4_less,
-                            m.diff_acc, m.mae,   m.mape,      m.mse,        m.max_abs,    m.max_rel,
-                            m.cosine,   m.rms,   m.error,     m.error_mean};
+        const double v[] = {m.diff1,      m.diff2,      m.diff3_max, m.diff3_mean,
+                            m.diff4_more, m.diff4_less, m.diff_acc,  m.mae,
+                            m.mape,       m.mse,        m.max_abs,   m.max_rel,
+                            m.cosine,     m.rms,        m.error,     m.error_mean};
         for (size_t i = 0; i < ODB_COUNT(v); i++)
             if (!near(v[i], g->v[i]))
                 fail_msg("type %d, number %zu: %.17g, expected %.17g", (int)g->dtype, i, v[i],
@@ -142,9 +149,8 @@ static void test_metrics__as_numpy_computes_them(void **state)
 
 static void test_metrics__nan_and_inf_are_counted_apart(void **state)
 {
-    struct odb_metrics m =
-        compare(OF(ODB_F32, 1, NAN, NAN, 2, INFINITY, INFINITY, -INFINITY, 5),
-                OF(ODB_F32, 1, NAN, 2, NAN, INFINITY, -INFINITY, 3, 4), -1);
+    struct odb_metrics m = compare(OF(ODB_F32, 1, NAN, NAN, 2, INFINITY, INFINITY, -INFINITY, 5),
+                                   OF(ODB_F32, 1, NAN, 2, NAN, INFINITY, -INFINITY, 3, 4), -1);
     assert_int_equal(m.count, 8);
     assert_int_equal(m.finite, 2);
     assert_int_equal(m.nan_both, 1);
@@ -299,9 +305,8 @@ static struct odb_tensor *pack(enum odb_kind kind, struct odb_tensor *a, struct 
 
 static void test_metrics__containers_item_by_item(void **state)
 {
-    struct odb_metrics m =
-        compare(pack(ODB_SEQUENCE, OF(ODB_F32, 1, 2), OF(ODB_F32, 3, 5, 5)),
-                pack(ODB_SEQUENCE, OF(ODB_F32, 1, 2), OF(ODB_F32, 3, 4, 5)), -1);
+    struct odb_metrics m = compare(pack(ODB_SEQUENCE, OF(ODB_F32, 1, 2), OF(ODB_F32, 3, 5, 5)),
+                                   pack(ODB_SEQUENCE, OF(ODB_F32, 1, 2), OF(ODB_F32, 3, 4, 5)), -1);
     assert_true(m.count == 5 && m.item == 1 && m.worst == 1 && m.max_abs == 1);
     assert_true(near(m.rms, sqrt(55.0 / 5)));
     m = compare(pack(ODB_SEQUENCE, OF(ODB_F32, 1), NULL),
@@ -336,7 +341,8 @@ static void test_metrics__distance_agrees_with_the_whole(void **state)
         for (size_t i = 0; i < n; i++) {
             double x = odb_pcg64_uniform(&r, -4, 4);
             odb_store_f64(b->dtype, b->data, i, x);
-            odb_store_f64(e->dtype, e->data, i, i % 977 == 5 ? NAN : x + odb_pcg64_uniform(&r, 0, 1));
+            odb_store_f64(e->dtype, e->data, i,
+                          i % 977 == 5 ? NAN : x + odb_pcg64_uniform(&r, 0, 1));
         }
         odb_compare(&m, e, b, -1);
         assert_true(odb_distance(&d, e, b));
@@ -377,8 +383,9 @@ static void test_metrics__equal_exact(void **state)
         double a[2], b[2];
         bool equal;
     } cases[] = {
-        {{1, NAN}, {1, NAN}, true},   {{0, 1}, {-0.0, 1}, true},        {{0, NAN}, {-0.0, -NAN}, true},
-        {{1, 2}, {1, 2.5}, false},    {{NAN, 1}, {1, 1}, false},        {{INFINITY, 0}, {INFINITY, 0}, true},
+        {{1, NAN}, {1, NAN}, true},     {{0, 1}, {-0.0, 1}, true},
+        {{0, NAN}, {-0.0, -NAN}, true}, {{1, 2}, {1, 2.5}, false},
+        {{NAN, 1}, {1, 1}, false},      {{INFINITY, 0}, {INFINITY, 0}, true},
         {{INFINITY, 0}, {1, 0}, false},
     };
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {

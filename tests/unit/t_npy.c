@@ -70,7 +70,7 @@ static enum odb_status parse(struct odb_tensor **out, int major, const char *dic
     return status;
 }
 
-#define DICT(descr, order, shape)                                                                \
+#define DICT(descr, order, shape)                                                                  \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }\n"
 
 static void test_npy__every_version(void **state)
@@ -94,10 +94,10 @@ static void test_npy__every_type(void **state)
         const char *descr;
         enum odb_dtype dtype;
     } cases[] = {
-        {"|b1", ODB_BOOL}, {"|i1", ODB_I8},  {"<i2", ODB_I16}, {"<i4", ODB_I32}, {"<i8", ODB_I64},
-        {"|u1", ODB_U8},   {"<u2", ODB_U16}, {"<u4", ODB_U32}, {"<u8", ODB_U64}, {"<f2", ODB_F16},
-        {"<f4", ODB_F32},  {"<f8", ODB_F64}, {"<c8", ODB_C64}, {"<c16", ODB_C128}, {"=f4", ODB_F32},
-        {"f4", ODB_F32},
+        {"|b1", ODB_BOOL}, {"|i1", ODB_I8},    {"<i2", ODB_I16}, {"<i4", ODB_I32},
+        {"<i8", ODB_I64},  {"|u1", ODB_U8},    {"<u2", ODB_U16}, {"<u4", ODB_U32},
+        {"<u8", ODB_U64},  {"<f2", ODB_F16},   {"<f4", ODB_F32}, {"<f8", ODB_F64},
+        {"<c8", ODB_C64},  {"<c16", ODB_C128}, {"=f4", ODB_F32}, {"f4", ODB_F32},
     };
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         char dictionary[128], zeros[32] = {0};
@@ -318,7 +318,8 @@ static void test_npy__files_come_back(void **state)
 
 static void test_npy__string_files_come_back(void **state)
 {
-    const struct odb_str plain[] = {{"", 0}, {"\u4e2d\U0001f600x", 8}}, raw[] = {{"\xff", 1}, {"ab", 2}},
+    const struct odb_str plain[] = {{"", 0}, {"\u4e2d\U0001f600x", 8}},
+                         raw[] = {{"\xff", 1}, {"ab", 2}},
                          nul[] = {{"a\0", 2}, {"", 0}}, *const cases[] = {plain, raw};
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct odb_tensor *t = NULL, *u = NULL;

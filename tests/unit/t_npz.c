@@ -100,7 +100,8 @@ static void test_npz__broken_archives(void **state)
 {
     struct odb_tensor *a = numbers(ODB_F32, 300), *t;
     const struct odb_tensor *const tensors[] = {a};
-    assert_int_equal(odb_npz_write(path, (const char *const[]){"a"}, tensors, 1, true, &err), ODB_OK);
+    assert_int_equal(odb_npz_write(path, (const char *const[]){"a"}, tensors, 1, true, &err),
+                     ODB_OK);
     char bytes[2048];
     FILE *f = fopen(path, "rb");
     size_t n = fread(bytes, 1, sizeof bytes, f);

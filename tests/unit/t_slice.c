@@ -78,14 +78,18 @@ static void test_slice__errors_name_the_place(void **state)
     static const struct {
         const char *text, *says;
     } cases[] = {
-        {"[0", "character 3"},          {"0]", "character 2"},
-        {"[0, x]", "character 5"},      {"[0 1]", "character 4"},
-        {"[..., ...]", "character 7"},  {"[::0]", "step of 0 at character 2"},
+        {"[0", "character 3"},
+        {"0]", "character 2"},
+        {"[0, x]", "character 5"},
+        {"[0 1]", "character 4"},
+        {"[..., ...]", "character 7"},
+        {"[::0]", "step of 0 at character 2"},
         {"[0, 0, 0, 0]", "more indices than dimensions at character 11"},
         {"[3]", "index 3 at character 2 is outside a dimension of size 3"},
         {"[0, -5]", "index -5 at character 5 is outside a dimension of size 4"},
         {"[99999999999999999999]", "character 2"},
-        {"[1:2:3:4]", "character 7"},   {"[,]", "character 2"},
+        {"[1:2:3:4]", "character 7"},
+        {"[,]", "character 2"},
         {"[-]", "character 2"},
         {"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0", "too many"},
     };

@@ -81,11 +81,12 @@ static void test_tensor__views_share_storage(void **state)
     atomic_init(&s->base.refs, 1);
     static const char bytes[9] = {0};
     struct odb_tensor *view = NULL, *flat = NULL;
-    assert_int_equal(odb_tensor_view(&view, ODB_F32, 1, (int64_t[]){3}, bytes + 1, 8, &s->base, &err),
-                     ODB_E_INPUT);
-    assert_int_equal(odb_tensor_view(&view, ODB_F32, 2, (int64_t[]){1, 2}, bytes + 1, 8, &s->base,
-                                     &err),
-                     ODB_OK);
+    assert_int_equal(
+        odb_tensor_view(&view, ODB_F32, 1, (int64_t[]){3}, bytes + 1, 8, &s->base, &err),
+        ODB_E_INPUT);
+    assert_int_equal(
+        odb_tensor_view(&view, ODB_F32, 2, (int64_t[]){1, 2}, bytes + 1, 8, &s->base, &err),
+        ODB_OK);
     odb_storage_unref(&s->base);
     assert_int_equal(odb_tensor_reshape(&flat, view, 1, (int64_t[]){2}, &err), ODB_OK);
     assert_ptr_equal(flat->data, view->data);
