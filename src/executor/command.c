@@ -260,7 +260,7 @@ static enum odb_status command_load(void *self, const struct odb_load *load, str
     struct command *command = self;
     struct odb_model *model;
     command_unload(command);
-    ODB_TRY(odb_model_open_bytes(&model, load->bytes, load->size, NULL, load->dir, "", err));
+    ODB_TRY(odb_model_open_bytes(&model, load->bytes, load->size, NULL, load->dir, "model", err));
     enum odb_status status = odb_scratch_new(&command->dir, err);
     if (status == ODB_OK)
         status = command_write_model(command, model, load, err);

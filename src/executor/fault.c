@@ -338,7 +338,7 @@ static bool fault_is_whole(const struct fault_cut *cut, const struct odb_load *l
     for (size_t i = 0; i < graph->n_nodes; i++)
         if (cut->original[i] >= (int)graph->n_nodes)
             return false;
-    return true;
+    return load->n_original_outputs > 0;
 }
 
 static enum odb_status fault_find_name(const struct fault *fault, struct fault_cut *cut,
@@ -470,7 +470,7 @@ static enum odb_status fault_cut_new(struct fault_cut **out, const struct odb_lo
                                      struct odb_error *err)
 {
     struct odb_model *model;
-    ODB_TRY(odb_model_open_bytes(&model, load->bytes, load->size, NULL, load->dir, "", err));
+    ODB_TRY(odb_model_open_bytes(&model, load->bytes, load->size, NULL, load->dir, "model", err));
     struct fault_cut *cut = odb_new(struct fault_cut);
     const struct odb_graph *graph = model->graph;
     cut->model = model;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The debugger's side of an executor: a child process, onnxdbg-serve SPEC, that can crash, hang or
- * babble without harm. One model is loaded at a time. A failure leaves the child dead; the next
- * load starts a fresh one.
+ * babble without harm. One model is loaded at a time. A refusal (the executor's own error) leaves
+ * the child as it was; after anything worse it is dead, and the next load starts a fresh one.
  */
 #ifndef ODB_EXECUTOR_TARGET_H
 #define ODB_EXECUTOR_TARGET_H
@@ -24,8 +24,10 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_target_close(struct odb_target *target); /* NULL is fine; the process group is gone */
 
-/* ODB_E_EXECUTOR: it said no (its own words in err); ODB_E_CRASH: signal or exit, with the signal's
- * name and the child's last words; ODB_E_TIMEOUT; ODB_CANCELLED. */
+/* ODB_E_EXECUTOR: it said no (its own words in err), or nonsense. Refusals keep a code of their own
+ * where they are no failure of the target: ODB_E_USAGE, ODB_E_INPUT, ODB_E_NOMEM,
+ * ODB_UNSUPPORTED. ODB_E_CRASH: signal or exit, with the signal's name and the child's last words;
+ * ODB_E_TIMEOUT; ODB_CANCELLED. ODB_E_IO: load->dir cannot be read. */
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err) ODB_MUST_USE;
 /* outputs[i] is owned by the caller on success. */
