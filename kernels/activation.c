@@ -115,13 +115,35 @@ ACT(swish, ODB_EW_FLOATS, "alpha", "", a *act_sigmoid((double)p * a, ACT_E))
 ACT(gelu, ODB_EW_FLOATS, "", "", act_gelu(a, ACT_ERFC))
 ACT(gelu_tanh, ODB_EW_FLOATS, "", "", act_gelu_tanh(a, ACT_E))
 
+/* --- what others compute ---------------------------------------------------------------------- */
+
+/* The textbook formulas, rounded to the element type step by step. They lose digits where results
+ * are small against 1, and honest implementations use them: noisy mode does what those do. */
+#define ACT_T(x) ((__typeof__(a))(x))
+#define ACT_TEXTBOOK_SIGMOID(x) (ACT_T(0.5) + ACT_T(0.5) * ACT_T(tanh(ACT_T(0.5) * (x))))
+
+/* act_NAME(): the exact formula, or in noisy mode the textbook's. */
+#define ACT_WITH_TEXTBOOK(name, first, ...)                                                      \
+    ACT(name##_textbook, ODB_EW_FLOATS, first, "", __VA_ARGS__)                                  \
+    static enum odb_status act_run_##name(struct odb_kern *k)                                    \
+    {                                                                                            \
+        return k->sequential ? ew_run_##name##_textbook(k) : ew_run_##name(k);                   \
+    }
+
+ACT_WITH_TEXTBOOK(sigmoid, "", ACT_TEXTBOOK_SIGMOID(a))
+ACT_WITH_TEXTBOOK(swish, "alpha", a *ACT_TEXTBOOK_SIGMOID(p *a))
+ACT_WITH_TEXTBOOK(gelu, "", ACT_T(0.5) * a * (1 + ACT_T(erf(a * ACT_T(M_SQRT1_2)))))
+ACT_WITH_TEXTBOOK(gelu_tanh, "",
+                  a *ACT_TEXTBOOK_SIGMOID(ACT_T(1.5957691216057308) *
+                                          (a + ACT_T(0.044715) * a * a * a)))
+
 static enum odb_status act_gelu_of(struct odb_kern *k)
 {
     const char *approximate = odb_kern_string(k, "approximate", "none");
     if (strcmp(approximate, "tanh") == 0)
-        return ew_run_gelu_tanh(k);
+        return act_run_gelu_tanh(k);
     if (strcmp(approximate, "none") == 0)
-        return ew_run_gelu(k);
+        return act_run_gelu(k);
     return ODB_KERN_FAIL(k, "attribute approximate must be none or tanh, not '%s'", approximate);
 }
 
@@ -281,20 +303,20 @@ const struct odb_op odb_ops_activation[] = {
     ACT_ROW("HardSwish", 14, 0, ew_run_hard_swish),
     ACT_ROW("Softsign", 1, 0, ew_run_softsign),
     ACT_ROW("Softplus", 1, 0, ew_run_softplus),
-    ACT_ROW("Sigmoid", 1, 0, ew_run_sigmoid),
+    ACT_ROW("Sigmoid", 1, 0, act_run_sigmoid),
     ACT_ROW("Elu", 1, 0, ew_run_elu, .attrs = act_alpha_attrs),
     ACT_ROW("Selu", 1, 0, ew_run_selu, .attrs = act_selu_1_attrs),
     ACT_ROW("Selu", 6, 0, ew_run_selu, .attrs = act_selu_attrs),
     ACT_ROW("Celu", 12, 0, ew_run_celu, .attrs = act_alpha_attrs),
     ACT_ROW("Mish", 18, 0, ew_run_mish),
-    ACT_ROW("Swish", 24, 0, ew_run_swish, .attrs = act_alpha_attrs),
+    ACT_ROW("Swish", 24, 0, act_run_swish, .attrs = act_alpha_attrs),
     ACT_ROW("Gelu", 20, 0, act_gelu_of, .attrs = act_gelu_attrs),
     ODB_EW_ROW("PRelu", 1, 2, ODB_T_FLOAT, ODB_OP_REAL, act_infer_prelu, act_prelu),
     ODB_EW_ROW("PRelu", 7, 2, ODB_T_FLOAT | ODB_T_INT, ODB_OP_REAL, act_infer_prelu, act_prelu),
     ODB_EW_ROW("SwiGLU", 28, 2, ODB_T_FLOAT, ODB_OP_REAL, act_infer_swiglu, act_swiglu,
                .attrs = act_alpha_attrs),
-    ACT_MICROSOFT("Gelu", 1, 1, odb_infer_same, ew_run_gelu),
-    ACT_MICROSOFT("QuickGelu", 1, 1, odb_infer_same, ew_run_swish, .attrs = act_quick_attrs),
+    ACT_MICROSOFT("Gelu", 1, 1, odb_infer_same, act_run_gelu),
+    ACT_MICROSOFT("QuickGelu", 1, 1, odb_infer_same, act_run_swish, .attrs = act_quick_attrs),
     ACT_MICROSOFT("BiasGelu", 2, 2, odb_ew_infer, act_bias_gelu),
     ACT_MICROSOFT("FastGelu", 1, 2, odb_ew_infer, act_fast_gelu),
     {.name = NULL},

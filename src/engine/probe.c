@@ -235,6 +235,7 @@ enum odb_status odb_run_values(const struct odb_model *model, const struct odb_f
                                struct odb_error *err)
 {
     struct odb_target *target = NULL;
+    ODB_TRY(odb_model_require_data(model, err));
     ODB_TRY(odb_target_open(&target, spec, err));
     struct odb_prober prober;
     struct odb_search_hooks quiet = {0};

@@ -51,7 +51,7 @@ struct odb_trace {
     size_t n_no_golden;              /* nodes with a reference value that float64 cannot run: their
                                         golden is the reference itself */
     double *noise;                   /* [n_values] as far as it is known; see odb_trace_noise() */
-    bool noisy_done;
+    int noisy_runs;                  /* made so far, three at most */
     double seconds;
 };
 
@@ -63,9 +63,9 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                struct odb_error *err) ODB_MUST_USE;
 void odb_trace_free(struct odb_trace *trace);
 
-/* The noise of a value. Three noisy runs over the whole model are needed for the full figure;
- * they are made when an error first exceeds factor times what is known without them, so an honest
- * and accurate target never pays for them. */
+/* The noise of a value, as far as judging this error needs it. Up to three noisy runs over the
+ * whole model are made, and only when an error exceeds factor times what is known without them: an
+ * honest and accurate target never pays for them. */
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err) ODB_MUST_USE;
 
