@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Blame, with no target at all: the target's values are the reference's, spoiled by hand at one
+ * node and carried on from there by the reference operators, as an honest rest of a target would.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/blame.h"
+#include "model/build.h"
+
+struct scene {
+    struct odb_model *model;
+    struct odb_feeds feeds;
+    struct odb_feed feed;
+    struct odb_trace *trace;
+    struct odb_criterion tolerance;
+    struct odb_tensor **given;         /* [n_values] the target's */
+    struct odb_value_report *reports;  /* [n_values] after scene_blame() */
+};
+
+static struct odb_tensor *floats(size_t n, const float *v)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *t = NULL;
+    assert_int_equal(odb_tensor_copy_of(&t, ODB_F32, 1, (int64_t[]){(int64_t)n}, v, &err), ODB_OK);
+    return t;
+}
+
+/* The model as built, fed with x. */
+static void scene_open(struct scene *s, struct odb_builder *b, size_t n, const float *x)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_search_hooks quiet = {0};
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    memset(s, 0, sizeof *s);
+    assert_int_equal(odb_model_open_bytes(&s->model, bytes.data, bytes.len, NULL, ".", "test",
+                                          &err), ODB_OK);
+    odb_buf_dispose(&bytes);
+    s->feed.value = odb_graph_value(s->model->graph, "x")->index;
+    s->feed.tensor = floats(n, x);
+    s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
+    s->tolerance = ODB_CRITERION_DEFAULT;
+    assert_int_equal(odb_trace_make(&s->trace, s->model, &s->feeds, ODB_PREC_NATIVE,
+                                    ODB_PREC_NATIVE, 7, &quiet, &err), ODB_OK);
+    assert_int_equal(s->trace->n_unsupported, 0);
+    assert_int_equal(s->trace->n_no_golden, 0);
+    s->given = odb_new_n(struct odb_tensor *, s->model->graph->n_values);
+    s->reports = odb_new_n(struct odb_value_report, s->model->graph->n_values);
+}
+
+static int value_of(const struct scene *s, const char *name)
+{
+    const struct odb_value *value = odb_graph_value(s->model->graph, name);
+    assert_non_null(value);
+    return value->index;
+}
+
+/* The target's value of name is t (taken over); everything behind it follows honestly. */
+static void scene_spoil(struct scene *s, const char *name, struct odb_tensor *t)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_cpu_run run = {.values = s->given};
+    s->given[s->feed.value] = odb_tensor_ref(s->feed.tensor);
+    s->given[value_of(s, name)] = t;
+    assert_int_equal(odb_cpu_execute(s->trace->cpu, &run, &err), ODB_OK);
+}
+
+static void scene_blame(struct scene *s)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_judge judge = {s->trace, &s->tolerance};
+    struct odb_search_hooks quiet = {0};
+    assert_int_equal(odb_blame(&judge, s->given, s->reports, &quiet, &err), ODB_OK);
+}
+
+static void scene_close(struct scene *s)
+{
+    for (size_t v = 0; v < s->model->graph->n_values; v++)
+        odb_tensor_unref(s->given[v]);
+    free(s->given);
+    free(s->reports);
+    odb_trace_free(s->trace);
+    odb_tensor_unref(s->feed.tensor);
+    odb_model_free(s->model);
+}
+
+/* The only culprit is name; "" means that there is none. */
+static void assert_culprit(const struct scene *s, const char *name)
+{
+    for (size_t v = 0; v < s->model->graph->n_values; v++) {
+        const struct odb_value *value = &s->model->graph->values[v];
+        if (s->reports[v].culprit != (strcmp(value->name, name) == 0))
+            fail_msg("%s is %sblamed (%s)", value->name, s->reports[v].culprit ? "" : "not ",
+                     s->reports[v].reason);
+    }
+}
+
+static struct odb_tensor *scaled(const struct scene *s, const char *name, double factor)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *t = NULL;
+    assert_int_equal(odb_tensor_clone(&t, s->trace->ref[value_of(s, name)], &err), ODB_OK);
+    for (size_t i = 0; i < t->count; i++)
+        odb_store_f64(t->dtype, t->data, i, odb_tensor_f64(t, i) * factor);
+    return t;
+}
+
+static const float ramp[8] = {-1.5f, -0.75f, 0.25f, 0.5f, 1.25f, 2.0f, 2.75f, 4.5f};
+
+/* x -> Tanh h -> Mul y (by itself) -> Sqrt-free tail: every float step rounds. */
+static struct odb_builder *chain(void)
+{
+    struct odb_builder *b = odb_build_new("chain", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Mul", "n1", "h h", "q");
+    odb_build_node(b, "Exp", "n2", "q", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_blame__honest_target_has_no_culprit(void **state)
+{
+    struct scene s;
+    scene_open(&s, chain(), 8, ramp);
+    scene_spoil(&s, "h", odb_tensor_ref(s.trace->ref[value_of(&s, "h")]));
+    scene_blame(&s);
+    assert_culprit(&s, "");
+    assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_PASS);
+    scene_close(&s);
+}
+
+static void test_blame__one_percent_is_blamed_where_it_began(void **state)
+{
+    static const char *const names[] = {"h", "q", "y"};
+    for (size_t i = 0; i < ODB_COUNT(names); i++) {
+        struct scene s;
+        scene_open(&s, chain(), 8, ramp);
+        scene_spoil(&s, names[i], scaled(&s, names[i], 1.01));
+        scene_blame(&s);
+        assert_culprit(&s, names[i]);
+        assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_FAIL);
+        const struct odb_value_report *y = &s.reports[value_of(&s, "y")];
+        if (strcmp(names[i], "y") != 0) { /* all of y's error is inherited */
+            assert_true(y->inherited_error.v > 0.9 * y->error.v);
+            assert_true(y->gain.known && y->gain.v > 0);
+        }
+        scene_close(&s);
+    }
+}
+
+static void test_blame__rounding_of_the_type_is_no_fault(void **state)
+{
+    struct scene s;
+    scene_open(&s, chain(), 8, ramp);
+    struct odb_tensor *h = scaled(&s, "h", 1);
+    odb_f32 *v = h->data;
+    for (size_t i = 0; i < h->count; i++)
+        v[i] = nextafterf(v[i], i % 2 ? 9 : -9);
+    scene_spoil(&s, "h", h);
+    scene_blame(&s);
+    assert_culprit(&s, "");
+    scene_close(&s);
+}
+
+/* A fault that Relu swallows: no output shows it, and it is named all the same. */
+static void test_blame__masked_fault_is_named(void **state)
+{
+    struct odb_builder *b = odb_build_new("masked", 17);
+    static const float negative[4] = {-1, -2, -3, -4};
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Relu", "n1", "h", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 4, negative);
+    scene_spoil(&s, "h", scaled(&s, "h", 1.01));
+    scene_blame(&s);
+    assert_culprit(&s, "h");
+    assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_PASS);
+    scene_close(&s);
+}
+
+/* A move must match bit for bit: one ulp is a fault. */
+static void test_blame__moves_are_held_to_the_bit(void **state)
+{
+    struct odb_builder *b = odb_build_new("moves", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *shape = NULL;
+    struct scene s;
+    assert_int_equal(odb_tensor_copy_of(&shape, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){2, 4},
+                                        &err), ODB_OK);
+    odb_build_weight(b, "shape", shape);
+    odb_tensor_unref(shape);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Reshape", "n0", "x shape", "m");
+    odb_build_node(b, "Transpose", "n1", "m", "t");
+    odb_build_node(b, "Tanh", "n2", "t", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    struct odb_tensor *t = scaled(&s, "t", 1);
+    ((odb_f32 *)t->data)[3] = nextafterf(((odb_f32 *)t->data)[3], 100);
+    scene_spoil(&s, "t", t);
+    scene_blame(&s);
+    assert_culprit(&s, "t");
+    scene_close(&s);
+}
+
+/* A tiny error before a normalisation by a tiny variance: the upstream node is to blame. */
+static void test_blame__amplifier_is_a_carrier(void **state)
+{
+    struct odb_builder *b = odb_build_new("amplifier", 17);
+    static const float flat[8] = {1.0f,      1.000001f, 0.999999f, 1.000002f,
+                                  0.999998f, 1.0f,      1.000001f, 0.999999f};
+    float ones[8], zeros[8] = {0};
+    struct scene s;
+    for (size_t i = 0; i < 8; i++)
+        ones[i] = 1;
+    struct odb_tensor *scale = floats(8, ones), *bias = floats(8, zeros);
+    odb_build_weight(b, "scale", scale);
+    odb_build_weight(b, "bias", bias);
+    odb_tensor_unref(scale);
+    odb_tensor_unref(bias);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Exp", "n0", "x", "h");
+    odb_build_node(b, "LayerNormalization", "n1", "h scale bias", "y");
+    odb_build_attr_float(b, "epsilon", 1e-14f);
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, flat);
+    struct odb_tensor *h = scaled(&s, "h", 1);
+    ((odb_f32 *)h->data)[0] *= 1.0001f;
+    scene_spoil(&s, "h", h);
+    scene_blame(&s);
+    assert_culprit(&s, "h");
+    const struct odb_value_report *y = &s.reports[value_of(&s, "y")];
+    assert_int_equal(y->verdict, ODB_VERDICT_FAIL);
+    assert_true(y->gain.known && y->gain.v > 100);
+    scene_close(&s);
+}
+
+static void test_blame__nan_is_blamed_once_and_inherited_after(void **state)
+{
+    struct scene s;
+    scene_open(&s, chain(), 8, ramp);
+    struct odb_tensor *h = scaled(&s, "h", 1);
+    ((odb_f32 *)h->data)[5] = NAN;
+    scene_spoil(&s, "h", h);
+    scene_blame(&s);
+    assert_culprit(&s, "h");
+    assert_int_equal(s.reports[value_of(&s, "h")].verdict, ODB_VERDICT_NAN);
+    assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_NAN);
+    scene_close(&s);
+}
+
+static void test_blame__minus_zero_is_zero(void **state)
+{
+    struct odb_builder *b = odb_build_new("zero", 17);
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Relu", "n0", "x", "h");
+    odb_build_node(b, "Exp", "n1", "h", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    struct odb_tensor *h = scaled(&s, "h", 1);
+    ((odb_f32 *)h->data)[0] = -0.0f;
+    scene_spoil(&s, "h", h);
+    scene_blame(&s);
+    assert_culprit(&s, "");
+    scene_close(&s);
+}
+
+/* An integer wrong by one, which no float tolerance would see. */
+static void test_blame__integer_wrong_by_one_is_named(void **state)
+{
+    struct odb_builder *b = odb_build_new("integers", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *one = NULL, *wrong = NULL;
+    struct scene s;
+    assert_int_equal(odb_tensor_copy_of(&one, ODB_I64, 1, (int64_t[]){1}, (int64_t[]){1}, &err),
+                     ODB_OK);
+    odb_build_weight(b, "one", one);
+    odb_tensor_unref(one);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Shape", "n0", "x", "shape");
+    odb_build_node(b, "Add", "n1", "shape one", "length");
+    odb_build_node(b, "Tanh", "n2", "x", "y");
+    odb_build_output(b, "y");
+    odb_build_output(b, "length");
+    scene_open(&s, b, 8, ramp);
+    assert_int_equal(odb_tensor_copy_of(&wrong, ODB_I64, 1, (int64_t[]){1}, (int64_t[]){10}, &err),
+                     ODB_OK);
+    scene_spoil(&s, "length", wrong);
+    scene_blame(&s);
+    assert_culprit(&s, "length");
+    assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_PASS);
+    scene_close(&s);
+}
+
+/* Two numbers so near each other that rounding decides which is the largest: not ArgMax's fault. */
+static void test_blame__decision_at_its_border_is_not_introduced(void **state)
+{
+    struct odb_builder *b = odb_build_new("border", 17);
+    float near[4] = {0.1f, 0.7f, 0.7000003f, 0.2f};
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    odb_build_node(b, "Exp", "n0", "x", "h");
+    odb_build_node(b, "ArgMax", "n1", "h", "at");
+    odb_build_node(b, "Tanh", "n2", "h", "y");
+    odb_build_output(b, "at");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 4, near);
+    struct odb_tensor *h = scaled(&s, "h", 1);
+    odb_f32 *v = h->data;
+    v[1] = nextafterf(v[2], 9); /* honest rounding tips it */
+    scene_spoil(&s, "h", h);
+    scene_blame(&s);
+    assert_culprit(&s, "");
+    assert_int_equal(s.reports[value_of(&s, "at")].verdict, ODB_VERDICT_FAIL);
+    scene_close(&s);
+}
+
+static void test_blame__another_shape_is_told(void **state)
+{
+    struct scene s;
+    scene_open(&s, chain(), 8, ramp);
+    s.given[s.feed.value] = odb_tensor_ref(s.feed.tensor);
+    s.given[value_of(&s, "h")] = floats(4, ramp);
+    scene_blame(&s);
+    assert_culprit(&s, "h");
+    assert_int_equal(s.reports[value_of(&s, "h")].verdict, ODB_VERDICT_SHAPE);
+    scene_close(&s);
+}
+
+static void test_blame__fixed_criterion_decides_alone(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    for (int loose = 0; loose < 2; loose++) {
+        struct scene s;
+        scene_open(&s, chain(), 8, ramp);
+        assert_int_equal(odb_criterion_parse(&s.tolerance, loose ? "allclose:0.1,0.1"
+                                                                 : "allclose:1e-3,1e-5", &err),
+                         ODB_OK);
+        scene_spoil(&s, "h", scaled(&s, "h", 1.01));
+        scene_blame(&s);
+        assert_culprit(&s, loose ? "" : "h");
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blame__honest_target_has_no_culprit),
+        cmocka_unit_test(test_blame__one_percent_is_blamed_where_it_began),
+        cmocka_unit_test(test_blame__rounding_of_the_type_is_no_fault),
+        cmocka_unit_test(test_blame__masked_fault_is_named),
+        cmocka_unit_test(test_blame__moves_are_held_to_the_bit),
+        cmocka_unit_test(test_blame__amplifier_is_a_carrier),
+        cmocka_unit_test(test_blame__nan_is_blamed_once_and_inherited_after),
+        cmocka_unit_test(test_blame__minus_zero_is_zero),
+        cmocka_unit_test(test_blame__integer_wrong_by_one_is_named),
+        cmocka_unit_test(test_blame__decision_at_its_border_is_not_introduced),
+        cmocka_unit_test(test_blame__another_shape_is_told),
+        cmocka_unit_test(test_blame__fixed_criterion_decides_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
