@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "command/watch.h"
-#include "model/pack.h"
+#include "base/file.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
@@ -198,7 +198,7 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
     if (path) {
         odb_report_json(report, &out);
         if (strcmp(path, "-"))
-            status = odb_model__write_file(path, out.data, out.len, err);
+            status = odb_file_write(path, out.data, out.len, err);
         else
             odb_call__print(call, &out);
         odb_buf_clear(&out);

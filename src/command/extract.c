@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command/call.h"
-#include "model/pack.h"
+#include "base/file.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define EXTRACT_INLINE ((size_t)1500 << 20)
@@ -172,9 +172,9 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
     };
     enum odb_status status = odb_model_extract(extract->call->model, &what, &bytes, err);
     if (status == ODB_OK && large)
-        status = odb_model__write_file(beside, weights.data, weights.len, err);
+        status = odb_file_write(beside, weights.data, weights.len, err);
     if (status == ODB_OK)
-        status = odb_model__write_file(path, bytes.data, bytes.len, err);
+        status = odb_file_write(path, bytes.data, bytes.len, err);
     odb_buf_dispose(&bytes);
     odb_buf_dispose(&weights);
     free(beside);
@@ -202,7 +202,7 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
     const char *path = odb_call_option(call, ODB_OPTION_OUTPUT);
     enum odb_status status;
     if (!path) {
-        odb_fail(err, ODB_E_USAGE, "where should the model go?");
+        odb_fail(err, ODB_E_USAGE, "there is no file to write to");
         status = odb_error_remedy(err, "add -o OUT.onnx");
         goto out;
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "model/pack.h"
 
@@ -323,11 +324,11 @@ enum odb_status odb_build_write(const struct odb_builder *b, const char *path, c
     if (external) {
         ODB_TRY_OUT(build_split(b, external, &bytes, &weights, err));
         ODB_TRY_OUT(
-            odb_model__write_file(beside, weights.data ? weights.data : "", weights.len, err));
+            odb_file_write(beside, weights.data ? weights.data : "", weights.len, err));
     } else {
         ODB_TRY_OUT(odb_model__pack(&b->model.base, &bytes, err));
     }
-    status = odb_model__write_file(path, bytes.data, bytes.len, err);
+    status = odb_file_write(path, bytes.data, bytes.len, err);
 out:
     odb_buf_dispose(&bytes);
     odb_buf_dispose(&weights);

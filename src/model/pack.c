@@ -6,15 +6,10 @@
  */
 #include "model/pack.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -170,82 +165,4 @@ enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf 
     out->len += size;
     out->data[out->len] = '\0';
     return ODB_OK;
-}
-
-/* --- files ------------------------------------------------------------------------------------ */
-
-static enum odb_status pack_failed(const char *path, struct odb_error *err)
-{
-    odb_fail(err, ODB_E_IO, "cannot write: %s", strerror(errno));
-    return odb_error_at(err, "%s", path);
-}
-
-static bool pack_write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, data, size);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            data += n;
-            size -= (size_t)n;
-        }
-    }
-    return true;
-}
-
-static enum odb_status pack_write_direct(const char *path, const void *data, size_t size,
-                                         struct odb_error *err)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return pack_failed(path, err);
-    bool good = pack_write_all(fd, data, size);
-    int why = errno;
-    close(fd);
-    errno = why;
-    return good ? ODB_OK : pack_failed(path, err);
-}
-
-/* Opens a name nobody else has; the mode is what any new file gets. */
-static int pack_open_temporary(const char *path, char **name)
-{
-    static atomic_uint serial; /* two threads of one process never share a name */
-    for (int attempt = 0; attempt < 100; attempt++) {
-        *name = odb_xasprintf("%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&serial, 1));
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-        free(*name);
-        *name = NULL;
-    }
-    return -1;
-}
-
-enum odb_status odb_model__write_file(const char *path, const void *data, size_t size,
-                                      struct odb_error *err)
-{
-    struct stat st;
-    bool exists = stat(path, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode))
-        return pack_write_direct(path, data, size, err);
-    enum odb_status status = ODB_OK;
-    char *target = exists ? realpath(path, NULL) : NULL; /* a link stays one */
-    char *name = NULL;
-    int fd = pack_open_temporary(target ? target : path, &name);
-    if (fd < 0) {
-        status = pack_failed(path, err);
-        goto out;
-    }
-    bool good = pack_write_all(fd, data, size);
-    if (close(fd) != 0)
-        good = false;
-    if (!good || rename(name, target ? target : path) != 0) {
-        status = pack_failed(path, err);
-        unlink(name);
-    }
-out:
-    free(name);
-    free(target);
-    return status;
 }

@@ -40,9 +40,4 @@ size_t odb_model__append_weight(struct odb_buf *weights, const void *data, size_
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err) ODB_MUST_USE;
 
-/* Writes a file beside path and renames it, so that nobody sees half of it. What is no regular
- * file (a pipe, /dev/stdout) is written to directly. */
-enum odb_status odb_model__write_file(const char *path, const void *data, size_t size,
-                                      struct odb_error *err) ODB_MUST_USE;
-
 #endif

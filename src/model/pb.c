@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "model/wire.h"
 
@@ -340,7 +341,7 @@ enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const
     struct odb_buf bytes = ODB_BUF_INIT;
     enum odb_status status = odb_pb_encode(t, name, &bytes, err);
     if (status == ODB_OK)
-        status = odb_model__write_file(path, bytes.data ? bytes.data : "", bytes.len, err);
+        status = odb_file_write(path, bytes.data ? bytes.data : "", bytes.len, err);
     else
         odb_error_at(err, "%s", path);
     odb_buf_dispose(&bytes);

@@ -141,7 +141,7 @@ static bool plant(const struct subject *s, const struct options *options, const 
     snprintf(what, size, "nobody");
     if (status != ODB_OK) {
         odb_error_text(&err, what, size);
-        right = (hidden && strstr(what, "original output")) || strstr(what, "change nothing");
+        right = (hidden && strstr(what, "no fault can hide")) || strstr(what, "change nothing");
         score->refused += right;
     } else if (none) {
         right = !first && !report->outputs_diverge;
