@@ -131,7 +131,7 @@ static enum odb_status window_finish(struct odb_kern *k, struct odb_window *w)
 enum odb_status odb_window_slide(struct odb_kern *k, const struct odb_tensor *x,
                                  const int64_t *kernel, struct odb_window *w)
 {
-    enum window_auto mode;
+    enum window_auto mode = WINDOW_NOTSET;
     ODB_TRY(window_read(k, x, kernel, w));
     ODB_TRY(window_auto(k, &mode));
     bool ceil_mode = odb_kern_int(k, "ceil_mode", 0) != 0;
@@ -163,7 +163,7 @@ enum odb_status odb_window_slide(struct odb_kern *k, const struct odb_tensor *x,
 enum odb_status odb_window_spread(struct odb_kern *k, const struct odb_tensor *x,
                                   const int64_t *kernel, struct odb_window *w)
 {
-    enum window_auto mode;
+    enum window_auto mode = WINDOW_NOTSET;
     int64_t extra[ODB_MAX_RANK];
     ODB_TRY(window_read(k, x, kernel, w));
     ODB_TRY(window_auto(k, &mode));
