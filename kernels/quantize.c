@@ -135,7 +135,7 @@ QUANT_FLOAT_TABLE(subtract, a - b)
 static enum odb_status quant_infer(struct odb_kern *k)
 {
     const struct odb_tensor *x = k->in[0], *zero = odb_kern_in(k, 2);
-    enum odb_dtype dtype;
+    enum odb_dtype dtype = ODB_UNDEFINED;
     ODB_TRY(quant_type(k, zero, ODB_U8, &dtype));
     bool carried = k->carry_f64 && zero && odb_dtype_is_float(zero->dtype);
     if (zero && zero->dtype != dtype && !(carried && dtype == ODB_F64))
@@ -266,7 +266,7 @@ out:
 static enum odb_status quant_infer_back(struct odb_kern *k)
 {
     const struct odb_tensor *x = k->in[0];
-    enum odb_dtype dtype;
+    enum odb_dtype dtype = ODB_UNDEFINED;
     ODB_TRY(quant_type(k, k->in[1], ODB_F32, &dtype));
     if (!(ODB_BIT(dtype) & ODB_T_FLOAT))
         return ODB_KERN_FAIL(k, "the result cannot be %s; set output_dtype",

@@ -99,22 +99,6 @@ static enum odb_status ew_run_isinf(struct odb_kern *k)
     return unary_test(k, ew_isinf, &signs);
 }
 
-/* --- Identity --------------------------------------------------------------------------------- */
-
-static enum odb_status unary_infer_identity(struct odb_kern *k)
-{
-    ODB_TRY(odb_infer_same(k));
-    k->outline[0].alias = 1;
-    return ODB_OK;
-}
-
-static enum odb_status unary_identity(struct odb_kern *k)
-{
-    if (!k->out[0])
-        k->out[0] = odb_tensor_ref(k->in[0]);
-    return ODB_OK;
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 static const struct odb_attr_spec unary_isinf_attrs[] = {
@@ -161,6 +145,5 @@ const struct odb_op odb_ops_unary[] = {
     ODB_EW_ROW("IsInf", 10, 1, ODB_T_FLOAT | ODB_T_FLOAT8,
                ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY, odb_ew_infer_same_bool, ew_run_isinf,
                .attrs = unary_isinf_attrs),
-    ODB_EW_ROW("Identity", 1, 1, ODB_T_ANY, ODB_OP_EXACT, unary_infer_identity, unary_identity),
     {.name = NULL},
 };
