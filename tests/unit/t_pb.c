@@ -200,7 +200,7 @@ static void test_pb__errors_name_the_file(void **state)
     struct odb_tensor *value = models_f32(0, NULL, (float[]){1});
     assert_int_equal(odb_pb_write(value, "x", "/nonexistent/a.pb", &err), ODB_E_IO);
     assert_string_equal(odb_error_text(&err, text, sizeof text),
-                        "/nonexistent/a.pb: cannot write: No such file or directory");
+                        "/nonexistent/a.pb: cannot be written: No such file or directory");
     odb_tensor_unref(value);
 }
 
