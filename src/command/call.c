@@ -243,7 +243,7 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
     if (!call->model)
         return odb_call__read_tensor(out, call->args[0], err);
     if (!name) {
-        odb_fail(err, ODB_E_USAGE, "which value of the model?");
+        odb_fail(err, ODB_E_USAGE, "no value is named");
         return odb_error_remedy(err, "name one; `onnxdbg nodes %s` lists them", call->args[0]);
     }
     ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));

@@ -193,7 +193,7 @@ static void compare_finish(struct compare *compare)
     compare->call->found = compare->failed > 0;
     if (odb_call_has(compare->call, ODB_OPTION_JSON)) {
         odb_buf_clear(&compare->text);
-        odb_json_put(json_pack("{sissssssisisO}", "schema", 1, "onnxdbg", ODB_VERSION, "tolerance",
+        odb_json_put(json_pack("{si,ss,ss,si,si,sO}", "schema", 1, "onnxdbg", ODB_VERSION, "tolerance",
                                tolerance, "passed", (int)compare->passed, "failed",
                                (int)compare->failed, "pairs", compare->pairs),
                      &compare->text);

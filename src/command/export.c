@@ -85,7 +85,7 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
     enum odb_status status;
     bool found;
     if (!options.dir) {
-        odb_fail(err, ODB_E_USAGE, "where should the repro go?");
+        odb_fail(err, ODB_E_USAGE, "there is no folder to write to");
         return odb_error_remedy(err, "add -o DIR");
     }
     ODB_TRY_OUT(odb_call__search_options(call, &search, err));

@@ -171,7 +171,7 @@ static enum odb_status call_check(const struct odb_option *row, const char *valu
         }
     } else if (row->type == ODB_ARG_ENUM && !call_choice(row->range, value)) {
         status = odb_fail(err, ODB_E_USAGE, "there is no '%.40s'", value);
-        odb_error_remedy(err, "choose one of %s", row->range);
+        odb_error_remedy(err, "choose %s", row->range);
         odb_error_at(err, "--%s", row->name);
     } else if (row->type == ODB_ARG_TOLERANCE) {
         status = odb_criterion_parse(&criterion, value, err);
