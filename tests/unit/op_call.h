@@ -25,7 +25,7 @@ struct op_call {
     uint64_t seed;
     struct odb_attr attrs[10];
     size_t n_attrs;
-    struct odb_tensor *in[8], *out[8]; /* owned */
+    struct odb_tensor *in[16], *out[8]; /* owned */
     struct odb_error err;
 };
 
