@@ -274,8 +274,11 @@ static enum odb_status repro_write_page(const struct repro *r, const struct odb_
     odb_buf_put_shown(&text, r->graph->nodes[o->last].op_type);
     odb_buf_putc(&text, ' ');
     odb_buf_put_shown(&text, odb_node_label(&r->graph->nodes[o->last], label, sizeof label));
-    odb_buf_printf(&text, "\n\nNodes %d to %d of a model with %zu nodes", o->first, o->last,
-                   r->graph->n_nodes);
+    if (o->first == o->last)
+        odb_buf_printf(&text, "\n\nNode %d", o->last);
+    else
+        odb_buf_printf(&text, "\n\nNodes %d to %d", o->first, o->last);
+    odb_buf_printf(&text, " of a model with %zu nodes", r->graph->n_nodes);
     if (odb_model_sha256(r->model, sha, &ignored) == ODB_OK)
         odb_buf_printf(&text, " (SHA-256 %s)", sha);
     odb_buf_printf(&text, ", cut out by onnxdbg %s.\n\n%s: %s.\n\n", ODB_VERSION,
