@@ -11,6 +11,7 @@ Q := $(if $(V),,@)
 CC ?= cc
 CFLAGS ?= -O2 -g
 SHARED ?= ../shared
+JOBS := $(shell nproc)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
 ifdef DEVELOPER
@@ -34,6 +35,17 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-mat
 LDFLAGS += $(SANFLAGS) -pthread
 LIBS_MIT := $(shell pkg-config --libs $(PKGS_MIT) 2>/dev/null) -ldl -lm
 LIBS_GPL := $(shell pkg-config --libs $(PKGS_GPL) 2>/dev/null)
+
+# What is missing is said once, before a compiler says it a hundred times.
+ifneq ($(filter-out setup demo check clean help,$(or $(MAKECMDGOALS),all)),)
+MISSING := $(shell for p in $(PKGS_MIT) $(PKGS_GPL); do \
+                pkg-config --exists $$p 2>/dev/null || printf '%s ' $$p; done; \
+            for p in $(CC) protoc-c; do command -v $$p >/dev/null || printf '%s ' $$p; done; \
+            [ -e /usr/include/uthash.h ] || printf '%s ' uthash.h)
+ifneq ($(strip $(MISSING)),)
+$(error not installed: $(strip $(MISSING)); run `make setup`)
+endif
+endif
 
 MIT_SRC := $(wildcard src/base/*.c src/tensor/*.c src/model/*.c src/executor/*.c kernels/*.c)
 GPL_SRC := $(wildcard src/compare/*.c src/engine/*.c src/session/*.c src/command/*.c ui/*.c)
@@ -98,8 +110,8 @@ $(B)/demo.onnx: $(B)/gen-model
 
 ## demo: find a planted fault in a small model, from a bare Debian 12
 demo: setup
-	$(Q)$(MAKE) --no-print-directory all $(B)/demo.onnx
-	$(Q)tools/demo.sh $(B)/demo.onnx
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all $(B)/demo.onnx
+	$(Q)tools/demo.sh $(PROGRAM) $(B)/demo.onnx
 
 # --- tests ----------------------------------------------------------------------------------------
 
@@ -118,7 +130,7 @@ $(B)/planted: tests/planted/planted.c $(ARCHIVES)
 
 ## check: every test; ends with "N passed, N failed, N skipped"
 check: setup
-	$(Q)$(MAKE) --no-print-directory -j2 check-built
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
 
 check-built: all unit $(B)/planted $(B)/gen-model $(B)/demo.onnx
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN) tests/check-*
@@ -134,6 +146,20 @@ check-unit: all unit
 bench-search: all $(B)/planted $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
 
+HEADERS = $(filter-out %.body.h %.real.h,$(wildcard src/*/*.h kernels/*.h ui/*.h tools/*.h))
+
+## check-headers: every header compiles alone
+check-headers: $(HEADERS:%=$(B)/%.ok)
+
+$(B)/%.h.ok: %.h | $(PB_C)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -Werror -fsyntax-only -x c -include $< /dev/null
+	@touch $@
+
+## lint: the rules of the house that a machine can hold
+lint: $(PB_C)
+	$(Q)B=$(B) tests/check-lint
+
 ## clean: remove what was built (not what setup installed)
 clean:
 	rm -rf build build-* onnxdbg onnxdbg-serve
@@ -142,6 +168,7 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
+         $(B)/planted.d
 
-.PHONY: all setup demo check check-built unit check-unit bench-search clean help
+.PHONY: all setup demo check check-built unit check-unit bench-search check-headers lint clean help

@@ -79,7 +79,7 @@ static void cast_print_float(const struct odb_tensor *t, size_t i, char *text, s
     }
     cast_shortest(t, i, text, size);
     char *e = strchr(text, 'e');
-    int exponent = atoi(e + 1), digits = (int)(e - text) - (text[0] == '-');
+    int exponent = (int)strtol(e + 1, NULL, 10), digits = (int)(e - text) - (text[0] == '-');
     int decimals = digits > 1 ? digits - 2 : 0;
     if (exponent < -4 || exponent >= 16)
         return; /* stays scientific */

@@ -74,7 +74,7 @@ ODB_INLINE void conv_line_next(const struct odb_window *w, const int64_t *dims, 
         at[d] = 0;
 }
 
-/* --- direct ------------------------------------------------------------------------------------ */
+/* --- direct ----------------------------------------------------------------------------------- */
 
 struct conv_direct {
     const struct conv *conv;
@@ -125,7 +125,7 @@ static bool conv_run_direct(const struct conv *c)
     return !atomic_load(&d.failed);
 }
 
-/* --- by matrix products ------------------------------------------------------------------------ */
+/* --- by matrix products ----------------------------------------------------------------------- */
 
 /* The product of one group of one image, results [0, out_size). */
 static struct odb_gemm conv_gemm(const struct conv *c)
@@ -270,7 +270,7 @@ static bool conv_compute(const struct conv *c)
     return c->c == 0 || conv_is_pointwise(c) ? conv_run_pointwise(c) : conv_run_columns(c);
 }
 
-/* --- Conv --------------------------------------------------------------------------------------- */
+/* --- Conv ------------------------------------------------------------------------------------- */
 
 static enum odb_status conv_out_of_memory(struct odb_kern *k)
 {
@@ -351,7 +351,7 @@ static enum odb_status conv_run(struct odb_kern *k)
     return conv_compute(&c) ? ODB_OK : conv_out_of_memory(k);
 }
 
-/* --- ConvTranspose ------------------------------------------------------------------------------ */
+/* --- ConvTranspose ---------------------------------------------------------------------------- */
 
 /* A task is some output channels of one group of one image: their columns are a product of the
  * transposed weights and the image, and are then spread over the result. */
@@ -416,7 +416,7 @@ static enum odb_status conv_transpose_run(struct odb_kern *k)
     return atomic_load(&s.failed) ? conv_out_of_memory(k) : ODB_OK;
 }
 
-/* --- 8-bit integers ----------------------------------------------------------------------------- */
+/* --- 8-bit integers --------------------------------------------------------------------------- */
 
 /* Which inputs are what; zero points and bias may be absent. */
 struct conv_roles {
@@ -518,7 +518,7 @@ static enum odb_status conv_quantized_run(struct odb_kern *k)
     return status;
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static const struct odb_attr_spec conv_attrs[] = {
     {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}, {"dilations", ODB_ATTR_INTS, NULL, false},

@@ -325,7 +325,7 @@ static enum odb_status gemm_run(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* --- products of 8-bit integers ---------------------------------------------------------------- */
+/* --- products of 8-bit integers --------------------------------------------------------------- */
 
 /* An 8-bit operand minus its zero point, as int32: *out is owned by the caller. zero is NULL, a
  * scalar, or one value per row (axis -2) or column (axis -1), with or without batch dimensions. */
@@ -437,7 +437,7 @@ static enum odb_status matmul_quantized_run(struct odb_kern *k)
     return status;
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define MATMUL_TYPES                                                                             \
     (ODB_T_FLOAT | ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))

@@ -168,7 +168,7 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* --- one block per instance, group or row ------------------------------------------------------ */
+/* --- one block per instance, group or row ----------------------------------------------------- */
 
 static enum odb_status norm_instance_infer(struct odb_kern *k)
 {
@@ -349,7 +349,7 @@ static enum odb_status norm_rms_run(struct odb_kern *k)
     return norm_layer_any(k, false);
 }
 
-/* --- along channels and other axes --------------------------------------------------------------- */
+/* --- along channels and other axes ------------------------------------------------------------ */
 
 static enum odb_status norm_lrn_infer(struct odb_kern *k)
 {
@@ -433,7 +433,7 @@ static enum odb_status norm_mvn_run(struct odb_kern *k)
     return norm_run_lanes(k, reduced, 0);
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define NORM_EPSILON {"epsilon", ODB_ATTR_FLOAT, "1e-05", false}
 #define NORM_MOMENTUM {"momentum", ODB_ATTR_FLOAT, "0.9", false}

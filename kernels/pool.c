@@ -159,7 +159,7 @@ static enum odb_status pool_lp_run(struct odb_kern *k)
     return pool_run(k, POOL_LP, pool_p(k));
 }
 
-/* --- whole channels ------------------------------------------------------------------------------ */
+/* --- whole channels --------------------------------------------------------------------------- */
 
 static enum odb_status pool_global_infer(struct odb_kern *k)
 {
@@ -198,7 +198,7 @@ static enum odb_status pool_global_lp_run(struct odb_kern *k)
     return pool_global_run(k, POOL_LP, pool_p(k));
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 #define POOL_AUTO_PAD {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}
 #define POOL_CEIL {"ceil_mode", ODB_ATTR_INT, "0", false}

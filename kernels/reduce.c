@@ -84,7 +84,7 @@ static size_t along_chunk(const struct along *s, size_t chunk, size_t *lanes)
 #define REDUCE_FN(k, dtype, name)                                                                \
     (odb_dtype_is_float(dtype) ? ODB_REAL_FN(k, dtype, name) : ODB_INT_FN(dtype, name))
 
-/* --- Reduce ------------------------------------------------------------------------------------ */
+/* --- Reduce ----------------------------------------------------------------------------------- */
 
 static enum odb_status reduce_axes(struct odb_kern *k, bool *reduced)
 {
@@ -165,7 +165,7 @@ out:
     return status;
 }
 
-/* --- ArgMax, ArgMin ------------------------------------------------------------------------------ */
+/* --- ArgMax, ArgMin --------------------------------------------------------------------------- */
 
 static enum odb_status along_arg_axis(struct odb_kern *k, int *axis)
 {
@@ -218,7 +218,7 @@ static enum odb_status along_arg_run(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* --- CumSum, CumProd ------------------------------------------------------------------------------ */
+/* --- CumSum, CumProd -------------------------------------------------------------------------- */
 
 static enum odb_status along_scan_run(struct odb_kern *k)
 {
@@ -238,7 +238,7 @@ static enum odb_status along_scan_run(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static const struct odb_attr_spec reduce_attrs_1[] = {
     {"axes", ODB_ATTR_INTS, NULL, false}, {"keepdims", ODB_ATTR_INT, "1", false}, {NULL}};

@@ -323,7 +323,7 @@ int main(int argc, char **argv)
             i++;
             break;
         } else if (!strncmp(argv[i], "--fd=", 5)) {
-            serve.channel.in = serve.channel.out = atoi(argv[i] + 5);
+            serve.channel.in = serve.channel.out = (int)strtol(argv[i] + 5, NULL, 10);
             serve.channel.local = true;
         } else if (!strncmp(argv[i], "--scratch=", 10)) {
             serve.scratch = argv[i] + 10;

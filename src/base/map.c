@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 
-#define uthash_fatal(msg) abort()
+/* Memory as everywhere else: it does not run out before the program ends. */
+#define uthash_malloc(size) odb_xcalloc(1, size)
+#define uthash_fatal(msg) ODB_ASSERT(!msg)
 #include <uthash.h>
 
 struct map_entry {

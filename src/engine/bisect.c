@@ -25,7 +25,7 @@
 #define BISECT_VERIFY_MOST 16   /* culprits that are verified one by one */
 #define BISECT_SAME_FACTOR 4    /* failing errors within this factor reproduce each other */
 
-/* --- accounting --------------------------------------------------------------------------------- */
+/* --- accounting ------------------------------------------------------------------------------- */
 
 void bisection_step_begin(struct bisection *b, const char *phase)
 {
@@ -86,7 +86,7 @@ struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
     return &b->report->culprits.items[b->report->culprits.n - 1];
 }
 
-/* --- the reference ------------------------------------------------------------------------------ */
+/* --- the reference ---------------------------------------------------------------------------- */
 
 static enum odb_status bisect_expect(const char *name, enum odb_precision *out,
                                      struct odb_error *err)
@@ -175,7 +175,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
-/* --- plain runs --------------------------------------------------------------------------------- */
+/* --- plain runs ------------------------------------------------------------------------------- */
 
 static struct odb_probe bisect_plain_probe(struct bisection *b, struct odb_tensor **outputs)
 {
@@ -236,7 +236,7 @@ static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
-/* --- the probed run ----------------------------------------------------------------------------- */
+/* --- the probed run --------------------------------------------------------------------------- */
 
 /* Does the probed run show what the plain one shows? */
 static bool bisect_reproduces(const struct bisection *b, struct odb_tensor *const *values)
@@ -365,7 +365,7 @@ static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
     return status;
 }
 
-/* --- from evidence to culprits ------------------------------------------------------------------ */
+/* --- from evidence to culprits ---------------------------------------------------------------- */
 
 static bool bisect_explains(const struct bisection *b, int value)
 {

@@ -43,7 +43,7 @@ struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
 /* The node's first named output, ODB_NO_VALUE when it has none. */
 int bisection_output_of(const struct bisection *b, int node);
 
-/* --- hunt.c ------------------------------------------------------------------------------------- */
+/* --- hunt.c ----------------------------------------------------------------------------------- */
 
 /* Bisects over prefixes for what made this output wrong (b->verdicts says how), names the node or
  * the smallest segment, and verifies it. */
@@ -62,7 +62,7 @@ enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culpri
 /* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
 
-/* --- words.c ------------------------------------------------------------------------------------ */
+/* --- words.c ---------------------------------------------------------------------------------- */
 
 /* The paragraph of a culprit. Owned by the caller. */
 char *bisection_words(const struct bisection *b, const struct odb_culprit *culprit);

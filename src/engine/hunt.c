@@ -21,7 +21,7 @@ struct hunt {
     int *parents;              /* owned */
 };
 
-/* --- the graph as the search core wants it ------------------------------------------------------ */
+/* --- the graph as the search core wants it ---------------------------------------------------- */
 
 static void hunt_add_parent(const struct odb_graph *graph, int value, int *parents, size_t *n)
 {
@@ -55,7 +55,7 @@ static void hunt_dispose(struct hunt *h)
     free(h->parents);
 }
 
-/* --- one question --------------------------------------------------------------------------------- */
+/* --- one question ----------------------------------------------------------------------------- */
 
 /* The named outputs of a node that the reference has; list has room for n_out. */
 static size_t hunt_outputs(const struct bisection *b, int node, int *list)
@@ -123,7 +123,7 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     return status;
 }
 
-/* --- alone ---------------------------------------------------------------------------------------- */
+/* --- alone ------------------------------------------------------------------------------------ */
 
 /* Runs the marked nodes on a target, into outputs[] of the values. */
 static enum odb_status hunt_segment(struct bisection *b, struct odb_prober *prober,
@@ -228,7 +228,7 @@ static enum odb_status hunt_get_inputs(struct bisection *b, int node, struct odb
     return status;
 }
 
-/* --- the smallest segment -------------------------------------------------------------------------- */
+/* --- the smallest segment --------------------------------------------------------------------- */
 
 /* Whether the ancestors of value from position first on fail unobserved, fed by the reference. */
 static enum odb_status hunt_segment_fails(struct bisection *b, const int *chain, size_t n,
@@ -320,7 +320,7 @@ enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culpri
     return status;
 }
 
-/* --- searches -------------------------------------------------------------------------------------- */
+/* --- searches --------------------------------------------------------------------------------- */
 
 enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
 {
@@ -467,7 +467,7 @@ enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
-/* --- third opinion --------------------------------------------------------------------------------- */
+/* --- third opinion ---------------------------------------------------------------------------- */
 
 #define HUNT_THIRD "ort,opt=disabled"
 

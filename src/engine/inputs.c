@@ -54,7 +54,7 @@ static enum odb_status inputs_usage(struct odb_error *err, const char *option, c
     return ODB_E_USAGE;
 }
 
-/* --- names -------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static struct inputs_port *inputs_find(struct inputs_work *work, const char *name, size_t len)
 {
@@ -105,7 +105,7 @@ char *odb_file_name(const char *name)
     return text;
 }
 
-/* --- dimensions --------------------------------------------------------------------------------- */
+/* --- dimensions ------------------------------------------------------------------------------- */
 
 static enum odb_status inputs_bind(struct inputs_work *work, const char *param, int64_t n,
                                    const char *from, struct odb_error *err)
@@ -225,7 +225,7 @@ static enum odb_status inputs_dim(struct inputs_work *work, const char *text,
     return inputs_unknown_dim(work, text, len, err);
 }
 
-/* --- values from files -------------------------------------------------------------------------- */
+/* --- values from files ------------------------------------------------------------------------ */
 
 static bool inputs_ends_with(const char *text, const char *end)
 {
@@ -414,7 +414,7 @@ static enum odb_status inputs_from(struct inputs_work *work, const char *path,
     return odb_error_at(err, "%s", path);
 }
 
-/* --- generated values --------------------------------------------------------------------------- */
+/* --- generated values ------------------------------------------------------------------------- */
 
 /* Every unbound dimension of every input that is to be generated, as one message. */
 static enum odb_status inputs_check_bound(struct inputs_work *work, struct odb_error *err)
@@ -543,7 +543,7 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
     return ODB_OK;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void inputs_begin(struct inputs_work *work)
 {

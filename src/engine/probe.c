@@ -41,7 +41,7 @@ void odb_probe_drop(struct odb_probe *probe)
     }
 }
 
-/* --- building the cut --------------------------------------------------------------------------- */
+/* --- building the cut ------------------------------------------------------------------------- */
 
 /* A probe under way: what extraction, load and run have in common. */
 struct probe_cut {
@@ -131,7 +131,7 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
     return ODB_OK;
 }
 
-/* --- asking ------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static void probe_tell(const struct odb_prober *prober, const struct odb_probe *probe, bool end,
                        enum odb_status status)

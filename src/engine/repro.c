@@ -58,7 +58,7 @@ static enum odb_status repro_tensor(const struct repro *r, const char *folder, c
     return status;
 }
 
-/* --- choosing ----------------------------------------------------------------------------------- */
+/* --- choosing --------------------------------------------------------------------------------- */
 
 /* The nodes from first on that last needs, and last's named outputs. */
 static enum odb_status repro_choose(struct repro *r, struct odb_error *err)
@@ -78,7 +78,7 @@ static enum odb_status repro_choose(struct repro *r, struct odb_error *err)
     return ODB_OK;
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static enum odb_status repro_write_inputs(const struct repro *r, const int *inputs, size_t n,
                                           struct odb_error *err)
@@ -165,7 +165,7 @@ static enum odb_status repro_write_cut(struct repro *r, struct odb_error *err)
     return status;
 }
 
-/* --- the second run ------------------------------------------------------------------------------- */
+/* --- the second run --------------------------------------------------------------------------- */
 
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
 static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *err)
@@ -243,7 +243,7 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
              out->noise);
 }
 
-/* --- the page that goes with it ------------------------------------------------------------------- */
+/* --- the page that goes with it --------------------------------------------------------------- */
 
 static void repro_processor(struct odb_buf *out)
 {
@@ -321,7 +321,7 @@ static enum odb_status repro_write_page(const struct repro *r, const struct odb_
     return status;
 }
 
-/* --- in place --------------------------------------------------------------------------------------- */
+/* --- in place --------------------------------------------------------------------------------- */
 
 /* Ready to be written: not there, or an empty directory. */
 static enum odb_status repro_check_dir(const char *path, struct odb_error *err)

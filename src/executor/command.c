@@ -375,9 +375,9 @@ static enum odb_status command_read_output(const struct command *command, const 
     char *dot = strrchr(path, '.');
     enum odb_status status;
     if (access(path, F_OK) < 0 && !output->known) {
-        strcpy(dot, ".pb"); /* where the type was not known: as the program saw fit */
+        memcpy(dot, ".pb", sizeof ".pb"); /* where the type was not known: as the program saw fit */
         if (access(path, F_OK) < 0)
-            strcpy(dot, ".npy");
+            memcpy(dot, ".npy", sizeof ".npy");
     }
     if (access(path, F_OK) < 0)
         status = odb_fail(err, ODB_E_EXECUTOR, "the program wrote no %s for the output '%s'",

@@ -42,7 +42,7 @@ static const char session_schema[] =
     " reaches_output INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT,"
     " PRIMARY KEY (search, rank)) WITHOUT ROWID;";
 
-/* --- SQLite ------------------------------------------------------------------------------------- */
+/* --- SQLite ----------------------------------------------------------------------------------- */
 
 static enum odb_status session_fail(const struct odb_session *session, struct odb_error *err)
 {
@@ -123,7 +123,7 @@ static char *session_text(struct odb_session *session, const char *sql)
     return text;
 }
 
-/* --- opening ------------------------------------------------------------------------------------ */
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static enum odb_status session_create(struct odb_session *session, struct odb_error *err)
 {
@@ -176,7 +176,7 @@ static enum odb_status session_begin_use(struct odb_session *session, struct odb
     char *tables = session_text(session, "SELECT count(*) FROM sqlite_master");
     char *schema = session_text(session, "PRAGMA user_version");
     bool fresh = tables && !strcmp(tables, "0");
-    int version = schema ? atoi(schema) : 0;
+    int version = schema ? (int)strtol(schema, NULL, 10) : 0;
     free(tables);
     free(schema);
     return fresh ? session_create(session, err) : session_check(session, version, err);
@@ -209,7 +209,7 @@ void odb_session_close(struct odb_session *session)
     free(session);
 }
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
                                   const struct odb_bisect_options *options, struct odb_error *err)
@@ -383,7 +383,7 @@ enum odb_status odb_session_store(struct odb_session *session, const struct odb_
     return status;
 }
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 char *odb_session_last_report(struct odb_session *session)
 {

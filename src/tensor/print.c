@@ -66,7 +66,7 @@ static int print_exponent(double v, int n)
 {
     char text[40];
     snprintf(text, sizeof text, "%.*e", n - 1, v);
-    return atoi(strchr(text, 'e') + 1);
+    return (int)strtol(strchr(text, 'e') + 1, NULL, 10);
 }
 
 static void print_trim_zeros(char *text)
@@ -95,7 +95,7 @@ static int print_scientific(char *out, enum odb_dtype dtype, double v, int preci
     int behind = v == 0 ? 0 : print_digits(dtype, v) - 1;
     snprintf(out, PRINT_NUMBER, plus ? "%+#.*e" : "%#.*e", ODB_MIN(behind, precision), v);
     char *e = strchr(out, 'e');
-    int exponent = atoi(e + 1);
+    int exponent = (int)strtol(e + 1, NULL, 10);
     *e = 0;
     print_trim_zeros(out);
     return exponent;
@@ -162,7 +162,7 @@ static void print_float_put(struct odb_buf *buf, const struct print_float *f, en
     if (f->scientific) { /* all with the same number of digits, exact ones */
         snprintf(text, sizeof text, f->plus ? "%+#.*e" : "%#.*e", f->precision, v);
         char *e = strchr(text, 'e');
-        int exponent = atoi(e + 1), left = (int)(strchr(text, '.') - text);
+        int exponent = (int)strtol(e + 1, NULL, 10), left = (int)(strchr(text, '.') - text);
         odb_buf_printf(buf, "%*s%.*se%c%0*d", ODB_MAX(0, f->left - left), "", (int)(e - text), text,
                        exponent < 0 ? '-' : '+', f->exponent, abs(exponent));
         return;

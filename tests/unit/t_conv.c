@@ -9,7 +9,7 @@
 #define CONV(text, ...) OP("Conv", 22, text, __VA_ARGS__)
 #define TRANSPOSE(text, ...) OP("ConvTranspose", 22, text, __VA_ARGS__)
 
-/* --- the definition -------------------------------------------------------------------------------- */
+/* --- the definition --------------------------------------------------------------------------- */
 
 static int64_t attr_int(const struct op_attrs *attrs, const char *name, size_t i, int64_t fallback)
 {
@@ -104,7 +104,7 @@ static void check_call(const struct op_call *c, double tol)
     op_expect_any_threads(c);
 }
 
-/* --- Conv -------------------------------------------------------------------------------------------- */
+/* --- Conv ------------------------------------------------------------------------------------- */
 
 static void test_conv__against_the_definition(void **state)
 {
@@ -225,7 +225,7 @@ static void test_conv__refuses(void **state)
                     ODB_UNSUPPORTED);
 }
 
-/* --- ConvTranspose -------------------------------------------------------------------------------------- */
+/* --- ConvTranspose ---------------------------------------------------------------------------- */
 
 static void test_conv__transposed_against_the_definition(void **state)
 {
@@ -270,7 +270,7 @@ static void test_conv__transposed_shapes(void **state)
                     ODB_E_OPERATOR);
 }
 
-/* --- 8-bit ------------------------------------------------------------------------------------------------ */
+/* --- 8-bit ------------------------------------------------------------------------------------ */
 
 static void test_conv__integers_of_8_bits(void **state)
 {

@@ -823,7 +823,7 @@ static void test_quantize__dynamic(void **state)
                NULL});
 }
 
-/* --- the table ----------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 /* Whatever type a row allows, its kernel knows, in every precision. */
 static void assert_row_keeps_its_word(const struct odb_op *op, enum odb_dtype dtype)

@@ -7,7 +7,7 @@
 #include "kernels/blas.h"
 #include "op_case.h"
 
-/* --- the product itself --------------------------------------------------------------------------- */
+/* --- the product itself ----------------------------------------------------------------------- */
 
 struct product {
     struct odb_gemm g;
@@ -136,7 +136,7 @@ static void test_matmul__too_large_for_blas_is_seen(void **state)
     assert_false(odb_blas_can(&g));
 }
 
-/* --- MatMul ------------------------------------------------------------------------------------------ */
+/* --- MatMul ----------------------------------------------------------------------------------- */
 
 static void test_matmul__numpy_shapes(void **state)
 {
@@ -205,7 +205,7 @@ static void test_matmul__modes_and_threads(void **state)
     }
 }
 
-/* --- Gemm -------------------------------------------------------------------------------------------- */
+/* --- Gemm ------------------------------------------------------------------------------------- */
 
 static void test_matmul__gemm(void **state)
 {
@@ -242,7 +242,7 @@ static void test_matmul__gemm_modes_and_threads(void **state)
     op_expect_any_threads(&call);
 }
 
-/* --- 8-bit ------------------------------------------------------------------------------------------- */
+/* --- 8-bit ------------------------------------------------------------------------------------ */
 
 static void test_matmul__integers_of_8_bits(void **state)
 {
