@@ -209,6 +209,19 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
     return status;
 }
 
+/* Probes that an earlier search began and never ended: something died there. */
+static void bisect_recall(struct odb_command_call *call, struct odb_session *session)
+{
+    char *lines = odb_session_unfinished(session), *end = lines + strcspn(lines, "\n");
+    if (*lines) {
+        *end = '\0';
+        char *text = odb_xasprintf("an earlier search in this session died at a probe: %s", lines);
+        odb_call__warn(call, text);
+        free(text);
+    }
+    free(lines);
+}
+
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
 {
     const char *path = odb_call_option(call, ODB_OPTION_SESSION);
@@ -223,6 +236,7 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
     if (path) {
         ODB_TRY_OUT(odb_session_open(&session, path, call->model, err));
+        bisect_recall(call, session);
         ODB_TRY_OUT(odb_session_begin(session, "bisect", &options, err));
     }
     options.hooks = odb_watch_begin(&watch, call, session);

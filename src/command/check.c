@@ -66,7 +66,7 @@ struct check_run {
     char reason[400];
 };
 
-/* --- finding cases ------------------------------------------------------------------------------ */
+/* --- finding cases ---------------------------------------------------------------------------- */
 
 static bool check_exists(const char *dir, const char *name)
 {
@@ -161,7 +161,7 @@ static enum odb_status check_scan(struct check *check, const char *folder, int d
     return status;
 }
 
-/* --- one case ----------------------------------------------------------------------------------- */
+/* --- one case --------------------------------------------------------------------------------- */
 
 static enum odb_status check_read(struct odb_tensor **out, const struct check_run *run,
                                   const char *what, size_t i, int value, struct odb_error *err)
@@ -260,7 +260,7 @@ static enum odb_status check_run_target(struct check_run *run, const char *targe
     return status;
 }
 
-/* --- judging ------------------------------------------------------------------------------------ */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 /* What random draws must still agree in, and what must agree before numbers are looked at. */
 static bool check_same_type(const struct odb_tensor *e, const struct odb_tensor *b, char *why,
@@ -423,7 +423,7 @@ static void check_run_case(struct check *check, size_t at, const struct odb_mode
     free(dir);
 }
 
-/* --- workers ------------------------------------------------------------------------------------ */
+/* --- workers ---------------------------------------------------------------------------------- */
 
 /* One past the last case of the folder that case at is in. */
 static size_t check_folder_end(const struct check *check, size_t at)
@@ -557,7 +557,7 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
     return status;
 }
 
-/* --- the command -------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static void check_list(struct check *check)
 {

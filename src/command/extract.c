@@ -21,7 +21,7 @@ struct extract {
 /* The names of one option's value: all of it, where a value is called so, else its parts between
  * commas. */
 static enum odb_status extract_names(const struct odb_graph *graph, const char *text,
-                                     enum odb_status (*add)(struct extract *, int), 
+                                     enum odb_status (*add)(struct extract *, int),
                                      struct extract *extract, struct odb_error *err)
 {
     int index;

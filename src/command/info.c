@@ -87,7 +87,7 @@ static void info_dispose(struct info *info)
     free(info->ops.items);
 }
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void info_bytes(struct odb_buf *out, size_t bytes)
 {
@@ -230,7 +230,7 @@ static void info_text(const struct info *info, struct odb_buf *out)
     info_functions(info->model, out);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *info_json_ports(const struct odb_graph *graph, const int *list, size_t n)
 {

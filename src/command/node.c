@@ -10,14 +10,14 @@
 
 #define NODE_READERS 8 /* named before "and N more" */
 
-/* --- session ------------------------------------------------------------------------------------ */
+/* --- session ---------------------------------------------------------------------------------- */
 
 static bool node_numbers(struct odb_session *session, int value, struct odb_value_report *out)
 {
     return session && odb_session_value(session, value, out);
 }
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
 static void node_put_label(const struct odb_graph *graph, int index, struct odb_buf *out)
 {
@@ -177,7 +177,7 @@ static void node_text(const struct odb_graph *graph, const struct odb_node *node
         odb_buf_putc(out, '\n');
 }
 
-/* --- JSON --------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static json_t *node_json_number(struct odb_number number)
 {

@@ -95,7 +95,7 @@ enum odb_status odb_command_find(const struct odb_command **out, const char *nam
     return ODB_E_USAGE;
 }
 
-/* --- options ------------------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 static bool call_knows(const struct odb_command *command, int id)
 {
@@ -201,7 +201,7 @@ static enum odb_status call_add_option(struct odb_command_call *call, int argc, 
     return ODB_OK;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static enum odb_status call_check_args(struct odb_command_call *call, struct odb_error *err)
 {
