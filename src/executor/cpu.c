@@ -35,6 +35,8 @@ static bool cpu_steers(const struct odb_node *node, int input)
         const struct odb_attr *to = odb_attrs_find(&node->attrs, "to");
         return to && odb_dtype_is_integer((enum odb_dtype)to->i);
     }
+    if (cpu_is(node, "Range")) /* how many elements hangs on the last bit of its inputs */
+        return true;
     return input > 0 && (cpu_is(node, "Resize") || cpu_is(node, "Upsample"));
 }
 
