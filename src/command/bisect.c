@@ -9,7 +9,8 @@
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
 
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ---------------------------------------------------------------------------------------
+ */
 
 static void bisect_put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
 {
@@ -83,13 +84,13 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     if (culprit->value != ODB_NO_VALUE) {
         odb_buf_puts(out, ", seen at ");
-        odb_buf_put_shown(out, odb_value_key(graph, &graph->values[culprit->value], key,
-                                             sizeof key));
+        odb_buf_put_shown(out,
+                          odb_value_key(graph, &graph->values[culprit->value], key, sizeof key));
     }
     odb_buf_putc(out, '\n');
     if (culprit->segment[0] != culprit->segment[1])
-        odb_buf_printf(out, "    the smallest region that fails: #%d to #%d\n",
-                       culprit->segment[0], culprit->segment[1]);
+        odb_buf_printf(out, "    the smallest region that fails: #%d to #%d\n", culprit->segment[0],
+                       culprit->segment[1]);
     bisect_put_numbers(&culprit->numbers, out);
     odb_buf_printf(out, "    %s; %s\n", culprit->verified ? "verified alone" : "not verified alone",
                    culprit->reaches_output ? "reaches an output" : "no output shows it");
@@ -185,7 +186,8 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
     bisect_put_cost(report, out);
 }
 
-/* --- the command -------------------------------------------------------------------------------- */
+/* --- the command --------------------------------------------------------------------------------
+ */
 
 /* The report goes out also when the search was interrupted or the target failed for good. */
 static enum odb_status bisect_publish(struct odb_command_call *call,

@@ -11,17 +11,19 @@
 #include "session/session.h"
 
 /* The rows' functions. */
-#define ODB_COMMAND_LIST(X)                                                                      \
-    X(bisect) X(run) X(info) X(nodes) X(node) X(tensor) X(print) X(compare) X(extract) X(export)  \
-    X(check) X(executors) X(help)
-#define ODB_COMMAND_DECLARE(name)                                                                \
+#define ODB_COMMAND_LIST(X)                                                                        \
+    X(bisect)                                                                                      \
+    X(run) X(info) X(nodes) X(node) X(tensor) X(print) X(compare) X(extract) X(export) X(check)    \
+        X(executors) X(help)
+#define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
 ODB_COMMAND_LIST(ODB_COMMAND_DECLARE)
 #undef ODB_COMMAND_DECLARE
 
 /* Writes the text to the call's out and empties the buffer. */
 void odb_call__print(struct odb_command_call *call, struct odb_buf *text);
-/* Appends a line, cut to so many columns of a terminal; 0: not cut. text is shown safely already. */
+/* Appends a line, cut to so many columns of a terminal; 0: not cut. text is shown safely already.
+ */
 void odb_call__put_line(struct odb_buf *out, const char *text, int width);
 /* "onnxdbg: warning: TEXT" on the call's log, shown safely. */
 void odb_call__warn(struct odb_command_call *call, const char *text);

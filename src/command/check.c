@@ -24,8 +24,14 @@
 
 #define CHECK_DEPTH 32 /* of folders: a link may lead back up */
 
-enum check_outcome { CHECK_NOT_RUN, CHECK_PASSED, CHECK_FAILED, CHECK_UNSUPPORTED, CHECK_NO_GOLDEN,
-                     CHECK_OUTCOMES };
+enum check_outcome {
+    CHECK_NOT_RUN,
+    CHECK_PASSED,
+    CHECK_FAILED,
+    CHECK_UNSUPPORTED,
+    CHECK_NO_GOLDEN,
+    CHECK_OUTCOMES
+};
 
 struct check_case {
     char *folder; /* owned */
@@ -40,17 +46,17 @@ struct check_result {
 };
 
 struct check {
-    struct odb_command_call *call;                /* borrowed */
-    const char *target;                   /* borrowed; NULL: the reference, in the worker */
+    struct odb_command_call *call; /* borrowed */
+    const char *target;            /* borrowed; NULL: the reference, in the worker */
     struct odb_criterion tolerance;
-    bool own_tolerance;                   /* given by --tol */
-    ODB_VEC(struct check_case) cases;     /* those of one folder stand together */
-    struct check_result *results;         /* mapped; one per case */
+    bool own_tolerance;               /* given by --tol */
+    ODB_VEC(struct check_case) cases; /* those of one folder stand together */
+    struct check_result *results;     /* mapped; one per case */
     struct check_shared {
-        atomic_size_t next;               /* case to take; at the first of a folder */
-        atomic_size_t current[256];       /* case that a worker is at */
+        atomic_size_t next;         /* case to take; at the first of a folder */
+        atomic_size_t current[256]; /* case that a worker is at */
         atomic_size_t done;
-    } *shared;                            /* mapped */
+    } * shared; /* mapped */
     size_t mapped;
 };
 
@@ -58,15 +64,15 @@ struct check {
 struct check_run {
     const struct odb_model *model;
     const struct odb_cpu *cpu;
-    const char *dir;                      /* of the data set */
-    struct odb_tensor **values;           /* owned array of refs; [n_values] */
-    struct odb_tensor **golden;           /* owned array of refs; [n_outputs]; NULL: not there */
-    bool *random;                         /* owned; [n_nodes] draws, or depends on one */
-    enum odb_status first;                /* why the first node that did not run did not */
+    const char *dir;            /* of the data set */
+    struct odb_tensor **values; /* owned array of refs; [n_values] */
+    struct odb_tensor **golden; /* owned array of refs; [n_outputs]; NULL: not there */
+    bool *random;               /* owned; [n_nodes] draws, or depends on one */
+    enum odb_status first;      /* why the first node that did not run did not */
     char reason[400];
 };
 
-/* --- finding cases ---------------------------------------------------------------------------- */
+/* --- finding cases --------------------------------------------------------------------------- */
 
 static bool check_exists(const char *dir, const char *name)
 {
@@ -127,8 +133,8 @@ static void check_add_folder(struct check *check, const char *folder, struct dir
                 set = number;
         }
         if (set >= 0)
-            odb_push(&check->cases, (struct check_case){odb_xstrdup(folder), set,
-                                                        check_has_golden(folder, set)});
+            odb_push(&check->cases,
+                     (struct check_case){odb_xstrdup(folder), set, check_has_golden(folder, set)});
     }
     if (check->cases.n == before)
         odb_push(&check->cases, (struct check_case){odb_xstrdup(folder), -1, false});
@@ -161,7 +167,7 @@ static enum odb_status check_scan(struct check *check, const char *folder, int d
     return status;
 }
 
-/* --- one case --------------------------------------------------------------------------------- */
+/* --- one case -------------------------------------------------------------------------------- */
 
 static enum odb_status check_read(struct odb_tensor **out, const struct check_run *run,
                                   const char *what, size_t i, int value, struct odb_error *err)
@@ -233,8 +239,12 @@ static enum odb_status check_after(void *payload, int node, enum odb_status stat
 
 static enum odb_status check_run_cpu(struct check_run *run, struct odb_error *err)
 {
-    struct odb_cpu_run cpu_run = {.precision = ODB_PREC_NATIVE, .seed = 42, .values = run->values,
-                                  .free_dead = true, .after = check_after, .payload = run};
+    struct odb_cpu_run cpu_run = {.precision = ODB_PREC_NATIVE,
+                                  .seed = 42,
+                                  .values = run->values,
+                                  .free_dead = true,
+                                  .after = check_after,
+                                  .payload = run};
     return odb_cpu_execute(run->cpu, &cpu_run, err);
 }
 
@@ -247,8 +257,8 @@ static enum odb_status check_run_target(struct check_run *run, const char *targe
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     for (size_t i = 0; i < graph->n_inputs; i++)
         if (run->values[graph->inputs[i]])
-            feeds.items[feeds.n++] = (struct odb_feed){
-                .value = graph->inputs[i], .tensor = run->values[graph->inputs[i]]};
+            feeds.items[feeds.n++] = (struct odb_feed){.value = graph->inputs[i],
+                                                       .tensor = run->values[graph->inputs[i]]};
     enum odb_status status = odb_run_values(run->model, &feeds, target, graph->outputs,
                                             graph->n_outputs, outputs, NULL, 0, err);
     for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
@@ -260,7 +270,7 @@ static enum odb_status check_run_target(struct check_run *run, const char *targe
     return status;
 }
 
-/* --- judging ---------------------------------------------------------------------------------- */
+/* --- judging --------------------------------------------------------------------------------- */
 
 /* What random draws must still agree in, and what must agree before numbers are looked at. */
 static bool check_same_type(const struct odb_tensor *e, const struct odb_tensor *b, char *why,
@@ -278,7 +288,8 @@ static bool check_same_type(const struct odb_tensor *e, const struct odb_tensor 
     return same;
 }
 
-/* The element that misses its bound by most; one that is NaN or Inf on one side only comes first. */
+/* The element that misses its bound by most; one that is NaN or Inf on one side only comes first.
+ */
 static size_t check_worst(const struct odb_criterion *c, const struct odb_tensor *e,
                           const struct odb_tensor *b)
 {
@@ -288,7 +299,8 @@ static size_t check_worst(const struct odb_criterion *c, const struct odb_tensor
         double x = odb_tensor_f64(e, i), y = odb_tensor_f64(b, i);
         bool finite = isfinite(x) && isfinite(y), same = x == y || (isnan(x) && isnan(y));
         double over = finite ? fabs(x - y) - c->v[1] - c->v[0] * fabs(y)
-                             : same ? -INFINITY : INFINITY;
+                      : same ? -INFINITY
+                             : INFINITY;
         if (over > most) {
             most = over;
             worst = i;
@@ -396,7 +408,9 @@ static void check_run_case(struct check *check, size_t at, const struct odb_mode
         return;
     }
     char *dir = odb_xasprintf("%s/test_data_set_%d", one->folder, one->set);
-    struct check_run run = {.model = model, .cpu = cpu, .dir = dir,
+    struct check_run run = {.model = model,
+                            .cpu = cpu,
+                            .dir = dir,
                             .values = odb_new_n(struct odb_tensor *, graph->n_values + 1),
                             .golden = odb_new_n(struct odb_tensor *, graph->n_outputs + 1),
                             .random = odb_new_n(bool, graph->n_nodes + 1)};
@@ -404,8 +418,8 @@ static void check_run_case(struct check *check, size_t at, const struct odb_mode
     if (status == ODB_OK)
         status = check_golden(&run, &err);
     if (status == ODB_OK)
-        status = check->target ? check_run_target(&run, check->target, &err)
-                               : check_run_cpu(&run, &err);
+        status =
+            check->target ? check_run_target(&run, check->target, &err) : check_run_cpu(&run, &err);
     if (status == ODB_OK) {
         check_mark_random(&run);
         result->outcome = check_judge(check, &run, result->text, sizeof result->text);
@@ -423,7 +437,7 @@ static void check_run_case(struct check *check, size_t at, const struct odb_mode
     free(dir);
 }
 
-/* --- workers ---------------------------------------------------------------------------------- */
+/* --- workers --------------------------------------------------------------------------------- */
 
 /* One past the last case of the folder that case at is in. */
 static size_t check_folder_end(const struct check *check, size_t at)
@@ -557,13 +571,14 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
     return status;
 }
 
-/* --- the command ------------------------------------------------------------------------------ */
+/* --- the command ----------------------------------------------------------------------------- */
 
 static void check_list(struct check *check)
 {
-    static const char *const words[CHECK_OUTCOMES] = {
-        [CHECK_NOT_RUN] = "not run", [CHECK_FAILED] = "failed",
-        [CHECK_UNSUPPORTED] = "unsupported", [CHECK_NO_GOLDEN] = "without golden"};
+    static const char *const words[CHECK_OUTCOMES] = {[CHECK_NOT_RUN] = "not run",
+                                                      [CHECK_FAILED] = "failed",
+                                                      [CHECK_UNSUPPORTED] = "unsupported",
+                                                      [CHECK_NO_GOLDEN] = "without golden"};
     size_t counts[CHECK_OUTCOMES] = {0};
     struct odb_buf out = ODB_BUF_INIT;
     for (size_t i = 0; i < check->cases.n; i++) {
@@ -619,8 +634,8 @@ static enum odb_status check_map(struct check *check, struct odb_error *err)
 {
     size_t head = (sizeof *check->shared + 63) & ~(size_t)63;
     check->mapped = head + check->cases.n * sizeof *check->results;
-    void *memory = mmap(NULL, check->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                        -1, 0);
+    void *memory =
+        mmap(NULL, check->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return odb_fail(err, ODB_E_NOMEM, "no shared memory for the results: %s", strerror(errno));
     check->shared = memory;

@@ -60,8 +60,8 @@ struct odb_option {
 struct odb_command_call;
 typedef enum odb_status (*odb_command_fn)(struct odb_command_call *call, struct odb_error *err);
 
-#define ODB_COMMAND_LONG 1u    /* may take long: shows progress, can be cancelled */
-#define ODB_COMMAND_WRITES 2u  /* makes files */
+#define ODB_COMMAND_LONG 1u   /* may take long: shows progress, can be cancelled */
+#define ODB_COMMAND_WRITES 2u /* makes files */
 
 struct odb_command {
     const char *name, *alias; /* alias NULL: none */
@@ -90,7 +90,8 @@ struct odb_command_call {
     ODB_VEC(struct odb_call_option {
         enum odb_option_id id;
         const char *value; /* borrowed; "" for a flag */
-    }) options;
+    })
+    options;
     struct odb_model *model; /* owned; where the first argument is a model */
     FILE *out, *log;         /* borrowed: results; progress and warnings */
     int width;               /* of the terminal that out is; 0: no terminal */
@@ -100,8 +101,8 @@ struct odb_command_call {
 
 /* Words behind the program's and the command's name. ODB_E_USAGE where they do not fit the row.
  * Models are opened here. *out is to be disposed of also after failure. */
-enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command, int argc,
-                               char *const *argv, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
+                               int argc, char *const *argv, struct odb_error *err) ODB_MUST_USE;
 void odb_call_dispose(struct odb_command_call *call);
 bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id);
 /* The value given last, NULL when there is none. */

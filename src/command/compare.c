@@ -22,16 +22,33 @@ static json_t *compare_json(const char *name, enum odb_verdict verdict, const ch
                             const struct odb_metrics *m)
 {
     json_t *object = json_object();
-    const struct { const char *name; double v; } reals[] = {
-        {"max_abs", m->max_abs}, {"max_rel", m->max_rel}, {"error", m->error},
-        {"error_mean", m->error_mean}, {"rms", m->rms}, {"cosine", m->cosine},
-        {"ulp_max", m->ulp_max}, {"diff1", m->diff1}, {"diff2", m->diff2},
-        {"diff3_max", m->diff3_max}, {"diff3_mean", m->diff3_mean}, {"mae", m->mae},
-        {"mape", m->mape}, {"mse", m->mse}, {"diff_acc", m->diff_acc}};
-    const struct { const char *name; size_t v; } counts[] = {
-        {"count", m->count}, {"differing", m->differing}, {"nan_both", m->nan_both},
-        {"nan_base_only", m->nan_ref_only}, {"nan_evaluated_only", m->nan_target_only},
-        {"inf_mismatch", m->inf_mismatch}};
+    const struct {
+        const char *name;
+        double v;
+    } reals[] = {{"max_abs", m->max_abs},
+                 {"max_rel", m->max_rel},
+                 {"error", m->error},
+                 {"error_mean", m->error_mean},
+                 {"rms", m->rms},
+                 {"cosine", m->cosine},
+                 {"ulp_max", m->ulp_max},
+                 {"diff1", m->diff1},
+                 {"diff2", m->diff2},
+                 {"diff3_max", m->diff3_max},
+                 {"diff3_mean", m->diff3_mean},
+                 {"mae", m->mae},
+                 {"mape", m->mape},
+                 {"mse", m->mse},
+                 {"diff_acc", m->diff_acc}};
+    const struct {
+        const char *name;
+        size_t v;
+    } counts[] = {{"count", m->count},
+                  {"differing", m->differing},
+                  {"nan_both", m->nan_both},
+                  {"nan_base_only", m->nan_ref_only},
+                  {"nan_evaluated_only", m->nan_target_only},
+                  {"inf_mismatch", m->inf_mismatch}};
     json_object_set_new(object, "name", odb_json_text(name));
     json_object_set_new(object, "verdict", odb_json_text(odb_verdict_name(verdict)));
     json_object_set_new(object, "reason", odb_json_text(reason));
@@ -51,9 +68,10 @@ static void compare_text(struct compare *compare, const char *name, enum odb_ver
     odb_buf_printf(out, "%-6s  ", odb_verdict_name(verdict));
     odb_buf_put_shown(out, name);
     if (!m->missing && !m->shape_mismatch && !m->dtype_mismatch)
-        odb_buf_printf(out, "  max_abs %.3g  max_rel %.3g  diff2 %.3g  cosine %.9g  differing "
-                            "%zu/%zu", m->max_abs, m->max_rel, m->diff2, m->cosine, m->differing,
-                       m->count);
+        odb_buf_printf(out,
+                       "  max_abs %.3g  max_rel %.3g  diff2 %.3g  cosine %.9g  differing "
+                       "%zu/%zu",
+                       m->max_abs, m->max_rel, m->diff2, m->cosine, m->differing, m->count);
     if (m->nan_both + m->nan_ref_only + m->nan_target_only)
         odb_buf_printf(out, "  nan %zu", m->nan_both + m->nan_ref_only + m->nan_target_only);
     if (verdict != ODB_VERDICT_PASS && *reason) {
@@ -69,8 +87,8 @@ static void compare_pair(struct compare *compare, const char *name, const struct
     char reason[300] = "";
     struct odb_metrics m;
     odb_compare(&m, e, b, -1);
-    enum odb_verdict verdict = odb_criterion_apply(&compare->tolerance, e, b, reason,
-                                                   sizeof reason);
+    enum odb_verdict verdict =
+        odb_criterion_apply(&compare->tolerance, e, b, reason, sizeof reason);
     bool pass = verdict == ODB_VERDICT_PASS;
     *(pass ? &compare->passed : &compare->failed) += 1;
     compare_text(compare, name, verdict, reason, &m);
@@ -137,8 +155,9 @@ static enum odb_status compare_walk(struct compare *compare, const char *const d
 {
     enum odb_status status = ODB_OK;
     for (int i = 0, k = 0; (i < n[0] || k < n[1]) && status == ODB_OK;) {
-        int order = i == n[0] ? 1 : k == n[1] ? -1
-                                              : strcmp(lists[0][i]->d_name, lists[1][k]->d_name);
+        int order = i == n[0]   ? 1
+                    : k == n[1] ? -1
+                                : strcmp(lists[0][i]->d_name, lists[1][k]->d_name);
         const char *name = order <= 0 ? lists[0][i]->d_name : lists[1][k]->d_name;
         if (order == 0) {
             char *a = odb_xasprintf("%s/%s", dirs[0], name);
@@ -193,8 +212,8 @@ static void compare_finish(struct compare *compare)
     compare->call->found = compare->failed > 0;
     if (odb_call_has(compare->call, ODB_OPTION_JSON)) {
         odb_buf_clear(&compare->text);
-        odb_json_put(json_pack("{si,ss,ss,si,si,sO}", "schema", 1, "onnxdbg", ODB_VERSION, "tolerance",
-                               tolerance, "passed", (int)compare->passed, "failed",
+        odb_json_put(json_pack("{si,ss,ss,si,si,sO}", "schema", 1, "onnxdbg", ODB_VERSION,
+                               "tolerance", tolerance, "passed", (int)compare->passed, "failed",
                                (int)compare->failed, "pairs", compare->pairs),
                      &compare->text);
     } else {

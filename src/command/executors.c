@@ -14,8 +14,7 @@ static json_t *executors_json(const struct odb_executor_ops *ops, const char *wh
     return row;
 }
 
-static void executors_text(const struct odb_executor_ops *ops, const char *why,
-                           struct odb_buf *out)
+static void executors_text(const struct odb_executor_ops *ops, const char *why, struct odb_buf *out)
 {
     odb_buf_printf(out, "%-10s ", ops->kind);
     odb_buf_puts(out, *why ? "missing: " : "available");
@@ -44,8 +43,9 @@ enum odb_status odb_command__executors(struct odb_command_call *call, struct odb
     else
         json_decref(list);
     if (!as_json)
-        odb_buf_puts(&out, "every kind takes timeout=SECONDS; a backslash before , = @ and \\ makes them "
-                           "ordinary characters\n");
+        odb_buf_puts(&out,
+                     "every kind takes timeout=SECONDS; a backslash before , = @ and \\ makes them "
+                     "ordinary characters\n");
     odb_call__print(call, &out);
     return ODB_OK;
 }

@@ -51,8 +51,7 @@ static bool export_from_json(const char *text, size_t n_nodes, int *first, int *
 static enum odb_status export_choose(struct odb_command_call *call, struct odb_session *session,
                                      const struct odb_feeds *feeds,
                                      struct odb_bisect_options *search, int *first, int *last,
-                                     struct odb_report **report, bool *found,
-                                     struct odb_error *err)
+                                     struct odb_report **report, bool *found, struct odb_error *err)
 {
     const char *node = odb_call_arg(call, 1);
     *found = true;

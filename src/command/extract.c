@@ -13,9 +13,9 @@ struct extract {
     const struct odb_graph *graph;
     ODB_VEC(struct odb_port) inputs;
     ODB_VEC(struct odb_port) outputs;
-    bool *nodes;                     /* owned; [n_nodes] */
+    bool *nodes; /* owned; [n_nodes] */
     size_t weight_bytes;
-    struct odb_tensor **like;        /* owned refs; [n_values]; NULL: as declared */
+    struct odb_tensor **like; /* owned refs; [n_values]; NULL: as declared */
 };
 
 /* The names of one option's value: all of it, where a value is called so, else its parts between
@@ -119,8 +119,8 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
 {
     const struct odb_graph *graph = extract->graph;
     int *list = odb_new_n(int, extract->inputs.n + extract->outputs.n + 1);
-    struct odb_tensor **values = odb_new_n(struct odb_tensor *, extract->inputs.n +
-                                                                    extract->outputs.n + 1);
+    struct odb_tensor **values =
+        odb_new_n(struct odb_tensor *, extract->inputs.n + extract->outputs.n + 1);
     struct odb_feeds *feeds = NULL;
     enum odb_status status = ODB_OK;
     bool fixed = true;
@@ -196,7 +196,8 @@ static void extract_say(struct extract *extract, const char *path)
 enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
-    struct extract extract = {.call = call, .graph = graph,
+    struct extract extract = {.call = call,
+                              .graph = graph,
                               .nodes = odb_new_n(bool, graph->n_nodes + 1),
                               .like = odb_new_n(struct odb_tensor *, graph->n_values + 1)};
     const char *path = odb_call_option(call, ODB_OPTION_OUTPUT);

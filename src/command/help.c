@@ -89,8 +89,10 @@ void odb_help_overview(struct odb_buf *out)
     size_t n;
     const struct odb_command *rows = odb_command_table(&n);
     odb_buf_puts(out, "usage: onnxdbg COMMAND [arguments] [options]\n\n");
-    help_wrap(out, "A debugger for ONNX models: runs a model on a reference and on a target, finds "
-                   "the node where they diverge, and shows, explains and exports it.", 0, 0);
+    help_wrap(out,
+              "A debugger for ONNX models: runs a model on a reference and on a target, finds "
+              "the node where they diverge, and shows, explains and exports it.",
+              0, 0);
     const char *group = "";
     for (size_t i = 0; i < n; i++) {
         if (strcmp(group, rows[i].group))

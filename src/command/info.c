@@ -11,12 +11,12 @@
 struct info_op {
     const char *domain, *op_type; /* borrowed: model */
     size_t nodes, unsupported;
-    const char *why;              /* borrowed: cpu; of the first unsupported one */
+    const char *why; /* borrowed: cpu; of the first unsupported one */
 };
 
 struct info {
     const struct odb_model *model;
-    struct odb_cpu *cpu;          /* owned */
+    struct odb_cpu *cpu; /* owned */
     ODB_VEC(struct info_op) ops;
     size_t body_nodes;
     size_t n_weights, weight_bytes;
@@ -87,7 +87,7 @@ static void info_dispose(struct info *info)
     free(info->ops.items);
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------ */
 
 static void info_bytes(struct odb_buf *out, size_t bytes)
 {
@@ -162,8 +162,8 @@ static void info_ports(const struct odb_graph *graph, const char *title, const i
         odb_buf_put_shown(out, value->name);
         odb_buf_puts(out, "  ");
         odb_buf_put_shown(out, value->type.known ? value->type.text : "(no type declared)");
-        odb_buf_puts(out, value->is_input && value->init ? "  (has a weight as its default)\n"
-                                                         : "\n");
+        odb_buf_puts(out,
+                     value->is_input && value->init ? "  (has a weight as its default)\n" : "\n");
     }
 }
 
@@ -230,7 +230,7 @@ static void info_text(const struct info *info, struct odb_buf *out)
     info_functions(info->model, out);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *info_json_ports(const struct odb_graph *graph, const int *list, size_t n)
 {

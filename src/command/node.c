@@ -10,14 +10,14 @@
 
 #define NODE_READERS 8 /* named before "and N more" */
 
-/* --- session ---------------------------------------------------------------------------------- */
+/* --- session --------------------------------------------------------------------------------- */
 
 static bool node_numbers(struct odb_session *session, int value, struct odb_value_report *out)
 {
     return session && odb_session_value(session, value, out);
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------ */
 
 static void node_put_label(const struct odb_graph *graph, int index, struct odb_buf *out)
 {
@@ -177,7 +177,7 @@ static void node_text(const struct odb_graph *graph, const struct odb_node *node
         odb_buf_putc(out, '\n');
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *node_json_number(struct odb_number number)
 {
@@ -195,17 +195,18 @@ static json_t *node_json_value(const struct odb_graph *graph, int index,
     json_t *object = json_object(), *readers = json_array();
     for (size_t i = 0; i < value->n_consumers; i++)
         json_array_append_new(readers, json_integer(value->consumers[i]));
-    json_object_set_new(object, "name",
-                        odb_json_text(*value->name ? value->name
-                                                   : odb_value_key(graph, value, key, sizeof key)));
+    json_object_set_new(
+        object, "name",
+        odb_json_text(*value->name ? value->name : odb_value_key(graph, value, key, sizeof key)));
     json_object_set_new(object, "type", odb_json_text(value->type.known ? value->type.text : NULL));
-    json_object_set_new(object, "shape", value->type.known ? odb_json_type_shape(&value->type)
-                                         : value->init     ? odb_json_shape(value->init)
-                                                           : json_null());
+    json_object_set_new(object, "shape",
+                        value->type.known ? odb_json_type_shape(&value->type)
+                        : value->init     ? odb_json_shape(value->init)
+                                          : json_null());
     json_object_set_new(object, "initializer", json_boolean(value->init != NULL));
-    json_object_set_new(object, "producer", value->producer == ODB_NO_NODE
-                                                ? json_null()
-                                                : json_integer(value->producer));
+    json_object_set_new(object, "producer",
+                        value->producer == ODB_NO_NODE ? json_null()
+                                                       : json_integer(value->producer));
     json_object_set_new(object, "consumers", readers);
     json_object_set_new(object, "output", json_boolean(value->is_output));
     if (node_numbers(session, index, &r)) {
@@ -235,8 +236,8 @@ static json_t *node_json_attrs(const struct odb_node *node, const struct odb_op 
     for (size_t i = 0; i < node->attrs.n; i++) {
         odb_buf_clear(&text);
         odb_attr_text(&node->attrs.items[i], &text);
-        json_array_append_new(attrs, node_json_attr(node->attrs.items[i].name, odb_buf_text(&text),
-                                                    false));
+        json_array_append_new(
+            attrs, node_json_attr(node->attrs.items[i].name, odb_buf_text(&text), false));
     }
     for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++)
         if (spec->def && !odb_attrs_find(&node->attrs, spec->name))

@@ -95,7 +95,7 @@ enum odb_status odb_command_find(const struct odb_command **out, const char *nam
     return ODB_E_USAGE;
 }
 
-/* --- options ---------------------------------------------------------------------------------- */
+/* --- options --------------------------------------------------------------------------------- */
 
 static bool call_knows(const struct odb_command *command, int id)
 {
@@ -181,8 +181,8 @@ static enum odb_status call_check(const struct odb_option *row, const char *valu
     return status;
 }
 
-static enum odb_status call_add_option(struct odb_command_call *call, int argc, char *const *argv, int *at,
-                                       struct odb_error *err)
+static enum odb_status call_add_option(struct odb_command_call *call, int argc, char *const *argv,
+                                       int *at, struct odb_error *err)
 {
     int id;
     const char *value;
@@ -201,7 +201,7 @@ static enum odb_status call_add_option(struct odb_command_call *call, int argc, 
     return ODB_OK;
 }
 
-/* --- arguments -------------------------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------------------------- */
 
 static enum odb_status call_check_args(struct odb_command_call *call, struct odb_error *err)
 {
@@ -228,10 +228,11 @@ static enum odb_status call_check_args(struct odb_command_call *call, struct odb
     return odb_error_remedy(err, "`onnxdbg help %s` shows what it takes", call->command->name);
 }
 
-enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command, int argc,
-                               char *const *argv, struct odb_error *err)
+enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
+                               int argc, char *const *argv, struct odb_error *err)
 {
-    *out = (struct odb_command_call){.command = command, .args = odb_new_n(const char *, (size_t)argc + 1)};
+    *out = (struct odb_command_call){.command = command,
+                                     .args = odb_new_n(const char *, (size_t)argc + 1)};
     bool only_args = false;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];

@@ -27,8 +27,8 @@ static void run_line(const char *name, const struct odb_tensor *t, struct odb_bu
 static enum odb_status run_save(const char *dir, const char *name, const struct odb_tensor *t,
                                 struct odb_buf *out, struct odb_error *err)
 {
-    bool numpy = t->kind == ODB_TENSOR &&
-                 (t->dtype == ODB_STRING || odb_dtype_info(t->dtype)->descr);
+    bool numpy =
+        t->kind == ODB_TENSOR && (t->dtype == ODB_STRING || odb_dtype_info(t->dtype)->descr);
     char *file = odb_file_name(name);
     char *path = odb_xasprintf("%s/%s%s", dir, file, numpy ? ".npy" : ".pb");
     enum odb_status status = odb_call__write_tensor(t, name, path, err);

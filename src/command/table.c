@@ -9,9 +9,9 @@ static const struct odb_arg args_node[] = {
     {"MODEL", ODB_ARG_MODEL, false, false}, {"NODE", ODB_ARG_NODE, false, false}, {0}};
 static const struct odb_arg args_source[] = {
     {"MODEL|FILE", ODB_ARG_SOURCE, false, false}, {"VALUE", ODB_ARG_VALUE, true, false}, {0}};
-static const struct odb_arg args_slice[] = {
-    {"MODEL|FILE", ODB_ARG_SOURCE, false, false}, {"VALUE[SLICE]", ODB_ARG_SLICE, true, false},
-    {0}};
+static const struct odb_arg args_slice[] = {{"MODEL|FILE", ODB_ARG_SOURCE, false, false},
+                                            {"VALUE[SLICE]", ODB_ARG_SLICE, true, false},
+                                            {0}};
 static const struct odb_arg args_export[] = {
     {"MODEL", ODB_ARG_MODEL, false, false}, {"NODE[:NODE]", ODB_ARG_NODES, true, false}, {0}};
 static const struct odb_arg args_two[] = {
@@ -20,7 +20,7 @@ static const struct odb_arg args_dirs[] = {{"DIR", ODB_ARG_PATH, false, true}, {
 static const struct odb_arg args_topic[] = {{"COMMAND", ODB_ARG_COMMAND, true, false}, {0}};
 
 #define OPTS_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
-#define OPTS_SEARCH                                                                              \
+#define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(EXPECT))
 
 static const struct odb_command command_table[] = {
@@ -189,7 +189,7 @@ static const struct odb_command command_table[] = {
 };
 
 static const struct odb_option option_table[ODB_OPTION_COUNT] = {
-#define ODB_OPTION(id, name, letter, type, arg, range, def, help)                                \
+#define ODB_OPTION(id, name, letter, type, arg, range, def, help)                                  \
     [ODB_OPTION_##id] = {name, letter, ODB_ARG_##type, arg, range, def, help},
 #include "command/options.def"
 #undef ODB_OPTION

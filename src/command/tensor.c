@@ -52,9 +52,11 @@ static void tensor_text(const char *name, const struct odb_tensor *t, int indent
                    t->bytes);
     if (!t->count || odb_stats(&s, t, NULL) != ODB_OK)
         return;
-    const struct { const char *name; double v; } rows[] = {
-        {"min", s.min}, {"max", s.max}, {"mean", s.mean}, {"median", s.median}, {"std", s.std},
-        {"rms", s.rms}};
+    const struct {
+        const char *name;
+        double v;
+    } rows[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
+                {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
     for (size_t i = 0; i < ODB_COUNT(rows); i++)
         odb_buf_printf(out, "%*s%-9s %.9g\n", indent, "", rows[i].name, rows[i].v);
     odb_buf_printf(out, "%*szeros     %zu\n", indent, "", s.zeros);
@@ -85,12 +87,19 @@ static json_t *tensor_json(const char *name, const struct odb_tensor *t)
     }
     if (t->kind != ODB_TENSOR || odb_stats(&s, t, NULL) != ODB_OK)
         return object;
-    const struct { const char *name; double v; } reals[] = {
-        {"min", s.min}, {"max", s.max}, {"mean", s.mean}, {"median", s.median}, {"std", s.std},
-        {"rms", s.rms}};
-    const struct { const char *name; size_t v; } counts[] = {
-        {"count", s.count}, {"zeros", s.zeros}, {"nan", s.nan}, {"pos_inf", s.pos_inf},
-        {"neg_inf", s.neg_inf}};
+    const struct {
+        const char *name;
+        double v;
+    } reals[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
+                 {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
+    const struct {
+        const char *name;
+        size_t v;
+    } counts[] = {{"count", s.count},
+                  {"zeros", s.zeros},
+                  {"nan", s.nan},
+                  {"pos_inf", s.pos_inf},
+                  {"neg_inf", s.neg_inf}};
     for (size_t i = 0; i < ODB_COUNT(reals); i++)
         json_object_set_new(object, reals[i].name, odb_json_real(reals[i].v));
     for (size_t i = 0; i < ODB_COUNT(counts); i++)

@@ -9,8 +9,8 @@
 #include "command/call.h"
 
 struct odb_watch {
-    struct odb_command_call *call;   /* borrowed */
-    struct odb_session *session;     /* borrowed; NULL: no journal */
+    struct odb_command_call *call; /* borrowed */
+    struct odb_session *session;   /* borrowed; NULL: no journal */
     char phase[160];
     double start, phase_start, last; /* of the clock */
     bool shown;                      /* a line stands on the terminal */

@@ -22,9 +22,9 @@ struct inputs_port {
     const struct odb_value *value;
     struct odb_tensor *tensor; /* ref; NULL: to be generated */
     char source[256];
-    int rank;                  /* -1: not declared */
+    int rank;                   /* -1: not declared */
     int64_t dims[ODB_MAX_RANK]; /* -1: not bound */
-    bool range;                /* lo, hi, seed below */
+    bool range;                 /* lo, hi, seed below */
     double lo, hi;
     uint64_t seed;
 };
@@ -54,7 +54,7 @@ static enum odb_status inputs_usage(struct odb_error *err, const char *option, c
     return ODB_E_USAGE;
 }
 
-/* --- names ------------------------------------------------------------------------------------ */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static struct inputs_port *inputs_find(struct inputs_work *work, const char *name, size_t len)
 {
@@ -105,7 +105,7 @@ char *odb_file_name(const char *name)
     return text;
 }
 
-/* --- dimensions ------------------------------------------------------------------------------- */
+/* --- dimensions ------------------------------------------------------------------------------ */
 
 static enum odb_status inputs_bind(struct inputs_work *work, const char *param, int64_t n,
                                    const char *from, struct odb_error *err)
@@ -203,8 +203,7 @@ static enum odb_status inputs_bind_axis(struct inputs_work *work, struct inputs_
     return ODB_OK;
 }
 
-static enum odb_status inputs_dim(struct inputs_work *work, const char *text,
-                                  struct odb_error *err)
+static enum odb_status inputs_dim(struct inputs_work *work, const char *text, struct odb_error *err)
 {
     const char *equals = strrchr(text, '='), *param;
     struct inputs_port *port;
@@ -225,7 +224,7 @@ static enum odb_status inputs_dim(struct inputs_work *work, const char *text,
     return inputs_unknown_dim(work, text, len, err);
 }
 
-/* --- values from files ------------------------------------------------------------------------ */
+/* --- values from files ----------------------------------------------------------------------- */
 
 static bool inputs_ends_with(const char *text, const char *end)
 {
@@ -298,8 +297,9 @@ static enum odb_status inputs_from_range(struct inputs_port *port, const char *t
         good = end > p;
     }
     if (!good || strcmp(end, ")"))
-        return odb_fail(err, ODB_E_USAGE, "a range is written range(LOW,HIGH) or "
-                                          "range(LOW,HIGH,SEED)");
+        return odb_fail(err, ODB_E_USAGE,
+                        "a range is written range(LOW,HIGH) or "
+                        "range(LOW,HIGH,SEED)");
     if (!(port->lo <= port->hi) || port->hi - port->lo > 1e300)
         return odb_fail(err, ODB_E_USAGE, "the range is empty or not finite");
     port->range = true;
@@ -363,8 +363,9 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
         free(name);
     }
     if (status == ODB_OK && work->n && !found) {
-        odb_fail(err, ODB_E_INPUT, "the folder holds neither input_0.pb nor NAME.npy for any "
-                                   "input");
+        odb_fail(err, ODB_E_INPUT,
+                 "the folder holds neither input_0.pb nor NAME.npy for any "
+                 "input");
         return odb_error_at(err, "%s", dir);
     }
     return status;
@@ -414,7 +415,7 @@ static enum odb_status inputs_from(struct inputs_work *work, const char *path,
     return odb_error_at(err, "%s", path);
 }
 
-/* --- generated values ------------------------------------------------------------------------- */
+/* --- generated values ------------------------------------------------------------------------ */
 
 /* Every unbound dimension of every input that is to be generated, as one message. */
 static enum odb_status inputs_check_bound(struct inputs_work *work, struct odb_error *err)
@@ -473,8 +474,8 @@ static void inputs_draw(struct odb_mt19937 *stream, enum odb_dtype dtype, size_t
 {
     bool real = odb_dtype_is_float(dtype) || odb_dtype_info(dtype)->class_ == ODB_CLASS_COMPLEX;
     for (size_t i = 0; i < count && dtype != ODB_STRING; i++) {
-        double v = real ? odb_mt19937_uniform(stream, -1, 1)
-                        : (double)odb_mt19937_randint(stream, 0, 2);
+        double v =
+            real ? odb_mt19937_uniform(stream, -1, 1) : (double)odb_mt19937_randint(stream, 0, 2);
         if (t)
             odb_store_f64(dtype, t->data, i, v);
     }
@@ -543,7 +544,7 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
     return ODB_OK;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static void inputs_begin(struct inputs_work *work)
 {

@@ -17,7 +17,10 @@ struct odb_input_options {
     uint32_t seed; /* 42 */
 };
 
-#define ODB_INPUT_OPTIONS_INIT {.seed = 42}
+#define ODB_INPUT_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        .seed = 42                                                                                 \
+    }
 
 struct odb_feed {
     int value;                 /* value index in the main graph */

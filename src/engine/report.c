@@ -57,7 +57,7 @@ void odb_report_warn(struct odb_report *report, const char *fmt, ...)
     odb_push(&report->warnings, odb_xstrdup(line));
 }
 
-/* --- JSON ------------------------------------------------------------------------------------- */
+/* --- JSON ------------------------------------------------------------------------------------ */
 
 static void report_set(json_t *object, const char *key, json_t *value)
 {

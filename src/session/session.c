@@ -15,13 +15,13 @@
 #define SESSION_SCHEMA 1
 
 struct odb_session {
-    sqlite3 *db;              /* owned */
+    sqlite3 *db;                   /* owned */
     const struct odb_model *model; /* borrowed */
     char sha256[65];
-    char *path;               /* owned */
-    sqlite3_int64 search;     /* row of the search begun last; 0: none */
-    sqlite3_int64 probe;      /* row of the journal whose probe runs; 0: none */
-    enum odb_status failed;   /* first failure of odb_session_event() */
+    char *path;             /* owned */
+    sqlite3_int64 search;   /* row of the search begun last; 0: none */
+    sqlite3_int64 probe;    /* row of the journal whose probe runs; 0: none */
+    enum odb_status failed; /* first failure of odb_session_event() */
     struct odb_error failure;
 };
 
@@ -42,13 +42,13 @@ static const char session_schema[] =
     " reaches_output INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT,"
     " PRIMARY KEY (search, rank)) WITHOUT ROWID;";
 
-/* --- SQLite ----------------------------------------------------------------------------------- */
+/* --- SQLite ---------------------------------------------------------------------------------- */
 
 static enum odb_status session_fail(const struct odb_session *session, struct odb_error *err)
 {
     int code = sqlite3_errcode(session->db);
-    enum odb_status status = code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ODB_E_FORMAT
-                                                                             : ODB_E_IO;
+    enum odb_status status =
+        code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ODB_E_FORMAT : ODB_E_IO;
     odb_fail(err, status, "%s", sqlite3_errmsg(session->db));
     odb_error_at(err, "session %s", session->path);
     return status;
@@ -123,7 +123,7 @@ static char *session_text(struct odb_session *session, const char *sql)
     return text;
 }
 
-/* --- opening ---------------------------------------------------------------------------------- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static enum odb_status session_create(struct odb_session *session, struct odb_error *err)
 {
@@ -144,8 +144,7 @@ static enum odb_status session_create(struct odb_session *session, struct odb_er
     return session_exec(session, "COMMIT", err);
 }
 
-static enum odb_status session_check(struct odb_session *session, int schema,
-                                     struct odb_error *err)
+static enum odb_status session_check(struct odb_session *session, int schema, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     if (schema != SESSION_SCHEMA) {
@@ -209,7 +208,7 @@ void odb_session_close(struct odb_session *session)
     free(session);
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- writing --------------------------------------------------------------------------------- */
 
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
                                   const struct odb_bisect_options *options, struct odb_error *err)
@@ -223,13 +222,14 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
     char tolerance[128];
     ODB_TRY(session_prepare(session, &stmt,
                             "INSERT INTO search (command, version, reference, target, tolerance,"
-                            " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", err));
+                            " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                            err));
     session_bind_text(stmt, 1, command);
     session_bind_text(stmt, 2, ODB_VERSION);
     session_bind_text(stmt, 3, options->reference);
     session_bind_text(stmt, 4, options->target);
-    session_bind_text(stmt, 5, odb_criterion_text(&options->tolerance, tolerance,
-                                                  sizeof tolerance));
+    session_bind_text(stmt, 5,
+                      odb_criterion_text(&options->tolerance, tolerance, sizeof tolerance));
     session_bind_text(stmt, 6, options->expect);
     session_bind_text(stmt, 7, strategies[options->strategy]);
     sqlite3_bind_int64(stmt, 8, (sqlite3_int64)options->seed);
@@ -287,8 +287,7 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
 }
 
 static enum odb_status session_store_values(struct odb_session *session,
-                                            const struct odb_report *report,
-                                            struct odb_error *err)
+                                            const struct odb_report *report, struct odb_error *err)
 {
     const struct odb_graph *graph = session->model->graph;
     sqlite3_stmt *stmt;
@@ -299,8 +298,9 @@ static enum odb_status session_store_values(struct odb_session *session,
         const struct odb_value_report *r = &report->values[i];
         if (r->verdict == ODB_VERDICT_UNTESTED)
             continue;
-        const struct odb_number numbers[] = {r->error, r->error_mean, r->noise, r->local_error,
-                                             r->inherited_error, r->gain, r->local_noise};
+        const struct odb_number numbers[] = {r->error,       r->error_mean,      r->noise,
+                                             r->local_error, r->inherited_error, r->gain,
+                                             r->local_noise};
         sqlite3_bind_int64(stmt, 1, session->search);
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)i);
         session_bind_text(stmt, 3, graph->values[i].name);
@@ -322,8 +322,8 @@ static enum odb_status session_store_culprits(struct odb_session *session,
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(session_prepare(session, &stmt, "INSERT INTO culprit VALUES (?,?,?,?,?,?,?,?,?,?)",
-                            err));
+    ODB_TRY(
+        session_prepare(session, &stmt, "INSERT INTO culprit VALUES (?,?,?,?,?,?,?,?,?,?)", err));
     for (size_t i = 0; i < report->culprits.n && status == ODB_OK; i++) {
         const struct odb_culprit *c = &report->culprits.items[i];
         sqlite3_bind_int64(stmt, 1, session->search);
@@ -346,14 +346,14 @@ static enum odb_status session_store_culprits(struct odb_session *session,
 }
 
 static enum odb_status session_store_report(struct odb_session *session,
-                                            const struct odb_report *report,
-                                            struct odb_error *err)
+                                            const struct odb_report *report, struct odb_error *err)
 {
     struct odb_buf json = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
     ODB_TRY(session_prepare(session, &stmt,
                             "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
-                            " WHERE id = ?", err));
+                            " WHERE id = ?",
+                            err));
     odb_report_json(report, &json);
     sqlite3_bind_int(stmt, 1, report->outputs_diverge || report->culprits.n);
     session_bind_text(stmt, 2, odb_buf_text(&json));
@@ -383,7 +383,7 @@ enum odb_status odb_session_store(struct odb_session *session, const struct odb_
     return status;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading --------------------------------------------------------------------------------- */
 
 char *odb_session_last_report(struct odb_session *session)
 {
@@ -398,7 +398,8 @@ bool odb_session_value(struct odb_session *session, int value, struct odb_value_
                         "SELECT verdict, error, error_mean, noise, local_error, inherited_error,"
                         " gain, local_noise, boundary, culprit, reason FROM value"
                         " WHERE value = ? AND search ="
-                        " (SELECT max(id) FROM search WHERE report IS NOT NULL)", NULL) != ODB_OK)
+                        " (SELECT max(id) FROM search WHERE report IS NOT NULL)",
+                        NULL) != ODB_OK)
         return false;
     sqlite3_bind_int(stmt, 1, value);
     bool found = sqlite3_step(stmt) == SQLITE_ROW;
@@ -430,8 +431,7 @@ char *odb_session_unfinished(struct odb_session *session)
                         NULL) != ODB_OK)
         return odb_xstrdup("");
     while (sqlite3_step(stmt) == SQLITE_ROW)
-        odb_buf_printf(&out, "%s %s\n", sqlite3_column_text(stmt, 0),
-                       sqlite3_column_text(stmt, 1));
+        odb_buf_printf(&out, "%s %s\n", sqlite3_column_text(stmt, 0), sqlite3_column_text(stmt, 1));
     sqlite3_finalize(stmt);
     return odb_buf_take(&out);
 }

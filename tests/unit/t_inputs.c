@@ -52,7 +52,7 @@ static const char *inputs_fail(const struct odb_model *model,
 static void test_inputs__default_stream(void **state)
 {
     /* numpy.random.seed(42); numpy.random.uniform(-1, 1, …) */
-    static const double first[] = {0.3745401188473625, 0.9507143064099162, 0.7319939418114051,
+    static const double first[] = {0.3745401188473625, 0.9507143064099162,  0.7319939418114051,
                                    0.5986584841970366, 0.15601864044243652, 0.15599452033620265};
     struct odb_model *model = inputs_model();
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
@@ -148,11 +148,16 @@ static void test_inputs__nameless_dimensions(void **state)
 
 static void test_inputs__wrong_dims(void **state)
 {
-    static const struct { const char *dims[2]; const char *says; } cases[] = {
-        {{"N0"}, "NAME=N"}, {{"N0=x"}, "no size"}, {{"N0=-1"}, "no size"}, {{"N0="}, "no size"},
-        {{"M=1"}, "no input has a dimension 'M'; there are N0"},
-        {{"N0=1", "N0=2"}, "1 by --dim N0=1 and 2 by --dim N0=2"},
-        {{"N0=1", "z[0]=2"}, "1 by --dim N0=1 and 2 by --dim z[0]=2"}};
+    static const struct {
+        const char *dims[2];
+        const char *says;
+    } cases[] = {{{"N0"}, "NAME=N"},
+                 {{"N0=x"}, "no size"},
+                 {{"N0=-1"}, "no size"},
+                 {{"N0="}, "no size"},
+                 {{"M=1"}, "no input has a dimension 'M'; there are N0"},
+                 {{"N0=1", "N0=2"}, "1 by --dim N0=1 and 2 by --dim N0=2"},
+                 {{"N0=1", "z[0]=2"}, "1 by --dim N0=1 and 2 by --dim z[0]=2"}};
     struct odb_model *model = inputs_model();
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
@@ -165,16 +170,19 @@ static void test_inputs__wrong_dims(void **state)
 
 static void test_inputs__wrong_inputs(void **state)
 {
-    static const struct { const char *input; const char *says; enum odb_status status; } cases[] = {
-        {"x", "NAME=FILE", ODB_E_USAGE},
-        {"q=a.npy", "no input 'q'; its inputs are x, n, z", ODB_E_USAGE},
-        {"y=a.npy", "no input 'y'", ODB_E_USAGE},
-        {"x=a.txt", "neither a .npy nor a .pb", ODB_E_USAGE},
-        {"x=range(1)", "range(LOW,HIGH)", ODB_E_USAGE},
-        {"x=range(1,0)", "empty", ODB_E_USAGE},
-        {"x=range(0,1,2", "range(LOW,HIGH)", ODB_E_USAGE},
-        {"x=range(0,inf)", "finite", ODB_E_USAGE},
-        {"x=/nowhere/a.npy", "No such file", ODB_E_IO}};
+    static const struct {
+        const char *input;
+        const char *says;
+        enum odb_status status;
+    } cases[] = {{"x", "NAME=FILE", ODB_E_USAGE},
+                 {"q=a.npy", "no input 'q'; its inputs are x, n, z", ODB_E_USAGE},
+                 {"y=a.npy", "no input 'y'", ODB_E_USAGE},
+                 {"x=a.txt", "neither a .npy nor a .pb", ODB_E_USAGE},
+                 {"x=range(1)", "range(LOW,HIGH)", ODB_E_USAGE},
+                 {"x=range(1,0)", "empty", ODB_E_USAGE},
+                 {"x=range(0,1,2", "range(LOW,HIGH)", ODB_E_USAGE},
+                 {"x=range(0,inf)", "finite", ODB_E_USAGE},
+                 {"x=/nowhere/a.npy", "No such file", ODB_E_IO}};
     struct odb_model *model = inputs_model();
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
     options.dims = (const char *const[]){"N0=2"};
@@ -195,10 +203,13 @@ static void test_inputs__a_file_must_fit(void **state)
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
     char *folder = models_folder(), *path = odb_xasprintf("%s/a.npy", folder);
     char *given = odb_xasprintf("x=%s", path);
-    const struct { int rank; int64_t dims[2]; const char *says; } cases[] = {
-        {1, {3}, "the shape is (3,), the model declares float[N0, 3]"},
-        {2, {2, 4}, "the shape is (2, 4)"},
-        {2, {5, 3}, "5 by input 'x' of shape (5, 3)"}};
+    const struct {
+        int rank;
+        int64_t dims[2];
+        const char *says;
+    } cases[] = {{1, {3}, "the shape is (3,), the model declares float[N0, 3]"},
+                 {2, {2, 4}, "the shape is (2, 4)"},
+                 {2, {5, 3}, "5 by input 'x' of shape (5, 3)"}};
     options.dims = (const char *const[]){"N0=2"};
     options.n_dims = options.n_inputs = 1;
     options.inputs = (const char *const[]){given};
@@ -206,8 +217,7 @@ static void test_inputs__a_file_must_fit(void **state)
         struct odb_tensor *t = NULL;
         MODELS_OK(odb_tensor_new(&t, ODB_F32, cases[i].rank, cases[i].dims, &why));
         MODELS_OK(odb_npy_write(t, path, &why));
-        INPUTS_HAS(inputs_fail(model, &options, i == 2 ? ODB_E_USAGE : ODB_E_INPUT),
-                   cases[i].says);
+        INPUTS_HAS(inputs_fail(model, &options, i == 2 ? ODB_E_USAGE : ODB_E_INPUT), cases[i].says);
         odb_tensor_unref(t);
     }
     struct odb_tensor *t = NULL;
@@ -253,8 +263,8 @@ static void test_inputs__folders_and_archives(void **state)
     char *pb = odb_xasprintf("%s/input_0.pb", set);
     struct odb_tensor *x = models_f32(2, (int64_t[]){1, 3}, (float[]){7, 8, 9});
     MODELS_OK(odb_npy_write(x, npy, &why));
-    MODELS_OK(odb_npz_write(npz, (const char *const[]){"x"},
-                            (const struct odb_tensor *const[]){x}, 1, false, &why));
+    MODELS_OK(odb_npz_write(npz, (const char *const[]){"x"}, (const struct odb_tensor *const[]){x},
+                            1, false, &why));
     assert_int_equal(mkdir(set, 0777), 0);
     MODELS_OK(odb_pb_write(x, "x", pb, &why));
     const char *const from[] = {folder, npz, set};

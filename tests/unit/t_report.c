@@ -46,9 +46,12 @@ static json_t *report_load(const struct odb_report *report)
 static struct odb_report *report_make(const struct odb_model *model, struct odb_feeds *feeds)
 {
     struct odb_report *report = odb_report_new(model);
-    struct odb_culprit culprit = {.node = 1, .value = models_value(model, "y"),
-                                  .kind = ODB_KIND_INTRODUCED, .reaches_output = true,
-                                  .segment = {0, 1}, .third_opinion = ODB_OPINION_REFERENCE};
+    struct odb_culprit culprit = {.node = 1,
+                                  .value = models_value(model, "y"),
+                                  .kind = ODB_KIND_INTRODUCED,
+                                  .reaches_output = true,
+                                  .segment = {0, 1},
+                                  .third_opinion = ODB_OPINION_REFERENCE};
     report->reference = odb_xstrdup("cpu");
     report->target = odb_xstrdup("ort");
     report->tolerance = odb_xstrdup("noise:10");
@@ -59,8 +62,10 @@ static struct odb_report *report_make(const struct odb_model *model, struct odb_
     report->target_loads = 3;
     report->target_runs = 4;
     odb_report_warn(report, "%d things", 2);
-    odb_push(&report->steps, (struct odb_search_step){.step = "plain", .why = odb_xstrdup("first"),
-                                                      .loads = 1, .runs = 2, .seconds = 0.5});
+    odb_push(
+        &report->steps,
+        (struct odb_search_step){
+            .step = "plain", .why = odb_xstrdup("first"), .loads = 1, .runs = 2, .seconds = 0.5});
     culprit.numbers.error = ODB_NUMBER(INFINITY);
     culprit.numbers.local_error = ODB_NUMBER(NAN);
     culprit.numbers.gain = ODB_NUMBER(2.5);
@@ -142,7 +147,8 @@ static void test_report__culprits_and_values(void **state)
 
 static void test_report__text_that_is_not_utf8(void **state)
 {
-    json_t *json = odb_json_text("a\xff" "b");
+    json_t *json = odb_json_text("a\xff"
+                                 "b");
     assert_string_equal(json_string_value(json), "a\\xffb");
     json_decref(json);
     json = odb_json_text("\xc3\xa4\n");

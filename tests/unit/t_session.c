@@ -44,8 +44,8 @@ static int session_setup(void **state)
     y->gain = ODB_NUMBER(INFINITY);
     y->culprit = true;
     strcpy(y->reason, "NaN at 3");
-    struct odb_culprit culprit = {.node = 1, .value = models_value(f->model, "y"),
-                                  .kind = ODB_KIND_NAN, .segment = {1, 1}};
+    struct odb_culprit culprit = {
+        .node = 1, .value = models_value(f->model, "y"), .kind = ODB_KIND_NAN, .segment = {1, 1}};
     culprit.text = odb_xstrdup("why");
     odb_push(&f->report->culprits, culprit);
     MODELS_OK(odb_session_open(&f->session, f->path, f->model, &why));
@@ -173,8 +173,7 @@ static void test_session__the_journal_survives(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct odb_session *session = NULL;
-        struct odb_search_event event = {.what = ODB_EVENT_PROBE_BEGIN, .text = "first",
-                                         .node = 0};
+        struct odb_search_event event = {.what = ODB_EVENT_PROBE_BEGIN, .text = "first", .node = 0};
         if (odb_session_open(&session, f->path, f->model, NULL) != ODB_OK ||
             odb_session_begin(session, "bisect", &session_options, NULL) != ODB_OK)
             _exit(1);
