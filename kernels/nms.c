@@ -110,7 +110,7 @@ static enum odb_status nms_run(struct odb_kern *k)
 {
     enum odb_status status = ODB_OK;
     nms_list out = {.n = 0};
-    struct nms n;
+    struct nms n = {.limit = 0};
 
     ODB_TRY(nms_read(k, &n));
     struct nms_box *order = malloc((n.boxes + 1) * sizeof *order);
