@@ -104,7 +104,7 @@ $(B)/gen-model: tools/gen-model.c tools/gen.c tools/gen.h $(B)/libonnxdbg-mit.a
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
 
 $(B)/demo.onnx: $(B)/gen-model
-	$(Q)$(B)/gen-model demo $@
+	$(Q)$< demo $@
 
 # --- demo -----------------------------------------------------------------------------------------
 
@@ -128,11 +128,18 @@ $(B)/planted: tests/planted/planted.c $(ARCHIVES)
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
 
+$(B)/json-get: tests/json_get.c
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(LIBS_MIT) -o $@
+
+TESTS_NEED := $(B)/planted $(B)/json-get $(B)/gen-model $(B)/demo.onnx
+
 ## check: every test; ends with "N passed, N failed, N skipped"
 check: setup
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
 
-check-built: all unit $(B)/planted $(B)/gen-model $(B)/demo.onnx
+check-built: all unit $(TESTS_NEED)
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN) tests/check-*
 
 ## unit: build the unit tests

@@ -1,16 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The demo: a small model, a target that is wrong by 1 % at one node, and who did it.
+#
+#   tools/demo.sh PROGRAM MODEL
 set -u
-model=$1
-if ./onnxdbg executors | grep -q '^ort .*available'; then
+program=$1
+model=$2
+if "$program" executors | grep -q '^ort  *available'; then
     inner=ort
 else
     inner=cpu
+    echo "# no ONNX Runtime here: the target is the CPU reference with a fault in it"
 fi
-spec="fault:scale,node=block2_conv2,amount=1e-2@$inner"
+node=/block/conv2/Conv
+spec="fault:scale,node=$node,amount=1e-2@$inner"
 echo "\$ onnxdbg bisect $model --target '$spec'"
-./onnxdbg bisect "$model" --target "$spec"
+"$program" bisect "$model" --target "$spec"
 status=$?
 if [ "$status" -eq 1 ]; then
     exit 0 # a divergence was found, as it should be
