@@ -10,9 +10,11 @@
  *            sums inside a kernel are taken in float32.
  *   tf32     operands of matrix products lose all but 10 bits of mantissa.
  *   noisy    what an honest other implementation may do: sums one by one in the element type, and
- *            operands and results of arithmetic that are, at random, the next number up or down
- *            (probability 1/4 each: half an ulp on average; a smaller step cannot be written down
- *            in the type). Moves and selections are left alone: nobody gets those wrong by rounding.
+ *            operands and results of arithmetic moved at random. Those of float and double become
+ *            the next number up or down (probability 1/4 each: half an ulp on average; a smaller
+ *            step cannot be written down). Those of narrower types, which are computed with in
+ *            float, are moved by up to half an ulp of their own type. Moves and selections are left
+ *            alone: nobody gets those wrong by rounding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,8 @@ static uint64_t run_mix(uint64_t x) /* the finaliser of splitmix64 (Steele, Lea,
 }
 
 struct run_jitter {
-    enum odb_dtype dtype;
+    enum odb_dtype dtype; /* of data */
+    double narrow_eps;    /* data holds numbers of a narrower type with this epsilon; 0: its own */
     void *data;
     size_t count;
     uint64_t seed;
@@ -64,23 +67,34 @@ struct run_jitter {
                     x[i] += (uint)RUN_STEP(bits);                                                \
         }                                                                                        \
     }
-RUN_JITTER(run_jitter_16, odb_u16, 0x7fff, 0x7bff)
-RUN_JITTER(run_jitter_b16, odb_u16, 0x7fff, 0x7f7f)
 RUN_JITTER(run_jitter_32, odb_u32, 0x7fffffffu, 0x7f7fffffu)
 RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
 #undef RUN_JITTER
 
+/* Numbers of a narrower type in floats: up to half of its unit in the last place, up or down. */
+static void run_jitter_narrow(odb_f32 *x, size_t begin, size_t end, uint64_t seed, double eps)
+{
+    for (size_t i = begin; i < end; i++) {
+        uint32_t magnitude = 0;
+        float power, v = x[i];
+        memcpy(&magnitude, &v, sizeof magnitude);
+        magnitude &= 0x7f800000u; /* the power of two below |x|; infinite for Inf and NaN */
+        memcpy(&power, &magnitude, sizeof power);
+        double unit = (double)(run_mix(seed + i / 8) >> i % 8 * 8 & 0xff) / 255 - 0.5;
+        if (magnitude < 0x7f800000u)
+            x[i] = (float)(v + unit * eps * power);
+    }
+}
+
 static void run_jitter_block(void *arg, size_t begin, size_t end)
 {
     const struct run_jitter *j = arg;
-    if (j->dtype == ODB_F32)
+    if (j->narrow_eps > 0)
+        run_jitter_narrow(j->data, begin, end, j->seed, j->narrow_eps);
+    else if (j->dtype == ODB_F32)
         run_jitter_32(j->data, begin, end, j->seed);
     else if (j->dtype == ODB_F64)
         run_jitter_64(j->data, begin, end, j->seed);
-    else if (j->dtype == ODB_F16)
-        run_jitter_16(j->data, begin, end, j->seed);
-    else if (j->dtype == ODB_BF16)
-        run_jitter_b16(j->data, begin, end, j->seed);
 }
 
 /* --- rounding --------------------------------------------------------------------------------- */
@@ -101,12 +115,15 @@ static void run_round_block(void *arg, size_t begin, size_t end)
         odb_round_f32(r->to, (odb_f32 *)r->t->data + begin, end - begin);
 }
 
-/* Rounds or moves the elements of t, which nobody shares, as the precision wants. salt tells the
- * operands and results of a call apart. */
-static void run_disturb(const struct odb_call *call, struct odb_tensor *t, uint64_t salt)
+/* Rounds or moves the elements of t, which nobody shares, as the precision wants. declared is the
+ * model's type of what t holds, salt tells the operands and results of a call apart. */
+static void run_disturb(const struct odb_call *call, struct odb_tensor *t, enum odb_dtype declared,
+                        uint64_t salt)
 {
     if (call->precision == ODB_PREC_NOISY) {
-        struct run_jitter j = {t->dtype, t->data, t->count, run_mix(call->seed ^ salt << 56)};
+        double eps = run_is_narrow(declared) ? odb_dtype_info(declared)->eps : 0;
+        struct run_jitter j = {t->dtype, t->dtype == ODB_F32 ? eps : 0, t->data, t->count,
+                               run_mix(call->seed ^ salt << 56)};
         odb_parallel_for(t->count, 1 << 16, run_jitter_block, &j);
         return;
     }
@@ -195,26 +212,17 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     }
     if (call->precision == ODB_PREC_F64)
         return odb_tensor_cast(out, t, ODB_F64, err);
-    bool noisy = call->precision == ODB_PREC_NOISY;
     bool disturb = run_disturbs(call, false) && !kept;
     bool widen = run_is_narrow(t->dtype) && (call->op->flags & ODB_OP_REAL);
-    struct odb_tensor *own = NULL;
-    if (disturb && noisy) { /* jitter is a step in the declared type, so it comes before widening */
-        ODB_TRY(odb_tensor_clone(&own, t, err));
-        run_disturb(call, own, (uint64_t)i + 1);
-        t = own;
-    }
-    enum odb_status status = ODB_OK;
     if (widen)
-        status = odb_tensor_cast(out, t, ODB_F32, err);
-    else if (disturb && !noisy)
-        status = odb_tensor_clone(out, t, err);
+        ODB_TRY(odb_tensor_cast(out, t, ODB_F32, err));
+    else if (disturb)
+        ODB_TRY(odb_tensor_clone(out, t, err));
     else
         *out = odb_tensor_ref(t);
-    if (status == ODB_OK && disturb && !noisy && !run_is_narrow((*out)->dtype))
-        run_disturb(call, *out, 0);
-    odb_tensor_unref(own);
-    return status;
+    if (disturb && !run_is_narrow((*out)->dtype))
+        run_disturb(call, *out, t->dtype, (uint64_t)i + 1);
+    return ODB_OK;
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -231,23 +239,19 @@ static enum odb_status run_result(const struct odb_call *call, int i, enum odb_d
     bool disturb = run_disturbs(call, true) && !kept;
     bool shared = atomic_load(&t->refs) > 1 || atomic_load(&t->storage->refs) > 1;
     struct odb_tensor *next = NULL;
-    if (disturb && call->precision != ODB_PREC_NOISY && !run_is_narrow(t->dtype)) {
+    if (disturb && !run_is_narrow(t->dtype)) {
         if (shared) {
             ODB_TRY(odb_tensor_clone(&next, t, err));
             odb_tensor_unref(t);
             out[i] = t = next;
-            shared = false;
         }
-        run_disturb(call, t, 0);
+        run_disturb(call, t, want, (uint64_t)i + 101);
     }
     if (odb_dtype_is_float(want) && want != t->dtype) {
         ODB_TRY(odb_tensor_cast(&next, t, want, err));
         odb_tensor_unref(t);
-        out[i] = t = next;
-        shared = false;
+        out[i] = next;
     }
-    if (disturb && call->precision == ODB_PREC_NOISY && !shared)
-        run_disturb(call, t, (uint64_t)i + 101);
     return ODB_OK;
 }
 

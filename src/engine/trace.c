@@ -11,7 +11,6 @@
 #include "engine/clock.h"
 
 #define TRACE_NOISY_RUNS 3
-#define TRACE_FLOOR_ULPS 8
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
  * runs is not that much larger than any one of them. */
 #define TRACE_DECISIVE 10
@@ -58,7 +57,8 @@ double odb_noise_floor(double rms, enum odb_dtype dtype)
         return 0;
     const struct odb_dtype_info *info = odb_dtype_info(dtype);
     double ulp = fmax(ldexp(info->eps, ilogb(rms)), info->tiny);
-    return TRACE_FLOOR_ULPS * ulp / rms;
+    double ulps = info->bits < 32 ? 1 : 8; /* see the declaration */
+    return ulps * ulp / rms;
 }
 
 /* The float type that a value's noise is measured in: what the reference made, not golden. */
