@@ -357,6 +357,24 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
     return status;
 }
 
+/* The first node of all is accused: does the target die on any other node as well? Then it is the
+ * target that does not run, and no node is to blame. */
+static void hunt_check_alive(struct bisection *b, int accused, enum odb_status signature)
+{
+    for (size_t n = b->graph->n_nodes; n-- > 0;) {
+        struct hunt_alone alone = {0};
+        struct odb_error ignored = ODB_ERROR_INIT;
+        if (strcmp(b->graph->nodes[n].op_type, b->graph->nodes[accused].op_type) == 0 ||
+            bisection_output_of(b, (int)n) < 0 || b->trace->why[n])
+            continue;
+        if (hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &ignored) == signature)
+            odb_report_warn(b->report, "node %zu (%s) alone does the same to the target, which may "
+                            "not run at all here", n, b->graph->nodes[n].op_type);
+        hunt_alone_dispose(&alone, b->graph->nodes[n].n_out);
+        return;
+    }
+}
+
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
                                      struct odb_error *err)
 {
@@ -393,6 +411,8 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         else
             status = ODB_OK;
         hunt_alone_dispose(&alone, b->graph->nodes[last].n_out);
+        if (status == ODB_OK && h.start[last] == h.start[last + 1])
+            hunt_check_alive(b, last, signature);
         bisection_step_end(b, "verify", "the accused alone on the target");
     }
     free(suspects);
