@@ -573,7 +573,7 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
 
 /* --- the command ----------------------------------------------------------------------------- */
 
-static void check_list(struct check *check)
+static void check_list(struct check *check, bool interrupted)
 {
     static const char *const words[CHECK_OUTCOMES] = {[CHECK_NOT_RUN] = "not run",
                                                       [CHECK_FAILED] = "failed",
@@ -585,7 +585,7 @@ static void check_list(struct check *check)
         const struct check_case *one = &check->cases.items[i];
         const struct check_result *result = &check->results[i];
         counts[result->outcome]++;
-        if (!words[result->outcome])
+        if (!words[result->outcome] || (interrupted && result->outcome == CHECK_NOT_RUN))
             continue;
         odb_buf_printf(&out, "%s: ", words[result->outcome]);
         odb_buf_put_shown(&out, one->folder);
@@ -597,10 +597,14 @@ static void check_list(struct check *check)
         }
         odb_buf_putc(&out, '\n');
     }
+    if (interrupted)
+        odb_buf_printf(&out, "not run: %zu\n", counts[CHECK_NOT_RUN]);
+    else
+        counts[CHECK_FAILED] += counts[CHECK_NOT_RUN];
     odb_buf_printf(&out, "%zu passed, %zu failed, %zu unsupported, %zu without golden\n",
-                   counts[CHECK_PASSED], counts[CHECK_FAILED] + counts[CHECK_NOT_RUN],
-                   counts[CHECK_UNSUPPORTED], counts[CHECK_NO_GOLDEN]);
-    check->call->found = counts[CHECK_FAILED] + counts[CHECK_NOT_RUN] > 0;
+                   counts[CHECK_PASSED], counts[CHECK_FAILED], counts[CHECK_UNSUPPORTED],
+                   counts[CHECK_NO_GOLDEN]);
+    check->call->found = counts[CHECK_FAILED] > 0;
     odb_call__print(check->call, &out);
 }
 
@@ -676,7 +680,7 @@ enum odb_status odb_command__check(struct odb_command_call *call, struct odb_err
     odb_call__catch_interrupt(true);
     status = check_work_all(&check, ODB_MIN(jobs, check.cases.n), err);
     odb_call__catch_interrupt(false);
-    check_list(&check);
+    check_list(&check, status != ODB_OK);
 out:
     check_dispose(&check);
     return status;

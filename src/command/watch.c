@@ -8,8 +8,9 @@
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1
 
-static void watch_show(struct odb_watch *watch, size_t done, size_t total)
+static void watch_show(struct odb_watch *watch)
 {
+    size_t done = watch->done, total = watch->total;
     double now = odb_clock();
     struct odb_buf line = ODB_BUF_INIT;
     if (!watch->call->progress || now - watch->start < WATCH_QUIET ||
@@ -20,6 +21,10 @@ static void watch_show(struct odb_watch *watch, size_t done, size_t total)
     odb_buf_put_shown(&line, watch->phase);
     if (total)
         odb_buf_printf(&line, ": %zu/%zu", done, total);
+    else if (watch->probe[0])
+        odb_buf_puts(&line, ": ");
+    if (!total)
+        odb_buf_put_shown(&line, watch->probe);
     if (total && done && done < total)
         odb_buf_printf(&line, ", %.0f s left",
                        (now - watch->phase_start) / (double)done * (double)(total - done));
@@ -37,8 +42,15 @@ static void watch_event(void *payload, const struct odb_search_event *event)
     if (event->what == ODB_EVENT_PHASE) {
         snprintf(watch->phase, sizeof watch->phase, "%s", event->text ? event->text : "");
         watch->phase_start = odb_clock();
+        watch->probe[0] = '\0';
     }
-    watch_show(watch, event->done, event->total);
+    if (event->what == ODB_EVENT_PROBE_BEGIN)
+        snprintf(watch->probe, sizeof watch->probe, "%.40s", event->text ? event->text : "");
+    if (event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS) {
+        watch->done = event->done;
+        watch->total = event->total;
+    }
+    watch_show(watch);
 }
 
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call,

@@ -12,6 +12,8 @@ struct odb_watch {
     struct odb_command_call *call; /* borrowed */
     struct odb_session *session;   /* borrowed; NULL: no journal */
     char phase[160];
+    char probe[48];                  /* begun last in this phase */
+    size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
     bool shown;                      /* a line stands on the terminal */
 };
