@@ -182,9 +182,10 @@ static enum odb_status probe_load(struct odb_prober *prober, const struct probe_
     enum odb_status status = odb_model_extract(model, &what, &bytes, err);
     int *index = odb_new_n(int, model->graph->n_nodes);
     size_t n = 0;
+    odb_model_origin(model, index);
     for (size_t i = 0; i < model->graph->n_nodes; i++)
         if (cut->nodes[i])
-            index[n++] = (int)i;
+            index[n++] = index[i];
     if (status == ODB_OK) {
         struct odb_load load = {.bytes = bytes.data,
                                 .size = bytes.len,

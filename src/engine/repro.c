@@ -117,7 +117,8 @@ static enum odb_status repro_write_model(const struct repro *r, const int *input
                                .weights = beside ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE,
                                .weights_file = "model.weights",
                                .weights_out = &weights,
-                               .ir_version = r->options->ir_version};
+                               .ir_version = r->options->ir_version,
+                               .record_nodes = true};
     enum odb_status status = odb_model_extract(r->model, &what, &bytes, err);
     if (status == ODB_OK)
         status = repro_file(r, "model.onnx", &bytes, err);

@@ -186,6 +186,9 @@ struct odb_port {
     bool symbolic;                 /* declare the type but no fixed shape */
 };
 
+/* Metadata of a cut that remembers: indices in the model it was cut from, separated by spaces. */
+#define ODB_META_NODES "onnxdbg.nodes"
+
 /* What to cut out of a model's main graph. */
 struct odb_extract {
     const bool *nodes;            /* [n_nodes] marks; NULL: the ancestors of the outputs */
@@ -198,12 +201,18 @@ struct odb_extract {
     struct odb_buf *weights_out;  /* BESIDE: its bytes */
     int64_t ir_version;           /* 0: the model's */
     const char *graph_name;       /* NULL: the model's */
+    bool record_nodes;            /* say in the metadata which nodes of the model these are, as
+                                     ODB_META_NODES; odb_model_origin() reads it */
 };
 
 /* Appends the bytes of the extracted model to out: nodes in topological order, the initializers
  * they need, value_info among them, opset imports, functions, metadata. */
 enum odb_status odb_model_extract(const struct odb_model *model, const struct odb_extract *what,
                                   struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
+
+/* Index of each node of the main graph in the model that this one was cut from ([n_nodes]): as the
+ * metadata says, else its own. */
+void odb_model_origin(const struct odb_model *model, int *index);
 
 /* Feeds that the marked nodes read and nobody among them makes: value indices into list (room for
  * n_values), ascending; initializers left out. Returns how many. */

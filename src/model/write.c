@@ -11,6 +11,7 @@
  */
 #include "model/pack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -471,6 +472,34 @@ static void cut_fill_functions(struct cut *cut, Onnx__ModelProto *to)
             to->functions[to->n_functions++] = from->functions[f];
 }
 
+/* Adds which nodes of the model these are: of the model that this one was cut from, if it was. */
+static void cut_record_nodes(struct cut *cut, Onnx__ModelProto *to)
+{
+    const struct odb_graph *graph = cut->model->graph;
+    struct odb_buf text = ODB_BUF_INIT;
+    int *origin = odb_new_n(int, graph->n_nodes);
+    odb_model_origin(cut->model, origin);
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        if (cut->nodes[n])
+            odb_buf_printf(&text, "%s%d", text.len ? " " : "", origin[n]);
+    Onnx__StringStringEntryProto *entry = arena_new(cut->arena, Onnx__StringStringEntryProto);
+    onnx__string_string_entry_proto__init(entry);
+    entry->key = (char *)(uintptr_t)ODB_META_NODES;
+    entry->value = odb_model__arena_printf(cut->arena, "%s", odb_buf_text(&text));
+    size_t n = 0;
+    to->metadata_props =
+        arena_new_n(cut->arena, Onnx__StringStringEntryProto *, to->n_metadata_props + 1);
+    for (size_t i = 0; i < to->n_metadata_props; i++) {
+        Onnx__StringStringEntryProto *old = cut->model->priv->proto->metadata_props[i];
+        if (!old->key || strcmp(old->key, ODB_META_NODES) != 0)
+            to->metadata_props[n++] = old;
+    }
+    to->metadata_props[n++] = entry;
+    to->n_metadata_props = n;
+    odb_buf_dispose(&text);
+    free(origin);
+}
+
 static void cut_fill_model(struct cut *cut, Onnx__ModelProto *to)
 {
     const Onnx__ModelProto *from = cut->model->priv->proto;
@@ -487,6 +516,8 @@ static void cut_fill_model(struct cut *cut, Onnx__ModelProto *to)
     to->opset_import = from->opset_import;
     to->n_metadata_props = from->n_metadata_props;
     to->metadata_props = from->metadata_props;
+    if (cut->what->record_nodes)
+        cut_record_nodes(cut, to);
     to->n_configuration = from->n_configuration;
     to->configuration = from->configuration;
     cut_fill_functions(cut, to);

@@ -4,6 +4,7 @@
  */
 #include "tests/models.h"
 
+#include "base/file.h"
 #include "model/pack.h"
 #include "tools/gen.c"
 
@@ -103,7 +104,7 @@ static void write_check_whole(const struct odb_model *model, enum odb_weights we
                                 &bytes, &why));
     if (weights == ODB_WEIGHTS_BESIDE) {
         char *path = odb_xasprintf("%s/w.bin", folder);
-        MODELS_OK(odb_model__write_file(path, odb_buf_text(&beside), beside.len, &why));
+        MODELS_OK(odb_file_write(path, odb_buf_text(&beside), beside.len, &why));
         MODELS_OK(odb_model_open_bytes(&cut, bytes.data, bytes.len, NULL, folder, "cut", &why));
         free(path);
     } else {
@@ -437,6 +438,37 @@ static void test_write__weight_as_output(void **state)
     odb_model_free(model);
 }
 
+/* A cut of a cut still knows which nodes of the first model it holds. */
+static void test_write__remembers_where_nodes_come_from(void **state)
+{
+    struct odb_model *model = write_small(8);
+    int last = odb_graph_value(model->graph, "y")->producer, index[8];
+    bool *nodes = odb_new_n(bool, model->graph->n_nodes);
+    nodes[last] = true;
+    struct odb_port in = {.value = models_value(model, "a")};
+    struct odb_port out = {.value = models_value(model, "y")};
+    struct odb_extract what = {.nodes = nodes, .inputs = &in, .n_inputs = 1, .outputs = &out,
+                               .n_outputs = 1, .record_nodes = true};
+    struct odb_model *cut = write_cut(model, &what);
+    assert_true(last > 0);
+    assert_int_equal(cut->graph->n_nodes, 1);
+    odb_model_origin(cut, index);
+    assert_int_equal(index[0], last);
+    in.value = models_value(cut, "a");
+    out.value = models_value(cut, "y");
+    what.nodes = NULL;
+    struct odb_model *again = write_cut(cut, &what);
+    odb_model_origin(again, index);
+    assert_int_equal(index[0], last);
+    assert_int_equal(again->n_metadata, 1);
+    odb_model_origin(model, index);
+    assert_int_equal(index[last], last);
+    odb_model_free(again);
+    odb_model_free(cut);
+    odb_model_free(model);
+    free(nodes);
+}
+
 static void test_write__ir_versions(void **state)
 {
     struct odb_model *model = write_small(3);
@@ -764,6 +796,7 @@ int main(void)
         cmocka_unit_test(test_write__value_info_between),
         cmocka_unit_test(test_write__weight_as_input),
         cmocka_unit_test(test_write__weight_as_output),
+        cmocka_unit_test(test_write__remembers_where_nodes_come_from),
         cmocka_unit_test(test_write__ir_versions),
         cmocka_unit_test(test_write__refusals),
         cmocka_unit_test(test_write__weights_of_all_kinds),
