@@ -30,25 +30,39 @@ static enum odb_status export_parse(const struct odb_graph *graph, const char *t
     return odb_graph_find_node(graph, text, first, err);
 }
 
-/* The first culprit's segment in a stored report; false when it has none. */
-static bool export_from_json(const char *text, size_t n_nodes, int *first, int *last)
+/* The first culprit's segment in a session's last report; false when it has none. */
+static bool export_from_stored(const json_t *stored, size_t n_nodes, int *first, int *last)
 {
-    json_t *root = json_loads(text, 0, NULL);
-    json_t *culprit = json_array_get(json_object_get(root, "culprits"), 0);
+    json_t *culprit = json_array_get(json_object_get(stored, "culprits"), 0);
     json_t *segment = json_object_get(culprit, "segment");
-    bool found = json_array_size(segment) == 2;
-    if (found) {
-        *first = (int)json_integer_value(json_array_get(segment, 0));
-        *last = (int)json_integer_value(json_array_get(segment, 1));
-        found = *first >= 0 && *first <= *last && (size_t)*last < n_nodes;
-    }
-    json_decref(root);
-    return found;
+    if (json_array_size(segment) != 2)
+        return false;
+    *first = (int)json_integer_value(json_array_get(segment, 0));
+    *last = (int)json_integer_value(json_array_get(segment, 1));
+    return *first >= 0 && *first <= *last && (size_t)*last < n_nodes;
+}
+
+/* What the command line leaves open is as it was in the session's search. Borrowed: stored. */
+static enum odb_status export_adopt(const struct odb_command_call *call, const json_t *stored,
+                                    struct odb_bisect_options *search, struct odb_error *err)
+{
+    const char *reference = json_string_value(json_object_get(stored, "reference"));
+    const char *target = json_string_value(json_object_get(stored, "target"));
+    const char *tolerance = json_string_value(json_object_get(stored, "tolerance"));
+    if (reference && !odb_call_option(call, ODB_OPTION_REFERENCE))
+        search->reference = reference;
+    if (target && !odb_call_option(call, ODB_OPTION_TARGET))
+        search->target = target;
+    if (stored && !odb_call_option(call, ODB_OPTION_EXPECT))
+        search->expect = json_string_value(json_object_get(stored, "expect"));
+    if (tolerance && !odb_call_option(call, ODB_OPTION_TOL))
+        return odb_criterion_parse(&search->tolerance, tolerance, err);
+    return ODB_OK;
 }
 
 /* Which nodes: those named, else the session's first culprit, else a search's. *found is false
  * when nothing diverges. */
-static enum odb_status export_choose(struct odb_command_call *call, struct odb_session *session,
+static enum odb_status export_choose(struct odb_command_call *call, const json_t *stored,
                                      const struct odb_feeds *feeds,
                                      struct odb_bisect_options *search, int *first, int *last,
                                      struct odb_report **report, bool *found, struct odb_error *err)
@@ -57,10 +71,8 @@ static enum odb_status export_choose(struct odb_command_call *call, struct odb_s
     *found = true;
     if (node)
         return export_parse(call->model->graph, node, first, last, err);
-    if (session) {
-        char *json = odb_session_last_report(session);
-        *found = json && export_from_json(json, call->model->graph->n_nodes, first, last);
-        free(json);
+    if (stored) {
+        *found = export_from_stored(stored, call->model->graph->n_nodes, first, last);
         return ODB_OK;
     }
     ODB_TRY(odb_bisect(report, call->model, feeds, search, err));
@@ -72,12 +84,25 @@ static enum odb_status export_choose(struct odb_command_call *call, struct odb_s
     return ODB_OK;
 }
 
+/* The last report of --session, NULL without one. Owned by the caller. */
+static enum odb_status export_read_session(struct odb_command_call *call, json_t **out,
+                                           struct odb_error *err)
+{
+    struct odb_session *session = NULL;
+    ODB_TRY(odb_call__session(call, &session, err));
+    char *text = session ? odb_session_last_report(session) : NULL;
+    *out = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    odb_session_close(session);
+    return ODB_OK;
+}
+
 enum odb_status odb_command__export(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_repro_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT)};
     struct odb_repro_result result = {0};
     struct odb_bisect_options search;
-    struct odb_session *session = NULL;
+    json_t *stored = NULL;
     struct odb_report *report = NULL;
     struct odb_feeds *feeds = NULL;
     struct odb_watch watch = {.call = call};
@@ -88,10 +113,11 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
         return odb_error_remedy(err, "add -o DIR");
     }
     ODB_TRY_OUT(odb_call__search_options(call, &search, err));
-    ODB_TRY_OUT(odb_call__session(call, &session, err));
+    ODB_TRY_OUT(export_read_session(call, &stored, err));
+    ODB_TRY_OUT(export_adopt(call, stored, &search, err));
     ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
     search.hooks = options.hooks = odb_watch_begin(&watch, call, NULL);
-    status = export_choose(call, session, feeds, &search, &options.first, &options.last, &report,
+    status = export_choose(call, stored, feeds, &search, &options.first, &options.last, &report,
                            &found, err);
     if (status == ODB_OK && found) {
         options.reference = search.reference;
@@ -112,7 +138,7 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
         call->found = found && !result.reproduces;
     }
 out:
-    odb_session_close(session);
+    json_decref(stored);
     odb_report_free(report);
     odb_feeds_free(feeds);
     return status;
