@@ -7,8 +7,8 @@
  *   columns    anything else: blocks of results are laid out as columns and multiplied; where a
  *              convolution has only a few blocks, each is multiplied by all threads
  *
- * x is (N, C, in…), w (M, C/group, kernel…), y (N, M, out…). In noisy mode the paths are the same,
- * with sequential sums inside.
+ * x is (N, C, in…), w (M, C/group, kernel…), y (N, M, out…). In noisy mode the paths are the
+ * same, with sequential sums inside.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

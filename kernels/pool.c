@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * MaxPool, AveragePool, LpPool and their Global forms (ai.onnx 1 to 28), for images of any rank.
+ * MaxPool, AveragePool, LpPool, their Global forms, and MaxUnpool (ai.onnx 1 to 28), for images of
+ * any rank.
  * Maxima ignore pads and pass NaN on; averages count pads only with count_include_pad, and never
  * what a window reaches beyond them in ceil_mode.
  */
@@ -198,6 +199,52 @@ static enum odb_status pool_global_lp_run(struct odb_kern *k)
     return pool_global_run(k, POOL_LP, pool_p(k));
 }
 
+/* --- back from a maximum --------------------------------------------------------------------------- */
+
+static enum odb_status pool_unpool_infer(struct odb_kern *k)
+{
+    const struct odb_tensor *x = k->in[0];
+    struct odb_window w;
+    int64_t given[ODB_MAX_RANK];
+    size_t n;
+    if (!odb_tensor_same_shape(x, k->in[1]))
+        return ODB_KERN_FAIL(k, "values and indices have different shapes");
+    ODB_TRY(odb_window_spread(k, x, NULL, &w));
+    if (x->count && w.out_size == 0)
+        return ODB_KERN_FAIL(k, "kernel, strides and pads leave nothing of the result");
+    ODB_TRY(odb_kern_values(k, 2, given, ODB_MAX_RANK, &n));
+    if (n == 0)
+        return odb_window_outline(k, 0, x->dtype, x, x->dims[1], &w);
+    if (n != (size_t)x->rank)
+        return ODB_KERN_FAIL(k, "output_shape has %zu numbers; %d are needed", n, x->rank);
+    return odb_kern_outline(k, 0, x->dtype, x->rank, given);
+}
+
+/* Indices count the elements of the shape that kernel, strides and pads give, even where
+ * output_shape asks for another. */
+static enum odb_status pool_unpool_run(struct odb_kern *k)
+{
+    const struct odb_tensor *x = k->in[0];
+    struct odb_tensor *y = k->out[0];
+    struct odb_window w;
+    size_t size = odb_dtype_info(x->dtype)->bits / 8;
+    ODB_TRY(odb_window_spread(k, x, NULL, &w));
+    memset(y->data, 0, y->bytes);
+    for (size_t i = 0; i < x->count; i++) {
+        int64_t index = odb_tensor_i64(k->in[1], i), rest = index, at = 0, step = 1;
+        for (int d = y->rank - 1; d >= 0; d--) {
+            int64_t dim = d < 2 ? x->dims[d] : w.out[d - 2], coordinate = rest % dim;
+            rest /= dim;
+            at = coordinate < y->dims[d] && at >= 0 ? at + coordinate * step : -1;
+            step *= y->dims[d];
+        }
+        if (index < 0 || rest != 0 || at < 0)
+            return ODB_KERN_FAIL(k, "index %lld does not fit the result", (long long)index);
+        memcpy((char *)y->data + (size_t)at * size, (const char *)x->data + i * size, size);
+    }
+    return ODB_OK;
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define POOL_AUTO_PAD {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}
@@ -232,6 +279,8 @@ static const struct odb_attr_spec pool_lp_attrs_2[] = {
 static const struct odb_attr_spec pool_lp_attrs_18[] = {
     POOL_AUTO_PAD, POOL_CEIL, POOL_DILATIONS, POOL_KERNEL,
     POOL_P,        POOL_PADS, POOL_STRIDES,   {NULL}};
+static const struct odb_attr_spec pool_unpool_attrs[] = {POOL_KERNEL, POOL_PADS, POOL_STRIDES,
+                                                         {NULL}};
 static const struct odb_attr_spec pool_global_lp_attrs_1[] = {POOL_P_FLOAT, {NULL}};
 static const struct odb_attr_spec pool_global_lp_attrs_2[] = {POOL_P, {NULL}};
 
@@ -267,4 +316,6 @@ const struct odb_op odb_ops_pool[] = {
      pool_global_infer, pool_global_lp_run, NULL},
     {"", "GlobalLpPool", 2, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_global_lp_attrs_2,
      pool_global_infer, pool_global_lp_run, NULL},
+    {"", "MaxUnpool", 9, 2, 3, 1, 1, ODB_OP_EXACT, {ODB_T_FLOAT, ODB_BIT(ODB_I64)},
+     pool_unpool_attrs, pool_unpool_infer, pool_unpool_run, NULL},
     {.name = NULL}};

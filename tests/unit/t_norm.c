@@ -16,8 +16,8 @@ static void test_norm__batch(void **state)
               "float[2,1,2] -1.3416408 -0.4472136 0.4472136 1.3416408", "float[1] 2",
               "float[1] 3");
     OP_EXPECT(1e-7, OP("BatchNormalization", 7, "spatial=0 epsilon=0f",
-                       {"float[2,1,2] 1 2 3 4", "float[1,2] 1 2", "float[1,2] 0 0", "float[1,2] 0 1",
-                        "float[1,2] 1 1"}), "float[2,1,2] 1 2 3 6");
+                       {"float[2,1,2] 1 2 3 4", "float[1,2] 1 2", "float[1,2] 0 0",
+                        "float[1,2] 0 1", "float[1,2] 1 1"}), "float[2,1,2] 1 2 3 6");
     OP_EXPECT(1e-7, OP("BatchNormalization", 6, "epsilon=0f",
                        {"float[1,1,2] 1 3", "float[1] 1", "float[1] 0", "float[1] 1",
                         "float[1] 1"}), "float[1,1,2] 0 2"); /* is_test left at its default */
@@ -45,8 +45,8 @@ static void test_norm__instance_and_group(void **state)
     OP_EXPECT(1e-6, OP("GroupNormalization", 18, "num_groups=2 epsilon=0f",
                        {"float[1,4,1] 1 3 10 30", "float[2] 1 2", "float[2] 0 5"}),
               "float[1,4,1] -1 1 3 7");
-    OP_EXPECT(0, OP("InstanceNormalization", 22, NULL, {"float[1,1,0]", "float[1] 1", "float[1] 1"}),
-              "float[1,1,0]");
+    OP_EXPECT(0, OP("InstanceNormalization", 22, NULL,
+                    {"float[1,1,0]", "float[1] 1", "float[1] 1"}), "float[1,1,0]");
     op_expect_error(&(struct op_call)OP("GroupNormalization", 21, "num_groups=3",
                                         {"float[1,2,1] 1 2", "float[2] 1 2", "float[2] 1 2"}),
                     ODB_E_OPERATOR);

@@ -95,6 +95,21 @@ static void test_pool__powers(void **state)
     OP_EXPECT(1e-7, POOL("GlobalLpPool", NULL, {"float[1,1,2] 3 -4"}), "float[1,1,1] 5");
 }
 
+static void test_pool__unpool(void **state)
+{
+    (void)state;
+    OP_EXPECT(0, POOL("MaxUnpool", "kernel_shape=2, strides=2,",
+                      {"float[1,1,2] 7 9", "int64[1,1,2] 1 2"}), "float[1,1,4] 0 7 9 0");
+    OP_EXPECT(0, POOL("MaxUnpool", "kernel_shape=2, strides=2,",
+                      {"float16[1,1,2] 7 9", "int64[1,1,2] 0 3", "int64[3] 1 1 5"}),
+              "float16[1,1,5] 7 0 0 9 0");
+    OP_EXPECT(0, POOL("MaxUnpool", "kernel_shape=1,2",
+                      {"float[1,1,2,1] 7 9", "int64[1,1,2,1] 1 2", "int64[4] 1 1 2 3"}),
+              "float[1,1,2,3] 0 7 0 9 0 0");
+    op_expect_error(&(struct op_call)POOL("MaxUnpool", "kernel_shape=2,",
+                                          {"float[1,1,1] 7", "int64[1,1,1] 2"}), ODB_E_OPERATOR);
+}
+
 static void test_pool__empty(void **state)
 {
     (void)state;
@@ -167,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_pool__windows_that_start_beyond_the_input),
         cmocka_unit_test(test_pool__average),
         cmocka_unit_test(test_pool__powers),
+        cmocka_unit_test(test_pool__unpool),
         cmocka_unit_test(test_pool__empty),
         cmocka_unit_test(test_pool__refuses),
         cmocka_unit_test(test_pool__modes_and_threads),
