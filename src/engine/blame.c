@@ -46,56 +46,72 @@ static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int v
     return ODB_OK;
 }
 
+/* dtype or shape, in words, when the target's is another; true then. */
+static bool blame_misfits(const struct odb_tensor *t, const struct odb_tensor *ref,
+                          struct odb_value_report *out)
+{
+    char a[120], b[120];
+    if (t->kind != ref->kind || t->dtype != ref->dtype) {
+        out->verdict = ODB_VERDICT_DTYPE;
+        snprintf(out->reason, sizeof out->reason, "%s where the reference has %s",
+                 odb_dtype_info(t->dtype)->name, odb_dtype_info(ref->dtype)->name);
+    } else if (!odb_tensor_same_shape(t, ref)) {
+        out->verdict = ODB_VERDICT_SHAPE;
+        snprintf(out->reason, sizeof out->reason, "shape %.60s where the reference has %.60s",
+                 odb_shape_text(t, a, sizeof a), odb_shape_text(ref, b, sizeof b));
+    }
+    return out->verdict != ODB_VERDICT_PASS;
+}
+
+/* NaN and Inf stand where the reference has them, in its own precision or the expected one. gap is
+ * against golden, which nearly always has them at the same places as the reference. */
+static bool blame_same_pattern(const struct odb_trace *trace, int value, const struct odb_tensor *t,
+                               const struct odb_gap *gap)
+{
+    struct odb_gap other = *gap;
+    if (trace->split[value])
+        odb_gap_measure(&other, t, trace->ref[value]);
+    if (!other.pattern && trace->expected[value])
+        odb_gap_measure(&other, t, trace->expected[value]);
+    return other.pattern;
+}
+
 enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
                                 const struct odb_tensor *t, struct odb_value_report *out,
                                 struct odb_error *err)
 {
     const struct odb_tensor *ref = odb_trace_value(judge->trace, value);
     const struct odb_tensor *golden = judge->trace->golden[value];
+    struct odb_gap gap;
     out->verdict = !t ? ODB_VERDICT_UNTESTED : !ref ? ODB_VERDICT_UNSUPPORTED : ODB_VERDICT_PASS;
     out->boundary = judge->trace->boundary[value];
     if (!t || !ref)
         return ODB_OK;
-    struct odb_gap gap, pattern;
     odb_gap_measure(&gap, t, golden ? golden : ref);
-    odb_gap_measure(&pattern, t, ref);
-    if (t->kind != ref->kind || t->dtype != ref->dtype) {
-        out->verdict = ODB_VERDICT_DTYPE;
-        snprintf(out->reason, sizeof out->reason, "%s where the reference has %s",
-                 odb_dtype_info(t->dtype)->name, odb_dtype_info(ref->dtype)->name);
-    } else if (!odb_tensor_same_shape(t, ref)) {
-        char a[120], b[120];
-        out->verdict = ODB_VERDICT_SHAPE;
-        snprintf(out->reason, sizeof out->reason, "shape %.60s where the reference has %.60s",
-                 odb_shape_text(t, a, sizeof a), odb_shape_text(ref, b, sizeof b));
-    }
     if (gap.comparable) {
         out->error = ODB_NUMBER(gap.error);
         out->error_mean = ODB_NUMBER(gap.mean);
     }
-    if (out->verdict != ODB_VERDICT_PASS)
+    if (blame_misfits(t, ref, out))
         return ODB_OK;
     if (!blame_by_noise(judge)) {
         out->verdict = odb_criterion_apply(judge->tolerance, t, ref, out->reason,
                                            sizeof out->reason);
         return ODB_OK;
     }
-    if (!blame_is_float(ref)) { /* exact: integers, bool, strings, containers */
-        if (!pattern.same)
-            out->verdict = ODB_VERDICT_FAIL;
-        if (!pattern.same)
-            snprintf(out->reason, sizeof out->reason, "differs; this type is compared exactly");
-        out->noise = ODB_NUMBER(0);
-        return ODB_OK;
-    }
-    if (!pattern.pattern && judge->trace->expected[value])
-        odb_gap_measure(&pattern, t, judge->trace->expected[value]);
-    if (!pattern.pattern) {
+    if (blame_is_float(ref) && !blame_same_pattern(judge->trace, value, t, &gap)) {
         out->verdict = ODB_VERDICT_NAN;
         snprintf(out->reason, sizeof out->reason, "NaN or Inf at other places");
         return ODB_OK;
     }
-    return blame_value_by_noise(judge, value, &gap, out, err);
+    if (blame_is_float(ref))
+        return blame_value_by_noise(judge, value, &gap, out, err);
+    out->noise = ODB_NUMBER(0); /* integers, bool, strings, containers: golden is the reference */
+    if (!gap.same) {
+        out->verdict = ODB_VERDICT_FAIL;
+        snprintf(out->reason, sizeof out->reason, "differs; this type is compared exactly");
+    }
+    return ODB_OK;
 }
 
 /* --- replay ----------------------------------------------------------------------------------- */

@@ -220,10 +220,12 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
         if (!trace->ref[v] || !trace->golden[v])
             continue;
         odb_gap_measure(&gap, trace->ref[v], trace->golden[v]);
+        trace->split[v] = !gap.pattern;
         if (!gap.comparable)
             continue;
         trace->noise[v] = odb_noise_floor(gap.rms, trace_dtype(trace, (int)v));
-        trace_raise_noise(trace, (int)v, trace->ref[v]);
+        if (isfinite(gap.error) && gap.error > trace->noise[v])
+            trace->noise[v] = gap.error;
     }
     if (trace->expect == ODB_PREC_NATIVE)
         return ODB_OK;
@@ -306,6 +308,7 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                 .golden = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .expected = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .boundary = odb_new_n(bool, graph->n_values),
+                                .split = odb_new_n(bool, graph->n_values),
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values)};
@@ -345,6 +348,7 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->golden);
     free(trace->expected);
     free(trace->boundary);
+    free(trace->split);
     free(trace->dynamic);
     free(trace->why);
     free(trace->noise);

@@ -47,6 +47,7 @@ struct odb_trace {
     struct odb_tensor **expected;    /* owned refs; in the expected precision, only where NaN and Inf
                                         stand elsewhere than in ref (overflow); else NULL */
     bool *boundary;                  /* golden would have decided otherwise */
+    bool *split;                     /* NaN and Inf stand elsewhere in golden than in ref */
     bool *dynamic;                   /* shape depends on data, not only on the inputs' shapes */
     char **why;                      /* owned; [n_nodes] why the reference has no value; NULL: has */
     size_t n_unsupported;            /* nodes without a kernel or behind one */
