@@ -136,6 +136,7 @@ enum odb_status odb_call__search_options(const struct odb_command_call *call,
     const char *strategy = odb_call_option(call, ODB_OPTION_STRATEGY);
     *out = (struct odb_bisect_options){
         .reference = reference ? reference : "cpu",
+        .golden = odb_call_option(call, ODB_OPTION_GOLDEN),
         .target = odb_call__target(call),
         .expect = odb_call_option(call, ODB_OPTION_EXPECT),
         .seed = (uint64_t)odb_call_int(call, ODB_OPTION_SEED, 42),

@@ -141,10 +141,11 @@ static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_
 
 static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
 {
-    enum odb_precision reference, expect;
+    struct odb_trace_options how = {.seed = b->options->seed, .hooks = b->options->hooks};
     const struct odb_graph *graph = b->graph;
-    ODB_TRY(odb_precision_parse(&reference, b->options->reference, err));
-    ODB_TRY(bisect_expect(b->options->expect, &expect, err));
+    ODB_TRY(odb_precision_parse(&how.reference, b->options->reference, err));
+    ODB_TRY(odb_precision_parse(&how.golden, b->report->golden, err));
+    ODB_TRY(bisect_expect(b->options->expect, &how.expect, err));
     b->outputs = odb_new_n(int, graph->n_outputs);
     for (size_t o = 0; o < graph->n_outputs; o++)
         if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
@@ -157,8 +158,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     bisection_step_begin(b, "reference");
     b->trace = b->options->trace;
     if (!b->trace)
-        ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, reference, expect, b->options->seed,
-                               &b->options->hooks, err));
+        ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, &how, err));
     b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
     b->report->n_unsupported = b->trace->n_unsupported;
     bisection_step_end(b, "reference", "every value by the reference and in float64");
@@ -551,7 +551,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     *out = report;
     report->feeds = feeds;
     report->reference = odb_xstrdup(options->reference);
-    report->golden = odb_xstrdup("cpu:f64");
+    report->golden = odb_xstrdup(options->golden ? options->golden : "cpu:f64");
     report->target = odb_xstrdup(options->target);
     report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
     report->expect = options->expect;

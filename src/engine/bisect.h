@@ -44,7 +44,8 @@ struct odb_search_hooks {
 struct odb_trace;
 
 struct odb_bisect_options {
-    const char *reference; /* spec; default "cpu" */
+    const char *reference; /* spec: cpu in one of its precisions */
+    const char *golden;    /* likewise; NULL: cpu:f64 */
     const char *target;    /* spec; required */
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */

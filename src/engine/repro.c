@@ -378,14 +378,14 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
                                 const struct odb_repro_options *options, struct odb_error *err)
 {
     struct repro r = {.model = model, .graph = model->graph, .options = options};
-    enum odb_precision precision;
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
     enum odb_status status = ODB_OK;
     bool made = false;
     ODB_TRY(repro_check_dir(options->dir, err));
     ODB_TRY_OUT(repro_choose(&r, err));
-    ODB_TRY_OUT(odb_precision_parse(&precision, options->reference, err));
-    ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, precision, ODB_PREC_NATIVE, 0,
-                               &options->hooks, err));
+    ODB_TRY_OUT(odb_precision_parse(&how.reference, options->reference, err));
+    how.hooks = options->hooks;
+    ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
     r.dir = odb_xasprintf("%s.%ld.tmp", options->dir, (long)getpid());
     ODB_TRY_OUT(odb_file_mkdir(r.dir, err));
     made = true;

@@ -31,7 +31,8 @@ enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spe
             return ODB_OK;
         }
     }
-    odb_fail(err, ODB_E_USAGE, "%s cannot be the reference", cpu_spec);
+    odb_fail(err, ODB_E_USAGE, "reference and golden are computed by the CPU reference, not by %s",
+             cpu_spec);
     return odb_error_remedy(err, "use cpu, cpu:f64, cpu:f16, cpu:bf16 or cpu:tf32");
 }
 
@@ -174,7 +175,7 @@ static void trace_raise_noise(struct odb_trace *trace, int value, const struct o
     if (!t || !golden)
         return;
     odb_gap_measure(&gap, t, golden);
-    if (gap.comparable && isfinite(gap.error) && gap.error > trace->noise[value])
+    if (gap.comparable && gap.error > trace->noise[value])
         trace->noise[value] = gap.error;
 }
 
@@ -224,7 +225,7 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
         if (!gap.comparable)
             continue;
         trace->noise[v] = odb_noise_floor(gap.rms, trace_dtype(trace, (int)v));
-        if (isfinite(gap.error) && gap.error > trace->noise[v])
+        if (gap.error > trace->noise[v])
             trace->noise[v] = gap.error;
     }
     if (trace->expect == ODB_PREC_NATIVE)
@@ -292,18 +293,17 @@ static void trace_mark_dynamic(struct odb_trace *trace)
 }
 
 enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
-                               const struct odb_feeds *feeds, enum odb_precision precision,
-                               enum odb_precision expect, uint64_t seed,
-                               const struct odb_search_hooks *hooks, struct odb_error *err)
+                               const struct odb_feeds *feeds,
+                               const struct odb_trace_options *options, struct odb_error *err)
 {
     const struct odb_graph *graph = model->graph;
     struct odb_trace *trace = odb_new(struct odb_trace);
     double start = odb_clock();
     *trace = (struct odb_trace){.model = model,
                                 .feeds = feeds,
-                                .precision = precision,
-                                .expect = expect,
-                                .seed = seed,
+                                .precision = options->reference,
+                                .expect = options->expect,
+                                .seed = options->seed,
                                 .ref = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .golden = odb_new_n(struct odb_tensor *, graph->n_values),
                                 .expected = odb_new_n(struct odb_tensor *, graph->n_values),
@@ -313,13 +313,13 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values)};
     enum odb_status status = ODB_OK;
-    struct trace_run run = {trace, trace->ref, hooks, "reference"};
+    struct trace_run run = {trace, trace->ref, &options->hooks, "reference"};
     ODB_TRY_OUT(odb_model_require_data(model, err));
     ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
-    ODB_TRY_OUT(trace_walk(&run, precision, seed, false, trace_after_ref, err));
+    ODB_TRY_OUT(trace_walk(&run, options->reference, options->seed, false, trace_after_ref, err));
     run.values = trace->golden;
     run.phase = "golden";
-    ODB_TRY_OUT(trace_walk(&run, ODB_PREC_F64, seed, false, trace_after_golden, err));
+    ODB_TRY_OUT(trace_walk(&run, options->golden, options->seed, false, trace_after_golden, err));
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
     trace_mark_dynamic(trace);
 out:
@@ -358,4 +358,10 @@ void odb_trace_free(struct odb_trace *trace)
 const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value)
 {
     return trace->ref[value] ? trace->ref[value] : trace->model->graph->values[value].init;
+}
+
+bool odb_trace_drawn(const struct odb_trace *trace, int value)
+{
+    int producer = trace->model->graph->values[value].producer;
+    return producer != ODB_NO_NODE && trace->ref[value] && odb_cpu_random(trace->cpu, producer);
 }

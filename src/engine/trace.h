@@ -53,16 +53,25 @@ struct odb_trace {
     size_t n_unsupported;            /* nodes without a kernel or behind one */
     size_t n_no_golden;              /* nodes with a reference value that float64 cannot run: their
                                         golden is the reference itself */
-    double *noise;                   /* [n_values] as far as it is known; see odb_trace_noise() */
+    double *noise;                   /* [n_values] as far as it is known; see odb_trace_noise();
+                                        Inf: golden is all zero where honest results are not */
     int noisy_runs;                  /* made so far, three at most */
     double seconds;
 };
 
+struct odb_trace_options {
+    enum odb_precision reference, golden;
+    enum odb_precision expect; /* NATIVE: none */
+    uint64_t seed;
+    struct odb_search_hooks hooks;
+};
+
+#define ODB_TRACE_OPTIONS_INIT {.golden = ODB_PREC_F64}
+
 /* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. */
 enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
-                               const struct odb_feeds *feeds, enum odb_precision precision,
-                               enum odb_precision expect, uint64_t seed,
-                               const struct odb_search_hooks *hooks,
+                               const struct odb_feeds *feeds,
+                               const struct odb_trace_options *options,
                                struct odb_error *err) ODB_MUST_USE;
 void odb_trace_free(struct odb_trace *trace);
 
@@ -71,6 +80,9 @@ void odb_trace_free(struct odb_trace *trace);
  * honest and accurate target never pays for them. */
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err) ODB_MUST_USE;
+
+/* True for a random draw that the reference made: captured once, and fed to every probe. */
+bool odb_trace_drawn(const struct odb_trace *trace, int value);
 
 /* Value as it goes into a probe: feed, initializer, or the reference's. Borrowed; may be NULL. */
 const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value);

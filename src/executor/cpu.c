@@ -40,6 +40,13 @@ static bool cpu_steers(const struct odb_node *node, int input)
     return input > 0 && (cpu_is(node, "Resize") || cpu_is(node, "Upsample"));
 }
 
+/* True for operands that are parameters rather than data: an exponent one ulp from 2 makes NaN of
+ * every negative base, which no honest implementation does. */
+static bool cpu_is_parameter(const struct odb_node *node, int input)
+{
+    return input == 1 && cpu_is(node, "Pow");
+}
+
 /* Marks values that feed only shapes, indices or integer casts, walking back from their readers.
  * Readers come later in the order, so one backward pass settles it. */
 static void cpu_mark_kept(struct cpu_plan *plan)
@@ -345,7 +352,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .precision = scope->precision,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
     for (int i = 0; i < n_in && i < 32; i++)
-        if (node->in[i] >= 0 && plan->kept[node->in[i]])
+        if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(node, i)))
             call.keep_in |= 1u << i;
     for (int o = 0; o < n_out && o < 32; o++)
         if (node->out[o] >= 0 && plan->kept[node->out[o]])

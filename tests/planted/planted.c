@@ -72,23 +72,21 @@ static enum odb_status subject_open(struct subject *s, const char *path,
 {
     struct stat st;
     struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
-    struct odb_search_hooks quiet = {0};
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
     bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     char *file = folder ? odb_xasprintf("%s/model.onnx", path) : odb_xstrdup(path);
     char *data = odb_xasprintf("%s/test_data_set_0", path);
-    enum odb_precision expect = ODB_PREC_NATIVE;
     enum odb_status status = ODB_OK;
     *s = (struct subject){.path = path};
     inputs.inputs_from = folder ? data : NULL;
     if (options->expect) {
         char spec[32];
         snprintf(spec, sizeof spec, "cpu:%s", options->expect);
-        ODB_TRY_OUT(odb_precision_parse(&expect, spec, err));
+        ODB_TRY_OUT(odb_precision_parse(&how.expect, spec, err));
     }
     ODB_TRY_OUT(odb_model_open(&s->model, file, err));
     ODB_TRY_OUT(odb_feeds_make(&s->feeds, s->model, &inputs, err));
-    ODB_TRY_OUT(odb_trace_make(&s->trace, s->model, s->feeds, ODB_PREC_NATIVE, expect, 0, &quiet,
-                               err));
+    ODB_TRY_OUT(odb_trace_make(&s->trace, s->model, s->feeds, &how, err));
     s->eligible = odb_new_n(int, s->model->graph->n_nodes);
     for (size_t n = 0; n < s->model->graph->n_nodes; n++)
         if (eligible(s, &s->model->graph->nodes[n]))

@@ -40,7 +40,8 @@ static void scene_open(struct scene *s, struct odb_builder *b, size_t n, const f
 {
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_buf bytes = ODB_BUF_INIT;
-    struct odb_search_hooks quiet = {0};
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    how.seed = 7;
     odb_build_bytes(b, &bytes);
     odb_build_free(b);
     memset(s, 0, sizeof *s);
@@ -51,8 +52,7 @@ static void scene_open(struct scene *s, struct odb_builder *b, size_t n, const f
     s->feed.tensor = floats(n, x);
     s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
     s->tolerance = ODB_CRITERION_DEFAULT;
-    assert_int_equal(odb_trace_make(&s->trace, s->model, &s->feeds, ODB_PREC_NATIVE,
-                                    ODB_PREC_NATIVE, 7, &quiet, &err), ODB_OK);
+    assert_int_equal(odb_trace_make(&s->trace, s->model, &s->feeds, &how, &err), ODB_OK);
     assert_int_equal(s->trace->n_unsupported, 0);
     assert_int_equal(s->trace->n_no_golden, 0);
     s->given = odb_new_n(struct odb_tensor *, s->model->graph->n_values);
