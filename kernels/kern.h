@@ -59,6 +59,9 @@ enum odb_precision {
 #define ODB_OP_MATMUL 4u   /* operands are rounded in tf32 mode */
 #define ODB_OP_RANDOM 8u   /* output is a draw: captured once, never compared */
 #define ODB_OP_BOUNDARY 16u /* a tiny change of the input can flip the output (Round, ArgMax, …) */
+#define ODB_OP_STEADY 32u  /* noisy mode leaves the operands alone: everybody begins with exact
+                              differences from the largest (Softmax), so that a step in a large
+                              operand would count for far more than rounding does */
 
 struct odb_kern;
 

@@ -144,7 +144,8 @@ static bool run_disturbs(const struct odb_call *call, bool result)
     case ODB_PREC_TF32:
         return !result && (call->op->flags & ODB_OP_MATMUL) != 0;
     case ODB_PREC_NOISY:
-        return (call->op->flags & ODB_OP_REAL) != 0 && (call->op->flags & ODB_OP_EXACT) == 0;
+        return (call->op->flags & ODB_OP_REAL) != 0 && (call->op->flags & ODB_OP_EXACT) == 0 &&
+               (result || (call->op->flags & ODB_OP_STEADY) == 0);
     default:
         return false;
     }

@@ -116,16 +116,17 @@ static const struct odb_attr_spec softmax_attrs_1[] = {{"axis", ODB_ATTR_INT, "1
 static const struct odb_attr_spec softmax_attrs_13[] = {{"axis", ODB_ATTR_INT, "-1", false},
                                                         {NULL}};
 
+#define SOFTMAX_FLAGS (ODB_OP_REAL | ODB_OP_STEADY)
 #define SOFTMAX_HARD_FLAGS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
 
 const struct odb_op odb_ops_softmax[] = {
-    {"", "Softmax", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
+    {"", "Softmax", 1, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
      softmax_run, NULL},
-    {"", "Softmax", 13, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_13, softmax_infer,
+    {"", "Softmax", 13, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_13, softmax_infer,
      softmax_run, NULL},
-    {"", "LogSoftmax", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
+    {"", "LogSoftmax", 1, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
      softmax_log_run, NULL},
-    {"", "LogSoftmax", 13, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, softmax_attrs_13,
+    {"", "LogSoftmax", 13, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_13,
      softmax_infer, softmax_log_run, NULL},
     {"", "Hardmax", 1, 1, 1, 1, 1, SOFTMAX_HARD_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1,
      softmax_infer, softmax_hard_run, NULL},
