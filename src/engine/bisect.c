@@ -65,6 +65,14 @@ int bisection_output_of(const struct bisection *b, int node)
     return ODB_NO_VALUE;
 }
 
+enum odb_diagnosis bisection_kind(enum odb_verdict verdict)
+{
+    return verdict == ODB_VERDICT_NAN       ? ODB_KIND_NAN
+           : verdict == ODB_VERDICT_CRASH   ? ODB_KIND_CRASH
+           : verdict == ODB_VERDICT_TIMEOUT ? ODB_KIND_HANG
+                                            : ODB_KIND_INTRODUCED;
+}
+
 struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
                                      enum odb_diagnosis kind)
 {
@@ -139,6 +147,28 @@ static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_
     return odb_fail(err, ODB_E_MODEL, "the model has no output that a node computes");
 }
 
+/* What is known before the target is asked: which outputs it makes, and what it is fed. */
+static void bisect_start(struct bisection *b)
+{
+    const struct odb_graph *graph = b->graph;
+    b->outputs = odb_new_n(int, graph->n_outputs);
+    b->given = odb_new_n(struct odb_tensor *, graph->n_values);
+    b->drawn = odb_new_n(bool, graph->n_values);
+    for (size_t v = 0; v < graph->n_values; v++) {
+        b->drawn[v] = odb_trace_drawn(b->trace, (int)v);
+        b->given[v] = b->drawn[v] ? odb_tensor_ref(b->trace->ref[v]) : NULL;
+    }
+    for (size_t f = 0; f < b->feeds->n; f++)
+        b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        int v = graph->outputs[o];
+        if (graph->values[v].producer != ODB_NO_NODE && !b->drawn[v])
+            b->outputs[b->n_outputs++] = v;
+    }
+    b->plain = odb_new_n(struct odb_tensor *, b->n_outputs);
+    b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
+}
+
 static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
 {
     struct odb_trace_options how = {.seed = b->options->seed, .hooks = b->options->hooks};
@@ -146,20 +176,12 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     ODB_TRY(odb_precision_parse(&how.reference, b->options->reference, err));
     ODB_TRY(odb_precision_parse(&how.golden, b->report->golden, err));
     ODB_TRY(bisect_expect(b->options->expect, &how.expect, err));
-    b->outputs = odb_new_n(int, graph->n_outputs);
-    for (size_t o = 0; o < graph->n_outputs; o++)
-        if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
-            b->outputs[b->n_outputs++] = graph->outputs[o];
-    b->plain = odb_new_n(struct odb_tensor *, b->n_outputs);
-    b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
-    b->given = odb_new_n(struct odb_tensor *, graph->n_values);
-    for (size_t f = 0; f < b->feeds->n; f++)
-        b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
     bisection_step_begin(b, "reference");
     b->trace = b->options->trace;
     if (!b->trace)
         ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, &how, err));
     b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
+    bisect_start(b);
     b->report->n_unsupported = b->trace->n_unsupported;
     bisection_step_end(b, "reference", "every value by the reference and in float64");
     b->report->reference_seconds = b->trace->seconds;
@@ -288,7 +310,7 @@ static size_t bisect_probeable(const struct bisection *b, int *list)
         const struct odb_value *value = &b->graph->values[v];
         bool had = value->producer != ODB_NO_NODE && value->name[0] &&
                    (value->is_output || value->n_consumers > 0);
-        if (had && b->trace->ref[v] && !odb_cpu_random(b->trace->cpu, value->producer))
+        if (had && b->trace->ref[v] && !b->drawn[v])
             list[n++] = (int)v;
     }
     return n;
@@ -419,8 +441,7 @@ static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
             int v = node->out[o];
             if (v < 0 || !b->report->values[v].culprit)
                 continue;
-            bool nan = b->report->values[v].verdict == ODB_VERDICT_NAN;
-            bisection_accuse(b, (int)n, v, nan ? ODB_KIND_NAN : ODB_KIND_INTRODUCED);
+            bisection_accuse(b, (int)n, v, bisection_kind(b->report->values[v].verdict));
             break;
         }
     }
@@ -531,6 +552,7 @@ static void bisect_finish(struct bisection *b, double start)
     for (size_t v = 0; b->given && v < b->graph->n_values; v++)
         odb_tensor_unref(b->given[v]);
     free(b->given);
+    free(b->drawn);
     free(b->plain);
     free(b->verdicts);
     free(b->outputs);

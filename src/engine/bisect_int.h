@@ -19,12 +19,13 @@ struct bisection {
     struct odb_target *target;                /* owned */
     struct odb_prober prober;
     struct odb_judge judge;
-    int *outputs;                     /* owned: graph outputs with a name and a producer */
+    int *outputs;                     /* owned: graph outputs that a node computes */
     size_t n_outputs;
     struct odb_tensor **plain;        /* owned refs; [n_outputs] */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
     struct odb_tensor **given;        /* owned refs; [n_values] the target's values as known: feeds
-                                         from the start, all of them after a probed run */
+                                         and draws from the start, all after a probed run */
+    bool *drawn;                      /* owned; [n_values] random draws: fed, never judged */
     bool probed;                      /* given holds a probed run that reproduces the plain one */
     bool hidden;                      /* a probed run was made and did not reproduce it */
     double step_start;
@@ -40,6 +41,8 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
 /* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */
 struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
                                      enum odb_diagnosis kind);
+/* What a node is accused of whose output has this verdict. */
+enum odb_diagnosis bisection_kind(enum odb_verdict verdict);
 /* The node's first named output, ODB_NO_VALUE when it has none. */
 int bisection_output_of(const struct bisection *b, int node);
 

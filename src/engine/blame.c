@@ -173,7 +173,7 @@ static void blame_raise(double *noise, const struct odb_tensor *t, const struct 
     if (!t || !exact)
         return;
     odb_gap_measure(&gap, t, exact);
-    if (gap.comparable && isfinite(gap.error) && gap.error > *noise)
+    if (gap.comparable && gap.error > *noise)
         *noise = gap.error;
 }
 

@@ -23,10 +23,10 @@ struct hunt {
 
 /* --- the graph as the search core wants it ---------------------------------------------------- */
 
-static void hunt_add_parent(const struct odb_graph *graph, int value, int *parents, size_t *n)
+static void hunt_add_parent(const struct bisection *b, int value, int *parents, size_t *n)
 {
-    if (value >= 0 && graph->values[value].producer != ODB_NO_NODE)
-        parents[(*n)++] = graph->values[value].producer;
+    if (value >= 0 && b->graph->values[value].producer != ODB_NO_NODE && !b->drawn[value])
+        parents[(*n)++] = b->graph->values[value].producer;
 }
 
 static struct odb_dag hunt_dag(struct hunt *h)
@@ -41,9 +41,9 @@ static struct odb_dag hunt_dag(struct hunt *h)
         const struct odb_node *node = &graph->nodes[i];
         h->start[i] = n;
         for (int k = 0; k < node->n_in; k++)
-            hunt_add_parent(graph, node->in[k], h->parents, &n);
+            hunt_add_parent(h->b, node->in[k], h->parents, &n);
         for (size_t c = 0; c < node->n_captured; c++)
-            hunt_add_parent(graph, node->captured[c], h->parents, &n);
+            hunt_add_parent(h->b, node->captured[c], h->parents, &n);
     }
     h->start[graph->n_nodes] = n;
     return (struct odb_dag){graph->n_nodes, h->start, h->parents};
@@ -57,14 +57,17 @@ static void hunt_dispose(struct hunt *h)
 
 /* --- one question ----------------------------------------------------------------------------- */
 
-/* The named outputs of a node that the reference has; list has room for n_out. */
+/* The outputs of a node that the reference has and that can be asked for; list has room for
+ * n_out. */
 static size_t hunt_outputs(const struct bisection *b, int node, int *list)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     size_t count = 0;
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0 && b->graph->values[n->out[o]].name[0] && b->trace->ref[n->out[o]])
-            list[count++] = n->out[o];
+    for (int o = 0; o < n->n_out; o++) {
+        int v = n->out[o];
+        if (v >= 0 && b->graph->values[v].name[0] && b->trace->ref[v] && !b->drawn[v])
+            list[count++] = v;
+    }
     return count;
 }
 
@@ -196,12 +199,18 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
 static enum odb_status hunt_get_inputs(struct bisection *b, int node, struct odb_error *err)
 {
     const struct odb_node *n = &b->graph->nodes[node];
-    int *list = odb_new_n(int, n->n_in);
-    size_t count = 0;
+    int *read = odb_new_n(int, (size_t)n->n_in + n->n_captured);
+    int *list = odb_new_n(int, (size_t)n->n_in + n->n_captured);
+    size_t n_read = 0, count = 0;
     for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0 && b->graph->values[n->in[i]].producer != ODB_NO_NODE &&
-            !b->given[n->in[i]] && b->trace->ref[n->in[i]])
-            list[count++] = n->in[i];
+        if (n->in[i] >= 0)
+            read[n_read++] = n->in[i];
+    for (size_t c = 0; c < n->n_captured; c++)
+        read[n_read++] = n->captured[c];
+    for (size_t i = 0; i < n_read; i++)
+        if (b->graph->values[read[i]].producer != ODB_NO_NODE && !b->given[read[i]] &&
+            b->trace->ref[read[i]])
+            list[count++] = read[i];
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, count);
     struct odb_probe probe = {.what = "cut before the accused",
                               .node = node,
@@ -217,14 +226,13 @@ static enum odb_status hunt_get_inputs(struct bisection *b, int node, struct odb
         *err = probe_err;
     else
         status = ODB_OK;
-    for (int i = 0; i < n->n_in; i++) { /* whoever could not be read: the reference's */
-        int v = n->in[i];
-        if (v >= 0 && !b->given[v] && odb_trace_value(b->trace, v))
-            b->given[v] = odb_tensor_ref(odb_trace_value(b->trace, v));
-    }
+    for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
+        if (!b->given[read[i]])
+            b->given[read[i]] = odb_tensor_ref(odb_trace_value(b->trace, read[i]));
     odb_probe_drop(&probe);
     free(outputs);
     free(list);
+    free(read);
     return status;
 }
 
@@ -265,7 +273,7 @@ static enum odb_status hunt_widen(struct bisection *b, struct odb_culprit *culpr
     size_t n = 0, fails_at = 0, passes_at;
     bool fails = false;
     enum odb_status status = ODB_OK;
-    odb_graph_ancestors(b->graph, &culprit->value, 1, NULL, up);
+    odb_graph_ancestors(b->graph, &culprit->value, 1, b->drawn, up);
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (up[i])
             chain[n++] = (int)i;
@@ -330,7 +338,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
     bisection_step_begin(b, "prefixes");
-    odb_graph_ancestors(b->graph, &value, 1, NULL, suspects);
+    odb_graph_ancestors(b->graph, &value, 1, b->drawn, suspects);
     enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
     for (size_t i = 0; i < b->graph->n_nodes && status == ODB_OK; i++) {
         if (!suspects[i])
@@ -344,7 +352,8 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
     if (status == ODB_OK) {
         int shown = last == b->graph->values[value].producer ? value
                                                              : bisection_output_of(b, last);
-        struct odb_culprit *culprit = bisection_accuse(b, last, shown, ODB_KIND_INTRODUCED);
+        enum odb_verdict verdict = b->report->values[shown].verdict;
+        struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
         culprit->segment[0] = first;
         if (left > 1)
             odb_report_warn(b->report, "no testable cut tells %zu nodes from %d to %d apart", left,
@@ -385,7 +394,7 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     size_t probes = 0;
     int last = -1;
     bisection_step_begin(b, "prefixes");
-    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, NULL, suspects);
+    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
     enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (suspects[i])
@@ -434,7 +443,7 @@ static void hunt_accuse_first(struct bisection *b)
             if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
                 bad = node->out[o];
         if (bad >= 0 && !inherits)
-            bisection_accuse(b, (int)n, bad, ODB_KIND_INTRODUCED);
+            bisection_accuse(b, (int)n, bad, bisection_kind(b->report->values[bad].verdict));
     }
 }
 
@@ -473,7 +482,7 @@ enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
             if (judged != ODB_OK)
                 status = judged;
             if (report->culprit && status == ODB_OK) {
-                bisection_accuse(b, (int)n, v, ODB_KIND_INTRODUCED)->verified = true;
+                bisection_accuse(b, (int)n, v, bisection_kind(report->verdict))->verified = true;
                 break;
             }
         }

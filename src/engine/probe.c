@@ -99,16 +99,32 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
     return status;
 }
 
+/* The nodes of the cut. Those that draw at random are never among them: what the reference drew is
+ * fed to every probe. */
+static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_probe *probe,
+                            struct probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    bool *drawn = odb_new_n(bool, graph->n_values);
+    for (size_t v = 0; prober->trace && v < graph->n_values; v++)
+        drawn[v] = odb_trace_drawn(prober->trace, (int)v);
+    cut->nodes = odb_new_n(bool, graph->n_nodes);
+    if (probe->nodes)
+        memcpy(cut->nodes, probe->nodes, graph->n_nodes * sizeof *cut->nodes);
+    else
+        odb_graph_ancestors(graph, probe->values, probe->n_values, drawn, cut->nodes);
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (drawn[v])
+            cut->nodes[graph->values[v].producer] = false;
+    free(drawn);
+}
+
 static enum odb_status probe_cut_make(const struct odb_prober *prober,
                                       const struct odb_probe *probe, struct probe_cut *cut,
                                       struct odb_error *err)
 {
     const struct odb_graph *graph = prober->model->graph;
-    cut->nodes = odb_new_n(bool, graph->n_nodes);
-    if (probe->nodes)
-        memcpy(cut->nodes, probe->nodes, graph->n_nodes * sizeof *cut->nodes);
-    else
-        odb_graph_ancestors(graph, probe->values, probe->n_values, NULL, cut->nodes);
+    probe_cut_nodes(prober, probe, cut);
     ODB_TRY(probe_cut_inputs(prober, probe, cut, err));
     cut->out = odb_new_n(struct odb_port, probe->n_values);
     cut->names = odb_new_n(const char *, probe->n_values);

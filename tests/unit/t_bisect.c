@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Whole searches over small models with planted faults, against a child program.
+ */
+#include "engine/bisect.h"
+
+#include <math.h>
+
+#include "engine/trace.h"
+#include "tests/executor_help.h"
+#include "tests/models.h"
+
+struct search {
+    struct odb_model *model;
+    struct odb_feed feed;
+    struct odb_feeds feeds;
+    struct odb_report *report;
+};
+
+/* Searches the model as built, fed with x, for what the target does. */
+static void search_run(struct search *s, struct odb_builder *b, struct odb_tensor *x,
+                       const char *target, enum odb_strategy strategy)
+{
+    s->model = models_take(b);
+    s->feed = (struct odb_feed){.value = models_value(s->model, "x"), .tensor = x};
+    s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
+    s->report = NULL;
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target = target,
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .strategy = strategy};
+    help_find_serve();
+    MODELS_OK(odb_bisect(&s->report, s->model, &s->feeds, &options, &why));
+}
+
+static void search_close(struct search *s)
+{
+    odb_report_free(s->report);
+    odb_tensor_unref(s->feed.tensor);
+    odb_model_free(s->model);
+}
+
+static const struct odb_culprit *search_only(const struct search *s)
+{
+    assert_int_equal(s->report->culprits.n, 1);
+    return &s->report->culprits.items[0];
+}
+
+static struct odb_tensor *search_ramp(void)
+{
+    static const float ramp[8] = {-1.5f, -0.75f, 0.25f, 0.5f, 1.25f, 2.0f, 2.75f, 4.5f};
+    return models_f32(1, (int64_t[]){8}, ramp);
+}
+
+static struct odb_builder *search_graph(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    return b;
+}
+
+static struct odb_builder *search_chain(void)
+{
+    struct odb_builder *b = search_graph();
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Mul", "n1", "h h", "q");
+    odb_build_node(b, "Exp", "n2", "q", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* float64 gives exactly zero where float cannot: the target does as the reference does. */
+static void test_bisect__rounding_beside_an_exact_zero_is_no_fault(void **state)
+{
+    struct search s;
+    struct odb_builder *b = odb_build_new("g", 17);
+    const float large = 1e8f;
+    struct odb_tensor *w = models_f32(0, NULL, &large);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+    odb_build_weight(b, "w", w);
+    odb_build_node(b, "Add", "n0", "x w", "a");
+    odb_build_node(b, "Sub", "n1", "a w", "b");
+    odb_build_node(b, "Sub", "n2", "b x", "y");
+    odb_build_output(b, "y");
+    search_run(&s, b, models_f32(1, (int64_t[]){2}, (float[]){0.5f, 0.25f}), "cpu",
+               ODB_STRATEGY_AUTO);
+    assert_false(s.report->outputs_diverge);
+    assert_int_equal(s.report->culprits.n, 0);
+    search_close(&s);
+    odb_tensor_unref(w);
+}
+
+static struct odb_builder *search_noise(void)
+{
+    struct odb_builder *b = search_graph();
+    odb_build_node(b, "RandomNormalLike", "r", "x", "z");
+    odb_build_node(b, "Add", "n0", "x z", "a");
+    odb_build_node(b, "Tanh", "n1", "a", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* The draw is captured once: the target's own would differ. */
+static void test_bisect__random_draws_are_fed(void **state)
+{
+    struct search s;
+    search_run(&s, search_noise(), search_ramp(), "cpu", ODB_STRATEGY_AUTO);
+    assert_false(s.report->outputs_diverge);
+    assert_int_equal(s.report->culprits.n, 0);
+    search_close(&s);
+    search_run(&s, search_noise(), search_ramp(), "fault:scale,node=n0,amount=0.01@cpu",
+               ODB_STRATEGY_AUTO);
+    assert_int_equal(search_only(&s)->node, 1);
+    assert_int_equal(search_only(&s)->kind, ODB_KIND_INTRODUCED);
+    assert_true(search_only(&s)->verified);
+    search_close(&s);
+}
+
+/* The body reads a value of the graph around it, which must be fed when the node runs alone. */
+static void test_bisect__fault_in_control_flow_is_named(void **state)
+{
+    struct search s;
+    struct odb_builder *b = search_graph();
+    struct odb_builder *body = odb_build_new("then", 17), *other = odb_build_new("else", 17);
+    const bool yes = true;
+    struct odb_tensor *cond = NULL;
+    MODELS_OK(odb_tensor_copy_of(&cond, ODB_BOOL, 0, NULL, &yes, &why));
+    odb_build_node(body, "Exp", "e", "g", "t");
+    odb_build_output_typed(body, "t", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(other, "Neg", "e", "g", "f");
+    odb_build_output_typed(other, "f", ODB_F32, 1, (int64_t[]){8});
+    odb_build_weight(b, "c", cond);
+    odb_build_node(b, "Tanh", "n0", "x", "g");
+    odb_build_node(b, "Neg", "n1", "g", "h");
+    odb_build_node(b, "If", "n2", "c", "q");
+    odb_build_attr_graph(b, "then_branch", body);
+    odb_build_attr_graph(b, "else_branch", other);
+    odb_build_node(b, "Mul", "n3", "q h", "r");
+    odb_build_node(b, "Neg", "n4", "r", "y");
+    odb_build_output(b, "y");
+    search_run(&s, b, search_ramp(), "fault:scale,node=n2,amount=0.01@cpu", ODB_STRATEGY_PREFIX);
+    assert_int_equal(search_only(&s)->node, 2);
+    assert_int_equal(search_only(&s)->kind, ODB_KIND_INTRODUCED);
+    assert_true(search_only(&s)->verified);
+    search_close(&s);
+    odb_tensor_unref(cond);
+}
+
+static void test_bisect__nan_is_called_nan_by_every_strategy(void **state)
+{
+    static const enum odb_strategy all[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                            ODB_STRATEGY_ISOLATED, ODB_STRATEGY_EACH};
+    for (size_t i = 0; i < ODB_COUNT(all); i++) {
+        struct search s;
+        search_run(&s, search_chain(), search_ramp(), "fault:nan,node=n1@cpu", all[i]);
+        assert_int_equal(search_only(&s)->node, 1);
+        assert_int_equal(search_only(&s)->kind, ODB_KIND_NAN);
+        search_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bisect__rounding_beside_an_exact_zero_is_no_fault),
+        cmocka_unit_test(test_bisect__random_draws_are_fed),
+        cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
+        cmocka_unit_test(test_bisect__nan_is_called_nan_by_every_strategy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
