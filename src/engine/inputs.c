@@ -107,6 +107,13 @@ char *odb_file_name(const char *name)
 
 /* --- dimensions ------------------------------------------------------------------------------ */
 
+/* The symbol of a dimension. Some exporters write "?" for every dimension they do not know: that is
+ * no name, and two of them need not be equal. */
+static const char *inputs_symbol(const struct odb_dim *dim)
+{
+    return dim->param && strcmp(dim->param, "?") != 0 ? dim->param : NULL;
+}
+
 static enum odb_status inputs_bind(struct inputs_work *work, const char *param, int64_t n,
                                    const char *from, struct odb_error *err)
 {
@@ -128,7 +135,7 @@ static const char *inputs_param(const struct inputs_work *work, const char *name
     for (size_t i = 0; i < work->n; i++) {
         const struct odb_type *type = &work->ports[i].value->type;
         for (int k = 0; k < type->rank; k++) {
-            const char *param = type->dims[k].param;
+            const char *param = inputs_symbol(&type->dims[k]);
             if (param && strlen(param) == len && !memcmp(param, name, len))
                 return param;
         }
@@ -145,7 +152,7 @@ static enum odb_status inputs_unknown_dim(const struct inputs_work *work, const 
     for (size_t i = 0; i < work->n; i++) {
         const struct odb_type *type = &work->ports[i].value->type;
         for (int k = 0; k < type->rank; k++) {
-            const char *param = type->dims[k].param;
+            const char *param = inputs_symbol(&type->dims[k]);
             if (!param || list.len > 300 || strstr(odb_buf_text(&list), param))
                 continue;
             odb_buf_puts(&list, list.len ? ", " : "");
@@ -189,8 +196,8 @@ static enum odb_status inputs_bind_axis(struct inputs_work *work, struct inputs_
     if (type->rank >= 0 && axis >= type->rank)
         return odb_fail(err, ODB_E_USAGE, "'%s' has only %d dimensions", port->value->name,
                         type->rank);
-    if (type->rank >= 0 && type->dims[axis].param)
-        ODB_TRY(inputs_bind(work, type->dims[axis].param, n, from, err));
+    if (type->rank >= 0 && inputs_symbol(&type->dims[axis]))
+        ODB_TRY(inputs_bind(work, inputs_symbol(&type->dims[axis]), n, from, err));
     if (type->rank < 0 && axis >= port->rank) {
         for (int k = ODB_MAX(port->rank, 0); k <= axis; k++)
             port->dims[k] = -1;
@@ -259,8 +266,8 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
                         type->text);
     snprintf(from, sizeof from, "input '%.200s' of shape %.300s", port->value->name, shape);
     for (int k = 0; k < type->rank; k++)
-        if (type->dims[k].param)
-            ODB_TRY(inputs_bind(work, type->dims[k].param, t->dims[k], from, err));
+        if (inputs_symbol(&type->dims[k]))
+            ODB_TRY(inputs_bind(work, inputs_symbol(&type->dims[k]), t->dims[k], from, err));
     port->rank = t->rank;
     memcpy(port->dims, t->dims, sizeof port->dims);
     return ODB_OK;
@@ -431,8 +438,8 @@ static enum odb_status inputs_check_bound(struct inputs_work *work, struct odb_e
             if (port->rank == 0 || (port->rank > 0 && port->dims[k] >= 0))
                 continue;
             odb_buf_puts(&one, " --dim ");
-            if (type->rank >= 0 && type->dims[k].param) {
-                odb_buf_put_shown(&one, type->dims[k].param);
+            if (type->rank >= 0 && inputs_symbol(&type->dims[k])) {
+                odb_buf_put_shown(&one, inputs_symbol(&type->dims[k]));
             } else {
                 odb_buf_put_shown(&one, port->value->name);
                 odb_buf_printf(&one, "[%d]", k);
@@ -462,8 +469,8 @@ static void inputs_apply_bindings(struct inputs_work *work)
         struct inputs_port *port = &work->ports[i];
         const struct odb_type *type = &port->value->type;
         for (int k = 0; k < type->rank; k++)
-            for (size_t b = 0; b < work->bound.n && type->dims[k].param; b++)
-                if (!strcmp(work->bound.items[b].param, type->dims[k].param))
+            for (size_t b = 0; b < work->bound.n && inputs_symbol(&type->dims[k]); b++)
+                if (!strcmp(work->bound.items[b].param, inputs_symbol(&type->dims[k])))
                     port->dims[k] = work->bound.items[b].n;
     }
 }
