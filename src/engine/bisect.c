@@ -113,10 +113,10 @@ static void bisect_warn_reference(struct bisection *b)
     for (size_t o = 0; o < b->n_outputs; o++) {
         const struct odb_tensor *t = b->trace->ref[b->outputs[o]];
         const char *name = b->graph->values[b->outputs[o]].name;
-        if (!t || t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || t->count < 2)
+        if (!t || t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || t->count == 0)
             continue;
         double first = odb_tensor_f64(t, 0);
-        bool constant = true, finite = true;
+        bool constant = t->count > 1, finite = true;
         for (size_t i = 0; i < t->count; i++) {
             double v = odb_tensor_f64(t, i);
             constant = constant && v == first;
@@ -364,6 +364,8 @@ static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
         *err = probe_err;
     } else if (status != ODB_OK) {
         bisection_step_end(b, "probed", "cannot be had: %.200s", probe_err.what);
+        odb_report_warn(b->report, "the run with all values probed cannot be had, so faults that "
+                        "no output shows are not seen: %.300s", probe_err.what);
         status = ODB_OK;
     } else if (!bisect_reproduces(b, values)) {
         bool causes = !b->report->outputs_diverge;
@@ -424,7 +426,10 @@ static void bisect_accumulated(struct bisection *b, int output)
         for (int i = 0; i < node->n_in; i++)
             boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
         bool amplified = boundary || (report->gain.known && report->gain.v > 10);
-        bisection_accuse(b, (int)n, bad, amplified ? ODB_KIND_AMPLIFIED : ODB_KIND_ACCUMULATED);
+        bool replayed = report->local_error.known || report->local_noise.known;
+        bisection_accuse(b, (int)n, bad, !replayed   ? bisection_kind(report->verdict)
+                                         : amplified ? ODB_KIND_AMPLIFIED
+                                                     : ODB_KIND_ACCUMULATED);
         break;
     }
     free(up);
@@ -499,19 +504,25 @@ static enum odb_status bisect_by_strategy(struct bisection *b, struct odb_error 
     return ODB_OK;
 }
 
+/* The node itself is said to be wrong, so that running it alone shows it. */
+static bool bisect_accuses(enum odb_diagnosis kind)
+{
+    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN;
+}
+
 static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err)
 {
     bisection_step_begin(b, "verify");
     size_t n = ODB_MIN(b->report->culprits.n, (size_t)BISECT_VERIFY_MOST);
     for (size_t c = 0; c < n; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
-        bool alone = culprit->kind == ODB_KIND_INTRODUCED || culprit->kind == ODB_KIND_NAN;
-        if (alone && !culprit->verified)
+        if (bisect_accuses(culprit->kind) && !culprit->verified)
             ODB_TRY(bisection_verify(b, culprit, err));
     }
     if (n)
         bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
-    if (n && b->report->culprits.items[0].value >= 0) {
+    const struct odb_culprit *first = b->report->culprits.items;
+    if (n && first->value >= 0 && bisect_accuses(first->kind)) {
         bisection_step_begin(b, "third opinion");
         bisection_third_opinion(b, &b->report->culprits.items[0]);
         bisection_step_end(b, "third", "the first culprit alone on another executor");

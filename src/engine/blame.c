@@ -297,6 +297,20 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     blame_accuse(report, "local error over local noise");
 }
 
+/* True when the operator gives another type on these inputs. exact has taken the target's float
+ * type, so the operator in its own precision tells. */
+static bool blame_other_type(struct blame_replay *r, const struct odb_node *node, int o,
+                             const struct odb_tensor *t)
+{
+    const struct odb_tensor *ref = r->judge->trace->ref[node->out[o]];
+    if (t->kind != r->exact[o]->kind || t->dtype != r->exact[o]->dtype)
+        return true;
+    if (t->kind != ODB_TENSOR || (ref && ref->dtype == t->dtype))
+        return false;
+    const struct odb_tensor *native = blame_native(r, node->n_out)[o];
+    return native && native->dtype != t->dtype;
+}
+
 static void blame_judge_output(struct blame_replay *r, const struct odb_node *node, int o,
                                const struct odb_tensor *t, struct odb_value_report *reports)
 {
@@ -309,8 +323,7 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
     odb_gap_measure(&gap, t, exact);
     if (gap.comparable)
         report->local_error = ODB_NUMBER(gap.error);
-    if (t->kind != exact->kind || !odb_tensor_same_shape(t, exact) ||
-        (t->dtype != exact->dtype && !(blame_is_float(t) && blame_is_float(exact)))) {
+    if (!odb_tensor_same_shape(t, exact) || blame_other_type(r, node, o, t)) {
         blame_accuse(report, "another shape or type than the reference operator gives");
     } else if (!blame_by_noise(r->judge)) {
         char reason[160];

@@ -152,6 +152,7 @@ static enum odb_status hunt_segment(struct bisection *b, struct odb_prober *prob
 struct hunt_alone {
     struct odb_tensor **out;          /* owned refs; [n_out] */
     struct odb_value_report *reports; /* owned; [n_values] */
+    bool judged; /* false: the reference operator cannot be replayed on these inputs */
     bool guilty;
 };
 
@@ -174,20 +175,26 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
     size_t count = hunt_outputs(b, node, list);
     nodes[node] = true;
     *alone = (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
-                                 odb_new_n(struct odb_value_report, b->graph->n_values), false};
+                                 odb_new_n(struct odb_value_report, b->graph->n_values), false,
+                                 false};
     memcpy(alone->reports, b->report->values,
            b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0)
-            alone->reports[n->out[o]].culprit = false;
+            alone->reports[n->out[o]] = (struct odb_value_report){0};
     enum odb_status status =
         hunt_segment(b, prober, nodes, node, "alone:", given, list, count, outputs, err);
     for (size_t i = 0; i < count && status == ODB_OK; i++)
         alone->out[b->graph->values[list[i]].slot] = outputs[i];
     if (status == ODB_OK)
         status = odb_judge_node(&b->judge, node, given, alone->out, alone->reports, err);
-    for (int o = 0; o < n->n_out && status == ODB_OK; o++)
-        alone->guilty = alone->guilty || (n->out[o] >= 0 && alone->reports[n->out[o]].culprit);
+    for (int o = 0; o < n->n_out && status == ODB_OK; o++) {
+        if (n->out[o] < 0)
+            continue;
+        const struct odb_value_report *report = &alone->reports[n->out[o]];
+        alone->judged |= report->culprit || report->local_error.known || report->local_noise.known;
+        alone->guilty |= report->culprit;
+    }
     free(outputs);
     free(list);
     free(nodes);
@@ -321,7 +328,7 @@ enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culpri
             culprit->numbers.inherited_error = found->inherited_error;
             culprit->numbers.gain = found->gain;
         }
-    } else if (b->trace->ref[culprit->value]) {
+    } else if (alone.judged && b->trace->ref[culprit->value]) {
         status = hunt_widen(b, culprit, err);
     }
     hunt_alone_dispose(&alone, n_out);
@@ -515,7 +522,7 @@ void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
         return;
     odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
     if (hunt_run_alone(b, &prober, culprit->node, b->given, &alone, &ignored) == ODB_OK &&
-        alone.out[slot]) {
+        alone.out[slot] && alone.judged) {
         const struct odb_value_report *report = &alone.reports[culprit->value];
         struct odb_gap gap;
         double noise = report->local_noise.known ? report->local_noise.v : 0;

@@ -105,7 +105,10 @@ enum odb_status odb_search(const struct odb_dag *dag, bool *suspects, odb_oracle
         if (answer == ODB_ANSWER_UNTESTABLE)
             continue;
         search_ancestors(dag, node, above);
+        size_t left = 0;
         for (size_t i = 0; i < dag->n; i++)
+            left += suspects[i] && above[i] == (answer == ODB_ANSWER_BAD);
+        for (size_t i = 0; left && i < dag->n; i++) /* an answer that clears all contradicts */
             suspects[i] = suspects[i] && above[i] == (answer == ODB_ANSWER_BAD);
     }
     free(closed);

@@ -38,7 +38,10 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
     odb_buf_puts(out, c->kind == ODB_KIND_NAN ? " makes NaN or Inf" : " introduces the error");
     odb_buf_puts(out, ": its output ");
     odb_buf_put_shown(out, b->graph->values[c->value].name);
-    if (v->local_error.known) {
+    if (c->kind == ODB_KIND_NAN && v->local_error.known) {
+        odb_buf_puts(out, " has them at other places than the reference operator gives for the "
+                          "very same inputs");
+    } else if (v->local_error.known) {
         odb_buf_puts(out, " is off from what the reference operator makes of the very same inputs"
                           " by ");
         words_against(v->local_error, v->local_noise, out);
@@ -47,6 +50,9 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
         if (v->error.known) {
             odb_buf_puts(out, ", by ");
             words_against(v->error, v->noise, out);
+        } else if (v->reason[0]) {
+            odb_buf_puts(out, ": ");
+            odb_buf_put_shown(out, v->reason);
         }
     }
     odb_buf_puts(out, ". ");

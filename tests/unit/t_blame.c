@@ -342,6 +342,22 @@ static void test_blame__another_shape_is_told(void **state)
     scene_close(&s);
 }
 
+/* A wider type downstream follows from the node that began it. */
+static void test_blame__another_type_is_blamed_where_it_began(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *wide = NULL;
+    struct scene s;
+    scene_open(&s, chain(), 8, ramp);
+    assert_int_equal(odb_tensor_cast(&wide, s.trace->ref[value_of(&s, "q")], ODB_F64, &err), ODB_OK);
+    scene_spoil(&s, "q", wide);
+    scene_blame(&s);
+    assert_culprit(&s, "q");
+    assert_int_equal(s.reports[value_of(&s, "q")].verdict, ODB_VERDICT_DTYPE);
+    assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_DTYPE);
+    scene_close(&s);
+}
+
 static void test_blame__fixed_criterion_decides_alone(void **state)
 {
     struct odb_error err = ODB_ERROR_INIT;
@@ -372,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_blame__integer_wrong_by_one_is_named),
         cmocka_unit_test(test_blame__decision_at_its_border_is_not_introduced),
         cmocka_unit_test(test_blame__another_shape_is_told),
+        cmocka_unit_test(test_blame__another_type_is_blamed_where_it_began),
         cmocka_unit_test(test_blame__fixed_criterion_decides_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

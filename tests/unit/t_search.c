@@ -162,6 +162,27 @@ static void test_search__untestable_nodes_leave_a_region_that_holds_the_culprit(
     }
 }
 
+static enum odb_status clears_the_last(void *payload, int node, enum odb_answer *answer,
+                                       struct odb_error *err)
+{
+    const struct odb_dag *dag = payload;
+    *answer = node + 1 == (int)dag->n ? ODB_ANSWER_GOOD : ODB_ANSWER_UNTESTABLE;
+    return ODB_OK;
+}
+
+/* A target that refuses every cut but the whole, and then passes: nobody is cleared by it. */
+static void test_search__contradiction_clears_nobody(void **state)
+{
+    struct world w = world_new(5000, 1, 1);
+    bool *suspects = ancestors(&w.dag, 4999);
+    struct odb_error err = ODB_ERROR_INIT;
+    size_t probes;
+    assert_int_equal(odb_search(&w.dag, suspects, clears_the_last, &w.dag, &probes, &err), ODB_OK);
+    assert_int_equal(count(suspects, 5000), 5000);
+    free(suspects);
+    world_free(&w);
+}
+
 static enum odb_status stops(void *payload, int node, enum odb_answer *answer,
                              struct odb_error *err)
 {
@@ -186,6 +207,7 @@ int main(void)
         cmocka_unit_test(test_search__finds_every_culprit_of_random_graphs),
         cmocka_unit_test(test_search__chain_takes_log2_probes),
         cmocka_unit_test(test_search__untestable_nodes_leave_a_region_that_holds_the_culprit),
+        cmocka_unit_test(test_search__contradiction_clears_nobody),
         cmocka_unit_test(test_search__oracle_status_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
