@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what building and testing need on Debian 12: packages by name, and ONNX Runtime's library
 # from its npm package into vendor/. Does nothing where everything is there. Without npm or without
-# a network the library is left out, and said so: the program works without it.
+# a network the library is left out, and said so: the program works without it. ONNXDBG_ORT in the
+# environment names a library that is there already.
 set -u
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 ort_version=1.22.0
-packages="gcc libc6-dev pkg-config protobuf-c-compiler protobuf-compiler libprotobuf-c-dev
-libopenblas-dev libmd-dev libzip-dev uthash-dev libsqlite3-dev libjansson-dev libncurses-dev
-libreadline-dev libcmocka-dev libonnx-testdata"
+packages="gcc libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libopenblas-dev libmd-dev
+libzip-dev uthash-dev libsqlite3-dev libjansson-dev libcmocka-dev libonnx-testdata"
 
 missing=""
 for package in $packages; do
@@ -24,12 +24,12 @@ fi
 
 install() {
     if [ -n "$as_root" ] && ! command -v sudo >/dev/null; then
-        echo "setup: root or sudo is needed to install:$*" >&2
+        echo "setup: root or sudo is needed to install: $*" >&2
         return 1
     fi
     $as_root apt-get update -qq &&
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-            --no-install-recommends "$@" >/dev/null
+            -o DPkg::Lock::Timeout=120 --no-install-recommends "$@" >/dev/null
 }
 
 if [ -n "$missing" ]; then
@@ -42,15 +42,16 @@ if [ -n "$missing" ]; then
 fi
 
 ort=vendor/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1
-if [ ! -e "$here/$ort" ]; then
+if [ -z "${ONNXDBG_ORT:-}" ] && [ ! -e "$here/$ort" ]; then
     if ! command -v npm >/dev/null; then
-        echo "setup: installing npm"
+        echo "setup: installing npm, to fetch ONNX Runtime"
         install npm >/dev/null 2>&1 || true
     fi
     if command -v npm >/dev/null; then
         echo "setup: fetching onnxruntime-node $ort_version"
         npm install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent \
-            --prefix "$here/vendor" "onnxruntime-node@$ort_version" >/dev/null 2>&1 || true
+            --fetch-retries=1 --prefix "$here/vendor" "onnxruntime-node@$ort_version" \
+            >/dev/null 2>&1 || true
     fi
     if [ ! -e "$here/$ort" ]; then
         echo "setup: no ONNX Runtime (npm could not be had or could not fetch it);" \
