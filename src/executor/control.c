@@ -21,9 +21,16 @@ static const struct cpu_plan *control_body(const struct cpu_scope *scope, int in
     return NULL;
 }
 
-static bool control_true(const struct odb_tensor *t)
+/* The one element of a condition or trip count; what says whose it is. */
+static enum odb_status control_scalar_of(const struct odb_tensor *t, const char *what, int64_t *v,
+                                         struct odb_error *err)
 {
-    return odb_tensor_i64(t, 0) != 0;
+    bool number = t && t->kind == ODB_TENSOR && t->count == 1 && t->data &&
+                  (t->dtype == ODB_BOOL || odb_dtype_is_integer(t->dtype));
+    if (!number)
+        return odb_fail(err, ODB_E_OPERATOR, "the %s must be one element", what);
+    *v = odb_tensor_i64(t, 0);
+    return ODB_OK;
 }
 
 static enum odb_status control_if(const struct cpu_scope *scope, int index,
@@ -31,9 +38,9 @@ static enum odb_status control_if(const struct cpu_scope *scope, int index,
                                   struct odb_error *err)
 {
     const struct odb_node *node = &scope->plan->graph->nodes[index];
-    if (node->n_in != 1 || !in[0] || in[0]->count != 1)
-        return odb_fail(err, ODB_E_OPERATOR, "If needs one condition with one element");
-    const char *name = control_true(in[0]) ? "then_branch" : "else_branch";
+    int64_t cond;
+    ODB_TRY(control_scalar_of(node->n_in == 1 ? in[0] : NULL, "condition of If", &cond, err));
+    const char *name = cond ? "then_branch" : "else_branch";
     const struct cpu_plan *body = control_body(scope, index, name);
     if (!body || body->graph->n_outputs < (size_t)node->n_out)
         return odb_fail(err, ODB_E_OPERATOR, "If has no %s with %d outputs", name, node->n_out);
@@ -41,7 +48,8 @@ static enum odb_status control_if(const struct cpu_scope *scope, int index,
     cpu_scope_init(&inner, body, scope, scope);
     enum odb_status status = cpu_scope_run(&inner, err);
     for (int o = 0; o < node->n_out && status == ODB_OK; o++)
-        out[o] = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[o]));
+        if (node->out[o] >= 0)
+            out[o] = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[o]));
     cpu_scope_dispose(&inner);
     return status;
 }
@@ -110,8 +118,10 @@ static enum odb_status control_iterate(const struct cpu_scope *scope, const stru
     enum odb_status status = cpu_scope_run(&inner, err);
     size_t at = 0;
     if (status == ODB_OK && go_on) {
-        const struct odb_tensor *cond = cpu_scope_read(&inner, body->graph->outputs[at++]);
-        *go_on = cond && control_true(cond);
+        int64_t cond = 0;
+        status = control_scalar_of(cpu_scope_read(&inner, body->graph->outputs[at++]),
+                                   "condition of a loop", &cond, err);
+        *go_on = cond != 0;
     }
     for (size_t s = 0; s < n_state + n_stacks && status == ODB_OK; s++) {
         struct odb_tensor *t =
@@ -143,8 +153,12 @@ static enum odb_status control_loop(const struct cpu_scope *scope, int index,
                         "the node carries %zu", body->graph->n_inputs, body->graph->n_outputs,
                         n_state);
     size_t n_stacks = body->graph->n_outputs - 1 - n_state;
-    int64_t trips = in[0] ? odb_tensor_i64(in[0], 0) : INT64_MAX;
-    bool go_on = !in[1] || control_true(in[1]);
+    int64_t trips = INT64_MAX, cond = 1;
+    if (in[0])
+        ODB_TRY(control_scalar_of(in[0], "trip count of Loop", &trips, err));
+    if (in[1])
+        ODB_TRY(control_scalar_of(in[1], "condition of Loop", &cond, err));
+    bool go_on = cond != 0;
     struct odb_tensor **state = odb_new_n(struct odb_tensor *, n_state);
     struct odb_tensor **feeds = odb_new_n(struct odb_tensor *, n_state + 2);
     struct control_stack *stacks = odb_new_n(struct control_stack, n_stacks);
@@ -152,6 +166,8 @@ static enum odb_status control_loop(const struct cpu_scope *scope, int index,
     for (size_t s = 0; s < n_state; s++)
         state[s] = odb_tensor_ref(in[s + 2]);
     for (int64_t i = 0; i < trips && go_on; i++) {
+        if (scope->cancelled && scope->cancelled(scope->payload)) /* the body may be empty */
+            ODB_TRY_OUT(odb_fail(err, ODB_CANCELLED, "cancelled"));
         ODB_TRY_OUT(control_scalar(&feeds[0], ODB_I64, i, err));
         ODB_TRY_OUT(control_scalar(&feeds[1], ODB_BOOL, go_on, err));
         for (size_t s = 0; s < n_state; s++)
@@ -168,6 +184,10 @@ static enum odb_status control_loop(const struct cpu_scope *scope, int index,
             ODB_TRY_OUT(control_stack_join(&stacks[o - n_state], &out[o], err));
     }
 out:
+    for (int o = 0; status != ODB_OK && o < node->n_out; o++) {
+        odb_tensor_unref(out[o]);
+        out[o] = NULL;
+    }
     for (size_t s = 0; s < n_state; s++)
         odb_tensor_unref(state[s]);
     for (size_t s = 0; s < n_stacks; s++)

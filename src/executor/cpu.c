@@ -265,9 +265,10 @@ enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
         if (scope->cancelled && scope->cancelled(scope->payload))
             status = odb_fail(err, ODB_CANCELLED, "cancelled");
         for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
-            in[i] = node->in[i] < 0 ? NULL : cpu_scope_read(scope, node->in[i]);
-            if (!in[i] && node->in[i] >= 0)
-                status = odb_fail(err, ODB_E_OPERATOR, "%s has no value", graph->values[node->in[i]].name);
+            const struct odb_value *value = node->in[i] < 0 ? NULL : &graph->values[node->in[i]];
+            in[i] = value ? cpu_scope_read(scope, value->index) : NULL;
+            if (!in[i] && value && !value->is_input) /* an input: the caller omitted it */
+                status = odb_fail(err, ODB_E_OPERATOR, "%s has no value", value->name);
         }
         if (status == ODB_OK)
             status = cpu_node_run(scope, (int)n, in, out, err);
