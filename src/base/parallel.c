@@ -25,7 +25,9 @@ static struct {
     pthread_cond_t work, done;
     struct parallel_loop *loop; /* borrowed: the caller's stack */
     unsigned long generation;
-    int threads, workers, busy;
+    atomic_int threads; /* asked for; 0: not yet known */
+    int workers, busy;  /* workers live on: of those there are, helpers may join this loop */
+    int helpers;
     bool in_use;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
@@ -52,6 +54,8 @@ static void *parallel_worker(void *unused)
         while (!pool.loop || pool.generation == seen)
             pthread_cond_wait(&pool.work, &pool.lock);
         seen = pool.generation;
+        if (pool.busy >= pool.helpers)
+            continue;
         struct parallel_loop *loop = pool.loop;
         pool.busy++;
         pthread_mutex_unlock(&pool.lock);
@@ -93,6 +97,7 @@ static bool parallel_claim(struct parallel_loop *loop)
             pool.workers++;
         }
         pool.loop = loop;
+        pool.helpers = wanted;
         pool.generation++;
         pthread_cond_broadcast(&pool.work);
     }

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/parallel.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <time.h>
+
+struct count {
+    atomic_int now, most, visits[1000];
+};
+
+/* Notes how many blocks run at once; sleeps, so that every thread gets one. */
+static void count_block(void *arg, size_t begin, size_t end)
+{
+    struct count *c = arg;
+    int now = atomic_fetch_add(&c->now, 1) + 1, most = atomic_load(&c->most);
+    while (now > most && !atomic_compare_exchange_weak(&c->most, &most, now))
+        ;
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    for (size_t i = begin; i < end; i++)
+        atomic_fetch_add(&c->visits[i], 1);
+    atomic_fetch_sub(&c->now, 1);
+}
+
+static int most_at_once(int threads)
+{
+    struct count c = {0};
+    odb_parallel_set_threads(threads);
+    odb_parallel_for(40, 1, count_block, &c);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(c.visits[i], 1);
+    return c.most;
+}
+
+/* Workers live on: fewer threads must mean fewer of them, not only fewer new ones. */
+static void test_parallel__threads_can_be_taken_back(void **state)
+{
+    assert_true(most_at_once(6) > 2);
+    assert_true(most_at_once(2) <= 2);
+    assert_int_equal(most_at_once(1), 1);
+    assert_true(most_at_once(4) <= 4);
+}
+
+static void nest(void *arg, size_t begin, size_t end)
+{
+    struct count *c = arg;
+    for (size_t i = begin; i < end; i++)
+        odb_parallel_for(1000, 7, count_block, c + i);
+}
+
+static void test_parallel__every_index_once(void **state)
+{
+    static struct count c[3];
+    odb_parallel_set_threads(4);
+    odb_parallel_for(3, 1, nest, c);
+    for (int l = 0; l < 3; l++)
+        for (int i = 0; i < 1000; i++)
+            assert_int_equal(c[l].visits[i], 1);
+    odb_parallel_for(0, 1, nest, c);
+}
+
+/* Loops that are over at once, one after the other: none may be run by a worker that comes late. */
+static void add_block(void *arg, size_t begin, size_t end)
+{
+    atomic_fetch_add((atomic_size_t *)arg, end - begin);
+}
+
+static void test_parallel__short_loops(void **state)
+{
+    odb_parallel_set_threads(8);
+    for (size_t n = 0; n < 20000; n++) {
+        atomic_size_t sum = 0;
+        odb_parallel_for(n % 37, 1, add_block, &sum);
+        assert_int_equal(sum, n % 37);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parallel__threads_can_be_taken_back),
+        cmocka_unit_test(test_parallel__every_index_once),
+        cmocka_unit_test(test_parallel__short_loops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
