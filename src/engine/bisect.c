@@ -180,6 +180,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     b->trace = b->options->trace;
     if (!b->trace)
         ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, &how, err));
+    b->trace->hooks = b->options->hooks;
     b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
     bisect_start(b);
     b->report->n_unsupported = b->trace->n_unsupported;
@@ -261,24 +262,26 @@ static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
 /* --- the probed run --------------------------------------------------------------------------- */
 
 /* Does the probed run show what the plain one shows? */
-static bool bisect_reproduces(const struct bisection *b, struct odb_tensor *const *values)
+static enum odb_status bisect_reproduces(const struct bisection *b,
+                                         struct odb_tensor *const *values, bool *reproduces,
+                                         struct odb_error *err)
 {
+    *reproduces = false;
     for (size_t o = 0; o < b->n_outputs; o++) {
         struct odb_value_report report = {0};
-        struct odb_error ignored;
         const struct odb_value_report *plain = &b->verdicts[o];
-        if (odb_judge_value(&b->judge, b->outputs[o], values[b->outputs[o]], &report, &ignored) !=
-                ODB_OK ||
-            report.verdict != plain->verdict)
-            return false;
+        ODB_TRY(odb_judge_value(&b->judge, b->outputs[o], values[b->outputs[o]], &report, err));
+        if (report.verdict != plain->verdict)
+            return ODB_OK;
         if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
             continue;
         double low = fmin(report.error.v, plain->error.v);
         double high = fmax(report.error.v, plain->error.v);
         if (high > BISECT_SAME_FACTOR * low)
-            return false;
+            return ODB_OK;
     }
-    return true;
+    *reproduces = true;
+    return ODB_OK;
 }
 
 /* Whether the reference went the same way everywhere, bit for bit. */
@@ -359,15 +362,20 @@ static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, b->graph->n_values);
     struct odb_error probe_err = ODB_ERROR_INIT;
     bisection_step_begin(b, "probed run");
-    enum odb_status status = bisect_probe_all(b, values, &probe_err);
+    bool reproduces = false;
+    enum odb_status judged = ODB_OK, status = bisect_probe_all(b, values, &probe_err);
+    if (status == ODB_OK)
+        judged = bisect_reproduces(b, values, &reproduces, err);
     if (status == ODB_CANCELLED) {
         *err = probe_err;
+    } else if (judged != ODB_OK) {
+        status = judged;
     } else if (status != ODB_OK) {
         bisection_step_end(b, "probed", "cannot be had: %.200s", probe_err.what);
         odb_report_warn(b->report, "the run with all values probed cannot be had, so faults that "
                         "no output shows are not seen: %.300s", probe_err.what);
         status = ODB_OK;
-    } else if (!bisect_reproduces(b, values)) {
+    } else if (!reproduces) {
         bool causes = !b->report->outputs_diverge;
         b->hidden = true;
         bisection_step_end(b, "probed", "does not reproduce the plain run: observing %s the fault",
@@ -572,6 +580,8 @@ static void bisect_finish(struct bisection *b, double start)
     odb_target_close(b->target);
     if (b->trace != b->options->trace)
         odb_trace_free(b->trace);
+    else if (b->trace)
+        b->trace->hooks = (struct odb_search_hooks){0};
 }
 
 enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,

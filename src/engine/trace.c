@@ -243,9 +243,8 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
 /* One more noisy run over the whole model. */
 static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error *err)
 {
-    static const struct odb_search_hooks quiet = {0};
     const struct odb_graph *graph = trace->model->graph;
-    struct trace_run run = {trace, odb_new_n(struct odb_tensor *, graph->n_values), &quiet,
+    struct trace_run run = {trace, odb_new_n(struct odb_tensor *, graph->n_values), &trace->hooks,
                             "noise"};
     enum odb_status status =
         trace_walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,

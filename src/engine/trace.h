@@ -56,6 +56,7 @@ struct odb_trace {
     double *noise;                   /* [n_values] as far as it is known; see odb_trace_noise();
                                         Inf: golden is all zero where honest results are not */
     int noisy_runs;                  /* made so far, three at most */
+    struct odb_search_hooks hooks;   /* of whoever judges by it now: noisy runs take long */
     double seconds;
 };
 

@@ -159,6 +159,47 @@ static void test_bisect__nan_is_called_nan_by_every_strategy(void **state)
     }
 }
 
+/* Cancels as soon as the phase begins that is looked for. */
+struct stopper {
+    const char *phase;
+    bool met;
+};
+
+static void stopper_event(void *payload, const struct odb_search_event *event)
+{
+    struct stopper *s = payload;
+    s->met = s->met || strcmp(event->text, s->phase) == 0;
+}
+
+static bool stopper_cancelled(void *payload)
+{
+    return ((struct stopper *)payload)->met;
+}
+
+static void test_bisect__every_long_phase_can_be_cancelled(void **state)
+{
+    static const char *const phases[] = {"reference", "golden", "plain run", "noise", "probed run",
+                                         "replay"};
+    for (size_t i = 0; i < ODB_COUNT(phases); i++) {
+        struct stopper stopper = {.phase = phases[i]};
+        struct odb_error err = ODB_ERROR_INIT;
+        struct search s = {.model = models_take(search_chain())};
+        s.feed = (struct odb_feed){.value = models_value(s.model, "x"), .tensor = search_ramp()};
+        s.feeds = (struct odb_feeds){&s.feed, 1, NULL};
+        struct odb_bisect_options options = {
+            .reference = "cpu",
+            .target = "fault:scale,node=n1,amount=1e-5@cpu",
+            .tolerance = ODB_CRITERION_DEFAULT,
+            .hooks = {stopper_event, stopper_cancelled, &stopper}};
+        enum odb_status status = odb_bisect(&s.report, s.model, &s.feeds, &options, &err);
+        if (!stopper.met || status != ODB_CANCELLED)
+            fail_msg("%s: %s, status %d", phases[i], stopper.met ? "met" : "not met", status);
+        help_has_text(&err, "cancel");
+        assert_non_null(s.report);
+        search_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +207,7 @@ int main(void)
         cmocka_unit_test(test_bisect__random_draws_are_fed),
         cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
         cmocka_unit_test(test_bisect__nan_is_called_nan_by_every_strategy),
+        cmocka_unit_test(test_bisect__every_long_phase_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
