@@ -21,7 +21,7 @@ static const struct odb_arg args_topic[] = {{"COMMAND", ODB_ARG_COMMAND, true, f
 
 #define OPTS_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
 #define OPTS_SEARCH                                                                                \
-    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) |              \
+    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) |        \
      ODB_OPT(EXPECT))
 
 static const struct odb_command command_table[] = {

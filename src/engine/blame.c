@@ -292,7 +292,8 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     free(noise);
     if (gap->error <= factor * report->local_noise.v)
         return;
-    if (op && (op->flags & ODB_OP_BOUNDARY) && blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
+    if (op && (op->flags & ODB_OP_BOUNDARY) &&
+        blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
         return;
     blame_accuse(report, "local error over local noise");
 }

@@ -28,7 +28,8 @@ enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
  * Numbers stay unknown where there is no kernel, an input was not had, or the kernel refuses. */
 enum odb_status odb_judge_node(const struct odb_judge *judge, int node,
                                struct odb_tensor *const *given, struct odb_tensor *const *out,
-                               struct odb_value_report *reports, struct odb_error *err) ODB_MUST_USE;
+                               struct odb_value_report *reports,
+                               struct odb_error *err) ODB_MUST_USE;
 
 /* Blame in one run: given[] holds the target's values of one probed run. Judges every value, then
  * every node, into reports[] ([n_values]). */

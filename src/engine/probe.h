@@ -22,7 +22,7 @@ struct odb_prober {
 struct odb_probe {
     const char *what;          /* for the journal: "prefix up to #12 conv1" */
     int node;                  /* that it is about, or ODB_NO_NODE */
-    const bool *nodes;         /* [n_nodes] marks; NULL: the ancestors of the values, fed by feeds */
+    const bool *nodes;         /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
     struct odb_tensor *const *given; /* [n_values] what the cut is fed; NULL entries and NULL:
                                         the trace's values */
     const int *values;         /* to read */

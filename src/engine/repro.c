@@ -39,8 +39,8 @@ struct repro {
     char description[200];     /* of the target */
 };
 
-static enum odb_status repro_file(const struct repro *r, const char *name, const struct odb_buf *text,
-                                  struct odb_error *err)
+static enum odb_status repro_file(const struct repro *r, const char *name,
+                                  const struct odb_buf *text, struct odb_error *err)
 {
     char *path = odb_xasprintf("%s/%s", r->dir, name);
     enum odb_status status = odb_file_write(path, odb_buf_text(text), text->len, err);
@@ -262,7 +262,8 @@ static void repro_processor(struct odb_buf *out)
         fclose(file);
 }
 
-static enum odb_status repro_write_page(const struct repro *r, const struct odb_repro_result *result,
+static enum odb_status repro_write_page(const struct repro *r,
+                                        const struct odb_repro_result *result,
                                         struct odb_error *err)
 {
     const struct odb_repro_options *o = r->options;
@@ -298,8 +299,8 @@ static enum odb_status repro_write_page(const struct repro *r, const struct odb_
                    o->reference, o->target,
                    odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
                    o->expect ? " --expect " : "", o->expect ? o->expect : "");
-    odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for those "
-                        "takes it as well:\n\n    onnx_test_runner .\n\n## Made with\n\n");
+    odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for "
+                        "those takes it as well:\n\n    onnx_test_runner .\n\n## Made with\n\n");
     odb_buf_printf(&text, "- reference: %s\n- target: %s", o->reference, o->target);
     if (r->description[0])
         odb_buf_printf(&text, " (%s)", r->description);

@@ -44,12 +44,12 @@ struct odb_trace {
     uint64_t seed;
     struct odb_tensor **ref;         /* owned refs; [n_values]; NULL: not computed */
     struct odb_tensor **golden;      /* float64; falls back to ref; non-floats are ref's own */
-    struct odb_tensor **expected;    /* owned refs; in the expected precision, only where NaN and Inf
-                                        stand elsewhere than in ref (overflow); else NULL */
+    struct odb_tensor **expected;    /* owned refs; in the expected precision, only where NaN and
+                                        Inf stand elsewhere than in ref (overflow); else NULL */
     bool *boundary;                  /* golden would have decided otherwise */
     bool *split;                     /* NaN and Inf stand elsewhere in golden than in ref */
     bool *dynamic;                   /* shape depends on data, not only on the inputs' shapes */
-    char **why;                      /* owned; [n_nodes] why the reference has no value; NULL: has */
+    char **why;                      /* owned; [n_nodes] why the reference has no value, or NULL */
     size_t n_unsupported;            /* nodes without a kernel or behind one */
     size_t n_no_golden;              /* nodes with a reference value that float64 cannot run: their
                                         golden is the reference itself */

@@ -88,7 +88,8 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
     odb_buf_puts(out, ", and its inputs are not; but the reference operator on the target's own "
                       "inputs gives the same, so the operator itself is right. ");
     if (c->kind == ODB_KIND_ACCUMULATED)
-        odb_buf_puts(out, "No single node is to blame: small errors of the nodes before it add up. ");
+        odb_buf_puts(out,
+                     "No single node is to blame: small errors of the nodes before it add up. ");
     else if (v->boundary)
         odb_buf_puts(out, "A decision upstream (rounding, comparing, choosing the largest) stands "
                           "so near its border that rounding alone tips it. ");
@@ -126,8 +127,8 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
     if (strncmp(b->options->target, "ort", 3) == 0 && c->value >= 0) {
         const struct odb_tensor *t = b->trace->ref[c->value];
         if (t && t->dtype == ODB_F16)
-            odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a float16 "
-                              "kernel in float32 between Casts. ");
+            odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a "
+                              "float16 kernel in float32 between Casts. ");
     }
 }
 

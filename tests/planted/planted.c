@@ -218,7 +218,8 @@ static void run_kind(const struct subject *s, const struct options *options, con
     char line[600];
     snprintf(line, sizeof line,
              "%s %s@%s: planted %zu of %zu eligible, named first %zu, region %zu, masked %zu, "
-             "refused %zu, innocents accused %zu, wrong %zu; %.1f loads %.1f runs per search; %.1f s",
+             "refused %zu, innocents accused %zu, wrong %zu; %.1f loads %.1f runs per search; "
+             "%.1f s",
              s->path, kind, options->target, score.planted, s->n_eligible, score.named,
              score.region, score.masked, score.refused, score.innocent, wrong,
              (double)score.loads / (double)ODB_MAX(score.planted, (size_t)1),

@@ -349,7 +349,8 @@ static void test_blame__another_type_is_blamed_where_it_began(void **state)
     struct odb_tensor *wide = NULL;
     struct scene s;
     scene_open(&s, chain(), 8, ramp);
-    assert_int_equal(odb_tensor_cast(&wide, s.trace->ref[value_of(&s, "q")], ODB_F64, &err), ODB_OK);
+    assert_int_equal(odb_tensor_cast(&wide, s.trace->ref[value_of(&s, "q")], ODB_F64, &err),
+                     ODB_OK);
     scene_spoil(&s, "q", wide);
     scene_blame(&s);
     assert_culprit(&s, "q");

@@ -252,8 +252,9 @@ static void test_conv__transposed_against_the_definition(void **state)
 static void test_conv__transposed_shapes(void **state)
 {
     (void)state;
+    /* one pad, at the beginning */
     OP_EXPECT(0, TRANSPOSE("strides=2, output_shape=4,",
-                           {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}), "float[1,1,4] 1 3 2 2"); /* one pad, at the beginning */
+                           {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}), "float[1,1,4] 1 3 2 2");
     OP_EXPECT(0, TRANSPOSE("strides=2, output_shape=4, auto_pad=SAME_UPPER",
                            {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}), "float[1,1,4] 1 1 3 2");
     OP_EXPECT(0, TRANSPOSE("strides=2, auto_pad=SAME_UPPER",
