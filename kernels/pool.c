@@ -199,7 +199,7 @@ static enum odb_status pool_global_lp_run(struct odb_kern *k)
     return pool_global_run(k, POOL_LP, pool_p(k));
 }
 
-/* --- back from a maximum ----------------------------------------------------------------------- */
+/* --- back from a maximum --------------------------------------------------------------------- */
 
 static enum odb_status pool_unpool_infer(struct odb_kern *k)
 {

@@ -192,8 +192,8 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
                         b->trace->n_unsupported, graph->n_nodes,
                         "they and what depends on them are not judged");
     if (b->trace->n_no_golden)
-        odb_report_warn(b->report, "%zu of %zu nodes cannot be run in float64; the reference stands "
-                        "in for golden there", b->trace->n_no_golden, graph->n_nodes);
+        odb_report_warn(b->report, "%zu of %zu nodes cannot be run in float64; the reference "
+                        "stands in for golden there", b->trace->n_no_golden, graph->n_nodes);
     bisect_warn_reference(b);
     return ODB_OK;
 }
