@@ -14,6 +14,8 @@
 #include "engine/bisect_int.h"
 #include "engine/search.h"
 
+#define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
+
 struct hunt {
     struct bisection *b;
     enum odb_status signature; /* of a crash or hang; ODB_OK: values are judged */
@@ -57,15 +59,15 @@ static void hunt_dispose(struct hunt *h)
 
 /* --- one question ----------------------------------------------------------------------------- */
 
-/* The outputs of a node that the reference has and that can be asked for; list has room for
+/* The outputs of a node that can be asked for: those that can be judged, or all; list has room for
  * n_out. */
-static size_t hunt_outputs(const struct bisection *b, int node, int *list)
+static size_t hunt_outputs(const struct bisection *b, int node, bool judged, int *list)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     size_t count = 0;
     for (int o = 0; o < n->n_out; o++) {
         int v = n->out[o];
-        if (v >= 0 && b->graph->values[v].name[0] && b->trace->ref[v] && !b->drawn[v])
+        if (v >= 0 && b->graph->values[v].name[0] && (b->trace->ref[v] || !judged) && !b->drawn[v])
             list[count++] = v;
     }
     return count;
@@ -103,7 +105,7 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     struct odb_probe probe = {.what = what,
                               .node = node,
                               .values = list,
-                              .n_values = hunt_outputs(b, node, list),
+                              .n_values = hunt_outputs(b, node, h->signature == ODB_OK, list),
                               .outputs = outputs};
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
@@ -172,7 +174,7 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
     bool *nodes = odb_new_n(bool, b->graph->n_nodes);
     int *list = odb_new_n(int, n->n_out);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
-    size_t count = hunt_outputs(b, node, list);
+    size_t count = hunt_outputs(b, node, false, list);
     nodes[node] = true;
     *alone = (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
                                  odb_new_n(struct odb_value_report, b->graph->n_values), false,
@@ -363,8 +365,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
         struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
         culprit->segment[0] = first;
         if (left > 1)
-            odb_report_warn(b->report, "no testable cut tells %zu nodes from %d to %d apart", left,
-                            first, last);
+            odb_report_warn(b->report, HUNT_REGION, left, first, last);
         else
             status = bisection_verify(b, culprit, err);
     }
@@ -398,14 +399,20 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     struct odb_dag dag = hunt_dag(&h);
     struct odb_error first_words = *err;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
-    size_t probes = 0;
-    int last = -1;
+    size_t probes = 0, left = 0;
+    int first = -1, last = -1;
     bisection_step_begin(b, "prefixes");
     odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
     enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
-        if (suspects[i])
-            last = (int)i;
+    for (size_t i = 0; i < b->graph->n_nodes; i++) {
+        if (!suspects[i])
+            continue;
+        first = first < 0 ? (int)i : first;
+        last = (int)i;
+        left++;
+    }
+    if (status == ODB_OK && left > 1)
+        odb_report_warn(b->report, HUNT_REGION, left, first, last);
     bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
                        signature == ODB_E_CRASH ? "crash" : "hang");
     if (status == ODB_OK && last >= 0) {
@@ -417,6 +424,7 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         struct odb_culprit *culprit = bisection_accuse(
             b, last, value, signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
         culprit->reaches_output = true;
+        culprit->segment[0] = first;
         snprintf(culprit->numbers.reason, sizeof culprit->numbers.reason, "%.150s",
                  first_words.what);
         bisection_step_begin(b, "verify");

@@ -107,7 +107,13 @@ static void words_dead(const struct bisection *b, const struct odb_culprit *c, s
         odb_buf_put_shown(out, c->numbers.reason);
         odb_buf_puts(out, ")");
     }
-    odb_buf_puts(out, ": every prefix without it runs. ");
+    if (c->segment[0] != c->segment[1]) {
+        odb_buf_puts(out, ", or one of those before it back to ");
+        words_node(b, c->segment[0], out);
+        odb_buf_puts(out, ", which no prefix that runs tells apart. ");
+    } else {
+        odb_buf_puts(out, ": every prefix without it runs. ");
+    }
     odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
                                   : "Alone it does not: something before it is needed as well. ");
 }

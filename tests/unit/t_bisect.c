@@ -159,6 +159,43 @@ static void test_bisect__nan_is_called_nan_by_every_strategy(void **state)
     }
 }
 
+/* x -> Tanh h -> Neg y, and x -> (no reference kernel) m -> Tanh -> Neg z. */
+static struct odb_builder *search_stranger(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_opset(b, "com.microsoft", 1);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 2});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Neg", "n1", "h", "y");
+    odb_build_node(b, "com.microsoft::Inverse", "n2", "x", "m");
+    odb_build_node(b, "Tanh", "n3", "m", "t");
+    odb_build_node(b, "Neg", "n4", "t", "z");
+    odb_build_output(b, "y");
+    odb_build_output(b, "z");
+    return b;
+}
+
+/* Whether a prefix crashes can be seen without knowing what it should give. */
+static void test_bisect__crash_without_reference_is_named(void **state)
+{
+    help_find_serve();
+    if (!help_has_ort())
+        skip();
+    for (int node = 0; node < 5; node++) {
+        struct search s;
+        char target[80];
+        snprintf(target, sizeof target, "fault:crash,node=n%d@ort", node);
+        search_run(&s, search_stranger(),
+                   models_f32(2, (int64_t[]){2, 2}, (float[]){2, 1, 1, 3}), target,
+                   ODB_STRATEGY_AUTO);
+        assert_int_equal(search_only(&s)->node, node);
+        assert_int_equal(search_only(&s)->kind, ODB_KIND_CRASH);
+        assert_int_equal(search_only(&s)->segment[0], node);
+        assert_int_equal(search_only(&s)->verified, node < 3);
+        search_close(&s);
+    }
+}
+
 /* Cancels as soon as the phase begins that is looked for. */
 struct stopper {
     const char *phase;
@@ -207,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_bisect__random_draws_are_fed),
         cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
         cmocka_unit_test(test_bisect__nan_is_called_nan_by_every_strategy),
+        cmocka_unit_test(test_bisect__crash_without_reference_is_named),
         cmocka_unit_test(test_bisect__every_long_phase_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
