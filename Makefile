@@ -150,7 +150,7 @@ check-unit: all unit
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN)
 
 ## bench-search: planted faults at every eligible node of the first models, and the cost of a search
-bench-search: all $(B)/planted $(B)/gen-model
+bench-search: all $(TESTS_NEED)
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
 
 HEADERS = $(filter-out %.body.h %.real.h,$(wildcard src/*/*.h kernels/*.h ui/*.h tools/*.h))
