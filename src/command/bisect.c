@@ -92,7 +92,8 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
         odb_buf_printf(out, "    the smallest region that fails: #%d to #%d\n", culprit->segment[0],
                        culprit->segment[1]);
     bisect_put_numbers(&culprit->numbers, out);
-    odb_buf_printf(out, "    %s; %s\n", culprit->verified ? "verified alone" : "not verified alone",
+    const char *how = culprit->segment[0] == culprit->segment[1] ? "alone" : "as a whole";
+    odb_buf_printf(out, "    %sverified %s; %s\n", culprit->verified ? "" : "not ", how,
                    culprit->reaches_output ? "reaches an output" : "no output shows it");
     if (culprit->text && *culprit->text)
         bisect_put_paragraph(culprit->text, out);

@@ -90,6 +90,15 @@ static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *p
     return ODB_OK;
 }
 
+/* A probe that gave no values is told of them, unless more is known already. */
+static void hunt_note_failure(struct bisection *b, const int *values, size_t n,
+                              enum odb_status had)
+{
+    for (size_t i = 0; i < n; i++)
+        if (b->report->values[values[i]].verdict == ODB_VERDICT_UNTESTED)
+            b->report->values[values[i]].verdict = odb_probe_verdict(had);
+}
+
 /* The prefix that ends in a node's outputs: good, bad or untestable. */
 static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer,
                                 struct odb_error *err)
@@ -122,6 +131,8 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
         status = hunt_judge(b, &probe, &bad, err);
         *answer = bad && h->signature == ODB_OK ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
     }
+    if (had != ODB_OK && had != ODB_CANCELLED)
+        hunt_note_failure(b, list, probe.n_values, had);
     odb_probe_drop(&probe);
     free(outputs);
     free(list);
@@ -330,6 +341,8 @@ enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culpri
             culprit->numbers.inherited_error = found->inherited_error;
             culprit->numbers.gain = found->gain;
         }
+    } else if (b->hidden && !b->report->outputs_diverge) {
+        culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
     } else if (alone.judged && b->trace->ref[culprit->value]) {
         status = hunt_widen(b, culprit, err);
     }
@@ -475,38 +488,43 @@ enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
+/* One node alone on the reference's values: its numbers, its verdict, and whether it is guilty. */
+static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_error *err)
+{
+    const struct odb_node *node = &b->graph->nodes[index];
+    struct hunt_alone alone = {0};
+    struct odb_error alone_err = ODB_ERROR_INIT;
+    enum odb_status had =
+        hunt_run_alone(b, &b->prober, index, b->trace->ref, &alone, &alone_err);
+    enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
+    int guilty = ODB_NO_VALUE;
+    if (had == ODB_CANCELLED)
+        *err = alone_err;
+    else if (had != ODB_OK)
+        hunt_note_failure(b, &(int){bisection_output_of(b, index)}, 1, had);
+    for (int o = 0; o < node->n_out && had == ODB_OK && status == ODB_OK; o++) {
+        int v = node->out[o];
+        if (v < 0 || !alone.out[o])
+            continue;
+        b->report->values[v] = alone.reports[v];
+        status = odb_judge_value(&b->judge, v, alone.out[o], &b->report->values[v], err);
+        if (b->report->values[v].culprit && guilty < 0)
+            guilty = v;
+    }
+    if (guilty >= 0 && status == ODB_OK)
+        bisection_accuse(b, index, guilty, bisection_kind(b->report->values[guilty].verdict))
+            ->verified = true;
+    hunt_alone_dispose(&alone, node->n_out);
+    return status;
+}
+
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 {
     bisection_step_begin(b, "isolated");
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
-        struct hunt_alone alone = {0};
-        struct odb_error alone_err = ODB_ERROR_INIT;
-        enum odb_status status = ODB_OK;
-        if (bisection_output_of(b, (int)n) < 0 || b->trace->why[n] ||
-            odb_cpu_random(b->trace->cpu, (int)n))
-            continue;
-        status = hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &alone_err);
-        for (int o = 0; o < node->n_out && status == ODB_OK; o++) {
-            int v = node->out[o];
-            if (v < 0 || !alone.out[o])
-                continue;
-            struct odb_value_report *report = &b->report->values[v];
-            *report = alone.reports[v];
-            enum odb_status judged = odb_judge_value(&b->judge, v, alone.out[o], report, err);
-            if (judged != ODB_OK)
-                status = judged;
-            if (report->culprit && status == ODB_OK) {
-                bisection_accuse(b, (int)n, v, bisection_kind(report->verdict))->verified = true;
-                break;
-            }
-        }
-        hunt_alone_dispose(&alone, node->n_out);
-        if (status == ODB_CANCELLED) {
-            *err = alone_err;
-            return status;
-        }
-    }
+    for (size_t n = 0; n < b->graph->n_nodes; n++)
+        if (bisection_output_of(b, (int)n) >= 0 && !b->trace->why[n] &&
+            !odb_cpu_random(b->trace->cpu, (int)n))
+            ODB_TRY(hunt_isolate(b, (int)n, err));
     bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
     return ODB_OK;
 }

@@ -61,6 +61,17 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
                                   : "It could not be confirmed alone on the target. ");
 }
 
+/* Observation causes it: unobserved and alone, nothing is wrong. */
+static void words_observed(const struct bisection *b, const struct odb_culprit *c,
+                           struct odb_buf *out)
+{
+    words_node(b, c->node, out);
+    odb_buf_puts(out, " is wrong only while every value is read, by ");
+    words_against(c->numbers.local_error, c->numbers.local_noise, out);
+    odb_buf_puts(out, ". The outputs of the unobserved model are right, and so is the node alone: "
+                      "reading values changes how the target computes here. ");
+}
+
 static void words_region(const struct bisection *b, const struct odb_culprit *c,
                          struct odb_buf *out)
 {
@@ -151,7 +162,10 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
         break;
     case ODB_KIND_FUSION:
     case ODB_KIND_PROBE_EFFECT:
-        words_region(b, c, &out);
+        if (c->segment[0] != c->segment[1])
+            words_region(b, c, &out);
+        else
+            words_observed(b, c, &out);
         break;
     case ODB_KIND_AMPLIFIED:
     case ODB_KIND_ACCUMULATED:
