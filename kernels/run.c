@@ -52,20 +52,20 @@ struct run_jitter {
 };
 
 /* Two random bits: 0 is one step down, 1 one step up, else stay. */
-#define RUN_STEP(bits) (((bits) & 3) == 0 ? -1 : ((bits) & 3) == 1 ? 1 : 0)
+#define RUN_STEP(bits) (((bits)&3) == 0 ? -1 : ((bits)&3) == 1 ? 1 : 0)
 
 /* Floats of one sign are ordered like their bits, so a step is +-1 on the magnitude. Zeros,
  * infinities, NaN and the largest finite number stay. */
-#define RUN_JITTER(name, uint, magnitude, limit)                                                 \
-    static void name(uint *x, size_t begin, size_t end, uint64_t seed)                           \
-    {                                                                                            \
-        for (size_t i = begin; i < end;) {                                                       \
-            uint64_t bits = run_mix(seed + i / 32);                                              \
-            size_t stop = ODB_MIN(end, (i / 32 + 1) * 32);                                       \
-            for (bits >>= i % 32 * 2; i < stop; i++, bits >>= 2)                                 \
-                if ((x[i] & (magnitude)) != 0 && (x[i] & (magnitude)) < (limit))                 \
-                    x[i] += (uint)RUN_STEP(bits);                                                \
-        }                                                                                        \
+#define RUN_JITTER(name, uint, magnitude, limit)                                                   \
+    static void name(uint *x, size_t begin, size_t end, uint64_t seed)                             \
+    {                                                                                              \
+        for (size_t i = begin; i < end;) {                                                         \
+            uint64_t bits = run_mix(seed + i / 32);                                                \
+            size_t stop = ODB_MIN(end, (i / 32 + 1) * 32);                                         \
+            for (bits >>= i % 32 * 2; i < stop; i++, bits >>= 2)                                   \
+                if ((x[i] & (magnitude)) != 0 && (x[i] & (magnitude)) < (limit))                   \
+                    x[i] += (uint)RUN_STEP(bits);                                                  \
+        }                                                                                          \
     }
 RUN_JITTER(run_jitter_32, odb_u32, 0x7fffffffu, 0x7f7fffffu)
 RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
@@ -335,8 +335,8 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
     for (int i = 0; i < call->n_in; i++) {
         const struct odb_tensor *t = call->in[i];
         if (t && t->kind == ODB_TENSOR && !t->data && t->count) {
-            status = odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i,
-                              call->op->name);
+            status =
+                odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i, call->op->name);
             goto out;
         }
         ODB_TRY_OUT(run_operand(call, i, &in[i], err));

@@ -18,8 +18,14 @@ struct odb_buf {
     bool overflowed;
 };
 
-#define ODB_BUF_INIT {.max = (size_t)1 << 40}
-#define ODB_BUF_INIT_MAX(limit) {.max = (limit)}
+#define ODB_BUF_INIT                                                                               \
+    {                                                                                              \
+        .max = (size_t)1 << 40                                                                     \
+    }
+#define ODB_BUF_INIT_MAX(limit)                                                                    \
+    {                                                                                              \
+        .max = (limit)                                                                             \
+    }
 
 void odb_buf_dispose(struct odb_buf *buf);
 void odb_buf_clear(struct odb_buf *buf);

@@ -71,8 +71,8 @@ const char *odb_error_text(const struct odb_error *err, char *buf, size_t size)
 const char *odb_status_text(enum odb_status code)
 {
     switch (code) {
-#define ODB_STATUS_CASE(name, value, text)                                                       \
-    case ODB_##name:                                                                             \
+#define ODB_STATUS_CASE(name, value, text)                                                         \
+    case ODB_##name:                                                                               \
         return text;
         ODB_STATUS_LIST(ODB_STATUS_CASE)
 #undef ODB_STATUS_CASE

@@ -13,21 +13,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#define ODB_STATUS_LIST(X)                                                                       \
-    X(OK, 0, "ok")                                                                               \
-    X(E_NOMEM, -1, "out of memory")                                                              \
-    X(E_IO, -2, "input/output error")                                                            \
-    X(E_FORMAT, -3, "malformed data")                                                            \
-    X(E_MODEL, -4, "invalid model")                                                              \
-    X(E_USAGE, -5, "usage")                                                                      \
-    X(E_INPUT, -6, "invalid input")                                                              \
-    X(E_OPERATOR, -7, "operator failed")                                                         \
-    X(E_EXECUTOR, -8, "executor failed")                                                         \
-    X(E_CRASH, -9, "executor crashed")                                                           \
-    X(E_TIMEOUT, -10, "executor timed out")                                                      \
-    X(E_INTERNAL, -11, "internal error")                                                         \
-    X(CANCELLED, 1, "cancelled")                                                                 \
-    X(SKIPPED, 2, "skipped")                                                                     \
+#define ODB_STATUS_LIST(X)                                                                         \
+    X(OK, 0, "ok")                                                                                 \
+    X(E_NOMEM, -1, "out of memory")                                                                \
+    X(E_IO, -2, "input/output error")                                                              \
+    X(E_FORMAT, -3, "malformed data")                                                              \
+    X(E_MODEL, -4, "invalid model")                                                                \
+    X(E_USAGE, -5, "usage")                                                                        \
+    X(E_INPUT, -6, "invalid input")                                                                \
+    X(E_OPERATOR, -7, "operator failed")                                                           \
+    X(E_EXECUTOR, -8, "executor failed")                                                           \
+    X(E_CRASH, -9, "executor crashed")                                                             \
+    X(E_TIMEOUT, -10, "executor timed out")                                                        \
+    X(E_INTERNAL, -11, "internal error")                                                           \
+    X(CANCELLED, 1, "cancelled")                                                                   \
+    X(SKIPPED, 2, "skipped")                                                                       \
     X(UNSUPPORTED, 3, "unsupported")
 
 enum odb_status {
@@ -44,7 +44,10 @@ struct odb_error {
     char remedy[512]; /* the way out */
 };
 
-#define ODB_ERROR_INIT {.code = ODB_OK}
+#define ODB_ERROR_INIT                                                                             \
+    {                                                                                              \
+        .code = ODB_OK                                                                             \
+    }
 #define ODB_MUST_USE __attribute__((warn_unused_result))
 #define ODB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
@@ -65,19 +68,19 @@ const char *odb_error_text(const struct odb_error *err, char *buf, size_t size);
 const char *odb_status_text(enum odb_status code);
 
 /* Leaves the function when call is not ODB_OK (outcomes included). */
-#define ODB_TRY(call)                                                                            \
-    do {                                                                                         \
-        enum odb_status odb_try_status = (call);                                                 \
-        if (odb_try_status != ODB_OK)                                                            \
-            return odb_try_status;                                                               \
+#define ODB_TRY(call)                                                                              \
+    do {                                                                                           \
+        enum odb_status odb_try_status = (call);                                                   \
+        if (odb_try_status != ODB_OK)                                                              \
+            return odb_try_status;                                                                 \
     } while (0)
 
 /* The same for functions that own things: jumps to out: with `status` set. */
-#define ODB_TRY_OUT(call)                                                                        \
-    do {                                                                                         \
-        status = (call);                                                                         \
-        if (status != ODB_OK)                                                                    \
-            goto out;                                                                            \
+#define ODB_TRY_OUT(call)                                                                          \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != ODB_OK)                                                                      \
+            goto out;                                                                              \
     } while (0)
 
 /* Our own bugs only; anything that depends on a file or a target is an odb_error. */

@@ -46,18 +46,18 @@ static inline bool odb_size_add(size_t a, size_t b, size_t *out)
 #define ODB_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* A growing array: struct { T *items; size_t n, cap; } v; odb_push(&v, x); free(v.items). */
-#define ODB_VEC(type)                                                                            \
-    struct {                                                                                     \
-        type *items; /* owned */                                                                 \
-        size_t n, cap;                                                                           \
+#define ODB_VEC(type)                                                                              \
+    struct {                                                                                       \
+        type *items; /* owned */                                                                   \
+        size_t n, cap;                                                                             \
     }
-#define odb_push(v, ...)                                                                         \
-    do {                                                                                         \
-        if ((v)->n == (v)->cap) {                                                                \
-            (v)->cap = (v)->cap ? (v)->cap * 2 : 8;                                              \
-            (v)->items = odb_xrealloc((v)->items, (v)->cap, sizeof *(v)->items);                 \
-        }                                                                                        \
-        (v)->items[(v)->n++] = (__VA_ARGS__);                                                    \
+#define odb_push(v, ...)                                                                           \
+    do {                                                                                           \
+        if ((v)->n == (v)->cap) {                                                                  \
+            (v)->cap = (v)->cap ? (v)->cap * 2 : 8;                                                \
+            (v)->items = odb_xrealloc((v)->items, (v)->cap, sizeof *(v)->items);                   \
+        }                                                                                          \
+        (v)->items[(v)->n++] = (__VA_ARGS__);                                                      \
     } while (0)
 
 #endif

@@ -22,8 +22,8 @@
 #include "engine/bisect_int.h"
 #include "engine/clock.h"
 
-#define BISECT_VERIFY_MOST 16   /* culprits that are verified one by one */
-#define BISECT_SAME_FACTOR 4    /* failing errors within this factor reproduce each other */
+#define BISECT_VERIFY_MOST 16 /* culprits that are verified one by one */
+#define BISECT_SAME_FACTOR 4  /* failing errors within this factor reproduce each other */
 
 /* --- accounting ------------------------------------------------------------------------------- */
 
@@ -48,12 +48,11 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
     va_start(args, why);
     vsnprintf(line, sizeof line, why, args);
     va_end(args);
-    odb_push(&b->report->steps,
-             (struct odb_search_step){.step = step,
-                                      .why = odb_xstrdup(line),
-                                      .loads = now.loads - b->step_stats.loads,
-                                      .runs = now.runs - b->step_stats.runs,
-                                      .seconds = odb_clock() - b->step_start});
+    odb_push(&b->report->steps, (struct odb_search_step){.step = step,
+                                                         .why = odb_xstrdup(line),
+                                                         .loads = now.loads - b->step_stats.loads,
+                                                         .runs = now.runs - b->step_stats.runs,
+                                                         .seconds = odb_clock() - b->step_start});
 }
 
 int bisection_output_of(const struct bisection *b, int node)
@@ -192,8 +191,10 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
                         b->trace->n_unsupported, graph->n_nodes,
                         "they and what depends on them are not judged");
     if (b->trace->n_no_golden)
-        odb_report_warn(b->report, "%zu of %zu nodes cannot be run in float64; the reference "
-                        "stands in for golden there", b->trace->n_no_golden, graph->n_nodes);
+        odb_report_warn(b->report,
+                        "%zu of %zu nodes cannot be run in float64; the reference "
+                        "stands in for golden there",
+                        b->trace->n_no_golden, graph->n_nodes);
     bisect_warn_reference(b);
     return ODB_OK;
 }
@@ -301,8 +302,10 @@ static void bisect_warn_identical(struct bisection *b, struct odb_tensor *const 
             return;
     }
     if (compared > 1 && computes && strncmp(b->options->target, "cpu", 3) != 0)
-        odb_report_warn(b->report, "reference and target agree bit for bit in all %zu values: "
-                        "is the target the same code?", compared);
+        odb_report_warn(b->report,
+                        "reference and target agree bit for bit in all %zu values: "
+                        "is the target the same code?",
+                        compared);
 }
 
 /* Values that a target can be asked for: named, and made by a node whose result can be compared. */
@@ -372,8 +375,10 @@ static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
         status = judged;
     } else if (status != ODB_OK) {
         bisection_step_end(b, "probed", "cannot be had: %.200s", probe_err.what);
-        odb_report_warn(b->report, "the run with all values probed cannot be had, so faults that "
-                        "no output shows are not seen: %.300s", probe_err.what);
+        odb_report_warn(b->report,
+                        "the run with all values probed cannot be had, so faults that "
+                        "no output shows are not seen: %.300s",
+                        probe_err.what);
         status = ODB_OK;
     } else if (!reproduces) {
         bool causes = !b->report->outputs_diverge;
@@ -421,8 +426,7 @@ static void bisect_accumulated(struct bisection *b, int output)
         int bad = ODB_NO_VALUE;
         bool clean = true;
         for (int o = 0; up[n] && o < node->n_out; o++)
-            if (node->out[o] >= 0 &&
-                odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
+            if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
                 bad = node->out[o];
         for (int i = 0; i < node->n_in; i++)
             if (node->in[i] >= 0 && odb_verdict_is_bad(b->report->values[node->in[i]].verdict))
@@ -435,9 +439,10 @@ static void bisect_accumulated(struct bisection *b, int output)
             boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
         bool amplified = boundary || (report->gain.known && report->gain.v > 10);
         bool replayed = report->local_error.known || report->local_noise.known;
-        bisection_accuse(b, (int)n, bad, !replayed   ? bisection_kind(report->verdict)
-                                         : amplified ? ODB_KIND_AMPLIFIED
-                                                     : ODB_KIND_ACCUMULATED);
+        bisection_accuse(b, (int)n, bad,
+                         !replayed   ? bisection_kind(report->verdict)
+                         : amplified ? ODB_KIND_AMPLIFIED
+                                     : ODB_KIND_ACCUMULATED);
         break;
     }
     free(up);
@@ -508,7 +513,7 @@ static enum odb_status bisect_by_strategy(struct bisection *b, struct odb_error 
         ODB_TRY(bisect_hunt_all(b, err));
     else
         odb_report_warn(b->report, "blame needs a probed run that reproduces the plain one; use "
-                        "--strategy auto or prefix");
+                                   "--strategy auto or prefix");
     return ODB_OK;
 }
 

@@ -11,11 +11,11 @@
 #include "engine/report.h"
 #include "model/model.h"
 
-#define ODB_STRATEGY_LIST(X)                                                                     \
-    X(AUTO, "auto", "blame first, prefixes where probing changes the answer")                    \
-    X(BLAME, "blame", "one run with every value probed, each operator replayed on its inputs")   \
-    X(PREFIX, "prefix", "bisect over prefixes that have only the cut as outputs")                \
-    X(ISOLATED, "isolated", "every node alone on the target, fed with the reference's values")   \
+#define ODB_STRATEGY_LIST(X)                                                                       \
+    X(AUTO, "auto", "blame first, prefixes where probing changes the answer")                      \
+    X(BLAME, "blame", "one run with every value probed, each operator replayed on its inputs")     \
+    X(PREFIX, "prefix", "bisect over prefixes that have only the cut as outputs")                  \
+    X(ISOLATED, "isolated", "every node alone on the target, fed with the reference's values")     \
     X(EACH, "each", "one submodel per node, in order: what scripts do")
 
 enum odb_strategy {
@@ -28,11 +28,11 @@ enum odb_strategy {
  * before it is tried and reported after; text is borrowed for the call. */
 struct odb_search_event {
     enum { ODB_EVENT_PHASE, ODB_EVENT_PROBE_BEGIN, ODB_EVENT_PROBE_END, ODB_EVENT_PROGRESS } what;
-    const char *text;  /* "reference trace", "prefix up to #12 Conv conv1" */
-    int node;          /* the cut's node, or ODB_NO_NODE */
+    const char *text;         /* "reference trace", "prefix up to #12 Conv conv1" */
+    int node;                 /* the cut's node, or ODB_NO_NODE */
     enum odb_verdict verdict; /* PROBE_END */
-    size_t done, total; /* PROGRESS, PHASE: of this phase; total 0: unknown */
-    double seconds;     /* PROBE_END */
+    size_t done, total;       /* PROGRESS, PHASE: of this phase; total 0: unknown */
+    double seconds;           /* PROBE_END */
 };
 
 struct odb_search_hooks {
@@ -50,7 +50,7 @@ struct odb_bisect_options {
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */
     enum odb_strategy strategy;
-    uint64_t seed; /* of noisy runs and jitter */
+    uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
     struct odb_search_hooks hooks;

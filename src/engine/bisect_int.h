@@ -19,15 +19,15 @@ struct bisection {
     struct odb_target *target;                /* owned */
     struct odb_prober prober;
     struct odb_judge judge;
-    int *outputs;                     /* owned: graph outputs that a node computes */
+    int *outputs; /* owned: graph outputs that a node computes */
     size_t n_outputs;
-    struct odb_tensor **plain;        /* owned refs; [n_outputs] */
+    struct odb_tensor **plain;         /* owned refs; [n_outputs] */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
-    struct odb_tensor **given;        /* owned refs; [n_values] the target's values as known: feeds
-                                         and draws from the start, all after a probed run */
-    bool *drawn;                      /* owned; [n_values] random draws: fed, never judged */
-    bool probed;                      /* given holds a probed run that reproduces the plain one */
-    bool hidden;                      /* a probed run was made and did not reproduce it */
+    struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
+                                          and draws from the start, all after a probed run */
+    bool *drawn;                       /* owned; [n_values] random draws: fed, never judged */
+    bool probed;                       /* given holds a probed run that reproduces the plain one */
+    bool hidden;                       /* a probed run was made and did not reproduce it */
     double step_start;
     struct odb_target_stats step_stats;
 };

@@ -32,8 +32,8 @@ static bool blame_by_noise(const struct odb_judge *judge)
 /* --- values ----------------------------------------------------------------------------------- */
 
 static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int value,
-                                            const struct odb_gap *gap,
-                                            struct odb_value_report *out, struct odb_error *err)
+                                            const struct odb_gap *gap, struct odb_value_report *out,
+                                            struct odb_error *err)
 {
     double factor = judge->tolerance->v[0], noise = 0;
     ODB_TRY(odb_trace_noise(judge->trace, value, gap->error, factor, &noise, err));
@@ -95,8 +95,8 @@ enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
     if (blame_misfits(t, ref, out))
         return ODB_OK;
     if (!blame_by_noise(judge)) {
-        out->verdict = odb_criterion_apply(judge->tolerance, t, ref, out->reason,
-                                           sizeof out->reason);
+        out->verdict =
+            odb_criterion_apply(judge->tolerance, t, ref, out->reason, sizeof out->reason);
         return ODB_OK;
     }
     if (blame_is_float(ref) && !blame_same_pattern(judge->trace, value, t, &gap)) {

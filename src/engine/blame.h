@@ -12,8 +12,8 @@
 
 /* What the judge goes by. */
 struct odb_judge {
-    struct odb_trace *trace;                 /* borrowed */
-    const struct odb_criterion *tolerance;   /* borrowed */
+    struct odb_trace *trace;               /* borrowed */
+    const struct odb_criterion *tolerance; /* borrowed */
 };
 
 /* Verdict, error, error_mean, noise and boundary of a value that the target gave, against golden

@@ -91,8 +91,7 @@ static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *p
 }
 
 /* A probe that gave no values is told of them, unless more is known already. */
-static void hunt_note_failure(struct bisection *b, const int *values, size_t n,
-                              enum odb_status had)
+static void hunt_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had)
 {
     for (size_t i = 0; i < n; i++)
         if (b->report->values[values[i]].verdict == ODB_VERDICT_UNTESTED)
@@ -187,9 +186,9 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
     size_t count = hunt_outputs(b, node, false, list);
     nodes[node] = true;
-    *alone = (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
-                                 odb_new_n(struct odb_value_report, b->graph->n_values), false,
-                                 false};
+    *alone =
+        (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
+                            odb_new_n(struct odb_value_report, b->graph->n_values), false, false};
     memcpy(alone->reports, b->report->values,
            b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
     for (int o = 0; o < n->n_out; o++)
@@ -372,8 +371,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
     bisection_step_end(b, "prefix", "%zu cuts for output %.100s", probes,
                        b->graph->values[value].name);
     if (status == ODB_OK) {
-        int shown = last == b->graph->values[value].producer ? value
-                                                             : bisection_output_of(b, last);
+        int shown = last == b->graph->values[value].producer ? value : bisection_output_of(b, last);
         enum odb_verdict verdict = b->report->values[shown].verdict;
         struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
         culprit->segment[0] = first;
@@ -398,8 +396,10 @@ static void hunt_check_alive(struct bisection *b, int accused, enum odb_status s
             bisection_output_of(b, (int)n) < 0 || b->trace->why[n])
             continue;
         if (hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &ignored) == signature)
-            odb_report_warn(b->report, "node %zu (%s) alone does the same to the target, which may "
-                            "not run at all here", n, b->graph->nodes[n].op_type);
+            odb_report_warn(b->report,
+                            "node %zu (%s) alone does the same to the target, which may "
+                            "not run at all here",
+                            n, b->graph->nodes[n].op_type);
         hunt_alone_dispose(&alone, b->graph->nodes[n].n_out);
         return;
     }
@@ -494,8 +494,7 @@ static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_e
     const struct odb_node *node = &b->graph->nodes[index];
     struct hunt_alone alone = {0};
     struct odb_error alone_err = ODB_ERROR_INIT;
-    enum odb_status had =
-        hunt_run_alone(b, &b->prober, index, b->trace->ref, &alone, &alone_err);
+    enum odb_status had = hunt_run_alone(b, &b->prober, index, b->trace->ref, &alone, &alone_err);
     enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
     int guilty = ODB_NO_VALUE;
     if (had == ODB_CANCELLED)
@@ -554,8 +553,8 @@ void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
         double noise = report->local_noise.known ? report->local_noise.v : 0;
         double factor = b->options->tolerance.v[0];
         odb_gap_measure(&gap, alone.out[slot], told);
-        bool with_target = gap.same || (gap.comparable && gap.pattern && noise > 0 &&
-                                        gap.error <= factor * noise);
+        bool with_target =
+            gap.same || (gap.comparable && gap.pattern && noise > 0 && gap.error <= factor * noise);
         culprit->third_opinion = !report->culprit ? ODB_OPINION_REFERENCE
                                  : with_target    ? ODB_OPINION_TARGET
                                                   : ODB_OPINION_NEITHER;

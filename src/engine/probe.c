@@ -12,8 +12,8 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      struct odb_target *target, struct odb_search_hooks hooks)
 {
     const struct odb_graph *graph = model->graph;
-    *prober = (struct odb_prober){model, trace, feeds, target, hooks,
-                                  odb_new_n(const char *, graph->n_outputs)};
+    *prober = (struct odb_prober){model,  trace, feeds,
+                                  target, hooks, odb_new_n(const char *, graph->n_outputs)};
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
     odb_target_set_cancel(target, hooks.cancelled, hooks.payload);
@@ -45,7 +45,7 @@ void odb_probe_drop(struct odb_probe *probe)
 
 /* A probe under way: what extraction, load and run have in common. */
 struct probe_cut {
-    bool *nodes; /* owned; [n_nodes] */
+    bool *nodes;               /* owned; [n_nodes] */
     struct odb_port *in, *out; /* owned */
     size_t n_in, n_out;
     struct odb_named *feeds; /* owned; [n_in] */
@@ -89,8 +89,8 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
         const struct odb_value *value = &graph->values[list[i]];
         const struct odb_tensor *t = probe_known(prober, probe, list[i]);
         if (!t)
-            status = odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed",
-                              value->name);
+            status =
+                odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed", value->name);
         bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
         cut->in[i] = (struct odb_port){.value = list[i], .like = t, .symbolic = symbolic};
         cut->feeds[i] = (struct odb_named){value->name, t};
@@ -138,10 +138,10 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
         seen[v] = true;
         cut->slot[cut->n_out] = i;
         cut->names[cut->n_out] = value->name;
-        cut->out[cut->n_out++] = (struct odb_port){
-            .value = v,
-            .like = prober->trace ? prober->trace->ref[v] : NULL,
-            .symbolic = prober->trace && prober->trace->dynamic[v]};
+        cut->out[cut->n_out++] =
+            (struct odb_port){.value = v,
+                              .like = prober->trace ? prober->trace->ref[v] : NULL,
+                              .symbolic = prober->trace && prober->trace->dynamic[v]};
     }
     free(seen);
     return ODB_OK;

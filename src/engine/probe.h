@@ -20,15 +20,15 @@ struct odb_prober {
 };
 
 struct odb_probe {
-    const char *what;          /* for the journal: "prefix up to #12 conv1" */
-    int node;                  /* that it is about, or ODB_NO_NODE */
-    const bool *nodes;         /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
+    const char *what;  /* for the journal: "prefix up to #12 conv1" */
+    int node;          /* that it is about, or ODB_NO_NODE */
+    const bool *nodes; /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
     struct odb_tensor *const *given; /* [n_values] what the cut is fed; NULL entries and NULL:
                                         the trace's values */
-    const int *values;         /* to read */
+    const int *values;               /* to read */
     size_t n_values;
     struct odb_tensor **outputs; /* [n_values]: refs owned by the caller, NULL where not had */
-    double seconds;            /* out: load and run */
+    double seconds;              /* out: load and run */
 };
 
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,

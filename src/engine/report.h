@@ -13,15 +13,15 @@
 #include "engine/inputs.h"
 #include "model/model.h"
 
-#define ODB_DIAGNOSIS_LIST(X)                                                                    \
-    X(INTRODUCED, "introduced")                                                                  \
-    X(AMPLIFIED, "amplified")                                                                    \
-    X(ACCUMULATED, "accumulated")                                                                \
-    X(FUSION, "fusion")                                                                          \
-    X(PROBE_EFFECT, "probe-effect")                                                              \
-    X(NONDETERMINISTIC, "nondeterministic")                                                      \
-    X(NAN, "nan")                                                                                \
-    X(CRASH, "crash")                                                                            \
+#define ODB_DIAGNOSIS_LIST(X)                                                                      \
+    X(INTRODUCED, "introduced")                                                                    \
+    X(AMPLIFIED, "amplified")                                                                      \
+    X(ACCUMULATED, "accumulated")                                                                  \
+    X(FUSION, "fusion")                                                                            \
+    X(PROBE_EFFECT, "probe-effect")                                                                \
+    X(NONDETERMINISTIC, "nondeterministic")                                                        \
+    X(NAN, "nan")                                                                                  \
+    X(CRASH, "crash")                                                                              \
     X(HANG, "hang")
 
 enum odb_diagnosis {
@@ -38,8 +38,12 @@ struct odb_number {
 };
 #define ODB_NUMBER(x) ((struct odb_number){true, (x)})
 
-enum odb_opinion { ODB_OPINION_NONE, ODB_OPINION_TARGET, ODB_OPINION_REFERENCE,
-                   ODB_OPINION_NEITHER };
+enum odb_opinion {
+    ODB_OPINION_NONE,
+    ODB_OPINION_TARGET,
+    ODB_OPINION_REFERENCE,
+    ODB_OPINION_NEITHER
+};
 
 /* All that is known about one value of the main graph. Errors are relative to rms of the golden
  * value (mechanism 6): dimensionless. */
@@ -48,8 +52,8 @@ struct odb_value_report {
     struct odb_number error, error_mean, noise;
     /* Of the node that makes it, on the target's own inputs; unknown for feeds. */
     struct odb_number local_error, inherited_error, gain, local_noise;
-    bool boundary; /* golden would have decided otherwise than the reference */
-    bool culprit;  /* local error over local noise */
+    bool boundary;    /* golden would have decided otherwise than the reference */
+    bool culprit;     /* local error over local noise */
     char reason[160]; /* why this verdict, in words; may be "" */
 };
 
@@ -78,11 +82,11 @@ struct odb_report {
     const char *expect;                            /* static: "f16" …; NULL */
     const struct odb_feeds *feeds;                 /* borrowed */
     bool outputs_diverge;
-    ODB_VEC(char *) warnings;                      /* owned lines */
+    ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(struct odb_search_step) steps;
     ODB_VEC(struct odb_culprit) culprits;
-    struct odb_value_report *values;               /* owned; [graph->n_values] */
-    size_t n_unsupported;                          /* nodes without a reference kernel */
+    struct odb_value_report *values; /* owned; [graph->n_values] */
+    size_t n_unsupported;            /* nodes without a reference kernel */
     size_t target_loads, target_runs;
     double seconds, reference_seconds, target_seconds;
     char *target_description; /* owned */

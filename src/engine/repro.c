@@ -27,9 +27,9 @@ struct repro {
     const struct odb_model *model;
     const struct odb_graph *graph;
     const struct odb_repro_options *options;
-    char *dir;        /* owned: where it is being made */
-    bool *nodes;      /* owned; [n_nodes] of the segment */
-    int *outputs;     /* owned; values */
+    char *dir;    /* owned: where it is being made */
+    bool *nodes;  /* owned; [n_nodes] of the segment */
+    int *outputs; /* owned; values */
     size_t n_outputs;
     struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed */
     /* The second run: the model as it was written, and what it showed. */
@@ -238,8 +238,8 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->noise = v->noise.known ? v->noise.v : 0;
     }
     snprintf(out->summary, sizeof out->summary,
-             "%zu node%s; re-run from its own files: %s, error %.3g, noise %.3g",
-             graph->n_nodes, graph->n_nodes == 1 ? "" : "s",
+             "%zu node%s; re-run from its own files: %s, error %.3g, noise %.3g", graph->n_nodes,
+             graph->n_nodes == 1 ? "" : "s",
              out->reproduces ? "the target diverges" : "the target does NOT diverge", out->error,
              out->noise);
 }
@@ -284,8 +284,7 @@ static enum odb_status repro_write_page(const struct repro *r,
     if (odb_model_sha256(r->model, sha, &ignored) == ODB_OK)
         odb_buf_printf(&text, " (SHA-256 %s)", sha);
     odb_buf_printf(&text, ", cut out by onnxdbg %s.\n\n%s: %s.\n\n", ODB_VERSION,
-                   result->reproduces ? "It reproduces" : "It does NOT reproduce",
-                   result->summary);
+                   result->reproduces ? "It reproduces" : "It does NOT reproduce", result->summary);
     odb_buf_puts(&text, "| file | what |\n| --- | --- |\n"
                         "| model.onnx | the nodes, with their weights |\n"
                         "| test_data_set_0/input_N.pb | what they are fed, in the order of the "
@@ -294,8 +293,9 @@ static enum odb_status repro_write_page(const struct repro *r,
                         "| actual/output_N.pb | what the target gave; absent when it died |\n"
                         "| report.json | the diagnosis |\n"
                         "| node.txt | the nodes as ONNX text |\n\n## Run it\n\n");
-    odb_buf_printf(&text, "    onnxdbg bisect model.onnx --inputs-from test_data_set_0 "
-                          "--reference '%s' --target '%s' --tol %s%s%s\n\n",
+    odb_buf_printf(&text,
+                   "    onnxdbg bisect model.onnx --inputs-from test_data_set_0 "
+                   "--reference '%s' --target '%s' --tol %s%s%s\n\n",
                    o->reference, o->target,
                    odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
                    o->expect ? " --expect " : "", o->expect ? o->expect : "");
@@ -304,8 +304,9 @@ static enum odb_status repro_write_page(const struct repro *r,
     odb_buf_printf(&text, "- reference: %s\n- target: %s", o->reference, o->target);
     if (r->description[0])
         odb_buf_printf(&text, " (%s)", r->description);
-    odb_buf_printf(&text, "\n- metric: largest |target - golden| over the root mean square of "
-                          "golden: %.6g; tolerance %s, noise %.3g\n- machine: %s %s %s",
+    odb_buf_printf(&text,
+                   "\n- metric: largest |target - golden| over the root mean square of "
+                   "golden: %.6g; tolerance %s, noise %.3g\n- machine: %s %s %s",
                    result->error, tolerance, result->noise, host.sysname, host.release,
                    host.machine);
     repro_processor(&text);

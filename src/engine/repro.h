@@ -10,12 +10,12 @@
 #include "engine/bisect.h"
 
 struct odb_repro_options {
-    int first, last;       /* nodes of the segment (equal: one node) */
-    const char *dir;       /* created; must not exist or be empty */
+    int first, last;                /* nodes of the segment (equal: one node) */
+    const char *dir;                /* created; must not exist or be empty */
     const char *reference, *target; /* specs */
     struct odb_criterion tolerance;
     const char *expect;
-    int64_t ir_version;    /* 0: the model's */
+    int64_t ir_version;              /* 0: the model's */
     const struct odb_report *report; /* may be NULL: then only what the export measures is in it */
     struct odb_search_hooks hooks;
 };
@@ -24,7 +24,7 @@ struct odb_repro_result {
     bool reproduces;
     enum odb_verdict verdict;
     double error, noise; /* of the worst output, relative to rms; see trace.h */
-    char summary[400]; /* one line: what was written and what the re-run showed */
+    char summary[400];   /* one line: what was written and what the re-run showed */
 };
 
 enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,

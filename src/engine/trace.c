@@ -115,11 +115,10 @@ static bool trace_cancelled(void *payload)
     return run->hooks->cancelled && run->hooks->cancelled(run->hooks->payload);
 }
 
-static enum odb_status trace_walk(struct trace_run *run, enum odb_precision precision,
-                                  uint64_t seed, bool free_dead,
-                                  enum odb_status (*after)(void *, int, enum odb_status,
-                                                           struct odb_error *),
-                                  struct odb_error *err)
+static enum odb_status
+trace_walk(struct trace_run *run, enum odb_precision precision, uint64_t seed, bool free_dead,
+           enum odb_status (*after)(void *, int, enum odb_status, struct odb_error *),
+           struct odb_error *err)
 {
     trace_feed(run->trace, run->values);
     struct odb_cpu_run cpu_run = {.precision = precision,
@@ -276,7 +275,7 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
 static void trace_mark_dynamic(struct odb_trace *trace)
 {
     static const char *const sources[] = {"NonZero", "NonMaxSuppression", "Unique", "Compress",
-                                          "Loop", "StringSplit", "Scan", "If"};
+                                          "Loop",    "StringSplit",       "Scan",   "If"};
     const struct odb_graph *graph = trace->model->graph;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];

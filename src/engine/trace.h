@@ -21,11 +21,11 @@ enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spe
 
 /* Distance of one tensor from another. */
 struct odb_gap {
-    bool comparable;  /* tensors of one shape; the numbers below are else 0 */
-    bool same;        /* equal element by element, -0 = +0, NaN = NaN; any kind and type */
-    bool pattern;     /* NaN and Inf stand at the same places, Inf with the same sign */
+    bool comparable;    /* tensors of one shape; the numbers below are else 0 */
+    bool same;          /* equal element by element, -0 = +0, NaN = NaN; any kind and type */
+    bool pattern;       /* NaN and Inf stand at the same places, Inf with the same sign */
     double error, mean; /* max and mean |e-b| over rms(b); 0 for equal; Inf where rms(b) = 0 */
-    double rms;       /* of the finite elements of b */
+    double rms;         /* of the finite elements of b */
 };
 void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b);
 
@@ -36,27 +36,27 @@ void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const stru
 double odb_noise_floor(double rms, enum odb_dtype dtype);
 
 struct odb_trace {
-    const struct odb_model *model;   /* borrowed */
-    const struct odb_feeds *feeds;   /* borrowed */
-    struct odb_cpu *cpu;             /* owned */
-    enum odb_precision precision;    /* of the reference */
-    enum odb_precision expect;       /* NATIVE: none */
+    const struct odb_model *model; /* borrowed */
+    const struct odb_feeds *feeds; /* borrowed */
+    struct odb_cpu *cpu;           /* owned */
+    enum odb_precision precision;  /* of the reference */
+    enum odb_precision expect;     /* NATIVE: none */
     uint64_t seed;
-    struct odb_tensor **ref;         /* owned refs; [n_values]; NULL: not computed */
-    struct odb_tensor **golden;      /* float64; falls back to ref; non-floats are ref's own */
-    struct odb_tensor **expected;    /* owned refs; in the expected precision, only where NaN and
-                                        Inf stand elsewhere than in ref (overflow); else NULL */
-    bool *boundary;                  /* golden would have decided otherwise */
-    bool *split;                     /* NaN and Inf stand elsewhere in golden than in ref */
-    bool *dynamic;                   /* shape depends on data, not only on the inputs' shapes */
-    char **why;                      /* owned; [n_nodes] why the reference has no value, or NULL */
-    size_t n_unsupported;            /* nodes without a kernel or behind one */
-    size_t n_no_golden;              /* nodes with a reference value that float64 cannot run: their
-                                        golden is the reference itself */
-    double *noise;                   /* [n_values] as far as it is known; see odb_trace_noise();
-                                        Inf: golden is all zero where honest results are not */
-    int noisy_runs;                  /* made so far, three at most */
-    struct odb_search_hooks hooks;   /* of whoever judges by it now: noisy runs take long */
+    struct odb_tensor **ref;       /* owned refs; [n_values]; NULL: not computed */
+    struct odb_tensor **golden;    /* float64; falls back to ref; non-floats are ref's own */
+    struct odb_tensor **expected;  /* owned refs; in the expected precision, only where NaN and
+                                      Inf stand elsewhere than in ref (overflow); else NULL */
+    bool *boundary;                /* golden would have decided otherwise */
+    bool *split;                   /* NaN and Inf stand elsewhere in golden than in ref */
+    bool *dynamic;                 /* shape depends on data, not only on the inputs' shapes */
+    char **why;                    /* owned; [n_nodes] why the reference has no value, or NULL */
+    size_t n_unsupported;          /* nodes without a kernel or behind one */
+    size_t n_no_golden;            /* nodes with a reference value that float64 cannot run: their
+                                      golden is the reference itself */
+    double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
+                                      Inf: golden is all zero where honest results are not */
+    int noisy_runs;                /* made so far, three at most */
+    struct odb_search_hooks hooks; /* of whoever judges by it now: noisy runs take long */
     double seconds;
 };
 
@@ -67,7 +67,10 @@ struct odb_trace_options {
     struct odb_search_hooks hooks;
 };
 
-#define ODB_TRACE_OPTIONS_INIT {.golden = ODB_PREC_F64}
+#define ODB_TRACE_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        .golden = ODB_PREC_F64                                                                     \
+    }
 
 /* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. */
 enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,

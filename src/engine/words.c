@@ -14,8 +14,7 @@ static void words_node(const struct bisection *b, int node, struct odb_buf *out)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     char label[200];
-    odb_buf_printf(out, "node %d, %s%s%s ", node, n->domain, n->domain[0] ? "::" : "",
-                   n->op_type);
+    odb_buf_printf(out, "node %d, %s%s%s ", node, n->domain, n->domain[0] ? "::" : "", n->op_type);
     odb_buf_put_shown(out, odb_node_label(n, label, sizeof label));
 }
 
@@ -105,8 +104,10 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
         odb_buf_puts(out, "A decision upstream (rounding, comparing, choosing the largest) stands "
                           "so near its border that rounding alone tips it. ");
     else
-        odb_buf_printf(out, "It is ill-conditioned here: it enlarges rounding in its inputs %.3g "
-                            "times. ", v->gain.v);
+        odb_buf_printf(out,
+                       "It is ill-conditioned here: it enlarges rounding in its inputs %.3g "
+                       "times. ",
+                       v->gain.v);
 }
 
 static void words_dead(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)

@@ -124,8 +124,7 @@ static enum odb_status control_iterate(const struct cpu_scope *scope, const stru
         *go_on = cond != 0;
     }
     for (size_t s = 0; s < n_state + n_stacks && status == ODB_OK; s++) {
-        struct odb_tensor *t =
-            odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[at++]));
+        struct odb_tensor *t = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[at++]));
         if (!t) {
             status = odb_fail(err, ODB_E_OPERATOR, "the body does not give its output %zu", at - 1);
         } else if (s < n_state) {
@@ -149,9 +148,10 @@ static enum odb_status control_loop(const struct cpu_scope *scope, int index,
         return odb_fail(err, ODB_E_OPERATOR, "Loop needs a body, a trip count and a condition");
     size_t n_state = (size_t)node->n_in - 2;
     if (body->graph->n_inputs != n_state + 2 || body->graph->n_outputs < n_state + 1)
-        return odb_fail(err, ODB_E_OPERATOR, "the Loop's body takes %zu values and gives %zu; "
-                        "the node carries %zu", body->graph->n_inputs, body->graph->n_outputs,
-                        n_state);
+        return odb_fail(err, ODB_E_OPERATOR,
+                        "the Loop's body takes %zu values and gives %zu; "
+                        "the node carries %zu",
+                        body->graph->n_inputs, body->graph->n_outputs, n_state);
     size_t n_stacks = body->graph->n_outputs - 1 - n_state;
     int64_t trips = INT64_MAX, cond = 1;
     if (in[0])
@@ -172,8 +172,8 @@ static enum odb_status control_loop(const struct cpu_scope *scope, int index,
         ODB_TRY_OUT(control_scalar(&feeds[1], ODB_BOOL, go_on, err));
         for (size_t s = 0; s < n_state; s++)
             feeds[s + 2] = odb_tensor_ref(state[s]);
-        ODB_TRY_OUT(control_iterate(scope, body, feeds, n_state + 2, &go_on, state, n_state,
-                                    stacks, n_stacks, err));
+        ODB_TRY_OUT(control_iterate(scope, body, feeds, n_state + 2, &go_on, state, n_state, stacks,
+                                    n_stacks, err));
     }
     for (size_t o = 0; o < (size_t)node->n_out; o++) {
         if (node->out[o] < 0)

@@ -82,8 +82,8 @@ static void cpu_mark_last_use(struct cpu_plan *plan)
     plan->last_use = odb_new_n(int, graph->n_values);
     for (size_t v = 0; v < graph->n_values; v++) {
         const struct odb_value *value = &graph->values[v];
-        plan->last_use[v] = value->n_consumers ? value->consumers[value->n_consumers - 1]
-                                               : value->producer;
+        plan->last_use[v] =
+            value->n_consumers ? value->consumers[value->n_consumers - 1] : value->producer;
     }
 }
 
@@ -138,13 +138,13 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
     if (slot->op)
         return;
     if (node->function && depth < CPU_MAX_DEPTH) {
-        slot->body = cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults,
-                                  depth + 1);
+        slot->body =
+            cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults, depth + 1);
         snprintf(slot->why, sizeof slot->why, "%s", slot->body->why);
         return;
     }
-    snprintf(slot->why, sizeof slot->why, "no reference kernel for %s%s%s (opset %d)",
-             node->domain, node->domain[0] ? "::" : "", node->op_type, node->opset);
+    snprintf(slot->why, sizeof slot->why, "no reference kernel for %s%s%s (opset %d)", node->domain,
+             node->domain[0] ? "::" : "", node->op_type, node->opset);
 }
 
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
@@ -306,8 +306,8 @@ void cpu_scope_dispose(struct cpu_scope *scope)
 /* A local function: its body sees nothing of the graph around the call. */
 static enum odb_status cpu_run_function(const struct cpu_scope *scope, const struct cpu_plan *body,
                                         const struct odb_node *node,
-                                        const struct odb_tensor *const *in,
-                                        struct odb_tensor **out, struct odb_error *err)
+                                        const struct odb_tensor *const *in, struct odb_tensor **out,
+                                        struct odb_error *err)
 {
     struct cpu_scope inner;
     cpu_scope_init(&inner, body, scope, NULL);

@@ -17,10 +17,10 @@ typedef enum odb_status (*cpu_control_fn)(const struct cpu_scope *scope, int nod
                                           struct odb_tensor **out, struct odb_error *err);
 
 struct cpu_node {
-    const struct odb_op *op;    /* NULL: control flow, function, or no kernel */
+    const struct odb_op *op; /* NULL: control flow, function, or no kernel */
     cpu_control_fn control;
-    struct cpu_plan *body;      /* owned; of a local function */
-    struct cpu_plan **bodies;   /* owned; of control flow, in the order of the attributes */
+    struct cpu_plan *body;    /* owned; of a local function */
+    struct cpu_plan **bodies; /* owned; of control flow, in the order of the attributes */
     size_t n_bodies;
     struct odb_attrs attrs;     /* with references resolved */
     struct odb_attr *own_attrs; /* owned; NULL where nothing had to be resolved */

@@ -23,8 +23,8 @@ struct scene {
     struct odb_feed feed;
     struct odb_trace *trace;
     struct odb_criterion tolerance;
-    struct odb_tensor **given;         /* [n_values] the target's */
-    struct odb_value_report *reports;  /* [n_values] after scene_blame() */
+    struct odb_tensor **given;        /* [n_values] the target's */
+    struct odb_value_report *reports; /* [n_values] after scene_blame() */
 };
 
 static struct odb_tensor *floats(size_t n, const float *v)
@@ -45,8 +45,8 @@ static void scene_open(struct scene *s, struct odb_builder *b, size_t n, const f
     odb_build_bytes(b, &bytes);
     odb_build_free(b);
     memset(s, 0, sizeof *s);
-    assert_int_equal(odb_model_open_bytes(&s->model, bytes.data, bytes.len, NULL, ".", "test",
-                                          &err), ODB_OK);
+    assert_int_equal(
+        odb_model_open_bytes(&s->model, bytes.data, bytes.len, NULL, ".", "test", &err), ODB_OK);
     odb_buf_dispose(&bytes);
     s->feed.value = odb_graph_value(s->model->graph, "x")->index;
     s->feed.tensor = floats(n, x);
@@ -199,8 +199,8 @@ static void test_blame__moves_are_held_to_the_bit(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_tensor *shape = NULL;
     struct scene s;
-    assert_int_equal(odb_tensor_copy_of(&shape, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){2, 4},
-                                        &err), ODB_OK);
+    assert_int_equal(
+        odb_tensor_copy_of(&shape, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){2, 4}, &err), ODB_OK);
     odb_build_weight(b, "shape", shape);
     odb_tensor_unref(shape);
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
@@ -365,8 +365,8 @@ static void test_blame__fixed_criterion_decides_alone(void **state)
     for (int loose = 0; loose < 2; loose++) {
         struct scene s;
         scene_open(&s, chain(), 8, ramp);
-        assert_int_equal(odb_criterion_parse(&s.tolerance, loose ? "allclose:0.1,0.1"
-                                                                 : "allclose:1e-3,1e-5", &err),
+        assert_int_equal(odb_criterion_parse(
+                             &s.tolerance, loose ? "allclose:0.1,0.1" : "allclose:1e-3,1e-5", &err),
                          ODB_OK);
         scene_spoil(&s, "h", scaled(&s, "h", 1.01));
         scene_blame(&s);

@@ -43,9 +43,9 @@ static enum odb_status oracle(void *payload, int node, enum odb_answer *answer,
 {
     struct world *w = payload;
     w->asked++;
-    *answer = w->mute && w->mute[node]                  ? ODB_ANSWER_UNTESTABLE
+    *answer = w->mute && w->mute[node]             ? ODB_ANSWER_UNTESTABLE
               : depends(&w->dag, node, w->culprit) ? ODB_ANSWER_BAD
-                                                        : ODB_ANSWER_GOOD;
+                                                   : ODB_ANSWER_GOOD;
     return ODB_OK;
 }
 
