@@ -149,6 +149,14 @@ unit: $(UNIT_BIN)
 check-unit: all unit
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/run $(UNIT_BIN)
 
+$(B)/speed: tests/bench/speed.c $(ARCHIVES)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
+
+## bench: time one inference by the reference and by ONNX Runtime, side by side
+bench: all $(B)/speed $(B)/gen-model
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-speed
+
 ## bench-search: planted faults at every eligible node of the first models, and the cost of a search
 bench-search: all $(TESTS_NEED)
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
@@ -178,4 +186,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo check check-built unit check-unit bench-search check-headers lint clean help
+.PHONY: all setup demo check check-built unit check-unit bench bench-search check-headers lint clean help
