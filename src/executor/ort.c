@@ -134,10 +134,11 @@ static void ort_log(void *param, int severity, const char *category, const char 
 #define ORT_NPM "vendor/node_modules/onnxruntime-node/bin/napi-v*/linux/x64/libonnxruntime.so.1"
 #define ORT_PIP "python3*/*-packages/onnxruntime/capi/libonnxruntime.so*"
 
-/* Where to look besides the loader's own path. %s: the directory of this program. */
+/* Where to look besides the loader's own path. %s: the directory of this program. Never below the
+ * working directory: nobody should run code because it lies beside a model. */
 static const char *const ort_places[] = {
     "%s/" ORT_NPM,
-    ORT_NPM,
+    "%s/../" ORT_NPM, /* from a build folder */
     "%s/../lib/onnxdbg/libonnxruntime.so.1",
     "/usr/lib/" ORT_PIP,
     "/usr/local/lib/" ORT_PIP,
