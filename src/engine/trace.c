@@ -187,7 +187,7 @@ static enum odb_status trace_after_noisy(void *payload, int node, enum odb_statu
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0 && run->trace->ref[n->out[o]])
             trace_raise_noise(run->trace, n->out[o], run->values[n->out[o]]);
-    trace_pin(run, node, false);
+    trace_pin(run, node, status == ODB_OK);
     return ODB_OK;
 }
 

@@ -53,9 +53,10 @@ static void cpu_mark_kept(struct cpu_plan *plan)
 {
     const struct odb_graph *graph = plan->graph;
     plan->kept = odb_new_n(bool, graph->n_values);
-    bool *free_use = odb_new_n(bool, graph->n_values); /* some reader computes with it */
+    bool *free_use = odb_new_n(bool, graph->n_values); /* some reader computes with it; that it is
+                                                          read as an output changes nothing */
     for (size_t v = 0; v < graph->n_values; v++)
-        free_use[v] = graph->values[v].is_output;
+        free_use[v] = graph->values[v].is_output && graph->values[v].n_consumers == 0;
     for (size_t n = graph->n_nodes; n-- > 0;) {
         const struct odb_node *node = &graph->nodes[n];
         bool steers_on = node->n_out > 0 && node->n_captured == 0;
