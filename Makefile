@@ -110,7 +110,7 @@ $(B)/demo.onnx: $(B)/gen-model
 
 ## demo: find a planted fault in a small model, from a bare Debian 12
 demo: setup
-	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all $(B)/demo.onnx
+	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all $(B)/demo.onnx
 	$(Q)tools/demo.sh $(abspath $(PROGRAM)) $(B)/demo.onnx
 
 # --- tests ----------------------------------------------------------------------------------------

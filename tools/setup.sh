@@ -50,8 +50,8 @@ if [ -z "${ONNXDBG_ORT:-}" ] && [ ! -e "$here/$ort" ]; then
     if command -v npm >/dev/null; then
         echo "setup: fetching onnxruntime-node $ort_version"
         npm install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent \
-            --fetch-retries=1 --prefix "$here/vendor" "onnxruntime-node@$ort_version" \
-            >/dev/null 2>&1 || true
+            --fetch-retries=1 --fetch-retry-mintimeout=1000 --prefix "$here/vendor" \
+            "onnxruntime-node@$ort_version" >/dev/null 2>&1 || true
     fi
     if [ ! -e "$here/$ort" ]; then
         echo "setup: no ONNX Runtime (npm could not be had or could not fetch it);" \
