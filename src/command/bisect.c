@@ -9,8 +9,7 @@
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
 
-/* --- text ---------------------------------------------------------------------------------------
- */
+/* --- text --------------------------------------------------------------------------------- */
 
 static void bisect_put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
 {
@@ -187,8 +186,7 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
     bisect_put_cost(report, out);
 }
 
-/* --- the command --------------------------------------------------------------------------------
- */
+/* --- the command -------------------------------------------------------------------------- */
 
 /* The report goes out also when the search was interrupted or the target failed for good. */
 static enum odb_status bisect_publish(struct odb_command_call *call,
@@ -235,6 +233,9 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     struct odb_watch watch;
     struct odb_error late = ODB_ERROR_INIT;
     enum odb_status status, after = ODB_OK;
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    if (json)
+        ODB_TRY_OUT(odb_call__spare_model(call, json, err));
     ODB_TRY_OUT(odb_call__search_options(call, &options, err));
     ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
     if (path) {

@@ -23,8 +23,7 @@
 #define MAX_OUT 3
 #define MAX_ATTRS 4
 
-/* --- text to tensors and back -------------------------------------------------------------------
- */
+/* --- text to tensors and back ------------------------------------------------------------- */
 
 static void store_word(struct odb_tensor *t, size_t i, const char *word)
 {
