@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -38,8 +39,21 @@ bool odb_call__interrupted(void *payload)
 
 void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
 {
-    fwrite(odb_buf_text(text), 1, text->len, call->out);
+    errno = 0;
+    if (fwrite(odb_buf_text(text), 1, text->len, call->out) < text->len && !call->write_error)
+        call->write_error = errno ? errno : EIO;
     odb_buf_dispose(text);
+}
+
+enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
+                                      struct odb_error *err)
+{
+    struct stat model, out;
+    if (!call->model || stat(call->model->path, &model) != 0 || stat(path, &out) != 0 ||
+        model.st_dev != out.st_dev || model.st_ino != out.st_ino)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s is the model itself, which would be lost", path);
+    return odb_error_remedy(err, "write to another file");
 }
 
 void odb_call__put_line(struct odb_buf *out, const char *text, int width)
@@ -105,6 +119,8 @@ const char *odb_call__target(const struct odb_command_call *call)
     char why[512] = "";
     if (spec)
         return spec;
+    if (getenv("ONNXDBG_ORT")) /* asked for: if it is not there, that has to be said */
+        return "ort";
     if (ort && ort->available)
         ort->available(why, sizeof why);
     return ort && !why[0] ? "ort" : "cpu:f16";
@@ -254,7 +270,7 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
     }
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     enum odb_status status =
-        odb_run_values(call->model, feeds, odb_call__runner(call), &index, 1, out, NULL, 0, err);
+        odb_run_values(call->model, feeds, odb_call__runner(call), &index, 1, out, NULL, 0, NULL, err);
     odb_feeds_free(feeds);
     return status;
 }

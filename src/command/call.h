@@ -65,6 +65,10 @@ enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *n
 /* "float (1, 3)", "sequence of 2", into buf; returns buf. */
 const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size);
 
+/* ODB_E_USAGE when path is the very file that the model was read from. */
+enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
+                                      struct odb_error *err) ODB_MUST_USE;
+
 /* While it is on, Ctrl-C asks instead of killing; a second one kills. */
 void odb_call__catch_interrupt(bool on);
 /* True after Ctrl-C. The argument is ignored: this is a hook. */

@@ -260,7 +260,7 @@ static enum odb_status check_run_target(struct check_run *run, const char *targe
             feeds.items[feeds.n++] = (struct odb_feed){.value = graph->inputs[i],
                                                        .tensor = run->values[graph->inputs[i]]};
     enum odb_status status = odb_run_values(run->model, &feeds, target, graph->outputs,
-                                            graph->n_outputs, outputs, NULL, 0, err);
+                                            graph->n_outputs, outputs, NULL, 0, NULL, err);
     for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
         odb_tensor_unref(run->values[graph->outputs[i]]);
         run->values[graph->outputs[i]] = outputs[i];

@@ -95,6 +95,7 @@ struct odb_command_call {
     struct odb_model *model; /* owned; where the first argument is a model */
     FILE *out, *log;         /* borrowed: results; progress and warnings */
     int width;               /* of the terminal that out is; 0: no terminal */
+    int write_error;         /* errno of the first write to out that failed; 0: none */
     bool progress;           /* log is a terminal */
     bool found;              /* set by the command: a divergence, a failed check: exit status 1 */
 };

@@ -72,6 +72,8 @@ static enum odb_status main_call(const struct odb_command *command, int argc, ch
     } else if (status == ODB_OK) {
         status = command->exec(&call, err);
     }
+    if (status == ODB_OK && call.write_error && call.write_error != EPIPE)
+        status = odb_fail(err, ODB_E_IO, "cannot write the output: %s", strerror(call.write_error));
     *found = call.found;
     odb_call_dispose(&call);
     return status;

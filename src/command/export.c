@@ -71,6 +71,10 @@ static enum odb_status export_choose(struct odb_command_call *call, const json_t
     *found = true;
     if (node)
         return export_parse(call->model->graph, node, first, last, err);
+    if (stored && !json_is_true(json_object_get(stored, "complete"))) {
+        odb_fail(err, ODB_E_USAGE, "the session's last search did not come to its end");
+        return odb_error_remedy(err, "run it again, or name the NODE to export");
+    }
     if (stored) {
         *found = export_from_stored(stored, call->model->graph->n_nodes, first, last);
         return ODB_OK;

@@ -135,7 +135,7 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
     if (n)
         status = odb_call__feeds(extract->call, &feeds, err);
     if (n && status == ODB_OK)
-        status = odb_run_values(extract->call->model, feeds, "cpu", list, n, values, NULL, 0, err);
+        status = odb_run_values(extract->call->model, feeds, "cpu", list, n, values, NULL, 0, NULL, err);
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
         odb_tensor_unref(extract->like[list[i]]);
         extract->like[list[i]] = values[i];
@@ -170,7 +170,9 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
         .weights_out = &weights,
         .ir_version = odb_call_int(extract->call, ODB_OPTION_IR_VERSION, 0),
     };
-    enum odb_status status = odb_model_extract(extract->call->model, &what, &bytes, err);
+    enum odb_status status = odb_call__spare_model(extract->call, path, err);
+    if (status == ODB_OK)
+        status = odb_model_extract(extract->call->model, &what, &bytes, err);
     if (status == ODB_OK && large)
         status = odb_file_write(beside, weights.data, weights.len, err);
     if (status == ODB_OK)

@@ -35,6 +35,7 @@ enum odb_status odb_command__print(struct odb_command_call *call, struct odb_err
     else
         part = odb_tensor_ref(t);
     if (save) {
+        ODB_TRY_OUT(odb_call__spare_model(call, save, err));
         status = odb_call__write_tensor(part, name ? name : "", save, err);
     } else {
         odb_print_tensor(&out, part, NULL);

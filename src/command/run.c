@@ -56,7 +56,7 @@ enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error
         goto out;
     }
     ODB_TRY_OUT(odb_run_values(call->model, feeds, odb_call__runner(call), graph->outputs,
-                               graph->n_outputs, outputs, about, sizeof about, err));
+                               graph->n_outputs, outputs, about, sizeof about, NULL, err));
     for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
         const char *name = graph->values[graph->outputs[i]].name;
         run_line(name, outputs[i], &out);

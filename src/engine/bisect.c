@@ -301,6 +301,10 @@ static void bisect_warn_identical(struct bisection *b, struct odb_tensor *const 
         if (!odb_tensor_identical(ref, values[v]))
             return;
     }
+    for (size_t o = 0; o < b->n_outputs; o++) /* and unobserved */
+        if (!b->trace->ref[b->outputs[o]] ||
+            !odb_tensor_identical(b->trace->ref[b->outputs[o]], b->plain[o]))
+            return;
     if (compared > 1 && computes && strncmp(b->options->target, "cpu", 3) != 0)
         odb_report_warn(b->report,
                         "reference and target agree bit for bit in all %zu values: "
@@ -453,6 +457,12 @@ static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
     bisection_step_begin(b, "replay");
     ODB_TRY(odb_blame(&b->judge, b->given, b->report->values, &b->options->hooks, err));
     bisection_step_end(b, "blame", "each operator replayed on the target's own inputs");
+    for (size_t o = 0; o < b->n_outputs; o++) { /* what the model as it is gives counts */
+        struct odb_value_report *value = &b->report->values[b->outputs[o]];
+        value->verdict = b->verdicts[o].verdict;
+        value->error = b->verdicts[o].error;
+        value->error_mean = b->verdicts[o].error_mean;
+    }
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         for (int o = 0; o < node->n_out; o++) {
@@ -612,6 +622,11 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                           .options = options,
                           .report = report};
     enum odb_status status = bisect_search(&b, err);
+    report->complete = status == ODB_OK;
+    if (status != ODB_OK && err) {
+        char why[1500];
+        report->failure = odb_xstrdup(odb_error_text(err, why, sizeof why));
+    }
     bisect_finish(&b, start);
     return status;
 }

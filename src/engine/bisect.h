@@ -65,10 +65,10 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
 
 /* Runs the whole model, or the prefix that computes the given values, once on an executor (an
  * in-process `cpu` spec included, through the same child). names[] are value names; outputs are
- * owned by the caller. For `run`, `print`, `compare`, `export`. */
+ * owned by the caller. hooks may be NULL. For `run`, `print`, `compare`, `export`. */
 enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
                                const char *spec, const int *values, size_t n_values,
                                struct odb_tensor **outputs, char *description, size_t size,
-                               struct odb_error *err) ODB_MUST_USE;
+                               const struct odb_search_hooks *hooks, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -306,11 +306,12 @@ static enum odb_status hunt_widen(struct bisection *b, struct odb_culprit *culpr
             passes_at = mid;
     }
     ODB_TRY_OUT(hunt_segment_fails(b, chain, n, fails_at, culprit->value, &fails, err));
-    culprit->segment[0] = chain[fails_at];
-    culprit->segment[1] = chain[n - 1];
-    culprit->node = chain[fails_at];
-    culprit->verified = fails;
-    culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+    culprit->kind = b->hidden || !fails ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+    if (fails) { /* else it is wrong only while everything is read */
+        culprit->segment[0] = culprit->node = chain[fails_at];
+        culprit->segment[1] = chain[n - 1];
+        culprit->verified = true;
+    }
 out:
     free(chain);
     free(up);

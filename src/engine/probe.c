@@ -249,14 +249,14 @@ enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *pro
 enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
                                const char *spec, const int *values, size_t n_values,
                                struct odb_tensor **outputs, char *description, size_t size,
-                               struct odb_error *err)
+                               const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     struct odb_target *target = NULL;
     ODB_TRY(odb_model_require_data(model, err));
     ODB_TRY(odb_target_open(&target, spec, err));
     struct odb_prober prober;
     struct odb_search_hooks quiet = {0};
-    odb_prober_init(&prober, model, feeds, NULL, target, quiet);
+    odb_prober_init(&prober, model, feeds, NULL, target, hooks ? *hooks : quiet);
     struct odb_probe probe = {.what = "run",
                               .node = ODB_NO_NODE,
                               .values = values,

@@ -43,6 +43,7 @@ void odb_report_free(struct odb_report *report)
     free(report->golden);
     free(report->tolerance);
     free(report->values);
+    free(report->failure);
     free(report->target_description);
     free(report);
 }
@@ -200,6 +201,8 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "tolerance", odb_json_text(report->tolerance));
     report_set(root, "expect", odb_json_text(report->expect));
     report_set(root, "inputs", report_inputs(report));
+    report_set(root, "complete", json_boolean(report->complete));
+    report_set(root, "failure", odb_json_text(report->failure));
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
     report_set(root, "warnings", warnings);
     report_set(root, "strategy", report_steps(report));

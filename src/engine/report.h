@@ -81,6 +81,8 @@ struct odb_report {
     char *reference, *target, *golden, *tolerance; /* owned specs */
     const char *expect;                            /* static: "f16" …; NULL */
     const struct odb_feeds *feeds;                 /* borrowed */
+    bool complete;   /* the search came to its end */
+    char *failure;   /* owned: why it did not; NULL: it did */
     bool outputs_diverge;
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(struct odb_search_step) steps;

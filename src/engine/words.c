@@ -37,7 +37,10 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
     odb_buf_puts(out, c->kind == ODB_KIND_NAN ? " makes NaN or Inf" : " introduces the error");
     odb_buf_puts(out, ": its output ");
     odb_buf_put_shown(out, b->graph->values[c->value].name);
-    if (c->kind == ODB_KIND_NAN && v->local_error.known) {
+    if (v->verdict == ODB_VERDICT_DTYPE || v->verdict == ODB_VERDICT_SHAPE) {
+        odb_buf_printf(out, " has another %s: ", odb_verdict_name(v->verdict));
+        odb_buf_put_shown(out, v->reason);
+    } else if (c->kind == ODB_KIND_NAN && v->local_error.known) {
         odb_buf_puts(out, " has them at other places than the reference operator gives for the "
                           "very same inputs");
     } else if (v->local_error.known) {
