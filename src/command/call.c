@@ -269,8 +269,8 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
         return ODB_OK;
     }
     ODB_TRY(odb_call__feeds(call, &feeds, err));
-    enum odb_status status =
-        odb_run_values(call->model, feeds, odb_call__runner(call), &index, 1, out, NULL, 0, NULL, err);
+    enum odb_status status = odb_run_values(call->model, feeds, odb_call__runner(call), &index, 1,
+                                            out, NULL, 0, NULL, err);
     odb_feeds_free(feeds);
     return status;
 }

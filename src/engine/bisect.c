@@ -563,6 +563,8 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         b->report->outputs_diverge = true;
         return bisection_hunt_crash(b, status, err);
     }
+    if (status == ODB_E_EXECUTOR)
+        bisection_hunt_refusal(b);
     ODB_TRY(status);
     ODB_TRY(bisect_by_strategy(b, err));
     return bisect_confirm(b, err);

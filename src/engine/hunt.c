@@ -458,6 +458,31 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     return status;
 }
 
+void bisection_hunt_refusal(struct bisection *b)
+{
+    struct hunt h = {.b = b, .signature = ODB_E_EXECUTOR};
+    struct odb_dag dag = hunt_dag(&h);
+    struct odb_error ignored = ODB_ERROR_INIT;
+    bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    size_t probes = 0;
+    int last = -1;
+    char label[200];
+    bisection_step_begin(b, "prefixes");
+    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
+    enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, &ignored);
+    for (size_t i = 0; i < b->graph->n_nodes; i++)
+        if (suspects[i])
+            last = (int)i;
+    bisection_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
+    if (status == ODB_OK && last >= 0)
+        odb_report_warn(b->report,
+                        "the smallest prefix that the target refuses ends in #%d %s (%s)", last,
+                        odb_node_label(&b->graph->nodes[last], label, sizeof label),
+                        b->graph->nodes[last].op_type);
+    free(suspects);
+    hunt_dispose(&h);
+}
+
 /* Nodes with a bad output and none bad among their inputs. */
 static void hunt_accuse_first(struct bisection *b)
 {

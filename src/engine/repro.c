@@ -179,8 +179,7 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
         struct odb_error run_err = ODB_ERROR_INIT;
         enum odb_status status =
             odb_run_values(r->small, r->feeds, spec, graph->outputs, graph->n_outputs, outputs,
-                           r->description, sizeof r->description,
-                           &r->options->hooks, &run_err);
+                           r->description, sizeof r->description, &r->options->hooks, &run_err);
         for (size_t o = 0; o < graph->n_outputs && status == ODB_OK; o++)
             status = repro_tensor(r, folders[side], "output", o, outputs[o],
                                   graph->values[graph->outputs[o]].name, &run_err);
@@ -245,8 +244,7 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
              : out->verdict == ODB_VERDICT_TIMEOUT ? "the target hangs"
              : out->reproduces                     ? "the target diverges"
                                                    : "the target does NOT diverge",
-             out->error,
-             out->noise);
+             out->error, out->noise);
 }
 
 /* --- the page that goes with it --------------------------------------------------------------- */
