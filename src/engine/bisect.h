@@ -69,6 +69,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
 enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
                                const char *spec, const int *values, size_t n_values,
                                struct odb_tensor **outputs, char *description, size_t size,
-                               const struct odb_search_hooks *hooks, struct odb_error *err) ODB_MUST_USE;
+                               const struct odb_search_hooks *hooks,
+                               struct odb_error *err) ODB_MUST_USE;
 
 #endif
