@@ -55,7 +55,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value,
 /* The same where the plain run failed with this status: crash or hang. */
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
                                      struct odb_error *err) ODB_MUST_USE;
-/* The plain run was refused: warns of the node that ends the smallest prefix that is refused too. */
+/* The plain run was refused: warns of the node that ends the smallest prefix refused as well. */
 void bisection_hunt_refusal(struct bisection *b);
 /* --strategy each and isolated. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
