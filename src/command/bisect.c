@@ -211,9 +211,9 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
 }
 
 /* Probes that an earlier search began and never ended: something died there. */
-static void bisect_recall(struct odb_command_call *call, struct odb_session *session)
+static void bisect_recall(struct odb_command_call *call, struct odb_store *session)
 {
-    char *lines = odb_session_unfinished(session), *end = lines + strcspn(lines, "\n");
+    char *lines = odb_store_unfinished(session), *end = lines + strcspn(lines, "\n");
     if (*lines) {
         *end = '\0';
         char *text = odb_xasprintf("an earlier search in this session died at a probe: %s", lines);
@@ -227,7 +227,7 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
 {
     const char *path = odb_call_option(call, ODB_OPTION_SESSION);
     struct odb_bisect_options options;
-    struct odb_session *session = NULL;
+    struct odb_store *session = NULL;
     struct odb_report *report = NULL;
     struct odb_feeds *feeds = NULL;
     struct odb_watch watch;
@@ -239,9 +239,9 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     ODB_TRY_OUT(odb_call__search_options(call, &options, err));
     ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
     if (path) {
-        ODB_TRY_OUT(odb_session_open(&session, path, call->model, err));
+        ODB_TRY_OUT(odb_store_open(&session, path, call->model, err));
         bisect_recall(call, session);
-        ODB_TRY_OUT(odb_session_begin(session, "bisect", &options, err));
+        ODB_TRY_OUT(odb_store_begin(session, "bisect", &options, err));
     }
     options.hooks = odb_watch_begin(&watch, call, session);
     status = odb_bisect(&report, call->model, feeds, &options, err);
@@ -250,14 +250,14 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
         call->found = report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
         if (session && after == ODB_OK)
-            after = odb_session_store(session, report, &late);
+            after = odb_store_put(session, report, &late);
     }
     if (status == ODB_OK && after != ODB_OK) {
         *err = late;
         status = after;
     }
 out:
-    odb_session_close(session);
+    odb_store_close(session);
     odb_report_free(report);
     odb_feeds_free(feeds);
     return status;

@@ -126,7 +126,7 @@ const char *odb_call__target(const struct odb_command_call *call)
     return ort && !why[0] ? "ort" : "cpu:f16";
 }
 
-enum odb_status odb_call__session(const struct odb_command_call *call, struct odb_session **out,
+enum odb_status odb_call__session(const struct odb_command_call *call, struct odb_store **out,
                                   struct odb_error *err)
 {
     const char *path = odb_call_option(call, ODB_OPTION_SESSION);
@@ -137,7 +137,7 @@ enum odb_status odb_call__session(const struct odb_command_call *call, struct od
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         return odb_error_at(err, "--session %s", path);
     }
-    return odb_session_open(out, path, call->model, err);
+    return odb_store_open(out, path, call->model, err);
 }
 
 enum odb_status odb_call__search_options(const struct odb_command_call *call,

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "command/command.h"
 #include "engine/bisect.h"
-#include "session/session.h"
+#include "session/store.h"
 
 /* The rows' functions. */
 #define ODB_COMMAND_LIST(X)                                                                        \
@@ -40,7 +40,7 @@ enum odb_status odb_call__search_options(const struct odb_command_call *call,
 /* --target, else the best that is here. Borrowed. */
 const char *odb_call__target(const struct odb_command_call *call);
 /* The session of --session, which must exist; NULL without the option. */
-enum odb_status odb_call__session(const struct odb_command_call *call, struct odb_session **out,
+enum odb_status odb_call__session(const struct odb_command_call *call, struct odb_store **out,
                                   struct odb_error *err) ODB_MUST_USE;
 /* The spec of what runs a model once: --target, else --reference, else "cpu". Borrowed. */
 const char *odb_call__runner(const struct odb_command_call *call);

@@ -92,12 +92,12 @@ static enum odb_status export_choose(struct odb_command_call *call, const json_t
 static enum odb_status export_read_session(struct odb_command_call *call, json_t **out,
                                            struct odb_error *err)
 {
-    struct odb_session *session = NULL;
+    struct odb_store *session = NULL;
     ODB_TRY(odb_call__session(call, &session, err));
-    char *text = session ? odb_session_last_report(session) : NULL;
+    char *text = session ? odb_store_last_report(session) : NULL;
     *out = text ? json_loads(text, 0, NULL) : NULL;
     free(text);
-    odb_session_close(session);
+    odb_store_close(session);
     return ODB_OK;
 }
 

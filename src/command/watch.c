@@ -38,7 +38,7 @@ static void watch_event(void *payload, const struct odb_search_event *event)
 {
     struct odb_watch *watch = payload;
     if (watch->session)
-        odb_session_event(watch->session, event);
+        odb_store_event(watch->session, event);
     if (event->what == ODB_EVENT_PHASE) {
         snprintf(watch->phase, sizeof watch->phase, "%s", event->text ? event->text : "");
         watch->phase_start = odb_clock();
@@ -54,7 +54,7 @@ static void watch_event(void *payload, const struct odb_search_event *event)
 }
 
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call,
-                                        struct odb_session *session)
+                                        struct odb_store *session)
 {
     *watch = (struct odb_watch){.call = call, .session = session, .start = odb_clock()};
     odb_call__catch_interrupt(true);

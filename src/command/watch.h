@@ -10,7 +10,7 @@
 
 struct odb_watch {
     struct odb_command_call *call; /* borrowed */
-    struct odb_session *session;   /* borrowed; NULL: no journal */
+    struct odb_store *session;   /* borrowed; NULL: no journal */
     char phase[160];
     char probe[48];                  /* begun last in this phase */
     size_t done, total;              /* of the phase; total 0: unknown */
@@ -20,7 +20,7 @@ struct odb_watch {
 
 /* Ctrl-C is caught from here to the end. */
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call,
-                                        struct odb_session *session);
+                                        struct odb_store *session);
 void odb_watch_end(struct odb_watch *watch);
 
 #endif

@@ -4,35 +4,35 @@
  * every value, the culprits, and a journal in which every probe stands before it is tried. A
  * session reopened on the same model shows what was found; on a changed model it says so.
  */
-#ifndef ODB_SESSION_SESSION_H
-#define ODB_SESSION_SESSION_H
+#ifndef ODB_SESSION_STORE_H
+#define ODB_SESSION_STORE_H
 
 #include "engine/bisect.h"
 
-struct odb_session;
+struct odb_store;
 
-enum odb_status odb_session_open(struct odb_session **out, const char *path,
+enum odb_status odb_store_open(struct odb_store **out, const char *path,
                                  const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
-void odb_session_close(struct odb_session *session);
+void odb_store_close(struct odb_store *store);
 
 /* Begins a search: the row that its journal and its report hang on. */
-enum odb_status odb_session_begin(struct odb_session *session, const char *command,
+enum odb_status odb_store_begin(struct odb_store *store, const char *command,
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
 /* Event sink for odb_search_hooks: writes the journal; failures are kept and returned by the next
- * odb_session_store(). */
-void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
+ * odb_store_put(). */
+void odb_store_event(struct odb_store *store, const struct odb_search_event *event);
 /* Stores the report under the search begun last. */
-enum odb_status odb_session_store(struct odb_session *session, const struct odb_report *report,
+enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
                                   struct odb_error *err) ODB_MUST_USE;
 
 /* The newest stored report as the JSON of interfaces.md; NULL when there is none. Owned by the
  * caller. */
-char *odb_session_last_report(struct odb_session *session);
+char *odb_store_last_report(struct odb_store *store);
 /* Verdict and error of a value from the newest search; false when unknown. */
-bool odb_session_value(struct odb_session *session, int value, struct odb_value_report *out);
+bool odb_store_value(struct odb_store *store, int value, struct odb_value_report *out);
 /* A line per probe that was begun and never ended (the program died there); "" when none. Owned by
  * the caller. */
-char *odb_session_unfinished(struct odb_session *session);
+char *odb_store_unfinished(struct odb_store *store);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "session/session.h"
+#include "session/store.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -9,14 +9,14 @@
 
 #include "tests/models.h"
 
-struct session_fixture {
+struct store_fixture {
     struct odb_model *model;
     struct odb_report *report;
-    struct odb_session *session;
+    struct odb_store *store;
     char *folder, *path;
 };
 
-static struct odb_model *session_model(const char *op)
+static struct odb_model *store_model(const char *op)
 {
     struct odb_builder *b = odb_build_new("g", 17);
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
@@ -26,13 +26,13 @@ static struct odb_model *session_model(const char *op)
     return models_take(b);
 }
 
-static const struct odb_bisect_options session_options = {
+static const struct odb_bisect_options store_options = {
     .reference = "cpu", .target = "ort", .tolerance = {ODB_CRITERION_NOISE, {10, 0, 0}}};
 
-static int session_setup(void **state)
+static int store_setup(void **state)
 {
-    struct session_fixture *f = odb_new(struct session_fixture);
-    f->model = session_model("Neg");
+    struct store_fixture *f = odb_new(struct store_fixture);
+    f->model = store_model("Neg");
     f->folder = models_folder();
     f->path = odb_xasprintf("%s/s.odb", f->folder);
     f->report = odb_report_new(f->model);
@@ -48,15 +48,15 @@ static int session_setup(void **state)
         .node = 1, .value = models_value(f->model, "y"), .kind = ODB_KIND_NAN, .segment = {1, 1}};
     culprit.text = odb_xstrdup("why");
     odb_push(&f->report->culprits, culprit);
-    MODELS_OK(odb_session_open(&f->session, f->path, f->model, &why));
+    MODELS_OK(odb_store_open(&f->store, f->path, f->model, &why));
     *state = f;
     return 0;
 }
 
-static int session_teardown(void **state)
+static int store_teardown(void **state)
 {
-    struct session_fixture *f = *state;
-    odb_session_close(f->session);
+    struct store_fixture *f = *state;
+    odb_store_close(f->store);
     odb_report_free(f->report);
     odb_model_free(f->model);
     free(f->path);
@@ -65,32 +65,32 @@ static int session_teardown(void **state)
     return 0;
 }
 
-static void session_store(struct session_fixture *f)
+static void store_put(struct store_fixture *f)
 {
-    MODELS_OK(odb_session_begin(f->session, "bisect", &session_options, &why));
-    MODELS_OK(odb_session_store(f->session, f->report, &why));
+    MODELS_OK(odb_store_begin(f->store, "bisect", &store_options, &why));
+    MODELS_OK(odb_store_put(f->store, f->report, &why));
 }
 
-static void test_session__empty(void **state)
+static void test_store__empty(void **state)
 {
-    struct session_fixture *f = *state;
+    struct store_fixture *f = *state;
     struct odb_value_report r;
-    assert_null(odb_session_last_report(f->session));
-    assert_false(odb_session_value(f->session, 0, &r));
-    char *text = odb_session_unfinished(f->session);
+    assert_null(odb_store_last_report(f->store));
+    assert_false(odb_store_value(f->store, 0, &r));
+    char *text = odb_store_unfinished(f->store);
     assert_string_equal(text, "");
     free(text);
 }
 
-static void test_session__stored_and_read_after_reopening(void **state)
+static void test_store__stored_and_read_after_reopening(void **state)
 {
-    struct session_fixture *f = *state;
+    struct store_fixture *f = *state;
     struct odb_value_report r;
-    session_store(f);
-    odb_session_close(f->session);
-    f->session = NULL;
-    MODELS_OK(odb_session_open(&f->session, f->path, f->model, &why));
-    assert_true(odb_session_value(f->session, models_value(f->model, "y"), &r));
+    store_put(f);
+    odb_store_close(f->store);
+    f->store = NULL;
+    MODELS_OK(odb_store_open(&f->store, f->path, f->model, &why));
+    assert_true(odb_store_value(f->store, models_value(f->model, "y"), &r));
     assert_int_equal(r.verdict, ODB_VERDICT_NAN);
     assert_true(r.error.known && r.error.v == 0.125);
     assert_true(r.noise.known && isnan(r.noise.v));
@@ -98,98 +98,98 @@ static void test_session__stored_and_read_after_reopening(void **state)
     assert_false(r.local_error.known);
     assert_true(r.culprit);
     assert_string_equal(r.reason, "NaN at 3");
-    assert_false(odb_session_value(f->session, models_value(f->model, "h"), &r)); /* untested */
-    char *json = odb_session_last_report(f->session);
+    assert_false(odb_store_value(f->store, models_value(f->model, "h"), &r)); /* untested */
+    char *json = odb_store_last_report(f->store);
     json_t *root = json_loads(json, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "target")), "ort");
     json_decref(root);
     free(json);
 }
 
-static void test_session__the_newest_counts(void **state)
+static void test_store__the_newest_counts(void **state)
 {
-    struct session_fixture *f = *state;
+    struct store_fixture *f = *state;
     int y = models_value(f->model, "y");
     struct odb_value_report r;
-    session_store(f);
+    store_put(f);
     f->report->values[y].verdict = ODB_VERDICT_PASS;
-    session_store(f);
-    assert_true(odb_session_value(f->session, y, &r));
+    store_put(f);
+    assert_true(odb_store_value(f->store, y, &r));
     assert_int_equal(r.verdict, ODB_VERDICT_PASS);
     /* one that was begun and never stored does not hide it */
-    MODELS_OK(odb_session_begin(f->session, "bisect", &session_options, &why));
-    assert_true(odb_session_value(f->session, y, &r));
+    MODELS_OK(odb_store_begin(f->store, "bisect", &store_options, &why));
+    assert_true(odb_store_value(f->store, y, &r));
 }
 
-static void test_session__another_model(void **state)
+static void test_store__another_model(void **state)
 {
-    struct session_fixture *f = *state;
-    struct odb_model *other = session_model("Abs");
-    struct odb_session *session = NULL;
+    struct store_fixture *f = *state;
+    struct odb_model *other = store_model("Abs");
+    struct odb_store *store = NULL;
     struct odb_error err = ODB_ERROR_INIT;
-    assert_int_equal(odb_session_open(&session, f->path, other, &err), ODB_E_INPUT);
-    assert_null(session);
+    assert_int_equal(odb_store_open(&store, f->path, other, &err), ODB_E_INPUT);
+    assert_null(store);
     assert_non_null(strstr(err.what, "another model"));
     assert_non_null(strstr(err.where, "s.odb"));
     odb_model_free(other);
 }
 
-static void test_session__not_a_session(void **state)
+static void test_store__not_a_session(void **state)
 {
-    struct session_fixture *f = *state;
-    struct odb_session *session = NULL;
+    struct store_fixture *f = *state;
+    struct odb_store *store = NULL;
     struct odb_error err = ODB_ERROR_INIT;
     char *path = odb_xasprintf("%s/text", f->folder);
     FILE *file = fopen(path, "w");
     for (int i = 0; i < 1000; i++)
         fputs("this is no database\n", file);
     fclose(file);
-    assert_int_equal(odb_session_open(&session, path, f->model, &err), ODB_E_FORMAT);
+    assert_int_equal(odb_store_open(&store, path, f->model, &err), ODB_E_FORMAT);
     free(path);
     path = odb_xasprintf("%s/none/s.odb", f->folder);
-    assert_int_equal(odb_session_open(&session, path, f->model, &err), ODB_E_IO);
+    assert_int_equal(odb_store_open(&store, path, f->model, &err), ODB_E_IO);
     free(path);
 }
 
-static void test_session__another_schema(void **state)
+static void test_store__another_schema(void **state)
 {
-    struct session_fixture *f = *state;
+    struct store_fixture *f = *state;
     struct odb_error err = ODB_ERROR_INIT;
     sqlite3 *db;
-    odb_session_close(f->session);
-    f->session = NULL;
+    odb_store_close(f->store);
+    f->store = NULL;
     assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    assert_int_equal(odb_session_open(&f->session, f->path, f->model, &err), ODB_E_INPUT);
-    assert_null(f->session);
+    assert_int_equal(odb_store_open(&f->store, f->path, f->model, &err), ODB_E_INPUT);
+    assert_null(f->store);
     assert_non_null(strstr(err.what, "schema 99"));
 }
 
 /* The probe that a process dies at is in the journal; the one that ended is not unfinished. */
-static void test_session__the_journal_survives(void **state)
+static void test_store__the_journal_survives(void **state)
 {
-    struct session_fixture *f = *state;
+    struct store_fixture *f = *state;
     pid_t child = fork();
     if (child == 0) {
-        struct odb_session *session = NULL;
+        struct odb_store *store = NULL;
         struct odb_search_event event = {.what = ODB_EVENT_PROBE_BEGIN, .text = "first", .node = 0};
-        if (odb_session_open(&session, f->path, f->model, NULL) != ODB_OK ||
-            odb_session_begin(session, "bisect", &session_options, NULL) != ODB_OK)
+        if (odb_store_open(&store, f->path, f->model, NULL) != ODB_OK ||
+            odb_store_begin(store, "bisect", &store_options, NULL) != ODB_OK)
             _exit(1);
-        odb_session_event(session, &event);
+        odb_store_event(store, &event);
         event.what = ODB_EVENT_PROBE_END;
         event.verdict = ODB_VERDICT_PASS;
-        odb_session_event(session, &event);
+        odb_store_event(store, &event);
         event.what = ODB_EVENT_PROBE_BEGIN;
         event.text = "second";
-        odb_session_event(session, &event);
+        odb_store_event(store, &event);
         raise(SIGKILL);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    char *text = odb_session_unfinished(f->session);
+    char *text = odb_store_unfinished(f->store);
     assert_non_null(strstr(text, "second"));
     assert_null(strstr(text, "first"));
     free(text);
@@ -197,15 +197,15 @@ static void test_session__the_journal_survives(void **state)
 
 int main(void)
 {
-#define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, session_setup, session_teardown)
+#define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
     const struct CMUnitTest tests[] = {
-        SESSION_TEST(test_session__empty),
-        SESSION_TEST(test_session__stored_and_read_after_reopening),
-        SESSION_TEST(test_session__the_newest_counts),
-        SESSION_TEST(test_session__another_model),
-        SESSION_TEST(test_session__not_a_session),
-        SESSION_TEST(test_session__another_schema),
-        SESSION_TEST(test_session__the_journal_survives),
+        SESSION_TEST(test_store__empty),
+        SESSION_TEST(test_store__stored_and_read_after_reopening),
+        SESSION_TEST(test_store__the_newest_counts),
+        SESSION_TEST(test_store__another_model),
+        SESSION_TEST(test_store__not_a_session),
+        SESSION_TEST(test_store__another_schema),
+        SESSION_TEST(test_store__the_journal_survives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The terminal: taken over when the screen opens, given back on every way out, crashes and signals
+ * included. terminal.c and draw.c alone call curses.
+ *
+ * Signals only write a byte into a pipe; they come out of ui_terminal_read() as events, in order
+ * with the keys. The handlers of deadly ones write the bytes that restore the terminal and raise
+ * the signal again.
+ */
+#ifndef ODB_UI_TERMINAL_H
+#define ODB_UI_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "ui/key.h"
+
+struct ui_terminal {
+    int rows, cols;
+    int colors;   /* 0: none, or NO_COLOR; 8, 16, 256, 1 << 24 */
+    bool unicode; /* the locale's characters are UTF-8, and ASCII was not asked for */
+    struct terminal_int *priv; /* owned */
+};
+
+struct ui_event {
+    enum {
+        UI_EVENT_NONE,
+        UI_EVENT_KEY,     /* key */
+        UI_EVENT_BYTE,    /* key: a byte of input while raw mode is on */
+        UI_EVENT_CLICK,   /* row, col; twice: it was a double click */
+        UI_EVENT_WHEEL,   /* row, col; delta -1: up, 1: down */
+        UI_EVENT_RESIZE,  /* rows and cols of the terminal have changed */
+        UI_EVENT_SUSPEND, /* SIGTSTP came from outside */
+        UI_EVENT_RESUMED, /* back from a suspension: everything has to be drawn anew */
+        UI_EVENT_QUIT     /* SIGINT, SIGTERM, SIGHUP, or the terminal is gone */
+    } what;
+    int key, row, col, delta;
+    bool twice;
+};
+
+struct ui_terminal_options {
+    bool ascii; /* ASCII only, whatever the locale */
+    bool mouse;
+};
+
+/* Takes the terminal of stdin and stdout over. ODB_E_USAGE when they are none, or when TERM is
+ * unknown or cannot move the cursor ("dumb"): with the way out. One at a time in a process. */
+enum odb_status ui_terminal_open(struct ui_terminal **out,
+                                 const struct ui_terminal_options *options,
+                                 struct odb_error *err) ODB_MUST_USE;
+void ui_terminal_close(struct ui_terminal *terminal); /* NULL is fine */
+
+/* File descriptors to poll() for reading: input, and signals. */
+void ui_terminal_fds(const struct ui_terminal *terminal, int fds[2]);
+/* What has happened, without waiting; false: nothing. A resize has been applied on return. */
+bool ui_terminal_read(struct ui_terminal *terminal, struct ui_event *event);
+/* While on, input comes as UI_EVENT_BYTE, unparsed, for readline; the mouse is off. */
+void ui_terminal_raw(struct ui_terminal *terminal, bool on);
+/* Bytes of input are waiting, or arrive within a few milliseconds: tells Esc from a sequence. */
+bool ui_terminal_more(struct ui_terminal *terminal);
+
+/* Gives the terminal back and stops the process, as Ctrl-Z does; returns when it goes on. */
+void ui_terminal_suspend(struct ui_terminal *terminal);
+/* Every cell is sent anew by the next ui_terminal_flush(). */
+void ui_terminal_redraw(struct ui_terminal *terminal);
+/* An empty screen to draw into. */
+void ui_terminal_clear(struct ui_terminal *terminal);
+/* Sends what differs from what the terminal shows; the cursor is shown at row, col, or hidden when
+ * row < 0. */
+void ui_terminal_flush(struct ui_terminal *terminal, int row, int col);
+
+#endif
