@@ -6,6 +6,7 @@
 #ifndef ODB_COMMAND_COMMAND_H
 #define ODB_COMMAND_COMMAND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "model/model.h"
+#include "session/session.h"
 
 /* What a word on the command line is: what the parser checks, and what completion offers. */
 enum odb_arg_type {
@@ -62,6 +63,17 @@ typedef enum odb_status (*odb_command_fn)(struct odb_command_call *call, struct 
 
 #define ODB_COMMAND_LONG 1u   /* may take long: shows progress, can be cancelled */
 #define ODB_COMMAND_WRITES 2u /* makes files */
+#define ODB_COMMAND_SHELL 4u  /* on the shell's command line */
+#define ODB_COMMAND_PROMPT 8u /* at the prompt of the screen, where MODEL is left out */
+
+/* What only a screen can do. */
+enum odb_screen_id {
+    ODB_SCREEN_NONE,
+#define ODB_SCREEN(id, ...) ODB_SCREEN_##id,
+#include "command/screen.def"
+#undef ODB_SCREEN
+    ODB_SCREEN_COUNT
+};
 
 struct odb_command {
     const char *name, *alias; /* alias NULL: none */
@@ -73,6 +85,7 @@ struct odb_command {
     const char *example;
     unsigned flags;
     odb_command_fn exec;
+    enum odb_screen_id screen; /* NONE: exec does it without one */
 };
 
 /* Rows in the order of help; *n may be NULL. */
@@ -82,9 +95,25 @@ enum odb_status odb_command_find(const struct odb_command **out, const char *nam
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
 
+/* Where commands are given one after the other about one model: the prompt, keys, a script. */
+struct odb_console {
+    struct odb_session *session; /* owned */
+    /* What options are where a command does not say: `set` changes them. */
+    ODB_VEC(struct odb_setting {
+        enum odb_option_id id;
+        char *value; /* owned */
+    })
+    settings;
+    atomic_bool cancel; /* asks the command that runs to stop */
+    /* Does what only a screen can do; NULL: there is none. */
+    enum odb_status (*screen)(void *payload, struct odb_command_call *call, struct odb_error *err);
+    void *payload;
+};
+
 /* A command line taken apart, and where the command prints. */
 struct odb_command_call {
     const struct odb_command *command;
+    struct odb_console *console; /* borrowed; NULL: a command of the shell */
     const char **args; /* owned array, borrowed words; as many as the row allows */
     size_t n_args;
     ODB_VEC(struct odb_call_option {
@@ -92,7 +121,9 @@ struct odb_command_call {
         const char *value; /* borrowed; "" for a flag */
     })
     options;
-    struct odb_model *model; /* owned; where the first argument is a model */
+    struct odb_session *session;   /* borrowed from the console, else owned; where the first
+                                      argument is a model */
+    const struct odb_model *model; /* borrowed: session */
     FILE *out, *log;         /* borrowed: results; progress and warnings */
     int width;               /* of the terminal that out is; 0: no terminal */
     int write_error;         /* errno of the first write to out that failed; 0: none */
@@ -101,12 +132,14 @@ struct odb_command_call {
 };
 
 /* Words behind the program's and the command's name. ODB_E_USAGE where they do not fit the row.
- * Models are opened here. *out is to be disposed of also after failure. */
+ * Models are opened here; with a console (may be NULL) they are its own, and left out of argv.
+ * *out is to be disposed of also after failure. */
 enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
-                               int argc, char *const *argv, struct odb_error *err) ODB_MUST_USE;
+                               struct odb_console *console, int argc, char *const *argv,
+                               struct odb_error *err) ODB_MUST_USE;
 void odb_call_dispose(struct odb_command_call *call);
 bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id);
-/* The value given last, NULL when there is none. */
+/* The value given last, else the console's setting, NULL when there is none. */
 const char *odb_call_option(const struct odb_command_call *call, enum odb_option_id id);
 /* All values of an option that may be repeated; owned array of borrowed strings, *n of them. */
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n);
@@ -123,10 +156,41 @@ void odb_help_overview(struct odb_buf *out);
 /* What the process returns: interfaces.md. found counts only on success. */
 int odb_exit_status(enum odb_status status, bool found);
 
+/* --- console ---------------------------------------------------------------------------------- */
+
+/* A line into words: blanks separate, '…' and "…" and \ keep them. argv is one block, NULL at its
+ * end, to be freed with free(). ODB_E_USAGE where a quote is not closed. */
+enum odb_status odb_words_split(char ***argv, int *argc, const char *line,
+                                struct odb_error *err) ODB_MUST_USE;
+/* Appends a word so that odb_words_split() gives it back. */
+void odb_words_quote(struct odb_buf *out, const char *word);
+
+/* What one key at the prompt could become. */
+struct odb_completion {
+    size_t from;              /* byte of the line where the word begins that is completed */
+    ODB_VEC(char *) words;    /* owned, quoted as needed; sorted as they should be shown */
+    bool partial;             /* a word is not whole when it is taken: a folder, "key=" */
+};
+/* Candidates for the word at byte `at` of a line, by the types of the row's arguments: commands,
+ * options, nodes, values, executors, files, choices. */
+void odb_complete(struct odb_completion *out, const struct odb_console *console, const char *line,
+                  size_t at);
+void odb_completion_dispose(struct odb_completion *completion);
+
+/* "ort", or what the option is by default; never NULL for REFERENCE, TARGET and TOL, else NULL when
+ * it is not set. Borrowed until the next `set`. */
+const char *odb_console_setting(const struct odb_console *console, enum odb_option_id id);
+void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value);
+
+/* Opens the screen for a console, runs the commands there, and returns when the user leaves. */
+typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char *const *commands,
+                                         size_t n_commands, struct odb_error *err);
+
 /* The name in names[] closest to text, NULL when none is close. */
 const char *odb_nearest(const char *text, const char *const *names, size_t n);
 
-/* The whole command line. Returns the exit status; messages go to log. */
-int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log);
+/* The whole command line. Returns the exit status; messages go to log. screen: what `onnxdbg MODEL`
+ * opens; NULL: nothing does. */
+int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log, odb_screen_fn screen);
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * All that is known about one model while a program works on it: what it is fed, what the
+ * reference computes, what the target gave, the verdicts, the log of the search, breakpoints, and
+ * how far the target has been walked. Every front end reads this; commands alone change it.
+ *
+ * A screen reads while a command works in another thread, so there is one lock. Whoever changes
+ * what is marked [lock] holds it for that moment; a reader in another thread holds it while it
+ * reads. Nobody computes under it. What is not marked belongs to the command that runs.
+ */
+#ifndef ODB_SESSION_SESSION_H
+#define ODB_SESSION_SESSION_H
+
+#include <pthread.h>
+
+#include "engine/bisect.h"
+#include "engine/trace.h"
+#include "engine/walk.h"
+#include "session/store.h"
+
+/* A probe of the search or walk begun last, in order. */
+struct odb_probe_log {
+    char *text; /* owned: "prefix up to #12 Conv conv1" */
+    int node;   /* or ODB_NO_NODE */
+    bool ended;
+    enum odb_verdict verdict;
+    double began, seconds; /* since the command began; of the probe */
+    size_t remaining;      /* suspects left after it; 0: not known */
+};
+
+struct odb_progress {
+    char phase[160]; /* what runs now, in words; "" nothing */
+    size_t done, total;
+    double began, phase_began; /* of odb_clock() */
+};
+
+struct odb_session {
+    const struct odb_model *model; /* owned */
+    struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
+    struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
+
+    pthread_mutex_t lock;
+    struct odb_feeds *feeds;          /* owned [lock]; NULL: not made yet */
+    struct odb_trace *trace;          /* owned [lock]; NULL: the reference has not run */
+    char *trace_key;                  /* owned: the options that trace was made with */
+    struct odb_value_report *values;  /* owned [lock]; [n_values] */
+    struct odb_tensor **given;        /* owned refs [lock]; [n_values]: the target's */
+    struct odb_report *report;        /* owned [lock]; of the newest search; NULL: none */
+    ODB_VEC(struct odb_probe_log) log;  /* [lock] */
+    struct odb_progress progress;     /* [lock] */
+    bool *breaks;                     /* owned [lock]; [n_nodes] */
+    struct odb_walk *walk;            /* owned; NULL: not walking */
+    char *walk_key;                   /* owned: the options that the walk was opened with */
+    int at;                           /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
+    unsigned long generation;         /* [lock] grows with every change of values or report */
+
+    void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
+    void *wake_payload;
+};
+
+/* Takes the model over, also on failure. path: the session file, NULL: none; values and culprits
+ * of the newest search in it are read. */
+enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model *model,
+                                      const char *path, struct odb_error *err) ODB_MUST_USE;
+void odb_session_close(struct odb_session *session); /* NULL is fine */
+
+void odb_session_lock(const struct odb_session *session);
+void odb_session_unlock(const struct odb_session *session);
+/* Tells the front end that something has changed. */
+void odb_session_wake(struct odb_session *session);
+
+/* Sink of a search's or walk's events: keeps log, progress and live verdicts, writes the journal,
+ * wakes the front end. */
+void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
+
+/* Other inputs: whatever was computed from the old ones goes as well. */
+void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds);
+/* The reference's values for these options, kept for the next time. Borrowed. Needs feeds. */
+enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
+                                  const struct odb_bisect_options *options,
+                                  struct odb_error *err) ODB_MUST_USE;
+
+/* A search begins: the old verdicts and the old log go, the store gets a row. */
+enum odb_status odb_session_begin(struct odb_session *session, const char *command,
+                                  const struct odb_bisect_options *options,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* It has ended: its report, verdicts and values are kept, on disk as well. */
+enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
+                                     struct odb_error *err) ODB_MUST_USE;
+
+/* The walk for these options at its beginning, or where it stands. Borrowed. Needs feeds. */
+enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **out,
+                                 const struct odb_bisect_options *options, bool restart,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* Shows where the walk stands now and what it has seen. */
+void odb_session_walked(struct odb_session *session);
+
+/* The verdict that stands for a node: that of its worst output. Caller holds the lock. Borrowed,
+ * never NULL; value (may be NULL) gets the output's index or ODB_NO_VALUE. */
+const struct odb_value_report *odb_session_node(const struct odb_session *session, int node,
+                                                int *value);
+/* The culprit that a node is, NULL when it is none. Caller holds the lock. */
+const struct odb_culprit *odb_session_culprit(const struct odb_session *session, int node);
+/* What the reference, or the target, has for a value: a new reference, NULL when not known. Takes
+ * the lock itself. */
+struct odb_tensor *odb_session_reference(const struct odb_session *session, int value);
+struct odb_tensor *odb_session_target(const struct odb_session *session, int value);
+
+#endif
