@@ -133,6 +133,13 @@ $(B)/json-get: tests/json_get.c
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(LIBS_MIT) -o $@
 
+# Drives a full-screen program as a person would.
+$(B)/drive: $(wildcard tests/screen/*.c tests/screen/*.h)
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(shell pkg-config --cflags vterm 2>/dev/null) $(LDFLAGS) \
+	    $(filter %.c,$^) $(shell pkg-config --libs vterm 2>/dev/null) -o $@
+
 TESTS_NEED := $(B)/planted $(B)/json-get $(B)/gen-model $(B)/demo.onnx
 
 ## check: every test; ends with "N passed, N failed, N skipped"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_SCREEN_SHOW_H
+#define TESTS_SCREEN_SHOW_H
+
+#include "term.h"
+
+/* The screen as text, one line a row without trailing blanks. */
+void show_text(struct term *t, FILE *to);
+
+/* The text, and below it blocks of letters, one a cell, for the rows that have any: the attributes
+ * (b bold, r reverse, u underline, i italic, k blink, s strike, R bold and reverse, U bold and
+ * underline, + other mixtures), the colours of the text and those of the background (a hex digit
+ * for 0..15, else a letter that the block's last line explains). '.' is the terminal's own. */
+void show_attrs(struct term *t, FILE *to);
+
+/* A picture that stands alone: same screen, same bytes. */
+void show_svg(struct term *t, FILE *to);
+
+#endif
