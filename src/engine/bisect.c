@@ -21,22 +21,29 @@
 #include "base/mem.h"
 #include "engine/bisect_int.h"
 #include "engine/clock.h"
+#include "engine/hooks.h"
 
 #define BISECT_VERIFY_MOST 16 /* culprits that are verified one by one */
 #define BISECT_SAME_FACTOR 4  /* failing errors within this factor reproduce each other */
 
 /* --- accounting ------------------------------------------------------------------------------- */
 
+void bisection_phase(struct bisection *b, const char *phase, size_t total)
+{
+    b->trace->phase = phase;
+    odb_hooks_phase(&b->options->hooks, phase, total);
+}
+
+void bisection_value(struct bisection *b, int value)
+{
+    odb_hooks_value(&b->options->hooks, b->graph, value, &b->report->values[value]);
+}
+
 void bisection_step_begin(struct bisection *b, const char *phase)
 {
-    const struct odb_search_hooks *hooks = &b->options->hooks;
     b->step_start = odb_clock();
     b->step_stats = b->target ? odb_target_stats(b->target) : (struct odb_target_stats){0};
-    if (hooks->event) {
-        struct odb_search_event event = {
-            .what = ODB_EVENT_PHASE, .text = phase, .node = ODB_NO_NODE};
-        hooks->event(hooks->payload, &event);
-    }
+    bisection_phase(b, phase, 0);
 }
 
 void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
@@ -53,6 +60,12 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
                                                          .loads = now.loads - b->step_stats.loads,
                                                          .runs = now.runs - b->step_stats.runs,
                                                          .seconds = odb_clock() - b->step_start});
+}
+
+void bisection_shows(enum odb_verdict *shown, enum odb_verdict verdict)
+{
+    if (!odb_verdict_is_bad(*shown) && odb_verdict_is_bad(verdict))
+        *shown = verdict;
 }
 
 int bisection_output_of(const struct bisection *b, int node)
@@ -175,7 +188,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     ODB_TRY(odb_precision_parse(&how.reference, b->options->reference, err));
     ODB_TRY(odb_precision_parse(&how.golden, b->report->golden, err));
     ODB_TRY(bisect_expect(b->options->expect, &how.expect, err));
-    bisection_step_begin(b, "reference");
+    b->step_start = odb_clock();
     b->trace = b->options->trace;
     if (!b->trace)
         ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, &how, err));
@@ -201,60 +214,87 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
 
 /* --- plain runs ------------------------------------------------------------------------------- */
 
-static struct odb_probe bisect_plain_probe(struct bisection *b, struct odb_tensor **outputs)
+static struct odb_probe bisect_plain_probe(struct bisection *b, const char *what,
+                                           struct odb_tensor **outputs)
 {
-    return (struct odb_probe){.what = "the whole model",
+    return (struct odb_probe){.what = what,
+                              .judged = true,
                               .node = ODB_NO_NODE,
                               .values = b->outputs,
                               .n_values = b->n_outputs,
                               .outputs = outputs};
 }
 
+/* Two equal runs gave other outputs: warns, and accuses where the verdict is another. */
+static enum odb_status bisect_compare_runs(struct bisection *b, struct odb_tensor *const *again,
+                                           enum odb_verdict *shown, struct odb_error *err)
+{
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        struct odb_value_report report = b->verdicts[o];
+        int v = b->outputs[o];
+        if (again[o] && !odb_tensor_identical(again[o], b->plain[o])) {
+            report = (struct odb_value_report){0};
+            ODB_TRY(odb_judge_value(&b->judge, v, again[o], &report, err));
+            odb_report_warn(b->report, "two equal runs differ at output %s",
+                            b->graph->values[v].name);
+        }
+        if (report.verdict != b->verdicts[o].verdict)
+            bisection_accuse(b, b->graph->values[v].producer, v, ODB_KIND_NONDETERMINISTIC);
+        bisection_shows(shown, report.verdict);
+    }
+    return ODB_OK;
+}
+
 /* The second of two equal runs: does the target repeat itself? */
 static enum odb_status bisect_repeat(struct bisection *b, struct odb_error *err)
 {
     struct odb_tensor **again = odb_new_n(struct odb_tensor *, b->n_outputs);
-    struct odb_probe probe = bisect_plain_probe(b, again);
+    struct odb_probe probe = bisect_plain_probe(b, "the whole model again", again);
     struct odb_error second = ODB_ERROR_INIT;
+    bisection_phase(b, "plain run 2", 0);
     enum odb_status status = odb_probe_again(&b->prober, &probe, &second);
+    enum odb_verdict shown = odb_probe_verdict(status);
     if (status == ODB_CANCELLED) {
         *err = second;
     } else if (status != ODB_OK) {
         odb_report_warn(b->report, "the target ran once and failed the second time: %.300s",
                         second.what);
         status = ODB_OK;
+    } else {
+        status = bisect_compare_runs(b, again, &shown, err);
     }
-    for (size_t o = 0; o < b->n_outputs && status == ODB_OK; o++) {
-        struct odb_value_report report = {0};
-        if (!again[o] || odb_tensor_identical(again[o], b->plain[o]))
-            continue;
-        status = odb_judge_value(&b->judge, b->outputs[o], again[o], &report, err);
-        odb_report_warn(b->report, "two equal runs differ at output %s",
-                        b->graph->values[b->outputs[o]].name);
-        if (status == ODB_OK && report.verdict != b->verdicts[o].verdict)
-            bisection_accuse(b, b->graph->values[b->outputs[o]].producer, b->outputs[o],
-                             ODB_KIND_NONDETERMINISTIC);
-    }
+    odb_probe_tell(&b->prober, &probe, shown, 0);
     odb_probe_drop(&probe);
     free(again);
     return status;
 }
 
-static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
+static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict *shown,
+                                          struct odb_error *err)
 {
-    struct odb_probe probe = bisect_plain_probe(b, b->plain);
-    bisection_step_begin(b, "plain run");
-    enum odb_status status = odb_probe_run(&b->prober, &probe, err);
-    if (status != ODB_OK) {
-        bisection_step_end(b, "plain", "the model as it is: %s", odb_status_text(status));
-        return status;
-    }
     for (size_t o = 0; o < b->n_outputs; o++) {
         int v = b->outputs[o];
         ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
         b->report->values[v] = b->verdicts[o];
-        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
+        bisection_value(b, v);
+        bisection_shows(shown, b->verdicts[o].verdict);
     }
+    b->report->outputs_diverge = odb_verdict_is_bad(*shown);
+    return ODB_OK;
+}
+
+static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
+{
+    struct odb_probe probe = bisect_plain_probe(b, "the whole model", b->plain);
+    bisection_step_begin(b, "plain run 1");
+    enum odb_status status = odb_probe_run(&b->prober, &probe, err);
+    enum odb_verdict shown = odb_probe_verdict(status);
+    if (status == ODB_OK)
+        status = bisect_judge_plain(b, &shown, err);
+    else
+        bisection_step_end(b, "plain", "the model as it is: %s", odb_status_text(status));
+    odb_probe_tell(&b->prober, &probe, shown, 0);
+    ODB_TRY(status);
     ODB_TRY(bisect_repeat(b, err));
     bisection_step_end(b, "plain", "the model as it is, twice: is it wrong, does it repeat?");
     return ODB_OK;
@@ -265,23 +305,23 @@ static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
 /* Does the probed run show what the plain one shows? */
 static enum odb_status bisect_reproduces(const struct bisection *b,
                                          struct odb_tensor *const *values, bool *reproduces,
-                                         struct odb_error *err)
+                                         enum odb_verdict *shown, struct odb_error *err)
 {
-    *reproduces = false;
+    *reproduces = true;
     for (size_t o = 0; o < b->n_outputs; o++) {
         struct odb_value_report report = {0};
         const struct odb_value_report *plain = &b->verdicts[o];
         ODB_TRY(odb_judge_value(&b->judge, b->outputs[o], values[b->outputs[o]], &report, err));
+        bisection_shows(shown, report.verdict);
         if (report.verdict != plain->verdict)
-            return ODB_OK;
+            *reproduces = false;
         if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
             continue;
         double low = fmin(report.error.v, plain->error.v);
         double high = fmax(report.error.v, plain->error.v);
         if (high > BISECT_SAME_FACTOR * low)
-            return ODB_OK;
+            *reproduces = false;
     }
-    *reproduces = true;
     return ODB_OK;
 }
 
@@ -326,28 +366,53 @@ static size_t bisect_probeable(const struct bisection *b, int *list)
     return n;
 }
 
-/* One run with all values probed, into values[] ([n_values], refs). Status of the probe. */
-static enum odb_status bisect_probe_all(struct bisection *b, struct odb_tensor **values,
-                                        struct odb_error *err)
+/* What the run with all values probed came to. */
+struct bisect_probed {
+    struct odb_tensor **values; /* owned refs; [n_values] */
+    enum odb_status had;        /* of the probe, and why it is not ODB_OK */
+    struct odb_error why;
+    bool reproduces; /* shows what the plain run shows */
+};
+
+/* Values to read in one run; outputs without a reference are read as well. */
+static size_t bisect_probed_list(const struct bisection *b, int *list)
 {
-    int *list = odb_new_n(int, b->graph->n_values);
     size_t n = bisect_probeable(b, list);
-    for (size_t o = 0; o < b->n_outputs; o++) { /* outputs without a reference are read as well */
+    for (size_t o = 0; o < b->n_outputs; o++) {
         bool listed = false;
         for (size_t i = 0; i < n; i++)
             listed = listed || list[i] == b->outputs[o];
         if (!listed)
             list[n++] = b->outputs[o];
     }
+    return n;
+}
+
+/* Runs with all values probed. The status is of the judging, and ODB_CANCELLED. */
+static enum odb_status bisect_probe_all(struct bisection *b, struct bisect_probed *run,
+                                        struct odb_error *err)
+{
+    int *list = odb_new_n(int, b->graph->n_values);
+    size_t n = bisect_probed_list(b, list);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
     struct odb_probe probe = {.what = "all values probed",
+                              .judged = true,
                               .node = ODB_NO_NODE,
                               .values = list,
                               .n_values = n,
                               .outputs = outputs};
-    enum odb_status status = odb_probe_run(&b->prober, &probe, err);
-    for (size_t i = 0; i < n && status == ODB_OK; i++)
-        values[list[i]] = outputs[i];
+    enum odb_status status = ODB_OK;
+    run->had = odb_probe_run(&b->prober, &probe, &run->why);
+    enum odb_verdict shown = odb_probe_verdict(run->had);
+    for (size_t i = 0; i < n && run->had == ODB_OK; i++)
+        run->values[list[i]] = outputs[i];
+    if (run->had == ODB_CANCELLED) {
+        *err = run->why;
+        status = run->had;
+    } else if (run->had == ODB_OK) {
+        status = bisect_reproduces(b, run->values, &run->reproduces, &shown, err);
+    }
+    odb_probe_tell(&b->prober, &probe, shown, 0);
     free(outputs);
     free(list);
     return status;
@@ -364,27 +429,16 @@ static void bisect_keep_given(struct bisection *b, struct odb_tensor **values)
     }
 }
 
-static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
+/* What follows from the probed run, once it is had or not. */
+static void bisect_conclude(struct bisection *b, struct bisect_probed *run)
 {
-    struct odb_tensor **values = odb_new_n(struct odb_tensor *, b->graph->n_values);
-    struct odb_error probe_err = ODB_ERROR_INIT;
-    bisection_step_begin(b, "probed run");
-    bool reproduces = false;
-    enum odb_status judged = ODB_OK, status = bisect_probe_all(b, values, &probe_err);
-    if (status == ODB_OK)
-        judged = bisect_reproduces(b, values, &reproduces, err);
-    if (status == ODB_CANCELLED) {
-        *err = probe_err;
-    } else if (judged != ODB_OK) {
-        status = judged;
-    } else if (status != ODB_OK) {
-        bisection_step_end(b, "probed", "cannot be had: %.200s", probe_err.what);
+    if (run->had != ODB_OK) {
+        bisection_step_end(b, "probed", "cannot be had: %.200s", run->why.what);
         odb_report_warn(b->report,
                         "the run with all values probed cannot be had, so faults that "
                         "no output shows are not seen: %.300s",
-                        probe_err.what);
-        status = ODB_OK;
-    } else if (!reproduces) {
+                        run->why.what);
+    } else if (!run->reproduces) {
         bool causes = !b->report->outputs_diverge;
         b->hidden = true;
         bisection_step_end(b, "probed", "does not reproduce the plain run: observing %s the fault",
@@ -393,16 +447,26 @@ static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
                         causes ? "diverge; unobserved they do not"
                                : "are not wrong in the way they are unobserved");
         if (causes)
-            bisect_keep_given(b, values);
+            bisect_keep_given(b, run->values);
     } else {
         b->probed = true;
-        bisect_warn_identical(b, values);
-        bisect_keep_given(b, values);
+        bisect_warn_identical(b, run->values);
+        bisect_keep_given(b, run->values);
         bisection_step_end(b, "probed", "every value in one run, which reproduces the plain one");
     }
+}
+
+static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
+{
+    struct bisect_probed run = {.values = odb_new_n(struct odb_tensor *, b->graph->n_values),
+                                .why = ODB_ERROR_INIT};
+    bisection_step_begin(b, "probed run");
+    enum odb_status status = bisect_probe_all(b, &run, err);
+    if (status == ODB_OK)
+        bisect_conclude(b, &run);
     for (size_t v = 0; v < b->graph->n_values; v++)
-        odb_tensor_unref(values[v]);
-    free(values);
+        odb_tensor_unref(run.values[v]);
+    free(run.values);
     return status;
 }
 
@@ -462,6 +526,7 @@ static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
         value->verdict = b->verdicts[o].verdict;
         value->error = b->verdicts[o].error;
         value->error_mean = b->verdicts[o].error_mean;
+        bisection_value(b, b->outputs[o]);
     }
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
@@ -533,21 +598,29 @@ static bool bisect_accuses(enum odb_diagnosis kind)
     return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN;
 }
 
-static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err)
+static enum odb_status bisect_verify_all(struct bisection *b, struct odb_error *err)
 {
-    bisection_step_begin(b, "verify");
     size_t n = ODB_MIN(b->report->culprits.n, (size_t)BISECT_VERIFY_MOST);
+    bisection_step_begin(b, "verify");
     for (size_t c = 0; c < n; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
         if (bisect_accuses(culprit->kind) && !culprit->verified)
             ODB_TRY(bisection_verify(b, culprit, err));
+        odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
     }
-    if (n)
-        bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
-    const struct odb_culprit *first = b->report->culprits.items;
-    if (n && first->value >= 0 && bisect_accuses(first->kind)) {
+    bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    return ODB_OK;
+}
+
+static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err)
+{
+    if (b->report->culprits.n == 0)
+        return ODB_OK;
+    ODB_TRY(bisect_verify_all(b, err));
+    struct odb_culprit *first = b->report->culprits.items;
+    if (first->value >= 0 && bisect_accuses(first->kind)) {
         bisection_step_begin(b, "third opinion");
-        bisection_third_opinion(b, &b->report->culprits.items[0]);
+        bisection_third_opinion(b, first);
         bisection_step_end(b, "third", "the first culprit alone on another executor");
     }
     return ODB_OK;
@@ -597,8 +670,10 @@ static void bisect_finish(struct bisection *b, double start)
     odb_target_close(b->target);
     if (b->trace != b->options->trace)
         odb_trace_free(b->trace);
-    else if (b->trace)
-        b->trace->hooks = (struct odb_search_hooks){0};
+    if (b->options->trace) {
+        b->options->trace->hooks = (struct odb_search_hooks){0};
+        b->options->trace->phase = NULL;
+    }
 }
 
 enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,

@@ -24,15 +24,30 @@ enum odb_strategy {
 #undef ODB_STRATEGY_ENUM
 };
 
-/* What happens while a search runs, for progress and for the journal. Every probe is announced
- * before it is tried and reported after; text is borrowed for the call. */
+/* What happens while a search runs, for progress, for the journal and for a screen. Every probe is
+ * announced before it is tried and reported after, with what it showed: pass, how the first wrong
+ * value is wrong, how the target failed, or untested when it was cancelled. A phase may be
+ * announced again, when another one was in its middle. A value may be told of more than once, with
+ * more numbers or on better evidence. All pointers are borrowed for the call. */
 struct odb_search_event {
-    enum { ODB_EVENT_PHASE, ODB_EVENT_PROBE_BEGIN, ODB_EVENT_PROBE_END, ODB_EVENT_PROGRESS } what;
-    const char *text;         /* "reference trace", "prefix up to #12 Conv conv1" */
-    int node;                 /* the cut's node, or ODB_NO_NODE */
-    enum odb_verdict verdict; /* PROBE_END */
+    enum odb_event_kind {
+        ODB_EVENT_PHASE,
+        ODB_EVENT_PROBE_BEGIN,
+        ODB_EVENT_PROBE_END,
+        ODB_EVENT_PROGRESS,
+        ODB_EVENT_VALUE
+    } what;
+    const char *text; /* PHASE, PROGRESS: "golden"; PROBE: "prefix up to #12 Conv conv1"; VALUE: its
+                         name; never NULL */
+    int node;         /* PROBE: the cut's; PROGRESS: done last; VALUE: that makes it; or
+                         ODB_NO_NODE */
+    enum odb_verdict verdict; /* PROBE_END, VALUE */
     size_t done, total;       /* PROGRESS, PHASE: of this phase; total 0: unknown */
+    size_t remaining;         /* PROBE: suspects that are left; 0: this is no search among them */
+    size_t loads, runs;       /* PROBE_END: of the target, for this probe */
     double seconds;           /* PROBE_END */
+    int value;                /* VALUE: index in the main graph */
+    const struct odb_value_report *report; /* VALUE: all that is known of it by now */
 };
 
 struct odb_search_hooks {

@@ -38,6 +38,12 @@ struct bisection {
 void bisection_step_begin(struct bisection *b, const char *phase);
 void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
     ODB_PRINTF(3, 4);
+/* Announces what goes on within a step. */
+void bisection_phase(struct bisection *b, const char *phase, size_t total);
+/* Tells whoever looks on what the report says of a value. */
+void bisection_value(struct bisection *b, int value);
+/* What a probe shows: shown becomes the first verdict that is bad. */
+void bisection_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */
 struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
                                      enum odb_diagnosis kind);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/hooks.h"
 
 #define BLAME_NOISY_RUNS 3
 #define BLAME_NOISY_SEED 0x5eed0000u
@@ -413,34 +414,42 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
     return status;
 }
 
+/* Judges the outputs of a node one by one, then the node. */
+static enum odb_status blame_node(const struct odb_judge *judge, int index,
+                                  struct odb_tensor *const *given,
+                                  struct odb_value_report *reports,
+                                  const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    const struct odb_graph *graph = judge->trace->model->graph;
+    const struct odb_node *node = &graph->nodes[index];
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+    enum odb_status status = ODB_OK;
+    for (int o = 0; o < node->n_out && status == ODB_OK; o++) {
+        int v = node->out[o];
+        if (v < 0)
+            continue;
+        out[o] = given[v];
+        status = odb_judge_value(judge, v, given[v], &reports[v], err);
+        odb_hooks_value(hooks, graph, v, &reports[v]);
+    }
+    if (status == ODB_OK)
+        status = odb_judge_node(judge, index, given, out, reports, err);
+    for (int o = 0; o < node->n_out && status == ODB_OK; o++)
+        if (node->out[o] >= 0)
+            odb_hooks_value(hooks, graph, node->out[o], &reports[node->out[o]]);
+    free(out);
+    return status;
+}
+
 enum odb_status odb_blame(const struct odb_judge *judge, struct odb_tensor *const *given,
                           struct odb_value_report *reports, const struct odb_search_hooks *hooks,
                           struct odb_error *err)
 {
     const struct odb_graph *graph = judge->trace->model->graph;
-    for (size_t v = 0; v < graph->n_values; v++)
-        if (graph->values[v].producer != ODB_NO_NODE)
-            ODB_TRY(odb_judge_value(judge, (int)v, given[v], &reports[v], err));
     for (size_t n = 0; n < graph->n_nodes; n++) {
-        const struct odb_node *node = &graph->nodes[n];
-        struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
-        if (hooks->cancelled && hooks->cancelled(hooks->payload)) {
-            free(out);
-            return odb_fail(err, ODB_CANCELLED, "cancelled");
-        }
-        for (int o = 0; o < node->n_out; o++)
-            out[o] = node->out[o] < 0 ? NULL : given[node->out[o]];
-        enum odb_status status = odb_judge_node(judge, (int)n, given, out, reports, err);
-        free(out);
-        ODB_TRY(status);
-        if (hooks->event) {
-            struct odb_search_event event = {.what = ODB_EVENT_PROGRESS,
-                                             .text = "replay",
-                                             .node = (int)n,
-                                             .done = n + 1,
-                                             .total = graph->n_nodes};
-            hooks->event(hooks->payload, &event);
-        }
+        ODB_TRY(odb_hooks_cancelled(hooks, err));
+        ODB_TRY(blame_node(judge, (int)n, given, reports, hooks, err));
+        odb_hooks_progress(hooks, "replay", (int)n, n + 1, graph->n_nodes);
     }
     return ODB_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
+#include "engine/hooks.h"
 #include "engine/search.h"
 
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
@@ -21,6 +22,7 @@ struct hunt {
     enum odb_status signature; /* of a crash or hang; ODB_OK: values are judged */
     size_t *start;             /* owned: parents of every node, for the search core */
     int *parents;              /* owned */
+    const bool *suspects;      /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
 };
 
 /* --- the graph as the search core wants it ---------------------------------------------------- */
@@ -51,6 +53,13 @@ static struct odb_dag hunt_dag(struct hunt *h)
     return (struct odb_dag){graph->n_nodes, h->start, h->parents};
 }
 
+/* Suspects, once node has this answer; 0 where there are none. */
+static size_t hunt_remaining(const struct hunt *h, int node, enum odb_answer answer)
+{
+    struct odb_dag dag = {h->b->graph->n_nodes, h->start, h->parents};
+    return h->suspects ? odb_search_narrow(&dag, h->suspects, node, answer, NULL) : 0;
+}
+
 static void hunt_dispose(struct hunt *h)
 {
     free(h->start);
@@ -74,16 +83,16 @@ static size_t hunt_outputs(const struct bisection *b, int node, bool judged, int
 }
 
 /* Judges what a probe of a node's outputs gave, and keeps it as the target's values. */
-static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *probe, bool *bad,
-                                  struct odb_error *err)
+static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *probe,
+                                  enum odb_verdict *shown, struct odb_error *err)
 {
-    *bad = false;
     for (size_t i = 0; i < probe->n_values; i++) {
         int v = probe->values[i];
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&b->judge, v, probe->outputs[i], &report, err));
         b->report->values[v] = report;
-        *bad = *bad || odb_verdict_is_bad(report.verdict);
+        bisection_value(b, v);
+        bisection_shows(shown, report.verdict);
         odb_tensor_unref(b->given[v]);
         b->given[v] = odb_tensor_ref(probe->outputs[i]);
     }
@@ -93,9 +102,12 @@ static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *p
 /* A probe that gave no values is told of them, unless more is known already. */
 static void hunt_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had)
 {
-    for (size_t i = 0; i < n; i++)
-        if (b->report->values[values[i]].verdict == ODB_VERDICT_UNTESTED)
-            b->report->values[values[i]].verdict = odb_probe_verdict(had);
+    for (size_t i = 0; i < n; i++) {
+        if (b->report->values[values[i]].verdict != ODB_VERDICT_UNTESTED)
+            continue;
+        b->report->values[values[i]].verdict = odb_probe_verdict(had);
+        bisection_value(b, values[i]);
+    }
 }
 
 /* The prefix that ends in a node's outputs: good, bad or untestable. */
@@ -107,11 +119,12 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     int n_out = b->graph->nodes[node].n_out;
     int *list = odb_new_n(int, n_out);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n_out);
-    char label[200], what[240];
-    odb_node_label(&b->graph->nodes[node], label, sizeof label);
-    snprintf(what, sizeof what, "prefix up to %s", label);
-    struct odb_probe probe = {.what = what,
+    char what[240];
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, "prefix up to", node, node, what,
+                                                      sizeof what),
                               .node = node,
+                              .judged = true,
+                              .remaining = hunt_remaining(h, node, ODB_ANSWER_UNTESTABLE),
                               .values = list,
                               .n_values = hunt_outputs(b, node, h->signature == ODB_OK, list),
                               .outputs = outputs};
@@ -120,16 +133,19 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     *answer = ODB_ANSWER_UNTESTABLE;
     if (probe.n_values)
         had = odb_probe_run(&b->prober, &probe, &probe_err);
+    enum odb_verdict shown = odb_probe_verdict(had);
     if (had == ODB_CANCELLED) {
         *err = probe_err;
         status = had;
     } else if (h->signature != ODB_OK && had == h->signature) {
         *answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
-        bool bad = false;
-        status = hunt_judge(b, &probe, &bad, err);
-        *answer = bad && h->signature == ODB_OK ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+        status = hunt_judge(b, &probe, &shown, err);
+        bool bad = odb_verdict_is_bad(shown) && h->signature == ODB_OK;
+        *answer = bad ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
     }
+    if (probe.n_values)
+        odb_probe_tell(&b->prober, &probe, shown, hunt_remaining(h, node, *answer));
     if (had != ODB_OK && had != ODB_CANCELLED)
         hunt_note_failure(b, list, probe.n_values, had);
     odb_probe_drop(&probe);
@@ -139,25 +155,6 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
 }
 
 /* --- alone ------------------------------------------------------------------------------------ */
-
-/* Runs the marked nodes on a target, into outputs[] of the values. */
-static enum odb_status hunt_segment(struct bisection *b, struct odb_prober *prober,
-                                    const bool *nodes, int node, const char *what,
-                                    struct odb_tensor *const *given, const int *values, size_t n,
-                                    struct odb_tensor **outputs, struct odb_error *err)
-{
-    char label[200], text[240];
-    odb_node_label(&b->graph->nodes[node], label, sizeof label);
-    snprintf(text, sizeof text, "%s %s", what, label);
-    struct odb_probe probe = {.what = text,
-                              .node = node,
-                              .nodes = nodes,
-                              .given = given,
-                              .values = values,
-                              .n_values = n,
-                              .outputs = outputs};
-    return odb_probe_run(prober, &probe, err);
-}
 
 /* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
  * reports ([n_values], only the node's outputs are meaningful). */
@@ -176,6 +173,26 @@ static void hunt_alone_dispose(struct hunt_alone *alone, int n_out)
     free(alone->reports);
 }
 
+/* The judge's word on what a node gave alone; shown: on its first wrong output. */
+static enum odb_status hunt_judge_alone(struct bisection *b, int node,
+                                        struct odb_tensor *const *given, struct hunt_alone *alone,
+                                        enum odb_verdict *shown, struct odb_error *err)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    ODB_TRY(odb_judge_node(&b->judge, node, given, alone->out, alone->reports, err));
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] < 0)
+            continue;
+        const struct odb_value_report *report = &alone->reports[n->out[o]];
+        alone->judged |= report->culprit || report->local_error.known || report->local_noise.known;
+        alone->guilty |= report->culprit;
+    }
+    if (alone->guilty)
+        *shown = ODB_VERDICT_FAIL;
+    return ODB_OK;
+}
+
+/* Runs a node alone on given inputs, and judges it. */
 static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *prober, int node,
                                       struct odb_tensor *const *given, struct hunt_alone *alone,
                                       struct odb_error *err)
@@ -185,6 +202,16 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
     int *list = odb_new_n(int, n->n_out);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
     size_t count = hunt_outputs(b, node, false, list);
+    char what[240];
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, "alone:", node, node, what,
+                                                      sizeof what),
+                              .node = node,
+                              .nodes = nodes,
+                              .given = given,
+                              .values = list,
+                              .n_values = count,
+                              .outputs = outputs,
+                              .judged = true};
     nodes[node] = true;
     *alone =
         (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
@@ -194,19 +221,13 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0)
             alone->reports[n->out[o]] = (struct odb_value_report){0};
-    enum odb_status status =
-        hunt_segment(b, prober, nodes, node, "alone:", given, list, count, outputs, err);
+    enum odb_status status = odb_probe_run(prober, &probe, err);
+    enum odb_verdict shown = odb_probe_verdict(status);
     for (size_t i = 0; i < count && status == ODB_OK; i++)
         alone->out[b->graph->values[list[i]].slot] = outputs[i];
     if (status == ODB_OK)
-        status = odb_judge_node(&b->judge, node, given, alone->out, alone->reports, err);
-    for (int o = 0; o < n->n_out && status == ODB_OK; o++) {
-        if (n->out[o] < 0)
-            continue;
-        const struct odb_value_report *report = &alone->reports[n->out[o]];
-        alone->judged |= report->culprit || report->local_error.known || report->local_noise.known;
-        alone->guilty |= report->culprit;
-    }
+        status = hunt_judge_alone(b, node, given, alone, &shown, err);
+    odb_probe_tell(prober, &probe, shown, 0);
     free(outputs);
     free(list);
     free(nodes);
@@ -235,16 +256,19 @@ static enum odb_status hunt_get_inputs(struct bisection *b, int node, struct odb
                               .node = node,
                               .values = list,
                               .n_values = count,
-                              .outputs = outputs};
+                              .outputs = outputs,
+                              .judged = true};
     struct odb_error probe_err = ODB_ERROR_INIT;
-    bool bad = false;
     enum odb_status status = count ? odb_probe_run(&b->prober, &probe, &probe_err) : ODB_OK;
+    enum odb_verdict shown = odb_probe_verdict(status);
     if (status == ODB_OK)
-        status = hunt_judge(b, &probe, &bad, err);
+        status = hunt_judge(b, &probe, &shown, err);
     else if (status == ODB_CANCELLED)
         *err = probe_err;
     else
         status = ODB_OK;
+    if (count)
+        odb_probe_tell(&b->prober, &probe, shown, 0);
     for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
         if (!b->given[read[i]])
             b->given[read[i]] = odb_tensor_ref(odb_trace_value(b->trace, read[i]));
@@ -266,10 +290,19 @@ static enum odb_status hunt_segment_fails(struct bisection *b, const int *chain,
     struct odb_tensor *output = NULL;
     struct odb_error probe_err = ODB_ERROR_INIT;
     struct odb_value_report report = {0};
+    char what[240];
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, "segment from", chain[first],
+                                                      chain[n - 1], what, sizeof what),
+                              .node = chain[first],
+                              .nodes = nodes,
+                              .values = &value,
+                              .n_values = 1,
+                              .outputs = &output,
+                              .judged = true};
     for (size_t i = first; i < n; i++)
         nodes[chain[i]] = true;
-    enum odb_status status = hunt_segment(b, &b->prober, nodes, chain[first], "segment from", NULL,
-                                          &value, 1, &output, &probe_err);
+    enum odb_status status = odb_probe_run(&b->prober, &probe, &probe_err);
+    enum odb_verdict shown = odb_probe_verdict(status);
     *fails = false;
     if (status == ODB_OK)
         status = odb_judge_value(&b->judge, value, output, &report, err);
@@ -278,6 +311,8 @@ static enum odb_status hunt_segment_fails(struct bisection *b, const int *chain,
     else
         status = ODB_OK; /* no evidence: as if it passed, so the segment grows */
     *fails = odb_verdict_is_bad(report.verdict);
+    bisection_shows(&shown, report.verdict);
+    odb_probe_tell(&b->prober, &probe, shown, 0);
     odb_tensor_unref(output);
     free(nodes);
     return status;
@@ -357,6 +392,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
     struct hunt h = {.b = b, .signature = ODB_OK};
     struct odb_dag dag = hunt_dag(&h);
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    h.suspects = suspects;
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
     bisection_step_begin(b, "prefixes");
@@ -376,10 +412,13 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
         enum odb_verdict verdict = b->report->values[shown].verdict;
         struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
         culprit->segment[0] = first;
-        if (left > 1)
+        if (left > 1) {
             odb_report_warn(b->report, HUNT_REGION, left, first, last);
-        else
+        } else {
+            bisection_step_begin(b, "verify");
             status = bisection_verify(b, culprit, err);
+            bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+        }
     }
     free(suspects);
     hunt_dispose(&h);
@@ -413,6 +452,7 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     struct odb_dag dag = hunt_dag(&h);
     struct odb_error first_words = *err;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    h.suspects = suspects;
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
     bisection_step_begin(b, "prefixes");
@@ -433,8 +473,10 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         struct hunt_alone alone = {0};
         struct odb_error alone_err = ODB_ERROR_INIT;
         int value = bisection_output_of(b, last);
-        if (value >= 0)
+        if (value >= 0) {
             b->report->values[value].verdict = odb_probe_verdict(signature);
+            bisection_value(b, value);
+        }
         struct odb_culprit *culprit = bisection_accuse(
             b, last, value, signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
         culprit->reaches_output = true;
@@ -464,6 +506,7 @@ void bisection_hunt_refusal(struct bisection *b)
     struct odb_dag dag = hunt_dag(&h);
     struct odb_error ignored = ODB_ERROR_INIT;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
+    h.suspects = suspects;
     size_t probes = 0;
     int last = -1;
     char label[200];
@@ -508,6 +551,7 @@ enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         enum odb_answer answer;
         ODB_TRY(hunt_ask(&h, (int)n, &answer, err));
+        odb_hooks_progress(&b->options->hooks, "each", (int)n, n + 1, b->graph->n_nodes);
     }
     bisection_step_end(b, "each", "one submodel per node");
     hunt_accuse_first(b);
@@ -533,6 +577,7 @@ static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_e
             continue;
         b->report->values[v] = alone.reports[v];
         status = odb_judge_value(&b->judge, v, alone.out[o], &b->report->values[v], err);
+        bisection_value(b, v);
         if (b->report->values[v].culprit && guilty < 0)
             guilty = v;
     }
@@ -546,10 +591,12 @@ static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_e
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 {
     bisection_step_begin(b, "isolated");
-    for (size_t n = 0; n < b->graph->n_nodes; n++)
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
         if (bisection_output_of(b, (int)n) >= 0 && !b->trace->why[n] &&
             !odb_cpu_random(b->trace->cpu, (int)n))
             ODB_TRY(hunt_isolate(b, (int)n, err));
+        odb_hooks_progress(&b->options->hooks, "isolated", (int)n, n + 1, b->graph->n_nodes);
+    }
     bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
     return ODB_OK;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/probe.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "engine/clock.h"
+#include "engine/hooks.h"
 
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
@@ -30,7 +32,28 @@ enum odb_verdict odb_probe_verdict(enum odb_status status)
     return status == ODB_OK          ? ODB_VERDICT_PASS
            : status == ODB_E_CRASH   ? ODB_VERDICT_CRASH
            : status == ODB_E_TIMEOUT ? ODB_VERDICT_TIMEOUT
+           : status == ODB_CANCELLED ? ODB_VERDICT_UNTESTED
                                      : ODB_VERDICT_UNTESTABLE;
+}
+
+static size_t probe_put_node(const struct odb_graph *graph, int node, char *buf, size_t size)
+{
+    const struct odb_node *n = &graph->nodes[node];
+    int len = snprintf(buf, size, "#%d %s%s%s", node, n->op_type, n->name[0] ? " " : "", n->name);
+    return ODB_MIN((size_t)len, size - 1);
+}
+
+const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,
+                            char *buf, size_t size)
+{
+    size_t n = (size_t)snprintf(buf, size, "%s ", what);
+    n += probe_put_node(graph, first, buf + n, size - n);
+    if (last != first) {
+        n += (size_t)snprintf(buf + n, size - n, " to ");
+        n = ODB_MIN(n, size - 1);
+        probe_put_node(graph, last, buf + n, size - n);
+    }
+    return buf;
 }
 
 void odb_probe_drop(struct odb_probe *probe)
@@ -149,17 +172,17 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static void probe_tell(const struct odb_prober *prober, const struct odb_probe *probe, bool end,
-                       enum odb_status status)
+void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
+                    enum odb_verdict verdict, size_t remaining)
 {
-    if (!prober->hooks.event)
-        return;
-    struct odb_search_event event = {.what = end ? ODB_EVENT_PROBE_END : ODB_EVENT_PROBE_BEGIN,
-                                     .text = probe->what,
-                                     .node = probe->node,
-                                     .verdict = odb_probe_verdict(status),
-                                     .seconds = probe->seconds};
-    prober->hooks.event(prober->hooks.payload, &event);
+    odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
+                                                             .text = probe->what,
+                                                             .node = probe->node,
+                                                             .verdict = verdict,
+                                                             .remaining = remaining,
+                                                             .loads = probe->loads,
+                                                             .runs = probe->runs,
+                                                             .seconds = probe->seconds});
 }
 
 static enum odb_status probe_execute(struct odb_prober *prober, struct odb_probe *probe,
@@ -222,14 +245,24 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
 {
     struct probe_cut cut = {0};
     double start = odb_clock();
-    enum odb_status status = probe_cut_make(prober, probe, &cut, err);
-    probe_tell(prober, probe, false, ODB_OK);
+    struct odb_target_stats before = odb_target_stats(prober->target);
+    enum odb_status status = odb_hooks_cancelled(&prober->hooks, err);
+    if (status == ODB_OK)
+        status = probe_cut_make(prober, probe, &cut, err);
+    odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
+                                                             .text = probe->what,
+                                                             .node = probe->node,
+                                                             .remaining = probe->remaining});
     if (status == ODB_OK && load && cut.n_out)
         status = probe_load(prober, &cut, err);
     if (status == ODB_OK)
         status = probe_execute(prober, probe, &cut, err);
+    struct odb_target_stats after = odb_target_stats(prober->target);
     probe->seconds = odb_clock() - start;
-    probe_tell(prober, probe, true, status);
+    probe->loads = after.loads - before.loads;
+    probe->runs = after.runs - before.runs;
+    if (!probe->judged)
+        odb_probe_tell(prober, probe, odb_probe_verdict(status), probe->remaining);
     probe_cut_dispose(&cut);
     return status;
 }

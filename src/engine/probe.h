@@ -28,6 +28,10 @@ struct odb_probe {
     const int *values;               /* to read */
     size_t n_values;
     struct odb_tensor **outputs; /* [n_values]: refs owned by the caller, NULL where not had */
+    bool judged;                 /* the caller judges what is had, or what failing means, and then
+                                    says so with odb_probe_tell(), once after each run */
+    size_t remaining;            /* suspects that it is to divide; 0: none */
+    size_t loads, runs;          /* out: what it cost */
     double seconds;              /* out: load and run */
 };
 
@@ -40,12 +44,19 @@ void odb_prober_dispose(struct odb_prober *prober);
  * Values that no node makes are answered from feeds and initializers. */
 enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
                               struct odb_error *err) ODB_MUST_USE;
+/* Posts the end of a judged probe: what it showed, and how many suspects that leaves. */
+void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
+                    enum odb_verdict verdict, size_t remaining);
 /* Runs what is loaded once more, with the same feeds, into probe->outputs. */
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;
 
-/* crash, timeout, or untestable: what a failed probe means. */
+/* pass, crash, timeout, untested (cancelled), untestable: what the status of a probe means. */
 enum odb_verdict odb_probe_verdict(enum odb_status status);
+
+/* "what #12 Conv conv1", or "what #12 Conv conv1 to #14 Relu relu1". Returns buf. */
+const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,
+                            char *buf, size_t size);
 
 void odb_probe_drop(struct odb_probe *probe); /* unrefs the outputs */
 

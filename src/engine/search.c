@@ -79,11 +79,27 @@ static int search_best(const struct odb_dag *dag, const bool *suspects, const bo
     return best;
 }
 
+size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, int node,
+                         enum odb_answer answer, bool *left)
+{
+    bool *above = odb_new_n(bool, dag->n);
+    size_t total = 0, count = 0;
+    search_ancestors(dag, node, above);
+    for (size_t i = 0; i < dag->n; i++) {
+        total += suspects[i];
+        count += suspects[i] && above[i] == (answer == ODB_ANSWER_BAD);
+    }
+    bool all = answer == ODB_ANSWER_UNTESTABLE || count == 0;
+    for (size_t i = 0; left && i < dag->n; i++)
+        left[i] = suspects[i] && (all || above[i] == (answer == ODB_ANSWER_BAD));
+    free(above);
+    return all ? total : count;
+}
+
 enum odb_status odb_search(const struct odb_dag *dag, bool *suspects, odb_oracle_fn oracle,
                            void *payload, size_t *probes, struct odb_error *err)
 {
     bool *closed = odb_new_n(bool, dag->n); /* asked before, or tells nothing */
-    bool *above = odb_new_n(bool, dag->n);
     enum odb_status status = ODB_OK;
     *probes = 0;
     for (;;) {
@@ -102,16 +118,8 @@ enum odb_status odb_search(const struct odb_dag *dag, bool *suspects, odb_oracle
         if (status != ODB_OK)
             break;
         ++*probes;
-        if (answer == ODB_ANSWER_UNTESTABLE)
-            continue;
-        search_ancestors(dag, node, above);
-        size_t left = 0;
-        for (size_t i = 0; i < dag->n; i++)
-            left += suspects[i] && above[i] == (answer == ODB_ANSWER_BAD);
-        for (size_t i = 0; left && i < dag->n; i++) /* an answer that clears all contradicts */
-            suspects[i] = suspects[i] && above[i] == (answer == ODB_ANSWER_BAD);
+        odb_search_narrow(dag, suspects, node, answer, suspects);
     }
     free(closed);
-    free(above);
     return status;
 }

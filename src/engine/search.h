@@ -24,6 +24,11 @@ struct odb_dag {
 typedef enum odb_status (*odb_oracle_fn)(void *payload, int node, enum odb_answer *answer,
                                          struct odb_error *err);
 
+/* The suspects that are left once node has this answer; left may be NULL or suspects itself. An
+ * answer that would clear all contradicts the others, and leaves them all. Returns their number. */
+size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, int node,
+                         enum odb_answer answer, bool *left);
+
 /* Narrows suspects, which holds the culprit on entry: the ancestors of a node known to be bad, that
  * node included. As in git bisect, a bad answer leaves the node's ancestors, a good one clears
  * them; the node asked next is the one that halves the suspects best. On return one suspect is

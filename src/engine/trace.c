@@ -2,13 +2,14 @@
 #include "engine/trace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "compare/metrics.h"
-#include "engine/bisect.h"
 #include "engine/clock.h"
+#include "engine/hooks.h"
 
 #define TRACE_NOISY_RUNS 3
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
@@ -86,14 +87,8 @@ struct trace_run {
 
 static void trace_progress(const struct trace_run *run, int node)
 {
-    if (!run->hooks->event)
-        return;
-    struct odb_search_event event = {.what = ODB_EVENT_PROGRESS,
-                                     .text = run->phase,
-                                     .node = node,
-                                     .done = (size_t)node + 1,
-                                     .total = run->trace->model->graph->n_nodes};
-    run->hooks->event(run->hooks->payload, &event);
+    odb_hooks_progress(run->hooks, run->phase, node, (size_t)node + 1,
+                       run->trace->model->graph->n_nodes);
 }
 
 static enum odb_status trace_after_ref(void *payload, int node, enum odb_status status,
@@ -120,6 +115,7 @@ trace_walk(struct trace_run *run, enum odb_precision precision, uint64_t seed, b
            enum odb_status (*after)(void *, int, enum odb_status, struct odb_error *),
            struct odb_error *err)
 {
+    odb_hooks_phase(run->hooks, run->phase, run->trace->model->graph->n_nodes);
     trace_feed(run->trace, run->values);
     struct odb_cpu_run cpu_run = {.precision = precision,
                                   .seed = seed,
@@ -243,8 +239,10 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
 static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error *err)
 {
     const struct odb_graph *graph = trace->model->graph;
+    char phase[40];
     struct trace_run run = {trace, odb_new_n(struct odb_tensor *, graph->n_values), &trace->hooks,
-                            "noise"};
+                            phase};
+    snprintf(phase, sizeof phase, "noisy run %d", trace->noisy_runs + 1);
     enum odb_status status =
         trace_walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,
                    trace_after_noisy, err);
@@ -253,6 +251,8 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
     free(run.values);
     if (status == ODB_OK)
         trace->noisy_runs++;
+    if (trace->phase)
+        odb_hooks_phase(&trace->hooks, trace->phase, 0);
     return status;
 }
 

@@ -57,6 +57,8 @@ struct odb_trace {
                                       Inf: golden is all zero where honest results are not */
     int noisy_runs;                /* made so far, three at most */
     struct odb_search_hooks hooks; /* of whoever judges by it now: noisy runs take long */
+    const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
+                                      NULL: nothing */
     double seconds;
 };
 

@@ -196,6 +196,106 @@ static void test_bisect__crash_without_reference_is_named(void **state)
     }
 }
 
+/* What a search told of itself. */
+struct listener {
+    struct {
+        int value;
+        enum odb_verdict verdict;
+        bool local;
+    } values[64];
+    size_t n_values;
+    char probes[2048]; /* "BEGIN text\n", "END text: verdict\n" */
+    size_t remaining;  /* of the last probe among suspects */
+    size_t loads, runs;
+    char phases[512];  /* "reference,golden," */
+};
+
+static void listener_probe(struct listener *l, const struct odb_search_event *event)
+{
+    size_t used = strlen(l->probes);
+    bool end = event->what == ODB_EVENT_PROBE_END;
+    snprintf(l->probes + used, sizeof l->probes - used, end ? "%s: %s\n" : "%s?\n", event->text,
+             odb_verdict_name(event->verdict));
+    if (event->remaining)
+        l->remaining = event->remaining;
+    l->loads += event->loads;
+    l->runs += event->runs;
+}
+
+static void listener_event(void *payload, const struct odb_search_event *event)
+{
+    struct listener *l = payload;
+    size_t used = strlen(l->phases);
+    assert_non_null(event->text);
+    if (event->what == ODB_EVENT_PHASE)
+        snprintf(l->phases + used, sizeof l->phases - used, "%s,", event->text);
+    else if (event->what == ODB_EVENT_PROBE_BEGIN || event->what == ODB_EVENT_PROBE_END)
+        listener_probe(l, event);
+    if (event->what != ODB_EVENT_VALUE)
+        return;
+    assert_true(l->n_values < ODB_COUNT(l->values));
+    assert_int_equal(event->report->verdict, event->verdict);
+    l->values[l->n_values].value = event->value;
+    l->values[l->n_values].verdict = event->verdict;
+    l->values[l->n_values++].local = event->report->local_noise.known;
+}
+
+/* Searches the chain with a listener for a target that scales n1. */
+static void listener_search(struct listener *l, struct search *s, enum odb_strategy strategy)
+{
+    *l = (struct listener){.n_values = 0};
+    s->model = models_take(search_chain());
+    s->feed = (struct odb_feed){.value = models_value(s->model, "x"), .tensor = search_ramp()};
+    s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target = "fault:scale,node=n1,amount=0.01@cpu",
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .strategy = strategy,
+                                         .hooks = {listener_event, NULL, l}};
+    help_find_serve();
+    MODELS_OK(odb_bisect(&s->report, s->model, &s->feeds, &options, &why));
+    assert_int_equal(search_only(s)->node, 1);
+}
+
+/* The output of the plain run first, then every value from the top, with local numbers on its
+ * second time. */
+static void test_bisect__values_are_told_as_they_are_judged(void **state)
+{
+    struct listener l;
+    struct search s;
+    listener_search(&l, &s, ODB_STRATEGY_AUTO);
+    static const char *const names[] = {"y", "h", "h", "q", "q", "y", "y", "y"};
+    static const bool local[] = {false, false, true, false, true, false, true, true};
+    assert_int_equal(l.n_values, ODB_COUNT(names));
+    for (size_t i = 0; i < l.n_values; i++) {
+        assert_int_equal(l.values[i].value, models_value(s.model, names[i]));
+        assert_int_equal(l.values[i].verdict,
+                         *names[i] == 'h' ? ODB_VERDICT_PASS : ODB_VERDICT_FAIL);
+        assert_int_equal(l.values[i].local, local[i]);
+    }
+    assert_string_equal(l.phases, "reference,golden,plain run 1,noisy run 1,plain run 1,"
+                                  "plain run 2,probed run,replay,verify,third opinion,");
+    const char *want = "the whole model?\nthe whole model: fail\n"
+                       "the whole model again?\nthe whole model again: fail\n"
+                       "all values probed?\nall values probed: fail\n"
+                       "alone: #1 Mul n1?\nalone: #1 Mul n1: fail\n";
+    assert_memory_equal(l.probes, want, strlen(want)); /* and maybe a third opinion */
+    assert_true(l.loads >= s.report->target_loads && l.runs >= s.report->target_runs);
+    search_close(&s);
+}
+
+static void test_bisect__probes_say_how_many_suspects_are_left(void **state)
+{
+    struct listener l;
+    struct search s;
+    listener_search(&l, &s, ODB_STRATEGY_PREFIX);
+    assert_non_null(strstr(l.probes, "prefix up to #1 Mul n1: fail\n"));
+    assert_non_null(strstr(l.probes, "prefix up to #0 Tanh n0: pass\n"));
+    assert_int_equal(l.remaining, 1);
+    assert_non_null(strstr(l.phases, "prefixes,verify,"));
+    search_close(&s);
+}
+
 /* Cancels as soon as the phase begins that is looked for. */
 struct stopper {
     const char *phase;
@@ -215,8 +315,8 @@ static bool stopper_cancelled(void *payload)
 
 static void test_bisect__every_long_phase_can_be_cancelled(void **state)
 {
-    static const char *const phases[] = {"reference", "golden", "plain run", "noise", "probed run",
-                                         "replay"};
+    static const char *const phases[] = {"reference",   "golden",     "plain run 1", "plain run 2",
+                                         "noisy run 1", "probed run", "replay",      "verify"};
     for (size_t i = 0; i < ODB_COUNT(phases); i++) {
         struct stopper stopper = {.phase = phases[i]};
         struct odb_error err = ODB_ERROR_INIT;
@@ -245,6 +345,8 @@ int main(void)
         cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
         cmocka_unit_test(test_bisect__nan_is_called_nan_by_every_strategy),
         cmocka_unit_test(test_bisect__crash_without_reference_is_named),
+        cmocka_unit_test(test_bisect__values_are_told_as_they_are_judged),
+        cmocka_unit_test(test_bisect__probes_say_how_many_suspects_are_left),
         cmocka_unit_test(test_bisect__every_long_phase_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
