@@ -23,6 +23,7 @@
 #include "engine/clock.h"
 #include "engine/hooks.h"
 
+#define BISECT_GOLDEN "cpu:f64"
 #define BISECT_VERIFY_MOST 16 /* culprits that are verified one by one */
 #define BISECT_SAME_FACTOR 4  /* failing errors within this factor reproduce each other */
 
@@ -37,6 +38,12 @@ void bisection_phase(struct bisection *b, const char *phase, size_t total)
 void bisection_value(struct bisection *b, int value)
 {
     odb_hooks_value(&b->options->hooks, b->graph, value, &b->report->values[value]);
+}
+
+void bisection_keep(struct bisection *b, int value, struct odb_tensor *t)
+{
+    odb_tensor_unref(b->report->given[value]);
+    b->report->given[value] = odb_tensor_ref(t);
 }
 
 void bisection_step_begin(struct bisection *b, const char *phase)
@@ -108,15 +115,18 @@ struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
-static enum odb_status bisect_expect(const char *name, enum odb_precision *out,
-                                     struct odb_error *err)
+enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,
+                                         struct odb_trace_options *out, struct odb_error *err)
 {
+    const char *golden = options->golden ? options->golden : BISECT_GOLDEN;
     char spec[32];
-    *out = ODB_PREC_NATIVE;
-    if (!name)
+    *out = (struct odb_trace_options){.seed = options->seed, .hooks = options->hooks};
+    ODB_TRY(odb_precision_parse(&out->reference, options->reference, err));
+    ODB_TRY(odb_precision_parse(&out->golden, golden, err));
+    if (!options->expect)
         return ODB_OK;
-    snprintf(spec, sizeof spec, "cpu:%s", name);
-    return odb_precision_parse(out, spec, err);
+    snprintf(spec, sizeof spec, "cpu:%s", options->expect);
+    return odb_precision_parse(&out->expect, spec, err);
 }
 
 /* Reference outputs that say little: constant, or not finite. */
@@ -183,11 +193,9 @@ static void bisect_start(struct bisection *b)
 
 static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
 {
-    struct odb_trace_options how = {.seed = b->options->seed, .hooks = b->options->hooks};
+    struct odb_trace_options how;
     const struct odb_graph *graph = b->graph;
-    ODB_TRY(odb_precision_parse(&how.reference, b->options->reference, err));
-    ODB_TRY(odb_precision_parse(&how.golden, b->report->golden, err));
-    ODB_TRY(bisect_expect(b->options->expect, &how.expect, err));
+    ODB_TRY(odb_bisect_trace_options(b->options, &how, err));
     b->step_start = odb_clock();
     b->trace = b->options->trace;
     if (!b->trace)
@@ -276,6 +284,7 @@ static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict 
         int v = b->outputs[o];
         ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
         b->report->values[v] = b->verdicts[o];
+        bisection_keep(b, v, b->plain[o]);
         bisection_value(b, v);
         bisection_shows(shown, b->verdicts[o].verdict);
     }
@@ -423,6 +432,8 @@ static void bisect_keep_given(struct bisection *b, struct odb_tensor **values)
     for (size_t v = 0; v < b->graph->n_values; v++) {
         if (!values[v])
             continue;
+        if (!b->report->given[v]) /* of outputs the plain run's are judged */
+            bisection_keep(b, (int)v, values[v]);
         odb_tensor_unref(b->given[v]);
         b->given[v] = values[v];
         values[v] = NULL;
@@ -686,7 +697,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     *out = report;
     report->feeds = feeds;
     report->reference = odb_xstrdup(options->reference);
-    report->golden = odb_xstrdup(options->golden ? options->golden : "cpu:f64");
+    report->golden = odb_xstrdup(options->golden ? options->golden : BISECT_GOLDEN);
     report->target = odb_xstrdup(options->target);
     report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
     report->expect = options->expect;

@@ -57,6 +57,7 @@ struct odb_search_hooks {
 };
 
 struct odb_trace;
+struct odb_trace_options;
 
 struct odb_bisect_options {
     const char *reference; /* spec: cpu in one of its precisions */
@@ -70,6 +71,11 @@ struct odb_bisect_options {
                                 feeds, reference and expect; NULL: made here, once per search */
     struct odb_search_hooks hooks;
 };
+
+/* How a search makes its trace. */
+enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,
+                                         struct odb_trace_options *out,
+                                         struct odb_error *err) ODB_MUST_USE;
 
 /* Runs the search. The report is complete on ODB_OK; on ODB_CANCELLED and on executor failures it
  * holds what was known by then (and is still the caller's to free). *out is never NULL unless

@@ -42,6 +42,8 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
 void bisection_phase(struct bisection *b, const char *phase, size_t total);
 /* Tells whoever looks on what the report says of a value. */
 void bisection_value(struct bisection *b, int value);
+/* Into the report: what the target made of a value that is judged. */
+void bisection_keep(struct bisection *b, int value, struct odb_tensor *t);
 /* What a probe shows: shown becomes the first verdict that is bad. */
 void bisection_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */

@@ -91,6 +91,7 @@ static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *p
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&b->judge, v, probe->outputs[i], &report, err));
         b->report->values[v] = report;
+        bisection_keep(b, v, probe->outputs[i]);
         bisection_value(b, v);
         bisection_shows(shown, report.verdict);
         odb_tensor_unref(b->given[v]);
@@ -577,6 +578,7 @@ static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_e
             continue;
         b->report->values[v] = alone.reports[v];
         status = odb_judge_value(&b->judge, v, alone.out[o], &b->report->values[v], err);
+        bisection_keep(b, v, alone.out[o]);
         bisection_value(b, v);
         if (b->report->values[v].culprit && guilty < 0)
             guilty = v;

@@ -21,7 +21,9 @@ struct odb_report *odb_report_new(const struct odb_model *model)
 {
     struct odb_report *report = odb_new(struct odb_report);
     report->model = model;
-    report->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
+    report->n_values = model->graph->n_values;
+    report->values = odb_new_n(struct odb_value_report, report->n_values + 1);
+    report->given = odb_new_n(struct odb_tensor *, report->n_values);
     return report;
 }
 
@@ -35,6 +37,8 @@ void odb_report_free(struct odb_report *report)
         free(report->steps.items[i].why);
     for (size_t i = 0; i < report->culprits.n; i++)
         free(report->culprits.items[i].text);
+    for (size_t v = 0; v < report->n_values; v++)
+        odb_tensor_unref(report->given[v]);
     free(report->warnings.items);
     free(report->steps.items);
     free(report->culprits.items);
@@ -43,6 +47,7 @@ void odb_report_free(struct odb_report *report)
     free(report->golden);
     free(report->tolerance);
     free(report->values);
+    free(report->given);
     free(report->failure);
     free(report->target_description);
     free(report);

@@ -87,7 +87,10 @@ struct odb_report {
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(struct odb_search_step) steps;
     ODB_VEC(struct odb_culprit) culprits;
-    struct odb_value_report *values; /* owned; [graph->n_values] */
+    struct odb_value_report *values; /* owned; [n_values] */
+    struct odb_tensor **given;       /* owned refs; [n_values] what the target made, that values[]
+                                        judges; NULL: not had */
+    size_t n_values;                 /* of the main graph */
     size_t n_unsupported;            /* nodes without a reference kernel */
     size_t target_loads, target_runs;
     double seconds, reference_seconds, target_seconds;

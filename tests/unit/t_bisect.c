@@ -284,6 +284,28 @@ static void test_bisect__values_are_told_as_they_are_judged(void **state)
     search_close(&s);
 }
 
+/* Whatever has a verdict that needs a tensor has that tensor, and feeds are not among them. */
+static void test_bisect__what_was_judged_is_kept(void **state)
+{
+    static const enum odb_strategy all[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                            ODB_STRATEGY_ISOLATED, ODB_STRATEGY_EACH};
+    for (size_t i = 0; i < ODB_COUNT(all); i++) {
+        struct search s;
+        search_run(&s, search_chain(), search_ramp(), "fault:scale,node=n1,amount=0.01@cpu",
+                   all[i]);
+        assert_int_equal(search_only(&s)->node, 1);
+        for (size_t v = 0; v < s.report->n_values; v++)
+            assert_int_equal(s.report->given[v] != NULL,
+                             s.report->values[v].verdict != ODB_VERDICT_UNTESTED);
+        assert_null(s.report->given[s.feed.value]);
+        const struct odb_tensor *q = s.report->given[models_value(s.model, "q")];
+        assert_non_null(q);
+        double h = tanh(-1.5);
+        assert_true(fabs(odb_tensor_f64(q, 0) - 1.01 * h * h) < 1e-5);
+        search_close(&s);
+    }
+}
+
 static void test_bisect__probes_say_how_many_suspects_are_left(void **state)
 {
     struct listener l;
@@ -346,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_bisect__nan_is_called_nan_by_every_strategy),
         cmocka_unit_test(test_bisect__crash_without_reference_is_named),
         cmocka_unit_test(test_bisect__values_are_told_as_they_are_judged),
+        cmocka_unit_test(test_bisect__what_was_judged_is_kept),
         cmocka_unit_test(test_bisect__probes_say_how_many_suspects_are_left),
         cmocka_unit_test(test_bisect__every_long_phase_can_be_cancelled),
     };
