@@ -42,37 +42,9 @@ static enum odb_status stats_gather(double **out, size_t *n, struct odb_stats *s
     return ODB_OK;
 }
 
-/* The element that sorting would put at k; elements before it are then not greater, those behind
- * not smaller. */
-static double stats_select(double *v, size_t n, size_t k)
-{
-    size_t lo = 0, hi = n - 1;
-    while (lo < hi) {
-        double pivot = v[lo + (hi - lo) / 2];
-        size_t i = lo, j = hi;
-        for (;;) {
-            while (v[i] < pivot)
-                i++;
-            while (v[j] > pivot)
-                j--;
-            if (i >= j)
-                break;
-            double swap = v[i];
-            v[i++] = v[j];
-            v[j--] = swap;
-        }
-        /* v[lo..j] <= pivot <= v[j+1..hi] */
-        if (k <= j)
-            hi = j;
-        else
-            lo = j + 1;
-    }
-    return v[k];
-}
-
 static double stats_median(double *v, size_t n)
 {
-    double upper = stats_select(v, n, n / 2);
+    double upper = odb_stats_select(v, n, n / 2);
     if (n % 2)
         return upper;
     double lower = v[0];
@@ -107,6 +79,32 @@ static void stats_moments(struct odb_stats *s, const double *v, size_t n)
     s->mean = (double)(mean * scale);
     s->rms = (double)(sqrtl(squares / n) * scale);
     s->std = (double)(sqrtl(deviations / n) * scale);
+}
+
+double odb_stats_select(double *v, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        double pivot = v[lo + (hi - lo) / 2];
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (v[i] < pivot)
+                i++;
+            while (v[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            double swap = v[i];
+            v[i++] = v[j];
+            v[j--] = swap;
+        }
+        /* v[lo..j] <= pivot <= v[j+1..hi] */
+        if (k <= j)
+            hi = j;
+        else
+            lo = j + 1;
+    }
+    return v[k];
 }
 
 enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t, struct odb_error *err)

@@ -26,4 +26,8 @@ enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
 enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
                               const struct odb_tensor *t, struct odb_error *err) ODB_MUST_USE;
 
+/* The number that sorting would put at k < n, none being NaN. Reorders v: those before k are then
+ * not greater, those behind it not smaller. */
+double odb_stats_select(double *v, size_t n, size_t k);
+
 #endif
