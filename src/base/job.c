@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/job.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct odb_job {
+    void (*done)(void *payload);
+    void *payload;
+    void (*work)(void *arg);
+    void *arg;
+    pthread_t thread;
+    bool started;      /* and not collected; for the owner's thread only */
+    atomic_bool ended; /* the work is over */
+};
+
+static void *job_run(void *arg)
+{
+    struct odb_job *job = arg;
+    job->work(job->arg);
+    atomic_store(&job->ended, true);
+    job->done(job->payload);
+    return NULL;
+}
+
+struct odb_job *odb_job_new(void (*done)(void *payload), void *payload)
+{
+    struct odb_job *job = odb_new(struct odb_job);
+    job->done = done;
+    job->payload = payload;
+    return job;
+}
+
+void odb_job_free(struct odb_job *job)
+{
+    if (job && job->started)
+        pthread_join(job->thread, NULL);
+    free(job);
+}
+
+bool odb_job_start(struct odb_job *job, void (*work)(void *arg), void *arg)
+{
+    sigset_t all, before;
+    if (job->started)
+        return false;
+    job->work = work;
+    job->arg = arg;
+    atomic_store(&job->ended, false);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    job->started = pthread_create(&job->thread, NULL, job_run, job) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return job->started;
+}
+
+bool odb_job_busy(const struct odb_job *job)
+{
+    return job->started;
+}
+
+bool odb_job_collect(struct odb_job *job)
+{
+    if (!job->started || !atomic_load(&job->ended))
+        return false;
+    pthread_join(job->thread, NULL);
+    job->started = false;
+    return true;
+}

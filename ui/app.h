@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The screen as a whole: which views there are and where they stand, the line of messages, the
+ * prompt, and the one command that works in the background. What a key or a typed line does is
+ * always a command of the table.
+ */
+#ifndef ODB_UI_APP_H
+#define ODB_UI_APP_H
+
+#include <poll.h>
+
+#include "base/job.h"
+#include "command/command.h"
+#include "ui/keymap.h"
+#include "ui/prompt.h"
+#include "ui/strip.h"
+#include "ui/view.h"
+
+/* In the order of ODB_VIEWS. */
+enum ui_view_id {
+    UI_VIEW_NODES,
+    UI_VIEW_NODE,
+    UI_VIEW_TENSOR,
+    UI_VIEW_LOG,
+    UI_VIEW_REPORT,
+    UI_VIEW_OUTPUT,
+    UI_VIEW_HELP,
+    UI_VIEW_COUNT
+};
+
+/* A command on its way. */
+struct ui_running {
+    struct odb_command_call call;
+    char **argv; /* owned */
+    char *line;  /* owned: as given */
+    char *out;   /* owned: what it printed, warnings among it */
+    size_t out_size;
+    FILE *file;
+    enum odb_status status;
+    struct odb_error err;
+    unsigned long generation; /* of the session before it */
+    int at;
+};
+
+struct ui_app {
+    struct odb_console *console;       /* borrowed */
+    const struct odb_session *session; /* borrowed: console */
+    struct ui_terminal *terminal;      /* owned */
+    struct ui_prompt *prompt;          /* owned */
+    struct ui_keymap *keymap;          /* owned */
+    struct odb_job *job;               /* owned */
+    struct ui_running running;         /* what the job does */
+    int wake[2];                       /* pipe: other threads write, the loop reads */
+    atomic_bool woken;                 /* a byte is in the pipe */
+    struct ui_strip strip;
+
+    struct ui_view *views[UI_VIEW_COUNT]; /* owned */
+    enum ui_view_id stack[UI_VIEW_COUNT]; /* what lies over what; [0] is the nodes */
+    int depth;
+    enum ui_view_id focus; /* has the keys */
+
+    ODB_VEC(int) trail;   /* nodes that were left by a jump */
+    char *search;         /* owned: text of the last search; NULL: none */
+    size_t search_origin; /* row where the search that is being typed began */
+    enum { UI_ASK_COMMAND, UI_ASK_SEARCH, UI_ASK_FILTER } asking;
+    char *filter_before;  /* owned: of the filter that is being typed */
+    char *message;        /* owned: the line above the hints */
+    enum ui_style message_style;
+    ODB_VEC(char *) queue; /* owned lines to be given one after the other */
+    double last_frame;     /* of odb_clock() */
+    bool dirty, quit, frozen /* clock: tests compare screens */;
+};
+
+/* --- app.c ------------------------------------------------------------------------------------ */
+
+/* Gives a command line; {node} and {value} in it are what is under the cursor. */
+void ui_app_command(struct ui_app *app, const char *line);
+void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...) ODB_PRINTF(3, 4);
+/* Brings a view to the top and gives it the keys. */
+void ui_app_open(struct ui_app *app, enum ui_view_id id);
+/* Closes the view on top; false when only the nodes are left. */
+bool ui_app_back(struct ui_app *app);
+/* The view that has the keys. */
+struct ui_view *ui_app_view(const struct ui_app *app);
+/* What is under the cursor of the view with the keys. Takes the session's lock. */
+struct ui_subject ui_app_subject(const struct ui_app *app);
+/* The node selected in the list, ODB_NO_NODE when it is empty. */
+int ui_app_node(const struct ui_app *app);
+/* Selects a node in the list, and remembers where it was. */
+void ui_app_jump(struct ui_app *app, int node);
+bool ui_app_busy(const struct ui_app *app);
+/* Seconds that a clock shows; 0 where tests want the same screen every time. */
+double ui_app_seconds(const struct ui_app *app, double seconds);
+
+/* --- layout.c --------------------------------------------------------------------------------- */
+
+/* Draws a frame and sends it. */
+void ui_layout_draw(struct ui_app *app);
+/* The view at a place of the screen, NULL where none is; *row: of its area. */
+struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row);
+
+/* --- actions.c -------------------------------------------------------------------------------- */
+
+/* Does what a row of screen.def says: struct odb_console's screen function. */
+enum odb_status ui_action(void *app, struct odb_command_call *call, struct odb_error *err);
+
+/* --- ui.c ------------------------------------------------------------------------------------- */
+
+/* An odb_screen_fn. */
+enum odb_status ui_main(struct odb_console *console, const char *const *commands,
+                        size_t n_commands, struct odb_error *err);
+
+#endif

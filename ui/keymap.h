@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which key gives which command in which view. The bindings are text, share/onnxdbgrc, built into
+ * the program; the user's file comes on top. Help and hints read what is bound.
+ */
+#ifndef ODB_UI_KEYMAP_H
+#define ODB_UI_KEYMAP_H
+
+#include "command/command.h"
+#include "ui/key.h"
+
+struct ui_binding {
+    char *view; /* owned: name of a view, or "all" */
+    int key;
+    char *command; /* owned */
+    char *hint;    /* owned: one word for the line at the bottom; NULL: none */
+};
+
+struct ui_keymap {
+    ODB_VEC(struct ui_binding) bindings;
+};
+
+/* The built-in keys, and those of $XDG_CONFIG_HOME/onnxdbg/onnxdbgrc (~/.config/…) on top, where
+ * there is one. ODB_E_USAGE names the line that is wrong. */
+enum odb_status ui_keymap_load(struct ui_keymap **out, struct odb_error *err) ODB_MUST_USE;
+void ui_keymap_free(struct ui_keymap *keymap); /* NULL is fine */
+
+/* Adds what a text of lines `bind VIEW KEY COMMAND  # hint` says; name stands in messages. A key
+ * that is bound already in the view is bound anew. */
+enum odb_status ui_keymap_read(struct ui_keymap *keymap, const char *name, const char *text,
+                               struct odb_error *err) ODB_MUST_USE;
+/* The view's own binding, else that of "all"; NULL when the key has none. Borrowed. */
+const struct ui_binding *ui_keymap_find(const struct ui_keymap *keymap, const char *view, int key);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A view is a list of rows, whatever it shows: nodes, the parts of one node, numbers, probes, text.
+ * It says how many rows there are and draws one when asked, so a model of 50,000 nodes costs what
+ * is on the screen. Moving, scrolling and searching are the same for all (list.c); what is special
+ * about a view is its row of functions.
+ *
+ * Views read a const session, and change it only by giving commands. The session's lock is held
+ * while rows, draw_row, header, matches and subject are called, and by nobody else.
+ */
+#ifndef ODB_UI_VIEW_H
+#define ODB_UI_VIEW_H
+
+#include "command/command.h"
+#include "ui/draw.h"
+
+struct ui_app;
+struct ui_view;
+
+/* What is under the cursor; ODB_NO_NODE and ODB_NO_VALUE where nothing is. */
+struct ui_subject {
+    int node, value;
+};
+
+/* What becomes of a command that was offered to a view. */
+enum ui_answer { UI_NOT_MINE, UI_DONE, UI_FAILED };
+
+struct ui_view_ops {
+    const char *name; /* in `view NAME` and in the key file */
+    size_t size;      /* of the view's own struct, which begins with a struct ui_view */
+    bool wraps;       /* rows are text: there is nothing to the right of the screen */
+    /* All are optional but title, rows and draw_row. */
+    void (*open)(struct ui_view *view);
+    void (*close)(struct ui_view *view);
+    void (*title)(const struct ui_view *view, struct odb_buf *out);
+    /* Before each frame, without the lock: to fetch what a frame needs, to follow the selection of
+     * the nodes. cols: of the area that it will be drawn into. */
+    void (*prepare)(struct ui_view *view, int cols);
+    /* Rows above the list that do not scroll: drawn when area is not NULL; returns how many. */
+    int (*header)(const struct ui_view *view, const struct ui_area *area, int rows);
+    size_t (*rows)(const struct ui_view *view);
+    void (*draw_row)(const struct ui_view *view, size_t row, const struct ui_area *area);
+    bool (*matches)(const struct ui_view *view, size_t row, const char *text);
+    void (*subject)(const struct ui_view *view, struct ui_subject *out);
+    /* A command of screen.def that means something of its own here. Without the lock. */
+    enum ui_answer (*act)(struct ui_view *view, const struct odb_command_call *call,
+                          struct odb_error *err);
+};
+
+struct ui_view {
+    const struct ui_view_ops *ops;
+    struct ui_app *app; /* borrowed */
+    size_t selected, top;
+    int left;   /* columns that are scrolled out */
+    int height; /* rows of the list as drawn last */
+    int header; /* rows above it */
+};
+
+/* Lists of strings that contain another: capitals count only if the needle has any. */
+bool ui_text_matches(const char *text, const char *needle);
+
+/* --- list.c ----------------------------------------------------------------------------------- */
+
+void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused);
+/* Selects a row, as near to it as there is one. */
+void ui_list_select(struct ui_view *view, size_t row);
+/* The next row from where the selection is that matches, going on at the other end; direction 1 or
+ * -1; first: the selected row may be it. False when there is none. */
+bool ui_list_find(struct ui_view *view, const char *text, int direction, bool first);
+/* Moves and scrolls; UI_NOT_MINE for any other command. */
+enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *call,
+                           struct odb_error *err);
+
+/* --- the views -------------------------------------------------------------------------------- */
+
+extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
+    ui_report_view, ui_output_view, ui_help_view;
+
+/* nodes.c */
+void ui_nodes_goto(struct ui_view *view, int node);
+void ui_nodes_filter(struct ui_view *view, const char *text);
+const char *ui_nodes_filter_text(const struct ui_view *view);
+/* tensor.c: another value is shown from now on. */
+void ui_tensor_show(struct ui_view *view, int value);
+/* text.c: other text is shown from now on; label is its title. */
+void ui_output_show(struct ui_view *view, const char *label, const char *text);
+
+#endif
