@@ -8,20 +8,26 @@
 
 #include <stddef.h>
 
-/* A code point, or one of these; either with the mark of Alt. Control keys are code points 1-26. */
+/* A code point, or one of these; either with the mark of Alt. Control keys are code points 1-31:
+ * Tab is 9, Esc is 27, and Enter is 13 (a line feed is read as Enter too). Backspace is a key of
+ * its own, whatever the terminal sends for it. */
 enum {
     UI_KEY_NONE,
+    UI_KEY_TAB = 9,
+    UI_KEY_ENTER = 13,
+    UI_KEY_ESC = 27,
     UI_KEY_FIRST = 0x200000,
-#define UI_KEY(id, name) UI_KEY_##id,
+#define UI_KEY(id, ...) UI_KEY_##id,
 #include "ui/key.def"
 #undef UI_KEY
     UI_KEY_LAST,
     UI_KEY_ALT = 0x400000
 };
 
-/* UI_KEY_NONE when there is no key of this name. */
+/* UI_KEY_NONE when there is no key of this name. Names longer than one character may be written in
+ * small or capital letters. */
 int ui_key_parse(const char *name);
-/* Writes the name; returns buf. */
+/* Writes the name, which parses to the same key; returns buf. */
 const char *ui_key_name(int key, char *buf, size_t size);
 
 #endif

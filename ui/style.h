@@ -6,6 +6,8 @@
 #ifndef ODB_UI_STYLE_H
 #define ODB_UI_STYLE_H
 
+#include <stdbool.h>
+
 enum ui_style {
 #define UI_STYLE(id, ...) UI_STYLE_##id,
 #include "ui/style.def"
@@ -20,5 +22,18 @@ enum ui_glyph {
 #undef UI_GLYPH
     UI_GLYPH_COUNT
 };
+
+/* What a terminal is told. Colours: -1 is the terminal's own. */
+struct ui_look {
+    int fg, bg;
+    bool bold, dim, reverse, underline;
+};
+
+/* How a style looks on a terminal of so many colours (as in struct ui_terminal) where another lies
+ * under it: that one's attributes stay, and its background unless the style has one. */
+struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors);
+
+/* One cell wide, in UTF-8 or ASCII. Static. */
+const char *ui_glyph_text(enum ui_glyph glyph, bool unicode);
 
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/style.h"
+
+#include <string.h>
+
+/* Columns of style.def. */
+enum style_depth { STYLE_8, STYLE_256, STYLE_RGB, STYLE_DEPTHS };
+
+static const struct style_row {
+    struct {
+        int fg, bg;
+    } color[STYLE_DEPTHS];
+    const char *attributes, *mono;
+} style_rows[UI_STYLE_COUNT] = {
+#define UI_STYLE(id, fg8, bg8, fg256, bg256, rgb_fg, rgb_bg, attributes, mono)                     \
+    [UI_STYLE_##id] = {                                                                            \
+        {{fg8, bg8}, {fg256, bg256}, {rgb_fg, rgb_bg}}, attributes, mono},
+#include "ui/style.def"
+#undef UI_STYLE
+};
+
+static const struct {
+    const char *text, *ascii;
+} style_glyphs[UI_GLYPH_COUNT] = {
+#define UI_GLYPH(id, text, ascii) [UI_GLYPH_##id] = {text, ascii},
+#include "ui/glyph.def"
+#undef UI_GLYPH
+};
+
+struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors)
+{
+    const struct style_row *row = &style_rows[style], *below = &style_rows[under];
+    struct ui_look look = {.fg = -1, .bg = -1};
+    if (colors > 0) {
+        enum style_depth depth = colors > 256 ? STYLE_RGB : colors == 256 ? STYLE_256 : STYLE_8;
+        look.fg = row->color[depth].fg;
+        look.bg = row->color[depth].bg;
+        int fg = below->color[depth].fg, bg = below->color[depth].bg;
+        if (look.bg < 0 && bg >= 0) {
+            look.bg = bg;
+            /* Eight colours are too few for every pair of them to be readable. */
+            if (look.fg < 0 || depth == STYLE_8)
+                look.fg = fg;
+        }
+    }
+    const char *own = colors > 0 ? row->attributes : row->mono;
+    const char *beneath = colors > 0 ? below->attributes : below->mono;
+    look.bold = strchr(own, 'b') || strchr(beneath, 'b');
+    look.dim = strchr(own, 'd') || strchr(beneath, 'd');
+    look.reverse = strchr(own, 'r') || strchr(beneath, 'r');
+    look.underline = strchr(own, 'u') || strchr(beneath, 'u');
+    return look;
+}
+
+const char *ui_glyph_text(enum ui_glyph glyph, bool unicode)
+{
+    return unicode ? style_glyphs[glyph].text : style_glyphs[glyph].ascii;
+}
