@@ -69,12 +69,6 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
                                                          .seconds = odb_clock() - b->step_start});
 }
 
-void bisection_shows(enum odb_verdict *shown, enum odb_verdict verdict)
-{
-    if (!odb_verdict_is_bad(*shown) && odb_verdict_is_bad(verdict))
-        *shown = verdict;
-}
-
 int bisection_output_of(const struct bisection *b, int node)
 {
     const struct odb_node *n = &b->graph->nodes[node];
@@ -248,7 +242,7 @@ static enum odb_status bisect_compare_runs(struct bisection *b, struct odb_tenso
         }
         if (report.verdict != b->verdicts[o].verdict)
             bisection_accuse(b, b->graph->values[v].producer, v, ODB_KIND_NONDETERMINISTIC);
-        bisection_shows(shown, report.verdict);
+        odb_probe_shows(shown, report.verdict);
     }
     return ODB_OK;
 }
@@ -286,7 +280,7 @@ static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict 
         b->report->values[v] = b->verdicts[o];
         bisection_keep(b, v, b->plain[o]);
         bisection_value(b, v);
-        bisection_shows(shown, b->verdicts[o].verdict);
+        odb_probe_shows(shown, b->verdicts[o].verdict);
     }
     b->report->outputs_diverge = odb_verdict_is_bad(*shown);
     return ODB_OK;
@@ -321,7 +315,7 @@ static enum odb_status bisect_reproduces(const struct bisection *b,
         struct odb_value_report report = {0};
         const struct odb_value_report *plain = &b->verdicts[o];
         ODB_TRY(odb_judge_value(&b->judge, b->outputs[o], values[b->outputs[o]], &report, err));
-        bisection_shows(shown, report.verdict);
+        odb_probe_shows(shown, report.verdict);
         if (report.verdict != plain->verdict)
             *reproduces = false;
         if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
@@ -361,20 +355,6 @@ static void bisect_warn_identical(struct bisection *b, struct odb_tensor *const 
                         compared);
 }
 
-/* Values that a target can be asked for: named, and made by a node whose result can be compared. */
-static size_t bisect_probeable(const struct bisection *b, int *list)
-{
-    size_t n = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        const struct odb_value *value = &b->graph->values[v];
-        bool had = value->producer != ODB_NO_NODE && value->name[0] &&
-                   (value->is_output || value->n_consumers > 0);
-        if (had && b->trace->ref[v] && !b->drawn[v])
-            list[n++] = (int)v;
-    }
-    return n;
-}
-
 /* What the run with all values probed came to. */
 struct bisect_probed {
     struct odb_tensor **values; /* owned refs; [n_values] */
@@ -383,17 +363,14 @@ struct bisect_probed {
     bool reproduces; /* shows what the plain run shows */
 };
 
-/* Values to read in one run; outputs without a reference are read as well. */
+/* Values to read in one run: those that can be compared, and every output. */
 static size_t bisect_probed_list(const struct bisection *b, int *list)
 {
-    size_t n = bisect_probeable(b, list);
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        bool listed = false;
-        for (size_t i = 0; i < n; i++)
-            listed = listed || list[i] == b->outputs[o];
-        if (!listed)
-            list[n++] = b->outputs[o];
-    }
+    size_t n = 0;
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        if (odb_probe_wants(b->graph, b->trace, (int)v) &&
+            (b->trace->ref[v] || b->graph->values[v].is_output))
+            list[n++] = (int)v;
     return n;
 }
 
@@ -530,7 +507,8 @@ static void bisect_accumulated(struct bisection *b, int output)
 static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
 {
     bisection_step_begin(b, "replay");
-    ODB_TRY(odb_blame(&b->judge, b->given, b->report->values, &b->options->hooks, err));
+    ODB_TRY(odb_blame(&b->judge, 0, (int)b->graph->n_nodes, b->given, b->report->values,
+                      &b->options->hooks, err));
     bisection_step_end(b, "blame", "each operator replayed on the target's own inputs");
     for (size_t o = 0; o < b->n_outputs; o++) { /* what the model as it is gives counts */
         struct odb_value_report *value = &b->report->values[b->outputs[o]];

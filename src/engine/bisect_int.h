@@ -44,8 +44,6 @@ void bisection_phase(struct bisection *b, const char *phase, size_t total);
 void bisection_value(struct bisection *b, int value);
 /* Into the report: what the target made of a value that is judged. */
 void bisection_keep(struct bisection *b, int value, struct odb_tensor *t);
-/* What a probe shows: shown becomes the first verdict that is bad. */
-void bisection_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */
 struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
                                      enum odb_diagnosis kind);

@@ -187,8 +187,7 @@ static void blame_raise(struct blame_noise *noise, const struct odb_tensor *t,
 }
 
 /* Raises noise to what honest computations of output o on these inputs show. */
-static void blame_measure_noise(struct blame_replay *r, int n_out, int o,
-                                struct blame_noise *noise)
+static void blame_measure_noise(struct blame_replay *r, int n_out, int o, struct blame_noise *noise)
 {
     const struct odb_trace *trace = r->judge->trace;
     bool expects = trace->expect != ODB_PREC_NATIVE;
@@ -416,8 +415,7 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
 
 /* Judges the outputs of a node one by one, then the node. */
 static enum odb_status blame_node(const struct odb_judge *judge, int index,
-                                  struct odb_tensor *const *given,
-                                  struct odb_value_report *reports,
+                                  struct odb_tensor *const *given, struct odb_value_report *reports,
                                   const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     const struct odb_graph *graph = judge->trace->model->graph;
@@ -441,15 +439,128 @@ static enum odb_status blame_node(const struct odb_judge *judge, int index,
     return status;
 }
 
-enum odb_status odb_blame(const struct odb_judge *judge, struct odb_tensor *const *given,
-                          struct odb_value_report *reports, const struct odb_search_hooks *hooks,
-                          struct odb_error *err)
+enum odb_status odb_blame(const struct odb_judge *judge, int first, int stop,
+                          struct odb_tensor *const *given, struct odb_value_report *reports,
+                          const struct odb_search_hooks *hooks, struct odb_error *err)
 {
-    const struct odb_graph *graph = judge->trace->model->graph;
-    for (size_t n = 0; n < graph->n_nodes; n++) {
+    for (int n = first; n < stop; n++) {
         ODB_TRY(odb_hooks_cancelled(hooks, err));
-        ODB_TRY(blame_node(judge, (int)n, given, reports, hooks, err));
-        odb_hooks_progress(hooks, "replay", (int)n, n + 1, graph->n_nodes);
+        ODB_TRY(blame_node(judge, n, given, reports, hooks, err));
+        odb_hooks_progress(hooks, "replay", n, (size_t)(n - first) + 1, (size_t)(stop - first));
     }
     return ODB_OK;
+}
+
+/* --- once more -------------------------------------------------------------------------------- */
+
+/* What the numbers at hand say of an output: not guilty, without another look. */
+static bool blame_acquits(const struct odb_judge *judge, const struct odb_tensor *t,
+                          const struct odb_value_report *report)
+{
+    double factor = blame_is_float(t) ? judge->tolerance->v[0] : 0;
+    if (report->culprit)
+        return false;
+    if (!report->local_error.known)
+        return !report->local_noise.known; /* it could not be replayed */
+    return blame_by_noise(judge) && report->local_noise.known &&
+           report->local_error.v <= factor * report->local_noise.v;
+}
+
+/* Without another look: the local numbers are as they were, and decide where they can. */
+static void blame_by_numbers(const struct odb_judge *judge, const struct odb_value_report *old,
+                             struct odb_value_report *report)
+{
+    bool decide = blame_by_noise(judge) && old->local_error.known && old->local_noise.v > 0;
+    bool above = old->local_error.v > judge->tolerance->v[0] * old->local_noise.v;
+    report->local_error = old->local_error;
+    report->local_noise = old->local_noise;
+    report->inherited_error = old->inherited_error;
+    report->gain = old->gain;
+    if (decide ? above : old->culprit)
+        blame_accuse(report, decide ? "local error over local noise" : old->reason);
+}
+
+/* Judges the outputs of a node that were had (out), and the node itself unless all are acquitted.
+ * old: what was said of the outputs before. */
+static enum odb_status blame_node_again(const struct odb_judge *judge, int index,
+                                        struct odb_tensor *const *given,
+                                        struct odb_tensor *const *out,
+                                        const struct odb_value_report *old,
+                                        struct odb_value_report *reports, struct odb_error *err)
+{
+    const struct odb_node *node = &judge->trace->model->graph->nodes[index];
+    bool acquitted = true;
+    for (int o = 0; o < node->n_out; o++) {
+        if (!out[o])
+            continue;
+        struct odb_value_report *report = &reports[node->out[o]];
+        *report = (struct odb_value_report){.verdict = ODB_VERDICT_UNTESTED};
+        ODB_TRY(odb_judge_value(judge, node->out[o], out[o], report, err));
+        acquitted = acquitted && blame_acquits(judge, out[o], &old[o]);
+    }
+    if (!acquitted)
+        ODB_TRY(odb_judge_node(judge, index, given, out, reports, err));
+    for (int o = 0; o < node->n_out; o++) {
+        struct odb_value_report *report = out[o] ? &reports[node->out[o]] : NULL;
+        if (report && !report->local_error.known && !report->local_noise.known && !report->culprit)
+            blame_by_numbers(judge, &old[o], report);
+    }
+    return ODB_OK;
+}
+
+/* The same with what was had of the node; nothing of it changes when it fails. */
+static enum odb_status blame_rejudge_node(const struct odb_judge *judge, int index,
+                                          struct odb_tensor *const *given,
+                                          struct odb_value_report *reports,
+                                          const struct odb_search_hooks *hooks,
+                                          struct odb_error *err)
+{
+    const struct odb_graph *graph = judge->trace->model->graph;
+    const struct odb_node *node = &graph->nodes[index];
+    struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+    struct odb_value_report *old = odb_new_n(struct odb_value_report, node->n_out);
+    for (int o = 0; o < node->n_out; o++) {
+        int v = node->out[o];
+        if (v < 0 || odb_trace_drawn(judge->trace, v))
+            continue;
+        out[o] = given[v];
+        old[o] = reports[v];
+    }
+    enum odb_status status = odb_hooks_cancelled(hooks, err);
+    if (status == ODB_OK)
+        status = blame_node_again(judge, index, given, out, old, reports, err);
+    for (int o = 0; o < node->n_out; o++) {
+        if (!out[o])
+            continue;
+        if (status != ODB_OK)
+            reports[node->out[o]] = old[o];
+        else
+            odb_hooks_value(hooks, graph, node->out[o], &reports[node->out[o]]);
+    }
+    free(out);
+    free(old);
+    return status;
+}
+
+enum odb_status odb_rejudge(const struct odb_judge *judge, struct odb_tensor *const *given,
+                            struct odb_value_report *reports, const struct odb_search_hooks *hooks,
+                            struct odb_error *err)
+{
+    struct odb_trace *trace = judge->trace;
+    const struct odb_graph *graph = trace->model->graph;
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_values); /* borrowed */
+    enum odb_status status = ODB_OK;
+    for (size_t v = 0; v < graph->n_values; v++)
+        had[v] = odb_trace_drawn(trace, (int)v) ? trace->ref[v] : given[v];
+    trace->hooks = *hooks;
+    trace->phase = "rejudge";
+    odb_hooks_phase(hooks, trace->phase, graph->n_nodes);
+    for (size_t n = 0; n < graph->n_nodes && status == ODB_OK; n++) {
+        status = blame_rejudge_node(judge, (int)n, had, reports, hooks, err);
+        odb_hooks_progress(hooks, trace->phase, (int)n, n + 1, graph->n_nodes);
+    }
+    trace->hooks = (struct odb_search_hooks){0};
+    trace->phase = NULL;
+    free(had);
+    return status;
 }

@@ -31,10 +31,18 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int node,
                                struct odb_value_report *reports,
                                struct odb_error *err) ODB_MUST_USE;
 
-/* Blame in one run: given[] holds the target's values of one probed run. Judges every value, then
- * every node, into reports[] ([n_values]). */
-enum odb_status odb_blame(const struct odb_judge *judge, struct odb_tensor *const *given,
-                          struct odb_value_report *reports, const struct odb_search_hooks *hooks,
-                          struct odb_error *err) ODB_MUST_USE;
+/* Blame in one run: given[] holds the target's values of one probed run. Judges the nodes from
+ * first up to stop (not with it) from the top, the outputs of each first and then the node, into
+ * reports[] ([n_values]). */
+enum odb_status odb_blame(const struct odb_judge *judge, int first, int stop,
+                          struct odb_tensor *const *given, struct odb_value_report *reports,
+                          const struct odb_search_hooks *hooks, struct odb_error *err) ODB_MUST_USE;
+
+/* Judges what was had once more by another tolerance: given[] ([n_values], as in odb_report and
+ * odb_walk) against the trace, and the nodes that it may accuse or acquit. Nothing is asked of the
+ * target. Values that were not had keep their verdicts; when cancelled, so do those not reached. */
+enum odb_status odb_rejudge(const struct odb_judge *judge, struct odb_tensor *const *given,
+                            struct odb_value_report *reports, const struct odb_search_hooks *hooks,
+                            struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -18,21 +18,19 @@ static inline void odb_hooks_tell(const struct odb_search_hooks *hooks,
 static inline void odb_hooks_phase(const struct odb_search_hooks *hooks, const char *phase,
                                    size_t total)
 {
-    odb_hooks_tell(hooks, (struct odb_search_event){.what = ODB_EVENT_PHASE,
-                                                    .text = phase,
-                                                    .node = ODB_NO_NODE,
-                                                    .total = total});
+    odb_hooks_tell(
+        hooks, (struct odb_search_event){
+                   .what = ODB_EVENT_PHASE, .text = phase, .node = ODB_NO_NODE, .total = total});
 }
 
 /* Steps of a phase are done; node: the last of them is about, or ODB_NO_NODE. */
 static inline void odb_hooks_progress(const struct odb_search_hooks *hooks, const char *phase,
                                       int node, size_t done, size_t total)
 {
-    odb_hooks_tell(hooks, (struct odb_search_event){.what = ODB_EVENT_PROGRESS,
-                                                    .text = phase,
-                                                    .node = node,
-                                                    .done = done,
-                                                    .total = total});
+    odb_hooks_tell(
+        hooks,
+        (struct odb_search_event){
+            .what = ODB_EVENT_PROGRESS, .text = phase, .node = node, .done = done, .total = total});
 }
 
 /* A value of the main graph has its verdict, or more numbers. */

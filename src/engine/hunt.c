@@ -76,7 +76,7 @@ static size_t hunt_outputs(const struct bisection *b, int node, bool judged, int
     size_t count = 0;
     for (int o = 0; o < n->n_out; o++) {
         int v = n->out[o];
-        if (v >= 0 && b->graph->values[v].name[0] && (b->trace->ref[v] || !judged) && !b->drawn[v])
+        if (v >= 0 && odb_probe_reads(b->graph, b->trace, v) && (b->trace->ref[v] || !judged))
             list[count++] = v;
     }
     return count;
@@ -93,7 +93,7 @@ static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *p
         b->report->values[v] = report;
         bisection_keep(b, v, probe->outputs[i]);
         bisection_value(b, v);
-        bisection_shows(shown, report.verdict);
+        odb_probe_shows(shown, report.verdict);
         odb_tensor_unref(b->given[v]);
         b->given[v] = odb_tensor_ref(probe->outputs[i]);
     }
@@ -121,14 +121,14 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     int *list = odb_new_n(int, n_out);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n_out);
     char what[240];
-    struct odb_probe probe = {.what = odb_probe_title(b->graph, "prefix up to", node, node, what,
-                                                      sizeof what),
-                              .node = node,
-                              .judged = true,
-                              .remaining = hunt_remaining(h, node, ODB_ANSWER_UNTESTABLE),
-                              .values = list,
-                              .n_values = hunt_outputs(b, node, h->signature == ODB_OK, list),
-                              .outputs = outputs};
+    struct odb_probe probe = {
+        .what = odb_probe_title(b->graph, "prefix up to", node, node, what, sizeof what),
+        .node = node,
+        .judged = true,
+        .remaining = hunt_remaining(h, node, ODB_ANSWER_UNTESTABLE),
+        .values = list,
+        .n_values = hunt_outputs(b, node, h->signature == ODB_OK, list),
+        .outputs = outputs};
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
     *answer = ODB_ANSWER_UNTESTABLE;
@@ -204,15 +204,15 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
     size_t count = hunt_outputs(b, node, false, list);
     char what[240];
-    struct odb_probe probe = {.what = odb_probe_title(b->graph, "alone:", node, node, what,
-                                                      sizeof what),
-                              .node = node,
-                              .nodes = nodes,
-                              .given = given,
-                              .values = list,
-                              .n_values = count,
-                              .outputs = outputs,
-                              .judged = true};
+    struct odb_probe probe = {
+        .what = odb_probe_title(b->graph, "alone:", node, node, what, sizeof what),
+        .node = node,
+        .nodes = nodes,
+        .given = given,
+        .values = list,
+        .n_values = count,
+        .outputs = outputs,
+        .judged = true};
     nodes[node] = true;
     *alone =
         (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
@@ -312,7 +312,7 @@ static enum odb_status hunt_segment_fails(struct bisection *b, const int *chain,
     else
         status = ODB_OK; /* no evidence: as if it passed, so the segment grows */
     *fails = odb_verdict_is_bad(report.verdict);
-    bisection_shows(&shown, report.verdict);
+    odb_probe_shows(&shown, report.verdict);
     odb_probe_tell(&b->prober, &probe, shown, 0);
     odb_tensor_unref(output);
     free(nodes);

@@ -56,6 +56,24 @@ const char *odb_probe_title(const struct odb_graph *graph, const char *what, int
     return buf;
 }
 
+bool odb_probe_reads(const struct odb_graph *graph, const struct odb_trace *trace, int value)
+{
+    const struct odb_value *v = &graph->values[value];
+    return v->producer != ODB_NO_NODE && v->name[0] && !odb_trace_drawn(trace, value);
+}
+
+bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trace, int value)
+{
+    const struct odb_value *v = &graph->values[value];
+    return odb_probe_reads(graph, trace, value) && (v->is_output || v->n_consumers > 0);
+}
+
+void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
+{
+    if (!odb_verdict_is_bad(*shown) && odb_verdict_is_bad(verdict))
+        *shown = verdict;
+}
+
 void odb_probe_drop(struct odb_probe *probe)
 {
     for (size_t i = 0; i < probe->n_values; i++) {

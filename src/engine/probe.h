@@ -51,6 +51,13 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;
 
+/* Whether a target can be asked for a value: named, made by a node, and no random draw. */
+bool odb_probe_reads(const struct odb_graph *graph, const struct odb_trace *trace, int value);
+/* Whether it is worth asking for: some node reads it, or it is an output. */
+bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trace, int value);
+
+/* What a probe of several values shows: shown becomes the first verdict that is bad. */
+void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* pass, crash, timeout, untested (cancelled), untestable: what the status of a probe means. */
 enum odb_verdict odb_probe_verdict(enum odb_status status);
 

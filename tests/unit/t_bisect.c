@@ -185,9 +185,8 @@ static void test_bisect__crash_without_reference_is_named(void **state)
         struct search s;
         char target[80];
         snprintf(target, sizeof target, "fault:crash,node=n%d@ort", node);
-        search_run(&s, search_stranger(),
-                   models_f32(2, (int64_t[]){2, 2}, (float[]){2, 1, 1, 3}), target,
-                   ODB_STRATEGY_AUTO);
+        search_run(&s, search_stranger(), models_f32(2, (int64_t[]){2, 2}, (float[]){2, 1, 1, 3}),
+                   target, ODB_STRATEGY_AUTO);
         assert_int_equal(search_only(&s)->node, node);
         assert_int_equal(search_only(&s)->kind, ODB_KIND_CRASH);
         assert_int_equal(search_only(&s)->segment[0], node);
@@ -207,7 +206,7 @@ struct listener {
     char probes[2048]; /* "BEGIN text\n", "END text: verdict\n" */
     size_t remaining;  /* of the last probe among suspects */
     size_t loads, runs;
-    char phases[512];  /* "reference,golden," */
+    char phases[512]; /* "reference,golden," */
 };
 
 static void listener_probe(struct listener *l, const struct odb_search_event *event)
@@ -345,11 +344,10 @@ static void test_bisect__every_long_phase_can_be_cancelled(void **state)
         struct search s = {.model = models_take(search_chain())};
         s.feed = (struct odb_feed){.value = models_value(s.model, "x"), .tensor = search_ramp()};
         s.feeds = (struct odb_feeds){&s.feed, 1, NULL};
-        struct odb_bisect_options options = {
-            .reference = "cpu",
-            .target = "fault:scale,node=n1,amount=1e-5@cpu",
-            .tolerance = ODB_CRITERION_DEFAULT,
-            .hooks = {stopper_event, stopper_cancelled, &stopper}};
+        struct odb_bisect_options options = {.reference = "cpu",
+                                             .target = "fault:scale,node=n1,amount=1e-5@cpu",
+                                             .tolerance = ODB_CRITERION_DEFAULT,
+                                             .hooks = {stopper_event, stopper_cancelled, &stopper}};
         enum odb_status status = odb_bisect(&s.report, s.model, &s.feeds, &options, &err);
         if (!stopper.met || status != ODB_CANCELLED)
             fail_msg("%s: %s, status %d", phases[i], stopper.met ? "met" : "not met", status);

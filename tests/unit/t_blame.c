@@ -81,7 +81,9 @@ static void scene_blame(struct scene *s)
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_judge judge = {s->trace, &s->tolerance};
     struct odb_search_hooks quiet = {0};
-    assert_int_equal(odb_blame(&judge, s->given, s->reports, &quiet, &err), ODB_OK);
+    assert_int_equal(
+        odb_blame(&judge, 0, (int)s->model->graph->n_nodes, s->given, s->reports, &quiet, &err),
+        ODB_OK);
 }
 
 static void scene_close(struct scene *s)
@@ -375,6 +377,136 @@ static void test_blame__fixed_criterion_decides_alone(void **state)
     }
 }
 
+/* Tanh h -> Mul q -> Neg n, which is exact -> Exp y. */
+static struct odb_builder *chain_with_move(void)
+{
+    struct odb_builder *b = odb_build_new("chain", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Mul", "n1", "h h", "q");
+    odb_build_node(b, "Neg", "n2", "q", "n");
+    odb_build_node(b, "Exp", "n3", "n", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void scene_tolerate(struct scene *s, const char *tolerance)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(odb_criterion_parse(&s->tolerance, tolerance, &err), ODB_OK);
+}
+
+/* Judged by one tolerance and then by another: as if it had been the other at once. */
+static void scene_rejudge(struct scene *s, const char *from, const char *to)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_judge judge = {s->trace, &s->tolerance};
+    struct odb_search_hooks quiet = {0};
+    size_t n = s->model->graph->n_values;
+    struct odb_value_report *again = odb_new_n(struct odb_value_report, n);
+    scene_tolerate(s, from);
+    assert_int_equal(odb_blame(&judge, 0, 4, s->given, again, &quiet, &err), ODB_OK);
+    scene_tolerate(s, to);
+    assert_int_equal(odb_rejudge(&judge, s->given, again, &quiet, &err), ODB_OK);
+    memset(s->reports, 0, n * sizeof *s->reports);
+    scene_blame(s);
+    for (size_t v = 0; v < n; v++) {
+        const struct odb_value_report *a = &again[v], *b = &s->reports[v];
+        if (a->verdict != b->verdict || a->culprit != b->culprit ||
+            a->local_error.known != b->local_error.known || (a->culprit && !a->reason[0]))
+            fail_msg("%s -> %s: %s is %s%s (%s), not %s%s (%s)", from, to,
+                     s->model->graph->values[v].name, odb_verdict_name(a->verdict),
+                     a->culprit ? ", guilty" : "", a->reason, odb_verdict_name(b->verdict),
+                     b->culprit ? ", guilty" : "", b->reason);
+    }
+    free(again);
+}
+
+static void test_blame__another_tolerance_later_is_the_same_as_at_once(void **state)
+{
+    static const char *const tolerances[] = {"noise:10", "noise:0.3", "noise:1e6",
+                                             "allclose:1e-3,1e-5", "ulp:2"};
+    static const double factors[] = {1, 1.0000004, 1.0001, 1.01, NAN};
+    static const char *const names[] = {"h", "n"};
+    for (size_t c = 0; c < ODB_COUNT(factors) * ODB_COUNT(names); c++) {
+        const char *name = names[c % 2];
+        struct scene s;
+        scene_open(&s, chain_with_move(), 8, ramp);
+        scene_spoil(&s, name, scaled(&s, name, factors[c / 2]));
+        odb_tensor_unref(s.given[s.feed.value]); /* as a report has it */
+        s.given[s.feed.value] = NULL;
+        for (size_t from = 0; from < ODB_COUNT(tolerances); from++)
+            for (size_t to = 0; to < ODB_COUNT(tolerances); to++)
+                scene_rejudge(&s, tolerances[from], tolerances[to]);
+        scene_close(&s);
+    }
+}
+
+/* What was not had keeps what was said of it, and what cannot be replayed goes by its numbers. */
+static void test_blame__rejudging_goes_by_what_there_is(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_search_hooks quiet = {0};
+    struct scene s;
+    scene_open(&s, chain_with_move(), 8, ramp);
+    struct odb_judge judge = {s.trace, &s.tolerance};
+    scene_spoil(&s, "q", scaled(&s, "q", 1.0001));
+    scene_blame(&s);
+    assert_culprit(&s, "q");
+    int h = value_of(&s, "h"), q = value_of(&s, "q");
+    odb_tensor_unref(s.given[h]);
+    s.given[h] = NULL;
+    s.reports[h] = (struct odb_value_report){.verdict = ODB_VERDICT_CRASH, .reason = "SIGABRT"};
+    scene_tolerate(&s, "noise:1e6");
+    assert_int_equal(odb_rejudge(&judge, s.given, s.reports, &quiet, &err), ODB_OK);
+    assert_int_equal(s.reports[h].verdict, ODB_VERDICT_CRASH);
+    assert_string_equal(s.reports[h].reason, "SIGABRT");
+    assert_int_equal(s.reports[q].verdict, ODB_VERDICT_PASS);
+    assert_culprit(&s, "");
+    assert_true(s.reports[q].local_error.known);
+    scene_tolerate(&s, "noise:10");
+    assert_int_equal(odb_rejudge(&judge, s.given, s.reports, &quiet, &err), ODB_OK);
+    assert_culprit(&s, "q");
+    assert_int_equal(s.reports[value_of(&s, "y")].verdict, ODB_VERDICT_FAIL);
+    scene_close(&s);
+}
+
+struct counter {
+    size_t values, stop_after;
+};
+
+static void counter_event(void *payload, const struct odb_search_event *event)
+{
+    ((struct counter *)payload)->values += event->what == ODB_EVENT_VALUE;
+}
+
+static bool counter_cancelled(void *payload)
+{
+    const struct counter *c = payload;
+    return c->values >= c->stop_after;
+}
+
+static void test_blame__rejudging_tells_and_can_be_cancelled(void **state)
+{
+    struct scene s;
+    scene_open(&s, chain_with_move(), 8, ramp);
+    scene_spoil(&s, "h", scaled(&s, "h", 1.01));
+    scene_blame(&s);
+    scene_tolerate(&s, "allclose:1,1");
+    for (size_t stop = 1; stop < 6; stop++) {
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_judge judge = {s.trace, &s.tolerance};
+        struct counter counter = {.stop_after = stop};
+        struct odb_search_hooks hooks = {counter_event, counter_cancelled, &counter};
+        enum odb_status status = odb_rejudge(&judge, s.given, s.reports, &hooks, &err);
+        assert_int_equal(status, stop < 4 ? ODB_CANCELLED : ODB_OK);
+        assert_int_equal(counter.values, ODB_MIN(stop, (size_t)4));
+        assert_null(s.trace->phase);
+    }
+    assert_culprit(&s, "");
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +523,9 @@ int main(void)
         cmocka_unit_test(test_blame__another_shape_is_told),
         cmocka_unit_test(test_blame__another_type_is_blamed_where_it_began),
         cmocka_unit_test(test_blame__fixed_criterion_decides_alone),
+        cmocka_unit_test(test_blame__another_tolerance_later_is_the_same_as_at_once),
+        cmocka_unit_test(test_blame__rejudging_goes_by_what_there_is),
+        cmocka_unit_test(test_blame__rejudging_tells_and_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
