@@ -11,9 +11,9 @@
 #include "engine/probe.h"
 
 struct odb_walk {
-    const struct odb_model *model; /* borrowed */
-    struct odb_trace *trace;       /* borrowed */
-    int at;                        /* nodes before it have run */
+    const struct odb_model *model;   /* borrowed */
+    struct odb_trace *trace;         /* borrowed */
+    int at;                          /* nodes before it have run */
     struct odb_value_report *values; /* owned; [n_values] */
     struct odb_tensor **given;       /* owned refs; [n_values] what the target made; NULL where it
                                         was not had */
