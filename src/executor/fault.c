@@ -886,7 +886,8 @@ const struct odb_executor_ops odb_executor_fault = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
     .kind = "fault",
-    .syntax = "fault:KIND,node=NAME|#INDEX[,amount=X][,count=N][,hidden][,fused=K][,seed=N]@SPEC",
+    .syntax = "fault:scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang,"
+              "node=NAME|#INDEX[,amount=X][,count=N][,hidden][,fused=K][,seed=N]@SPEC",
     .help = "another executor with a fault planted in one value: for trials and tests",
     .init = fault_init,
     .load_model = fault_load,
