@@ -92,10 +92,15 @@ bool ui_app_busy(const struct ui_app *app);
 /* Seconds that a clock shows; 0 where tests want the same screen every time. */
 double ui_app_seconds(const struct ui_app *app, double seconds);
 
+/* Asks for a new frame, from any thread. */
+void ui_app_wake(struct ui_app *app);
+
 /* --- layout.c --------------------------------------------------------------------------------- */
 
 /* Draws a frame and sends it. */
 void ui_layout_draw(struct ui_app *app);
+/* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */
+int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
 /* The view at a place of the screen, NULL where none is; *row: of its area. */
 struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row);
 

@@ -56,8 +56,28 @@ struct ui_view {
     int header; /* rows above it */
 };
 
-/* Lists of strings that contain another: capitals count only if the needle has any. */
+/* --- words and marks (mark.c) ----------------------------------------------------------------- */
+
+/* Whether a text contains another: capitals count only if the needle has any. */
 bool ui_text_matches(const char *text, const char *needle);
+/* Bytes of the first line of text, broken at a blank so that it takes at most cols columns, and of
+ * what separates it from the next line. */
+size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap);
+/* Lines of text broken to the area's width, as many as it has rows; returns how many were drawn. */
+int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text);
+/* How a node or value is marked. unsupported: the reference cannot run it. */
+enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported);
+enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit);
+/* "float[1,64,56,56]" of a value: as it is where it was computed, else as declared; "" unknown.
+ * Caller holds the lock. */
+void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out);
+/* "3.2e-05", 7 columns; "" when it is not known. Returns buf. */
+const char *ui_number_text(struct odb_number number, char *buf, size_t size);
+/* An error on the scale of all bars, with noise and tolerance (factor times noise) marked. */
+void ui_draw_error(const struct ui_area *area, int row, int col, int width,
+                   const struct odb_value_report *report, double factor);
+/* The factor of a tolerance "noise:F"; 0 for any other. */
+double ui_noise_factor(const struct odb_console *console);
 
 /* --- list.c ----------------------------------------------------------------------------------- */
 

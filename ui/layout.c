@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where everything stands. From top to bottom: the title; the views; on narrow screens a few lines
+ * about the selected node, or, while a search runs, about its last probes; the strip; the line of
+ * messages; the keys, or the prompt.
+ *
+ * Narrow screens show the view on top of the stack. Wide ones show the nodes at the left, and at the
+ * right whatever lies on top of them, the selected node if nothing does; tall ones the log as well.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/clock.h"
+#include "ui/app.h"
+
+#define LAYOUT_WIDE 120 /* columns from which on two views stand side by side */
+#define LAYOUT_TALL 36  /* rows from which on the log stands below the second */
+#define LAYOUT_ABOUT 4  /* rows about the selected node, the line above included */
+
+struct pane {
+    enum ui_view_id id;
+    struct ui_area title, area; /* title.rows 0: none */
+};
+
+struct layout {
+    struct ui_area all, about, strip;
+    struct pane panes[UI_VIEW_COUNT];
+    int n;
+    int divider; /* column of the line between panes; 0: none */
+};
+
+/* --- geometry --------------------------------------------------------------------------------- */
+
+static void layout_pane(struct layout *layout, enum ui_view_id id, const struct ui_area *area,
+                        bool titled)
+{
+    struct pane *pane = &layout->panes[layout->n++];
+    pane->id = id;
+    pane->title = ui_area_part(area, 0, 0, titled, area->cols);
+    pane->area = ui_area_part(area, titled, 0, area->rows - titled, area->cols);
+}
+
+static void layout_wide(const struct ui_app *app, struct layout *layout, const struct ui_area *main)
+{
+    enum ui_view_id second = app->depth > 1 ? app->stack[app->depth - 1] : UI_VIEW_NODE;
+    int left = main->cols * 55 / 100, rows = main->rows;
+    bool log = app->session->log.n && second != UI_VIEW_LOG &&
+               app->terminal->rows >= LAYOUT_TALL;
+    struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
+    struct ui_area right = ui_area_part(main, 0, left + 1, log ? rows * 2 / 3 : rows,
+                                        main->cols - left - 1);
+    struct ui_area below = ui_area_part(main, right.rows, left + 1, rows - right.rows, right.cols);
+    layout->divider = left;
+    layout_pane(layout, UI_VIEW_NODES, &nodes, true);
+    layout_pane(layout, second, &right, true);
+    if (log)
+        layout_pane(layout, UI_VIEW_LOG, &below, true);
+}
+
+static void layout_make(const struct ui_app *app, struct layout *layout)
+{
+    *layout = (struct layout){.all = ui_area_all(app->terminal)};
+    const struct ui_area *all = &layout->all;
+    enum ui_view_id top = app->stack[app->depth - 1];
+    bool wide = all->cols >= LAYOUT_WIDE;
+    int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 7, 3), 8) : 0;
+    int about = !wide && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
+    if (!wide && top != UI_VIEW_NODES && all->rows < 30)
+        strip = 0;
+    int rows = ODB_MAX(all->rows - 3 - strip - about, 0);
+    struct ui_area main = ui_area_part(all, 1, 0, rows, all->cols);
+    layout->about = ui_area_part(all, 1 + rows, 0, about, all->cols);
+    layout->strip = ui_area_part(all, 1 + rows + about, 0, strip, all->cols);
+    if (wide)
+        layout_wide(app, layout, &main);
+    else
+        layout_pane(layout, top, &main, top != UI_VIEW_NODES);
+}
+
+int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    for (int i = 0; i < layout.n; i++)
+        list[i] = layout.panes[i].id;
+    return layout.n;
+}
+
+/* --- title ------------------------------------------------------------------------------------ */
+
+static const char *layout_model(const struct ui_app *app)
+{
+    const char *path = app->session->model->path, *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* What goes on, or what was found: at the right of the title. */
+static void layout_state(const struct ui_app *app, struct odb_buf *out)
+{
+    const struct odb_session *session = app->session;
+    const struct odb_progress *progress = &session->progress;
+    double now = odb_clock();
+    if (ui_app_busy(app)) {
+        odb_buf_printf(out, "%s", app->running.call.command->name);
+        if (progress->phase[0])
+            odb_buf_printf(out, ": %s", progress->phase);
+        if (progress->total)
+            odb_buf_printf(out, " %zu/%zu", progress->done, progress->total);
+        if (progress->total && progress->done && progress->done < progress->total)
+            odb_buf_printf(out, ", %.0f s left",
+                           ui_app_seconds(app, (now - progress->phase_began) /
+                                                   (double)progress->done *
+                                                   (double)(progress->total - progress->done)));
+        odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, now - progress->began));
+        return;
+    }
+    size_t bad = 0, good = 0;
+    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+        enum odb_verdict verdict = odb_session_node(session, (int)i, NULL)->verdict;
+        bad += odb_verdict_is_bad(verdict);
+        good += verdict == ODB_VERDICT_PASS;
+    }
+    if (bad || good)
+        odb_buf_printf(out, "%zu off, %zu pass", bad, good);
+    else
+        odb_buf_puts(out, "nothing run yet");
+    if (session->report && session->report->culprits.n)
+        odb_buf_printf(out, ", %zu culprit%s", session->report->culprits.n,
+                       session->report->culprits.n == 1 ? "" : "s");
+}
+
+static void layout_title(const struct ui_app *app, const struct layout *layout)
+{
+    struct ui_area line = ui_area_part(&layout->all, 0, 0, 1, layout->all.cols);
+    struct odb_buf left = ODB_BUF_INIT, right = ODB_BUF_INIT;
+    odb_buf_printf(&left, " %s  %zu nodes  ", layout_model(app),
+                   app->session->model->graph->n_nodes);
+    odb_buf_printf(&left, "%s vs %s  %s", odb_console_target(app->console),
+                   odb_console_reference(app->console), odb_console_tolerance(app->console));
+    layout_state(app, &right);
+    ui_draw_fill(&line, UI_STYLE_TITLE);
+    int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&right)), line.cols * 2 / 3);
+    int room = line.cols - width - 3;
+    ui_draw_field(&line, 0, 0, ODB_MAX(room, 0), UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&left));
+    ui_draw_field(&line, 0, ODB_MAX(room, 0) + 2, width, UI_CUT_END, UI_STYLE_TITLE,
+                  odb_buf_text(&right));
+    odb_buf_dispose(&left);
+    odb_buf_dispose(&right);
+}
+
+/* --- the lines about the selection ------------------------------------------------------------ */
+
+static void layout_rule(const struct ui_area *area, int row, enum ui_style style, const char *text)
+{
+    ui_draw_hline(area, row, 0, area->cols, UI_STYLE_BORDER);
+    int width = ODB_MIN(ui_text_width(area->terminal, text), ODB_MAX(area->cols - 4, 0));
+    ui_draw_text(area, row, 1, UI_STYLE_BORDER, " ");
+    ui_draw_field(area, row, 2, width, UI_CUT_MIDDLE, style, text);
+    ui_draw_text(area, row, 2 + width, UI_STYLE_BORDER, " ");
+}
+
+static void layout_probes(const struct ui_app *app, const struct ui_area *about)
+{
+    struct ui_view *log = app->views[UI_VIEW_LOG];
+    size_t rows = log->ops->rows(log), shown = ODB_MIN(rows, (size_t)about->rows - 1);
+    layout_rule(about, 0, UI_STYLE_LABEL, "search; Esc stops it, l shows all of it");
+    for (size_t i = 0; i < shown; i++) {
+        struct ui_area line = ui_area_part(about, 1 + (int)i, 0, 1, about->cols);
+        log->ops->draw_row(log, rows - shown + i, &line);
+    }
+}
+
+static int layout_numbers(const struct odb_value_report *report, double factor,
+                          const struct ui_area *area, int row, int col)
+{
+    const struct {
+        const char *name;
+        struct odb_number number;
+    } numbers[] = {{"error", report->error},           {"noise", report->noise},
+                   {"local", report->local_error},     {"local noise", report->local_noise},
+                   {"inherited", report->inherited_error}, {"gain", report->gain}};
+    for (size_t i = 0; i < ODB_COUNT(numbers); i++) {
+        char text[32];
+        if (!numbers[i].number.known)
+            continue;
+        col = ui_draw_printf(area, row, col, UI_STYLE_LABEL, "%s ", numbers[i].name);
+        col = ui_draw_text(area, row, col, UI_STYLE_NUMBER,
+                           ui_number_text(numbers[i].number, text, sizeof text));
+        if (i == 1 && factor > 0)
+            col = ui_draw_printf(area, row, col, UI_STYLE_DIM, " x%g", factor);
+        col = ui_draw_text(area, row, col, UI_STYLE_NORMAL, "  ");
+    }
+    return col;
+}
+
+static void layout_about(const struct ui_app *app, const struct ui_area *about)
+{
+    const struct odb_session *session = app->session;
+    struct odb_buf title = ODB_BUF_INIT;
+    int node = ui_app_node(app), value;
+    if (node == ODB_NO_NODE) {
+        layout_rule(about, 0, UI_STYLE_LABEL, "no node is listed; & changes the filter");
+        return;
+    }
+    const struct odb_node *n = &session->model->graph->nodes[node];
+    const struct odb_value_report *report = odb_session_node(session, node, &value);
+    const struct odb_culprit *culprit = odb_session_culprit(session, node);
+    odb_buf_printf(&title, "#%d %s (%s)", node, n->name, n->op_type);
+    if (value != ODB_NO_VALUE) {
+        odb_buf_printf(&title, " > %s ", session->model->graph->values[value].name);
+        ui_type_text(session, value, &title);
+    }
+    layout_rule(about, 0, UI_STYLE_NAME, odb_buf_text(&title));
+    odb_buf_dispose(&title);
+    const char *why = session->cpu ? odb_cpu_unsupported(session->cpu, node) : "";
+    bool is_culprit = culprit || report->culprit;
+    int col = ui_draw_glyph(about, 1, 0, ui_mark_style(report, is_culprit),
+                            ui_mark_glyph(report, is_culprit, *why));
+    const char *word = culprit ? odb_diagnosis_name(culprit->kind)
+                       : *why  ? "no kernel"
+                               : odb_verdict_name(report->verdict);
+    col = ui_draw_printf(about, 1, col, ui_mark_style(report, false), " %s  ", word);
+    layout_numbers(report, ui_noise_factor(app->console), about, 1, col);
+    const char *text = culprit && culprit->text ? culprit->text : *why ? why : report->reason;
+    if (!*text)
+        text = odb_verdict_help(report->verdict);
+    struct ui_area words = ui_area_part(about, 2, 2, about->rows - 2, about->cols - 3);
+    ui_draw_words(&words, 0, UI_STYLE_NORMAL, text);
+}
+
+/* --- the foot --------------------------------------------------------------------------------- */
+
+/* Keys of the view, in the order of the key file, as far as there is room. */
+static void layout_hints(const struct ui_app *app, const struct ui_area *line)
+{
+    const struct ui_keymap *keymap = app->keymap;
+    const char *view = ui_app_view(app)->ops->name;
+    int col = 0;
+    ui_draw_fill(line, UI_STYLE_HINT);
+    for (int own = 1; own >= 0; own--)
+        for (size_t i = 0; i < keymap->bindings.n; i++) {
+            const struct ui_binding *binding = &keymap->bindings.items[i];
+            char name[16];
+            if (!binding->hint || strcmp(binding->view, own ? view : "all") ||
+                ui_keymap_find(keymap, view, binding->key) != binding)
+                continue;
+            ui_key_name(binding->key, name, sizeof name);
+            int width = ui_text_width(app->terminal, name) +
+                        ui_text_width(app->terminal, binding->hint) + 3;
+            bool help = !strcmp(binding->command, "view help");
+            if (!help && col + width > line->cols - 8) /* help keeps its place */
+                continue;
+            col = ui_draw_printf(line, 0, col, UI_STYLE_HINT_KEY, " %s", name);
+            col = ui_draw_printf(line, 0, col, UI_STYLE_HINT, " %s ", binding->hint);
+        }
+}
+
+static void layout_foot(const struct ui_app *app, const struct layout *layout, int *row, int *col)
+{
+    const struct ui_area *all = &layout->all;
+    struct ui_area message = ui_area_part(all, all->rows - 2, 0, 1, all->cols);
+    struct ui_area last = ui_area_part(all, all->rows - 1, 0, 1, all->cols);
+    if (app->message)
+        ui_draw_field(&message, 0, 0, message.cols, UI_CUT_END, app->message_style, app->message);
+    *row = -1;
+    if (!ui_prompt_active(app->prompt)) {
+        layout_hints(app, &last);
+        return;
+    }
+    int rows = ODB_MIN(ui_prompt_popup_rows(app->prompt), ODB_MAX(all->rows - 3, 0));
+    struct ui_area popup = ui_area_part(all, all->rows - 1 - rows, 0, rows, all->cols);
+    if (rows) {
+        ui_draw_fill(&popup, UI_STYLE_NORMAL);
+        ui_prompt_draw_popup(app->prompt, &popup);
+    }
+    *row = all->rows - 1;
+    *col = ui_prompt_draw(app->prompt, &last);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void layout_pane_draw(const struct ui_app *app, const struct pane *pane)
+{
+    struct ui_view *view = app->views[pane->id];
+    bool focused = pane->id == app->focus;
+    if (pane->title.rows) {
+        struct odb_buf title = ODB_BUF_INIT;
+        view->ops->title(view, &title);
+        layout_rule(&pane->title, 0, focused ? UI_STYLE_TITLE : UI_STYLE_LABEL,
+                    odb_buf_text(&title));
+        odb_buf_dispose(&title);
+    }
+    ui_list_draw(view, &pane->area, focused);
+}
+
+void ui_layout_draw(struct ui_app *app)
+{
+    struct layout layout;
+    int row, col = 0;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    for (int i = 0; i < layout.n; i++) {
+        struct ui_view *view = app->views[layout.panes[i].id];
+        if (view->ops->prepare)
+            view->ops->prepare(view, layout.panes[i].area.cols);
+    }
+    ui_terminal_clear(app->terminal);
+    odb_session_lock(app->session);
+    layout_title(app, &layout);
+    for (int i = 0; i < layout.n; i++)
+        layout_pane_draw(app, &layout.panes[i]);
+    if (layout.divider)
+        ui_draw_vline(&layout.all, 1, layout.divider, layout.panes[0].area.rows + 1,
+                      UI_STYLE_BORDER);
+    if (layout.about.rows && ui_app_busy(app) && app->session->log.n)
+        layout_probes(app, &layout.about);
+    else if (layout.about.rows)
+        layout_about(app, &layout.about);
+    if (layout.strip.rows)
+        ui_strip_draw(&app->strip, app->session, ui_noise_factor(app->console), ui_app_node(app),
+                      &layout.strip);
+    odb_session_unlock(app->session);
+    layout_foot(app, &layout, &row, &col);
+    ui_terminal_flush(app->terminal, row, col);
+}
+
+static bool layout_inside(const struct ui_area *area, int row, int col)
+{
+    return row >= area->row && row < area->row + area->rows && col >= area->col &&
+           col < area->col + area->cols;
+}
+
+struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    for (int i = 0; i < layout.n; i++)
+        if (layout_inside(&layout.panes[i].area, row, col)) {
+            *view_row = row - layout.panes[i].area.row;
+            return app->views[layout.panes[i].id];
+        }
+    return NULL;
+}

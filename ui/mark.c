@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How verdicts, types, numbers and sentences look wherever they are shown.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/criterion.h"
+#include "ui/strip.h"
+#include "ui/view.h"
+
+bool ui_text_matches(const char *text, const char *needle)
+{
+    for (const char *p = needle; *p; p++)
+        if (isupper((unsigned char)*p))
+            return strstr(text, needle) != NULL;
+    return strcasestr(text, needle) != NULL;
+}
+
+size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap)
+{
+    size_t end = strcspn(text, "\n"), line = 0;
+    int width = 0;
+    *gap = 0;
+    while (line < end) { /* word by word, each with the blanks in front of it */
+        size_t blanks = strspn(text + line, " "), len = blanks + strcspn(text + line + blanks, " \n");
+        char *word = odb_xstrndup(text + line, len);
+        int w = ui_text_width(terminal, word);
+        free(word);
+        if (width && width + w > cols) {
+            *gap = blanks;
+            return line;
+        }
+        width += w;
+        line += len;
+    }
+    *gap = text[end] == '\n';
+    return line;
+}
+
+int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text)
+{
+    int drawn = 0;
+    while (*text && row + drawn < area->rows) {
+        size_t gap, n = ui_text_line(area->terminal, text, area->cols, &gap);
+        char *line = odb_xstrndup(text, n);
+        ui_draw_text(area, row + drawn++, 0, style, line);
+        free(line);
+        text += n + gap;
+    }
+    return drawn;
+}
+
+enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported)
+{
+    static const enum ui_glyph glyphs[] = {
+#define MARK_GLYPH(name, text, help) [ODB_VERDICT_##name] = UI_GLYPH_##name,
+        ODB_VERDICT_LIST(MARK_GLYPH)
+#undef MARK_GLYPH
+    };
+    if (culprit)
+        return UI_GLYPH_CULPRIT;
+    if (unsupported && report->verdict == ODB_VERDICT_UNTESTED)
+        return UI_GLYPH_UNSUPPORTED;
+    return glyphs[report->verdict];
+}
+
+enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit)
+{
+    if (culprit)
+        return UI_STYLE_CULPRIT;
+    if (odb_verdict_is_bad(report->verdict))
+        return UI_STYLE_BAD;
+    if (report->verdict == ODB_VERDICT_PASS)
+        return UI_STYLE_GOOD;
+    return report->verdict == ODB_VERDICT_UNTESTED ? UI_STYLE_DIM : UI_STYLE_UNKNOWN;
+}
+
+void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out)
+{
+    const struct odb_value *v = &session->model->graph->values[value];
+    const struct odb_tensor *t = v->init ? v->init : session->trace ? session->trace->ref[value] : NULL;
+    if (t && t->kind == ODB_TENSOR) {
+        odb_buf_printf(out, "%s[", odb_dtype_info(t->dtype)->name);
+        for (int i = 0; i < t->rank; i++)
+            odb_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->dims[i]);
+        odb_buf_putc(out, ']');
+    } else if (v->type.known) {
+        for (const char *p = v->type.text; *p; p++) /* "float[1, N]", without its blanks */
+            if (*p != ' ' || p == v->type.text || p[-1] != ',')
+                odb_buf_putc(out, *p);
+    }
+}
+
+const char *ui_number_text(struct odb_number number, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (number.known && number.v == 0)
+        snprintf(buf, size, "0");
+    else if (number.known)
+        snprintf(buf, size, "%.1e", number.v);
+    return buf;
+}
+
+void ui_draw_error(const struct ui_area *area, int row, int col, int width,
+                   const struct odb_value_report *report, double factor)
+{
+    bool bad = odb_verdict_is_bad(report->verdict);
+    double error = report->error.known ? report->error.v : bad ? INFINITY : 0;
+    if (report->verdict == ODB_VERDICT_UNTESTED)
+        return;
+    ui_draw_bar(area, row, col, width, ui_strip_share(error), ui_mark_style(report, false));
+    if (!report->noise.known || report->noise.v <= 0)
+        return;
+    int noise = (int)(ui_strip_share(report->noise.v) * width);
+    int limit = (int)(ui_strip_share(factor * report->noise.v) * width);
+    int end = (int)(ui_strip_share(error) * width); /* marks stand where the bar does not */
+    if (noise < width && noise > end)
+        ui_draw_glyph(area, row, col + noise, UI_STYLE_NOISE, UI_GLYPH_NOISE);
+    if (factor > 0 && limit < width && limit != end)
+        ui_draw_glyph(area, row, col + limit, UI_STYLE_TOLERANCE, UI_GLYPH_TOLERANCE);
+}
+
+double ui_noise_factor(const struct odb_console *console)
+{
+    struct odb_criterion criterion;
+    if (odb_criterion_parse(&criterion, odb_console_tolerance(console), NULL) != ODB_OK ||
+        criterion.kind != ODB_CRITERION_NOISE)
+        return 0;
+    return criterion.v[0];
+}

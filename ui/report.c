@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The diagnosis in words: what the newest search found, culprit by culprit, and what it cost.
+ */
+#include <stdlib.h>
+
+#include "ui/app.h"
+#include "ui/text.h"
+
+struct report_view {
+    struct ui_text_view text;
+    unsigned long generation; /* of the session when the text was made */
+    int cols;
+};
+
+#define REPORT_SHOWN 50 /* culprits told in words */
+
+static void report_line(struct report_view *v, enum ui_style style, int indent, int node,
+                        const char *text)
+{
+    ui_text_add(&v->text, v->cols, style, indent, node, ODB_NO_VALUE, text);
+}
+
+static void report_culprit(struct report_view *v, const struct odb_culprit *culprit)
+{
+    const struct odb_graph *graph = v->text.view.app->session->model->graph;
+    const struct odb_value_report *r = &culprit->numbers;
+    const struct {
+        const char *name;
+        struct odb_number number;
+    } numbers[] = {{"error", r->error},       {"noise", r->noise},
+                   {"local error", r->local_error}, {"local noise", r->local_noise},
+                   {"inherited", r->inherited_error}, {"gain", r->gain}};
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_buf_printf(&line, "#%d %s (%s): %s", culprit->node, graph->nodes[culprit->node].name,
+                   graph->nodes[culprit->node].op_type, odb_diagnosis_name(culprit->kind));
+    report_line(v, UI_STYLE_BAD, 0, culprit->node, odb_buf_text(&line));
+    odb_buf_clear(&line);
+    for (size_t i = 0; i < ODB_COUNT(numbers); i++)
+        if (numbers[i].number.known)
+            odb_buf_printf(&line, "%s%s %.2g", line.len ? ", " : "", numbers[i].name,
+                           numbers[i].number.v);
+    if (line.len)
+        report_line(v, UI_STYLE_NUMBER, 4, culprit->node, odb_buf_text(&line));
+    odb_buf_clear(&line);
+    if (culprit->segment[0] != culprit->segment[1])
+        odb_buf_printf(&line, "the smallest region that fails: #%d to #%d; ", culprit->segment[0],
+                       culprit->segment[1]);
+    odb_buf_printf(&line, "%sverified by running it apart; %s", culprit->verified ? "" : "not ",
+                   culprit->reaches_output ? "reaches an output" : "no output shows it");
+    report_line(v, UI_STYLE_DIM, 4, culprit->node, odb_buf_text(&line));
+    if (culprit->text && *culprit->text)
+        report_line(v, UI_STYLE_NORMAL, 4, culprit->node, culprit->text);
+    report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, "");
+    odb_buf_dispose(&line);
+}
+
+static void report_head(struct report_view *v, const struct odb_report *report)
+{
+    struct odb_buf line = ODB_BUF_INIT;
+    const char *target = report->target ? report->target : "?";
+    const char *reference = report->reference ? report->reference : "?";
+    if (report->failure)
+        odb_buf_printf(&line, "The search did not end: %s", report->failure);
+    else if (!report->culprits.n && !report->outputs_diverge)
+        odb_buf_printf(&line, "No divergence: %s agrees with %s under %s.", target, reference,
+                       report->tolerance ? report->tolerance : "?");
+    else if (!report->culprits.n)
+        odb_buf_printf(&line, "%s diverges from %s, and no node could be named.", target,
+                       reference);
+    else
+        odb_buf_printf(&line, "%s diverges from %s; %zu culprit%s, the first one first.", target,
+                       reference, report->culprits.n, report->culprits.n == 1 ? "" : "s");
+    bool good = !report->failure && !report->culprits.n && !report->outputs_diverge;
+    report_line(v, good ? UI_STYLE_GOOD : UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
+    report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, "");
+    odb_buf_dispose(&line);
+}
+
+static void report_cost(struct report_view *v, const struct odb_report *report)
+{
+    const struct ui_app *app = v->text.view.app;
+    struct odb_buf line = ODB_BUF_INIT;
+    for (size_t i = 0; i < report->warnings.n; i++) {
+        odb_buf_clear(&line);
+        odb_buf_printf(&line, "warning: %s", report->warnings.items[i]);
+        report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
+    }
+    for (size_t i = 0; i < report->steps.n; i++) {
+        const struct odb_search_step *step = &report->steps.items[i];
+        odb_buf_clear(&line);
+        odb_buf_printf(&line, "%-10s %6.2f s  %zu loads, %zu runs  %s", step->step,
+                       ui_app_seconds(app, step->seconds), step->loads, step->runs,
+                       step->why ? step->why : "");
+        report_line(v, UI_STYLE_DIM, 0, ODB_NO_NODE, odb_buf_text(&line));
+    }
+    if (report->target_description) {
+        odb_buf_clear(&line);
+        odb_buf_printf(&line, "%zu loads and %zu runs of %s in %.2f s", report->target_loads,
+                       report->target_runs, report->target_description,
+                       ui_app_seconds(app, report->seconds));
+        report_line(v, UI_STYLE_DIM, 0, ODB_NO_NODE, odb_buf_text(&line));
+    }
+    odb_buf_dispose(&line);
+}
+
+static void report_make(struct report_view *v)
+{
+    const struct odb_report *report = v->text.view.app->session->report;
+    ui_text_clear(&v->text);
+    if (!report) {
+        report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE,
+                    "Nothing was searched yet. `bisect` (the key F in the list of nodes) finds "
+                    "where the target diverges from the reference.");
+        return;
+    }
+    report_head(v, report);
+    for (size_t i = 0; i < report->culprits.n && i < REPORT_SHOWN; i++)
+        report_culprit(v, &report->culprits.items[i]);
+    if (report->culprits.n > REPORT_SHOWN)
+        report_line(v, UI_STYLE_DIM, 0, ODB_NO_NODE,
+                    "There are more; `filter culprit` lists them all.");
+    report_cost(v, report);
+}
+
+static void report_prepare(struct ui_view *view, int cols)
+{
+    struct report_view *v = (struct report_view *)view;
+    const struct odb_session *session = view->app->session;
+    odb_session_lock(session);
+    if (v->cols != cols || v->generation != session->generation || !v->text.lines.n) {
+        v->cols = ODB_MAX(cols - 1, 10);
+        v->generation = session->generation;
+        report_make(v);
+        v->cols = cols;
+    }
+    odb_session_unlock(session);
+}
+
+static void report_title(const struct ui_view *view, struct odb_buf *out)
+{
+    odb_buf_puts(out, "diagnosis");
+}
+
+const struct ui_view_ops ui_report_view = {
+    .name = "report",
+    .size = sizeof(struct report_view),
+    .wraps = true,
+    .close = ui_text_close,
+    .title = report_title,
+    .prepare = report_prepare,
+    .rows = ui_text_rows,
+    .draw_row = ui_text_draw_row,
+    .matches = ui_text_row_matches,
+    .subject = ui_text_subject,
+};

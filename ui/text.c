@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/app.h"
+
+void ui_text_clear(struct ui_text_view *view)
+{
+    for (size_t i = 0; i < view->lines.n; i++)
+        free(view->lines.items[i].text);
+    view->lines.n = 0;
+}
+
+void ui_text_add(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
+                 int value, const char *text)
+{
+    do {
+        size_t gap = 0, n = strlen(text);
+        if (cols)
+            n = ui_text_line(view->view.app->terminal, text, ODB_MAX(cols - indent, 1), &gap);
+        odb_push(&view->lines,
+                 (struct ui_text_line){odb_xstrndup(text, n), style, indent, node, value});
+        text += n + gap;
+    } while (*text);
+}
+
+size_t ui_text_rows(const struct ui_view *view)
+{
+    return ((const struct ui_text_view *)view)->lines.n;
+}
+
+void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
+{
+    const struct ui_text_line *line = &((const struct ui_text_view *)view)->lines.items[row];
+    ui_draw_text(area, 0, line->indent - view->left, line->style, line->text);
+}
+
+bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text)
+{
+    return ui_text_matches(((const struct ui_text_view *)view)->lines.items[row].text, text);
+}
+
+void ui_text_subject(const struct ui_view *view, struct ui_subject *out)
+{
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    *out = (struct ui_subject){ODB_NO_NODE, ODB_NO_VALUE};
+    if (view->selected < v->lines.n)
+        *out = (struct ui_subject){v->lines.items[view->selected].node,
+                                   v->lines.items[view->selected].value};
+}
+
+void ui_text_close(struct ui_view *view)
+{
+    struct ui_text_view *v = (struct ui_text_view *)view;
+    ui_text_clear(v);
+    free(v->lines.items);
+}
+
+/* --- what a command printed ------------------------------------------------------------------- */
+
+struct output_view {
+    struct ui_text_view text;
+    char *label; /* owned; NULL: nothing was printed yet */
+};
+
+void ui_output_show(struct ui_view *view, const char *label, const char *text)
+{
+    struct output_view *v = (struct output_view *)view;
+    ui_text_clear(&v->text);
+    free(v->label);
+    v->label = odb_xstrdup(label);
+    view->selected = view->top = 0;
+    view->left = 0;
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        char *line = odb_xstrndup(text, n);
+        ui_text_add(&v->text, 0, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, line);
+        free(line);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void output_title(const struct ui_view *view, struct odb_buf *out)
+{
+    const struct output_view *v = (const struct output_view *)view;
+    odb_buf_printf(out, "output of %s", v->label ? v->label : "commands: none yet");
+}
+
+static void output_close(struct ui_view *view)
+{
+    free(((struct output_view *)view)->label);
+    ui_text_close(view);
+}
+
+const struct ui_view_ops ui_output_view = {
+    .name = "output",
+    .size = sizeof(struct output_view),
+    .close = output_close,
+    .title = output_title,
+    .rows = ui_text_rows,
+    .draw_row = ui_text_draw_row,
+    .matches = ui_text_row_matches,
+    .subject = ui_text_subject,
+};
