@@ -27,6 +27,25 @@ static const struct {
 #undef UI_GLYPH
 };
 
+/* A colour of middle lightness is dull on a selection, which is dark: one step lighter. */
+static int style_lighter(int color, enum style_depth depth)
+{
+    if (depth == STYLE_RGB) {
+        int lighter = 0;
+        for (int shift = 0; shift < 24; shift += 8) {
+            int part = (color >> shift & 0xff) + 0x40;
+            lighter |= (part > 0xff ? 0xff : part) << shift;
+        }
+        return lighter;
+    }
+    /* A cube of six steps in red, green and blue, then the greys. */
+    if (color >= 232)
+        return color + 7 > 255 ? 255 : color + 7;
+    for (int step = 1, place = color - 16; color >= 16 && step <= 36; step *= 6, place /= 6)
+        color += place % 6 < 5 ? step : 0;
+    return color;
+}
+
 struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors)
 {
     const struct style_row *row = &style_rows[style], *below = &style_rows[under];
@@ -41,6 +60,8 @@ struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int color
             /* Eight colours are too few for every pair of them to be readable. */
             if (look.fg < 0 || depth == STYLE_8)
                 look.fg = fg;
+            else
+                look.fg = style_lighter(look.fg, depth);
         }
     }
     const char *own = colors > 0 ? row->attributes : row->mono;

@@ -30,7 +30,8 @@ struct ui_look {
 };
 
 /* How a style looks on a terminal of so many colours (as in struct ui_terminal) where another lies
- * under it: that one's attributes stay, and its background unless the style has one. */
+ * under it: that one's attributes stay, and its background unless the style has one. Colours are
+ * lighter on such a background. */
 struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors);
 
 /* One cell wide, in UTF-8 or ASCII. Static. */
