@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/history.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+
+static char *history_path(const char *name)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        return odb_xasprintf("%s/onnxdbg/%s", state, name);
+    if (home && home[0] == '/')
+        return odb_xasprintf("%s/.local/state/onnxdbg/%s", home, name);
+    return NULL;
+}
+
+/* Adds a line behind the others, of which the oldest may have to go. */
+static void history_push(struct ui_history *history, const char *line)
+{
+    if (!line[strspn(line, " \t")])
+        return;
+    if (history->lines.n && !strcmp(history->lines.items[history->lines.n - 1], line))
+        return;
+    if (history->lines.n == UI_HISTORY_MOST) {
+        free(history->lines.items[0]);
+        memmove(history->lines.items, history->lines.items + 1,
+                --history->lines.n * sizeof *history->lines.items);
+    }
+    odb_push(&history->lines, odb_xstrdup(line));
+}
+
+static void history_read(struct ui_history *history)
+{
+    FILE *file = history->path ? fopen(history->path, "re") : NULL;
+    char *line = NULL;
+    size_t cap = 0;
+    while (file && getline(&line, &cap, file) >= 0) {
+        line[strcspn(line, "\n")] = '\0';
+        history_push(history, line);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+static void history_drop(struct ui_history *history)
+{
+    for (size_t i = 0; i < history->lines.n; i++)
+        free(history->lines.items[i]);
+    history->lines.n = 0;
+}
+
+/* Nobody else has to know what was typed: the folder is the user's own. */
+static bool history_make_folder(const char *path)
+{
+    char *copy = odb_xstrdup(path), *folder = odb_xstrdup(dirname(copy));
+    char *above = odb_xstrdup(folder);
+    bool made = odb_file_mkdir(dirname(above), NULL) == ODB_OK;
+    struct stat st;
+    made = made && (mkdir(folder, 0700) == 0 || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)));
+    free(copy);
+    free(folder);
+    free(above);
+    return made;
+}
+
+static void history_write(struct ui_history *history)
+{
+    if (!history->fresh.n || !history->path || !history_make_folder(history->path))
+        return;
+    struct odb_buf text = ODB_BUF_INIT;
+    history_drop(history);
+    history_read(history);
+    for (size_t i = 0; i < history->fresh.n; i++)
+        history_push(history, history->fresh.items[i]);
+    for (size_t i = 0; i < history->lines.n; i++) {
+        odb_buf_puts(&text, history->lines.items[i]);
+        odb_buf_putc(&text, '\n');
+    }
+    (void)!odb_file_write(history->path, text.data, text.len, NULL);
+    odb_buf_dispose(&text);
+}
+
+void ui_history_open(struct ui_history *history, const char *name)
+{
+    *history = (struct ui_history){.path = history_path(name)};
+    history_read(history);
+}
+
+void ui_history_add(struct ui_history *history, const char *line)
+{
+    size_t n = history->lines.n;
+    const char *last = n ? history->lines.items[n - 1] : NULL;
+    if (strchr(line, '\n') || (last && !strcmp(last, line)) || !line[strspn(line, " \t")])
+        return; /* the file has one line for each */
+    history_push(history, line);
+    odb_push(&history->fresh, odb_xstrdup(line));
+}
+
+void ui_history_close(struct ui_history *history)
+{
+    history_write(history);
+    history_drop(history);
+    for (size_t i = 0; i < history->fresh.n; i++)
+        free(history->fresh.items[i]);
+    free(history->lines.items);
+    free(history->fresh.items);
+    free(history->path);
+    *history = (struct ui_history){0};
+}
