@@ -69,8 +69,14 @@ $(B)/%.pb-c.c $(B)/%.pb-c.h: proto/%.proto
 	@mkdir -p $(B)
 	$(Q)protoc-c --proto_path=proto --c_out=$(B) $<
 
+# The key file as a string in the program.
+$(B)/onnxdbgrc.h: share/onnxdbgrc
+	@mkdir -p $(B)
+	$(Q){ echo 'static const char keymap_builtin[] ='; \
+	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
+
 # Generated headers stand before anything that may include them.
-$(MIT_OBJ) $(GPL_OBJ): | $(PB_C)
+$(MIT_OBJ) $(GPL_OBJ): | $(PB_C) $(B)/onnxdbgrc.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
 	@echo "  CC    $<"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "command/command.h"
+#include "ui/ui.h"
 
 int main(int argc, char **argv)
 {
@@ -15,5 +16,5 @@ int main(int argc, char **argv)
     /* Fresh pages cost more than most kernels: keep what was touched once. */
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    return odb_command_main(argc, argv, stdout, stderr);
+    return odb_command_main(argc, argv, stdout, stderr, ui_main);
 }

@@ -92,6 +92,10 @@ bool ui_app_busy(const struct ui_app *app);
 /* Seconds that a clock shows; 0 where tests want the same screen every time. */
 double ui_app_seconds(const struct ui_app *app, double seconds);
 
+/* Draws and listens until somebody leaves. */
+void ui_app_run(struct ui_app *app);
+/* A command that has stopped, and that nobody wants to hear from any more. */
+void ui_app_discard(struct ui_running *running);
 /* Asks for a new frame, from any thread. */
 void ui_app_wake(struct ui_app *app);
 
@@ -103,16 +107,12 @@ void ui_layout_draw(struct ui_app *app);
 int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
 /* The view at a place of the screen, NULL where none is; *row: of its area. */
 struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row);
+/* The node that a column of the strip stands for; ODB_NO_NODE elsewhere. */
+int ui_layout_strip_at(struct ui_app *app, int row, int col);
 
 /* --- actions.c -------------------------------------------------------------------------------- */
 
 /* Does what a row of screen.def says: struct odb_console's screen function. */
 enum odb_status ui_action(void *app, struct odb_command_call *call, struct odb_error *err);
-
-/* --- ui.c ------------------------------------------------------------------------------------- */
-
-/* An odb_screen_fn. */
-enum odb_status ui_main(struct odb_console *console, const char *const *commands,
-                        size_t n_commands, struct odb_error *err);
 
 #endif

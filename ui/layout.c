@@ -333,6 +333,18 @@ static bool layout_inside(const struct ui_area *area, int row, int col)
            col < area->col + area->cols;
 }
 
+int ui_layout_strip_at(struct ui_app *app, int row, int col)
+{
+    struct layout layout;
+    int node = ODB_NO_NODE;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    if (layout_inside(&layout.strip, row, col))
+        node = ui_strip_node(&app->strip, app->session, col - (layout.strip.cols - app->strip.n));
+    odb_session_unlock(app->session);
+    return node;
+}
+
 struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row)
 {
     struct layout layout;

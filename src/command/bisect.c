@@ -11,23 +11,6 @@
 
 /* --- text --------------------------------------------------------------------------------- */
 
-static void bisect_put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
-{
-    const struct odb_node *node = &graph->nodes[index];
-    odb_buf_printf(out, "#%d ", index);
-    if (*node->name) {
-        odb_buf_put_shown(out, node->name);
-        odb_buf_putc(out, ' ');
-    }
-    odb_buf_putc(out, '(');
-    if (*node->domain) {
-        odb_buf_put_shown(out, node->domain);
-        odb_buf_puts(out, "::");
-    }
-    odb_buf_put_shown(out, node->op_type);
-    odb_buf_putc(out, ')');
-}
-
 static void bisect_put_number(struct odb_buf *out, const char *name, struct odb_number number)
 {
     if (number.known)
@@ -79,7 +62,7 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
 {
     char key[512];
     odb_buf_putc(out, '\n');
-    bisect_put_node(graph, culprit->node, out);
+    odb_call__put_node(graph, culprit->node, out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     if (culprit->value != ODB_NO_VALUE) {
         odb_buf_puts(out, ", seen at ");
@@ -103,7 +86,7 @@ static void bisect_put_short(const struct odb_graph *graph, const struct odb_cul
                              struct odb_buf *out)
 {
     odb_buf_puts(out, "    ");
-    bisect_put_node(graph, culprit->node, out);
+    odb_call__put_node(graph, culprit->node, out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     bisect_put_number(out, "error", culprit->numbers.error);
     bisect_put_number(out, "local error", culprit->numbers.local_error);
@@ -138,7 +121,7 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
             bad += odb_verdict_is_bad(report->values[i].verdict);
         }
     if (report->culprits.n) {
-        bisect_put_node(graph, report->culprits.items[0].node, out);
+        odb_call__put_node(graph, report->culprits.items[0].node, out);
         odb_buf_printf(out, " is where %s diverges from %s", report->target, report->reference);
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
@@ -211,9 +194,12 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
 }
 
 /* Probes that an earlier search began and never ended: something died there. */
-static void bisect_recall(struct odb_command_call *call, struct odb_store *session)
+static void bisect_recall(struct odb_command_call *call)
 {
-    char *lines = odb_store_unfinished(session), *end = lines + strcspn(lines, "\n");
+    if (!call->session->store)
+        return;
+    char *lines = odb_store_unfinished(call->session->store);
+    char *end = lines + strcspn(lines, "\n");
     if (*lines) {
         *end = '\0';
         char *text = odb_xasprintf("an earlier search in this session died at a probe: %s", lines);
@@ -225,40 +211,37 @@ static void bisect_recall(struct odb_command_call *call, struct odb_store *sessi
 
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
 {
-    const char *path = odb_call_option(call, ODB_OPTION_SESSION);
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    struct odb_session *session = call->session;
     struct odb_bisect_options options;
-    struct odb_store *session = NULL;
     struct odb_report *report = NULL;
-    struct odb_feeds *feeds = NULL;
+    const struct odb_feeds *feeds;
     struct odb_watch watch;
     struct odb_error late = ODB_ERROR_INIT;
     enum odb_status status, after = ODB_OK;
-    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     if (json)
-        ODB_TRY_OUT(odb_call__spare_model(call, json, err));
-    ODB_TRY_OUT(odb_call__search_options(call, &options, err));
-    ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
-    if (path) {
-        ODB_TRY_OUT(odb_store_open(&session, path, call->model, err));
-        bisect_recall(call, session);
-        ODB_TRY_OUT(odb_store_begin(session, "bisect", &options, err));
-    }
-    options.hooks = odb_watch_begin(&watch, call, session);
-    status = odb_bisect(&report, call->model, feeds, &options, err);
+        ODB_TRY(odb_call__spare_model(call, json, err));
+    ODB_TRY(odb_call__search_options(call, &options, err));
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    bisect_recall(call);
+    ODB_TRY(odb_session_begin(session, "bisect", &options, err));
+    options.hooks = odb_watch_begin(&watch, call);
+    status = odb_session_trace(session, &options.trace, &options, err);
+    if (status == ODB_OK)
+        status = odb_bisect(&report, call->model, feeds, &options, err);
     odb_watch_end(&watch);
     if (report && status != ODB_E_USAGE) {
         call->found = report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
-        if (session && after == ODB_OK)
-            after = odb_store_put(session, report, &late);
+        enum odb_status kept =
+            odb_session_end_take(session, report, after == ODB_OK ? &late : NULL);
+        after = after == ODB_OK ? kept : after;
+    } else {
+        odb_report_free(report);
     }
     if (status == ODB_OK && after != ODB_OK) {
         *err = late;
         status = after;
     }
-out:
-    odb_store_close(session);
-    odb_report_free(report);
-    odb_feeds_free(feeds);
     return status;
 }

@@ -2,40 +2,15 @@
 #include "command/call.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/map.h"
+#include "command/watch.h"
 #include "executor/executor.h"
 #include "tensor/npy.h"
-
-/* A signal handler has nowhere else to write to. */
-static volatile sig_atomic_t call_signal;
-
-static void call_on_signal(int number)
-{
-    call_signal = number;
-}
-
-void odb_call__catch_interrupt(bool on)
-{
-    struct sigaction action = {.sa_handler = on ? call_on_signal : SIG_DFL,
-                               .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    call_signal = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-bool odb_call__interrupted(void *payload)
-{
-    return call_signal != 0;
-}
 
 void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
 {
@@ -83,26 +58,37 @@ void odb_call__warn(struct odb_command_call *call, const char *text)
     odb_buf_dispose(&shown);
 }
 
-enum odb_status odb_call__feeds(struct odb_command_call *call, struct odb_feeds **out,
+static void call_warn_lines(struct odb_command_call *call, const char *lines)
+{
+    while (*lines) {
+        size_t n = strcspn(lines, "\n");
+        char *line = odb_xstrndup(lines, n);
+        odb_call__warn(call, line);
+        free(line);
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
                                 struct odb_error *err)
 {
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+    struct odb_feeds *feeds;
+    *out = call->session->feeds;
+    if (*out)
+        return ODB_OK;
     options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
     options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
     options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed);
-    enum odb_status status = odb_feeds_make(out, call->model, &options, err);
+    enum odb_status status = odb_feeds_make(&feeds, call->model, &options, err);
     free((void *)options.inputs);
     free((void *)options.dims);
     if (status != ODB_OK)
         return status;
-    for (char *line = (*out)->warnings, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        char *one = odb_xstrndup(line, (size_t)(end - line));
-        odb_call__warn(call, one);
-        free(one);
-        end += *end == '\n';
-    }
+    call_warn_lines(call, feeds->warnings);
+    odb_session_feed_take(call->session, feeds);
+    *out = feeds;
     return ODB_OK;
 }
 
@@ -115,29 +101,18 @@ enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct 
 const char *odb_call__target(const struct odb_command_call *call)
 {
     const char *spec = odb_call_option(call, ODB_OPTION_TARGET);
+    return spec ? spec : odb_call__default_target();
+}
+
+const char *odb_call__default_target(void)
+{
     const struct odb_executor_ops *ort = odb_executor_find("ort");
     char why[512] = "";
-    if (spec)
-        return spec;
     if (getenv("ONNXDBG_ORT")) /* asked for: if it is not there, that has to be said */
         return "ort";
     if (ort && ort->available)
         ort->available(why, sizeof why);
     return ort && !why[0] ? "ort" : "cpu:f16";
-}
-
-enum odb_status odb_call__session(const struct odb_command_call *call, struct odb_store **out,
-                                  struct odb_error *err)
-{
-    const char *path = odb_call_option(call, ODB_OPTION_SESSION);
-    *out = NULL;
-    if (!path)
-        return ODB_OK;
-    if (access(path, R_OK) != 0) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
-        return odb_error_at(err, "--session %s", path);
-    }
-    return odb_store_open(out, path, call->model, err);
 }
 
 enum odb_status odb_call__search_options(const struct odb_command_call *call,
@@ -242,18 +217,50 @@ const char *odb_call__runner(const struct odb_command_call *call)
     return target ? target : reference ? reference : "cpu";
 }
 
+enum odb_status odb_call__open_model(struct odb_command_call *call, const char *path,
+                                     struct odb_error *err)
+{
+    const char *session = odb_call_option(call, ODB_OPTION_SESSION);
+    struct odb_model *model;
+    if (session && !(call->command->flags & ODB_COMMAND_RECORDS) && access(session, R_OK) != 0) {
+        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+        return odb_error_at(err, "--session %s", session);
+    }
+    ODB_TRY(odb_model_open(&model, path, err));
+    ODB_TRY(odb_session_open_take(&call->session, model, session, err));
+    call->model = call->session->model;
+    return ODB_OK;
+}
+
 enum odb_status odb_call__open_source(struct odb_command_call *call, struct odb_error *err)
 {
     const char *source = call->args[0];
-    if (call_ends_with(source, ".npy") || call_ends_with(source, ".pb"))
+    if (call->model || call_ends_with(source, ".npy") || call_ends_with(source, ".pb"))
         return ODB_OK;
-    return odb_model_open(&call->model, source, err);
+    return odb_call__open_model(call, source, err);
+}
+
+/* At a console the reference runs once and keeps all values; a command of the shell runs what the
+ * one value needs. */
+static enum odb_status call_compute(struct odb_command_call *call, int value,
+                                    struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_feeds *feeds;
+    struct odb_watch watch;
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    *out = call->console ? odb_session_reference(call->session, value) : NULL;
+    if (*out)
+        return ODB_OK;
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
+    enum odb_status status = odb_run_values(call->model, feeds, odb_call__runner(call), &value, 1,
+                                            out, NULL, 0, &hooks, err);
+    odb_watch_end(&watch);
+    return status;
 }
 
 enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
                                 struct odb_tensor **out, struct odb_error *err)
 {
-    struct odb_feeds *feeds;
     int index;
     if (!call->model && name)
         return odb_fail(err, ODB_E_USAGE, "a tensor file holds one value, without a name");
@@ -264,15 +271,49 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
         return odb_error_remedy(err, "name one; `onnxdbg nodes %s` lists them", call->args[0]);
     }
     ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
-    if (call->model->graph->values[index].init) {
-        *out = odb_tensor_ref(call->model->graph->values[index].init);
-        return ODB_OK;
+    if (!call->model->graph->values[index].init)
+        return call_compute(call, index, out, err);
+    *out = odb_tensor_ref(call->model->graph->values[index].init);
+    return ODB_OK;
+}
+
+void odb_call__put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
+{
+    const struct odb_node *node = &graph->nodes[index];
+    odb_buf_printf(out, "#%d ", index);
+    if (*node->name) {
+        odb_buf_put_shown(out, node->name);
+        odb_buf_putc(out, ' ');
     }
-    ODB_TRY(odb_call__feeds(call, &feeds, err));
-    enum odb_status status = odb_run_values(call->model, feeds, odb_call__runner(call), &index, 1,
-                                            out, NULL, 0, NULL, err);
-    odb_feeds_free(feeds);
-    return status;
+    odb_buf_putc(out, '(');
+    if (*node->domain) {
+        odb_buf_put_shown(out, node->domain);
+        odb_buf_puts(out, "::");
+    }
+    odb_buf_put_shown(out, node->op_type);
+    odb_buf_putc(out, ')');
+}
+
+enum odb_status odb_call__mark_nodes(const struct odb_graph *graph, const char *text, bool **marks,
+                                     size_t *n, struct odb_error *err)
+{
+    int index;
+    struct odb_error why = ODB_ERROR_INIT;
+    bool *found = odb_new_n(bool, graph->n_nodes + 1);
+    bool named = odb_graph_find_node(graph, text, &index, &why) == ODB_OK;
+    *n = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        found[i] = named ? (int)i == index : !strcasecmp(graph->nodes[i].op_type, text);
+        *n += found[i];
+    }
+    *marks = found;
+    if (*n)
+        return ODB_OK;
+    free(found);
+    *marks = NULL;
+    if (err)
+        *err = why;
+    return why.code;
 }
 
 const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size)

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/parallel.h"
-#include "command/call.h"
+#include "command/watch.h"
 #include "compare/numpy.h"
 #include "executor/cpu.h"
 
@@ -47,6 +47,7 @@ struct check_result {
 
 struct check {
     struct odb_command_call *call; /* borrowed */
+    struct odb_search_hooks hooks; /* asked whether to stop */
     const char *target;            /* borrowed; NULL: the reference, in the worker */
     struct odb_criterion tolerance;
     bool own_tolerance;               /* given by --tol */
@@ -543,7 +544,7 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
     while (alive) {
         int wait_status;
         pid_t pid = waitpid(-1, &wait_status, check->call->progress ? WNOHANG : 0);
-        if (odb_call__interrupted(NULL) && status == ODB_OK) {
+        if (check->hooks.cancelled(check->hooks.payload) && status == ODB_OK) {
             status = odb_fail(err, ODB_CANCELLED, "interrupted");
             for (size_t i = 0; i < jobs; i++)
                 if (pids[i] > 0)
@@ -659,6 +660,7 @@ static void check_dispose(struct check *check)
 enum odb_status odb_command__check(struct odb_command_call *call, struct odb_error *err)
 {
     struct check check = {.call = call};
+    struct odb_watch watch;
     size_t jobs = (size_t)odb_call_int(call, ODB_OPTION_JOBS, odb_parallel_threads());
     enum odb_status status = ODB_OK;
     ODB_TRY_OUT(check_options(&check, err));
@@ -677,9 +679,9 @@ enum odb_status odb_command__check(struct odb_command_call *call, struct odb_err
         goto out;
     }
     ODB_TRY_OUT(check_map(&check, err));
-    odb_call__catch_interrupt(true);
+    check.hooks = odb_watch_begin(&watch, call);
     status = check_work_all(&check, ODB_MIN(jobs, check.cases.n), err);
-    odb_call__catch_interrupt(false);
+    odb_watch_end(&watch);
     check_list(&check, status != ODB_OK);
 out:
     check_dispose(&check);

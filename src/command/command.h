@@ -31,6 +31,8 @@ enum odb_arg_type {
     ODB_ARG_INT,       /* range in the row */
     ODB_ARG_ENUM,      /* choices in the row */
     ODB_ARG_COMMAND,
+    ODB_ARG_OPTION,    /* the name of an option that a console keeps */
+    ODB_ARG_SETTING,   /* a value for the option named before */
     ODB_ARG_TEXT
 };
 
@@ -38,6 +40,7 @@ struct odb_arg {
     const char *name; /* "MODEL"; NULL ends the list */
     enum odb_arg_type type;
     bool optional, repeated; /* only the last may be repeated */
+    const char *range;       /* INT: "1..64"; ENUM: "a|b"; else NULL */
 };
 
 enum odb_option_id {
@@ -47,6 +50,10 @@ enum odb_option_id {
     ODB_OPTION_COUNT
 };
 #define ODB_OPT(id) ((uint64_t)1 << ODB_OPTION_##id)
+/* Options that a console keeps. */
+#define ODB_SETTINGS                                                                               \
+    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(REFERENCE) |   \
+     ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(EXPECT) | ODB_OPT(STRATEGY))
 
 struct odb_option {
     const char *name; /* without dashes */
@@ -59,12 +66,22 @@ struct odb_option {
 };
 
 struct odb_command_call;
+struct odb_console;
 typedef enum odb_status (*odb_command_fn)(struct odb_command_call *call, struct odb_error *err);
+/* Opens the screen for a console, runs the commands there, and returns when the user leaves. */
+typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char *const *commands,
+                                         size_t n_commands, struct odb_error *err);
 
 #define ODB_COMMAND_LONG 1u   /* may take long: shows progress, can be cancelled */
 #define ODB_COMMAND_WRITES 2u /* makes files */
 #define ODB_COMMAND_SHELL 4u  /* on the shell's command line */
 #define ODB_COMMAND_PROMPT 8u /* at the prompt of the screen, where MODEL is left out */
+#define ODB_COMMAND_ANYTIME 16u /* also while another command works */
+#define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
+
+/* What `view` and `mode` choose from. */
+#define ODB_VIEWS "nodes|node|tensor|log|report|output|help"
+#define ODB_TENSOR_MODES "reference|target|difference|all"
 
 /* What only a screen can do. */
 enum odb_screen_id {
@@ -90,8 +107,9 @@ struct odb_command {
 
 /* Rows in the order of help; *n may be NULL. */
 const struct odb_command *odb_command_table(size_t *n);
-/* By name, alias, or unique prefix. ODB_E_USAGE with the nearest names. */
-enum odb_status odb_command_find(const struct odb_command **out, const char *name,
+/* By name, alias, or unique prefix, among the commands of the shell or those of the prompt.
+ * ODB_E_USAGE with the nearest names. */
+enum odb_status odb_command_find(const struct odb_command **out, const char *name, bool prompt,
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
 
@@ -129,6 +147,7 @@ struct odb_command_call {
     int write_error;         /* errno of the first write to out that failed; 0: none */
     bool progress;           /* log is a terminal */
     bool found;              /* set by the command: a divergence, a failed check: exit status 1 */
+    odb_screen_fn open_screen; /* for `debug`; NULL: none */
 };
 
 /* Words behind the program's and the command's name. ODB_E_USAGE where they do not fit the row.
@@ -169,6 +188,8 @@ void odb_words_quote(struct odb_buf *out, const char *word);
 struct odb_completion {
     size_t from;              /* byte of the line where the word begins that is completed */
     ODB_VEC(char *) words;    /* owned, quoted as needed; sorted as they should be shown */
+    char *common;             /* owned: what the word becomes without a choice, quoted so that it can
+                                 go on; NULL: it stays as it is */
     bool partial;             /* a word is not whole when it is taken: a folder, "key=" */
 };
 /* Candidates for the word at byte `at` of a line, by the types of the row's arguments: commands,
@@ -177,14 +198,32 @@ void odb_complete(struct odb_completion *out, const struct odb_console *console,
                   size_t at);
 void odb_completion_dispose(struct odb_completion *completion);
 
-/* "ort", or what the option is by default; never NULL for REFERENCE, TARGET and TOL, else NULL when
- * it is not set. Borrowed until the next `set`. */
-const char *odb_console_setting(const struct odb_console *console, enum odb_option_id id);
+/* Takes the session over. */
+void odb_console_init(struct odb_console *console, struct odb_session *session);
+void odb_console_dispose(struct odb_console *console);
+/* What was set last, NULL: nothing. Borrowed until the next change. */
+const char *odb_console_get(const struct odb_console *console, enum odb_option_id id);
+/* value NULL takes the setting back. What was found with another value is forgotten, but for the
+ * tolerance. Inputs and dimensions are kept by name, so that several can be set. */
 void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value);
+/* Sets what the call says. */
+void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call);
+/* The specs and the tolerance that a search would use now; whichever is not set is the default.
+ * Borrowed until the next change. */
+const char *odb_console_reference(const struct odb_console *console);
+const char *odb_console_target(const struct odb_console *console);
+const char *odb_console_tolerance(const struct odb_console *console);
 
-/* Opens the screen for a console, runs the commands there, and returns when the user leaves. */
-typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char *const *commands,
-                                         size_t n_commands, struct odb_error *err);
+/* Takes a line apart for a console. The words live as long as *argv (see odb_words_split()), which
+ * is the caller's; *out as in odb_call_parse(). busy: another command works, so that only some can
+ * be given. */
+enum odb_status odb_console_parse(struct odb_console *console, const char *line, char ***argv,
+                                  struct odb_command_call *out, bool busy,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* A value by name, "#INDEX:SLOT" or "#INDEX" (the node's first output). ODB_E_USAGE with the
+ * nearest name. */
+enum odb_status odb_call__find_value(const struct odb_graph *graph, const char *text, int *index,
+                                     struct odb_error *err) ODB_MUST_USE;
 
 /* The name in names[] closest to text, NULL when none is close. */
 const char *odb_nearest(const char *text, const char *const *names, size_t n);

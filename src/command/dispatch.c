@@ -57,10 +57,12 @@ static int main_width(FILE *out)
 }
 
 static enum odb_status main_call(const struct odb_command *command, int argc, char *const *argv,
-                                 FILE *out, FILE *log, bool *found, struct odb_error *err)
+                                 FILE *out, FILE *log, odb_screen_fn screen, bool *found,
+                                 struct odb_error *err)
 {
     struct odb_command_call call;
-    enum odb_status status = odb_call_parse(&call, command, argc, argv, err);
+    enum odb_status status = odb_call_parse(&call, command, NULL, argc, argv, err);
+    call.open_screen = screen;
     call.out = out;
     call.log = log;
     call.width = main_width(out);
@@ -79,19 +81,13 @@ static enum odb_status main_call(const struct odb_command *command, int argc, ch
     return status;
 }
 
-/* A word that is no command may be a model: then say what to do with it. */
-static enum odb_status main_no_command(const char *word, struct odb_error *err)
+/* `onnxdbg MODEL` and `onnxdbg --target ort MODEL`: a word that is no command is a model where
+ * there is such a file, or where it looks like one. */
+static bool main_is_model(const char *word)
 {
     size_t len = strlen(word);
-    struct odb_buf shown = ODB_BUF_INIT;
-    if (len < 6 || strcmp(word + len - 5, ".onnx"))
-        return ODB_E_USAGE;
-    odb_buf_put_shown(&shown, word);
-    odb_fail(err, ODB_E_USAGE, "a model alone is no command");
-    odb_error_remedy(err, "find where a target diverges with `onnxdbg bisect %s --target SPEC`",
-                     odb_buf_text(&shown));
-    odb_buf_dispose(&shown);
-    return ODB_E_USAGE;
+    return word[0] == '-' || access(word, F_OK) == 0 ||
+           (len > 5 && !strcmp(word + len - 5, ".onnx"));
 }
 
 static enum odb_status main_overview(FILE *out)
@@ -103,8 +99,8 @@ static enum odb_status main_overview(FILE *out)
     return ODB_OK;
 }
 
-static enum odb_status main_dispatch(int argc, char *const *argv, FILE *out, FILE *log, bool *found,
-                                     struct odb_error *err)
+static enum odb_status main_dispatch(int argc, char *const *argv, FILE *out, FILE *log,
+                                     odb_screen_fn screen, bool *found, struct odb_error *err)
 {
     const struct odb_command *command;
     if (argc < 2) {
@@ -115,19 +111,22 @@ static enum odb_status main_dispatch(int argc, char *const *argv, FILE *out, FIL
         return main_overview(out);
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
         return fprintf(out, "onnxdbg %s\n", ODB_VERSION) < 0 ? ODB_E_IO : ODB_OK;
-    enum odb_status status = odb_command_find(&command, argv[1], err);
-    if (status != ODB_OK) {
-        main_no_command(argv[1], err);
+    int words = 1; /* in front of what the command gets */
+    enum odb_status status = odb_command_find(&command, argv[1], false, err);
+    if (status == ODB_OK)
+        words = 2;
+    else if (main_is_model(argv[1]))
+        status = odb_command_find(&command, "debug", false, err);
+    if (status != ODB_OK)
         return status;
-    }
-    return main_call(command, argc - 2, argv + 2, out, log, found, err);
+    return main_call(command, argc - words, argv + words, out, log, screen, found, err);
 }
 
-int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log)
+int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log, odb_screen_fn screen)
 {
     struct odb_error err = ODB_ERROR_INIT;
     bool found = false;
-    enum odb_status status = main_dispatch(argc, argv, out, log, &found, &err);
+    enum odb_status status = main_dispatch(argc, argv, out, log, screen, &found, &err);
     /* A reader that has had enough (a pager, head) is no error; a full disk is. */
     errno = 0;
     if ((fflush(out) || ferror(out)) && errno && errno != EPIPE && status == ODB_OK)

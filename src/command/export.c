@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/watch.h"
 #include "engine/repro.h"
@@ -30,120 +30,122 @@ static enum odb_status export_parse(const struct odb_graph *graph, const char *t
     return odb_graph_find_node(graph, text, first, err);
 }
 
-/* The first culprit's segment in a session's last report; false when it has none. */
-static bool export_from_stored(const json_t *stored, size_t n_nodes, int *first, int *last)
-{
-    json_t *culprit = json_array_get(json_object_get(stored, "culprits"), 0);
-    json_t *segment = json_object_get(culprit, "segment");
-    if (json_array_size(segment) != 2)
-        return false;
-    *first = (int)json_integer_value(json_array_get(segment, 0));
-    *last = (int)json_integer_value(json_array_get(segment, 1));
-    return *first >= 0 && *first <= *last && (size_t)*last < n_nodes;
-}
-
-/* What the command line leaves open is as it was in the session's search. Borrowed: stored. */
-static enum odb_status export_adopt(const struct odb_command_call *call, const json_t *stored,
+/* What the command line leaves open is as it was in the session's search. */
+static enum odb_status export_adopt(const struct odb_command_call *call,
                                     struct odb_bisect_options *search, struct odb_error *err)
 {
-    const char *reference = json_string_value(json_object_get(stored, "reference"));
-    const char *target = json_string_value(json_object_get(stored, "target"));
-    const char *tolerance = json_string_value(json_object_get(stored, "tolerance"));
-    if (reference && !odb_call_option(call, ODB_OPTION_REFERENCE))
-        search->reference = reference;
-    if (target && !odb_call_option(call, ODB_OPTION_TARGET))
-        search->target = target;
-    if (stored && !odb_call_option(call, ODB_OPTION_EXPECT))
-        search->expect = json_string_value(json_object_get(stored, "expect"));
-    if (tolerance && !odb_call_option(call, ODB_OPTION_TOL))
-        return odb_criterion_parse(&search->tolerance, tolerance, err);
+    const struct odb_report *report = call->session->report;
+    if (!report)
+        return ODB_OK;
+    if (report->reference && !odb_call_option(call, ODB_OPTION_REFERENCE))
+        search->reference = report->reference;
+    if (report->target && !odb_call_option(call, ODB_OPTION_TARGET))
+        search->target = report->target;
+    if (!odb_call_option(call, ODB_OPTION_EXPECT))
+        search->expect = report->expect;
+    if (report->tolerance && !odb_call_option(call, ODB_OPTION_TOL))
+        return odb_criterion_parse(&search->tolerance, report->tolerance, err);
     return ODB_OK;
 }
 
-/* Which nodes: those named, else the session's first culprit, else a search's. *found is false
- * when nothing diverges. */
-static enum odb_status export_choose(struct odb_command_call *call, const json_t *stored,
-                                     const struct odb_feeds *feeds,
-                                     struct odb_bisect_options *search, int *first, int *last,
-                                     struct odb_report **report, bool *found, struct odb_error *err)
+/* The first culprit's segment; false when there is none. */
+static bool export_from_report(const struct odb_report *report, struct odb_repro_options *options)
 {
+    if (!report->culprits.n)
+        return false;
+    options->first = report->culprits.items[0].segment[0];
+    options->last = report->culprits.items[0].segment[1];
+    return options->first >= 0 && options->first <= options->last &&
+           (size_t)options->last < report->model->graph->n_nodes;
+}
+
+/* Which nodes: those named, else the session's first culprit, else that of a search made here,
+ * whose report is in *own. *found is false when nothing diverges. */
+static enum odb_status export_choose(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                     struct odb_bisect_options *search,
+                                     struct odb_repro_options *options, struct odb_report **own,
+                                     bool *found, struct odb_error *err)
+{
+    const struct odb_report *known = call->session->report;
     const char *node = odb_call_arg(call, 1);
     *found = true;
     if (node)
-        return export_parse(call->model->graph, node, first, last, err);
-    if (stored && !json_is_true(json_object_get(stored, "complete"))) {
+        return export_parse(call->model->graph, node, &options->first, &options->last, err);
+    if (known && !known->complete) {
         odb_fail(err, ODB_E_USAGE, "the session's last search did not come to its end");
         return odb_error_remedy(err, "run it again, or name the NODE to export");
     }
-    if (stored) {
-        *found = export_from_stored(stored, call->model->graph->n_nodes, first, last);
-        return ODB_OK;
+    if (!known) {
+        ODB_TRY(odb_bisect(own, call->model, feeds, search, err));
+        options->report = known = *own;
     }
-    ODB_TRY(odb_bisect(report, call->model, feeds, search, err));
-    *found = (*report)->culprits.n > 0;
-    if (*found) {
-        *first = (*report)->culprits.items[0].segment[0];
-        *last = (*report)->culprits.items[0].segment[1];
-    }
+    *found = export_from_report(known, options);
     return ODB_OK;
 }
 
-/* The last report of --session, NULL without one. Owned by the caller. */
-static enum odb_status export_read_session(struct odb_command_call *call, json_t **out,
-                                           struct odb_error *err)
+/* At a console a folder is found for whoever names none: repro-12-Conv, repro-12-Conv-2, … */
+static char *export_dir(const struct odb_command_call *call, int node)
 {
-    struct odb_store *session = NULL;
-    ODB_TRY(odb_call__session(call, &session, err));
-    char *text = session ? odb_store_last_report(session) : NULL;
-    *out = text ? json_loads(text, 0, NULL) : NULL;
-    free(text);
-    odb_store_close(session);
+    char *op = odb_file_name(call->model->graph->nodes[node].op_type);
+    char *dir = odb_xasprintf("repro-%d-%s", node, op);
+    for (int i = 2; access(dir, F_OK) == 0 && i < 1000; i++) {
+        free(dir);
+        dir = odb_xasprintf("repro-%d-%s-%d", node, op, i);
+    }
+    free(op);
+    return dir;
+}
+
+static enum odb_status export_write(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                    const struct odb_bisect_options *search,
+                                    struct odb_repro_options *options, struct odb_error *err)
+{
+    struct odb_repro_result result = {0};
+    struct odb_buf out = ODB_BUF_INIT;
+    char *dir = options->dir ? NULL : export_dir(call, options->first);
+    if (dir)
+        options->dir = dir;
+    options->reference = search->reference;
+    options->target = search->target;
+    options->tolerance = search->tolerance;
+    options->expect = search->expect;
+    options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
+    enum odb_status status = odb_repro_write(&result, call->model, feeds, options, err);
+    free(dir);
+    if (status != ODB_OK)
+        return status;
+    odb_buf_put_shown(&out, result.summary);
+    odb_buf_putc(&out, '\n');
+    odb_call__print(call, &out);
+    call->found = !result.reproduces;
     return ODB_OK;
 }
 
 enum odb_status odb_command__export(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_repro_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT)};
-    struct odb_repro_result result = {0};
+    struct odb_buf none = ODB_BUF_INIT;
     struct odb_bisect_options search;
-    json_t *stored = NULL;
-    struct odb_report *report = NULL;
-    struct odb_feeds *feeds = NULL;
-    struct odb_watch watch = {.call = call};
-    enum odb_status status;
-    bool found;
-    if (!options.dir) {
+    struct odb_report *own = NULL;
+    const struct odb_feeds *feeds;
+    struct odb_watch watch;
+    bool found = false;
+    if (!options.dir && !call->console) {
         odb_fail(err, ODB_E_USAGE, "there is no folder to write to");
         return odb_error_remedy(err, "add -o DIR");
     }
-    ODB_TRY_OUT(odb_call__search_options(call, &search, err));
-    ODB_TRY_OUT(export_read_session(call, &stored, err));
-    ODB_TRY_OUT(export_adopt(call, stored, &search, err));
-    ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
-    search.hooks = options.hooks = odb_watch_begin(&watch, call, NULL);
-    status = export_choose(call, stored, feeds, &search, &options.first, &options.last, &report,
-                           &found, err);
-    if (status == ODB_OK && found) {
-        options.reference = search.reference;
-        options.target = search.target;
-        options.tolerance = search.tolerance;
-        options.expect = search.expect;
-        options.ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
-        options.report = report;
-        status = odb_repro_write(&result, call->model, feeds, &options, err);
-    }
+    ODB_TRY(odb_call__search_options(call, &search, err));
+    ODB_TRY(export_adopt(call, &search, err));
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    search.hooks = options.hooks = odb_watch_begin(&watch, call);
+    enum odb_status status = export_choose(call, feeds, &search, &options, &own, &found, err);
+    if (status == ODB_OK && found)
+        status = export_write(call, feeds, &search, &options, err);
     odb_watch_end(&watch);
-    if (status == ODB_OK) {
-        struct odb_buf out = ODB_BUF_INIT;
-        odb_buf_put_shown(&out, found ? result.summary
-                                      : "nothing diverges, so there is nothing to export");
-        odb_buf_putc(&out, '\n');
-        odb_call__print(call, &out);
-        call->found = found && !result.reproduces;
+    if (status == ODB_OK && !found) {
+        odb_buf_puts(&none, "nothing diverges, so there is nothing to export\n");
+        odb_call__print(call, &none);
     }
-out:
-    json_decref(stored);
-    odb_report_free(report);
-    odb_feeds_free(feeds);
+    odb_report_free(own);
     return status;
 }

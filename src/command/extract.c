@@ -121,7 +121,7 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
     int *list = odb_new_n(int, extract->inputs.n + extract->outputs.n + 1);
     struct odb_tensor **values =
         odb_new_n(struct odb_tensor *, extract->inputs.n + extract->outputs.n + 1);
-    struct odb_feeds *feeds = NULL;
+    const struct odb_feeds *feeds;
     enum odb_status status = ODB_OK;
     bool fixed = true;
     size_t n = 0;
@@ -148,7 +148,6 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
             ports[side][i].like = extract->like[ports[side][i].value];
             ports[side][i].symbolic = ports[side][i].like && !fixed;
         }
-    odb_feeds_free(feeds);
     free(values);
     free(list);
     return status;

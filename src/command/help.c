@@ -129,7 +129,7 @@ enum odb_status odb_command__help(struct odb_command_call *call, struct odb_erro
         odb_help_overview(&out);
     else if (!strcmp(topic, "tolerance"))
         help_tolerance(&out);
-    else if ((status = odb_command_find(&command, topic, err)) == ODB_OK)
+    else if ((status = odb_command_find(&command, topic, call->console, err)) == ODB_OK)
         odb_help_command(command, &out);
     odb_call__print(call, &out);
     return status;

@@ -6,15 +6,18 @@
 #include "command/call.h"
 #include "engine/json.h"
 #include "executor/cpu.h"
-#include "session/store.h"
 
 #define NODE_READERS 8 /* named before "and N more" */
 
 /* --- session --------------------------------------------------------------------------------- */
 
-static bool node_numbers(struct odb_store *session, int value, struct odb_value_report *out)
+/* What is known about a value; false: nobody has looked at it. */
+static bool node_numbers(const struct odb_session *session, int value, struct odb_value_report *out)
 {
-    return session && odb_store_value(session, value, out);
+    odb_session_lock(session);
+    *out = session->values[value];
+    odb_session_unlock(session);
+    return out->verdict != ODB_VERDICT_UNTESTED;
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
@@ -55,7 +58,7 @@ static void node_put_number(struct odb_buf *out, const char *name, struct odb_nu
         odb_buf_printf(out, ", %s %.3g", name, number.v);
 }
 
-static void node_put_verdict(struct odb_store *session, int value, struct odb_buf *out)
+static void node_put_verdict(const struct odb_session *session, int value, struct odb_buf *out)
 {
     struct odb_value_report r;
     if (!node_numbers(session, value, &r))
@@ -74,7 +77,7 @@ static void node_put_verdict(struct odb_store *session, int value, struct odb_bu
 }
 
 static void node_put_value(const struct odb_graph *graph, int index, int slot,
-                           struct odb_store *session, bool input, struct odb_buf *out)
+                           const struct odb_session *session, bool input, struct odb_buf *out)
 {
     char key[512], type[320];
     if (index == ODB_NO_VALUE) {
@@ -157,7 +160,7 @@ static void node_put_head(const struct odb_node *node, const struct odb_op *op, 
 }
 
 static void node_text(const struct odb_graph *graph, const struct odb_node *node,
-                      const struct odb_cpu *cpu, struct odb_store *session, struct odb_buf *out)
+                      const struct odb_cpu *cpu, const struct odb_session *session, struct odb_buf *out)
 {
     const struct odb_op *op = odb_cpu_op(cpu, node->index);
     node_put_head(node, op, odb_cpu_unsupported(cpu, node->index), out);
@@ -185,7 +188,7 @@ static json_t *node_json_number(struct odb_number number)
 }
 
 static json_t *node_json_value(const struct odb_graph *graph, int index,
-                               struct odb_store *session)
+                               const struct odb_session *session)
 {
     struct odb_value_report r;
     char key[512];
@@ -247,7 +250,7 @@ static json_t *node_json_attrs(const struct odb_node *node, const struct odb_op 
 }
 
 static json_t *node_json(const struct odb_graph *graph, const struct odb_node *node,
-                         const struct odb_cpu *cpu, struct odb_store *session)
+                         const struct odb_cpu *cpu, const struct odb_session *session)
 {
     const struct odb_op *op = odb_cpu_op(cpu, node->index);
     struct odb_buf text = ODB_BUF_INIT;
@@ -283,21 +286,14 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
 enum odb_status odb_command__node(struct odb_command_call *call, struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
-    struct odb_store *session = NULL;
-    struct odb_cpu *cpu = NULL;
+    const struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
     int index;
-    enum odb_status status;
-    ODB_TRY_OUT(odb_graph_find_node(graph, call->args[1], &index, err));
-    ODB_TRY_OUT(odb_call__session(call, &session, err));
-    ODB_TRY_OUT(odb_cpu_new(&cpu, call->model, err));
+    ODB_TRY(odb_graph_find_node(graph, call->args[1], &index, err));
     if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(node_json(graph, &graph->nodes[index], cpu, session), &out);
+        odb_json_put(node_json(graph, &graph->nodes[index], session->cpu, session), &out);
     else
-        node_text(graph, &graph->nodes[index], cpu, session, &out);
+        node_text(graph, &graph->nodes[index], session->cpu, session, &out);
     odb_call__print(call, &out);
-out:
-    odb_cpu_free(cpu);
-    odb_store_close(session);
-    return status;
+    return ODB_OK;
 }

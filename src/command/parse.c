@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command.h"
+#include "command/call.h"
 #include "compare/criterion.h"
 
 /* Damerau-Levenshtein (adjacent swaps count one), on two rows and one before. Names longer than
@@ -50,49 +50,60 @@ const char *odb_nearest(const char *text, const char *const *names, size_t n)
     return best;
 }
 
-enum odb_status odb_command_find(const struct odb_command **out, const char *name,
+static bool find_offered(const struct odb_command *row, bool prompt)
+{
+    return row->flags & (prompt ? ODB_COMMAND_PROMPT : ODB_COMMAND_SHELL);
+}
+
+static enum odb_status find_nothing(const char *name, bool prompt, struct odb_error *err)
+{
+    size_t n, n_names = 0;
+    const struct odb_command *rows = odb_command_table(&n);
+    const char **names = odb_new_n(const char *, n);
+    struct odb_buf shown = ODB_BUF_INIT;
+    for (size_t i = 0; i < n; i++)
+        if (find_offered(&rows[i], prompt))
+            names[n_names++] = rows[i].name;
+    const char *near = odb_nearest(name, names, n_names);
+    odb_buf_put_shown(&shown, name);
+    odb_fail(err, ODB_E_USAGE, "there is no command '%s'", odb_buf_text(&shown));
+    if (near)
+        odb_error_remedy(err, "did you mean `%s%s`?", prompt ? "" : "onnxdbg ", near);
+    else
+        odb_error_remedy(err, "`%shelp` lists the commands", prompt ? "" : "onnxdbg ");
+    odb_buf_dispose(&shown);
+    free(names);
+    return ODB_E_USAGE;
+}
+
+enum odb_status odb_command_find(const struct odb_command **out, const char *name, bool prompt,
                                  struct odb_error *err)
 {
     size_t n, matches = 0;
     const struct odb_command *rows = odb_command_table(&n);
-    const struct odb_command *match = NULL;
-    struct odb_buf names = ODB_BUF_INIT;
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(rows[i].name, name) || (rows[i].alias && !strcmp(rows[i].alias, name))) {
-            *out = &rows[i];
-            odb_buf_dispose(&names);
-            return ODB_OK;
-        }
-        if (*name && !strncmp(rows[i].name, name, strlen(name))) {
+    struct odb_buf names = ODB_BUF_INIT, shown = ODB_BUF_INIT;
+    bool exact = false;
+    for (size_t i = 0; i < n && !exact; i++) {
+        if (!find_offered(&rows[i], prompt))
+            continue;
+        exact = !strcmp(rows[i].name, name) || (rows[i].alias && !strcmp(rows[i].alias, name));
+        if (exact || (*name && !strncmp(rows[i].name, name, strlen(name)))) {
             odb_buf_printf(&names, "%s%s", matches++ ? ", " : "", rows[i].name);
-            match = &rows[i];
+            *out = &rows[i];
         }
     }
-    if (matches == 1) {
-        *out = match;
-        odb_buf_dispose(&names);
-        return ODB_OK;
-    }
-    struct odb_buf shown = ODB_BUF_INIT;
-    odb_buf_put_shown(&shown, name);
-    if (matches) {
-        odb_fail(err, ODB_E_USAGE, "'%s' may be %s", odb_buf_text(&shown), odb_buf_text(&names));
+    enum odb_status status = ODB_OK;
+    if (!matches) {
+        status = find_nothing(name, prompt, err);
+    } else if (matches > 1 && !exact) {
+        odb_buf_put_shown(&shown, name);
+        status = odb_fail(err, ODB_E_USAGE, "'%s' may be %s", odb_buf_text(&shown),
+                          odb_buf_text(&names));
         odb_error_remedy(err, "write one of them");
-    } else {
-        const char **list = odb_new_n(const char *, n);
-        for (size_t i = 0; i < n; i++)
-            list[i] = rows[i].name;
-        const char *near = odb_nearest(name, list, n);
-        odb_fail(err, ODB_E_USAGE, "there is no command '%s'", odb_buf_text(&shown));
-        if (near)
-            odb_error_remedy(err, "did you mean `onnxdbg %s`?", near);
-        else
-            odb_error_remedy(err, "`onnxdbg help` lists the commands");
-        free(list);
     }
     odb_buf_dispose(&shown);
     odb_buf_dispose(&names);
-    return ODB_E_USAGE;
+    return status;
 }
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -156,28 +167,31 @@ static bool call_choice(const char *choices, const char *value)
     return false;
 }
 
-static enum odb_status call_check(const struct odb_option *row, const char *value,
-                                  struct odb_error *err)
+static enum odb_status call_check_word(enum odb_arg_type type, const char *range, const char *value,
+                                       struct odb_error *err)
 {
     struct odb_criterion criterion;
-    enum odb_status status = ODB_OK;
     char *end;
-    if (row->type == ODB_ARG_INT) {
-        long long v = strtoll(value, &end, 10), lo = strtoll(row->range, NULL, 10);
-        long long hi = strtoll(strstr(row->range, "..") + 2, NULL, 10);
-        if (*end || end == value || v < lo || v > hi) {
-            status = odb_fail(err, ODB_E_USAGE, "'%.40s' is not a number in %s", value, row->range);
-            odb_error_at(err, "--%s", row->name);
-        }
-    } else if (row->type == ODB_ARG_ENUM && !call_choice(row->range, value)) {
-        status = odb_fail(err, ODB_E_USAGE, "there is no '%.40s'", value);
-        odb_error_remedy(err, "choose %s", row->range);
-        odb_error_at(err, "--%s", row->name);
-    } else if (row->type == ODB_ARG_TOLERANCE) {
-        status = odb_criterion_parse(&criterion, value, err);
-        if (status != ODB_OK)
-            odb_error_at(err, "--%s", row->name);
+    if (type == ODB_ARG_INT) {
+        long long v = strtoll(value, &end, 10), lo = strtoll(range, NULL, 10);
+        long long hi = strtoll(strstr(range, "..") + 2, NULL, 10);
+        if (*end || end == value || v < lo || v > hi)
+            return odb_fail(err, ODB_E_USAGE, "'%.40s' is not a number in %s", value, range);
+    } else if (type == ODB_ARG_ENUM && !call_choice(range, value)) {
+        odb_fail(err, ODB_E_USAGE, "there is no '%.40s'", value);
+        return odb_error_remedy(err, "choose %s", range);
+    } else if (type == ODB_ARG_TOLERANCE) {
+        return odb_criterion_parse(&criterion, value, err);
     }
+    return ODB_OK;
+}
+
+enum odb_status odb_call__check(const struct odb_option *row, const char *value,
+                                struct odb_error *err)
+{
+    enum odb_status status = call_check_word(row->type, row->range, value, err);
+    if (status != ODB_OK)
+        odb_error_at(err, "--%s", row->name);
     return status;
 }
 
@@ -196,7 +210,7 @@ static enum odb_status call_add_option(struct odb_command_call *call, int argc, 
         value = argv[++*at];
     }
     if (row->type != ODB_ARG_FLAG)
-        ODB_TRY(call_check(row, value, err));
+        ODB_TRY(odb_call__check(row, value, err));
     odb_push(&call->options, (struct odb_call_option){id, value ? value : ""});
     return ODB_OK;
 }
@@ -217,6 +231,11 @@ static enum odb_status call_check_args(struct odb_command_call *call, struct odb
             return ODB_E_USAGE;
         }
         repeated |= arg->repeated;
+        if (max >= call->n_args)
+            continue;
+        enum odb_status status = call_check_word(arg->type, arg->range, call->args[max], err);
+        if (status != ODB_OK)
+            return odb_error_at(err, "%s", call->command->name);
     }
     if (call->n_args <= max || repeated)
         return ODB_OK;
@@ -228,12 +247,31 @@ static enum odb_status call_check_args(struct odb_command_call *call, struct odb
     return odb_error_remedy(err, "`onnxdbg help %s` shows what it takes", call->command->name);
 }
 
+static bool call_is_about_model(const struct odb_command *command)
+{
+    const struct odb_arg *first = command->args;
+    return first && first->name && (first->type == ODB_ARG_MODEL || first->type == ODB_ARG_SOURCE);
+}
+
+/* At a console the model is known, and what options say stays said. */
+static void call_join(struct odb_command_call *call, struct odb_console *console)
+{
+    call->console = console;
+    call->session = console->session;
+    call->model = console->session->model;
+    if (call_is_about_model(call->command))
+        call->args[call->n_args++] = call->model->path;
+}
+
 enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
-                               int argc, char *const *argv, struct odb_error *err)
+                               struct odb_console *console, int argc, char *const *argv,
+                               struct odb_error *err)
 {
     *out = (struct odb_command_call){.command = command,
-                                     .args = odb_new_n(const char *, (size_t)argc + 1)};
+                                     .args = odb_new_n(const char *, (size_t)argc + 2)};
     bool only_args = false;
+    if (console)
+        call_join(out, console);
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (only_args || word[0] != '-' || !word[1])
@@ -246,14 +284,17 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     if (odb_call_has(out, ODB_OPTION_HELP))
         return ODB_OK;
     ODB_TRY(call_check_args(out, err));
-    if (command->args && command->args->name && command->args->type == ODB_ARG_MODEL)
-        ODB_TRY(odb_model_open(&out->model, out->args[0], err));
+    if (console)
+        odb_console_adopt(console, out);
+    else if (call_is_about_model(command) && command->args->type == ODB_ARG_MODEL)
+        return odb_call__open_model(out, out->args[0], err);
     return ODB_OK;
 }
 
 void odb_call_dispose(struct odb_command_call *call)
 {
-    odb_model_free(call->model);
+    if (!call->console)
+        odb_session_close(call->session);
     free(call->args);
     free(call->options.items);
     *call = (struct odb_command_call){0};
@@ -270,14 +311,20 @@ const char *odb_call_option(const struct odb_command_call *call, enum odb_option
     for (size_t i = 0; i < call->options.n; i++)
         if (call->options.items[i].id == id)
             value = call->options.items[i].value;
+    if (!value && call->console && call_knows(call->command, (int)id))
+        value = odb_console_get(call->console, id);
     return value;
 }
 
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n)
 {
-    const char **list = odb_new_n(const char *, call->options.n + 1);
+    size_t settings = call->console ? call->console->settings.n : 0;
+    const char **list = odb_new_n(const char *, call->options.n + settings + 1);
     *n = 0;
-    for (size_t i = 0; i < call->options.n; i++)
+    for (size_t i = 0; i < settings; i++) /* options given now are among them */
+        if (call->console->settings.items[i].id == id)
+            list[(*n)++] = call->console->settings.items[i].value;
+    for (size_t i = 0; !call->console && i < call->options.n; i++)
         if (call->options.items[i].id == id)
             list[(*n)++] = call->options.items[i].value;
     return list;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "command/call.h"
+#include "command/watch.h"
 #include "tensor/stats.h"
 
 static void run_line(const char *name, const struct odb_tensor *t, struct odb_buf *out)
@@ -40,39 +40,51 @@ static enum odb_status run_save(const char *dir, const char *name, const struct 
     return status;
 }
 
+static enum odb_status run_once(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                struct odb_tensor **outputs, struct odb_buf *out,
+                                struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
+    char about[300] = "";
+    struct odb_watch watch;
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
+    enum odb_status status =
+        odb_run_values(call->model, feeds, odb_call__runner(call), graph->outputs, graph->n_outputs,
+                       outputs, about, sizeof about, &hooks, err);
+    odb_watch_end(&watch);
+    for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
+        const char *name = graph->values[graph->outputs[i]].name;
+        run_line(name, outputs[i], out);
+        if (dir)
+            status = run_save(dir, name, outputs[i], out, err);
+    }
+    if (about[0] && status == ODB_OK) {
+        odb_buf_puts(out, "run by ");
+        odb_buf_put_shown(out, about);
+        odb_buf_putc(out, '\n');
+    }
+    return status;
+}
+
 enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
     const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
-    struct odb_feeds *feeds = NULL;
+    const struct odb_feeds *feeds;
     struct odb_buf out = ODB_BUF_INIT;
-    char about[300] = "";
-    enum odb_status status;
-    ODB_TRY_OUT(odb_call__feeds(call, &feeds, err));
+    if (call->console)
+        return odb_call__walk(call, 0, true, err);
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
     if (dir && mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        status = odb_fail(err, ODB_E_IO, "%s", strerror(errno));
-        odb_error_at(err, "%s", dir);
-        goto out;
+        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+        return odb_error_at(err, "%s", dir);
     }
-    ODB_TRY_OUT(odb_run_values(call->model, feeds, odb_call__runner(call), graph->outputs,
-                               graph->n_outputs, outputs, about, sizeof about, NULL, err));
-    for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
-        const char *name = graph->values[graph->outputs[i]].name;
-        run_line(name, outputs[i], &out);
-        if (dir)
-            status = run_save(dir, name, outputs[i], &out, err);
-    }
-    if (about[0] && status == ODB_OK) {
-        odb_buf_puts(&out, "run by ");
-        odb_buf_put_shown(&out, about);
-        odb_buf_putc(&out, '\n');
-    }
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
+    enum odb_status status = run_once(call, feeds, outputs, &out, err);
     odb_call__print(call, &out);
-out:
     for (size_t i = 0; i < graph->n_outputs; i++)
         odb_tensor_unref(outputs[i]);
     free(outputs);
-    odb_feeds_free(feeds);
     return status;
 }

@@ -4,27 +4,61 @@
  */
 #include "command/call.h"
 
-static const struct odb_arg args_model[] = {{"MODEL", ODB_ARG_MODEL, false, false}, {0}};
-static const struct odb_arg args_node[] = {
-    {"MODEL", ODB_ARG_MODEL, false, false}, {"NODE", ODB_ARG_NODE, false, false}, {0}};
+/* Arguments: one that must be there, one that may, and any number of them. */
+#define NEEDS(text, kind, ...)                                                                     \
+    {                                                                                              \
+        .name = text, .type = ODB_ARG_##kind, ##__VA_ARGS__                                        \
+    }
+#define TAKES(text, kind, ...) NEEDS(text, kind, .optional = true, ##__VA_ARGS__)
+#define MODEL NEEDS("MODEL", MODEL)
+
+static const struct odb_arg args_model[] = {MODEL, {0}};
+static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_source[] = {
-    {"MODEL|FILE", ODB_ARG_SOURCE, false, false}, {"VALUE", ODB_ARG_VALUE, true, false}, {0}};
-static const struct odb_arg args_slice[] = {{"MODEL|FILE", ODB_ARG_SOURCE, false, false},
-                                            {"VALUE[SLICE]", ODB_ARG_SLICE, true, false},
-                                            {0}};
-static const struct odb_arg args_export[] = {
-    {"MODEL", ODB_ARG_MODEL, false, false}, {"NODE[:NODE]", ODB_ARG_NODES, true, false}, {0}};
-static const struct odb_arg args_two[] = {
-    {"EVALUATED", ODB_ARG_PATH, false, false}, {"BASE", ODB_ARG_PATH, false, false}, {0}};
-static const struct odb_arg args_dirs[] = {{"DIR", ODB_ARG_PATH, false, true}, {0}};
-static const struct odb_arg args_topic[] = {{"COMMAND", ODB_ARG_COMMAND, true, false}, {0}};
+    NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
+static const struct odb_arg args_slice[] = {
+    NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE[SLICE]", SLICE), {0}};
+static const struct odb_arg args_export[] = {MODEL, TAKES("NODE[:NODE]", NODES), {0}};
+static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
+static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
+static const struct odb_arg args_none[] = {{0}};
+static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
+static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000..1000000000"),
+                                           {0}};
+static const struct odb_arg args_words[] = {TAKES("TEXT", TEXT, .repeated = true), {0}};
+static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
+static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
+static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
+static const struct odb_arg args_view[] = {NEEDS("VIEW", ENUM, .range = ODB_VIEWS), {0}};
+static const struct odb_arg args_mode[] = {TAKES("MODE", ENUM, .range = ODB_TENSOR_MODES), {0}};
+static const struct odb_arg args_tolerance[] = {TAKES("TOLERANCE", TOLERANCE), {0}};
+static const struct odb_arg args_setting[] = {
+    TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
+static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
 #define OPTS_SEARCH                                                                                \
-    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) |        \
+    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) |          \
      ODB_OPT(EXPECT))
 
+#define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
+#define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)
+
 static const struct odb_command command_table[] = {
+    {
+        .name = "debug",
+        .group = "find the fault",
+        .args = args_model,
+        .options = OPTS_SEARCH | ODB_OPT(STRATEGY) | ODB_OPT(SESSION) | ODB_OPT(EXECUTE),
+        .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
+        .text = "Shows the nodes in topological order. There a search can be watched, values "
+                "looked into, the target walked from breakpoint to breakpoint, and a fault "
+                "exported. Keys are shown at the bottom; `?` lists them all, and `:` takes the "
+                "commands of this list without MODEL.",
+        .example = "onnxdbg model.onnx --target ort -x bisect",
+        .flags = ODB_COMMAND_SHELL | ODB_COMMAND_RECORDS,
+        .exec = odb_command__debug,
+    },
     {
         .name = "bisect",
         .group = "find the fault",
@@ -36,7 +70,7 @@ static const struct odb_command command_table[] = {
                 "--target, ONNX Runtime is the target where it is found, else the reference in "
                 "half precision. Exit status 1 means that something diverges.",
         .example = "onnxdbg bisect model.onnx --target ort",
-        .flags = ODB_COMMAND_LONG,
+        .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__bisect,
     },
     {
@@ -50,7 +84,7 @@ static const struct odb_command command_table[] = {
                 "runs it again from there to see that the fault is in it. Without a NODE it takes "
                 "the first culprit of a session, or of a search that it makes itself.",
         .example = "onnxdbg export model.onnx conv1 --target ort -o repro",
-        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES,
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__export,
     },
     {
@@ -65,6 +99,7 @@ static const struct odb_command command_table[] = {
                 "allclose; noise cannot be had from files. Exit status 1 means that a pair differs "
                 "or has no counterpart.",
         .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
+        .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__compare,
     },
     {
@@ -78,7 +113,7 @@ static const struct odb_command command_table[] = {
                 "outputs stored there. Without --tol the tolerance is allclose:1e-3,1e-7 or the "
                 "operator's own, and NaN equals NaN. Of random draws only type and shape count.",
         .example = "onnxdbg check onnx/backend/test/data/node",
-        .flags = ODB_COMMAND_LONG,
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__check,
     },
     {
@@ -86,12 +121,88 @@ static const struct odb_command command_table[] = {
         .group = "run",
         .args = args_model,
         .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(SAVE_DIR),
-        .help = "run the model once and show its outputs",
+        .help = "run the model once and show its outputs; at the prompt, up to a breakpoint",
         .text = "Runs the model on --target, or on the reference where none is given, and prints "
-                "shape and statistics of every output, or saves them all.",
+                "shape and statistics of every output, or saves them all. At the prompt of the "
+                "screen it runs the target from the beginning to the first breakpoint, or to the "
+                "end, and judges every value on the way.",
         .example = "onnxdbg run model.onnx --target ort --save outputs",
-        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES,
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__run,
+    },
+    {
+        .name = "continue",
+        .alias = "c",
+        .group = "run",
+        .options = OPTS_SEARCH,
+        .help = "run the target on to the next breakpoint",
+        .text = "Goes on from where the target stands, fed with the values that it made itself, "
+                "and judges every value on the way.",
+        .example = "continue",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_PROMPT,
+        .exec = odb_command__continue,
+    },
+    {
+        .name = "step",
+        .alias = "s",
+        .group = "run",
+        .args = args_count,
+        .options = OPTS_SEARCH,
+        .help = "run the target on by one node, or by N",
+        .text = "Runs the next nodes of the list on the target, fed with the values that it made "
+                "itself, judges what they make, and stands still again. A node that runs alone is "
+                "not fused with its neighbours; `run` and `continue` leave that to the target.",
+        .example = "step 3",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_PROMPT,
+        .exec = odb_command__step,
+    },
+    {
+        .name = "break",
+        .alias = "b",
+        .group = "run",
+        .args = args_where,
+        .help = "set a breakpoint before a node, or take it away",
+        .text = "NODE is a name, #INDEX, or the name of a value that the node makes; an operator "
+                "type means all nodes of it. Where a breakpoint is already, it is taken away. "
+                "Without an argument, lists them.",
+        .example = "break Softmax",
+        .flags = ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME,
+        .exec = odb_command__break,
+    },
+    {
+        .name = "delete",
+        .group = "run",
+        .args = args_where,
+        .help = "delete breakpoints",
+        .text = "Those of NODE, or of all nodes of an operator type; all of them without an "
+                "argument.",
+        .example = "delete",
+        .flags = ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME,
+        .exec = odb_command__delete,
+    },
+    {
+        .name = "set",
+        .group = "run",
+        .args = args_setting,
+        .help = "show or change a setting: target, tol, input, …",
+        .text = "Settings are the options of `bisect`; those given on the command line or with a "
+                "command at the prompt stay set. An empty VALUE ('') takes a setting back. What "
+                "was found with another target, reference or input is forgotten. Without "
+                "arguments, lists them.",
+        .example = "set target cpu:f16",
+        .flags = ODB_COMMAND_PROMPT,
+        .exec = odb_command__set,
+    },
+    {
+        .name = "tol",
+        .group = "run",
+        .args = args_tolerance,
+        .help = "show or move the tolerance; verdicts follow, nothing is run again",
+        .text = "Judges what is known of the target anew. Local errors stay as they are; they are "
+                "compared with the new factor.",
+        .example = "tol noise:3",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_PROMPT,
+        .exec = odb_command__tol,
     },
     {
         .name = "tensor",
@@ -102,6 +213,7 @@ static const struct odb_command command_table[] = {
         .text = "A weight is read from the model; any other value is computed on --target, or on "
                 "the reference where none is given, by running what it depends on and no more.",
         .example = "onnxdbg tensor model.onnx conv1.weight",
+        .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__tensor,
     },
     {
@@ -115,6 +227,7 @@ static const struct odb_command command_table[] = {
                 "Python: indices and ranges separated by commas, in brackets. Values come from "
                 "where `onnxdbg help tensor` says.",
         .example = "onnxdbg print model.onnx 'conv1.weight[0,:,0]'",
+        .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__print,
     },
     {
@@ -126,6 +239,7 @@ static const struct odb_command command_table[] = {
         .text = "Prints what the file says about itself, what goes in and comes out, how many "
                 "nodes of which operator there are, and which operators the reference cannot run.",
         .example = "onnxdbg info model.onnx",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__info,
     },
     {
@@ -137,6 +251,7 @@ static const struct odb_command command_table[] = {
         .text = "Prints one line per node: index, operator, name, and what it makes with the type "
                 "and shape that the model declares.",
         .example = "onnxdbg nodes model.onnx --filter Conv",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__nodes,
     },
     {
@@ -149,6 +264,7 @@ static const struct odb_command command_table[] = {
                 "marked), inputs and outputs with their makers and readers, and the node in ONNX's "
                 "textual syntax. With --session also what the newest search found out about it.",
         .example = "onnxdbg node model.onnx conv1",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__node,
     },
     {
@@ -164,7 +280,7 @@ static const struct odb_command command_table[] = {
                 "reference runs to find it. Weights of more than 1.5 GB are written beside the "
                 "model. A name that holds a comma is given by an option of its own.",
         .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
-        .flags = ODB_COMMAND_WRITES,
+        .flags = ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
     },
     {
@@ -175,6 +291,7 @@ static const struct odb_command command_table[] = {
         .text = "Lists every kind of executor with its options, and says why where one cannot be "
                 "used here.",
         .example = "onnxdbg executors",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__executors,
     },
     {
@@ -185,8 +302,23 @@ static const struct odb_command command_table[] = {
         .text = "Without an argument, lists the commands; with one, explains it. `onnxdbg help "
                 "tolerance` explains what --tol takes.",
         .example = "onnxdbg help bisect",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__help,
     },
+#define ODB_SCREEN(id, text_name, arguments, line, paragraph, sample)                              \
+    {                                                                                              \
+        .name = text_name,                                                                         \
+        .group = "on the screen",                                                                  \
+        .args = args_##arguments,                                                                  \
+        .help = line,                                                                              \
+        .text = paragraph,                                                                         \
+        .example = sample,                                                                         \
+        .flags = ON_SCREEN,                                                                        \
+        .exec = odb_command__screen,                                                               \
+        .screen = ODB_SCREEN_##id,                                                                 \
+    },
+#include "command/screen.def"
+#undef ODB_SCREEN
 };
 
 static const struct odb_option option_table[ODB_OPTION_COUNT] = {

@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/watch.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "engine/clock.h"
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1
+
+/* A signal handler has nowhere else to write to. */
+static volatile sig_atomic_t watch_signal;
+
+static void watch_on_signal(int number)
+{
+    watch_signal = number;
+}
+
+static void watch_catch(bool on)
+{
+    struct sigaction action = {.sa_handler = on ? watch_on_signal : SIG_DFL,
+                               .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    watch_signal = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool watch_cancelled(void *payload)
+{
+    const struct odb_watch *watch = payload;
+    struct odb_console *console = watch->call->console;
+    return console ? atomic_load(&console->cancel) : watch_signal != 0;
+}
 
 static void watch_show(struct odb_watch *watch)
 {
@@ -37,8 +63,8 @@ static void watch_show(struct odb_watch *watch)
 static void watch_event(void *payload, const struct odb_search_event *event)
 {
     struct odb_watch *watch = payload;
-    if (watch->session)
-        odb_store_event(watch->session, event);
+    if (watch->call->session)
+        odb_session_event(watch->call->session, event);
     if (event->what == ODB_EVENT_PHASE) {
         snprintf(watch->phase, sizeof watch->phase, "%s", event->text ? event->text : "");
         watch->phase_start = odb_clock();
@@ -53,17 +79,18 @@ static void watch_event(void *payload, const struct odb_search_event *event)
     watch_show(watch);
 }
 
-struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call,
-                                        struct odb_store *session)
+struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call)
 {
-    *watch = (struct odb_watch){.call = call, .session = session, .start = odb_clock()};
-    odb_call__catch_interrupt(true);
-    return (struct odb_search_hooks){watch_event, odb_call__interrupted, watch};
+    *watch = (struct odb_watch){.call = call, .start = odb_clock()};
+    if (!call->console)
+        watch_catch(true);
+    return (struct odb_search_hooks){watch_event, watch_cancelled, watch};
 }
 
 void odb_watch_end(struct odb_watch *watch)
 {
-    odb_call__catch_interrupt(false);
+    if (!watch->call->console)
+        watch_catch(false);
     if (watch->shown)
         fputs("\r\033[K", watch->call->log);
     fflush(watch->call->log);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Looking on while a search runs: one line of progress on a terminal, the session's journal, and
- * Ctrl-C.
+ * Looking on while a command works: the session hears every event, one line on a terminal shows
+ * how far it is, and it can be stopped, by Ctrl-C or by whoever holds the console.
  */
 #ifndef ODB_COMMAND_WATCH_H
 #define ODB_COMMAND_WATCH_H
@@ -10,7 +10,6 @@
 
 struct odb_watch {
     struct odb_command_call *call; /* borrowed */
-    struct odb_store *session;   /* borrowed; NULL: no journal */
     char phase[160];
     char probe[48];                  /* begun last in this phase */
     size_t done, total;              /* of the phase; total 0: unknown */
@@ -18,9 +17,8 @@ struct odb_watch {
     bool shown;                      /* a line stands on the terminal */
 };
 
-/* Ctrl-C is caught from here to the end. */
-struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call,
-                                        struct odb_store *session);
+/* Ctrl-C is caught from here to the end; a second one kills. */
+struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call);
 void odb_watch_end(struct odb_watch *watch);
 
 #endif

@@ -73,7 +73,9 @@ void odb_session_wake(struct odb_session *session);
  * wakes the front end. */
 void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
 
-/* Other inputs: whatever was computed from the old ones goes as well. */
+/* What was found is of no use any more: another target. */
+void odb_session_forget(struct odb_session *session);
+/* Other inputs (NULL: to be made when needed): whatever was computed from the old ones goes as well. */
 void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds);
 /* The reference's values for these options, kept for the next time. Borrowed. Needs feeds. */
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
@@ -94,6 +96,12 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
                                  struct odb_error *err) ODB_MUST_USE;
 /* Shows where the walk stands now and what it has seen. */
 void odb_session_walked(struct odb_session *session);
+
+/* Another tolerance for what is known of the target, which is not run. */
+enum odb_status odb_session_rejudge(struct odb_session *session,
+                                    const struct odb_criterion *tolerance,
+                                    const struct odb_search_hooks *hooks,
+                                    struct odb_error *err) ODB_MUST_USE;
 
 /* The verdict that stands for a node: that of its worst output. Caller holds the lock. Borrowed,
  * never NULL; value (may be NULL) gets the output's index or ODB_NO_VALUE. */

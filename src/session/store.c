@@ -54,16 +54,15 @@ static enum odb_status store_fail(const struct odb_store *store, struct odb_erro
     return status;
 }
 
-static enum odb_status store_exec(struct odb_store *store, const char *sql,
-                                    struct odb_error *err)
+static enum odb_status store_exec(struct odb_store *store, const char *sql, struct odb_error *err)
 {
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         return store_fail(store, err);
     return ODB_OK;
 }
 
-static enum odb_status store_prepare(struct odb_store *store, sqlite3_stmt **out,
-                                       const char *sql, struct odb_error *err)
+static enum odb_status store_prepare(struct odb_store *store, sqlite3_stmt **out, const char *sql,
+                                     struct odb_error *err)
 {
     if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) != SQLITE_OK)
         return store_fail(store, err);
@@ -72,7 +71,7 @@ static enum odb_status store_prepare(struct odb_store *store, sqlite3_stmt **out
 
 /* Runs a statement that returns no rows, and resets it. */
 static enum odb_status store_step(struct odb_store *store, sqlite3_stmt *stmt,
-                                    struct odb_error *err)
+                                  struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     if (sqlite3_step(stmt) != SQLITE_DONE)
@@ -182,7 +181,7 @@ static enum odb_status store_begin_use(struct odb_store *store, struct odb_error
 }
 
 enum odb_status odb_store_open(struct odb_store **out, const char *path,
-                                 const struct odb_model *model, struct odb_error *err)
+                               const struct odb_model *model, struct odb_error *err)
 {
     struct odb_store *store = odb_new(struct odb_store);
     store->model = model;
@@ -211,7 +210,7 @@ void odb_store_close(struct odb_store *store)
 /* --- writing --------------------------------------------------------------------------------- */
 
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
-                                  const struct odb_bisect_options *options, struct odb_error *err)
+                                const struct odb_bisect_options *options, struct odb_error *err)
 {
     static const char *const strategies[] = {
 #define STORE_STRATEGY(name, text, help) [ODB_STRATEGY_##name] = text,
@@ -221,15 +220,14 @@ enum odb_status odb_store_begin(struct odb_store *store, const char *command,
     sqlite3_stmt *stmt;
     char tolerance[128];
     ODB_TRY(store_prepare(store, &stmt,
-                            "INSERT INTO search (command, version, reference, target, tolerance,"
-                            " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                            err));
+                          "INSERT INTO search (command, version, reference, target, tolerance,"
+                          " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                          err));
     store_bind_text(stmt, 1, command);
     store_bind_text(stmt, 2, ODB_VERSION);
     store_bind_text(stmt, 3, options->reference);
     store_bind_text(stmt, 4, options->target);
-    store_bind_text(stmt, 5,
-                      odb_criterion_text(&options->tolerance, tolerance, sizeof tolerance));
+    store_bind_text(stmt, 5, odb_criterion_text(&options->tolerance, tolerance, sizeof tolerance));
     store_bind_text(stmt, 6, options->expect);
     store_bind_text(stmt, 7, strategies[options->strategy]);
     sqlite3_bind_int64(stmt, 8, (sqlite3_int64)options->seed);
@@ -242,12 +240,12 @@ enum odb_status odb_store_begin(struct odb_store *store, const char *command,
 }
 
 static enum odb_status store_probe_begin(struct odb_store *store,
-                                           const struct odb_search_event *event,
-                                           struct odb_error *err)
+                                         const struct odb_search_event *event,
+                                         struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    ODB_TRY(store_prepare(store, &stmt,
-                            "INSERT INTO journal (search, text, node) VALUES (?, ?, ?)", err));
+    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO journal (search, text, node) VALUES (?, ?, ?)",
+                          err));
     sqlite3_bind_int64(stmt, 1, store->search);
     store_bind_text(stmt, 2, event->text ? event->text : "");
     if (event->node != ODB_NO_NODE)
@@ -259,12 +257,11 @@ static enum odb_status store_probe_begin(struct odb_store *store,
 }
 
 static enum odb_status store_probe_end(struct odb_store *store,
-                                         const struct odb_search_event *event,
-                                         struct odb_error *err)
+                                       const struct odb_search_event *event, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    ODB_TRY(store_prepare(store, &stmt,
-                            "UPDATE journal SET verdict = ?, seconds = ? WHERE id = ?", err));
+    ODB_TRY(store_prepare(store, &stmt, "UPDATE journal SET verdict = ?, seconds = ? WHERE id = ?",
+                          err));
     store_bind_text(stmt, 1, odb_verdict_name(event->verdict));
     sqlite3_bind_double(stmt, 2, event->seconds);
     sqlite3_bind_int64(stmt, 3, store->probe);
@@ -286,14 +283,14 @@ void odb_store_event(struct odb_store *store, const struct odb_search_event *eve
     store->failed = status;
 }
 
-static enum odb_status store_store_values(struct odb_store *store,
-                                            const struct odb_report *report, struct odb_error *err)
+static enum odb_status store_store_values(struct odb_store *store, const struct odb_report *report,
+                                          struct odb_error *err)
 {
     const struct odb_graph *graph = store->model->graph;
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_prepare(store, &stmt,
-                            "INSERT INTO value VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err));
+    ODB_TRY(
+        store_prepare(store, &stmt, "INSERT INTO value VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err));
     for (size_t i = 0; i < graph->n_values && status == ODB_OK; i++) {
         const struct odb_value_report *r = &report->values[i];
         if (r->verdict == ODB_VERDICT_UNTESTED)
@@ -317,13 +314,11 @@ static enum odb_status store_store_values(struct odb_store *store,
 }
 
 static enum odb_status store_store_culprits(struct odb_store *store,
-                                              const struct odb_report *report,
-                                              struct odb_error *err)
+                                            const struct odb_report *report, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(
-        store_prepare(store, &stmt, "INSERT INTO culprit VALUES (?,?,?,?,?,?,?,?,?,?)", err));
+    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO culprit VALUES (?,?,?,?,?,?,?,?,?,?)", err));
     for (size_t i = 0; i < report->culprits.n && status == ODB_OK; i++) {
         const struct odb_culprit *c = &report->culprits.items[i];
         sqlite3_bind_int64(stmt, 1, store->search);
@@ -345,15 +340,15 @@ static enum odb_status store_store_culprits(struct odb_store *store,
     return status;
 }
 
-static enum odb_status store_store_report(struct odb_store *store,
-                                            const struct odb_report *report, struct odb_error *err)
+static enum odb_status store_store_report(struct odb_store *store, const struct odb_report *report,
+                                          struct odb_error *err)
 {
     struct odb_buf json = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
     ODB_TRY(store_prepare(store, &stmt,
-                            "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
-                            " WHERE id = ?",
-                            err));
+                          "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
+                          " WHERE id = ?",
+                          err));
     odb_report_json(report, &json);
     sqlite3_bind_int(stmt, 1, report->outputs_diverge || report->culprits.n);
     store_bind_text(stmt, 2, odb_buf_text(&json));
@@ -365,7 +360,7 @@ static enum odb_status store_store_report(struct odb_store *store,
 }
 
 enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
-                                  struct odb_error *err)
+                              struct odb_error *err)
 {
     if (store->failed != ODB_OK) {
         *err = store->failure;
@@ -388,38 +383,143 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
 char *odb_store_last_report(struct odb_store *store)
 {
     return store_text(store, "SELECT report FROM search WHERE report IS NOT NULL"
-                                 " ORDER BY id DESC LIMIT 1");
+                             " ORDER BY id DESC LIMIT 1");
 }
 
-bool odb_store_value(struct odb_store *store, int value, struct odb_value_report *out)
+/* A statement about the newest search that has a report. */
+static enum odb_status store_newest(struct odb_store *store, sqlite3_stmt **out,
+                                    const char *columns, const char *table, const char *order,
+                                    struct odb_error *err)
 {
+    char *sql = odb_xasprintf("SELECT %s FROM %s WHERE %s ="
+                              " (SELECT max(id) FROM search WHERE report IS NOT NULL) ORDER BY %s",
+                              columns, table, strcmp(table, "search") ? "search" : "id", order);
+    enum odb_status status = store_prepare(store, out, sql, err);
+    free(sql);
+    return status;
+}
+
+static char *store_column(sqlite3_stmt *stmt, int at)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, at);
+    return text ? odb_xstrdup(text) : NULL;
+}
+
+static enum odb_status store_read_search(struct odb_store *store, struct odb_report **out,
+                                         struct odb_error *err)
+{
+    static const char *const types[] = {"f16", "bf16", "tf32"};
     sqlite3_stmt *stmt;
-    if (store_prepare(store, &stmt,
-                        "SELECT verdict, error, error_mean, noise, local_error, inherited_error,"
-                        " gain, local_noise, boundary, culprit, reason FROM value"
-                        " WHERE value = ? AND search ="
-                        " (SELECT max(id) FROM search WHERE report IS NOT NULL)",
-                        NULL) != ODB_OK)
-        return false;
-    sqlite3_bind_int(stmt, 1, value);
-    bool found = sqlite3_step(stmt) == SQLITE_ROW;
-    *out = (struct odb_value_report){0};
-    if (found) {
-        found = odb_verdict_parse(&out->verdict, (const char *)sqlite3_column_text(stmt, 0));
-        out->error = store_number(stmt, 1);
-        out->error_mean = store_number(stmt, 2);
-        out->noise = store_number(stmt, 3);
-        out->local_error = store_number(stmt, 4);
-        out->inherited_error = store_number(stmt, 5);
-        out->gain = store_number(stmt, 6);
-        out->local_noise = store_number(stmt, 7);
-        out->boundary = sqlite3_column_int(stmt, 8);
-        out->culprit = sqlite3_column_int(stmt, 9);
-        const char *reason = (const char *)sqlite3_column_text(stmt, 10);
-        snprintf(out->reason, sizeof out->reason, "%s", reason ? reason : "");
+    ODB_TRY(store_newest(store, &stmt,
+                         "reference, target, tolerance, expect, diverges,"
+                         " json_extract(report, '$.complete')",
+                         "search", "id", err));
+    *out = NULL;
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        struct odb_report *report = odb_report_new(store->model);
+        const char *expect = (const char *)sqlite3_column_text(stmt, 3);
+        report->reference = store_column(stmt, 0);
+        report->target = store_column(stmt, 1);
+        report->tolerance = store_column(stmt, 2);
+        for (size_t i = 0; expect && i < ODB_COUNT(types); i++)
+            if (!strcmp(types[i], expect))
+                report->expect = types[i];
+        report->outputs_diverge = sqlite3_column_int(stmt, 4);
+        report->complete = sqlite3_column_int(stmt, 5);
+        *out = report;
     }
     sqlite3_finalize(stmt);
-    return found;
+    return ODB_OK;
+}
+
+static void store_read_value(sqlite3_stmt *stmt, struct odb_value_report *out)
+{
+    struct odb_number *const numbers[] = {&out->error,       &out->error_mean,      &out->noise,
+                                          &out->local_error, &out->inherited_error, &out->gain,
+                                          &out->local_noise};
+    const char *verdict = (const char *)sqlite3_column_text(stmt, 1);
+    const char *reason = (const char *)sqlite3_column_text(stmt, 11);
+    if (!verdict || !odb_verdict_parse(&out->verdict, verdict))
+        return;
+    for (int k = 0; k < (int)ODB_COUNT(numbers); k++)
+        *numbers[k] = store_number(stmt, 2 + k);
+    out->boundary = sqlite3_column_int(stmt, 9);
+    out->culprit = sqlite3_column_int(stmt, 10);
+    snprintf(out->reason, sizeof out->reason, "%s", reason ? reason : "");
+}
+
+static enum odb_status store_read_values(struct odb_store *store, struct odb_report *report,
+                                         struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    ODB_TRY(store_newest(store, &stmt,
+                         "value, verdict, error, error_mean, noise, local_error, inherited_error,"
+                         " gain, local_noise, boundary, culprit, reason",
+                         "value", "value", err));
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        sqlite3_int64 value = sqlite3_column_int64(stmt, 0);
+        if (value >= 0 && (size_t)value < store->model->graph->n_values)
+            store_read_value(stmt, &report->values[value]);
+    }
+    sqlite3_finalize(stmt);
+    return ODB_OK;
+}
+
+static bool store_read_culprit(sqlite3_stmt *stmt, const struct odb_report *report,
+                               struct odb_culprit *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    bool no_value = sqlite3_column_type(stmt, 1) == SQLITE_NULL;
+    const char *kind = (const char *)sqlite3_column_text(stmt, 2);
+    *out =
+        (struct odb_culprit){.node = sqlite3_column_int(stmt, 0),
+                             .value = no_value ? ODB_NO_VALUE : sqlite3_column_int(stmt, 1),
+                             .verified = sqlite3_column_int(stmt, 3),
+                             .reaches_output = sqlite3_column_int(stmt, 4),
+                             .segment = {sqlite3_column_int(stmt, 5), sqlite3_column_int(stmt, 6)}};
+    if (out->node < 0 || (size_t)out->node >= graph->n_nodes ||
+        out->value >= (int)graph->n_values || !kind)
+        return false;
+    if (!no_value && out->value >= 0)
+        out->numbers = report->values[out->value];
+    for (int k = 0; strcmp(odb_diagnosis_name((enum odb_diagnosis)k), "?"); k++)
+        if (!strcmp(odb_diagnosis_name((enum odb_diagnosis)k), kind)) {
+            out->kind = (enum odb_diagnosis)k;
+            out->text = store_column(stmt, 7);
+            return true;
+        }
+    return false;
+}
+
+static enum odb_status store_read_culprits(struct odb_store *store, struct odb_report *report,
+                                           struct odb_error *err)
+{
+    struct odb_culprit culprit;
+    sqlite3_stmt *stmt;
+    ODB_TRY(store_newest(store, &stmt,
+                         "node, value, kind, verified, reaches_output, first, last, text",
+                         "culprit", "rank", err));
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        if (store_read_culprit(stmt, report, &culprit))
+            odb_push(&report->culprits, culprit);
+    sqlite3_finalize(stmt);
+    return ODB_OK;
+}
+
+enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
+                               struct odb_error *err)
+{
+    ODB_TRY(store_read_search(store, out, err));
+    if (!*out)
+        return ODB_OK;
+    enum odb_status status = store_read_values(store, *out, err);
+    if (status == ODB_OK)
+        status = store_read_culprits(store, *out, err);
+    if (status != ODB_OK) {
+        odb_report_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 char *odb_store_unfinished(struct odb_store *store)
@@ -427,8 +527,8 @@ char *odb_store_unfinished(struct odb_store *store)
     struct odb_buf out = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
     if (store_prepare(store, &stmt,
-                        "SELECT began, text FROM journal WHERE verdict IS NULL ORDER BY id",
-                        NULL) != ODB_OK)
+                      "SELECT began, text FROM journal WHERE verdict IS NULL ORDER BY id",
+                      NULL) != ODB_OK)
         return odb_xstrdup("");
     while (sqlite3_step(stmt) == SQLITE_ROW)
         odb_buf_printf(&out, "%s %s\n", sqlite3_column_text(stmt, 0), sqlite3_column_text(stmt, 1));

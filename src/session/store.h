@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * All that is known about one model, on disk (SQLite): the model's hash, the runs, the verdict of
- * every value, the culprits, and a journal in which every probe stands before it is tried. A
- * session reopened on the same model shows what was found; on a changed model it says so.
+ * A session on disk (SQLite): the model's hash, the searches, the verdict of every value, the
+ * culprits, and a journal in which every probe stands before it is tried. Reopened on the same
+ * model it shows what was found; on a changed model it says so.
  */
 #ifndef ODB_SESSION_STORE_H
 #define ODB_SESSION_STORE_H
@@ -29,8 +29,10 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
 /* The newest stored report as the JSON of interfaces.md; NULL when there is none. Owned by the
  * caller. */
 char *odb_store_last_report(struct odb_store *store);
-/* Verdict and error of a value from the newest search; false when unknown. */
-bool odb_store_value(struct odb_store *store, int value, struct odb_value_report *out);
+/* The newest search that ended, as far as tables hold it: specs, verdicts, culprits; *out is NULL
+ * when there is none, else the caller's. */
+enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
+                               struct odb_error *err) ODB_MUST_USE;
 /* A line per probe that was begun and never ended (the program died there); "" when none. Owned by
  * the caller. */
 char *odb_store_unfinished(struct odb_store *store);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A console keeps what was said: an option given at the prompt stays until it is given again, so
+ * that what the screen shows always belongs to the settings in its title.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/call.h"
+
+/* Values computed by the reference depend on these, */
+#define CONSOLE_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
+/* and verdicts on these as well; on the tolerance they are judged anew. */
+#define CONSOLE_VERDICTS (ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(EXPECT))
+
+void odb_console_init(struct odb_console *console, struct odb_session *session)
+{
+    *console = (struct odb_console){.session = session};
+}
+
+void odb_console_dispose(struct odb_console *console)
+{
+    odb_session_close(console->session);
+    for (size_t i = 0; i < console->settings.n; i++)
+        free(console->settings.items[i].value);
+    free(console->settings.items);
+    *console = (struct odb_console){0};
+}
+
+const char *odb_console_get(const struct odb_console *console, enum odb_option_id id)
+{
+    for (size_t i = console->settings.n; i > 0; i--)
+        if (console->settings.items[i - 1].id == id)
+            return console->settings.items[i - 1].value;
+    return NULL;
+}
+
+/* Inputs and dimensions have a name each; of all else there is one. */
+static bool console_replaces(enum odb_option_id id, const char *now, const char *value)
+{
+    const char *end = strrchr(value, '=');
+    if ((id != ODB_OPTION_INPUT && id != ODB_OPTION_DIM) || !end)
+        return true;
+    return !strncmp(now, value, (size_t)(end - value) + 1);
+}
+
+static void console_remove(struct odb_console *console, enum odb_option_id id, const char *value)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < console->settings.n; i++) {
+        struct odb_setting *setting = &console->settings.items[i];
+        if (setting->id == id && (!value || console_replaces(id, setting->value, value)))
+            free(setting->value);
+        else
+            console->settings.items[kept++] = *setting;
+    }
+    console->settings.n = kept;
+}
+
+static bool console_has(const struct odb_console *console, enum odb_option_id id, const char *value)
+{
+    for (size_t i = 0; i < console->settings.n; i++)
+        if (console->settings.items[i].id == id && value &&
+            !strcmp(console->settings.items[i].value, value))
+            return true;
+    return !value && !odb_console_get(console, id);
+}
+
+void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value)
+{
+    if (console_has(console, id, value))
+        return;
+    char *copy = value ? odb_xstrdup(value) : NULL;
+    console_remove(console, id, value);
+    if (copy)
+        odb_push(&console->settings, (struct odb_setting){id, copy});
+    if (CONSOLE_FEEDS >> id & 1)
+        odb_session_feed_take(console->session, NULL);
+    else if (CONSOLE_VERDICTS >> id & 1)
+        odb_session_forget(console->session);
+}
+
+void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call)
+{
+    for (size_t i = 0; i < call->options.n; i++)
+        if (ODB_SETTINGS >> call->options.items[i].id & 1)
+            odb_console_set(console, call->options.items[i].id, call->options.items[i].value);
+}
+
+const char *odb_console_reference(const struct odb_console *console)
+{
+    const char *value = odb_console_get(console, ODB_OPTION_REFERENCE);
+    return value ? value : "cpu";
+}
+
+const char *odb_console_target(const struct odb_console *console)
+{
+    const char *value = odb_console_get(console, ODB_OPTION_TARGET);
+    return value ? value : odb_call__default_target();
+}
+
+const char *odb_console_tolerance(const struct odb_console *console)
+{
+    const char *value = odb_console_get(console, ODB_OPTION_TOL);
+    return value ? value : "noise:10";
+}
+
+enum odb_status odb_console_parse(struct odb_console *console, const char *line, char ***argv,
+                                  struct odb_command_call *out, bool busy, struct odb_error *err)
+{
+    const struct odb_command *command;
+    int argc;
+    *out = (struct odb_command_call){0};
+    ODB_TRY(odb_words_split(argv, &argc, line, err));
+    if (!argc)
+        return odb_fail(err, ODB_E_USAGE, "no command is given");
+    ODB_TRY(odb_command_find(&command, (*argv)[0], true, err));
+    if (busy && !(command->flags & ODB_COMMAND_ANYTIME)) {
+        odb_fail(err, ODB_E_USAGE, "%s has to wait until the command that runs has ended",
+                 command->name);
+        return odb_error_remedy(err, "Esc stops it");
+    }
+    return odb_call_parse(out, command, console, argc - 1, *argv + 1, err);
+}

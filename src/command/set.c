@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "command/call.h"
+
+/* The row of an option that can be set, NULL with the nearest name in err. */
+static enum odb_status set_find(const char *name, enum odb_option_id *id, struct odb_error *err)
+{
+    const char *names[ODB_OPTION_COUNT];
+    size_t n = 0;
+    name += strspn(name, "-");
+    for (int i = 0; i < ODB_OPTION_COUNT; i++) {
+        if (!(ODB_SETTINGS >> i & 1))
+            continue;
+        *id = (enum odb_option_id)i;
+        names[n++] = odb_option_row(*id)->name;
+        if (!strcmp(names[n - 1], name))
+            return ODB_OK;
+    }
+    const char *near = odb_nearest(name, names, n);
+    odb_fail(err, ODB_E_USAGE, "there is no setting '%.80s'", name);
+    return odb_error_remedy(err, near ? "did you mean %s?" : "`set` alone lists them", near);
+}
+
+static void set_put(const struct odb_console *console, enum odb_option_id id, struct odb_buf *out)
+{
+    const struct odb_option *row = odb_option_row(id);
+    const char *value = odb_console_get(console, id);
+    size_t shown = 0;
+    for (size_t i = 0; i < console->settings.n; i++) {
+        if (console->settings.items[i].id != id)
+            continue;
+        odb_buf_printf(out, "%-12s  ", row->name);
+        odb_buf_put_shown(out, console->settings.items[i].value);
+        odb_buf_putc(out, '\n');
+        shown++;
+    }
+    if (shown)
+        return;
+    value = id == ODB_OPTION_TARGET      ? odb_console_target(console)
+            : id == ODB_OPTION_TOL       ? odb_console_tolerance(console)
+            : id == ODB_OPTION_REFERENCE ? odb_console_reference(console)
+                                         : row->def;
+    odb_buf_printf(out, "%-12s  %s\n", row->name, value ? value : "not set");
+}
+
+enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *name = odb_call_arg(call, 0), *value = odb_call_arg(call, 1);
+    struct odb_buf out = ODB_BUF_INIT;
+    enum odb_option_id id = ODB_OPTION_HELP;
+    if (!name) {
+        for (int i = 0; i < ODB_OPTION_COUNT; i++)
+            if (ODB_SETTINGS >> i & 1)
+                set_put(call->console, (enum odb_option_id)i, &out);
+    } else {
+        ODB_TRY(set_find(name, &id, err));
+        if (value && *value)
+            ODB_TRY(odb_call__check(odb_option_row(id), value, err));
+        if (value)
+            odb_console_set(call->console, id, *value ? value : NULL);
+        set_put(call->console, id, &out);
+    }
+    odb_call__print(call, &out);
+    return ODB_OK;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "session/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/clock.h"
+
+/* --- opening and closing ---------------------------------------------------------------------- */
+
+static enum odb_status session_restore(struct odb_session *session, const char *path,
+                                       struct odb_error *err)
+{
+    size_t n = session->model->graph->n_values;
+    ODB_TRY(odb_store_open(&session->store, path, session->model, err));
+    ODB_TRY(odb_store_read(session->store, &session->report, err));
+    if (session->report && n)
+        memcpy(session->values, session->report->values, n * sizeof *session->values);
+    return ODB_OK;
+}
+
+enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model *model,
+                                      const char *path, struct odb_error *err)
+{
+    struct odb_session *session = odb_new(struct odb_session);
+    session->model = model;
+    session->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
+    session->given = odb_new_n(struct odb_tensor *, model->graph->n_values + 1);
+    session->breaks = odb_new_n(bool, model->graph->n_nodes + 1);
+    session->at = ODB_NO_NODE;
+    pthread_mutex_init(&session->lock, NULL);
+    enum odb_status status = odb_cpu_new(&session->cpu, model, err);
+    if (status == ODB_OK && path)
+        status = session_restore(session, path, err);
+    if (status == ODB_OK)
+        *out = session;
+    else
+        odb_session_close(session);
+    return status;
+}
+
+static void session_drop_log(struct odb_session *session)
+{
+    for (size_t i = 0; i < session->log.n; i++)
+        free(session->log.items[i].text);
+    session->log.n = 0;
+}
+
+/* What the target has said, and what was made of it. */
+static void session_drop_verdicts(struct odb_session *session)
+{
+    size_t n = session->model->graph->n_values;
+    for (size_t v = 0; v < n; v++)
+        odb_tensor_unref(session->given[v]);
+    memset(session->given, 0, n * sizeof *session->given);
+    memset(session->values, 0, n * sizeof *session->values);
+    odb_report_free(session->report);
+    session->report = NULL;
+    session_drop_log(session);
+    session->at = ODB_NO_NODE;
+    session->generation++;
+}
+
+static void session_close_walk(struct odb_session *session)
+{
+    odb_walk_close(session->walk);
+    free(session->walk_key);
+    session->walk = NULL;
+    session->walk_key = NULL;
+}
+
+static void session_drop_trace(struct odb_session *session)
+{
+    odb_trace_free(session->trace);
+    free(session->trace_key);
+    session->trace = NULL;
+    session->trace_key = NULL;
+}
+
+void odb_session_close(struct odb_session *session)
+{
+    if (!session)
+        return;
+    session_close_walk(session);
+    session_drop_verdicts(session);
+    session_drop_trace(session);
+    odb_feeds_free(session->feeds);
+    odb_store_close(session->store);
+    odb_cpu_free(session->cpu);
+    pthread_mutex_destroy(&session->lock);
+    free(session->log.items);
+    free(session->breaks);
+    free(session->given);
+    free(session->values);
+    odb_model_free((struct odb_model *)session->model);
+    free(session);
+}
+
+void odb_session_lock(const struct odb_session *session)
+{
+    pthread_mutex_lock((pthread_mutex_t *)&session->lock);
+}
+
+void odb_session_unlock(const struct odb_session *session)
+{
+    pthread_mutex_unlock((pthread_mutex_t *)&session->lock);
+}
+
+void odb_session_wake(struct odb_session *session)
+{
+    if (session->wake)
+        session->wake(session->wake_payload);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void session_probe_begin(struct odb_session *session, const struct odb_search_event *event)
+{
+    odb_push(&session->log,
+             (struct odb_probe_log){.text = odb_xstrdup(event->text ? event->text : ""),
+                                    .node = event->node,
+                                    .began = odb_clock() - session->progress.began});
+}
+
+static void session_probe_end(struct odb_session *session, const struct odb_search_event *event)
+{
+    if (!session->log.n)
+        return;
+    struct odb_probe_log *entry = &session->log.items[session->log.n - 1];
+    entry->ended = true;
+    entry->verdict = event->verdict;
+    entry->seconds = event->seconds;
+    entry->remaining = event->remaining;
+}
+
+static void session_advance(struct odb_session *session, const struct odb_search_event *event)
+{
+    struct odb_progress *progress = &session->progress;
+    if (event->what == ODB_EVENT_PHASE) {
+        snprintf(progress->phase, sizeof progress->phase, "%s", event->text ? event->text : "");
+        progress->phase_began = odb_clock();
+    }
+    progress->done = event->done;
+    progress->total = event->total;
+}
+
+void odb_session_event(struct odb_session *session, const struct odb_search_event *event)
+{
+    if (session->store)
+        odb_store_event(session->store, event);
+    odb_session_lock(session);
+    switch (event->what) {
+    case ODB_EVENT_PROBE_BEGIN:
+        session_probe_begin(session, event);
+        break;
+    case ODB_EVENT_PROBE_END:
+        session_probe_end(session, event);
+        break;
+    case ODB_EVENT_PHASE:
+    case ODB_EVENT_PROGRESS:
+        session_advance(session, event);
+        break;
+    case ODB_EVENT_VALUE:
+        session->values[event->value] = *event->report;
+        session->generation++;
+        break;
+    }
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
+/* --- what is computed once -------------------------------------------------------------------- */
+
+void odb_session_forget(struct odb_session *session)
+{
+    session_close_walk(session);
+    odb_session_lock(session);
+    session_drop_verdicts(session);
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
+void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
+{
+    session_close_walk(session);
+    odb_session_lock(session);
+    session_drop_verdicts(session);
+    session_drop_trace(session);
+    odb_feeds_free(session->feeds);
+    session->feeds = feeds;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
+enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
+                                  const struct odb_bisect_options *options, struct odb_error *err)
+{
+    struct odb_trace_options how = {.seed = options->seed, .hooks = options->hooks};
+    char expect[16];
+    struct odb_trace *trace;
+    char *key = odb_xasprintf(
+        "%s|%s|%s|%llu", options->reference, options->golden ? options->golden : "cpu:f64",
+        options->expect ? options->expect : "", (unsigned long long)options->seed);
+    enum odb_status status = ODB_OK;
+    if (session->trace && !strcmp(session->trace_key, key)) {
+        *out = session->trace;
+        goto out;
+    }
+    ODB_TRY_OUT(odb_precision_parse(&how.reference, options->reference, err));
+    ODB_TRY_OUT(
+        odb_precision_parse(&how.golden, options->golden ? options->golden : "cpu:f64", err));
+    snprintf(expect, sizeof expect, "cpu:%s", options->expect ? options->expect : "");
+    if (options->expect)
+        ODB_TRY_OUT(odb_precision_parse(&how.expect, expect, err));
+    ODB_TRY_OUT(odb_trace_make(&trace, session->model, session->feeds, &how, err));
+    session_close_walk(session);
+    odb_session_lock(session);
+    session_drop_trace(session);
+    *out = session->trace = trace;
+    session->trace_key = key;
+    key = NULL;
+    session->generation++;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+out:
+    free(key);
+    return status;
+}
+
+/* --- a search --------------------------------------------------------------------------------- */
+
+enum odb_status odb_session_begin(struct odb_session *session, const char *command,
+                                  const struct odb_bisect_options *options, struct odb_error *err)
+{
+    session_close_walk(session);
+    odb_session_lock(session);
+    session_drop_verdicts(session);
+    session->progress = (struct odb_progress){.began = odb_clock()};
+    odb_session_unlock(session);
+    odb_session_wake(session);
+    return session->store ? odb_store_begin(session->store, command, options, err) : ODB_OK;
+}
+
+enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
+                                     struct odb_error *err)
+{
+    size_t n = session->model->graph->n_values;
+    odb_session_lock(session);
+    odb_report_free(session->report);
+    session->report = report;
+    for (size_t v = 0; v < n; v++) {
+        if (report->values[v].verdict != ODB_VERDICT_UNTESTED)
+            session->values[v] = report->values[v];
+        odb_tensor_unref(session->given[v]);
+        session->given[v] = odb_tensor_ref(report->given[v]);
+    }
+    session->progress.phase[0] = '\0';
+    session->generation++;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+    return session->store ? odb_store_put(session->store, report, err) : ODB_OK;
+}
+
+/* --- a walk ----------------------------------------------------------------------------------- */
+
+enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **out,
+                                 const struct odb_bisect_options *options, bool restart,
+                                 struct odb_error *err)
+{
+    struct odb_trace *trace;
+    char text[160];
+    ODB_TRY(odb_session_trace(session, &trace, options, err));
+    char *key = odb_xasprintf("%s|%s", options->target,
+                              odb_criterion_text(&options->tolerance, text, sizeof text));
+    bool same = session->walk && !strcmp(session->walk_key, key);
+    enum odb_status status = ODB_OK;
+    if (!same || restart) {
+        odb_session_lock(session);
+        session_drop_verdicts(session);
+        odb_session_unlock(session);
+    }
+    if (same) {
+        free(key);
+        if (restart)
+            odb_walk_restart(session->walk);
+    } else {
+        session_close_walk(session);
+        session->walk_key = key;
+        status = odb_walk_open(&session->walk, session->model, session->feeds, trace, options, err);
+    }
+    *out = session->walk;
+    return status;
+}
+
+void odb_session_walked(struct odb_session *session)
+{
+    const struct odb_walk *walk = session->walk;
+    odb_session_lock(session);
+    for (size_t v = 0; v < session->model->graph->n_values; v++) {
+        session->values[v] = walk->values[v];
+        odb_tensor_unref(session->given[v]);
+        session->given[v] = odb_tensor_ref(walk->given[v]);
+    }
+    session->at = walk->at;
+    session->progress.phase[0] = '\0';
+    session->generation++;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
+enum odb_status odb_session_rejudge(struct odb_session *session,
+                                    const struct odb_criterion *tolerance,
+                                    const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    struct odb_judge judge = {session->trace, tolerance};
+    size_t size = session->model->graph->n_values * sizeof *session->values;
+    if (!session->trace || !size)
+        return ODB_OK;
+    /* Judged apart: the screen sees each verdict as an event. */
+    struct odb_value_report *values = odb_xmemdup(session->values, size);
+    session->trace->hooks = *hooks;
+    enum odb_status status = odb_rejudge(&judge, session->given, values, hooks, err);
+    session->trace->hooks = (struct odb_search_hooks){0};
+    free(values);
+    odb_session_lock(session);
+    session->progress.phase[0] = '\0';
+    odb_session_unlock(session);
+    return status;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* Which of a node's verdicts stands for it: the worse the higher. */
+static int session_weight(const struct odb_value_report *report)
+{
+    if (report->culprit)
+        return 4;
+    if (odb_verdict_is_bad(report->verdict))
+        return 3;
+    return report->verdict == ODB_VERDICT_UNTESTED ? 0
+           : report->verdict == ODB_VERDICT_PASS   ? 1
+                                                   : 2;
+}
+
+const struct odb_value_report *odb_session_node(const struct odb_session *session, int node,
+                                                int *value)
+{
+    static const struct odb_value_report nothing;
+    const struct odb_node *n = &session->model->graph->nodes[node];
+    const struct odb_value_report *worst = &nothing;
+    int found = ODB_NO_VALUE;
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] == ODB_NO_VALUE)
+            continue;
+        const struct odb_value_report *report = &session->values[n->out[o]];
+        if (found == ODB_NO_VALUE || session_weight(report) > session_weight(worst)) {
+            worst = report;
+            found = n->out[o];
+        }
+    }
+    if (value)
+        *value = found;
+    return worst;
+}
+
+const struct odb_culprit *odb_session_culprit(const struct odb_session *session, int node)
+{
+    const struct odb_report *report = session->report;
+    for (size_t i = 0; report && i < report->culprits.n; i++)
+        if (report->culprits.items[i].node == node)
+            return &report->culprits.items[i];
+    return NULL;
+}
+
+struct odb_tensor *odb_session_reference(const struct odb_session *session, int value)
+{
+    const struct odb_value *v = &session->model->graph->values[value];
+    const struct odb_tensor *t = v->init;
+    odb_session_lock(session);
+    for (size_t i = 0; !t && session->feeds && i < session->feeds->n; i++)
+        if (session->feeds->items[i].value == value)
+            t = session->feeds->items[i].tensor;
+    if (!t && session->trace)
+        t = session->trace->ref[value];
+    struct odb_tensor *ref = t ? odb_tensor_ref(t) : NULL;
+    odb_session_unlock(session);
+    return ref;
+}
+
+struct odb_tensor *odb_session_target(const struct odb_session *session, int value)
+{
+    odb_session_lock(session);
+    struct odb_tensor *t = session->given[value];
+    struct odb_tensor *ref = t ? odb_tensor_ref(t) : NULL;
+    odb_session_unlock(session);
+    return ref;
+}

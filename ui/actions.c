@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the commands of screen.def do. A command is offered to the view that has the keys, then to
+ * what all lists can do, then to the screen as a whole, whose functions are the table at the end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/app.h"
+
+typedef enum odb_status (*action_fn)(struct ui_app *app, const struct odb_command_call *call,
+                                     struct odb_error *err);
+
+/* All words of a call with a blank between them; owned by the caller. */
+static char *action_words(const struct odb_command_call *call)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    for (size_t i = 0; i < call->n_args; i++)
+        odb_buf_printf(&text, "%s%s", i ? " " : "", call->args[i]);
+    return text.len ? odb_buf_take(&text) : odb_xstrdup("");
+}
+
+static size_t action_count(const struct odb_command_call *call)
+{
+    const char *n = odb_call_arg(call, 0);
+    return n ? strtoul(n, NULL, 10) : 0;
+}
+
+/* --- going places ----------------------------------------------------------------------------- */
+
+static enum odb_status action_goto(struct ui_app *app, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    int node;
+    ODB_TRY(odb_graph_find_node(app->session->model->graph, call->args[0], &node, err));
+    ui_app_jump(app, node);
+    return ODB_OK;
+}
+
+/* The node that something is done from: under the cursor, else the one selected in the list. */
+static int action_node(const struct ui_app *app)
+{
+    struct ui_subject subject = ui_app_subject(app);
+    return subject.node != ODB_NO_NODE ? subject.node : ui_app_node(app);
+}
+
+static enum odb_status action_producer(struct ui_app *app, const struct odb_command_call *call,
+                                       struct odb_error *err)
+{
+    const struct odb_graph *graph = app->session->model->graph;
+    int from = action_node(app), found = ODB_NO_NODE;
+    size_t wanted = action_count(call), seen = 0;
+    bool by_slot = odb_call_arg(call, 0) != NULL;
+    if (from == ODB_NO_NODE)
+        return odb_fail(err, ODB_E_USAGE, "no node is selected");
+    const struct odb_node *node = &graph->nodes[from];
+    for (int i = 0; i < node->n_in && found == ODB_NO_NODE; i++) {
+        int producer = node->in[i] == ODB_NO_VALUE ? ODB_NO_NODE
+                                                   : graph->values[node->in[i]].producer;
+        if (by_slot ? (size_t)i == wanted : producer != ODB_NO_NODE && seen++ == 0)
+            found = producer;
+    }
+    if (found == ODB_NO_NODE)
+        return odb_fail(err, ODB_E_USAGE, "no node makes %s of #%d",
+                        by_slot ? "this input" : "an input", from);
+    ui_app_jump(app, found);
+    return ODB_OK;
+}
+
+static enum odb_status action_consumer(struct ui_app *app, const struct odb_command_call *call,
+                                       struct odb_error *err)
+{
+    const struct odb_graph *graph = app->session->model->graph;
+    size_t left = action_count(call);
+    int from = action_node(app);
+    if (from == ODB_NO_NODE)
+        return odb_fail(err, ODB_E_USAGE, "no node is selected");
+    const struct odb_node *node = &graph->nodes[from];
+    for (int o = 0; o < node->n_out; o++) {
+        if (node->out[o] == ODB_NO_VALUE)
+            continue;
+        const struct odb_value *value = &graph->values[node->out[o]];
+        if (left < value->n_consumers) {
+            ui_app_jump(app, value->consumers[left]);
+            return ODB_OK;
+        }
+        left -= value->n_consumers;
+    }
+    return odb_fail(err, ODB_E_USAGE, "no %snode reads what #%d makes",
+                    odb_call_arg(call, 0) ? "such " : "", from);
+}
+
+static enum odb_status action_divergence(struct ui_app *app, int step, struct odb_error *err)
+{
+    const struct odb_session *session = app->session;
+    int n = (int)session->model->graph->n_nodes, at = ui_app_node(app), found = ODB_NO_NODE;
+    odb_session_lock(session);
+    for (int i = 1; i <= n && found == ODB_NO_NODE; i++) {
+        int node = ((at + step * i) % n + n) % n;
+        const struct odb_value_report *report = odb_session_node(session, node, NULL);
+        if (odb_verdict_is_bad(report->verdict) || report->culprit ||
+            odb_session_culprit(session, node))
+            found = node;
+    }
+    odb_session_unlock(session);
+    if (found == ODB_NO_NODE)
+        return odb_fail(err, ODB_E_USAGE, "no node that was looked at diverges");
+    ui_app_jump(app, found);
+    return ODB_OK;
+}
+
+static enum odb_status action_next_culprit(struct ui_app *app, const struct odb_command_call *call,
+                                           struct odb_error *err)
+{
+    return action_divergence(app, 1, err);
+}
+
+static enum odb_status action_prev_culprit(struct ui_app *app, const struct odb_command_call *call,
+                                           struct odb_error *err)
+{
+    return action_divergence(app, -1, err);
+}
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+static enum odb_status action_open(struct ui_app *app, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    struct ui_subject subject = ui_app_subject(app);
+    const char *name = odb_call_arg(call, 0);
+    if (name)
+        ODB_TRY(odb_call__find_value(app->session->model->graph, name, &subject.value, err));
+    if (!name && (app->focus == UI_VIEW_NODES || subject.value == ODB_NO_VALUE)) {
+        if (subject.node == ODB_NO_NODE)
+            return odb_fail(err, ODB_E_USAGE, "there is nothing to open here");
+        ui_app_jump(app, subject.node);
+        ui_app_open(app, UI_VIEW_NODE);
+        return ODB_OK;
+    }
+    ui_tensor_show(app->views[UI_VIEW_TENSOR], subject.value);
+    ui_app_open(app, UI_VIEW_TENSOR);
+    return ODB_OK;
+}
+
+static enum odb_status action_back(struct ui_app *app, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    if (ui_app_back(app))
+        return ODB_OK;
+    if (!app->trail.n)
+        return odb_fail(err, ODB_E_USAGE, "there is nowhere to go back to; q leaves");
+    ui_nodes_goto(app->views[UI_VIEW_NODES], app->trail.items[--app->trail.n]);
+    return ODB_OK;
+}
+
+/* Esc: whatever is going on stops, one thing at a time. */
+static enum odb_status action_cancel(struct ui_app *app, const struct odb_command_call *call,
+                                     struct odb_error *err)
+{
+    struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    if (ui_app_busy(app)) {
+        atomic_store(&app->console->cancel, true);
+        ui_app_say(app, UI_STYLE_WARN, "stopping …");
+    } else if (!ui_app_back(app) && ui_nodes_filter_text(nodes)) {
+        ui_nodes_filter(nodes, NULL);
+    }
+    return ODB_OK;
+}
+
+static enum odb_status action_show(struct ui_app *app, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    for (int id = 0; id < UI_VIEW_COUNT; id++)
+        if (!strcmp(app->views[id]->ops->name, call->args[0]))
+            ui_app_open(app, (enum ui_view_id)id);
+    return ODB_OK;
+}
+
+static enum odb_status action_focus(struct ui_app *app, const struct odb_command_call *call,
+                                    struct odb_error *err)
+{
+    enum ui_view_id list[UI_VIEW_COUNT];
+    int n = ui_layout_visible(app, list);
+    for (int i = 0; i < n; i++)
+        if (list[i] == app->focus) {
+            app->focus = list[(i + 1) % n];
+            break;
+        }
+    if (n == 1)
+        ui_app_say(app, UI_STYLE_MESSAGE, "the other views are one key away; ? lists the keys");
+    return ODB_OK;
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static enum odb_status action_find(struct ui_app *app, const char *text, int direction,
+                                   struct odb_error *err)
+{
+    if (!text || !*text)
+        return odb_fail(err, ODB_E_USAGE, "nothing was searched for yet");
+    if (!ui_list_find(ui_app_view(app), text, direction, false))
+        return odb_fail(err, ODB_E_USAGE, "nothing else holds '%.80s'", text);
+    return ODB_OK;
+}
+
+static enum odb_status action_search(struct ui_app *app, const struct odb_command_call *call,
+                                     struct odb_error *err)
+{
+    char *text = action_words(call);
+    if (call->n_args) {
+        free(app->search);
+        app->search = text;
+        return action_find(app, text, 1, err);
+    }
+    free(text);
+    app->asking = UI_ASK_SEARCH;
+    app->search_origin = ui_app_view(app)->selected;
+    ui_prompt_begin(app->prompt, UI_PROMPT_SEARCH, "/", "");
+    return ODB_OK;
+}
+
+static enum odb_status action_next_match(struct ui_app *app, const struct odb_command_call *call,
+                                         struct odb_error *err)
+{
+    return action_find(app, app->search, 1, err);
+}
+
+static enum odb_status action_prev_match(struct ui_app *app, const struct odb_command_call *call,
+                                         struct odb_error *err)
+{
+    return action_find(app, app->search, -1, err);
+}
+
+static enum odb_status action_filter(struct ui_app *app, const struct odb_command_call *call,
+                                     struct odb_error *err)
+{
+    struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    const char *now = ui_nodes_filter_text(nodes);
+    if (call->n_args) {
+        char *text = action_words(call);
+        ui_nodes_filter(nodes, text);
+        free(text);
+        return ODB_OK;
+    }
+    ui_app_open(app, UI_VIEW_NODES);
+    app->asking = UI_ASK_FILTER;
+    app->filter_before = now ? odb_xstrdup(now) : NULL;
+    ui_prompt_begin(app->prompt, UI_PROMPT_SEARCH, "filter: ", now ? now : "");
+    return ODB_OK;
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+static enum odb_status action_prompt(struct ui_app *app, const struct odb_command_call *call,
+                                     struct odb_error *err)
+{
+    char *words = action_words(call);
+    char *text = *words ? odb_xasprintf("%s ", words) : odb_xstrdup("");
+    app->asking = UI_ASK_COMMAND;
+    ui_prompt_begin(app->prompt, UI_PROMPT_COMMAND, ":", text);
+    free(text);
+    free(words);
+    return ODB_OK;
+}
+
+static enum odb_status action_redraw(struct ui_app *app, const struct odb_command_call *call,
+                                     struct odb_error *err)
+{
+    ui_terminal_redraw(app->terminal);
+    return ODB_OK;
+}
+
+static enum odb_status action_suspend(struct ui_app *app, const struct odb_command_call *call,
+                                      struct odb_error *err)
+{
+    ui_terminal_suspend(app->terminal);
+    return ODB_OK;
+}
+
+static enum odb_status action_quit(struct ui_app *app, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    app->quit = true;
+    return ODB_OK;
+}
+
+static const action_fn actions[ODB_SCREEN_COUNT] = {
+    [ODB_SCREEN_GOTO] = action_goto,
+    [ODB_SCREEN_PRODUCER] = action_producer,
+    [ODB_SCREEN_CONSUMER] = action_consumer,
+    [ODB_SCREEN_NEXT_CULPRIT] = action_next_culprit,
+    [ODB_SCREEN_PREV_CULPRIT] = action_prev_culprit,
+    [ODB_SCREEN_OPEN] = action_open,
+    [ODB_SCREEN_BACK] = action_back,
+    [ODB_SCREEN_SHOW] = action_show,
+    [ODB_SCREEN_FOCUS] = action_focus,
+    [ODB_SCREEN_FILTER] = action_filter,
+    [ODB_SCREEN_SEARCH] = action_search,
+    [ODB_SCREEN_NEXT_MATCH] = action_next_match,
+    [ODB_SCREEN_PREV_MATCH] = action_prev_match,
+    [ODB_SCREEN_PROMPT] = action_prompt,
+    [ODB_SCREEN_CANCEL] = action_cancel,
+    [ODB_SCREEN_REDRAW] = action_redraw,
+    [ODB_SCREEN_SUSPEND] = action_suspend,
+    [ODB_SCREEN_QUIT] = action_quit,
+};
+
+enum odb_status ui_action(void *payload, struct odb_command_call *call, struct odb_error *err)
+{
+    struct ui_app *app = payload;
+    struct ui_view *view = ui_app_view(app);
+    action_fn action = actions[call->command->screen];
+    enum ui_answer answer = view->ops->act ? view->ops->act(view, call, err) : UI_NOT_MINE;
+    if (answer == UI_NOT_MINE)
+        answer = ui_list_act(view, call, err);
+    if (answer != UI_NOT_MINE)
+        return answer == UI_DONE ? ODB_OK : err->code;
+    if (action)
+        return action(app, call, err);
+    return odb_fail(err, ODB_E_USAGE, "%s means nothing in the view %s", call->command->name,
+                    view->ops->name);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/app.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/clock.h"
+
+/* --- small things ----------------------------------------------------------------------------- */
+
+void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
+{
+    va_list args;
+    free(app->message);
+    va_start(args, fmt);
+    if (vasprintf(&app->message, fmt, args) < 0)
+        app->message = NULL;
+    va_end(args);
+    app->message_style = style;
+    app->dirty = true;
+}
+
+static void app_say_error(struct ui_app *app, const struct odb_error *err)
+{
+    char text[2048];
+    ui_app_say(app, UI_STYLE_ERROR, "%s", odb_error_text(err, text, sizeof text));
+}
+
+void ui_app_wake(struct ui_app *app)
+{
+    if (!atomic_exchange(&app->woken, true)) {
+        ssize_t n = write(app->wake[1], "", 1);
+        (void)n; /* a full pipe wakes as well */
+    }
+}
+
+bool ui_app_busy(const struct ui_app *app)
+{
+    return odb_job_busy(app->job);
+}
+
+double ui_app_seconds(const struct ui_app *app, double seconds)
+{
+    return app->frozen ? 0 : seconds;
+}
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+struct ui_view *ui_app_view(const struct ui_app *app)
+{
+    return app->views[app->focus];
+}
+
+void ui_app_open(struct ui_app *app, enum ui_view_id id)
+{
+    int kept = 0;
+    for (int i = 0; i < app->depth; i++) /* a view lies in the stack once */
+        if (app->stack[i] != id || i == 0)
+            app->stack[kept++] = app->stack[i];
+    app->depth = id == UI_VIEW_NODES ? 1 : kept;
+    if (id != UI_VIEW_NODES)
+        app->stack[app->depth++] = id;
+    app->focus = id;
+    app->dirty = true;
+}
+
+bool ui_app_back(struct ui_app *app)
+{
+    if (app->depth == 1 && app->focus == UI_VIEW_NODES)
+        return false;
+    if (app->depth > 1)
+        app->depth--;
+    app->focus = app->stack[app->depth - 1];
+    app->dirty = true;
+    return true;
+}
+
+struct ui_subject ui_app_subject(const struct ui_app *app)
+{
+    const struct ui_view *view = ui_app_view(app);
+    struct ui_subject subject = {ODB_NO_NODE, ODB_NO_VALUE};
+    odb_session_lock(app->session);
+    if (view->ops->subject)
+        view->ops->subject(view, &subject);
+    odb_session_unlock(app->session);
+    return subject;
+}
+
+int ui_app_node(const struct ui_app *app)
+{
+    const struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    struct ui_subject subject;
+    nodes->ops->subject(nodes, &subject); /* rows of the list do not change behind our back */
+    return subject.node;
+}
+
+void ui_app_jump(struct ui_app *app, int node)
+{
+    struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    int from = ui_app_node(app);
+    if (from == node)
+        return;
+    if (from != ODB_NO_NODE)
+        odb_push(&app->trail, from);
+    ui_nodes_goto(nodes, node);
+    if (ui_app_node(app) != node && ui_nodes_filter_text(nodes)) {
+        ui_nodes_filter(nodes, NULL);
+        ui_nodes_goto(nodes, node);
+        ui_app_say(app, UI_STYLE_MESSAGE, "the filter hid node #%d; all nodes are listed again",
+                   node);
+    }
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+/* A word for {node} or {value}; false when there is nothing under the cursor. */
+static bool app_put_subject(struct ui_app *app, const char *name, size_t n, struct odb_buf *out)
+{
+    const struct odb_graph *graph = app->session->model->graph;
+    struct ui_subject subject = ui_app_subject(app);
+    char key[512];
+    if (n == 4 && !strncmp(name, "node", n) && subject.node != ODB_NO_NODE) {
+        odb_buf_printf(out, "#%d", subject.node);
+        return true;
+    }
+    if (n == 5 && !strncmp(name, "value", n) && subject.value != ODB_NO_VALUE) {
+        odb_words_quote(out, odb_value_key(graph, &graph->values[subject.value], key, sizeof key));
+        return true;
+    }
+    return false;
+}
+
+static bool app_substitute(struct ui_app *app, const char *line, struct odb_buf *out)
+{
+    while (*line) {
+        size_t n = strcspn(line, "{");
+        odb_buf_add(out, line, n);
+        line += n;
+        if (!*line)
+            break;
+        n = strcspn(line, "}");
+        bool known = !strncmp(line, "{node}", 6) || !strncmp(line, "{value}", 7);
+        if (!known) {
+            odb_buf_putc(out, *line++);
+            continue;
+        }
+        if (!app_put_subject(app, line + 1, n - 1, out))
+            return false;
+        line += n + 1;
+    }
+    return true;
+}
+
+static void app_running_dispose(struct ui_running *running)
+{
+    odb_call_dispose(&running->call);
+    free(running->argv);
+    free(running->line);
+    free(running->out);
+    *running = (struct ui_running){0};
+}
+
+/* After a search the first culprit is selected, after a step the node where the target stands. */
+static void app_follow(struct ui_app *app, const struct ui_running *running)
+{
+    const struct odb_session *session = app->session;
+    const struct odb_report *report = session->report;
+    int last = (int)session->model->graph->n_nodes - 1;
+    if (session->at != running->at && session->at != ODB_NO_NODE)
+        ui_app_jump(app, ODB_MIN(session->at, last));
+    else if (session->generation != running->generation && report && report->culprits.n)
+        ui_app_jump(app, report->culprits.items[0].node);
+}
+
+/* A line goes below, more than that into a view of its own. */
+static void app_show_output(struct ui_app *app, const struct ui_running *running)
+{
+    const char *text = running->out ? running->out : "";
+    size_t first = strcspn(text, "\n");
+    bool more = text[first] && text[first + 1];
+    if (*text)
+        ui_output_show(app->views[UI_VIEW_OUTPUT], running->line, text);
+    if (*text && running->status == ODB_OK)
+        ui_app_say(app, running->call.found ? UI_STYLE_WARN : UI_STYLE_MESSAGE, "%.*s", (int)first,
+                   text);
+    bool reports = running->generation != app->session->generation;
+    if (more && running->status == ODB_OK && !reports)
+        ui_app_open(app, UI_VIEW_OUTPUT);
+}
+
+static void app_finish(struct ui_app *app, struct ui_running *running)
+{
+    fclose(running->file);
+    app_show_output(app, running);
+    if (running->status == ODB_CANCELLED)
+        ui_app_say(app, UI_STYLE_WARN, "%s was stopped; what was found until then is kept",
+                   running->call.command->name);
+    else if (running->status != ODB_OK)
+        app_say_error(app, &running->err);
+    app_follow(app, running);
+    app_running_dispose(running);
+    app->dirty = true;
+}
+
+static void app_work(void *arg)
+{
+    struct ui_running *running = arg;
+    running->status = running->call.command->exec(&running->call, &running->err);
+}
+
+static void app_start(struct ui_app *app, struct ui_running *running)
+{
+    const struct odb_command *command = running->call.command;
+    running->file = open_memstream(&running->out, &running->out_size);
+    running->call.out = running->call.log = running->file;
+    running->generation = app->session->generation;
+    running->at = app->session->at;
+    if (odb_call_has(&running->call, ODB_OPTION_HELP)) {
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_help_command(command, &text);
+        fputs(odb_buf_text(&text), running->file);
+        odb_buf_dispose(&text);
+        app_finish(app, running);
+    } else if (command->flags & ODB_COMMAND_LONG) {
+        atomic_store(&app->console->cancel, false);
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s …  Esc stops it", running->line);
+        app->running = *running;
+        if (!odb_job_start(app->job, app_work, &app->running)) {
+            fclose(app->running.file);
+            app_running_dispose(&app->running);
+            ui_app_say(app, UI_STYLE_ERROR, "no thread can be started");
+        }
+    } else {
+        app_work(running);
+        app_finish(app, running);
+    }
+}
+
+void ui_app_command(struct ui_app *app, const char *line)
+{
+    struct ui_running running = {.status = ODB_OK};
+    struct odb_buf text = ODB_BUF_INIT;
+    app->dirty = true;
+    if (!line[strspn(line, " \t")])
+        return;
+    if (!app_substitute(app, line, &text)) {
+        ui_app_say(app, UI_STYLE_WARN, "there is nothing under the cursor for `%s`", line);
+        odb_buf_dispose(&text);
+        return;
+    }
+    running.line = odb_buf_take(&text);
+    enum odb_status status =
+        odb_console_parse(app->console, running.line, &running.argv, &running.call,
+                          ui_app_busy(app), &running.err);
+    if (status != ODB_OK) {
+        app_say_error(app, &running.err);
+        app_running_dispose(&running);
+    } else {
+        app_start(app, &running);
+    }
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static void app_search_live(struct ui_app *app)
+{
+    struct ui_view *view = ui_app_view(app);
+    const char *text = ui_prompt_text(app->prompt);
+    if (app->asking == UI_ASK_FILTER) {
+        ui_nodes_filter(app->views[UI_VIEW_NODES], text);
+    } else if (app->asking == UI_ASK_SEARCH) {
+        ui_list_select(view, app->search_origin);
+        if (*text && !ui_list_find(view, text, 1, true))
+            ui_app_say(app, UI_STYLE_WARN, "nothing holds '%s'", text);
+        else
+            ui_app_say(app, UI_STYLE_MESSAGE, "%s", "");
+    }
+}
+
+static void app_asked(struct ui_app *app, bool given)
+{
+    struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    char *text = odb_xstrdup(ui_prompt_text(app->prompt));
+    switch (app->asking) {
+    case UI_ASK_COMMAND:
+        if (given)
+            ui_app_command(app, text);
+        break;
+    case UI_ASK_SEARCH:
+        if (given && *text) {
+            free(app->search);
+            app->search = odb_xstrdup(text);
+        } else if (!given) {
+            ui_list_select(ui_app_view(app), app->search_origin);
+        }
+        break;
+    case UI_ASK_FILTER:
+        if (!given)
+            ui_nodes_filter(nodes, app->filter_before);
+        free(app->filter_before);
+        app->filter_before = NULL;
+        break;
+    }
+    free(text);
+}
+
+static void app_key(struct ui_app *app, int key)
+{
+    const struct ui_binding *binding =
+        ui_keymap_find(app->keymap, ui_app_view(app)->ops->name, key);
+    char name[16];
+    if (app->message && !ui_app_busy(app))
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s", "");
+    if (binding)
+        ui_app_command(app, binding->command);
+    else
+        ui_app_say(app, UI_STYLE_WARN, "the key %s does nothing here; ? lists the keys",
+                   ui_key_name(key, name, sizeof name));
+}
+
+static void app_click(struct ui_app *app, const struct ui_event *event)
+{
+    int row, node = ui_layout_strip_at(app, event->row, event->col);
+    struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
+    if (node != ODB_NO_NODE)
+        ui_app_jump(app, node);
+    if (!view)
+        return;
+    for (int id = 0; id < UI_VIEW_COUNT; id++)
+        if (app->views[id] == view)
+            app->focus = (enum ui_view_id)id;
+    if (row >= view->header)
+        ui_list_select(view, view->top + (size_t)(row - view->header));
+    if (event->twice)
+        ui_app_command(app, "open");
+}
+
+static void app_wheel(struct ui_app *app, const struct ui_event *event)
+{
+    int row;
+    struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
+    size_t by = 3;
+    if (!view)
+        return;
+    if (event->delta < 0)
+        ui_list_select(view, view->selected > by ? view->selected - by : 0);
+    else
+        ui_list_select(view, view->selected + by);
+}
+
+static void app_event(struct ui_app *app, const struct ui_event *event)
+{
+    enum ui_prompt_answer answer;
+    app->dirty = true;
+    switch (event->what) {
+    case UI_EVENT_KEY:
+        app_key(app, event->key);
+        break;
+    case UI_EVENT_BYTE:
+        answer = ui_prompt_byte(app->prompt, event->key);
+        if (answer == UI_PROMPT_MORE)
+            app_search_live(app);
+        else
+            app_asked(app, answer == UI_PROMPT_DONE);
+        break;
+    case UI_EVENT_CLICK:
+        app_click(app, event);
+        break;
+    case UI_EVENT_WHEEL:
+        app_wheel(app, event);
+        break;
+    case UI_EVENT_SUSPEND:
+        ui_terminal_suspend(app->terminal);
+        break;
+    case UI_EVENT_QUIT:
+        app->quit = true;
+        break;
+    case UI_EVENT_RESIZE:
+    case UI_EVENT_RESUMED:
+    case UI_EVENT_NONE:
+        break;
+    }
+}
+
+#define APP_FRAME 0.04 /* seconds between frames that nobody's key asked for */
+#define APP_TICK 250   /* milliseconds between frames while something runs */
+
+/* Waits for keys, signals and other threads. True when a key or a signal came. */
+static bool app_wait(struct ui_app *app)
+{
+    int fds[2];
+    ui_terminal_fds(app->terminal, fds);
+    struct pollfd polled[] = {{.fd = fds[0], .events = POLLIN},
+                              {.fd = fds[1], .events = POLLIN},
+                              {.fd = app->wake[0], .events = POLLIN}};
+    double due = app->last_frame + APP_FRAME - odb_clock();
+    int timeout = app->dirty         ? (int)ODB_MAX(due * 1000, 0) + 1
+                  : ui_app_busy(app) ? APP_TICK
+                                     : -1;
+    int n = poll(polled, ODB_COUNT(polled), timeout);
+    if (n == 0 && ui_app_busy(app))
+        app->dirty = true;
+    if (n > 0 && polled[2].revents) {
+        char drain[64];
+        atomic_store(&app->woken, false);
+        while (read(app->wake[0], drain, sizeof drain) == (ssize_t)sizeof drain)
+            ;
+        app->dirty = true;
+    }
+    return n > 0 && (polled[0].revents || polled[1].revents);
+}
+
+static void app_collect(struct ui_app *app)
+{
+    if (odb_job_collect(app->job))
+        app_finish(app, &app->running);
+    while (!ui_app_busy(app) && app->queue.n && !app->quit) {
+        char *line = app->queue.items[0];
+        memmove(app->queue.items, app->queue.items + 1, --app->queue.n * sizeof *app->queue.items);
+        ui_app_command(app, line);
+        free(line);
+    }
+}
+
+void ui_app_discard(struct ui_running *running)
+{
+    fclose(running->file);
+    app_running_dispose(running);
+}
+
+void ui_app_run(struct ui_app *app)
+{
+    struct ui_event event;
+    app->dirty = true;
+    while (!app->quit) {
+        if (app->dirty && odb_clock() - app->last_frame >= APP_FRAME) {
+            ui_layout_draw(app);
+            app->dirty = false;
+            app->last_frame = odb_clock();
+        }
+        bool input = app_wait(app);
+        while (!app->quit && ui_terminal_read(app->terminal, &event))
+            app_event(app, &event);
+        app_collect(app);
+        if (input) /* what a key does is seen at once */
+            app->last_frame = 0;
+    }
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Everything about the node that is selected in the list: attributes, inputs and outputs with who
+ * makes and who reads them, statistics, errors, and its ONNX text. Statistics of large values take
+ * a while, so they are made in the background, and the rows are made again when they are there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/print.h"
+#include "tensor/stats.h"
+#include "ui/app.h"
+#include "ui/text.h"
+
+#define NODE_READERS 50 /* listed before "and N more" */
+
+/* One value of the node, as far as the background has come. */
+struct node_value {
+    int value;
+    struct odb_tensor *tensors[2]; /* owned refs: reference, target */
+    struct odb_stats stats[2];
+    bool had[2];
+};
+
+/* What the background works on. */
+struct node_request {
+    ODB_VEC(struct node_value) values;
+    int node;
+    unsigned long generation;
+};
+
+struct node_view {
+    struct ui_text_view text;
+    int node, cols;
+    unsigned long generation;     /* of the session when the rows were made */
+    struct odb_job *clerk;        /* owned */
+    struct node_request asked;    /* the clerk's while it works */
+    struct node_request answered; /* what the rows show */
+    /* Attributes by row, so that they can be opened: row of the first, and how many. */
+    size_t attr_row, n_attrs;
+};
+
+/* --- statistics ------------------------------------------------------------------------------- */
+
+static void node_drop(struct node_request *request)
+{
+    for (size_t i = 0; i < request->values.n; i++)
+        for (int side = 0; side < 2; side++)
+            odb_tensor_unref(request->values.items[i].tensors[side]);
+    free(request->values.items);
+    *request = (struct node_request){.node = ODB_NO_NODE};
+}
+
+static void node_work(void *arg)
+{
+    struct node_request *request = arg;
+    for (size_t i = 0; i < request->values.n; i++)
+        for (int side = 0; side < 2; side++) {
+            struct node_value *v = &request->values.items[i];
+            const struct odb_tensor *t = v->tensors[side];
+            v->had[side] = t && t->kind == ODB_TENSOR && t->count && t->data &&
+                           odb_stats(&v->stats[side], t, NULL) == ODB_OK;
+        }
+}
+
+static void node_done(void *app)
+{
+    ui_app_wake(app);
+}
+
+static void node_ask(struct node_view *v)
+{
+    const struct odb_session *session = v->text.view.app->session;
+    const struct odb_node *node = &session->model->graph->nodes[v->node];
+    if (odb_job_busy(v->clerk))
+        return; /* asked again when it has answered */
+    node_drop(&v->asked);
+    v->asked.node = v->node;
+    v->asked.generation = v->generation;
+    for (int i = 0; i < node->n_in + node->n_out; i++) {
+        int value = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
+        if (value != ODB_NO_VALUE)
+            odb_push(&v->asked.values,
+                     (struct node_value){.value = value,
+                                         .tensors = {odb_session_reference(session, value),
+                                                     odb_session_target(session, value)}});
+    }
+    odb_job_start(v->clerk, node_work, &v->asked);
+}
+
+static const struct node_value *node_find(const struct node_view *v, int value)
+{
+    for (size_t i = 0; v->answered.node == v->node && i < v->answered.values.n; i++)
+        if (v->answered.values.items[i].value == value)
+            return &v->answered.values.items[i];
+    return NULL;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void node_row(struct node_view *v, enum ui_style style, int indent, int node, int value,
+                     const char *fmt, ...) ODB_PRINTF(6, 7);
+
+static void node_row(struct node_view *v, enum ui_style style, int indent, int node, int value,
+                     const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) < 0)
+        text = odb_xstrdup("");
+    va_end(args);
+    ui_text_add(&v->text, v->cols, style, indent, node, value, text);
+    free(text);
+}
+
+static void node_head(struct node_view *v, const char *title)
+{
+    node_row(v, UI_STYLE_LABEL, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", title);
+}
+
+static void node_put_numbers(struct node_view *v, int value)
+{
+    const struct odb_value_report *r = &v->text.view.app->session->values[value];
+    const struct {
+        const char *name;
+        struct odb_number number;
+    } numbers[] = {{"error", r->error},
+                   {"mean", r->error_mean},
+                   {"noise", r->noise},
+                   {"inherited", r->inherited_error},
+                   {"local", r->local_error},
+                   {"local noise", r->local_noise},
+                   {"gain", r->gain}};
+    struct odb_buf line = ODB_BUF_INIT;
+    if (r->verdict == ODB_VERDICT_UNTESTED)
+        return;
+    odb_buf_printf(&line, "%s%s", odb_verdict_name(r->verdict),
+                   r->culprit ? ", culprit" : "");
+    for (size_t i = 0; i < ODB_COUNT(numbers); i++)
+        if (numbers[i].number.known)
+            odb_buf_printf(&line, "  %s %.3g", numbers[i].name, numbers[i].number.v);
+    if (r->boundary)
+        odb_buf_puts(&line, "  boundary");
+    node_row(v, ui_mark_style(r, false), 6, ODB_NO_NODE, value, "%s", odb_buf_text(&line));
+    if (r->reason[0])
+        node_row(v, UI_STYLE_DIM, 6, ODB_NO_NODE, value, "%s", r->reason);
+    odb_buf_dispose(&line);
+}
+
+static void node_put_stats(struct node_view *v, int value)
+{
+    static const char *const sides[] = {"reference", "target"};
+    const struct node_value *found = node_find(v, value);
+    for (int side = 0; found && side < 2; side++) {
+        const struct odb_stats *s = &found->stats[side];
+        struct odb_buf odd = ODB_BUF_INIT;
+        if (!found->had[side])
+            continue;
+        if (s->nan)
+            odb_buf_printf(&odd, "  nan %zu", s->nan);
+        if (s->pos_inf + s->neg_inf)
+            odb_buf_printf(&odd, "  inf %zu", s->pos_inf + s->neg_inf);
+        node_row(v, odd.len ? UI_STYLE_WARN : UI_STYLE_NUMBER, 6, ODB_NO_NODE, value,
+                 "%-9s  min %.4g  max %.4g  mean %.4g  std %.4g%s", sides[side], s->min, s->max,
+                 s->mean, s->std, odb_buf_text(&odd));
+        odb_buf_dispose(&odd);
+    }
+}
+
+static void node_put_link(struct node_view *v, const char *what, int node)
+{
+    const struct odb_node *n = &v->text.view.app->session->model->graph->nodes[node];
+    node_row(v, UI_STYLE_NAME, 6, node, ODB_NO_VALUE, "%s #%d %s (%s)", what, node, n->name,
+             n->op_type);
+}
+
+static void node_put_value(struct node_view *v, int index, int slot, bool input)
+{
+    const struct odb_session *session = v->text.view.app->session;
+    const struct odb_graph *graph = session->model->graph;
+    struct odb_buf type = ODB_BUF_INIT;
+    char key[512];
+    if (index == ODB_NO_VALUE) {
+        node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%d  omitted", slot);
+        return;
+    }
+    const struct odb_value *value = &graph->values[index];
+    ui_type_text(session, index, &type);
+    node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, index, "%d  %s  %s%s%s", slot,
+             odb_value_key(graph, value, key, sizeof key),
+             type.len ? odb_buf_text(&type) : "(type not known)",
+             value->init       ? "  weight"
+             : value->is_input ? "  input of the model"
+                               : "",
+             value->is_output ? "  output of the model" : "");
+    odb_buf_dispose(&type);
+    node_put_numbers(v, index);
+    node_put_stats(v, index);
+    if (input && value->producer != ODB_NO_NODE)
+        node_put_link(v, "made by", value->producer);
+    for (size_t i = 0; !input && i < value->n_consumers && i < NODE_READERS; i++)
+        node_put_link(v, "read by", value->consumers[i]);
+    if (!input && value->n_consumers > NODE_READERS)
+        node_row(v, UI_STYLE_DIM, 6, ODB_NO_NODE, index, "and %zu more",
+                 value->n_consumers - NODE_READERS);
+}
+
+static void node_put_attrs(struct node_view *v, const struct odb_node *node,
+                           const struct odb_op *op)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    bool any = node->attrs.n;
+    if (any)
+        node_head(v, "attributes");
+    v->attr_row = v->text.lines.n;
+    v->n_attrs = node->attrs.n;
+    for (size_t i = 0; i < node->attrs.n; i++) {
+        odb_buf_clear(&text);
+        odb_attr_text(&node->attrs.items[i], &text);
+        char *row = odb_xasprintf("%s = %s", node->attrs.items[i].name, odb_buf_text(&text));
+        ui_text_add(&v->text, 0, UI_STYLE_NAME, 2, ODB_NO_NODE, ODB_NO_VALUE, row);
+        free(row);
+    }
+    for (const struct odb_attr_spec *spec = op ? op->attrs : NULL; spec && spec->name; spec++) {
+        if (!spec->def || odb_attrs_find(&node->attrs, spec->name))
+            continue;
+        if (!any)
+            node_head(v, "attributes");
+        any = true;
+        node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s = %s  (default)", spec->name,
+                 spec->def);
+    }
+    odb_buf_dispose(&text);
+}
+
+static void node_put_head(struct node_view *v, const struct odb_node *node, const struct odb_op *op)
+{
+    const struct odb_session *session = v->text.view.app->session;
+    const struct odb_culprit *culprit = odb_session_culprit(session, node->index);
+    const char *why = odb_cpu_unsupported(session->cpu, node->index);
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_buf_printf(&line, "%s, %s opset %d", node->op_type,
+                   *node->domain ? node->domain : "ai.onnx", node->opset);
+    if (op)
+        odb_buf_printf(&line, ", reference kernel since %d", op->since);
+    if (node->function)
+        odb_buf_printf(&line, ", local function of %zu nodes", node->function->graph->n_nodes);
+    if (node->file_index != node->index)
+        odb_buf_printf(&line, ", number %d in the file", node->file_index);
+    node_row(v, UI_STYLE_OP, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", odb_buf_text(&line));
+    odb_buf_dispose(&line);
+    if (*why)
+        node_row(v, UI_STYLE_WARN, 0, ODB_NO_NODE, ODB_NO_VALUE, "the reference cannot run it: %s",
+                 why);
+    if (culprit)
+        node_row(v, UI_STYLE_BAD, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s: %s",
+                 odb_diagnosis_name(culprit->kind), culprit->text ? culprit->text : "");
+    if (session->breaks[node->index])
+        node_row(v, UI_STYLE_WARN, 0, ODB_NO_NODE, ODB_NO_VALUE, "a breakpoint is here");
+    if (node->doc && *node->doc)
+        node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", node->doc);
+}
+
+static void node_make(struct node_view *v)
+{
+    const struct odb_session *session = v->text.view.app->session;
+    const struct odb_graph *graph = session->model->graph;
+    const struct odb_node *node = &graph->nodes[v->node];
+    const struct odb_op *op = odb_cpu_op(session->cpu, v->node);
+    struct odb_buf text = ODB_BUF_INIT;
+    ui_text_clear(&v->text);
+    node_put_head(v, node, op);
+    if (node->n_in)
+        node_head(v, "inputs");
+    for (int i = 0; i < node->n_in; i++)
+        node_put_value(v, node->in[i], i, true);
+    if (node->n_captured)
+        node_head(v, "read by its bodies");
+    for (size_t i = 0; i < node->n_captured; i++)
+        node_put_value(v, node->captured[i], (int)i, true);
+    if (node->n_out)
+        node_head(v, "outputs");
+    for (int i = 0; i < node->n_out; i++)
+        node_put_value(v, node->out[i], i, false);
+    node_put_attrs(v, node, op);
+    node_head(v, "ONNX text");
+    odb_node_text(graph, node, &text);
+    for (size_t n = text.len; n && text.data[n - 1] == '\n'; n--)
+        text.data[n - 1] = '\0';
+    node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s", odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
+/* --- the view --------------------------------------------------------------------------------- */
+
+static void node_open(struct ui_view *view)
+{
+    struct node_view *v = (struct node_view *)view;
+    v->node = v->asked.node = v->answered.node = ODB_NO_NODE;
+    v->clerk = odb_job_new(node_done, view->app);
+}
+
+static void node_close(struct ui_view *view)
+{
+    struct node_view *v = (struct node_view *)view;
+    odb_job_free(v->clerk);
+    node_drop(&v->asked);
+    node_drop(&v->answered);
+    ui_text_close(view);
+}
+
+static void node_prepare(struct ui_view *view, int cols)
+{
+    struct node_view *v = (struct node_view *)view;
+    const struct odb_session *session = view->app->session;
+    int node = ui_app_node(view->app);
+    bool answered = odb_job_collect(v->clerk);
+    if (answered) {
+        node_drop(&v->answered);
+        v->answered = v->asked;
+        v->asked = (struct node_request){.node = ODB_NO_NODE};
+    }
+    odb_session_lock(session);
+    unsigned long generation = session->generation;
+    bool stale = v->node != node || v->cols != cols - 1 || v->generation != generation;
+    if (v->node != node)
+        view->selected = view->top = 0;
+    v->node = node;
+    v->cols = cols - 1;
+    v->generation = generation;
+    if (node == ODB_NO_NODE)
+        ui_text_clear(&v->text);
+    else if (stale || answered)
+        node_make(v);
+    odb_session_unlock(session);
+    bool old = v->answered.node != node ||
+               (v->answered.generation != generation && !ui_app_busy(view->app));
+    if (node != ODB_NO_NODE && old)
+        node_ask(v);
+}
+
+static void node_title(const struct ui_view *view, struct odb_buf *out)
+{
+    const struct node_view *v = (const struct node_view *)view;
+    const struct odb_graph *graph = view->app->session->model->graph;
+    if (v->node == ODB_NO_NODE)
+        odb_buf_puts(out, "no node");
+    else
+        odb_buf_printf(out, "#%d %s", v->node, graph->nodes[v->node].name);
+}
+
+static void node_subject(const struct ui_view *view, struct ui_subject *out)
+{
+    const struct node_view *v = (const struct node_view *)view;
+    ui_text_subject(view, out);
+    if (out->node == ODB_NO_NODE && out->value == ODB_NO_VALUE)
+        out->node = v->node;
+}
+
+/* --- what can be opened ----------------------------------------------------------------------- */
+
+static void node_put_body(const struct odb_graph *graph, struct odb_buf *out)
+{
+    odb_buf_printf(out, "graph %s, %zu nodes\n", graph->name ? graph->name : "", graph->n_nodes);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        odb_buf_printf(out, "#%zu  ", i);
+        odb_node_text(graph, &graph->nodes[i], out);
+        if (out->len && out->data[out->len - 1] != '\n')
+            odb_buf_putc(out, '\n');
+    }
+}
+
+/* Tensors with their numbers, bodies with their nodes, the rest in full. */
+static void node_open_attr(struct node_view *v, const struct odb_attr *attr)
+{
+    struct ui_app *app = v->text.view.app;
+    struct odb_buf text = ODB_BUF_INIT;
+    char shape[256];
+    for (size_t i = 0; attr->tensors && i < attr->n; i++) {
+        odb_buf_printf(&text, "%s %s\n", odb_dtype_info(attr->tensors[i]->dtype)->name,
+                       odb_shape_text(attr->tensors[i], shape, sizeof shape));
+        odb_print_tensor(&text, attr->tensors[i], NULL);
+        odb_buf_putc(&text, '\n');
+    }
+    for (size_t i = 0; attr->graphs && i < attr->n; i++)
+        node_put_body(attr->graphs[i], &text);
+    if (!text.len)
+        odb_attr_text(attr, &text);
+    ui_output_show(app->views[UI_VIEW_OUTPUT], attr->name, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+    ui_app_open(app, UI_VIEW_OUTPUT);
+}
+
+static enum ui_answer node_act(struct ui_view *view, const struct odb_command_call *call,
+                               struct odb_error *err)
+{
+    struct node_view *v = (struct node_view *)view;
+    struct ui_app *app = view->app;
+    if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) || v->node < 0)
+        return UI_NOT_MINE;
+    const struct odb_node *node = &app->session->model->graph->nodes[v->node];
+    if (view->selected >= v->attr_row && view->selected < v->attr_row + v->n_attrs) {
+        node_open_attr(v, &node->attrs.items[view->selected - v->attr_row]);
+        return UI_DONE;
+    }
+    struct ui_subject subject = ui_app_subject(app);
+    if (subject.value == ODB_NO_VALUE && subject.node == v->node && node->function) {
+        struct odb_buf text = ODB_BUF_INIT;
+        node_put_body(node->function->graph, &text);
+        ui_output_show(app->views[UI_VIEW_OUTPUT], node->op_type, odb_buf_text(&text));
+        odb_buf_dispose(&text);
+        ui_app_open(app, UI_VIEW_OUTPUT);
+        return UI_DONE;
+    }
+    return UI_NOT_MINE;
+}
+
+const struct ui_view_ops ui_node_view = {
+    .name = "node",
+    .size = sizeof(struct node_view),
+    .open = node_open,
+    .close = node_close,
+    .title = node_title,
+    .prepare = node_prepare,
+    .rows = ui_text_rows,
+    .draw_row = ui_text_draw_row,
+    .matches = ui_text_row_matches,
+    .subject = node_subject,
+    .act = node_act,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The screen from its opening to its end.
+ */
+#include "ui/ui.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/app.h"
+
+static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
+    [UI_VIEW_NODES] = &ui_nodes_view,   [UI_VIEW_NODE] = &ui_node_view,
+    [UI_VIEW_TENSOR] = &ui_tensor_view, [UI_VIEW_LOG] = &ui_log_view,
+    [UI_VIEW_REPORT] = &ui_report_view, [UI_VIEW_OUTPUT] = &ui_output_view,
+    [UI_VIEW_HELP] = &ui_help_view,
+};
+
+static void ui_wake(void *app)
+{
+    ui_app_wake(app);
+}
+
+static void ui_open_views(struct ui_app *app)
+{
+    for (int id = 0; id < UI_VIEW_COUNT; id++) {
+        struct ui_view *view = odb_xcalloc(1, ui_views[id]->size);
+        view->ops = ui_views[id];
+        view->app = app;
+        app->views[id] = view;
+        if (view->ops->open)
+            view->ops->open(view);
+    }
+    app->stack[0] = UI_VIEW_NODES;
+    app->depth = 1;
+}
+
+static void ui_close(struct ui_app *app)
+{
+    atomic_store(&app->console->cancel, true);
+    odb_job_free(app->job); /* waits until what runs has stopped */
+    if (app->running.call.command)
+        ui_app_discard(&app->running);
+    for (int id = 0; id < UI_VIEW_COUNT; id++) {
+        if (app->views[id] && app->views[id]->ops->close)
+            app->views[id]->ops->close(app->views[id]);
+        free(app->views[id]);
+    }
+    ui_prompt_close(app->prompt);
+    ui_terminal_close(app->terminal);
+    ui_keymap_free(app->keymap);
+    ui_strip_dispose(&app->strip);
+    for (size_t i = 0; i < app->queue.n; i++)
+        free(app->queue.items[i]);
+    free(app->queue.items);
+    free(app->trail.items);
+    free(app->search);
+    free(app->filter_before);
+    free(app->message);
+    close(app->wake[0]);
+    close(app->wake[1]);
+}
+
+static void ui_greet(struct ui_app *app)
+{
+    const struct odb_session *session = app->session;
+    size_t n = session->model->graph->n_nodes, unsupported = 0;
+    for (size_t i = 0; i < n; i++)
+        unsupported += *odb_cpu_unsupported(session->cpu, (int)i) != 0;
+    if (session->report)
+        ui_app_say(app, UI_STYLE_MESSAGE, "the last search of this session is shown; F searches "
+                                          "again");
+    else if (unsupported)
+        ui_app_say(app, UI_STYLE_WARN,
+                   "the reference has no kernel for %zu of %zu nodes (U); the rest can be judged",
+                   unsupported, n);
+    else
+        ui_app_say(app, UI_STYLE_MESSAGE, "F finds where %s diverges from %s; ? lists the keys",
+                   odb_console_target(app->console), odb_console_reference(app->console));
+}
+
+enum odb_status ui_main(struct odb_console *console, const char *const *commands,
+                        size_t n_commands, struct odb_error *err)
+{
+    struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
+    struct ui_app app = {.console = console,
+                         .session = console->session,
+                         .frozen = getenv("ONNXDBG_FROZEN_CLOCK") != NULL};
+    enum odb_status status;
+    if (pipe2(app.wake, O_NONBLOCK | O_CLOEXEC) != 0)
+        return odb_fail(err, ODB_E_IO, "no pipe can be made: %s", strerror(errno));
+    app.job = odb_job_new(ui_wake, &app);
+    ODB_TRY_OUT(ui_keymap_load(&app.keymap, err));
+    ODB_TRY_OUT(ui_terminal_open(&app.terminal, &options, err));
+    ui_prompt_open(&app.prompt, app.terminal, console);
+    ui_open_views(&app);
+    console->screen = ui_action;
+    console->payload = &app;
+    console->session->wake = ui_wake;
+    console->session->wake_payload = &app;
+    for (size_t i = 0; i < n_commands; i++)
+        odb_push(&app.queue, odb_xstrdup(commands[i]));
+    ui_greet(&app);
+    ui_app_run(&app);
+out:
+    ui_close(&app);
+    console->session->wake = NULL;
+    console->screen = NULL;
+    return status;
+}
