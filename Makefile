@@ -146,7 +146,7 @@ $(B)/drive: $(wildcard tests/screen/*.c tests/screen/*.h)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(shell pkg-config --cflags vterm 2>/dev/null) $(LDFLAGS) \
 	    $(filter %.c,$^) $(shell pkg-config --libs vterm 2>/dev/null) -o $@
 
-TESTS_NEED := $(B)/planted $(B)/json-get $(B)/gen-model $(B)/demo.onnx
+TESTS_NEED := $(B)/planted $(B)/json-get $(B)/drive $(B)/gen-model $(B)/demo.onnx
 
 ## check: every test; ends with "N passed, N failed, N skipped"
 check: setup

@@ -81,10 +81,13 @@ static char *drive_text(char *arg)
 static bool drive_number(const char *word, double *out)
 {
     char *end;
-    if (!word || *word == '\0')
+    if (!word || *word == '\0' || word[strspn(word, "-.0123456789")] != '\0')
         return false;
-    *out = strtod(word, &end);
-    return *end == '\0';
+    double value = strtod(word, &end);
+    if (*end != '\0')
+        return false;
+    *out = value;
+    return true;
 }
 
 /* A text, and a number after it if there is one: the seconds that it may take. */
@@ -107,7 +110,7 @@ static char *drive_text_and_limit(struct drive *d, char *arg, double *seconds)
 static bool drive_size(const char *text, int *cols, int *rows)
 {
     char rest;
-    return text && sscanf(text, "%dx%d%c", cols, rows, &rest) == 2 && *cols >= 2 && *rows >= 2 &&
+    return text && sscanf(text, "%dx%d%c", cols, rows, &rest) == 2 && *cols >= 2 && *rows >= 1 &&
            *cols <= TERM_MOST && *rows <= TERM_MOST;
 }
 
@@ -179,7 +182,7 @@ static bool drive_await(struct drive *d, const char *text, int row, bool any, bo
     if (!*text)
         return drive_fail(d, "which text?");
     while (drive_shows(d, text, row, any) == gone) {
-        if (t->closed)
+        if (t->closed && (t->ended || term_now() > t->heard + 1)) /* the news may come later */
             return drive_fail(d, "the program %s, and its screen %s \"%s\"", drive_fate(d), what,
                               text);
         if (term_now() >= until)
@@ -187,7 +190,7 @@ static bool drive_await(struct drive *d, const char *text, int row, bool any, bo
                               any ? "screen" : "row", what, text,
                               t->stopped || t->ended ? "; the program " : "",
                               t->stopped || t->ended ? drive_fate(d) : "");
-        term_pump(t, until);
+        term_pump(t, t->closed ? term_now() + 0.01 : until);
     }
     return true;
 }
@@ -356,7 +359,7 @@ static bool drive_mouse(struct drive *d, char *arg)
         return drive_fail(d, "press, release or click?");
     if (*how != 'r')
         term_mouse(&d->term, button, true, (int)col, (int)row);
-    if (*how != 'p')
+    if (*how != 'p' && button < 4)
         term_mouse(&d->term, button, false, (int)col, (int)row);
     return drive_flush(d);
 }
@@ -365,7 +368,7 @@ static bool drive_resize(struct drive *d, char *arg)
 {
     int cols, rows;
     if (!drive_size(arg, &cols, &rows))
-        return drive_fail(d, "COLSxROWS, each from 2 to %d", TERM_MOST);
+        return drive_fail(d, "COLSxROWS, from 2x1 to %dx%d", TERM_MOST, TERM_MOST);
     term_resize(&d->term, cols, rows);
     return true;
 }
@@ -476,6 +479,9 @@ static const struct command COMMANDS[] = {
     {"expect-exit", drive_expect_exit, true, "[STATUS|SIGNAL [SECONDS]]"},
     {"expect-stop", drive_expect_stop, true, ": waits until the program is stopped"},
     {"terminal-restored", drive_restored, true, ": is it as before the start?"},
+    {"storm", drive_storm, true, "COUNT SEED [KEYS]: random keys, clicks and sizes"},
+    {"storm-avoid", drive_storm_avoid, false, "KEYS: that storms leave out"},
+    {"measure", drive_measure, true, "COUNT KEY[/KEY] ROW|*: from a key until the row is another"},
     {"start-time", drive_start_time, false, "TEXT: from the start until the screen shows it"},
     {"env", drive_env, false, "NAME=VALUE: for the program that is to start"},
     {"limit", drive_limit, false, "SECONDS: that a wait may take from now on"},
@@ -523,7 +529,7 @@ static bool drive_script(struct drive *d, const char *path, int depth)
         fflush(stdout);
         if (!good && *d->why) {
             said[strcspn(said, "\r\n")] = '\0';
-            fprintf(stderr, "drive: %s:%d: %s: %s\n", path, n, said, d->why);
+            fprintf(stderr, "drive: %s:%d: %.200s: %s\n", path, n, said, d->why);
             d->why[0] = '\0';
             for (int row = 0; d->running && row < d->term.rows; row++)
                 fprintf(stderr, "%3d|%s\n", row, term_row(&d->term, row));

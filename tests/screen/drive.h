@@ -21,7 +21,7 @@ struct drive {
 /* Notes why a line of the script failed; always false. */
 bool drive_fail(struct drive *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Cuts the first word off `*rest`: it ends at a blank, or at its closing quote. NULL without one. */
+/* Cuts the first word off `*rest`: it ends at a blank, or at its closing quote. NULL: no word. */
 char *drive_word(char **rest);
 
 /* Writes out what was sent; false if the program does not take it. */
@@ -31,6 +31,7 @@ bool drive_flush(struct drive *d);
 const char *drive_fate(const struct drive *d);
 
 bool drive_storm(struct drive *d, char *arg);
+bool drive_storm_avoid(struct drive *d, char *arg);
 bool drive_measure(struct drive *d, char *arg);
 
 #endif

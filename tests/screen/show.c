@@ -24,9 +24,11 @@ static char show_attribute(const VTermScreenCell *cell, struct show_legend *lege
         int mask;
         char letter;
     } NAMES[] = {{0, '.'}, {1, 'b'},  {2, 'r'},  {4, 'u'}, {8, 'i'},
-                 {16, 'k'}, {32, 's'}, {3, 'R'}, {5, 'U'}};
+                 {16, 'k'}, {32, 's'}, {64, 'd'},
+                 {3, 'R'},  {5, 'U'}, {66, 'D'}};
     int mask = cell->attrs.bold | cell->attrs.reverse << 1 | (cell->attrs.underline != 0) << 2 |
-               cell->attrs.italic << 3 | cell->attrs.blink << 4 | cell->attrs.strike << 5;
+               cell->attrs.italic << 3 | cell->attrs.blink << 4 | cell->attrs.strike << 5 |
+               (cell->attrs.font == TERM_DIM) << 6;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (NAMES[i].mask == mask)
             return NAMES[i].letter;

@@ -8,9 +8,10 @@
 void show_text(struct term *t, FILE *to);
 
 /* The text, and below it blocks of letters, one a cell, for the rows that have any: the attributes
- * (b bold, r reverse, u underline, i italic, k blink, s strike, R bold and reverse, U bold and
- * underline, + other mixtures), the colours of the text and those of the background (a hex digit
- * for 0..15, else a letter that the block's last line explains). '.' is the terminal's own. */
+ * (b bold, d dim, r reverse, u underline, i italic, k blink, s strike, R bold and reverse, D dim
+ * and reverse, U bold and underline, + other mixtures), the colours of the text, and those of the
+ * background: a hex digit for 0 to 15, else a letter that the block's last line explains. '.' is
+ * what the terminal has by itself. */
 void show_attrs(struct term *t, FILE *to);
 
 /* A picture that stands alone: same screen, same bytes. */

@@ -52,6 +52,15 @@ static uint32_t svg_colour(const VTermColor *c, bool is_default, uint32_t own)
     return (uint32_t)(c->rgb.red << 16 | c->rgb.green << 8 | c->rgb.blue);
 }
 
+/* `part` quarters of one colour, the rest of the other. */
+static uint32_t svg_mix(uint32_t one, uint32_t other, uint32_t part)
+{
+    uint32_t rgb = 0;
+    for (int shift = 16; shift >= 0; shift -= 8)
+        rgb |= ((one >> shift & 0xff) * part + (other >> shift & 0xff) * (4 - part)) / 4 << shift;
+    return rgb;
+}
+
 static struct svg_style svg_style_of(const VTermScreenCell *cell)
 {
     struct svg_style s = {
@@ -62,6 +71,8 @@ static struct svg_style svg_style_of(const VTermScreenCell *cell)
         .italic = cell->attrs.italic,
         .strike = cell->attrs.strike,
     };
+    if (cell->attrs.font == TERM_DIM)
+        s.fg = svg_mix(s.fg, s.bg, 2);
     if (cell->attrs.reverse) {
         uint32_t fg = s.fg;
         s.fg = s.bg;
@@ -74,10 +85,7 @@ static struct svg_style svg_style_of(const VTermScreenCell *cell)
 static uint32_t svg_ink(const VTermScreenCell *cell)
 {
     struct svg_style s = svg_style_of(cell);
-    uint32_t ink = (uint32_t)shape_ink(cell->chars[0]), rgb = 0;
-    for (int shift = 16; shift >= 0; shift -= 8)
-        rgb |= ((s.fg >> shift & 0xff) * ink + (s.bg >> shift & 0xff) * (4 - ink)) / 4 << shift;
-    return rgb;
+    return svg_mix(s.fg, s.bg, (uint32_t)shape_ink(cell->chars[0]));
 }
 
 /* --- what lies under the text ----------------------------------------------------------------- */
@@ -141,8 +149,7 @@ static void svg_shapes(const struct term *t, bool arcs, FILE *to)
                 }
         if (next == UINT32_MAX)
             return;
-        fprintf(to, arcs ? "<path fill=\"none\" stroke=\"#%06x\" d=\"" : "<path fill=\"#%06x\" d=\"",
-                next);
+        fprintf(to, "<path %s=\"#%06x\" d=\"", arcs ? "fill=\"none\" stroke" : "fill", next);
         svg_paths(t, next, arcs, to);
         fputs("\"/>\n", to);
         done = next + 1;
@@ -246,8 +253,8 @@ void show_svg(struct term *t, FILE *to)
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\""
             " viewBox=\"0 0 %d %d\">\n"
-            "<style>text{white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}"
-            ".s{text-decoration:line-through}</style>\n"
+            "<style>text{white-space:pre}.b{font-weight:700}.i{font-style:italic}"
+            ".u{text-decoration:underline}.s{text-decoration:line-through}</style>\n"
             "<rect x=\".5\" y=\".5\" width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#%06x\""
             " stroke=\"#%06x\"/>\n"
             "<g transform=\"translate(%d %d)\" fill=\"#%06x\" font-size=\"%d\""

@@ -136,11 +136,13 @@ uint64_t term_hash(const struct term *t, int row)
     VTermScreenCell cell;
     for (int r = row < 0 ? 0 : row; r < (row < 0 ? t->rows : row + 1); r++) {
         for (int col = 0; col < t->cols && term_cell(t, r, col, &cell); col++) {
-            for (int i = 0; i == 0 || (i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i]); i++)
-                hash = term_mix(hash, cell.chars[i] ? cell.chars[i] : ' ');
+            hash = term_mix(hash, cell.chars[0] ? cell.chars[0] : ' ');
+            for (int i = 1; cell.chars[i - 1] && i < VTERM_MAX_CHARS_PER_CELL; i++)
+                hash = term_mix(hash, cell.chars[i]);
             hash = term_mix(hash, cell.attrs.bold | cell.attrs.underline << 1 |
                                       cell.attrs.italic << 3 | cell.attrs.reverse << 4 |
-                                      cell.attrs.strike << 5);
+                                      cell.attrs.strike << 5 |
+                                      cell.attrs.font << 6);
             for (int i = 0; i < 2; i++) {
                 const VTermColor *c = i ? &cell.bg : &cell.fg;
                 hash = term_mix(hash, c->type | c->rgb.red << 8 |
@@ -155,6 +157,7 @@ uint64_t term_hash(const struct term *t, int row)
 
 /* --- the program ------------------------------------------------------------------------------ */
 
+/* The program's side of a fork. */
 static void term_exec(int slave, char **argv, char **env, size_t env_n)
 {
     setpgid(0, 0);
@@ -181,10 +184,15 @@ static void term_keep(int slave, int news, char **argv, char **env, size_t env_n
     static const int DEAF_TO[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGPIPE};
     for (size_t i = 0; i < sizeof DEAF_TO / sizeof *DEAF_TO; i++)
         signal(DEAF_TO[i], SIG_IGN);
+    int begun[2]; /* closes when the program runs, before which no signal may find it */
+    if (pipe2(begun, O_CLOEXEC) < 0)
+        _exit(1);
     struct news now = {.pid = fork()};
     if (now.pid == 0)
         term_exec(slave, argv, env, env_n);
     close(slave);
+    close(begun[1]);
+    (void)!read(begun[0], &(char){0}, 1);
     do {
         if (write(news, &now, sizeof now) != sizeof now)
             break; /* nobody wants to know: that is the end too */
@@ -227,7 +235,7 @@ static void term_hear(struct term *t)
     char buf[1 << 16];
     ssize_t n = read(t->master, buf, sizeof buf);
     if (n > 0) {
-        vterm_input_write(t->vt, buf, (size_t)n);
+        term_show(t, buf, (size_t)n);
         if (t->log)
             fwrite(buf, 1, (size_t)n, t->log);
         t->bytes += (uint64_t)n;
@@ -333,6 +341,8 @@ void term_resize(struct term *t, int cols, int rows)
 
 void term_mouse(struct term *t, int button, bool pressed, int col, int row)
 {
+    if (t->mouse == VTERM_PROP_MOUSE_NONE)
+        return;
     vterm_mouse_move(t->vt, row, col, VTERM_MOD_NONE);
     vterm_mouse_button(t->vt, button, pressed, VTERM_MOD_NONE);
 }
@@ -388,7 +398,8 @@ static void term_ask_focus(VTerm *vt)
 static bool term_pen_is_plain(const struct term *t)
 {
     static const VTermAttr PLAIN[] = {VTERM_ATTR_BOLD,    VTERM_ATTR_UNDERLINE, VTERM_ATTR_ITALIC,
-                                      VTERM_ATTR_REVERSE, VTERM_ATTR_BLINK,     VTERM_ATTR_STRIKE};
+                                      VTERM_ATTR_REVERSE, VTERM_ATTR_BLINK,     VTERM_ATTR_STRIKE,
+                                      VTERM_ATTR_FONT};
     VTermValue value;
     for (size_t i = 0; i < sizeof PLAIN / sizeof *PLAIN; i++) {
         value = (VTermValue){0};

@@ -36,6 +36,8 @@ struct term {
 
     char *out; /* owned; what is still to be written to the program */
     size_t out_n, out_room;
+    char held[64]; /* the beginning of an escape sequence whose end is to come */
+    size_t held_n;
     char probe[32]; /* where the emulator's answer goes while `probing` */
     size_t probe_n;
     bool probing;
@@ -74,12 +76,21 @@ bool term_key(struct term *t, const char **key);
 /* The first key at `key`: its length, or 0 if it is none. */
 size_t term_key_length(const char *key);
 
-/* button 1 left, 2 middle, 3 right, 4 and 5 the wheel. */
+/* button 1 left, 2 middle, 3 right, 4 and 5 the wheel, which has no release. Nothing is sent where
+ * the program did not ask for the mouse. */
 void term_mouse(struct term *t, int button, bool pressed, int col, int row);
 void term_resize(struct term *t, int cols, int rows);
 
 /* Sends the end to what still runs, and gives everything back. */
 void term_end(struct term *t);
+
+/* Gives the emulator what the program wrote. */
+void term_show(struct term *t, const char *bytes, size_t n);
+
+/* Dim text is this font to the emulator. */
+enum {
+    TERM_DIM = 9
+};
 
 /* One cell. The right half of a wide character has its left half's style and one special code. */
 #define TERM_RIGHT_HALF ((uint32_t)-1)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Two things that terminals do and the emulator does not, mended before it sees them. It has no dim
+ * text, but ten fonts, which nobody uses: what passes here asks for the last font where the program
+ * asked for dim text, and for the first where it ends that. And of several private modes in one
+ * sequence, which is how the curses library turns the mouse on, it sets but the first: here each
+ * gets a sequence of its own.
+ */
+#include "term.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ESC [ … m. The numbers of a colour, after 38 or 48, are no modes. */
+static void mend_style(struct term *t)
+{
+    const char *from = t->held + 2;
+    char out[sizeof t->held * 4] = "\033[";
+    size_t n = strlen(out), len;
+    int skip = 0;
+    bool colour = false; /* the number before was 38 or 48 */
+    for (;; from += len + 1) {
+        len = strcspn(from, ";");
+        int value = len && !memchr(from, ':', len) ? atoi(from) : -1;
+        bool mode = !colour && skip == 0;
+        const char *font = !mode ? NULL : value == 2 ? "19" : value == 22 ? "22;10" : NULL;
+        n += (size_t)snprintf(out + n, sizeof out - n, "%.*s%s", font ? 99 : (int)len,
+                              font ? font : from, from[len] ? ";" : "m");
+        skip = skip > 0 ? skip - 1 : !colour ? 0 : value == 5 ? 1 : value == 2 ? 3 : 0;
+        colour = mode && (value == 38 || value == 48);
+        if (!from[len])
+            break;
+    }
+    vterm_input_write(t->vt, out, n);
+}
+
+/* ESC [ ? … h or l */
+static void mend_modes(struct term *t, char end)
+{
+    const char *from = t->held + 3;
+    for (size_t len;; from += len + 1) {
+        char out[sizeof t->held + 8];
+        len = strcspn(from, ";");
+        int n = snprintf(out, sizeof out, "\033[?%.*s%c", (int)len, from, end);
+        vterm_input_write(t->vt, out, (size_t)n);
+        if (!from[len])
+            return;
+    }
+}
+
+/* The sequence that is held ends here: 'm', 'h' or 'l' belongs to it, another end does not. */
+static bool mend_end(struct term *t, char end)
+{
+    bool private = t->held_n > 2 && t->held[2] == '?';
+    bool style = t->held_n > 1 && !private && end == 'm';
+    bool modes = private && (end == 'h' || end == 'l');
+    if (style)
+        mend_style(t);
+    else if (modes)
+        mend_modes(t, end);
+    else
+        vterm_input_write(t->vt, t->held, t->held_n);
+    t->held_n = 0;
+    return style || modes;
+}
+
+void term_show(struct term *t, const char *bytes, size_t n)
+{
+    size_t from = 0; /* what lies before is shown, or held */
+    for (size_t i = 0; i < n; i++) {
+        char c = bytes[i];
+        bool more = t->held_n == 1 ? c == '['
+                                   : t->held_n > 1 && ((c == '?' && t->held_n == 2) ||
+                                                       (c && strchr("0123456789;:", c)));
+        if (c == '\033') {
+            mend_end(t, '\0');
+            vterm_input_write(t->vt, bytes + from, i - from);
+            more = true;
+        }
+        if (more && t->held_n + 1 < sizeof t->held) {
+            t->held[t->held_n++] = c;
+            t->held[t->held_n] = '\0';
+            from = i + 1;
+        } else if (t->held_n) {
+            from = mend_end(t, c) ? i + 1 : i;
+        }
+    }
+    vterm_input_write(t->vt, bytes + from, n - from);
+}
