@@ -9,7 +9,7 @@
  *
  * The median needs no sorting: the first pass counts how often each pattern of the upper 16 bits of
  * a double occurs, which tells where the middle lies to within a sixteenth of its size, and the
- * second gathers the few numbers there.
+ * second gathers the numbers there: few, but where all are alike, as zeros and ones often are.
  */
 #include "compare/inspect.h"
 
@@ -20,17 +20,19 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "compare/lanes.h"
 
 enum {
-    INSPECT_LANES = 8,
     INSPECT_CHUNK = 1024,
-    INSPECT_PART = 256 * INSPECT_CHUNK, /* numbers between two questions to the other threads */
+    INSPECT_PART = 256 * INSPECT_CHUNK, /* numbers that a part gets in one step */
     INSPECT_PARTS = 8,
     INSPECT_CODES = 1 << 16
 };
 
 /* Integers of 64 bits are subtracted in it. */
 _Static_assert(LDBL_MANT_DIG >= 64, "long double must hold every int64");
+
+#define INSPECT_BODY static inline __attribute__((always_inline)) void
 
 enum inspect_which { INSPECT_REF, INSPECT_TARGET, INSPECT_DIFF, INSPECT_COLUMNS };
 
@@ -39,7 +41,8 @@ struct inspect_column {
     struct odb_stats s;              /* first pass: nan, …_inf, zeros, min, max */
     long double sum, abs, dev, dev2; /* of scaled numbers; dev: from the middle of the range */
     size_t bins[ODB_INSPECT_BINS];   /* of the common range; diff: of decades */
-    size_t gathered;                 /* where in the column's middle the next one goes */
+    size_t begun, gathered; /* its place in the plan's middle, and where the next one goes */
+    size_t round;           /* how many were left out there */
     size_t codes[INSPECT_CODES];
 };
 
@@ -60,7 +63,7 @@ struct inspect_part {
 
 /* A chunk of the three columns; n_ref == n_target == n_diff where there is a difference. */
 struct inspect_chunk {
-    double v[INSPECT_COLUMNS][INSPECT_CHUNK];
+    double v[INSPECT_COLUMNS][INSPECT_CHUNK] __attribute__((aligned(32)));
     size_t n[INSPECT_COLUMNS];
     bool odd; /* not everything is finite; differences from or to what is not are NaN */
 };
@@ -72,8 +75,9 @@ struct inspect_plan {
     double shift;     /* the middle of the range, scaled */
     unsigned code[2]; /* of the numbers around the median */
     size_t below;     /* how many have smaller codes */
-    double *middle;   /* owned: the numbers with these codes; NULL: the median is known */
-    size_t n_middle;
+    double round;     /* the shortest number with the code, which many may be; NaN: two codes */
+    double *middle;   /* owned: the other numbers with the codes; NULL: the median is known */
+    size_t n_middle, n_round;
 };
 
 struct inspect_job {
@@ -89,8 +93,7 @@ struct inspect_job {
     struct inspect_plan plan[INSPECT_COLUMNS];
     double lo, hi, diff_lo, diff_hi;
     double edges[ODB_INSPECT_BINS + 1]; /* of diff_bins */
-    void (*visit)(const struct inspect_job *job, struct inspect_part *p, struct inspect_chunk *c,
-                  size_t first);
+    void (*visit)(const struct inspect_job *job, struct inspect_part *p, size_t first, size_t last);
     bool (*cancelled)(void *payload);
     void *payload;
 };
@@ -115,35 +118,42 @@ static long double inspect_exactly(const struct inspect_job *job, int side, size
     const void *data = job->t[side]->data;
     switch (job->type[side]) {
     case ODB_I64:
-        return odb_load_i64(ODB_I64, data, i);
+        return ((const odb_i64 *)data)[i];
     case ODB_U64:
-        return (uint64_t)odb_load_i64(ODB_U64, data, i);
+        return ((const odb_u64 *)data)[i];
     default:
         return odb_load_f64(job->type[side], data, i);
     }
 }
 
-static void inspect_load(const struct inspect_job *job, struct inspect_chunk *c, size_t first)
+/* Fills the lanes behind the last number. */
+static void inspect_pad(double *v, size_t n, double with)
+{
+    while (n % ODB_LANES)
+        v[n++] = with;
+}
+
+INSPECT_BODY inspect_load(const struct inspect_job *job, struct inspect_chunk *c, size_t first)
 {
     double *ref = c->v[INSPECT_REF], *target = c->v[INSPECT_TARGET], *diff = c->v[INSPECT_DIFF];
-    int odd = 0;
+    odb_vec_mask odd = {0};
     inspect_load_side(job, c, INSPECT_REF, first);
     inspect_load_side(job, c, INSPECT_TARGET, first);
     size_t n = c->n[INSPECT_DIFF] = job->pairs ? c->n[INSPECT_REF] : 0;
     for (size_t i = 0; i < n; i++)
         diff[i] = target[i] - ref[i];
-    if (job->wide)
-        for (size_t i = 0; i < n; i++)
-            diff[i] = (double)(inspect_exactly(job, INSPECT_TARGET, first + i) -
-                               inspect_exactly(job, INSPECT_REF, first + i));
-    for (int k = 0; k < INSPECT_COLUMNS; k++)
-        for (size_t i = 0; i < c->n[k]; i++)
-            odd |= !(fabs(c->v[k][i]) <= DBL_MAX);
-    c->odd = odd;
-    if (odd)
-        for (size_t i = 0; i < n; i++)
-            if (!isfinite(ref[i]) || !isfinite(target[i]))
-                diff[i] = NAN;
+    for (size_t i = 0; i < n && job->wide; i++)
+        diff[i] = (double)(inspect_exactly(job, INSPECT_TARGET, first + i) -
+                           inspect_exactly(job, INSPECT_REF, first + i));
+    for (int k = 0; k < INSPECT_COLUMNS; k++) {
+        inspect_pad(c->v[k], c->n[k], 0);
+        for (size_t i = 0; i < c->n[k]; i += 4)
+            odd |= ~(VEC_ABS(VEC_AT(c->v[k], i)) <= DBL_MAX);
+    }
+    c->odd = odd[0] | odd[1] | odd[2] | odd[3];
+    for (size_t i = 0; i < n && c->odd; i++)
+        if (!isfinite(ref[i]) || !isfinite(target[i]))
+            diff[i] = NAN;
 }
 
 /* Keeps the finite numbers, and counts the others in s unless that is NULL. */
@@ -168,13 +178,9 @@ static void inspect_step(void *arg, size_t begin, size_t end)
 {
     const struct inspect_job *job = arg;
     size_t total = ODB_MAX(job->n[0], job->n[1]);
-    struct inspect_chunk c;
     for (size_t p = begin; p < end; p++) {
         size_t first = job->begin + p * INSPECT_PART, last = ODB_MIN(total, first + INSPECT_PART);
-        for (; first < last; first += INSPECT_CHUNK) {
-            inspect_load(job, &c, first);
-            job->visit(job, &job->parts[p], &c, first);
-        }
+        job->visit(job, &job->parts[p], first, last);
     }
 }
 
@@ -197,6 +203,7 @@ static enum odb_status inspect_pass(struct inspect_job *job, struct odb_error *e
 
 /* --- first pass: what is odd, what is worst --------------------------------------------------- */
 
+/* Keeps the first ones in order. */
 static void inspect_add_place(struct odb_places *places, const struct odb_place *place)
 {
     if (places->n == ODB_INSPECT_PLACES && places->at[places->n - 1].at <= place->at)
@@ -232,21 +239,20 @@ static void inspect_note(struct inspect_part *p, size_t at, enum odb_finiteness 
                          enum odb_finiteness target)
 {
     const struct odb_place place = {at, ref, target};
+    int nan = ref == target ? ODB_NAN_BOTH : ref == ODB_NAN ? ODB_NAN_REF : ODB_NAN_TARGET;
     bool ref_inf = ref >= ODB_POS_INF, target_inf = target >= ODB_POS_INF;
-    const bool is[ODB_ODDITIES] = {
-        [ODB_NAN_BOTH] = ref == ODB_NAN && target == ODB_NAN,
-        [ODB_NAN_REF] = ref == ODB_NAN && target != ODB_NAN,
-        [ODB_NAN_TARGET] = target == ODB_NAN && ref != ODB_NAN,
-        [ODB_INF_BOTH] = ref_inf && ref == target,
-        [ODB_INF_REF] = ref_inf && !target_inf,
-        [ODB_INF_TARGET] = target_inf && !ref_inf,
-        [ODB_INF_SIGN] = ref_inf && target_inf && ref != target,
-    };
-    for (int kind = 0; kind < ODB_ODDITIES; kind++)
-        if (is[kind]) {
-            p->odd[kind].total++;
-            inspect_add_place(&p->odd[kind], &place);
-        }
+    int inf = ref == target           ? ODB_INF_BOTH
+              : ref_inf && target_inf ? ODB_INF_SIGN
+              : ref_inf               ? ODB_INF_REF
+                                      : ODB_INF_TARGET;
+    if (ref == ODB_NAN || target == ODB_NAN) {
+        p->odd[nan].total++;
+        inspect_add_place(&p->odd[nan], &place);
+    }
+    if (ref_inf || target_inf) {
+        p->odd[inf].total++;
+        inspect_add_place(&p->odd[inf], &place);
+    }
 }
 
 static void inspect_survey_odd(const struct inspect_job *job, struct inspect_part *p,
@@ -285,35 +291,37 @@ static void inspect_survey_worst(struct inspect_part *p, const struct inspect_ch
     }
 }
 
-static void inspect_survey_pairs(struct inspect_part *p, const struct inspect_chunk *c,
-                                 size_t first)
+/* Comparisons leave out the NaNs of odd pairs. */
+INSPECT_BODY inspect_survey_pairs(struct inspect_part *p, struct inspect_chunk *c, size_t first)
 {
-    const double *diff = c->v[INSPECT_DIFF], *ref = c->v[INSPECT_REF];
-    double max[INSPECT_LANES] = {0}, rel[INSPECT_LANES] = {0}, min[INSPECT_LANES];
-    size_t n = c->n[INSPECT_DIFF], differing = 0;
-    for (int k = 0; k < INSPECT_LANES; k++)
-        min[k] = INFINITY;
-    /* Comparisons leave out the NaNs of odd pairs. */
-    for (size_t i = 0; i < n; i += INSPECT_LANES) {
-        size_t lanes = ODB_MIN(n - i, (size_t)INSPECT_LANES);
-        for (size_t k = 0; k < lanes; k++) {
-            double d = fabs(diff[i + k]), a = fabs(ref[i + k]), q = d / (a > 0 ? a : INFINITY);
-            differing += d > 0;
-            max[k] = d > max[k] ? d : max[k];
-            min[k] = d < min[k] && d > 0 ? d : min[k];
-            rel[k] = q > rel[k] ? q : rel[k];
-        }
+    double *diff = c->v[INSPECT_DIFF], *ref = c->v[INSPECT_REF];
+    const odb_vec inf = (odb_vec){} + INFINITY;
+    odb_vec max[2] = {0}, rel[2] = {0}, min[2] = {inf, inf};
+    odb_vec_mask differing[2] = {0};
+    inspect_pad(diff, c->n[INSPECT_DIFF], 0);
+    inspect_pad(ref, c->n[INSPECT_DIFF], 0);
+    VEC_STEPS(c->n[INSPECT_DIFF])
+    {
+        odb_vec d = VEC_ABS(VEC_AT(diff, i + 4 * v)), a = VEC_ABS(VEC_AT(ref, i + 4 * v));
+        odb_vec quotient = d / VEC_PICK(a > 0, a, inf), some = VEC_PICK(d > 0, d, inf);
+        differing[v] -= d > 0;
+        max[v] = VEC_MAX(d, max[v]);
+        min[v] = VEC_MIN(some, min[v]);
+        rel[v] = VEC_MAX(quotient, rel[v]);
     }
-    for (int k = 1; k < INSPECT_LANES; k++) {
-        max[0] = ODB_MAX(max[0], max[k]);
-        min[0] = ODB_MIN(min[0], min[k]);
-        rel[0] = ODB_MAX(rel[0], rel[k]);
+    odb_vec_mask counts = differing[0] + differing[1];
+    max[0] = VEC_MAX(max[0], max[1]);
+    min[0] = VEC_MIN(min[0], min[1]);
+    rel[0] = VEC_MAX(rel[0], rel[1]);
+    for (int k = 1; k < 4; k++)
+        max[0][0] = ODB_MAX(max[0][0], max[0][k]);
+    for (int k = 0; k < 4; k++) {
+        p->min_abs = ODB_MIN(p->min_abs, min[0][k]);
+        p->max_rel = ODB_MAX(p->max_rel, rel[0][k]);
+        p->differing += (size_t)counts[k];
     }
-    p->differing += differing;
-    p->max_abs = ODB_MAX(p->max_abs, max[0]);
-    p->min_abs = ODB_MIN(p->min_abs, min[0]);
-    p->max_rel = ODB_MAX(p->max_rel, rel[0]);
-    inspect_survey_worst(p, c, first, max[0]);
+    p->max_abs = ODB_MAX(p->max_abs, max[0][0]);
+    inspect_survey_worst(p, c, first, max[0][0]);
 }
 
 /* The upper bits of a double, as a number in the order of the values; zeros have one code. */
@@ -325,35 +333,33 @@ static inline unsigned inspect_code(double x)
     return (unsigned)((bits ^ (-(bits >> 63) | UINT64_C(1) << 63)) >> 48);
 }
 
-static void inspect_survey_column(struct inspect_column *col, const double *v, size_t n)
+INSPECT_BODY inspect_survey_column(struct inspect_column *col, double *x, size_t n)
 {
-    double min[INSPECT_LANES], max[INSPECT_LANES];
-    size_t zeros = 0;
-    for (int k = 0; k < INSPECT_LANES; k++) {
-        min[k] = INFINITY;
-        max[k] = -INFINITY;
+    inspect_pad(x, n, x[0]);
+    odb_vec min[2] = {VEC_AT(x, 0), VEC_AT(x, 4)}, max[2] = {min[0], min[1]};
+    VEC_STEPS(n)
+    {
+        min[v] = VEC_MIN(VEC_AT(x, i + 4 * v), min[v]);
+        max[v] = VEC_MAX(VEC_AT(x, i + 4 * v), max[v]);
     }
-    for (size_t i = 0; i < n; i += INSPECT_LANES) {
-        size_t lanes = ODB_MIN(n - i, (size_t)INSPECT_LANES);
-        for (size_t k = 0; k < lanes; k++) {
-            double x = v[i + k];
-            min[k] = x < min[k] ? x : min[k];
-            max[k] = x > max[k] ? x : max[k];
-            zeros += x == 0;
-        }
+    min[0] = VEC_MIN(min[0], min[1]);
+    max[0] = VEC_MAX(max[0], max[1]);
+    for (int k = 0; k < 4; k++) {
+        col->s.min = ODB_MIN(col->s.min, min[0][k]);
+        col->s.max = ODB_MAX(col->s.max, max[0][k]);
     }
-    for (int k = 0; k < INSPECT_LANES; k++) {
-        col->s.min = ODB_MIN(col->s.min, min[k]);
-        col->s.max = ODB_MAX(col->s.max, max[k]);
-    }
+    inspect_pad(x, n, 1);
+    odb_vec_mask zeros = {0};
+    for (size_t i = 0; i < n; i += 4)
+        zeros -= VEC_AT(x, i) == 0;
+    col->s.zeros += (size_t)(zeros[0] + zeros[1] + zeros[2] + zeros[3]);
     for (size_t i = 0; i < n; i++)
-        col->codes[inspect_code(v[i])]++;
-    col->s.zeros += zeros;
+        col->codes[inspect_code(x[i])]++;
     col->finite += n;
 }
 
-static void inspect_survey(const struct inspect_job *job, struct inspect_part *p,
-                           struct inspect_chunk *c, size_t first)
+INSPECT_BODY inspect_survey_chunk(const struct inspect_job *job, struct inspect_part *p,
+                                  struct inspect_chunk *c, size_t first)
 {
     if (c->odd)
         inspect_survey_odd(job, p, c, first);
@@ -362,7 +368,8 @@ static void inspect_survey(const struct inspect_job *job, struct inspect_part *p
     for (int k = 0; k < INSPECT_COLUMNS; k++) {
         if (c->odd)
             inspect_drop_odd(c, k, &p->column[k].s);
-        inspect_survey_column(&p->column[k], c->v[k], c->n[k]);
+        if (c->n[k])
+            inspect_survey_column(&p->column[k], c->v[k], c->n[k]);
     }
 }
 
@@ -437,6 +444,15 @@ static void inspect_plan_decades(struct inspect_job *job)
     job->edges[ODB_INSPECT_BINS] = INFINITY;
 }
 
+/* The shortest number with a code. */
+static double inspect_round(unsigned code)
+{
+    uint64_t bits = (uint64_t)(code ^ (code & 0x8000 ? 0x8000 : 0xffff)) << 48;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* Where the median is to be looked for. */
 static enum odb_status inspect_plan_median(struct inspect_job *job, int k, struct odb_error *err)
 {
@@ -451,20 +467,19 @@ static enum odb_status inspect_plan_median(struct inspect_job *job, int k, struc
         if (!upper)
             plan->below = seen;
     }
-    bool same = plan->code[0] == plan->code[1];
-    if (col->s.min == col->s.max ||
-        (same && code == inspect_code(0) && col->codes[code] == col->s.zeros)) {
-        col->s.median = col->s.min == col->s.max ? col->s.min : 0;
+    col->s.median = col->s.min;
+    if (col->s.min == col->s.max)
         return ODB_OK;
-    }
-    plan->n_middle = col->codes[plan->code[0]] + (same ? 0 : col->codes[code]);
-    if (odb_size_mul(plan->n_middle, sizeof *plan->middle, &bytes))
+    bool same = plan->code[0] == plan->code[1];
+    plan->round = same ? inspect_round((unsigned)code) : NAN;
+    size_t n = col->codes[plan->code[0]] + (same ? 0 : col->codes[code]);
+    if (odb_size_mul(n, sizeof *plan->middle, &bytes))
         plan->middle = malloc(bytes);
     if (!plan->middle)
         return odb_fail(err, ODB_E_NOMEM, "no memory for the median of %zu numbers", col->finite);
     for (size_t p = 0, next = 0; p < job->n_parts; p++) {
         struct inspect_column *part = &job->parts[p].column[k];
-        part->gathered = next;
+        part->begun = part->gathered = next;
         next += part->codes[plan->code[0]] + (same ? 0 : part->codes[code]);
     }
     return ODB_OK;
@@ -497,42 +512,51 @@ static enum odb_status inspect_plan(struct inspect_job *job, struct odb_error *e
 
 /* --- second pass: sums and histograms --------------------------------------------------------- */
 
-static void inspect_measure_sums(struct inspect_column *col, const struct inspect_plan *plan,
-                                 const double *v, size_t n)
+INSPECT_BODY inspect_measure_sums(struct inspect_column *col, const struct inspect_plan *plan,
+                                  const double *x, size_t n)
 {
-    double sum[INSPECT_LANES] = {0}, abs[INSPECT_LANES] = {0};
-    double dev[INSPECT_LANES] = {0}, dev2[INSPECT_LANES] = {0};
-    for (size_t i = 0; i < n; i += INSPECT_LANES) {
-        size_t lanes = ODB_MIN(n - i, (size_t)INSPECT_LANES);
-        for (size_t k = 0; k < lanes; k++) {
-            double x = v[i + k] * plan->scale, d = x - plan->shift;
-            sum[k] += x;
-            abs[k] += fabs(x);
-            dev[k] += d;
-            dev2[k] += d * d;
-        }
+    odb_vec sum[2] = {0}, abs[2] = {0}, dev[2] = {0}, dev2[2] = {0};
+    size_t whole = n - n % ODB_LANES;
+    VEC_STEPS(whole)
+    {
+        odb_vec y = VEC_AT(x, i + 4 * v) * plan->scale, d = y - plan->shift;
+        sum[v] += y;
+        abs[v] += VEC_ABS(y);
+        dev[v] += d;
+        dev2[v] += d * d;
     }
-    for (int k = 0; k < INSPECT_LANES; k++) {
-        col->sum += sum[k];
-        col->abs += abs[k];
-        col->dev += dev[k];
-        col->dev2 += dev2[k];
+    for (size_t i = whole; i < n; i++) {
+        double y = x[i] * plan->scale, d = y - plan->shift;
+        sum[0][0] += y;
+        abs[0][0] += fabs(y);
+        dev[0][0] += d;
+        dev2[0][0] += d * d;
+    }
+    for (int k = 0; k < 4; k++) {
+        col->sum += sum[0][k] + sum[1][k];
+        col->abs += abs[0][k] + abs[1][k];
+        col->dev += dev[0][k] + dev[1][k];
+        col->dev2 += dev2[0][k] + dev2[1][k];
     }
 }
 
-static void inspect_measure_middle(struct inspect_column *col, const struct inspect_plan *plan,
-                                   const double *v, size_t n)
+INSPECT_BODY inspect_measure_middle(struct inspect_column *col, const struct inspect_plan *plan,
+                                    const double *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned code = inspect_code(v[i]);
-        if (code == plan->code[0] || code == plan->code[1])
+        if (code != plan->code[0] && code != plan->code[1])
+            continue;
+        if (v[i] == plan->round)
+            col->round++;
+        else
             plan->middle[col->gathered++] = v[i];
     }
 }
 
 /* Halves, because the width of a range of doubles need not be one. */
-static void inspect_measure_range(struct inspect_column *col, const struct inspect_job *job,
-                                  const double *v, size_t n)
+INSPECT_BODY inspect_measure_range(struct inspect_column *col, const struct inspect_job *job,
+                                   const double *v, size_t n)
 {
     int bin[INSPECT_CHUNK];
     double half = job->lo / 2, width = job->hi / 2 - half;
@@ -548,8 +572,8 @@ static void inspect_measure_range(struct inspect_column *col, const struct inspe
 
 /* The bits of a double are its logarithm but for a bend below 0.09 octaves, which is less than a
  * bin is wide, and for subnormals, which are less than they seem. */
-static void inspect_measure_decades(struct inspect_column *col, const struct inspect_job *job,
-                                    const double *v, size_t n)
+INSPECT_BODY inspect_measure_decades(struct inspect_column *col, const struct inspect_job *job,
+                                     const double *v, size_t n)
 {
     const double log10_2 = 0.30102999566398119521, *edges = job->edges;
     double per_decade = ODB_INSPECT_BINS / (job->diff_hi - job->diff_lo);
@@ -567,8 +591,8 @@ static void inspect_measure_decades(struct inspect_column *col, const struct ins
     }
 }
 
-static void inspect_measure(const struct inspect_job *job, struct inspect_part *p,
-                            struct inspect_chunk *c, size_t first)
+INSPECT_BODY inspect_measure_chunk(const struct inspect_job *job, struct inspect_part *p,
+                                   struct inspect_chunk *c, size_t first)
 {
     for (int k = 0; k < INSPECT_COLUMNS; k++) {
         struct inspect_column *col = &p->column[k];
@@ -584,17 +608,60 @@ static void inspect_measure(const struct inspect_job *job, struct inspect_part *
     }
 }
 
+/* Both passes, and once more for machines with wider registers: same lanes, same results. */
+#define INSPECT_VISIT(name, suffix, attributes)                                                    \
+    attributes static void inspect_##name##suffix(                                                 \
+        const struct inspect_job *job, struct inspect_part *p, size_t first, size_t last)          \
+    {                                                                                              \
+        struct inspect_chunk c;                                                                    \
+        for (; first < last; first += INSPECT_CHUNK) {                                             \
+            inspect_load(job, &c, first);                                                          \
+            inspect_##name##_chunk(job, p, &c, first);                                             \
+        }                                                                                          \
+    }
+
+INSPECT_VISIT(survey, , )
+INSPECT_VISIT(measure, , )
+#if defined(__x86_64__)
+INSPECT_VISIT(survey, _avx2, __attribute__((target("avx2"))))
+INSPECT_VISIT(measure, _avx2, __attribute__((target("avx2"))))
+#define INSPECT_PASS(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name)
+#else
+#define INSPECT_PASS(name) name
+#endif
+
 /* --- the answer ------------------------------------------------------------------------------- */
+
+/* Brings together what the parts gathered. */
+static void inspect_join_middle(struct inspect_job *job, int k)
+{
+    struct inspect_plan *plan = &job->plan[k];
+    for (size_t p = 0; p < job->n_parts && plan->middle; p++) {
+        const struct inspect_column *part = &job->parts[p].column[k];
+        size_t n = part->gathered - part->begun;
+        memmove(plan->middle + plan->n_middle, plan->middle + part->begun, n * sizeof(double));
+        plan->n_middle += n;
+        plan->n_round += part->round;
+    }
+}
+
+/* The number that sorting would put at this place, known to be in the middle. */
+static double inspect_ranked(const struct inspect_plan *plan, size_t rank)
+{
+    size_t less = 0;
+    rank -= plan->below;
+    for (size_t i = 0; i < plan->n_middle; i++)
+        less += plan->middle[i] < plan->round;
+    if (rank >= less && rank < less + plan->n_round)
+        return plan->round;
+    return odb_stats_select(plan->middle, plan->n_middle,
+                            rank < less ? rank : rank - plan->n_round);
+}
 
 static double inspect_median(const struct inspect_plan *plan, size_t n)
 {
-    size_t low = (n - 1) / 2 - plan->below, high = n / 2 - plan->below;
-    double upper = odb_stats_select(plan->middle, plan->n_middle, high), lower = plan->middle[0];
-    if (low == high)
-        return upper;
-    for (size_t i = 1; i < high; i++)
-        lower = ODB_MAX(lower, plan->middle[i]);
-    return lower / 2 + upper / 2;
+    double upper = inspect_ranked(plan, n / 2);
+    return n % 2 ? upper : inspect_ranked(plan, n / 2 - 1) / 2 + upper / 2;
 }
 
 /* Sums of all parts make the statistics of a column; returns the mean of |x|. */
@@ -621,6 +688,7 @@ static double inspect_finish_column(struct inspect_job *job, int k)
     s->mean = (double)ldexpl(mean, plan->exponent);
     s->std = (double)ldexpl(sqrtl(var), plan->exponent);
     s->rms = (double)ldexpl(sqrtl(var + mean * mean), plan->exponent);
+    inspect_join_middle(job, k);
     if (plan->middle)
         s->median = inspect_median(plan, col->finite);
     return (double)ldexpl(col->abs / n, plan->exponent);
@@ -683,10 +751,10 @@ static enum odb_status inspect_numbers(struct inspect_job *job, struct odb_inspe
 {
     enum odb_status status = ODB_OK;
     inspect_start(job);
-    job->visit = inspect_survey;
+    job->visit = INSPECT_PASS(inspect_survey);
     ODB_TRY_OUT(inspect_pass(job, err));
     ODB_TRY_OUT(inspect_plan(job, err));
-    job->visit = inspect_measure;
+    job->visit = INSPECT_PASS(inspect_measure);
     ODB_TRY_OUT(inspect_pass(job, err));
     ODB_TRY_OUT(inspect_stopped(job, err));
     inspect_finish(job, out);

@@ -43,12 +43,12 @@ struct odb_place {
 };
 
 struct odb_places {
-    size_t total, n; /* n of them are in at */
+    size_t total, n;                         /* n of them are in at */
     struct odb_place at[ODB_INSPECT_PLACES]; /* the first ones, in order */
 };
 
-/* A pair that is not equal. The numbers are as near as a double comes, diff is target - reference
- * rounded once; of strings and containers all three are NaN. */
+/* A pair that is not equal. Integers of 64 bits are rounded to doubles, but diff, target -
+ * reference, is taken before. Of strings and containers all three are NaN. */
 struct odb_worst {
     size_t at; /* element; of a container: item */
     double ref, target, diff;
@@ -68,8 +68,8 @@ struct odb_inspection {
     size_t count;                      /* numbers, strings or items compared */
     size_t differing;                  /* those not equal; -0 equals +0, NaN equals NaN */
     double max_abs, max_rel, mean_abs; /* of diff; max_rel: over |reference| where that is not 0 */
-    struct odb_metrics metrics;        /* as odb_compare() has them, where it can; integers of 64
-                                          bits are rounded to doubles there, but not here */
+    struct odb_metrics metrics;        /* as odb_compare() has them, where it can; it takes the
+                                          difference of integers of 64 bits as doubles */
 
     /* The finite numbers of each side over their common range, as odb_histogram() counts. */
     double lo, hi;

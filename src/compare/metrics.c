@@ -3,8 +3,7 @@
  * One pass over both tensors gives every sum. A tensor is cut into blocks that depend on its size
  * only, each block fills its own sums, and these are added in order: the result does not depend on
  * the number of threads. Within a block, chunks are widened to doubles in the cache and summed in
- * eight lanes, two vectors of four: the order of additions is written down here, not left to the
- * compiler or to the machine.
+ * lanes.
  *
  * The lanes assume finite numbers. A chunk whose sum of distances comes out finite had no others;
  * only where it does not, its pairs are looked at one by one, the finite ones gathered, and the
@@ -19,6 +18,7 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "compare/lanes.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define METRICS_HOT __attribute__((optimize("O3")))
@@ -26,7 +26,7 @@
 #define METRICS_HOT
 #endif
 
-enum { METRICS_LANES = 8, METRICS_CHUNK = 1024, METRICS_BLOCK = 16 * METRICS_CHUNK };
+enum { METRICS_CHUNK = 1024, METRICS_BLOCK = 16 * METRICS_CHUNK };
 
 #define METRICS_EPS 1e-9
 
@@ -65,37 +65,22 @@ struct metrics_job {
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-/* Macros, because vectors in a signature would tie the calling convention to the machine. */
-typedef double metrics_vec __attribute__((vector_size(32)));
-typedef int64_t metrics_mask __attribute__((vector_size(32)));
-
-#define VEC_AT(array, i) (*(const metrics_vec *)((array) + (i)))
-#define VEC_AND(x, mask) ((metrics_vec)((metrics_mask)(x) & (mask)))
-#define VEC_ABS(x) VEC_AND(x, (metrics_mask){} + INT64_MAX)
-#define VEC_PICK(mask, x, y)                                                                       \
-    ((metrics_vec)(((mask) & (metrics_mask)(x)) | (~(mask) & (metrics_mask)(y))))
-#define VEC_MAX(x, y) VEC_PICK((x) > (y), x, y)
-/* The two vectors of every step, as v. */
-#define VEC_STEPS(n)                                                                               \
-    for (size_t i = 0; i < (n); i += METRICS_LANES)                                                \
-        for (int v = 0; v < 2; v++)
-
-static inline double metrics_total(const metrics_vec *v)
+static inline double metrics_total(const odb_vec *v)
 {
-    metrics_vec s = v[0] + v[1];
+    odb_vec s = v[0] + v[1];
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-static inline double metrics_largest(const metrics_vec *v)
+static inline double metrics_largest(const odb_vec *v)
 {
-    metrics_vec m = VEC_MAX(v[0], v[1]);
+    odb_vec m = VEC_MAX(v[0], v[1]);
     return fmax(fmax(m[0], m[1]), fmax(m[2], m[3]));
 }
 
 /* Masks are -1 where true, so that subtracting them counts. */
-static inline size_t metrics_counted(const metrics_mask *v)
+static inline size_t metrics_counted(const odb_vec_mask *v)
 {
-    metrics_mask s = v[0] + v[1];
+    odb_vec_mask s = v[0] + v[1];
     return (size_t)(s[0] + s[1] + s[2] + s[3]);
 }
 
@@ -103,11 +88,11 @@ static inline size_t metrics_counted(const metrics_mask *v)
 
 METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
 {
-    metrics_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
-    metrics_mask differ[2] = {0};
+    odb_vec ad[2] = {0}, b2[2] = {0}, max[2] = {0};
+    odb_vec_mask differ[2] = {0};
     VEC_STEPS(n)
     {
-        metrics_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
+        odb_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
         ad[v] += d;
         b2[v] += b * b;
         max[v] = VEC_MAX(d, max[v]);
@@ -122,11 +107,11 @@ METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct 
 /* Distances and the squares. */
 METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
 {
-    metrics_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
+    odb_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
                 max[2] = {0};
     VEC_STEPS(n)
     {
-        metrics_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
+        odb_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
         ad[v] += d;
         ab[v] += VEC_ABS(b);
         d2[v] += d * d;
@@ -148,14 +133,14 @@ METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struc
 METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, double th,
                                    struct metrics_part *p)
 {
-    metrics_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0}, max_rel[2] = {0};
-    metrics_mask far[2] = {0};
+    odb_vec d3[2] = {0}, ape[2] = {0}, max_d3[2] = {0}, max_rel[2] = {0};
+    odb_vec_mask far[2] = {0};
     VEC_STEPS(n)
     {
-        metrics_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
-        metrics_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
-        metrics_vec local = VEC_PICK(a > th, relative, d);
-        metrics_vec plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
+        odb_vec b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(VEC_AT(c->e, i + 4 * v) - b);
+        odb_vec a = VEC_ABS(b), relative = d / (a + METRICS_EPS);
+        odb_vec local = VEC_PICK(a > th, relative, d);
+        odb_vec plain = VEC_AND(d / VEC_PICK(a > 0, a, a + 1), a > 0);
         ape[v] += relative;
         d3[v] += local;
         max_d3[v] = VEC_MAX(local, max_d3[v]);
@@ -172,19 +157,19 @@ METRICS_BODY metrics_relative_body(const struct metrics_chunk *c, size_t n, doub
 /* The integer part of x >= 0. Adding and taking away 2^52 rounds to nearest; beyond it, every
  * double is an integer. */
 #define VEC_FLOOR(x, rounded)                                                                      \
-    VEC_PICK((x) < 0x1p52, (rounded)-VEC_AND((metrics_vec){} + 1, (rounded) > (x)), x)
+    VEC_PICK((x) < 0x1p52, (rounded)-VEC_AND((odb_vec){} + 1, (rounded) > (x)), x)
 
 METRICS_BODY metrics_counts_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
 {
-    metrics_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
+    odb_vec_mask more[2] = {0}, less[2] = {0}, whole[2] = {0};
     VEC_STEPS(n)
     {
-        metrics_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v);
-        metrics_vec x = VEC_ABS(e), y = VEC_ABS(b);
-        metrics_vec rx = x + 0x1p52 - 0x1p52, ry = y + 0x1p52 - 0x1p52;
-        metrics_vec fx = VEC_FLOOR(x, rx), fy = VEC_FLOOR(y, ry);
+        odb_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v);
+        odb_vec x = VEC_ABS(e), y = VEC_ABS(b);
+        odb_vec rx = x + 0x1p52 - 0x1p52, ry = y + 0x1p52 - 0x1p52;
+        odb_vec fx = VEC_FLOOR(x, rx), fy = VEC_FLOOR(y, ry);
         /* Equal parts of either sign are the same integer only when they are 0. */
-        metrics_mask same = (fx == fy) & (((e < 0) == (b < 0)) | (fx == 0));
+        odb_vec_mask same = (fx == fy) & (((e < 0) == (b < 0)) | (fx == 0));
         more[v] -= e > b;
         less[v] -= e < b;
         whole[v] -= ~same;
@@ -299,7 +284,7 @@ static void metrics_load(double *out, enum odb_dtype dtype, const void *data, si
 
 static size_t metrics_pad(struct metrics_chunk *c, size_t n)
 {
-    size_t padded = (n + METRICS_LANES - 1) / METRICS_LANES * METRICS_LANES;
+    size_t padded = (n + ODB_LANES - 1) / ODB_LANES * ODB_LANES;
     for (size_t i = n; i < padded; i++)
         c->e[i] = c->b[i] = 0;
     return padded;

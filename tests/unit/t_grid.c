@@ -27,8 +27,7 @@ static struct odb_tensor *numbered(int rank, const int64_t *dims)
     return t;
 }
 
-#define NUMBERED(...)                                                                              \
-    numbered((int)ODB_COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
+#define NUMBERED(...) numbered((int)ODB_COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
 
 static void test_grid__low_ranks(void **state)
 {

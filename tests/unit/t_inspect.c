@@ -343,6 +343,21 @@ static void test_inspect__containers(void **state)
 
 /* --- against brute force ---------------------------------------------------------------------- */
 
+static bool is_wide(const struct odb_tensor *t)
+{
+    return t->dtype == ODB_I64 || t->dtype == ODB_U64;
+}
+
+/* Target - reference of two of one type; of wide integers exact but for the last rounding. */
+static double difference(const struct odb_tensor *ref, const struct odb_tensor *target, size_t i)
+{
+    int64_t r = odb_tensor_i64(ref, i), t = odb_tensor_i64(target, i);
+    if (!is_wide(ref))
+        return odb_tensor_f64(target, i) - odb_tensor_f64(ref, i);
+    return ref->dtype == ODB_I64 ? (double)((__int128)t - r)
+                                 : (double)((__int128)(uint64_t)t - (uint64_t)r);
+}
+
 static bool near(double a, double b, double scale)
 {
     return a == b || fabs(a - b) <= 1e-12 * scale;
@@ -384,11 +399,12 @@ static void check_worst(const struct odb_inspection *x, const struct odb_tensor 
     double sum = 0, rel = 0;
     for (size_t i = 0; i < ref->count; i++) {
         double r = odb_tensor_f64(ref, i), t = odb_tensor_f64(target, i);
-        if (r != t && !(r != r && t != t))
-            all[n++] = (struct odb_worst){i, r, t, t - r};
+        double d = difference(ref, target, i);
+        if (d != 0 && !(r == t && isinf(r)) && !(isnan(r) && isnan(t)))
+            all[n++] = (struct odb_worst){i, r, t, d};
         if (isfinite(r) && isfinite(t)) {
-            sum += fabs(t - r);
-            rel = r != 0 ? fmax(rel, fabs(t - r) / fabs(r)) : rel;
+            sum += fabs(d);
+            rel = r != 0 ? fmax(rel, fabs(d) / fabs(r)) : rel;
         }
     }
     qsort(all, n, sizeof *all, compare_worst);
@@ -466,7 +482,8 @@ static void check_histograms(const struct odb_inspection *x, const struct odb_te
     for (int i = 0; i < ODB_INSPECT_BINS; i++)
         edges[i] = pow(10, x->diff_lo + i * width);
     for (size_t i = 0; i < ref->count; i++) {
-        double r = odb_tensor_f64(ref, i), t = odb_tensor_f64(target, i), d = fabs(t - r);
+        double r = odb_tensor_f64(ref, i), t = odb_tensor_f64(target, i);
+        double d = fabs(difference(ref, target, i));
         if (!isfinite(r) || !isfinite(t))
             continue;
         zeros += d == 0;
@@ -493,7 +510,7 @@ static void check_all(const struct odb_tensor *ref, const struct odb_tensor *tar
     for (size_t i = 0; i < ref->count; i++) {
         double r = odb_tensor_f64(ref, i), t = odb_tensor_f64(target, i);
         bool finite = isfinite(r) && isfinite(t);
-        ((odb_f64 *)diff->data)[i] = finite ? t - r : NAN;
+        ((odb_f64 *)diff->data)[i] = finite ? difference(ref, target, i) : NAN;
         odd += !finite;
     }
     check_stats(&x.ref, ref);
@@ -505,7 +522,8 @@ static void check_all(const struct odb_tensor *ref, const struct odb_tensor *tar
     check_worst(&x, ref, target);
     check_odd(&x, ref, target);
     check_histograms(&x, ref, target);
-    assert_true(x.max_abs == x.metrics.max_abs && x.differing == x.metrics.differing);
+    assert_true(x.differing == x.metrics.differing);
+    assert_true(x.max_abs == x.metrics.max_abs || is_wide(ref));
     odb_tensor_unref(diff);
 }
 
@@ -544,9 +562,9 @@ static void draw_pair(struct odb_tensor **ref, struct odb_tensor **target, enum 
 
 static void test_inspect__agrees_with_brute_force(void **state)
 {
-    static const enum odb_dtype dtypes[] = {ODB_F32,    ODB_F64,      ODB_F16,    ODB_BF16,
-                                            ODB_F8E5M2, ODB_F8E4M3FN, ODB_F4E2M1, ODB_I32,
-                                            ODB_I8,     ODB_U4,       ODB_I2,     ODB_BOOL};
+    static const enum odb_dtype dtypes[] = {ODB_F32,      ODB_F64,    ODB_F16, ODB_BF16, ODB_F8E5M2,
+                                            ODB_F8E4M3FN, ODB_F4E2M1, ODB_I32, ODB_I8,   ODB_U4,
+                                            ODB_I2,       ODB_BOOL,   ODB_I64, ODB_U64};
     static const struct recipe recipes[] = {
         {1e-6, 0.1, 0, 1}, {1e-3, 0.5, 0.01, 20}, {0, 0, 0.2, 0}, {1, 0.99, 0, 3}, {1e-7, 0, 1, 1},
     };
@@ -566,15 +584,12 @@ static void test_inspect__agrees_with_brute_force(void **state)
 /* More than all parts hold in one step. */
 static void test_inspect__agrees_on_large_tensors(void **state)
 {
-    static const struct recipe recipes[] = {{1e-6, 0.1, 0, 1}, {1e-3, 0.5, 0.00002, 8}};
-    const size_t n = 2 * 8 * 256 * 1024 + 12345;
-    for (size_t r = 0; r < ODB_COUNT(recipes); r++) {
-        struct odb_tensor *ref, *target;
-        draw_pair(&ref, &target, ODB_F32, n, &recipes[r], 99 + r);
-        check_all(ref, target);
-        odb_tensor_unref(ref);
-        odb_tensor_unref(target);
-    }
+    static const struct recipe recipe = {1e-3, 0.4, 0.00002, 8};
+    struct odb_tensor *ref, *target;
+    draw_pair(&ref, &target, ODB_F32, 9 * 256 * 1024 + 12345, &recipe, 99);
+    check_all(ref, target);
+    odb_tensor_unref(ref);
+    odb_tensor_unref(target);
 }
 
 /* Distances that fall, grow, are all alike, or take turns. */
@@ -594,10 +609,34 @@ static void test_inspect__worst_in_any_order(void **state)
     }
 }
 
+/* Where views of files begin. */
+static void test_inspect__at_any_byte(void **state)
+{
+    static const enum odb_dtype dtypes[] = {ODB_F32, ODB_F64, ODB_F16, ODB_I64, ODB_U64, ODB_I32};
+    enum { N = 1500 };
+    static unsigned char bytes[2][N * 8 + 1];
+    for (size_t d = 0; d < ODB_COUNT(dtypes); d++) {
+        struct odb_tensor *t[2], view[2];
+        draw_pair(&t[0], &t[1], dtypes[d], N, &(struct recipe){1e-3, 0.2, 0.05, 3}, d);
+        for (int i = 0; i < 2; i++) {
+            memcpy(bytes[i] + 1, t[i]->data, t[i]->bytes);
+            view[i] = (struct odb_tensor){.kind = ODB_TENSOR,
+                                          .dtype = dtypes[d],
+                                          .rank = 1,
+                                          .dims = {N},
+                                          .count = N,
+                                          .bytes = t[i]->bytes,
+                                          .data = bytes[i] + 1};
+            odb_tensor_unref(t[i]);
+        }
+        check_all(&view[0], &view[1]);
+    }
+}
+
 static void test_inspect__does_not_depend_on_threads(void **state)
 {
     struct odb_tensor *ref, *target;
-    draw_pair(&ref, &target, ODB_F32, 3000000, &(struct recipe){1e-5, 0.2, 1e-4, 5}, 7);
+    draw_pair(&ref, &target, ODB_F32, 1100000, &(struct recipe){1e-5, 0.2, 1e-4, 5}, 7);
     int threads = odb_parallel_threads();
     static struct odb_inspection x[2];
     for (int i = 0; i < 2; i++) {
@@ -625,7 +664,7 @@ static bool after_some(void *payload)
 static void test_inspect__stops_when_asked(void **state)
 {
     struct odb_tensor *t = NULL;
-    assert_int_equal(odb_tensor_new(&t, ODB_U8, 1, (int64_t[]){9000000}, &err), ODB_OK);
+    assert_int_equal(odb_tensor_new(&t, ODB_U8, 1, (int64_t[]){4200000}, &err), ODB_OK);
     struct odb_inspection x;
     int asked = 0;
     for (;; asked++) {
@@ -638,7 +677,7 @@ static void test_inspect__stops_when_asked(void **state)
         assert_int_equal(e.code, ODB_CANCELLED);
         assert_int_equal(left, -1); /* not asked again */
     }
-    assert_true(asked > 8 && asked < 30);
+    assert_true(asked > 6 && asked < 12);
     odb_tensor_unref(t);
 }
 
@@ -661,6 +700,7 @@ int main(void)
         cmocka_unit_test(test_inspect__agrees_with_brute_force),
         cmocka_unit_test(test_inspect__agrees_on_large_tensors),
         cmocka_unit_test(test_inspect__worst_in_any_order),
+        cmocka_unit_test(test_inspect__at_any_byte),
         cmocka_unit_test(test_inspect__does_not_depend_on_threads),
         cmocka_unit_test(test_inspect__stops_when_asked),
     };
