@@ -66,7 +66,7 @@ static void decode_drop(struct ui_decoder *decoder, size_t n)
     memmove(decoder->bytes, decoder->bytes + n, decoder->n);
 }
 
-/* --- sequences ---------------------------------------------------------------------------------- */
+/* --- sequences ------------------------------------------------------------------------------ */
 
 /* Splits the sequence at the beginning of bytes. False: its end is missing. */
 static bool decode_split(const unsigned char *bytes, size_t n, struct decode_csi *csi)
@@ -161,7 +161,7 @@ static bool decode_csi(struct ui_decoder *decoder, const struct decode_csi *csi,
     return key != UI_KEY_NONE;
 }
 
-/* --- characters --------------------------------------------------------------------------------- */
+/* --- characters ----------------------------------------------------------------------------- */
 
 static int decode_byte_key(const struct ui_decoder *decoder, unsigned char byte)
 {
@@ -214,7 +214,7 @@ static size_t decode_known(const struct ui_decoder *decoder, int *key)
     return longest;
 }
 
-/* --- one step ----------------------------------------------------------------------------------- */
+/* --- one step ------------------------------------------------------------------------------- */
 
 /* What the bytes begin with: how many they are, and whether they make an event. 0: it cannot be
  * told yet. */
@@ -280,7 +280,7 @@ static size_t decode_raw_step(struct ui_decoder *decoder, bool complete, struct 
     return 1;
 }
 
-/* --- public ------------------------------------------------------------------------------------- */
+/* --- public --------------------------------------------------------------------------------- */
 
 void ui_decoder_learn(struct ui_decoder *decoder, const char *text, int key)
 {

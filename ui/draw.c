@@ -25,12 +25,7 @@ struct draw_piece {
     bool spelled; /* each of chars is a cell */
 };
 
-static bool draw_unicode(const struct ui_terminal *terminal)
-{
-    return terminal->unicode;
-}
-
-/* --- text --------------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------------- */
 
 static const struct draw_range {
     uint32_t first, last;
@@ -67,7 +62,7 @@ static int draw_point_cols(const struct ui_terminal *terminal, uint32_t point)
 {
     if (point >= ' ' && point < 0x7f)
         return 1;
-    if (point < 0xa0 || !draw_unicode(terminal) || draw_is_shapeless(point))
+    if (point < 0xa0 || !terminal->unicode || draw_is_shapeless(point))
         return -1;
     return wcwidth((wchar_t)point);
 }
@@ -105,7 +100,7 @@ static bool draw_next(const struct ui_terminal *terminal, const char **text,
     do {
         piece->chars[chars++] = (wchar_t)point;
         used = ui_utf8_decode(*text, strnlen(*text, 4), &point);
-        if (!used || chars == CCHARW_MAX - 1 || draw_point_cols(terminal, point) != 0)
+        if (!used || chars == CCHARW_MAX || draw_point_cols(terminal, point) != 0)
             break;
         *text += used;
     } while (true);
@@ -122,7 +117,7 @@ int ui_text_width(const struct ui_terminal *terminal, const char *text)
     return cols;
 }
 
-/* --- cells -------------------------------------------------------------------------------------- */
+/* --- cells ---------------------------------------------------------------------------------- */
 
 static attr_t draw_attributes(const struct ui_look *look)
 {
@@ -205,7 +200,7 @@ static int draw_span(const struct draw_pen *pen, int row, int col, int first, in
     return ODB_MAX(ODB_MIN(col, end), 0);
 }
 
-/* --- areas -------------------------------------------------------------------------------------- */
+/* --- areas ---------------------------------------------------------------------------------- */
 
 struct ui_area ui_area_all(struct ui_terminal *terminal)
 {
@@ -228,7 +223,7 @@ struct ui_area ui_area_part(const struct ui_area *area, int row, int col, int ro
     return part;
 }
 
-/* --- drawing ------------------------------------------------------------------------------------ */
+/* --- drawing -------------------------------------------------------------------------------- */
 
 void ui_draw_fill(const struct ui_area *area, enum ui_style style)
 {
@@ -247,19 +242,13 @@ int ui_draw_text(const struct ui_area *area, int row, int col, enum ui_style sty
 int ui_draw_printf(const struct ui_area *area, int row, int col, enum ui_style style,
                    const char *fmt, ...)
 {
-    char line[512], *text = line;
+    char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(line, sizeof line, fmt, args);
+    int n = vasprintf(&text, fmt, args);
     va_end(args);
-    if (n >= (int)sizeof line) {
-        text = odb_xcalloc((size_t)n + 1, 1);
-        va_start(args, fmt);
-        vsnprintf(text, (size_t)n + 1, fmt, args);
-        va_end(args);
-    }
     int end = ui_draw_text(area, row, col, style, n < 0 ? "" : text);
-    if (text != line)
+    if (n >= 0)
         free(text);
     return end;
 }
@@ -268,14 +257,14 @@ int ui_draw_glyph(const struct ui_area *area, int row, int col, enum ui_style st
                   enum ui_glyph glyph)
 {
     return ui_draw_text(area, row, col, style,
-                        ui_glyph_text(glyph, draw_unicode(area->terminal)));
+                        ui_glyph_text(glyph, area->terminal->unicode));
 }
 
 /* Too long a text: its beginning, an ellipsis and, when its middle is cut, its end. */
 static int draw_field_cut(const struct draw_pen *pen, int row, int col, int width,
                           enum ui_cut cut, const char *text, int whole)
 {
-    const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, draw_unicode(pen->area->terminal));
+    const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, pen->area->terminal->unicode);
     int before = cut == UI_CUT_MIDDLE ? (width - 1) / 2 : width - 1, behind = width - 1 - before;
     draw_span(pen, row, col, col, col + before, text);
     draw_span(pen, row, col + before, col + before, col + before + 1, dots);
@@ -323,7 +312,7 @@ static int draw_eighths(const struct ui_terminal *terminal, int cells, double sh
 {
     if (!(share > 0) || cells <= 0)
         return 0;
-    int least = draw_unicode(terminal) ? 1 : 8;
+    int least = terminal->unicode ? 1 : 8;
     double steps = (share < 1 ? share : 1) * cells * 8 / least;
     return ODB_MAX((int)(steps + 0.5), 1) * least;
 }
@@ -334,7 +323,7 @@ static const wchar_t *draw_block(const struct ui_terminal *terminal, bool upward
     static const wchar_t *const rows[9] = {L" ", L"▏", L"▎", L"▍", L"▌", L"▋", L"▊", L"▉", L"█"};
     static const wchar_t *const cols[9] = {L" ", L"▁", L"▂", L"▃", L"▄", L"▅", L"▆", L"▇", L"█"};
     eighths = ODB_MAX(0, ODB_MIN(eighths, 8));
-    if (!draw_unicode(terminal))
+    if (!terminal->unicode)
         return eighths ? L"#" : L" ";
     return (upwards ? cols : rows)[eighths];
 }
@@ -359,12 +348,21 @@ void ui_draw_column(const struct ui_area *area, int row, int col, int height, do
             draw_cell(&pen, row - i, col, draw_block(area->terminal, true, eighths - 8 * i));
 }
 
+/* Whether the cell is the second half of a wide character: curses counts its cells there. */
+static bool draw_is_second_half(const struct ui_area *area, int row, int col)
+{
+    cchar_t cell;
+    return mvin_wch(area->row + row, area->col + col, &cell) == OK && (cell.attr & A_CHARTEXT) > 1;
+}
+
 void ui_draw_mark(const struct ui_area *area, int row, int col, int n, enum ui_style style)
 {
     struct draw_pen pen = draw_pen(area, style);
     int first = ODB_MAX(col, 0), end = ODB_MIN(col + n, area->cols);
     if (row < 0 || row >= area->rows || end <= first)
         return;
+    first -= first > 0 && draw_is_second_half(area, row, first);
+    end += end < area->cols && draw_is_second_half(area, row, end);
     int pair = pen.pair;
     mvchgat(area->row + row, area->col + first, end - first, pen.attributes, 0, &pair);
 }

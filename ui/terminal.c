@@ -52,7 +52,7 @@ struct terminal_int {
     bool told;         /* and reported */
 };
 
-/* --- what signal handlers reach ----------------------------------------------------------------- */
+/* --- what signal handlers reach ------------------------------------------------------------- */
 
 /* There is one terminal in a process, and a handler is given nothing but a number: so this is the
  * one place with state of the file. */
@@ -94,10 +94,12 @@ static void terminal_err_release(void)
         terminal_state.err_shown = end - TERMINAL_WORDS;
     char words[512];
     ssize_t n;
-    while ((n = pread(terminal_state.err_file, words, sizeof words, terminal_state.err_shown)) > 0) {
-        terminal_write(STDERR_FILENO, words, (size_t)n);
-        terminal_state.err_shown += n;
-    }
+    do {
+        n = pread(terminal_state.err_file, words, sizeof words, terminal_state.err_shown);
+        if (n > 0)
+            terminal_write(STDERR_FILENO, words, (size_t)n);
+        terminal_state.err_shown += n > 0 ? n : 0;
+    } while (n > 0);
 }
 
 static void terminal_err_hold(void)
@@ -194,7 +196,7 @@ static void terminal_uncatch(void)
         sigaction(terminal_signals[i].signal, &terminal_actions[i], NULL);
 }
 
-/* --- taking over and giving back ---------------------------------------------------------------- */
+/* --- taking over and giving back ------------------------------------------------------------ */
 
 /* Appends a string of terminfo (or another) without the pauses that it asks for. */
 static void terminal_undo(const char *text)
@@ -284,7 +286,7 @@ static void terminal_return(struct ui_terminal *terminal)
     priv->resumed = true;
 }
 
-/* --- opening ------------------------------------------------------------------------------------ */
+/* --- opening -------------------------------------------------------------------------------- */
 
 static enum odb_status terminal_check(struct odb_error *err)
 {
@@ -446,7 +448,7 @@ void ui_terminal_close(struct ui_terminal *terminal)
     free(terminal);
 }
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------------------------- */
 
 static int64_t terminal_now_ms(void)
 {
@@ -551,7 +553,7 @@ bool ui_terminal_more(struct ui_terminal *terminal)
     return terminal->priv->decoder.n || terminal_fill(terminal->priv, TERMINAL_ESC_MS);
 }
 
-/* --- suspension --------------------------------------------------------------------------------- */
+/* --- suspension ----------------------------------------------------------------------------- */
 
 void ui_terminal_suspend(struct ui_terminal *terminal)
 {
@@ -572,7 +574,7 @@ void ui_terminal_suspend(struct ui_terminal *terminal)
     terminal_return(terminal);
 }
 
-/* --- showing ------------------------------------------------------------------------------------ */
+/* --- showing -------------------------------------------------------------------------------- */
 
 void ui_terminal_redraw(struct ui_terminal *terminal)
 {

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/style.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <wchar.h>
+#include <locale.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "ui/utf8.h"
+
+enum { STYLE_RGB = 1 << 24 };
+
+static const char *const style_names[] = {
+#define UI_STYLE(id, ...) #id,
+#include "ui/style.def"
+#undef UI_STYLE
+};
+
+/* The colours that terminals have in common begin at 16. */
+static int style_rgb_of_256(int color)
+{
+    static const int steps[] = {0, 95, 135, 175, 215, 255};
+    assert_in_range(color, 16, 255);
+    if (color >= 232)
+        return (8 + 10 * (color - 232)) * 0x10101;
+    color -= 16;
+    return steps[color / 36] << 16 | steps[color / 6 % 6] << 8 | steps[color % 6];
+}
+
+static double style_luminance(int rgb)
+{
+    static const double weights[] = {0.0722, 0.7152, 0.2126};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double part = (rgb >> 8 * i & 0xff) / 255.0;
+        sum += weights[i] * (part <= 0.03928 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+/* As the accessibility guidelines of the web define it: 1 … 21. */
+static double style_contrast(int a, int b)
+{
+    double x = style_luminance(a) + 0.05, y = style_luminance(b) + 0.05;
+    return x > y ? x / y : y / x;
+}
+
+static void style_assert_readable(int style, int under, int colors)
+{
+    struct ui_look look = ui_style_look((enum ui_style)style, (enum ui_style)under, colors);
+    int fg = look.fg, bg = look.bg;
+    if (colors == 256) {
+        fg = fg < 0 ? fg : style_rgb_of_256(fg);
+        bg = bg < 0 ? bg : style_rgb_of_256(bg);
+    }
+    if (fg < 0 && bg < 0)
+        return;
+    if (fg < 0)
+        fail_msg("%s has a background without a foreground", style_names[style]);
+    double least = bg >= 0 ? style_contrast(fg, bg)
+                           : fmin(style_contrast(fg, 0), style_contrast(fg, 0xffffff));
+    if (least < (bg >= 0 ? 4 : 3))
+        fail_msg("%s on %s: contrast %.2f with %d colours", style_names[style],
+                 style_names[under], least, colors);
+}
+
+static void test_style__readable_on_dark_and_light(void **state)
+{
+    static const int unders[] = {UI_STYLE_NORMAL, UI_STYLE_SELECTED, UI_STYLE_SELECTED_DIM};
+    for (int style = 0; style < UI_STYLE_COUNT; style++) {
+        for (size_t i = 0; i < ODB_COUNT(unders); i++) {
+            style_assert_readable(style, unders[i], 256);
+            style_assert_readable(style, unders[i], STYLE_RGB);
+        }
+    }
+}
+
+static void test_style__what_lies_under(void **state)
+{
+    struct ui_look plain = ui_style_look(UI_STYLE_BAD, UI_STYLE_NORMAL, 256);
+    struct ui_look on = ui_style_look(UI_STYLE_BAD, UI_STYLE_SELECTED, 256);
+    struct ui_look bar = ui_style_look(UI_STYLE_SELECTED, UI_STYLE_NORMAL, 256);
+    assert_int_equal(plain.bg, -1);
+    assert_int_equal(on.bg, bar.bg);
+    assert_true(on.fg != plain.fg && on.fg != bar.fg);
+    /* A text without a colour takes the selection's, one with a background keeps its own. */
+    assert_int_equal(ui_style_look(UI_STYLE_NAME, UI_STYLE_SELECTED, 256).fg, bar.fg);
+    struct ui_look culprit = ui_style_look(UI_STYLE_CULPRIT, UI_STYLE_NORMAL, 256);
+    struct ui_look kept = ui_style_look(UI_STYLE_CULPRIT, UI_STYLE_SELECTED, 256);
+    assert_int_equal(kept.bg, culprit.bg);
+    assert_int_equal(kept.fg, culprit.fg);
+    /* Among eight colours there is one for the whole row. */
+    struct ui_look bar8 = ui_style_look(UI_STYLE_SELECTED, UI_STYLE_NORMAL, 8);
+    struct ui_look on8 = ui_style_look(UI_STYLE_BAD, UI_STYLE_SELECTED, 8);
+    assert_int_equal(on8.fg, bar8.fg);
+    assert_int_equal(on8.bg, bar8.bg);
+}
+
+static void test_style__without_colours(void **state)
+{
+    for (int style = 0; style < UI_STYLE_COUNT; style++) {
+        struct ui_look look = ui_style_look((enum ui_style)style, UI_STYLE_SELECTED, 0);
+        assert_int_equal(look.fg, -1);
+        assert_int_equal(look.bg, -1);
+        assert_true(look.reverse);
+    }
+    assert_true(ui_style_look(UI_STYLE_NAME, UI_STYLE_SELECTED_DIM, 0).underline);
+    assert_true(ui_style_look(UI_STYLE_BAD, UI_STYLE_NORMAL, 0).bold);
+}
+
+static void test_style__colours_exist(void **state)
+{
+    for (int style = 0; style < UI_STYLE_COUNT; style++) {
+        for (int under = 0; under < UI_STYLE_COUNT; under++) {
+            static const int limits[] = {8, 256, STYLE_RGB};
+            for (size_t i = 0; i < ODB_COUNT(limits); i++) {
+                struct ui_look look =
+                    ui_style_look((enum ui_style)style, (enum ui_style)under, limits[i]);
+                assert_true(look.fg >= -1 && look.fg < limits[i]);
+                assert_true(look.bg >= -1 && look.bg < limits[i]);
+                /* True colour: the first eight numbers are the palette's. */
+                if (limits[i] == STYLE_RGB)
+                    assert_true((look.fg < 0 || look.fg > 7) && (look.bg < 0 || look.bg > 7));
+            }
+        }
+    }
+}
+
+static void test_style__glyphs_are_a_cell(void **state)
+{
+    assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+    for (int glyph = 0; glyph < UI_GLYPH_COUNT; glyph++) {
+        const char *text = ui_glyph_text((enum ui_glyph)glyph, true);
+        uint32_t point;
+        assert_int_equal(ui_utf8_decode(text, strlen(text), &point), strlen(text));
+        assert_int_equal(wcwidth((wchar_t)point), 1);
+        const char *ascii = ui_glyph_text((enum ui_glyph)glyph, false);
+        assert_int_equal(strlen(ascii), 1);
+        assert_in_range(ascii[0], ' ', '~');
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_style__readable_on_dark_and_light),
+        cmocka_unit_test(test_style__what_lies_under),
+        cmocka_unit_test(test_style__without_colours),
+        cmocka_unit_test(test_style__colours_exist),
+        cmocka_unit_test(test_style__glyphs_are_a_cell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
