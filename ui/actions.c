@@ -55,8 +55,8 @@ static enum odb_status action_producer(struct ui_app *app, const struct odb_comm
         return odb_fail(err, ODB_E_USAGE, "no node is selected");
     const struct odb_node *node = &graph->nodes[from];
     for (int i = 0; i < node->n_in && found == ODB_NO_NODE; i++) {
-        int producer = node->in[i] == ODB_NO_VALUE ? ODB_NO_NODE
-                                                   : graph->values[node->in[i]].producer;
+        int producer =
+            node->in[i] == ODB_NO_VALUE ? ODB_NO_NODE : graph->values[node->in[i]].producer;
         if (by_slot ? (size_t)i == wanted : producer != ODB_NO_NODE && seen++ == 0)
             found = producer;
     }

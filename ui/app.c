@@ -164,6 +164,12 @@ static void app_running_dispose(struct ui_running *running)
     *running = (struct ui_running){0};
 }
 
+void ui_app_discard(struct ui_running *running)
+{
+    fclose(running->file);
+    app_running_dispose(running);
+}
+
 /* After a search the first culprit is selected, after a step the node where the target stands. */
 static void app_follow(struct ui_app *app, const struct ui_running *running)
 {
@@ -212,6 +218,7 @@ static void app_work(void *arg)
     running->status = running->call.command->exec(&running->call, &running->err);
 }
 
+/* running stays where it is until the command has ended. */
 static void app_start(struct ui_app *app, struct ui_running *running)
 {
     const struct odb_command *command = running->call.command;
@@ -228,10 +235,8 @@ static void app_start(struct ui_app *app, struct ui_running *running)
     } else if (command->flags & ODB_COMMAND_LONG) {
         atomic_store(&app->console->cancel, false);
         ui_app_say(app, UI_STYLE_MESSAGE, "%s …  Esc stops it", running->line);
-        app->running = *running;
-        if (!odb_job_start(app->job, app_work, &app->running)) {
-            fclose(app->running.file);
-            app_running_dispose(&app->running);
+        if (!odb_job_start(app->job, app_work, running)) {
+            ui_app_discard(running);
             ui_app_say(app, UI_STYLE_ERROR, "no thread can be started");
         }
     } else {
@@ -253,12 +258,14 @@ void ui_app_command(struct ui_app *app, const char *line)
         return;
     }
     running.line = odb_buf_take(&text);
-    enum odb_status status =
-        odb_console_parse(app->console, running.line, &running.argv, &running.call,
-                          ui_app_busy(app), &running.err);
+    enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
+                                               &running.call, ui_app_busy(app), &running.err);
     if (status != ODB_OK) {
         app_say_error(app, &running.err);
         app_running_dispose(&running);
+    } else if (running.call.command->flags & ODB_COMMAND_LONG) {
+        app->running = running;
+        app_start(app, &app->running);
     } else {
         app_start(app, &running);
     }
@@ -398,9 +405,7 @@ static bool app_wait(struct ui_app *app)
                               {.fd = fds[1], .events = POLLIN},
                               {.fd = app->wake[0], .events = POLLIN}};
     double due = app->last_frame + APP_FRAME - odb_clock();
-    int timeout = app->dirty         ? (int)ODB_MAX(due * 1000, 0) + 1
-                  : ui_app_busy(app) ? APP_TICK
-                                     : -1;
+    int timeout = app->dirty ? (int)ODB_MAX(due * 1000, 0) + 1 : ui_app_busy(app) ? APP_TICK : -1;
     int n = poll(polled, ODB_COUNT(polled), timeout);
     if (n == 0 && ui_app_busy(app))
         app->dirty = true;
@@ -426,17 +431,12 @@ static void app_collect(struct ui_app *app)
     }
 }
 
-void ui_app_discard(struct ui_running *running)
-{
-    fclose(running->file);
-    app_running_dispose(running);
-}
-
 void ui_app_run(struct ui_app *app)
 {
     struct ui_event event;
     app->dirty = true;
     while (!app->quit) {
+        app_collect(app);
         if (app->dirty && odb_clock() - app->last_frame >= APP_FRAME) {
             ui_layout_draw(app);
             app->dirty = false;
@@ -445,7 +445,6 @@ void ui_app_run(struct ui_app *app)
         bool input = app_wait(app);
         while (!app->quit && ui_terminal_read(app->terminal, &event))
             app_event(app, &event);
-        app_collect(app);
         if (input) /* what a key does is seen at once */
             app->last_frame = 0;
     }

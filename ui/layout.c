@@ -4,8 +4,9 @@
  * about the selected node, or, while a search runs, about its last probes; the strip; the line of
  * messages; the keys, or the prompt.
  *
- * Narrow screens show the view on top of the stack. Wide ones show the nodes at the left, and at the
- * right whatever lies on top of them, the selected node if nothing does; tall ones the log as well.
+ * Narrow screens show the view on top of the stack. Wide ones show the nodes at the left, and at
+ * the right whatever lies on top of them, the selected node if nothing does; tall ones the log as
+ * well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,10 @@
 #include "engine/clock.h"
 #include "ui/app.h"
 
-#define LAYOUT_WIDE 120 /* columns from which on two views stand side by side */
-#define LAYOUT_TALL 36  /* rows from which on the log stands below the second */
-#define LAYOUT_ABOUT 4  /* rows about the selected node, the line above included */
+#define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
+#define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
+#define LAYOUT_MESSAGE 4 /* rows of the longest message */
+#define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
 
 struct pane {
     enum ui_view_id id;
@@ -44,11 +46,10 @@ static void layout_wide(const struct ui_app *app, struct layout *layout, const s
 {
     enum ui_view_id second = app->depth > 1 ? app->stack[app->depth - 1] : UI_VIEW_NODE;
     int left = main->cols * 55 / 100, rows = main->rows;
-    bool log = app->session->log.n && second != UI_VIEW_LOG &&
-               app->terminal->rows >= LAYOUT_TALL;
+    bool log = app->session->log.n && second != UI_VIEW_LOG && app->terminal->rows >= LAYOUT_TALL;
     struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
-    struct ui_area right = ui_area_part(main, 0, left + 1, log ? rows * 2 / 3 : rows,
-                                        main->cols - left - 1);
+    struct ui_area right =
+        ui_area_part(main, 0, left + 1, log ? rows * 2 / 3 : rows, main->cols - left - 1);
     struct ui_area below = ui_area_part(main, right.rows, left + 1, rows - right.rows, right.cols);
     layout->divider = left;
     layout_pane(layout, UI_VIEW_NODES, &nodes, true);
@@ -63,7 +64,7 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
     const struct ui_area *all = &layout->all;
     enum ui_view_id top = app->stack[app->depth - 1];
     bool wide = all->cols >= LAYOUT_WIDE;
-    int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 7, 3), 8) : 0;
+    int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 6, 3), 8) : 0;
     int about = !wide && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
     if (!wide && top != UI_VIEW_NODES && all->rows < 30)
         strip = 0;
@@ -109,10 +110,10 @@ static void layout_state(const struct ui_app *app, struct odb_buf *out)
         if (progress->total)
             odb_buf_printf(out, " %zu/%zu", progress->done, progress->total);
         if (progress->total && progress->done && progress->done < progress->total)
-            odb_buf_printf(out, ", %.0f s left",
-                           ui_app_seconds(app, (now - progress->phase_began) /
-                                                   (double)progress->done *
-                                                   (double)(progress->total - progress->done)));
+            odb_buf_printf(
+                out, ", %.0f s left",
+                ui_app_seconds(app, (now - progress->phase_began) / (double)progress->done *
+                                        (double)(progress->total - progress->done)));
         odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, now - progress->began));
         return;
     }
@@ -178,9 +179,12 @@ static int layout_numbers(const struct odb_value_report *report, double factor,
     const struct {
         const char *name;
         struct odb_number number;
-    } numbers[] = {{"error", report->error},           {"noise", report->noise},
-                   {"local", report->local_error},     {"local noise", report->local_noise},
-                   {"inherited", report->inherited_error}, {"gain", report->gain}};
+    } numbers[] = {{"error", report->error},
+                   {"noise", report->noise},
+                   {"local", report->local_error},
+                   {"local noise", report->local_noise},
+                   {"inherited", report->inherited_error},
+                   {"gain", report->gain}};
     for (size_t i = 0; i < ODB_COUNT(numbers); i++) {
         char text[32];
         if (!numbers[i].number.known)
@@ -257,13 +261,24 @@ static void layout_hints(const struct ui_app *app, const struct ui_area *line)
         }
 }
 
+/* One line; a longer message grows upwards over what is there, so that all of it can be read. */
+static void layout_message(const struct ui_app *app, const struct ui_area *all)
+{
+    const char *text = app->message ? app->message : "";
+    size_t gap;
+    int lines = 0;
+    for (const char *p = text; *p && lines < LAYOUT_MESSAGE; lines++, p += gap)
+        p += ui_text_line(app->terminal, p, all->cols, &gap);
+    struct ui_area area = ui_area_part(all, all->rows - 1 - lines, 0, lines, all->cols);
+    ui_draw_fill(&area, app->message_style);
+    ui_draw_words(&area, 0, app->message_style, text);
+}
+
 static void layout_foot(const struct ui_app *app, const struct layout *layout, int *row, int *col)
 {
     const struct ui_area *all = &layout->all;
-    struct ui_area message = ui_area_part(all, all->rows - 2, 0, 1, all->cols);
     struct ui_area last = ui_area_part(all, all->rows - 1, 0, 1, all->cols);
-    if (app->message)
-        ui_draw_field(&message, 0, 0, message.cols, UI_CUT_END, app->message_style, app->message);
+    layout_message(app, all);
     *row = -1;
     if (!ui_prompt_active(app->prompt)) {
         layout_hints(app, &last);

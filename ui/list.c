@@ -67,8 +67,8 @@ bool ui_list_find(struct ui_view *view, const char *text, int direction, bool fi
     odb_session_lock(view->app->session);
     size_t rows = view->ops->rows(view), found = rows;
     for (size_t i = first ? 0 : 1; view->ops->matches && *text && i <= rows && found == rows; i++) {
-        size_t row = direction > 0 ? (view->selected + i) % rows
-                                   : (view->selected + rows - i % rows) % rows;
+        size_t row =
+            direction > 0 ? (view->selected + i) % rows : (view->selected + rows - i % rows) % rows;
         if (view->ops->matches(view, row, text))
             found = row;
     }

@@ -32,8 +32,8 @@ static void log_draw_row(const struct ui_view *view, size_t row, const struct ui
     const struct odb_probe_log *entry = log_at(view, row);
     const struct odb_value_report report = {.verdict = entry->verdict};
     const struct ui_app *app = view->app;
-    int col = ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%7.2f  ",
-                             ui_app_seconds(app, entry->began));
+    int col =
+        ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%7.2f  ", ui_app_seconds(app, entry->began));
     if (entry->ended) {
         col = ui_draw_glyph(area, 0, col, ui_mark_style(&report, false),
                             ui_mark_glyph(&report, false, false));

@@ -26,7 +26,8 @@ size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int co
     int width = 0;
     *gap = 0;
     while (line < end) { /* word by word, each with the blanks in front of it */
-        size_t blanks = strspn(text + line, " "), len = blanks + strcspn(text + line + blanks, " \n");
+        size_t blanks = strspn(text + line, " "),
+               len = blanks + strcspn(text + line + blanks, " \n");
         char *word = odb_xstrndup(text + line, len);
         int w = ui_text_width(terminal, word);
         free(word);
@@ -82,7 +83,9 @@ enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit)
 void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out)
 {
     const struct odb_value *v = &session->model->graph->values[value];
-    const struct odb_tensor *t = v->init ? v->init : session->trace ? session->trace->ref[value] : NULL;
+    const struct odb_tensor *t = v->init          ? v->init
+                                 : session->trace ? session->trace->ref[value]
+                                                  : NULL;
     if (t && t->kind == ODB_TENSOR) {
         odb_buf_printf(out, "%s[", odb_dtype_info(t->dtype)->name);
         for (int i = 0; i < t->rank; i++)
@@ -121,7 +124,8 @@ void ui_draw_error(const struct ui_area *area, int row, int col, int width,
     if (noise < width && noise > end)
         ui_draw_glyph(area, row, col + noise, UI_STYLE_NOISE, UI_GLYPH_NOISE);
     if (factor > 0 && limit < width && limit != end)
-        ui_draw_glyph(area, row, col + limit, UI_STYLE_TOLERANCE, UI_GLYPH_TOLERANCE);
+        ui_draw_glyph(area, row, col + limit, limit < end ? UI_STYLE_OVER : UI_STYLE_TOLERANCE,
+                      UI_GLYPH_TOLERANCE);
 }
 
 double ui_noise_factor(const struct odb_console *console)

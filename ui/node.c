@@ -125,18 +125,14 @@ static void node_put_numbers(struct node_view *v, int value)
     const struct {
         const char *name;
         struct odb_number number;
-    } numbers[] = {{"error", r->error},
-                   {"mean", r->error_mean},
-                   {"noise", r->noise},
-                   {"inherited", r->inherited_error},
-                   {"local", r->local_error},
-                   {"local noise", r->local_noise},
+    } numbers[] = {{"error", r->error},       {"mean", r->error_mean},
+                   {"noise", r->noise},       {"inherited", r->inherited_error},
+                   {"local", r->local_error}, {"local noise", r->local_noise},
                    {"gain", r->gain}};
     struct odb_buf line = ODB_BUF_INIT;
     if (r->verdict == ODB_VERDICT_UNTESTED)
         return;
-    odb_buf_printf(&line, "%s%s", odb_verdict_name(r->verdict),
-                   r->culprit ? ", culprit" : "");
+    odb_buf_printf(&line, "%s%s", odb_verdict_name(r->verdict), r->culprit ? ", culprit" : "");
     for (size_t i = 0; i < ODB_COUNT(numbers); i++)
         if (numbers[i].number.known)
             odb_buf_printf(&line, "  %s %.3g", numbers[i].name, numbers[i].number.v);
@@ -254,8 +250,10 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
         node_row(v, UI_STYLE_WARN, 0, ODB_NO_NODE, ODB_NO_VALUE, "the reference cannot run it: %s",
                  why);
     if (culprit)
-        node_row(v, UI_STYLE_BAD, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s: %s",
-                 odb_diagnosis_name(culprit->kind), culprit->text ? culprit->text : "");
+        node_row(v, UI_STYLE_BAD, 0, ODB_NO_NODE, ODB_NO_VALUE, "culprit: %s",
+                 odb_diagnosis_name(culprit->kind));
+    if (culprit && culprit->text)
+        node_row(v, UI_STYLE_NORMAL, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s", culprit->text);
     if (session->breaks[node->index])
         node_row(v, UI_STYLE_WARN, 0, ODB_NO_NODE, ODB_NO_VALUE, "a breakpoint is here");
     if (node->doc && *node->doc)

@@ -28,9 +28,12 @@ static void report_culprit(struct report_view *v, const struct odb_culprit *culp
     const struct {
         const char *name;
         struct odb_number number;
-    } numbers[] = {{"error", r->error},       {"noise", r->noise},
-                   {"local error", r->local_error}, {"local noise", r->local_noise},
-                   {"inherited", r->inherited_error}, {"gain", r->gain}};
+    } numbers[] = {{"error", r->error},
+                   {"noise", r->noise},
+                   {"local error", r->local_error},
+                   {"local noise", r->local_noise},
+                   {"inherited", r->inherited_error},
+                   {"gain", r->gain}};
     struct odb_buf line = ODB_BUF_INIT;
     odb_buf_printf(&line, "#%d %s (%s): %s", culprit->node, graph->nodes[culprit->node].name,
                    graph->nodes[culprit->node].op_type, odb_diagnosis_name(culprit->kind));

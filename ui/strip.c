@@ -85,13 +85,15 @@ static void strip_draw_scale(const struct ui_area *area)
 static void strip_draw_column(const struct ui_strip_column *column, int c,
                               const struct ui_area *bars)
 {
-    if (column->tolerance >= 0) {
-        int up = (int)(ui_strip_share(column->tolerance) * bars->rows);
-        ui_draw_glyph(bars, ODB_MAX(bars->rows - 1 - up, 0), c, UI_STYLE_TOLERANCE, UI_GLYPH_DOT);
-    }
     if (column->error >= 0) {
         enum ui_style style = column->style == UI_STYLE_CULPRIT ? UI_STYLE_BAD : column->style;
         ui_draw_column(bars, bars->rows - 1, c, bars->rows, ui_strip_share(column->error), style);
+    }
+    if (column->tolerance >= 0) { /* on top: where the bar reaches above it, the value is off */
+        int up = (int)(ui_strip_share(column->tolerance) * bars->rows);
+        bool over = column->error > column->tolerance;
+        ui_draw_glyph(bars, ODB_MAX(bars->rows - 1 - up, 0), c,
+                      over ? UI_STYLE_OVER : UI_STYLE_TOLERANCE, UI_GLYPH_HLINE);
     }
 }
 
@@ -102,8 +104,7 @@ void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, do
     int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
     if (columns < 1 || area->rows < 2 || !n)
         return;
-    if (strip->n != columns || strip->generation != session->generation ||
-        strip->factor != factor)
+    if (strip->n != columns || strip->generation != session->generation || strip->factor != factor)
         strip_build(strip, session, factor, columns);
     if (gutter)
         strip_draw_scale(area);
@@ -118,7 +119,9 @@ void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, do
     }
     for (int c = columns - 1; selected >= 0 && c >= 0; c--)
         if (strip_node(n, columns, c) <= selected) {
-            ui_draw_glyph(&axis, 0, c, UI_STYLE_SELECTED, UI_GLYPH_ARROW_UP);
+            ui_draw_glyph(&axis, 0, c,
+                          strip->columns[c].culprit ? UI_STYLE_CULPRIT : UI_STYLE_SELECTED,
+                          UI_GLYPH_ARROW_UP);
             break;
         }
 }

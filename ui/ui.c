@@ -71,8 +71,9 @@ static void ui_greet(struct ui_app *app)
     for (size_t i = 0; i < n; i++)
         unsupported += *odb_cpu_unsupported(session->cpu, (int)i) != 0;
     if (session->report)
-        ui_app_say(app, UI_STYLE_MESSAGE, "the last search of this session is shown; F searches "
-                                          "again");
+        ui_app_say(app, UI_STYLE_MESSAGE,
+                   "the last search of this session is shown; F searches "
+                   "again");
     else if (unsupported)
         ui_app_say(app, UI_STYLE_WARN,
                    "the reference has no kernel for %zu of %zu nodes (U); the rest can be judged",
@@ -82,8 +83,8 @@ static void ui_greet(struct ui_app *app)
                    odb_console_target(app->console), odb_console_reference(app->console));
 }
 
-enum odb_status ui_main(struct odb_console *console, const char *const *commands,
-                        size_t n_commands, struct odb_error *err)
+enum odb_status ui_main(struct odb_console *console, const char *const *commands, size_t n_commands,
+                        struct odb_error *err)
 {
     struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
     struct ui_app app = {.console = console,

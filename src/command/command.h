@@ -170,7 +170,8 @@ const char *odb_call_arg(const struct odb_command_call *call, size_t i);
 /* Text for people, derived from the table. */
 void odb_help_usage(const struct odb_command *command, struct odb_buf *out);
 void odb_help_command(const struct odb_command *command, struct odb_buf *out);
-void odb_help_overview(struct odb_buf *out);
+/* Commands of the shell, or of the prompt. */
+void odb_help_overview(bool prompt, struct odb_buf *out);
 
 /* What the process returns: interfaces.md. found counts only on success. */
 int odb_exit_status(enum odb_status status, bool found);

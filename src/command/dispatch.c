@@ -93,7 +93,7 @@ static bool main_is_model(const char *word)
 static enum odb_status main_overview(FILE *out)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    odb_help_overview(&text);
+    odb_help_overview(false, &text);
     fputs(odb_buf_text(&text), out);
     odb_buf_dispose(&text);
     return ODB_OK;

@@ -44,7 +44,8 @@ static void help_row(struct odb_buf *out, const char *left, size_t indent, const
 
 void odb_help_usage(const struct odb_command *command, struct odb_buf *out)
 {
-    odb_buf_printf(out, "onnxdbg %s", command->name);
+    bool shell = command->flags & ODB_COMMAND_SHELL;
+    odb_buf_printf(out, "%s%s", shell ? "onnxdbg " : "", command->name);
     for (const struct odb_arg *arg = command->args; arg && arg->name; arg++)
         odb_buf_printf(out, arg->optional ? " [%s]%s" : " %s%s", arg->name,
                        arg->repeated ? "…" : "");
@@ -81,25 +82,41 @@ void odb_help_command(const struct odb_command *command, struct odb_buf *out)
             help_option(odb_option_row(id), out);
     odb_buf_printf(out, "\nexample:\n  %s\n", command->example);
     if (command->alias)
-        odb_buf_printf(out, "\nshort form: onnxdbg %s\n", command->alias);
+        odb_buf_printf(out, "\nshort form: %s\n", command->alias);
 }
 
-void odb_help_overview(struct odb_buf *out)
+static void help_rows(bool prompt, struct odb_buf *out)
 {
     size_t n;
     const struct odb_command *rows = odb_command_table(&n);
-    odb_buf_puts(out, "usage: onnxdbg COMMAND [arguments] [options]\n\n");
+    const char *group = "";
+    for (size_t i = 0; i < n; i++) {
+        if (!(rows[i].flags & (prompt ? ODB_COMMAND_PROMPT : ODB_COMMAND_SHELL)))
+            continue;
+        if (strcmp(group, rows[i].group))
+            odb_buf_printf(out, "\n%s:\n", rows[i].group);
+        group = rows[i].group;
+        help_row(out, rows[i].name, prompt ? 23 : 16, rows[i].help);
+    }
+}
+
+void odb_help_overview(bool prompt, struct odb_buf *out)
+{
+    if (prompt) {
+        help_wrap(out,
+                  "Commands of the screen, for the prompt (the key :) and for keys; a name may be "
+                  "shortened as long as it is unique. `help COMMAND` explains one.",
+                  0, 0);
+        help_rows(prompt, out);
+        return;
+    }
+    odb_buf_puts(out, "usage: onnxdbg MODEL [options]\n       onnxdbg COMMAND [arguments] "
+                      "[options]\n\n");
     help_wrap(out,
               "A debugger for ONNX models: runs a model on a reference and on a target, finds "
               "the node where they diverge, and shows, explains and exports it.",
               0, 0);
-    const char *group = "";
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(group, rows[i].group))
-            odb_buf_printf(out, "\n%s:\n", rows[i].group);
-        group = rows[i].group;
-        help_row(out, rows[i].name, 16, rows[i].help);
-    }
+    help_rows(prompt, out);
     odb_buf_puts(out, "\nexit status:\n");
     help_row(out, "0", 16, "nothing diverges");
     help_row(out, "1", 16, "a divergence was found, or a check failed");
@@ -107,8 +124,12 @@ void odb_help_overview(struct odb_buf *out)
     help_row(out, "3", 16, "bad model or input, or no output can be computed");
     help_row(out, "4", 16, "no verdict, because an executor failed");
     help_row(out, "130", 16, "interrupted");
-    odb_buf_puts(out, "\n`onnxdbg help COMMAND` explains a command; `onnxdbg help tolerance` and "
-                      "`onnxdbg executors`\nexplain what --tol and --target take.\n");
+    odb_buf_putc(out, '\n');
+    help_wrap(out,
+              "`onnxdbg help COMMAND` explains a command; `onnxdbg help tolerance` and `onnxdbg "
+              "executors` explain what --tol and --target take; `onnxdbg help screen` lists the "
+              "commands of the screen.",
+              0, 0);
 }
 
 static void help_tolerance(struct odb_buf *out)
@@ -125,11 +146,13 @@ enum odb_status odb_command__help(struct odb_command_call *call, struct odb_erro
     const struct odb_command *command;
     const char *topic = odb_call_arg(call, 0);
     enum odb_status status = ODB_OK;
-    if (!topic)
-        odb_help_overview(&out);
+    bool prompt = call->console != NULL;
+    if (!topic || !strcmp(topic, "screen"))
+        odb_help_overview(prompt || topic, &out);
     else if (!strcmp(topic, "tolerance"))
         help_tolerance(&out);
-    else if ((status = odb_command_find(&command, topic, call->console, err)) == ODB_OK)
+    else if (odb_command_find(&command, topic, !prompt, NULL) == ODB_OK ||
+             (status = odb_command_find(&command, topic, prompt, err)) == ODB_OK)
         odb_help_command(command, &out);
     odb_call__print(call, &out);
     return status;

@@ -300,7 +300,8 @@ static const struct odb_command command_table[] = {
         .args = args_topic,
         .help = "explain a command, or list them all",
         .text = "Without an argument, lists the commands; with one, explains it. `onnxdbg help "
-                "tolerance` explains what --tol takes.",
+                "tolerance` explains what --tol takes, `onnxdbg help screen` lists the commands "
+                "of the screen.",
         .example = "onnxdbg help bisect",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__help,

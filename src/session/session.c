@@ -185,7 +185,8 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 {
     session_close_walk(session);
     odb_session_lock(session);
-    session_drop_verdicts(session);
+    if (session->feeds || !feeds) /* what a file remembers was found with the first ones */
+        session_drop_verdicts(session);
     session_drop_trace(session);
     odb_feeds_free(session->feeds);
     session->feeds = feeds;
@@ -196,8 +197,7 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
                                   const struct odb_bisect_options *options, struct odb_error *err)
 {
-    struct odb_trace_options how = {.seed = options->seed, .hooks = options->hooks};
-    char expect[16];
+    struct odb_trace_options how;
     struct odb_trace *trace;
     char *key = odb_xasprintf(
         "%s|%s|%s|%llu", options->reference, options->golden ? options->golden : "cpu:f64",
@@ -207,12 +207,7 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
         *out = session->trace;
         goto out;
     }
-    ODB_TRY_OUT(odb_precision_parse(&how.reference, options->reference, err));
-    ODB_TRY_OUT(
-        odb_precision_parse(&how.golden, options->golden ? options->golden : "cpu:f64", err));
-    snprintf(expect, sizeof expect, "cpu:%s", options->expect ? options->expect : "");
-    if (options->expect)
-        ODB_TRY_OUT(odb_precision_parse(&how.expect, expect, err));
+    ODB_TRY_OUT(odb_bisect_trace_options(options, &how, err));
     ODB_TRY_OUT(odb_trace_make(&trace, session->model, session->feeds, &how, err));
     session_close_walk(session);
     odb_session_lock(session);

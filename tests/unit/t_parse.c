@@ -6,7 +6,7 @@
 static const struct odb_command *parse_command(const char *name)
 {
     const struct odb_command *command = NULL;
-    MODELS_OK(odb_command_find(&command, name, &why));
+    MODELS_OK(odb_command_find(&command, name, false, &why));
     return command;
 }
 
@@ -20,7 +20,7 @@ static enum odb_status parse_words(struct odb_command_call *call, const char *na
     snprintf(text, sizeof text, "%s", words);
     for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
-    return odb_call_parse(call, parse_command(name), argc, argv, err);
+    return odb_call_parse(call, parse_command(name), NULL, argc, argv, err);
 }
 
 static void parse_refused(const char *name, const char *words, const char *says)
@@ -43,12 +43,12 @@ static void test_parse__commands(void **state)
     assert_string_equal(parse_command("bis")->name, "bisect");
     assert_string_equal(parse_command("diff")->name, "compare");
     assert_string_equal(parse_command("node")->name, "node"); /* exact, though nodes exists */
-    assert_int_equal(odb_command_find(&command, "e", &err), ODB_E_USAGE);
+    assert_int_equal(odb_command_find(&command, "e", false, &err), ODB_E_USAGE);
     assert_non_null(strstr(err.what, "export, extract"));
-    assert_int_equal(odb_command_find(&command, "bisekt", &err), ODB_E_USAGE);
+    assert_int_equal(odb_command_find(&command, "bisekt", false, &err), ODB_E_USAGE);
     assert_non_null(strstr(err.remedy, "onnxdbg bisect"));
-    assert_int_equal(odb_command_find(&command, "", &err), ODB_E_USAGE);
-    assert_int_equal(odb_command_find(&command, "quite another word", &err), ODB_E_USAGE);
+    assert_int_equal(odb_command_find(&command, "", false, &err), ODB_E_USAGE);
+    assert_int_equal(odb_command_find(&command, "quite another word", false, &err), ODB_E_USAGE);
     assert_non_null(strstr(err.remedy, "onnxdbg help"));
 }
 
