@@ -517,7 +517,7 @@ static bool drive_line(struct drive *d, char *line, int depth)
 /* Runs a script; says where it failed, once. */
 static bool drive_script(struct drive *d, const char *path, int depth)
 {
-    FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     if (!from || depth > DRIVE_DEPTH)
         return drive_fail(d, "%s: %s", path, from ? "scripts read each other" : strerror(errno));
     char *line = NULL, *said = NULL;
@@ -573,7 +573,7 @@ int main(int argc, char **argv)
             return drive_usage();
         if (option == 'T' || (option == 'e' && strchr(optarg, '=')))
             drive_set(&d, option == 'T' ? setting : optarg);
-        else if (option == 'l' && !(log = fopen(optarg, "wb")))
+        else if (option == 'l' && !(log = fopen(optarg, "wbe")))
             return perror(optarg), 2;
         else if (option == '?' || option == 'e')
             return drive_usage();

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What no person does: thousands of random events, and keys against the clock.
+ *
+ * A storm presses everything, and means it: only let it loose on programs that can do no harm. A
+ * process viewer that runs as root, for one, will renice and kill what is not yours.
  */
 #include "drive.h"
 #include <stdlib.h>

@@ -176,14 +176,16 @@ static void term_exec(int slave, char **argv, char **env, size_t env_n)
     _exit(127);
 }
 
-/* The keeper's life: tells every stop, and the end. */
+/* The keeper's life: tells every stop, and the end. When this process is gone the terminal is too:
+ * that ends the keeper, and with it, as with a shell, the program. */
 static void term_keep(int slave, int news, char **argv, char **env, size_t env_n)
 {
     setsid();
     ioctl(slave, TIOCSCTTY, 0);
-    static const int DEAF_TO[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGPIPE};
+    static const int DEAF_TO[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE};
     for (size_t i = 0; i < sizeof DEAF_TO / sizeof *DEAF_TO; i++)
         signal(DEAF_TO[i], SIG_IGN);
+    signal(SIGHUP, SIG_DFL);
     int begun[2]; /* closes when the program runs, before which no signal may find it */
     if (pipe2(begun, O_CLOEXEC) < 0)
         _exit(1);
@@ -217,8 +219,11 @@ bool term_start(struct term *t, char **argv, char **env, size_t env_n)
     tcgetattr(t->master, &t->before);
     t->started = t->heard = term_now();
     t->keeper = fork();
-    if (t->keeper == 0)
+    if (t->keeper == 0) {
+        close(t->master);
+        close(pipes[0]);
         term_keep(slave, pipes[1], argv, env, env_n);
+    }
     close(slave);
     close(pipes[1]);
     t->news = pipes[0];
