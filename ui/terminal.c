@@ -45,7 +45,8 @@ enum {
 struct terminal_int {
     SCREEN *screen; /* owned */
     struct ui_decoder decoder;
-    bool mouse, paste; /* the terminal has it, and it is wanted */
+    bool extras;       /* the terminal has the private modes of xterm, or ignores them */
+    bool mouse;        /* it has a mouse, and that is wanted */
     bool left;         /* given back for a suspension */
     bool resumed;      /* UI_EVENT_RESUMED is due */
     bool gone;         /* the end of the input was read */
@@ -214,7 +215,7 @@ static void terminal_undo(const char *text)
 
 static void terminal_modes_send(const struct terminal_int *priv, bool on)
 {
-    if (priv->paste)
+    if (priv->extras)
         terminal_write(STDOUT_FILENO, on ? "\033[?2004h" : "\033[?2004l", 8);
     if (priv->mouse && on && !priv->decoder.raw)
         terminal_write(STDOUT_FILENO, "\033[?1000h\033[?1006h", 16);
@@ -227,8 +228,8 @@ static void terminal_prepare(const struct terminal_int *priv)
     terminal_state.n_bytes = 0;
     if (priv->mouse)
         terminal_undo("\033[?1006l\033[?1000l");
-    if (priv->paste)
-        terminal_undo("\033[?2004l");
+    if (priv->extras)
+        terminal_undo("\033[?2026l\033[?2004l");
     terminal_undo(exit_attribute_mode);
     terminal_undo(orig_pair);
     terminal_undo(cursor_normal);
@@ -401,9 +402,9 @@ static void terminal_curses_start(struct ui_terminal *terminal,
     /* The Linux console has few characters, and none of the signs. */
     terminal->unicode = !options->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0 &&
                         strcmp(getenv("TERM"), "linux") != 0;
-    /* Whatever has a mouse knows how to mark pasted text, or ignores the question. */
-    priv->paste = key_mouse != NULL;
-    priv->mouse = priv->paste && options->mouse;
+    /* Whatever has a mouse is of the family. */
+    priv->extras = key_mouse != NULL;
+    priv->mouse = priv->extras && options->mouse;
     priv->decoder.mouse = priv->mouse;
     terminal_keys_learn(&priv->decoder);
     terminal_prepare(priv);
@@ -596,5 +597,11 @@ void ui_terminal_flush(struct ui_terminal *terminal, int row, int col)
         move(row, col);
     curs_set(shown);
     wnoutrefresh(stdscr);
+    /* curses sends a frame in many pieces: the terminal is asked to show it at once. */
+    bool frame = terminal->priv->extras && (is_wintouched(newscr) || is_cleared(curscr));
+    if (frame)
+        terminal_write(STDOUT_FILENO, "\033[?2026h", 8);
     doupdate();
+    if (frame)
+        terminal_write(STDOUT_FILENO, "\033[?2026l", 8);
 }
