@@ -55,7 +55,7 @@ static const struct odb_command command_table[] = {
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
                 "exported. Keys are shown at the bottom; `?` lists them all, and `:` takes the "
                 "commands of this list without MODEL.",
-        .example = "onnxdbg model.onnx --target ort -x bisect",
+        .example = "onnxdbg debug model.onnx --target ort -x bisect",
         .flags = ODB_COMMAND_SHELL | ODB_COMMAND_RECORDS,
         .exec = odb_command__debug,
     },
