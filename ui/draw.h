@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Drawing into cells. Every text on the screen goes through here, so nothing from a model is ever
- * sent raw: control characters, invalid UTF-8, and characters that turn the direction of writing
- * are shown as \xNN or \u{N}; combining characters stay with the one before; a wide character that
- * would be cut in half becomes a blank. Nothing is drawn outside its area.
+ * sent raw: control characters, invalid UTF-8, characters that turn the direction of writing, and
+ * those without a shape (joiners, variation selectors) are shown as \xNN or \u{N}, and so is
+ * everything beyond ASCII where the terminal has no Unicode; combining characters stay with the one
+ * before; a wide character that would be cut in half becomes a blank. Nothing is drawn outside its
+ * area.
  */
 #ifndef ODB_UI_DRAW_H
 #define ODB_UI_DRAW_H
@@ -17,7 +19,7 @@ struct ui_area {
     struct ui_terminal *terminal; /* borrowed */
     int row, col, rows, cols;
     enum ui_style under; /* style of the row as a whole (UI_STYLE_SELECTED, …): its background and
-                            attributes stay under whatever is drawn; UI_STYLE_NORMAL: nothing */
+                            attributes stay under what is drawn; UI_STYLE_NORMAL: nothing */
 };
 
 /* Where a text that is too long is cut: names differ at both ends, sentences at the start. */

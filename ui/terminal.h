@@ -3,6 +3,8 @@
  * The terminal: taken over when the screen opens, given back on every way out, crashes and signals
  * included. terminal.c and draw.c alone call curses.
  *
+ * What anybody prints to standard error meanwhile comes out when the terminal has been given back.
+ *
  * Signals only write a byte into a pipe; they come out of ui_terminal_read() as events, in order
  * with the keys. The handlers of deadly ones write the bytes that restore the terminal and raise
  * the signal again.
@@ -54,7 +56,9 @@ void ui_terminal_close(struct ui_terminal *terminal); /* NULL is fine */
 void ui_terminal_fds(const struct ui_terminal *terminal, int fds[2]);
 /* What has happened, without waiting; false: nothing. A resize has been applied on return. */
 bool ui_terminal_read(struct ui_terminal *terminal, struct ui_event *event);
-/* While on, input comes as UI_EVENT_BYTE, unparsed, for readline; the mouse is off. */
+/* While on, input comes as UI_EVENT_BYTE, unparsed, for readline; the mouse is off. Pasted text
+ * comes without the marks around it and on one line, so that it runs nothing; while raw mode is
+ * off it is dropped. */
 void ui_terminal_raw(struct ui_terminal *terminal, bool on);
 /* Bytes of input are waiting, or arrive within a few milliseconds: tells Esc from a sequence. */
 bool ui_terminal_more(struct ui_terminal *terminal);
