@@ -16,7 +16,7 @@ BEGIN {
     may["session"] = "session " may["engine"]
     may["command"] = "command " may["session"]
     may["ui"] = "ui " may["command"]
-    may["main"] = "command " may["base"]
+    may["main"] = "command ui " may["base"]
     may["serve"] = may["executor"]
 
     # Foreign headers that have one home.

@@ -68,6 +68,10 @@ struct ui_app {
     enum ui_style message_style;
     ODB_VEC(char *) queue; /* owned lines to be given one after the other */
     double last_frame;     /* of odb_clock() */
+    struct {               /* nodes by verdict, and the session's generation then */
+        unsigned long generation;
+        size_t off, pass;
+    } counts;
     bool dirty, quit, frozen /* clock: tests compare screens */;
 };
 

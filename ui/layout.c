@@ -117,19 +117,27 @@ static void layout_state(const struct ui_app *app, struct odb_buf *out)
         odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, now - progress->began));
         return;
     }
-    size_t bad = 0, good = 0;
-    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
-        enum odb_verdict verdict = odb_session_node(session, (int)i, NULL)->verdict;
-        bad += odb_verdict_is_bad(verdict);
-        good += verdict == ODB_VERDICT_PASS;
-    }
-    if (bad || good)
-        odb_buf_printf(out, "%zu off, %zu pass", bad, good);
+    if (app->counts.off || app->counts.pass)
+        odb_buf_printf(out, "%zu off, %zu pass", app->counts.off, app->counts.pass);
     else
         odb_buf_puts(out, "nothing run yet");
     if (session->report && session->report->culprits.n)
         odb_buf_printf(out, ", %zu culprit%s", session->report->culprits.n,
                        session->report->culprits.n == 1 ? "" : "s");
+}
+
+static void layout_count(struct ui_app *app)
+{
+    const struct odb_session *session = app->session;
+    if (app->counts.generation == session->generation)
+        return;
+    app->counts.generation = session->generation;
+    app->counts.off = app->counts.pass = 0;
+    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+        enum odb_verdict verdict = odb_session_node(session, (int)i, NULL)->verdict;
+        app->counts.off += odb_verdict_is_bad(verdict);
+        app->counts.pass += verdict == ODB_VERDICT_PASS;
+    }
 }
 
 static void layout_title(const struct ui_app *app, const struct layout *layout)
@@ -324,6 +332,7 @@ void ui_layout_draw(struct ui_app *app)
     }
     ui_terminal_clear(app->terminal);
     odb_session_lock(app->session);
+    layout_count(app);
     layout_title(app, &layout);
     for (int i = 0; i < layout.n; i++)
         layout_pane_draw(app, &layout.panes[i]);

@@ -41,6 +41,8 @@ static void ui_open_views(struct ui_app *app)
 static void ui_close(struct ui_app *app)
 {
     atomic_store(&app->console->cancel, true);
+    ui_prompt_close(app->prompt);
+    ui_terminal_close(app->terminal);
     odb_job_free(app->job); /* waits until what runs has stopped */
     if (app->running.call.command)
         ui_app_discard(&app->running);
@@ -49,8 +51,6 @@ static void ui_close(struct ui_app *app)
             app->views[id]->ops->close(app->views[id]);
         free(app->views[id]);
     }
-    ui_prompt_close(app->prompt);
-    ui_terminal_close(app->terminal);
     ui_keymap_free(app->keymap);
     ui_strip_dispose(&app->strip);
     for (size_t i = 0; i < app->queue.n; i++)

@@ -86,6 +86,22 @@ enum odb_diagnosis bisection_kind(enum odb_verdict verdict)
                                             : ODB_KIND_INTRODUCED;
 }
 
+/* Nodes whose error can show at an output that is off: worked out once, for culprits may be many. */
+static const bool *bisect_reaching(struct bisection *b)
+{
+    if (b->reaching)
+        return b->reaching;
+    int *bad = odb_new_n(int, b->n_outputs + 1);
+    size_t n = 0;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (odb_verdict_is_bad(b->verdicts[o].verdict))
+            bad[n++] = b->outputs[o];
+    b->reaching = odb_new_n(bool, b->graph->n_nodes + 1);
+    odb_graph_ancestors(b->graph, bad, n, NULL, b->reaching);
+    free(bad);
+    return b->reaching;
+}
+
 struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
                                      enum odb_diagnosis kind)
 {
@@ -93,15 +109,7 @@ struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
         .node = node, .value = value, .kind = kind, .segment = {node, node}};
     if (value >= 0) {
         culprit.numbers = b->report->values[value];
-        bool *up = odb_new_n(bool, b->graph->n_nodes);
-        for (size_t o = 0; o < b->n_outputs; o++) {
-            if (!odb_verdict_is_bad(b->verdicts[o].verdict))
-                continue;
-            memset(up, 0, b->graph->n_nodes * sizeof *up);
-            odb_graph_ancestors(b->graph, &b->outputs[o], 1, NULL, up);
-            culprit.reaches_output = culprit.reaches_output || up[node];
-        }
-        free(up);
+        culprit.reaches_output = bisect_reaching(b)[node];
     }
     odb_push(&b->report->culprits, culprit);
     return &b->report->culprits.items[b->report->culprits.n - 1];
@@ -651,6 +659,7 @@ static void bisect_finish(struct bisection *b, double start)
         odb_tensor_unref(b->given[v]);
     free(b->given);
     free(b->drawn);
+    free(b->reaching);
     free(b->plain);
     free(b->verdicts);
     free(b->outputs);

@@ -26,6 +26,8 @@ struct bisection {
     struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
                                           and draws from the start, all after a probed run */
     bool *drawn;                       /* owned; [n_values] random draws: fed, never judged */
+    bool *reaching;                    /* owned; [n_nodes] before outputs that are off; NULL: not
+                                          worked out yet */
     bool probed;                       /* given holds a probed run that reproduces the plain one */
     bool hidden;                       /* a probed run was made and did not reproduce it */
     double step_start;

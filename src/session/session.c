@@ -9,6 +9,15 @@
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
+/* Thousands of nodes may be culprits, and a screen asks for each of them in every frame. */
+static void session_index_culprits(struct odb_session *session)
+{
+    const struct odb_report *report = session->report;
+    memset(session->culprits, 0, session->model->graph->n_nodes * sizeof *session->culprits);
+    for (size_t i = report ? report->culprits.n : 0; i > 0; i--)
+        session->culprits[report->culprits.items[i - 1].node] = (int)i;
+}
+
 static enum odb_status session_restore(struct odb_session *session, const char *path,
                                        struct odb_error *err)
 {
@@ -17,6 +26,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     ODB_TRY(odb_store_read(session->store, &session->report, err));
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
+    session_index_culprits(session);
     return ODB_OK;
 }
 
@@ -28,7 +38,9 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
     session->given = odb_new_n(struct odb_tensor *, model->graph->n_values + 1);
     session->breaks = odb_new_n(bool, model->graph->n_nodes + 1);
+    session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
     session->at = ODB_NO_NODE;
+    session->generation = 1;
     pthread_mutex_init(&session->lock, NULL);
     enum odb_status status = odb_cpu_new(&session->cpu, model, err);
     if (status == ODB_OK && path)
@@ -57,6 +69,7 @@ static void session_drop_verdicts(struct odb_session *session)
     memset(session->values, 0, n * sizeof *session->values);
     odb_report_free(session->report);
     session->report = NULL;
+    session_index_culprits(session);
     session_drop_log(session);
     session->at = ODB_NO_NODE;
     session->generation++;
@@ -90,6 +103,7 @@ void odb_session_close(struct odb_session *session)
     odb_cpu_free(session->cpu);
     pthread_mutex_destroy(&session->lock);
     free(session->log.items);
+    free(session->culprits);
     free(session->breaks);
     free(session->given);
     free(session->values);
@@ -244,6 +258,7 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_lock(session);
     odb_report_free(session->report);
     session->report = report;
+    session_index_culprits(session);
     for (size_t v = 0; v < n; v++) {
         if (report->values[v].verdict != ODB_VERDICT_UNTESTED)
             session->values[v] = report->values[v];
@@ -361,11 +376,8 @@ const struct odb_value_report *odb_session_node(const struct odb_session *sessio
 
 const struct odb_culprit *odb_session_culprit(const struct odb_session *session, int node)
 {
-    const struct odb_report *report = session->report;
-    for (size_t i = 0; report && i < report->culprits.n; i++)
-        if (report->culprits.items[i].node == node)
-            return &report->culprits.items[i];
-    return NULL;
+    int which = session->culprits[node];
+    return which ? &session->report->culprits.items[which - 1] : NULL;
 }
 
 struct odb_tensor *odb_session_reference(const struct odb_session *session, int value)

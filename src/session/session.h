@@ -46,6 +46,7 @@ struct odb_session {
     struct odb_value_report *values;  /* owned [lock]; [n_values] */
     struct odb_tensor **given;        /* owned refs [lock]; [n_values]: the target's */
     struct odb_report *report;        /* owned [lock]; of the newest search; NULL: none */
+    int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
     ODB_VEC(struct odb_probe_log) log;  /* [lock] */
     struct odb_progress progress;     /* [lock] */
     bool *breaks;                     /* owned [lock]; [n_nodes] */
