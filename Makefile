@@ -114,10 +114,14 @@ $(B)/demo.onnx: $(B)/gen-model
 
 # --- demo -----------------------------------------------------------------------------------------
 
-## demo: find a planted fault in a small model, from a bare Debian 12
+## demo: find a planted fault in a small model, from a bare Debian 12; on a terminal, on the screen
 demo: setup
 	$(Q)$(MAKE) -s --no-print-directory -j$(JOBS) all $(B)/demo.onnx
 	$(Q)tools/demo.sh $(abspath $(PROGRAM)) $(B)/demo.onnx
+
+## picture: draw the screen for the README, from a real run
+picture: all $(B)/drive $(B)/demo.onnx
+	$(Q)tools/picture.sh $(B) doc
 
 # --- tests ----------------------------------------------------------------------------------------
 
@@ -199,4 +203,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo check check-built unit check-unit bench bench-search check-headers lint clean help
+.PHONY: all setup demo picture check check-built unit check-unit bench bench-search check-headers lint clean help

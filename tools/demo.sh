@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The demo: a small model, a target that is wrong by 1 % at one node, and who did it.
+# The demo: a small model, a target that is wrong by 1 % at one node, and who did it. On a terminal
+# the screen opens and searches; elsewhere the search is printed.
 #
 #   tools/demo.sh PROGRAM MODEL
 set -u
@@ -14,6 +15,12 @@ else
 fi
 node=/block/conv2/Conv
 spec="fault:scale,node=$node,amount=1e-2@$inner"
+if [ -t 0 ] && [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
+    "$program" "$model" --target "$spec" -x bisect
+    status=$?
+    echo "That was:  $program $model --target '$spec' -x bisect"
+    exit "$status"
+fi
 echo "\$ onnxdbg bisect $model --target '$spec'"
 "$program" bisect "$model" --target "$spec"
 status=$?

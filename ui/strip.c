@@ -28,6 +28,16 @@ static int strip_node(size_t n_nodes, int columns, int column)
     return (int)((size_t)column * n_nodes / (size_t)columns);
 }
 
+/* The first column that a node is in. */
+static int strip_column(size_t n_nodes, int columns, int node)
+{
+    int c = 0;
+    while (c + 1 < columns && strip_node(n_nodes, columns, c) != node &&
+           strip_node(n_nodes, columns, c + 1) <= node)
+        c++;
+    return c;
+}
+
 static void strip_add(const struct odb_session *session, int node, double factor,
                       struct ui_strip_column *column)
 {
@@ -117,11 +127,9 @@ void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, do
         if (strip->columns[c].culprit && first)
             ui_draw_glyph(&axis, 0, c, UI_STYLE_CULPRIT, UI_GLYPH_CULPRIT);
     }
-    for (int c = columns - 1; selected >= 0 && c >= 0; c--)
-        if (strip_node(n, columns, c) <= selected) {
-            ui_draw_glyph(&axis, 0, c,
-                          strip->columns[c].culprit ? UI_STYLE_CULPRIT : UI_STYLE_SELECTED,
-                          UI_GLYPH_ARROW_UP);
-            break;
-        }
+    int at = strip_column(n, columns, selected);
+    if (selected >= 0)
+        ui_draw_glyph(&axis, 0, at,
+                      strip->columns[at].culprit ? UI_STYLE_CULPRIT : UI_STYLE_SELECTED,
+                      UI_GLYPH_ARROW_UP);
 }
