@@ -111,9 +111,13 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     options->expect = search->expect;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
     enum odb_status status = odb_repro_write(&result, call->model, feeds, options, err);
+    if (dir) /* nobody named it */
+        odb_buf_printf(&out, "%s: ", dir);
     free(dir);
-    if (status != ODB_OK)
+    if (status != ODB_OK) {
+        odb_buf_dispose(&out);
         return status;
+    }
     odb_buf_put_shown(&out, result.summary);
     odb_buf_putc(&out, '\n');
     odb_call__print(call, &out);
