@@ -169,7 +169,6 @@ static void tensor_fetch(struct ui_tensor *v)
         return;
     if (odb_criterion_parse(&v->tolerance, odb_console_tolerance(v->view.app->console), NULL))
         v->tolerance = ODB_CRITERION_DEFAULT;
-    odb_criterion_text(&v->tolerance, v->tolerance_text, sizeof v->tolerance_text);
     odb_session_lock(session);
     bool stale = v->stale || v->generation != session->generation;
     v->generation = session->generation;
@@ -336,22 +335,30 @@ static void tensor_draw_lost(const struct ui_tensor *v, const struct ui_area *ar
         struct ui_area part = ui_area_part(area, 0, p->col, 1, p->width);
         if (top <= p->row || top - p->row > p->lines)
             continue;
-        if (p->id >= UI_PART_GRID && p->lines > 1)
+        if (p->id >= UI_PART_GRID && tensor_heads(v, p->id) > 1)
             kind->draw(v, p->id, tensor_heads(v, p->id) - 2, &part);
         else
             kind->title(v, p->id, &part);
     }
 }
 
+/* "float[1,64,56,56]" */
 static const char *tensor_type(const struct odb_tensor *t, char *buf, size_t size)
 {
     static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
-    char shape[ODB_MAX_RANK * 24];
-    if (t->kind == ODB_TENSOR || t->kind == ODB_SPARSE)
-        snprintf(buf, size, "%s%s %s", t->kind == ODB_SPARSE ? "sparse " : "",
-                 odb_dtype_info(t->dtype)->name, odb_shape_text(t, shape, sizeof shape));
+    struct odb_buf text = ODB_BUF_INIT_MAX(size);
+    if (t->kind != ODB_TENSOR)
+        odb_buf_printf(&text, "%s ", kinds[t->kind]);
+    if (t->kind != ODB_TENSOR && t->kind != ODB_SPARSE)
+        odb_buf_printf(&text, "of %zu", t->n_items);
     else
-        snprintf(buf, size, "%s of %zu", kinds[t->kind], t->n_items);
+        odb_buf_printf(&text, "%s[", odb_dtype_info(t->dtype)->name);
+    for (int i = 0; i < t->rank; i++)
+        odb_buf_printf(&text, "%s%lld", i ? "," : "", (long long)t->dims[i]);
+    if (t->kind == ODB_TENSOR || t->kind == ODB_SPARSE)
+        odb_buf_putc(&text, ']');
+    snprintf(buf, size, "%s", odb_buf_text(&text));
+    odb_buf_dispose(&text);
     return buf;
 }
 
@@ -370,7 +377,7 @@ static void tensor_draw_type(const struct ui_tensor *v, const struct ui_area *ar
         col = ui_draw_printf(area, row, col, UI_STYLE_HEAD, "  %s", v->slice);
         if (part)
             col = ui_draw_printf(area, row, col, UI_STYLE_TYPE, " %s",
-                                 odb_shape_text(part, text, sizeof text));
+                                 tensor_type(part, text, sizeof text));
     }
     if (value->producer != ODB_NO_NODE) {
         const struct odb_node *node = &graph->nodes[value->producer];
@@ -378,32 +385,42 @@ static void tensor_draw_type(const struct ui_tensor *v, const struct ui_area *ar
         col = ui_draw_text(area, row, col, UI_STYLE_OP, node->op_type);
         ui_draw_field(area, row, col + 1, area->cols - col - 1, UI_CUT_MIDDLE, UI_STYLE_NAME,
                       node->name_is_unique ? odb_node_label(node, label, sizeof label) : "");
-    } else {
-        ui_draw_text(area, row, col, UI_STYLE_DIM,
-                     value->init ? "  a weight" : value->is_input ? "  an input" : "");
     }
 }
 
+/* The reason has the numbers in it where there is one. */
 static void tensor_draw_verdict(const struct ui_tensor *v, const struct ui_area *area, int row)
 {
     const struct odb_value_report *report = &v->report;
-    enum ui_style style = ui_mark_style(report, report->culprit);
-    char text[32];
-    int col = ui_draw_glyph(area, row, 0, style, ui_mark_glyph(report, report->culprit, false));
-    col = ui_draw_printf(area, row, col + 1, ui_mark_style(report, false), "%s",
-                         odb_verdict_name(report->verdict));
     const struct {
         const char *name;
         struct odb_number number;
     } numbers[] = {{"error", report->error}, {"noise", report->noise}};
-    for (size_t i = 0; i < ODB_COUNT(numbers); i++)
+    const char *tolerance = odb_console_tolerance(v->view.app->console);
+    enum ui_style style = ui_mark_style(report, report->culprit);
+    const struct odb_value *value = &v->view.app->session->model->graph->values[v->value];
+    char text[32];
+    if (value->producer == ODB_NO_NODE) {
+        ui_draw_printf(area, row, 0, UI_STYLE_DIM, "%s: the reference and the target get the same",
+                       value->init ? "a weight" : "an input");
+        return;
+    }
+    int col = ui_draw_glyph(area, row, 0, style, ui_mark_glyph(report, report->culprit, false));
+    col = ui_draw_printf(area, row, col + 1, ui_mark_style(report, false), "%s  ",
+                         odb_verdict_name(report->verdict));
+    if (report->reason[0])
+        col = ui_draw_printf(area, row, col, UI_STYLE_NORMAL, "%s  ", report->reason);
+    for (size_t i = 0; !report->reason[0] && i < ODB_COUNT(numbers); i++)
         if (numbers[i].number.known) {
-            col = ui_draw_printf(area, row, col, UI_STYLE_LABEL, "  %s ", numbers[i].name);
-            col = ui_draw_text(area, row, col, UI_STYLE_NUMBER,
-                               ui_number_text(numbers[i].number, text, sizeof text));
+            col = ui_draw_printf(area, row, col, UI_STYLE_LABEL, "%s ", numbers[i].name);
+            col = ui_draw_printf(area, row, col, UI_STYLE_NUMBER, "%s  ",
+                                 ui_number_text(numbers[i].number, text, sizeof text));
         }
-    col = ui_draw_text(area, row, col, UI_STYLE_LABEL, "  tolerance ");
-    ui_draw_text(area, row, col, UI_STYLE_NUMBER, v->tolerance_text);
+    int width = ui_text_width(area->terminal, tolerance) + (int)strlen("tolerance ");
+    if (col + width <= area->cols) {
+        col = ui_draw_text(area, row, area->cols - width, UI_STYLE_LABEL, "tolerance ");
+        ui_draw_text(area, row, col, UI_STYLE_NUMBER, tolerance);
+    }
 }
 
 /* Why a side has nothing to show; "": it has, or never will. */
@@ -417,8 +434,10 @@ static const char *tensor_lacks(const struct ui_tensor *v, enum ui_side side)
         return "its values are not here: a file of weights is missing";
     if (side == UI_TARGET && value->producer == ODB_NO_NODE)
         return "";
-    if (side == UI_REFERENCE && session->trace)
-        return "not computed: no kernel for it, or for what it needs";
+    if (side == UI_REFERENCE && session->trace && value->producer != ODB_NO_NODE) {
+        const char *why = session->trace->why[value->producer];
+        return why ? why : "not computed";
+    }
     if (side == UI_REFERENCE)
         return "not computed yet; `run` or `bisect` computes it";
     return session->report || session->at != ODB_NO_NODE
@@ -431,17 +450,11 @@ static int tensor_draw_notes(const struct ui_tensor *v, const struct ui_area *ar
 {
     const struct odb_tensor *a = v->whole[0], *b = v->whole[1];
     int rows = 0;
-    if (v->report.reason[0]) {
-        if (area)
-            ui_draw_field(area, row, 2, area->cols - 2, UI_CUT_END, UI_STYLE_NORMAL,
-                          v->report.reason);
-        rows++;
-    }
     for (int side = 0; side < 2; side++) {
         const char *why = tensor_lacks(v, (enum ui_side)side);
         if (*why && area)
             ui_draw_text(area, row + rows,
-                         ui_draw_printf(area, row + rows, 2, UI_STYLE_LABEL, "%s ",
+                         ui_draw_printf(area, row + rows, 2, UI_STYLE_LABEL, "%s: ",
                                         ui_side_name((enum ui_side)side)),
                          UI_STYLE_UNKNOWN, why);
         rows += *why != 0;
@@ -578,6 +591,26 @@ static enum ui_answer tensor_open_row(struct ui_tensor *v, struct odb_error *err
     return UI_DONE;
 }
 
+/* What changes the numbers is to be seen. */
+static void tensor_reveal(struct ui_tensor *v)
+{
+    size_t top = v->view.top, end = top + (size_t)ODB_MAX(v->view.height, 1);
+    const struct ui_part *first = NULL;
+    tensor_layout(v, v->cols);
+    for (int i = 0; i < v->n_parts; i++) {
+        const struct ui_part *p = &v->parts[i];
+        if (p->id < UI_PART_TEXT)
+            continue;
+        if (p->row + 1 < end && p->row + p->lines >= top)
+            return;
+        first = first ? first : p;
+    }
+    if (!first)
+        return;
+    v->view.top = first->row;
+    ui_list_select(&v->view, first->row);
+}
+
 static enum ui_answer tensor_plane(struct ui_tensor *v, int64_t by, struct odb_error *err)
 {
     size_t planes = 0;
@@ -587,8 +620,10 @@ static enum ui_answer tensor_plane(struct ui_tensor *v, int64_t by, struct odb_e
             planes = ODB_MAX(planes, v->grids[i].at.planes);
             moved |= odb_grid_step(&v->grids[i].at, by);
         }
-    if (moved)
+    if (moved) {
+        tensor_reveal(v);
         return UI_DONE;
+    }
     odb_fail(err, ODB_E_USAGE,
              planes > 1 ? "this is the %s plane" : "there is only one plane%s",
              planes > 1 ? (by < 0 ? "first" : "last") : "");
@@ -609,6 +644,8 @@ static enum ui_answer tensor_slice(struct ui_tensor *v, const struct odb_command
         free(v->slice);
         v->slice = whole ? NULL : odb_buf_take(&text);
         tensor_show_take(v, t);
+        tensor_compute(v);
+        tensor_reveal(v);
         odb_buf_dispose(&text);
         return UI_DONE;
     }
@@ -624,6 +661,7 @@ static void tensor_mode(struct ui_tensor *v, const char *name)
         if (!strcmp(name, names[i]))
             v->mode = (int)i;
     tensor_print(v);
+    tensor_reveal(v);
     ui_app_say(v->view.app, UI_STYLE_MESSAGE, "mode %s", names[v->mode]);
 }
 

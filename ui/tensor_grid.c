@@ -187,11 +187,21 @@ static bool grid_is_finite(const struct odb_tensor *t, size_t at)
     return t->dtype == ODB_STRING || isfinite(odb_tensor_f64(t, at));
 }
 
+/* As large as the tenth part of the largest difference. */
+static bool grid_is_large(const struct ui_tensor *v, size_t at)
+{
+    const struct odb_tensor *ref = v->t[UI_REFERENCE], *target = v->t[UI_TARGET];
+    if (!v->seen || ref->dtype == ODB_STRING || grid_is_complex(ref->dtype))
+        return true;
+    double distance = fabs(odb_tensor_f64(target, at) - odb_tensor_f64(ref, at));
+    return !(distance < v->seen->max_abs / 10);
+}
+
 enum ui_style ui_tensor__style(const struct ui_tensor *v, enum ui_side side, size_t at)
 {
     enum ui_pair pair = v->paired ? ui_tensor__judge(v, at) : UI_PAIR_SAME;
     if (pair == UI_PAIR_BEYOND && side != UI_REFERENCE)
-        return UI_STYLE_BAD;
+        return grid_is_large(v, at) ? UI_STYLE_BAD : UI_STYLE_WARN;
     if (side != UI_DIFFERENCE && !grid_is_finite(v->t[side], at))
         return UI_STYLE_WARN;
     if (side == UI_DIFFERENCE)
@@ -259,7 +269,7 @@ static void grid_measure(const struct ui_tensor *v, struct ui_tensor_grid *g, in
     size_t each = (size_t)ODB_MAX(cols - g->label, 0) / (size_t)g->n_sides;
     g->beside = g->n_sides > 1 && each >= GRID_GAP &&
                 g->at.cols <= (each - GRID_GAP) / (size_t)g->cell;
-    g->heads = g->beside && !one ? 2 : 1;
+    g->heads = one ? g->n_sides > 1 : 1 + g->beside;
     if (g->n_sides > 1 && !g->beside)
         g->label += (int)strlen(grid_tags[0]) + 1;
     bool string = v->t[g->sides[0] == UI_DIFFERENCE ? 0 : g->sides[0]]->dtype == ODB_STRING;
@@ -312,10 +322,12 @@ void ui_tensor__grid_title(const struct ui_tensor *v, enum ui_part_id id,
                            const struct ui_area *area)
 {
     const struct ui_tensor_grid *g = &v->grids[id - UI_PART_GRID];
-    char plane[ODB_MAX_RANK * 24], legend[64] = "";
+    static const char legend[] = " * over tolerance  ~ differs ";
+    char plane[ODB_MAX_RANK * 24];
     struct odb_buf text = ODB_BUF_INIT;
     size_t room = ui_tensor__grid_room(g, area->cols), left = (size_t)v->view.left;
-    odb_buf_puts(&text, v->paired && g->n_sides > 1 ? "numbers" : ui_side_name(g->sides[0]));
+    bool alone = !v->t[UI_REFERENCE] || !v->t[UI_TARGET];
+    odb_buf_puts(&text, alone || g->n_sides > 1 ? "numbers" : ui_side_name(g->sides[0]));
     if (g->at.t->rank > 1)
         odb_buf_printf(&text, " %s", odb_grid_plane_text(&g->at, plane, sizeof plane));
     if (g->at.planes > 1)
@@ -323,13 +335,11 @@ void ui_tensor__grid_title(const struct ui_tensor *v, enum ui_part_id id,
     if (!g->beside && g->at.cols > room)
         odb_buf_printf(&text, "  columns %zu to %zu of %zu", left,
                        ODB_MIN(left + room, g->at.cols) - 1, g->at.cols);
-    int end = ui_tensor__rule(area, odb_buf_text(&text));
+    ui_tensor__rule(area, odb_buf_text(&text));
+    int end = ui_text_width(area->terminal, odb_buf_text(&text)) + 4;
     odb_buf_dispose(&text);
-    if (v->paired)
-        snprintf(legend, sizeof legend, " * over tolerance  ~ differs ");
-    int width = (int)strlen(legend);
-    if (end + 1 + width < area->cols)
-        ui_draw_text(area, 0, area->cols - 1 - width, UI_STYLE_DIM, legend);
+    if (v->paired && end + (int)strlen(legend) < area->cols)
+        ui_tensor__column(area, 0, area->cols - 1, legend);
 }
 
 static int grid_group(const struct ui_tensor_grid *g, int i)
@@ -356,21 +366,28 @@ static void grid_draw_labels(const struct ui_tensor *v, const struct ui_tensor_g
     }
 }
 
+/* Where the difference stands beside the target, it alone has the colours, and both the mark. */
 static void grid_draw_cell(const struct ui_tensor *v, const struct ui_tensor_grid *g,
                            enum ui_side side, size_t at, const struct ui_area *area, int col)
 {
     char text[UI_CELL_TEXT];
     bool marked = at == v->marked && g == &v->grids[v->marked_grid];
-    enum ui_style style = marked ? UI_STYLE_MATCH : ui_tensor__style(v, side, at);
+    bool plain = side == UI_TARGET && g->sides[g->n_sides - 1] == UI_DIFFERENCE;
     enum ui_pair pair = v->paired ? ui_tensor__judge(v, at) : UI_PAIR_SAME;
+    enum ui_style style = ui_tensor__style(v, side, at);
+    enum ui_style sign = v->paired ? ui_tensor__style(v, UI_DIFFERENCE, at) : style;
+    int width = ODB_MIN(g->cell - 2, area->cols - col - 1);
+    if (plain && grid_is_finite(v->t[side], at))
+        style = UI_STYLE_NUMBER;
+    if (marked)
+        style = sign = UI_STYLE_MATCH;
     ui_tensor__cell(v, side, at, text);
-    if (area->cols - col < g->cell) { /* a whole number or none of it */
-        ui_draw_right(area, 0, col + 1, area->cols - col - 2, style, text);
-        return;
-    }
-    ui_draw_right(area, 0, col + 1, g->cell - 2, style, text);
+    if (v->t[side == UI_DIFFERENCE ? UI_REFERENCE : side]->dtype == ODB_STRING)
+        ui_draw_field(area, 0, col + 1, width, UI_CUT_END, style, text);
+    else
+        ui_draw_right(area, 0, col + 1, width, style, text);
     if (pair != UI_PAIR_SAME && (side != UI_REFERENCE || g->n_sides == 1))
-        ui_draw_text(area, 0, col + g->cell - 1, style, pair == UI_PAIR_BEYOND ? "*" : "~");
+        ui_draw_text(area, 0, col + g->cell - 1, sign, pair == UI_PAIR_BEYOND ? "*" : "~");
 }
 
 static void grid_draw_side(const struct ui_tensor *v, const struct ui_tensor_grid *g,

@@ -24,8 +24,8 @@ enum ui_side { UI_REFERENCE, UI_TARGET, UI_DIFFERENCE, UI_SIDES };
 enum ui_part_id {
     UI_PART_STATS,
     UI_PART_DISTANCE,
-    UI_PART_VALUES,
     UI_PART_DECADES,
+    UI_PART_VALUES,
     UI_PART_WORST,
     UI_PART_ODD,
     UI_PART_TEXT,
@@ -76,7 +76,6 @@ struct ui_tensor {
     char *slice;                         /* owned: what is shown of it; NULL: all */
     struct odb_value_report report;
     struct odb_criterion tolerance;
-    char tolerance_text[128];
     double rms; /* of the reference, all of it; NaN: not known */
 
     struct odb_job *job; /* owned */
@@ -110,9 +109,11 @@ struct ui_part_kind {
 
 extern const struct ui_part_kind ui_tensor__kinds[UI_PARTS];
 
-/* A line across the area with words in it; returns the column behind them. */
-int ui_tensor__rule(const struct ui_area *area, const char *text);
-/* Words over a column of numbers, on a rule. */
+/* The name of a part; returns the column behind it. */
+int ui_tensor__title(const struct ui_area *area, const char *text);
+/* The same, and a line to the end of the area. */
+void ui_tensor__rule(const struct ui_area *area, const char *text);
+/* Words over a column of numbers. */
 void ui_tensor__column(const struct ui_area *area, int col, int width, const char *text);
 /* The first rank that is on the screen. */
 size_t ui_tensor__first_worst(const struct ui_tensor *v);

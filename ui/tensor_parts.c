@@ -14,22 +14,25 @@
 
 bool ui_tensor__is_tall(const struct ui_tensor *v)
 {
-    return v->view.app->terminal->rows >= 40;
+    return v->view.height ? v->view.height >= 36 : v->view.app->terminal->rows >= 40;
 }
 
-int ui_tensor__rule(const struct ui_area *area, const char *text)
+int ui_tensor__title(const struct ui_area *area, const char *text)
 {
     int width = ODB_MIN(ui_text_width(area->terminal, text), ODB_MAX(area->cols - 4, 0));
-    ui_draw_hline(area, 0, 0, area->cols, UI_STYLE_BORDER);
-    ui_draw_text(area, 0, 1, UI_STYLE_BORDER, " ");
-    ui_draw_field(area, 0, 2, width, UI_CUT_END, UI_STYLE_HEAD, text);
-    return ui_draw_text(area, 0, 2 + width, UI_STYLE_BORDER, " ");
+    ui_draw_hline(area, 0, 0, 1, UI_STYLE_BORDER);
+    return ui_draw_field(area, 0, 2, width, UI_CUT_END, UI_STYLE_LABEL, text);
+}
+
+void ui_tensor__rule(const struct ui_area *area, const char *text)
+{
+    int end = ui_tensor__title(area, text) + 1;
+    ui_draw_hline(area, 0, end, area->cols - end, UI_STYLE_BORDER);
 }
 
 void ui_tensor__column(const struct ui_area *area, int col, int width, const char *text)
 {
-    int blank = col + width - (int)strlen(text) - 1;
-    ui_draw_printf(area, 0, blank, UI_STYLE_LABEL, " %s", text);
+    ui_draw_text(area, 0, col + width - (int)strlen(text), UI_STYLE_DIM, text);
 }
 
 static const struct odb_stats *parts_stats(const struct ui_tensor *v, enum ui_side side)
@@ -91,7 +94,7 @@ static void parts_stats_title(const struct ui_tensor *v, enum ui_part_id id,
                               const struct ui_area *area)
 {
     int col = PARTS_LABEL;
-    ui_tensor__rule(area, "statistics");
+    ui_tensor__title(area, "statistics");
     for (int side = 0; v->seen && side < UI_SIDES; side++)
         if (parts_stats(v, (enum ui_side)side)) {
             ui_tensor__column(area, col, PARTS_REAL, ui_side_name((enum ui_side)side));
@@ -232,14 +235,58 @@ static double parts_share(const size_t *bins, const size_t *other, size_t n, siz
     return (double)parts_bin(bins, n, i) / (double)most;
 }
 
+/* One line for those that are equal comes before the bins. */
+static size_t parts_decades_lines(const struct ui_tensor *v, enum ui_part_id id)
+{
+    if (!v->seen || !v->seen->comparable || !v->seen->ref_numeric ||
+        !(v->seen->diff_hi > v->seen->diff_lo))
+        return 0;
+    return 1 + parts_bins(v);
+}
+
+static int parts_decades_width(const struct ui_tensor *v)
+{
+    return 28;
+}
+
+static void parts_decades_title(const struct ui_tensor *v, enum ui_part_id id,
+                                const struct ui_area *area)
+{
+    ui_tensor__title(area, "|difference|");
+    ui_tensor__column(area, area->cols - 10, 9, "count");
+}
+
+static void parts_decades_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                               const struct ui_area *area)
+{
+    const struct odb_inspection *seen = v->seen;
+    size_t n = parts_bins(v), count = seen->diff_zero;
+    double limit = ui_tensor__limit(v, NAN), edge = 0, most = 1;
+    enum ui_style style = UI_STYLE_GOOD;
+    char text[32] = "0";
+    for (size_t i = 0; i < n; i++)
+        most = ODB_MAX(most, (double)parts_bin(seen->diff_bins, n, i));
+    most = ODB_MAX(most, (double)seen->diff_zero);
+    if (line) {
+        double at = seen->diff_lo +
+                    (seen->diff_hi - seen->diff_lo) * (double)(line - 1) / (double)n;
+        edge = pow(10, at);
+        snprintf(text, sizeof text, at == floor(at) ? "%.0e" : "%.1e", edge);
+        count = parts_bin(seen->diff_bins, n, line - 1);
+        style = limit >= 0 && edge >= limit ? UI_STYLE_BAD : UI_STYLE_NOISE;
+    }
+    ui_draw_right(area, 0, 1, 8, UI_STYLE_LABEL, text);
+    ui_draw_bar(area, 0, 10, area->cols - 21, (double)count / most, style);
+    snprintf(text, sizeof text, "%zu", count);
+    ui_draw_right(area, 0, area->cols - 10, 9, count ? UI_STYLE_NUMBER : UI_STYLE_DIM, text);
+    if (count && style == UI_STYLE_BAD)
+        ui_draw_text(area, 0, area->cols - 1, style, "*");
+}
+
+/* Where all numbers are one, the statistics say so. */
 static size_t parts_values_lines(const struct ui_tensor *v, enum ui_part_id id)
 {
-    if (!parts_has_numbers(v))
-        return 0;
-    size_t sum = 0;
-    for (int i = 0; i < ODB_INSPECT_BINS; i++)
-        sum += v->seen->ref_bins[i] + v->seen->target_bins[i];
-    return sum ? parts_bins(v) : 0;
+    return parts_has_numbers(v) && v->seen->hi > v->seen->lo ? parts_bins(v) : 0;
 }
 
 static int parts_values_width(const struct ui_tensor *v)
@@ -258,10 +305,11 @@ static void parts_values_title(const struct ui_tensor *v, enum ui_part_id id,
                                const struct ui_area *area)
 {
     int bar = parts_values_bar(v, area->cols), col = PARTS_REAL + 1;
-    ui_tensor__rule(area, "values");
+    ui_tensor__title(area, "values");
     for (int side = 0; side < 2; side++)
         if (side == UI_REFERENCE ? v->seen->ref_numeric : v->seen->target_numeric) {
-            ui_draw_printf(area, 0, col, UI_STYLE_LABEL, "%s ", ui_side_name((enum ui_side)side));
+            ui_draw_field(area, 0, col, bar + 1, UI_CUT_END, UI_STYLE_DIM,
+                          ui_side_name((enum ui_side)side));
             col += bar + 1;
         }
 }
@@ -290,52 +338,6 @@ static void parts_values_draw(const struct ui_tensor *v, enum ui_part_id id, siz
     if (seen->target_numeric)
         ui_draw_bar(area, 0, col, bar, parts_share(seen->target_bins, seen->ref_bins, n, line),
                     UI_STYLE_OP);
-}
-
-/* One line for those that are equal comes before the bins. */
-static size_t parts_decades_lines(const struct ui_tensor *v, enum ui_part_id id)
-{
-    if (!v->seen || !v->seen->comparable || !v->seen->ref_numeric ||
-        !(v->seen->diff_hi > v->seen->diff_lo))
-        return 0;
-    return 1 + parts_bins(v);
-}
-
-static int parts_decades_width(const struct ui_tensor *v)
-{
-    return 36;
-}
-
-static void parts_decades_title(const struct ui_tensor *v, enum ui_part_id id,
-                                const struct ui_area *area)
-{
-    ui_tensor__rule(area, "|difference|");
-    ui_tensor__column(area, area->cols - 9, 9, "count");
-}
-
-static void parts_decades_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
-                               const struct ui_area *area)
-{
-    const struct odb_inspection *seen = v->seen;
-    size_t n = parts_bins(v), count = seen->diff_zero;
-    double limit = ui_tensor__limit(v, NAN), edge = 0, most = 1;
-    enum ui_style style = UI_STYLE_GOOD;
-    char text[32] = "0";
-    for (size_t i = 0; i < n; i++)
-        most = ODB_MAX(most, (double)parts_bin(seen->diff_bins, n, i));
-    most = ODB_MAX(most, (double)seen->diff_zero);
-    if (line) {
-        double at = seen->diff_lo +
-                    (seen->diff_hi - seen->diff_lo) * (double)(line - 1) / (double)n;
-        edge = pow(10, at);
-        snprintf(text, sizeof text, at == floor(at) ? "%.0e" : "%.1e", edge);
-        count = parts_bin(seen->diff_bins, n, line - 1);
-        style = limit >= 0 && edge >= limit ? UI_STYLE_BAD : UI_STYLE_NOISE;
-    }
-    ui_draw_right(area, 0, 1, 8, UI_STYLE_LABEL, text);
-    ui_draw_bar(area, 0, 10, area->cols - 20, (double)count / most, style);
-    snprintf(text, sizeof text, "%zu", count);
-    ui_draw_right(area, 0, area->cols - 9, 9, count ? UI_STYLE_NUMBER : UI_STYLE_DIM, text);
 }
 
 /* --- worst elements --------------------------------------------------------------------------- */
@@ -397,7 +399,7 @@ static void parts_worst_title(const struct ui_tensor *v, enum ui_part_id id,
                               const struct ui_area *area)
 {
     int col = parts_worst_label(v), width = parts_worst_numeric(v) ? PARTS_REAL : 2 * PARTS_REAL;
-    ui_tensor__rule(area, "worst");
+    ui_tensor__title(area, "worst");
     if (v->t[UI_REFERENCE]->kind != ODB_TENSOR)
         return;
     for (int side = 0; side < (parts_worst_numeric(v) ? 3 : 2); side++, col += width)
@@ -482,7 +484,7 @@ bool ui_tensor__odd_at(const struct ui_tensor *v, size_t line, size_t *at, enum 
 
 static int parts_odd_width(const struct ui_tensor *v)
 {
-    return 56;
+    return 62;
 }
 
 static void parts_odd_title(const struct ui_tensor *v, enum ui_part_id id,
@@ -512,8 +514,9 @@ static void parts_odd_draw(const struct ui_tensor *v, enum ui_part_id id, size_t
         if ((side == UI_REFERENCE ? place->ref : place->target) != ODB_ABSENT) {
             col = ui_draw_printf(area, 0, col + 2, UI_STYLE_DIM, "%s ",
                                  ui_side_name((enum ui_side)side));
-            col = ui_draw_text(area, 0, col, ui_tensor__style(v, (enum ui_side)side, place->at),
-                               ui_tensor__cell(v, (enum ui_side)side, place->at, text));
+            col = ui_draw_field(area, 0, col, PARTS_REAL, UI_CUT_END,
+                                ui_tensor__style(v, (enum ui_side)side, place->at),
+                                ui_tensor__cell(v, (enum ui_side)side, place->at, text));
         }
 }
 
@@ -541,10 +544,10 @@ const struct ui_part_kind ui_tensor__kinds[UI_PARTS] = {
     [UI_PART_STATS] = {parts_stats_lines, parts_stats_width, parts_stats_title, parts_stats_draw},
     [UI_PART_DISTANCE] = {parts_distance_lines, parts_distance_width, parts_distance_title,
                           parts_distance_draw},
-    [UI_PART_VALUES] = {parts_values_lines, parts_values_width, parts_values_title,
-                        parts_values_draw},
     [UI_PART_DECADES] = {parts_decades_lines, parts_decades_width, parts_decades_title,
                          parts_decades_draw},
+    [UI_PART_VALUES] = {parts_values_lines, parts_values_width, parts_values_title,
+                        parts_values_draw},
     [UI_PART_WORST] = {parts_worst_lines, parts_worst_width, parts_worst_title, parts_worst_draw},
     [UI_PART_ODD] = {parts_odd_lines, parts_odd_width, parts_odd_title, parts_odd_draw},
     [UI_PART_TEXT] = {parts_text_lines, NULL, parts_text_title, parts_text_draw},
