@@ -203,7 +203,9 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
     fclose(running->file);
     app_show_output(app, running);
     if (running->status == ODB_CANCELLED)
-        ui_app_say(app, UI_STYLE_WARN, "%s was stopped; what was found until then is kept",
+        ui_app_say(app, UI_STYLE_WARN,
+                   "%s was stopped; what was found until then is kept, and the same command goes "
+                   "on from there",
                    running->call.command->name);
     else if (running->status != ODB_OK)
         app_say_error(app, &running->err);

@@ -626,6 +626,9 @@ static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err
 static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisect_trace(b, err));
+    if (b->options->memo && b->options->memo->n)
+        odb_report_warn(b->report, "goes on from a search that was stopped: %zu prefixes are known",
+                        b->options->memo->n);
     ODB_TRY(odb_target_open(&b->target, b->options->target, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->target, b->options->hooks);
     enum odb_status status = bisect_plain(b, err);

@@ -9,6 +9,7 @@
 #include "compare/criterion.h"
 #include "engine/inputs.h"
 #include "engine/report.h"
+#include "engine/search.h"
 #include "model/model.h"
 
 #define ODB_STRATEGY_LIST(X)                                                                       \
@@ -69,8 +70,24 @@ struct odb_bisect_options {
     uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
+    struct odb_prefix_memo *memo; /* borrowed: what prefixes of the same search, stopped before its
+                                     end, have answered, and will; NULL: nobody remembers */
     struct odb_search_hooks hooks;
 };
+
+/* Answers of prefixes, kept for a search that goes on where it was stopped. */
+struct odb_prefix_memo {
+    struct odb_prefix_answer {
+        bool asked;
+        enum odb_answer answer;
+        enum odb_status signature;   /* of the failure that was looked for */
+    } * answers;                     /* owned; [n_nodes] */
+    struct odb_value_report *values; /* owned; [n_values] as judged then */
+    size_t n;                        /* answers that are known */
+};
+
+struct odb_prefix_memo *odb_prefix_memo_new(const struct odb_model *model);
+void odb_prefix_memo_free(struct odb_prefix_memo *memo); /* NULL is fine */
 
 /* How a search makes its trace. */
 enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,

@@ -111,11 +111,61 @@ static void hunt_note_failure(struct bisection *b, const int *values, size_t n, 
     }
 }
 
-/* The prefix that ends in a node's outputs: good, bad or untestable. */
-static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer,
-                                struct odb_error *err)
+/* --- what was asked before -------------------------------------------------------------------- */
+
+struct odb_prefix_memo *odb_prefix_memo_new(const struct odb_model *model)
 {
-    struct hunt *h = payload;
+    struct odb_prefix_memo *memo = odb_new(struct odb_prefix_memo);
+    memo->answers = odb_new_n(struct odb_prefix_answer, model->graph->n_nodes + 1);
+    memo->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
+    return memo;
+}
+
+void odb_prefix_memo_free(struct odb_prefix_memo *memo)
+{
+    if (!memo)
+        return;
+    free(memo->answers);
+    free(memo->values);
+    free(memo);
+}
+
+/* True where the same question was answered in the search that this one goes on with. */
+static bool hunt_recall(struct hunt *h, int node, enum odb_answer *answer)
+{
+    struct bisection *b = h->b;
+    const struct odb_prefix_memo *memo = b->options->memo;
+    const struct odb_node *n = &b->graph->nodes[node];
+    if (!memo || !memo->answers[node].asked || memo->answers[node].signature != h->signature)
+        return false;
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] < 0 || memo->values[n->out[o]].verdict == ODB_VERDICT_UNTESTED)
+            continue;
+        b->report->values[n->out[o]] = memo->values[n->out[o]];
+        bisection_value(b, n->out[o]);
+    }
+    *answer = memo->answers[node].answer;
+    return true;
+}
+
+static void hunt_remember(struct hunt *h, int node, enum odb_answer answer)
+{
+    struct bisection *b = h->b;
+    struct odb_prefix_memo *memo = b->options->memo;
+    const struct odb_node *n = &b->graph->nodes[node];
+    if (!memo)
+        return;
+    memo->n += !memo->answers[node].asked;
+    memo->answers[node] = (struct odb_prefix_answer){true, answer, h->signature};
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            memo->values[n->out[o]] = b->report->values[n->out[o]];
+}
+
+/* The prefix that ends in a node's outputs: good, bad or untestable. */
+static enum odb_status hunt_probe(struct hunt *h, int node, enum odb_answer *answer,
+                                  struct odb_error *err)
+{
     struct bisection *b = h->b;
     int n_out = b->graph->nodes[node].n_out;
     int *list = odb_new_n(int, n_out);
@@ -152,6 +202,18 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     odb_probe_drop(&probe);
     free(outputs);
     free(list);
+    return status;
+}
+
+static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer,
+                                struct odb_error *err)
+{
+    struct hunt *h = payload;
+    if (hunt_recall(h, node, answer))
+        return ODB_OK;
+    enum odb_status status = hunt_probe(h, node, answer, err);
+    if (status == ODB_OK)
+        hunt_remember(h, node, *answer);
     return status;
 }
 

@@ -91,6 +91,14 @@ static void session_drop_trace(struct odb_session *session)
     session->trace_key = NULL;
 }
 
+static void session_drop_memo(struct odb_session *session)
+{
+    odb_prefix_memo_free(session->memo);
+    free(session->memo_key);
+    session->memo = NULL;
+    session->memo_key = NULL;
+}
+
 void odb_session_close(struct odb_session *session)
 {
     if (!session)
@@ -98,6 +106,7 @@ void odb_session_close(struct odb_session *session)
     session_close_walk(session);
     session_drop_verdicts(session);
     session_drop_trace(session);
+    session_drop_memo(session);
     odb_feeds_free(session->feeds);
     odb_store_close(session->store);
     odb_cpu_free(session->cpu);
@@ -198,6 +207,7 @@ void odb_session_forget(struct odb_session *session)
 void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 {
     session_close_walk(session);
+    session_drop_memo(session);
     odb_session_lock(session);
     if (session->feeds || !feeds) /* what a file remembers was found with the first ones */
         session_drop_verdicts(session);
@@ -208,14 +218,20 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
     odb_session_wake(session);
 }
 
+/* What the reference's values depend on, but for the inputs. Owned by the caller. */
+static char *session_key(const struct odb_bisect_options *options)
+{
+    return odb_xasprintf("%s|%s|%s|%llu", options->reference,
+                         options->golden ? options->golden : "cpu:f64",
+                         options->expect ? options->expect : "", (unsigned long long)options->seed);
+}
+
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
                                   const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_trace_options how;
     struct odb_trace *trace;
-    char *key = odb_xasprintf(
-        "%s|%s|%s|%llu", options->reference, options->golden ? options->golden : "cpu:f64",
-        options->expect ? options->expect : "", (unsigned long long)options->seed);
+    char *key = session_key(options);
     enum odb_status status = ODB_OK;
     if (session->trace && !strcmp(session->trace_key, key)) {
         *out = session->trace;
@@ -239,10 +255,31 @@ out:
 
 /* --- a search --------------------------------------------------------------------------------- */
 
+/* What an equal search learnt before it was stopped, else an empty memory. */
+static struct odb_prefix_memo *session_recall(struct odb_session *session,
+                                              const struct odb_bisect_options *options)
+{
+    char text[160];
+    char *key = session_key(options);
+    char *whole = odb_xasprintf("%s|%s|%s|%d", key, options->target,
+                                odb_criterion_text(&options->tolerance, text, sizeof text),
+                                (int)options->strategy);
+    free(key);
+    if (session->memo && strcmp(session->memo_key, whole))
+        session_drop_memo(session);
+    if (!session->memo) {
+        session->memo = odb_prefix_memo_new(session->model);
+        session->memo_key = odb_xstrdup(whole);
+    }
+    free(whole);
+    return session->memo;
+}
+
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
-                                  const struct odb_bisect_options *options, struct odb_error *err)
+                                  struct odb_bisect_options *options, struct odb_error *err)
 {
     session_close_walk(session);
+    options->memo = session_recall(session, options);
     odb_session_lock(session);
     session_drop_verdicts(session);
     session->progress = (struct odb_progress){.began = odb_clock()};
@@ -269,6 +306,8 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     session->generation++;
     odb_session_unlock(session);
     odb_session_wake(session);
+    if (report->complete)
+        session_drop_memo(session);
     return session->store ? odb_store_put(session->store, report, err) : ODB_OK;
 }
 

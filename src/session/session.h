@@ -40,20 +40,22 @@ struct odb_session {
     struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
 
     pthread_mutex_t lock;
-    struct odb_feeds *feeds;          /* owned [lock]; NULL: not made yet */
-    struct odb_trace *trace;          /* owned [lock]; NULL: the reference has not run */
-    char *trace_key;                  /* owned: the options that trace was made with */
-    struct odb_value_report *values;  /* owned [lock]; [n_values] */
-    struct odb_tensor **given;        /* owned refs [lock]; [n_values]: the target's */
-    struct odb_report *report;        /* owned [lock]; of the newest search; NULL: none */
+    struct odb_feeds *feeds;         /* owned [lock]; NULL: not made yet */
+    struct odb_trace *trace;         /* owned [lock]; NULL: the reference has not run */
+    char *trace_key;                 /* owned: the options that trace was made with */
+    struct odb_value_report *values; /* owned [lock]; [n_values] */
+    struct odb_tensor **given;       /* owned refs [lock]; [n_values]: the target's */
+    struct odb_report *report;       /* owned [lock]; of the newest search; NULL: none */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
-    ODB_VEC(struct odb_probe_log) log;  /* [lock] */
-    struct odb_progress progress;     /* [lock] */
-    bool *breaks;                     /* owned [lock]; [n_nodes] */
-    struct odb_walk *walk;            /* owned; NULL: not walking */
-    char *walk_key;                   /* owned: the options that the walk was opened with */
-    int at;                           /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
-    unsigned long generation;         /* [lock] grows with every change of values or report */
+    ODB_VEC(struct odb_probe_log) log; /* [lock] */
+    struct odb_progress progress;      /* [lock] */
+    bool *breaks;                      /* owned [lock]; [n_nodes] */
+    struct odb_prefix_memo *memo;      /* owned: of a search that was stopped; NULL: none */
+    char *memo_key;                    /* owned: the options that it was made with */
+    struct odb_walk *walk;             /* owned; NULL: not walking */
+    char *walk_key;                    /* owned: the options that the walk was opened with */
+    int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
+    unsigned long generation;          /* [lock] grows with every change of values or report */
 
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;
@@ -76,16 +78,18 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
 
 /* What was found is of no use any more: another target. */
 void odb_session_forget(struct odb_session *session);
-/* Other inputs (NULL: to be made when needed): whatever was computed from the old ones goes as well. */
+/* Other inputs (NULL: to be made when needed): whatever was computed from the old ones goes as
+ * well. */
 void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds);
 /* The reference's values for these options, kept for the next time. Borrowed. Needs feeds. */
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
 
-/* A search begins: the old verdicts and the old log go, the store gets a row. */
+/* A search begins: the old verdicts and the old log go, the store gets a row. options->memo is
+ * what an equal search that was stopped had learnt. */
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
-                                  const struct odb_bisect_options *options,
+                                  struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
 /* It has ended: its report, verdicts and values are kept, on disk as well. */
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,

@@ -357,9 +357,45 @@ static void test_bisect__every_long_phase_can_be_cancelled(void **state)
     }
 }
 
+static void prefix_event(void *payload, const struct odb_search_event *event)
+{
+    if (event->what == ODB_EVENT_PROBE_BEGIN && !strncmp(event->text, "prefix", 6))
+        ++*(int *)payload;
+}
+
+static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
+{
+    struct stopper stopper = {.phase = "verify"};
+    struct odb_error err = ODB_ERROR_INIT;
+    struct search s = {.model = models_take(search_chain())};
+    int prefixes = 0;
+    s.feed = (struct odb_feed){.value = models_value(s.model, "x"), .tensor = search_ramp()};
+    s.feeds = (struct odb_feeds){&s.feed, 1, NULL};
+    struct odb_prefix_memo *memo = odb_prefix_memo_new(s.model);
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target = "fault:scale,node=n1,amount=1e-2@cpu",
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .strategy = ODB_STRATEGY_PREFIX,
+                                         .memo = memo,
+                                         .hooks = {stopper_event, stopper_cancelled, &stopper}};
+    help_find_serve();
+    assert_int_equal(odb_bisect(&s.report, s.model, &s.feeds, &options, &err), ODB_CANCELLED);
+    assert_int_equal(memo->n, 2);
+    odb_report_free(s.report);
+    options.hooks = (struct odb_search_hooks){prefix_event, NULL, &prefixes};
+    MODELS_OK(odb_bisect(&s.report, s.model, &s.feeds, &options, &why));
+    assert_int_equal(prefixes, 0);
+    assert_int_equal(search_only(&s)->node, 1);
+    assert_true(search_only(&s)->verified);
+    assert_int_equal(s.report->values[models_value(s.model, "h")].verdict, ODB_VERDICT_PASS);
+    odb_prefix_memo_free(memo);
+    search_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bisect__a_stopped_search_goes_on_where_it_was),
         cmocka_unit_test(test_bisect__rounding_beside_an_exact_zero_is_no_fault),
         cmocka_unit_test(test_bisect__random_draws_are_fed),
         cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
