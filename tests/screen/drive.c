@@ -27,8 +27,9 @@ enum {
     DRIVE_DEPTH = 8, /* of scripts that read scripts */
 };
 
-/* A lone Esc is told from the start of a sequence by the silence after it. */
-static const double ESC_PAUSE = 0.06;
+/* A lone Esc is told from the start of a sequence by the silence after it: which must last until
+ * the program, however slow, has seen it; or for long where it never rests. */
+static const double ESC_PAUSE = 0.06, ESC_LONGEST = 0.5;
 
 struct command {
     const char *name;
@@ -161,11 +162,21 @@ bool drive_flush(struct drive *d)
     return drive_fail(d, "the program does not read what is typed");
 }
 
-/* The row that `row` means, -1 being the last; any row where `any`. */
+/* A row that is named from the top, or with a negative number from the bottom. */
+static bool drive_row(struct drive *d, const char *word, int *out)
+{
+    double row;
+    if (!drive_number(word, &row) || row >= d->term.rows || row < -d->term.rows)
+        return false;
+    *out = (int)row + (row < 0 ? d->term.rows : 0);
+    return true;
+}
+
+/* In this row; in any where `any`. */
 static bool drive_shows(struct drive *d, const char *text, int row, bool any)
 {
     if (!any)
-        return strstr(term_row(&d->term, row < 0 ? row + d->term.rows : row), text);
+        return strstr(term_row(&d->term, row), text);
     for (row = 0; row < d->term.rows; row++)
         if (strstr(term_row(&d->term, row), text))
             return true;
@@ -211,21 +222,22 @@ static bool drive_wait_gone(struct drive *d, char *arg)
 
 static bool drive_wait_row(struct drive *d, char *arg)
 {
-    double row, seconds;
-    if (!drive_number(drive_word(&arg), &row) || row >= d->term.rows || row < -d->term.rows)
+    double seconds;
+    int row;
+    if (!drive_row(d, drive_word(&arg), &row))
         return drive_fail(d, "which row?");
     const char *text = drive_text_and_limit(d, arg + strspn(arg, " \t"), &seconds);
-    return drive_await(d, text, (int)row, false, false, seconds);
+    return drive_await(d, text, row, false, false, seconds);
 }
 
 static bool drive_settle(struct drive *d, char *arg)
 {
-    double ms = 150;
+    double ms = 60;
     if (*arg && !drive_number(arg, &ms))
         return drive_fail(d, "how many milliseconds?");
-    if (term_settle(&d->term, ms * 1e-3, term_now() + d->limit))
+    if (term_rest(&d->term, ms * 1e-3, term_now() + d->limit))
         return true;
-    return drive_fail(d, "the program was never silent for %g ms in %g s", ms, d->limit);
+    return drive_fail(d, "the program was never idle for %g ms in %g s", ms, d->limit);
 }
 
 static bool drive_sleep(struct drive *d, char *arg)
@@ -316,8 +328,7 @@ static bool drive_keys(struct drive *d, char *arg)
         if (esc) {
             if (!drive_flush(d))
                 return false;
-            for (double until = term_now() + ESC_PAUSE; term_now() < until;)
-                term_pump(&d->term, until);
+            term_rest(&d->term, ESC_PAUSE, term_now() + ESC_LONGEST);
         }
     }
     return drive_flush(d);
@@ -403,6 +414,16 @@ static bool drive_dump(struct drive *d, char *arg)
     return drive_show(d, arg, show_text);
 }
 
+static bool drive_rows(struct drive *d, char *arg)
+{
+    int row, last;
+    if (!drive_row(d, drive_word(&arg), &row) || !drive_row(d, drive_word(&arg), &last))
+        return drive_fail(d, "from which row to which?");
+    for (; row <= last; row++)
+        puts(term_row(&d->term, row));
+    return true;
+}
+
 static bool drive_dump_attrs(struct drive *d, char *arg)
 {
     return drive_show(d, arg, show_attrs);
@@ -469,9 +490,10 @@ static const struct command COMMANDS[] = {
     {"wait", drive_wait, true, "TEXT [SECONDS]: until the screen shows it"},
     {"wait-gone", drive_wait_gone, true, "TEXT [SECONDS]"},
     {"wait-row", drive_wait_row, true, "ROW TEXT [SECONDS]"},
-    {"settle", drive_settle, true, "[MS]: until there is no output for that long"},
+    {"settle", drive_settle, true, "[MS]: until it neither writes nor works for that long"},
     {"sleep", drive_sleep, true, "MS"},
     {"dump", drive_dump, true, "[FILE]: the screen as text"},
+    {"rows", drive_rows, true, "FIRST LAST: these rows as text"},
     {"dump-attrs", drive_dump_attrs, true, "[FILE]: the screen, its attributes and colours"},
     {"svg", drive_svg, true, "FILE: a picture of the screen"},
     {"cursor", drive_cursor, true, ": where it is"},

@@ -64,6 +64,8 @@ bool term_pump(struct term *t, double until);
 
 /* Pumps until no output came for `silence` seconds; false if there is none before `until`. */
 bool term_settle(struct term *t, double silence, double until);
+/* The same, and meanwhile nothing of the program and of its children ran or wanted to. */
+bool term_rest(struct term *t, double silence, double until);
 
 /* Pumps until all that was sent is written; false if the program does not take it in time. */
 bool term_flush(struct term *t, double until);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Silence alone does not say that a program is done: on a busy machine it may be waiting for its
+ * turn. So here is what every thread of the program and of its children is doing.
+ */
+#include "term.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    IDLE_DEPTH = 8, /* of children of children */
+    IDLE_MS = 10,   /* between two looks */
+};
+
+static bool idle_read(char *text, size_t room, int pid, const char *thread, const char *name)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/%s", pid, thread, name);
+    FILE *from = fopen(path, "re");
+    size_t n = from ? fread(text, 1, room - 1, from) : 0;
+    text[n] = '\0';
+    if (from)
+        fclose(from);
+    return n > 0;
+}
+
+static bool idle_process(int pid, int depth)
+{
+    char path[48], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *threads = opendir(path);
+    bool idle = true;
+    for (struct dirent *thread; threads && idle && (thread = readdir(threads));) {
+        if (*thread->d_name == '.')
+            continue;
+        if (idle_read(text, sizeof text, pid, thread->d_name, "stat")) {
+            const char *state = strrchr(text, ')'); /* behind the program's name */
+            idle = !state || !strchr("RD", state[2]);
+        }
+        if (depth > 0 && idle_read(text, sizeof text, pid, thread->d_name, "children"))
+            for (char *at = text; idle && *at; at += strspn(at, " "))
+                idle = idle_process((int)strtol(at, &at, 10), depth - 1);
+    }
+    if (threads)
+        closedir(threads);
+    return idle;
+}
+
+bool term_rest(struct term *t, double silence, double until)
+{
+    for (double from = term_now(); !t->closed;) {
+        if (!idle_process(t->program, IDLE_DEPTH))
+            from = term_now();
+        double now = term_now(), quiet = (t->heard > from ? t->heard : from) + silence;
+        if (now >= quiet)
+            return true;
+        if (now >= until)
+            return false;
+        double next = now + IDLE_MS * 1e-3;
+        term_pump(t, next < quiet ? next : quiet);
+    }
+    return true;
+}
