@@ -83,7 +83,10 @@ static void report_head(struct report_view *v, const struct odb_report *report)
 static void report_cost(struct report_view *v, const struct odb_report *report)
 {
     const struct ui_app *app = v->text.view.app;
+    const char *hint = odb_report_hint(report);
     struct odb_buf line = ODB_BUF_INIT;
+    if (hint)
+        report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, hint);
     for (size_t i = 0; i < report->warnings.n; i++) {
         odb_buf_clear(&line);
         odb_buf_printf(&line, "warning: %s", report->warnings.items[i]);

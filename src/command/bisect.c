@@ -105,10 +105,9 @@ static void bisect_put_culprits(const struct odb_report *report, struct odb_buf 
         bisect_put_short(report->model->graph, &report->culprits.items[i], out);
     if (n > BISECT_SHORT)
         odb_buf_printf(out, "    and %zu more, which --json holds\n", n - BISECT_SHORT);
-    if (n > BISECT_SHORT && n > report->model->graph->n_nodes / 3 && !report->expect)
-        odb_buf_puts(out, "\nhint: so many nodes are off alike when the target computes in a "
-                          "narrower type;\nif it is meant to, judge it with --expect f16, bf16 "
-                          "or tf32\n");
+    const char *hint = odb_report_hint(report);
+    if (hint)
+        odb_buf_printf(out, "\nhint: %s\n", hint);
 }
 
 static void bisect_put_headline(const struct odb_report *report, struct odb_buf *out)

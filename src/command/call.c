@@ -69,6 +69,15 @@ static void call_warn_lines(struct odb_command_call *call, const char *lines)
     }
 }
 
+/* At a console there is no command line to add an option to, but one to type. */
+static enum odb_status call_feeds_remedy(const struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_error first = *err;
+    if (call->console && !strncmp(first.remedy, "add --", 6))
+        return odb_error_remedy(err, "type `:bisect %.400s`", first.remedy + 4);
+    return err->code;
+}
+
 enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
                                 struct odb_error *err)
 {
@@ -85,7 +94,7 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
     free((void *)options.inputs);
     free((void *)options.dims);
     if (status != ODB_OK)
-        return status;
+        return call_feeds_remedy(call, err);
     call_warn_lines(call, feeds->warnings);
     odb_session_feed_take(call->session, feeds);
     *out = feeds;

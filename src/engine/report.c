@@ -17,6 +17,17 @@ const char *odb_diagnosis_name(enum odb_diagnosis kind)
     return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
 }
 
+#define REPORT_MANY 20 /* culprits are no single fault any more */
+
+const char *odb_report_hint(const struct odb_report *report)
+{
+    size_t n = report->culprits.n;
+    if (n <= REPORT_MANY || n <= report->model->graph->n_nodes / 3 || report->expect)
+        return NULL;
+    return "so many nodes are off alike when the target computes in a narrower type;\nif it is meant "
+           "to, judge it with --expect f16, bf16 or tf32";
+}
+
 struct odb_report *odb_report_new(const struct odb_model *model)
 {
     struct odb_report *report = odb_new(struct odb_report);

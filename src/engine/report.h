@@ -101,6 +101,9 @@ struct odb_report *odb_report_new(const struct odb_model *model);
 void odb_report_free(struct odb_report *report);
 void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 
+/* What to try next, in words; NULL: nothing in particular. */
+const char *odb_report_hint(const struct odb_report *report);
+
 /* The JSON of interfaces.md. */
 void odb_report_json(const struct odb_report *report, struct odb_buf *out);
 
