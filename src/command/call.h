@@ -12,8 +12,9 @@
 /* The rows' functions. */
 #define ODB_COMMAND_LIST(X)                                                                        \
     X(bisect)                                                                                      \
-    X(break) X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export) X(extract)  \
-        X(help) X(info) X(node) X(nodes) X(print) X(run) X(screen) X(set) X(step) X(tensor) X(tol)
+    X(break)                                                                                       \
+    X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export) X(extract) X(help)   \
+        X(info) X(node) X(nodes) X(print) X(run) X(screen) X(set) X(step) X(tensor) X(tol)
 #define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
 ODB_COMMAND_LIST(ODB_COMMAND_DECLARE)
@@ -69,8 +70,8 @@ const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t si
 enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;
 
-/* Walks the target on by so many nodes (0: to the next breakpoint or the end), from the beginning if
- * asked, and says where it stands. */
+/* Walks the target on by so many nodes (0: to the next breakpoint or the end), from the beginning
+ * if asked, and says where it stands. */
 enum odb_status odb_call__walk(struct odb_command_call *call, int64_t nodes, bool restart,
                                struct odb_error *err) ODB_MUST_USE;
 /* "#12 conv1 (Conv)", shown safely. */

@@ -31,8 +31,8 @@ enum odb_arg_type {
     ODB_ARG_INT,       /* range in the row */
     ODB_ARG_ENUM,      /* choices in the row */
     ODB_ARG_COMMAND,
-    ODB_ARG_OPTION,    /* the name of an option that a console keeps */
-    ODB_ARG_SETTING,   /* a value for the option named before */
+    ODB_ARG_OPTION,  /* the name of an option that a console keeps */
+    ODB_ARG_SETTING, /* a value for the option named before */
     ODB_ARG_TEXT
 };
 
@@ -72,10 +72,10 @@ typedef enum odb_status (*odb_command_fn)(struct odb_command_call *call, struct 
 typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char *const *commands,
                                          size_t n_commands, struct odb_error *err);
 
-#define ODB_COMMAND_LONG 1u   /* may take long: shows progress, can be cancelled */
-#define ODB_COMMAND_WRITES 2u /* makes files */
-#define ODB_COMMAND_SHELL 4u  /* on the shell's command line */
-#define ODB_COMMAND_PROMPT 8u /* at the prompt of the screen, where MODEL is left out */
+#define ODB_COMMAND_LONG 1u     /* may take long: shows progress, can be cancelled */
+#define ODB_COMMAND_WRITES 2u   /* makes files */
+#define ODB_COMMAND_SHELL 4u    /* on the shell's command line */
+#define ODB_COMMAND_PROMPT 8u   /* at the prompt of the screen, where MODEL is left out */
 #define ODB_COMMAND_ANYTIME 16u /* also while another command works */
 #define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
 
@@ -132,7 +132,7 @@ struct odb_console {
 struct odb_command_call {
     const struct odb_command *command;
     struct odb_console *console; /* borrowed; NULL: a command of the shell */
-    const char **args; /* owned array, borrowed words; as many as the row allows */
+    const char **args;           /* owned array, borrowed words; as many as the row allows */
     size_t n_args;
     ODB_VEC(struct odb_call_option {
         enum odb_option_id id;
@@ -142,11 +142,11 @@ struct odb_command_call {
     struct odb_session *session;   /* borrowed from the console, else owned; where the first
                                       argument is a model */
     const struct odb_model *model; /* borrowed: session */
-    FILE *out, *log;         /* borrowed: results; progress and warnings */
-    int width;               /* of the terminal that out is; 0: no terminal */
-    int write_error;         /* errno of the first write to out that failed; 0: none */
-    bool progress;           /* log is a terminal */
-    bool found;              /* set by the command: a divergence, a failed check: exit status 1 */
+    FILE *out, *log;               /* borrowed: results; progress and warnings */
+    int width;                     /* of the terminal that out is; 0: no terminal */
+    int write_error;               /* errno of the first write to out that failed; 0: none */
+    bool progress;                 /* log is a terminal */
+    bool found;                /* set by the command: a divergence, a failed check: exit status 1 */
     odb_screen_fn open_screen; /* for `debug`; NULL: none */
 };
 
@@ -187,11 +187,11 @@ void odb_words_quote(struct odb_buf *out, const char *word);
 
 /* What one key at the prompt could become. */
 struct odb_completion {
-    size_t from;              /* byte of the line where the word begins that is completed */
-    ODB_VEC(char *) words;    /* owned, quoted as needed; sorted as they should be shown */
-    char *common;             /* owned: what the word becomes without a choice, quoted so that it can
-                                 go on; NULL: it stays as it is */
-    bool partial;             /* a word is not whole when it is taken: a folder, "key=" */
+    size_t from;           /* byte of the line where the word begins that is completed */
+    ODB_VEC(char *) words; /* owned, quoted as needed; sorted as they should be shown */
+    char *common;          /* owned: what the word becomes without a choice, quoted so that it can
+                              go on; NULL: it stays as it is */
+    bool partial;          /* a word is not whole when it is taken: a folder, "key=" */
 };
 /* Candidates for the word at byte `at` of a line, by the types of the row's arguments: commands,
  * options, nodes, values, executors, files, choices. */

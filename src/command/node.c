@@ -160,7 +160,8 @@ static void node_put_head(const struct odb_node *node, const struct odb_op *op, 
 }
 
 static void node_text(const struct odb_graph *graph, const struct odb_node *node,
-                      const struct odb_cpu *cpu, const struct odb_session *session, struct odb_buf *out)
+                      const struct odb_cpu *cpu, const struct odb_session *session,
+                      struct odb_buf *out)
 {
     const struct odb_op *op = odb_cpu_op(cpu, node->index);
     node_put_head(node, op, odb_cpu_unsupported(cpu, node->index), out);

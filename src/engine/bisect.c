@@ -86,7 +86,8 @@ enum odb_diagnosis bisection_kind(enum odb_verdict verdict)
                                             : ODB_KIND_INTRODUCED;
 }
 
-/* Nodes whose error can show at an output that is off: worked out once, for culprits may be many. */
+/* Nodes whose error can show at an output that is off: worked out once, for culprits may be many.
+ */
 static const bool *bisect_reaching(struct bisection *b)
 {
     if (b->reaching)

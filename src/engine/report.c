@@ -24,7 +24,8 @@ const char *odb_report_hint(const struct odb_report *report)
     size_t n = report->culprits.n;
     if (n <= REPORT_MANY || n <= report->model->graph->n_nodes / 3 || report->expect)
         return NULL;
-    return "so many nodes are off alike when the target computes in a narrower type;\nif it is meant "
+    return "so many nodes are off alike when the target computes in a narrower type;\nif it is "
+           "meant "
            "to, judge it with --expect f16, bf16 or tf32";
 }
 
