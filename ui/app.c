@@ -182,19 +182,20 @@ static void app_follow(struct ui_app *app, const struct ui_running *running)
         ui_app_jump(app, report->culprits.items[0].node);
 }
 
-/* A line goes below, more than that into a view of its own. */
+/* A line goes below, more than that into a view of its own; but a search shows what it found. */
 static void app_show_output(struct ui_app *app, const struct ui_running *running)
 {
     const char *text = running->out ? running->out : "";
     size_t first = strcspn(text, "\n");
     bool more = text[first] && text[first + 1];
+    bool reports = running->generation != app->session->generation;
     if (*text)
         ui_output_show(app->views[UI_VIEW_OUTPUT], running->line, text);
-    if (*text && running->status == ODB_OK)
-        ui_app_say(app, running->call.found ? UI_STYLE_WARN : UI_STYLE_MESSAGE, "%.*s", (int)first,
-                   text);
-    bool reports = running->generation != app->session->generation;
-    if (more && running->status == ODB_OK && !reports)
+    if (!*text || running->status != ODB_OK)
+        return;
+    ui_app_say(app, running->call.found ? UI_STYLE_WARN : UI_STYLE_MESSAGE, "%.*s",
+               more && !reports ? 0 : (int)first, text);
+    if (more && !reports)
         ui_app_open(app, UI_VIEW_OUTPUT);
 }
 
@@ -305,6 +306,7 @@ static void app_asked(struct ui_app *app, bool given)
             app->search = odb_xstrdup(text);
         } else if (!given) {
             ui_list_select(ui_app_view(app), app->search_origin);
+            ui_app_say(app, UI_STYLE_MESSAGE, "%s", "");
         }
         break;
     case UI_ASK_FILTER:

@@ -18,6 +18,11 @@ static void help_line(struct help_view *v, enum ui_style style, int indent, cons
     ui_text_add(&v->text, v->cols, style, indent, ODB_NO_NODE, ODB_NO_VALUE, text);
 }
 
+static void help_columns(struct help_view *v, enum ui_style style, int hang, const char *text)
+{
+    ui_text_add_hanging(&v->text, v->cols, style, 2, hang, ODB_NO_NODE, text);
+}
+
 /* Keys of one view that give the same command stand in one line. */
 static void help_binding(struct help_view *v, const struct ui_keymap *keymap, size_t at)
 {
@@ -39,7 +44,7 @@ static void help_binding(struct help_view *v, const struct ui_keymap *keymap, si
     free(word);
     odb_buf_printf(&line, "%-16s %-24s %s", odb_buf_text(&keys), first->command,
                    known ? command->help : "");
-    help_line(v, UI_STYLE_NORMAL, 2, odb_buf_text(&line));
+    help_columns(v, UI_STYLE_NORMAL, 16 + 1 + 24 + 1, odb_buf_text(&line));
 out:
     odb_buf_dispose(&keys);
     odb_buf_dispose(&line);
@@ -79,7 +84,7 @@ static void help_marks(struct help_view *v)
                                    i < 0 ? "culprit" : odb_verdict_name(report.verdict),
                                    i < 0 ? "made an error of its own: the place to look at"
                                          : odb_verdict_help(report.verdict));
-        help_line(v, ui_mark_style(&report, i < 0), 2, line);
+        help_columns(v, ui_mark_style(&report, i < 0), 2 + 1 + 12 + 1, line);
         free(line);
     }
     help_line(v, UI_STYLE_NORMAL, 2,
@@ -97,7 +102,7 @@ static void help_commands(struct help_view *v)
         if (!(rows[i].flags & ODB_COMMAND_PROMPT))
             continue;
         char *line = odb_xasprintf("%-20s %s", rows[i].name, rows[i].help);
-        help_line(v, UI_STYLE_NORMAL, 2, line);
+        help_columns(v, UI_STYLE_NORMAL, 20 + 1, line);
         free(line);
     }
 }

@@ -144,8 +144,12 @@ static void layout_title(const struct ui_app *app, const struct layout *layout)
 {
     struct ui_area line = ui_area_part(&layout->all, 0, 0, 1, layout->all.cols);
     struct odb_buf left = ODB_BUF_INIT, right = ODB_BUF_INIT;
-    odb_buf_printf(&left, " %s  %zu nodes  ", layout_model(app),
-                   app->session->model->graph->n_nodes);
+    const struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    odb_buf_printf(&left, " %s  ", layout_model(app));
+    if (ui_nodes_filter_text(nodes))
+        odb_buf_printf(&left, "'%s' in %zu of ", ui_nodes_filter_text(nodes),
+                       nodes->ops->rows(nodes));
+    odb_buf_printf(&left, "%zu nodes  ", app->session->model->graph->n_nodes);
     odb_buf_printf(&left, "%s vs %s  %s", odb_console_target(app->console),
                    odb_console_reference(app->console), odb_console_tolerance(app->console));
     layout_state(app, &right);
@@ -194,14 +198,16 @@ static int layout_numbers(const struct odb_value_report *report, double factor,
                    {"inherited", report->inherited_error},
                    {"gain", report->gain}};
     for (size_t i = 0; i < ODB_COUNT(numbers); i++) {
-        char text[32];
+        char text[32], times[32];
         if (!numbers[i].number.known)
             continue;
+        ui_number_text(numbers[i].number, text, sizeof text);
+        snprintf(times, sizeof times, i == 1 && factor > 0 ? " x%g" : "", factor);
+        if (col + (int)(strlen(numbers[i].name) + 1 + strlen(text) + strlen(times)) > area->cols)
+            break; /* a part of a number is another number */
         col = ui_draw_printf(area, row, col, UI_STYLE_LABEL, "%s ", numbers[i].name);
-        col = ui_draw_text(area, row, col, UI_STYLE_NUMBER,
-                           ui_number_text(numbers[i].number, text, sizeof text));
-        if (i == 1 && factor > 0)
-            col = ui_draw_printf(area, row, col, UI_STYLE_DIM, " x%g", factor);
+        col = ui_draw_text(area, row, col, UI_STYLE_NUMBER, text);
+        col = ui_draw_text(area, row, col, UI_STYLE_DIM, times);
         col = ui_draw_text(area, row, col, UI_STYLE_NORMAL, "  ");
     }
     return col;

@@ -103,9 +103,11 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
         list_move(view, list_count(call));
         return UI_DONE;
     case ODB_SCREEN_PAGE_UP:
+        view->top -= ODB_MIN(view->top, (size_t)page);
         list_move(view, -page);
         return UI_DONE;
     case ODB_SCREEN_PAGE_DOWN:
+        view->top += (size_t)page;
         list_move(view, page);
         return UI_DONE;
     case ODB_SCREEN_TOP:

@@ -47,7 +47,9 @@ static bool nodes_value_matches(const struct odb_graph *graph, const int *list, 
     return false;
 }
 
-static bool nodes_node_matches(const struct odb_session *session, int index, const char *text)
+/* readers: also by what it reads; else a name finds its node alone, and not who reads from it. */
+static bool nodes_node_matches(const struct odb_session *session, int index, const char *text,
+                               bool readers)
 {
     const struct odb_graph *graph = session->model->graph;
     const struct odb_node *node = &graph->nodes[index];
@@ -62,14 +64,14 @@ static bool nodes_node_matches(const struct odb_session *session, int index, con
         return true;
     return ui_text_matches(node->name, text) || ui_text_matches(node->op_type, text) ||
            ui_text_matches(node->domain, text) ||
-           nodes_value_matches(graph, node->in, node->n_in, text) ||
+           (readers && nodes_value_matches(graph, node->in, node->n_in, text)) ||
            nodes_value_matches(graph, node->out, node->n_out, text);
 }
 
 static bool nodes_matches(const struct ui_view *view, size_t row, const char *text)
 {
     int node = nodes_at(view, row);
-    return node != ODB_NO_NODE && nodes_node_matches(view->app->session, node, text);
+    return node != ODB_NO_NODE && nodes_node_matches(view->app->session, node, text, false);
 }
 
 static void nodes_list(struct nodes_view *v)
@@ -82,7 +84,7 @@ static void nodes_list(struct nodes_view *v)
     v->listed = odb_xrealloc(v->listed, n + 1, sizeof *v->listed);
     v->n_listed = 0;
     for (size_t i = 0; i < n; i++)
-        if (nodes_node_matches(session, (int)i, v->filter))
+        if (nodes_node_matches(session, (int)i, v->filter, true))
             v->listed[v->n_listed++] = (int)i;
     odb_session_unlock(session);
     ui_nodes_goto(&v->view, selected);

@@ -13,17 +13,34 @@ void ui_text_clear(struct ui_text_view *view)
     view->lines.n = 0;
 }
 
+static const char *text_add_one(struct ui_text_view *view, int cols, struct ui_text_line line,
+                                const char *text)
+{
+    size_t gap = 0, n = strlen(text);
+    if (cols)
+        n = ui_text_line(view->view.app->terminal, text, ODB_MAX(cols - line.indent, 1), &gap);
+    line.text = odb_xstrndup(text, n);
+    odb_push(&view->lines, line);
+    return text + n + gap;
+}
+
 void ui_text_add(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
                  int value, const char *text)
 {
+    struct ui_text_line line = {NULL, style, indent, node, value};
     do {
-        size_t gap = 0, n = strlen(text);
-        if (cols)
-            n = ui_text_line(view->view.app->terminal, text, ODB_MAX(cols - indent, 1), &gap);
-        odb_push(&view->lines,
-                 (struct ui_text_line){odb_xstrndup(text, n), style, indent, node, value});
-        text += n + gap;
+        text = text_add_one(view, cols, line, text);
     } while (*text);
+}
+
+void ui_text_add_hanging(struct ui_text_view *view, int cols, enum ui_style style, int indent,
+                         int hang, int node, const char *text)
+{
+    struct ui_text_line line = {NULL, style, indent, node, ODB_NO_VALUE};
+    text = text_add_one(view, cols, line, text);
+    line.indent += hang < (cols - indent) * 2 / 3 ? hang : 2; /* unless little room would be left */
+    while (*text)
+        text = text_add_one(view, cols, line, text);
 }
 
 size_t ui_text_rows(const struct ui_view *view)

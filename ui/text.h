@@ -26,6 +26,11 @@ void ui_text_clear(struct ui_text_view *view);
 void ui_text_add(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
                  int value, const char *text);
 
+/* The same for a line that begins with columns: what does not fit goes on below the last, which
+ * begins `hang` columns behind the indentation. */
+void ui_text_add_hanging(struct ui_text_view *view, int cols, enum ui_style style, int indent,
+                         int hang, int node, const char *text);
+
 size_t ui_text_rows(const struct ui_view *view);
 void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area);
 bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text);
