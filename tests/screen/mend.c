@@ -4,7 +4,8 @@
  * text, but ten fonts, which nobody uses: what passes here asks for the last font where the program
  * asked for dim text, and for the first where it ends that. And of several private modes in one
  * sequence, which is how the curses library turns the mouse on, it sets but the first: here each
- * gets a sequence of its own.
+ * gets a sequence of its own. And restoring a saved cursor restores its place and colours only, not
+ * whether it is shown, so that is taken from the sequences and not from the emulator.
  */
 #include "term.h"
 #include <stdlib.h>
@@ -42,6 +43,8 @@ static void mend_modes(struct term *t, char end)
         len = strcspn(from, ";");
         int n = snprintf(out, sizeof out, "\033[?%.*s%c", (int)len, from, end);
         vterm_input_write(t->vt, out, (size_t)n);
+        if (len == 2 && !strncmp(from, "25", 2))
+            t->cursor_shown = end == 'h';
         if (!from[len])
             return;
     }

@@ -43,9 +43,7 @@ static int term_on_cursor(VTermPos pos, VTermPos old, int visible, void *payload
 static int term_on_prop(VTermProp prop, VTermValue *value, void *payload)
 {
     struct term *t = payload;
-    if (prop == VTERM_PROP_CURSORVISIBLE)
-        t->cursor_shown = value->boolean;
-    else if (prop == VTERM_PROP_ALTSCREEN)
+    if (prop == VTERM_PROP_ALTSCREEN)
         t->alternate = value->boolean;
     else if (prop == VTERM_PROP_MOUSE)
         t->mouse = value->number;
@@ -76,6 +74,7 @@ void term_init(struct term *t, int cols, int rows)
     t->state = vterm_obtain_state(t->vt);
     vterm_screen_set_callbacks(t->screen, &CALLBACKS, t);
     vterm_screen_enable_altscreen(t->screen, 1);
+    t->cursor_shown = true;
     vterm_screen_reset(t->screen, 1);
 }
 
