@@ -219,8 +219,8 @@ static void tensor_stretch(struct ui_part *parts, int n, int spare)
     for (int i = 0; i < n; i++)
         bars += parts[i].id == UI_PART_VALUES || parts[i].id == UI_PART_DECADES;
     for (int i = 0, moved = 0; i < n; i++) {
-        bool last = i == n - 1, bar = parts[i].id == UI_PART_VALUES ||
-                                      parts[i].id == UI_PART_DECADES;
+        bool last = i == n - 1,
+             bar = parts[i].id == UI_PART_VALUES || parts[i].id == UI_PART_DECADES;
         int more = last ? spare - moved : bar ? spare / bars : 0;
         parts[i].col += moved;
         parts[i].width += more;
@@ -362,6 +362,22 @@ static const char *tensor_type(const struct odb_tensor *t, char *buf, size_t siz
     return buf;
 }
 
+/* The plane in view, at the right; returns the columns that are left. */
+static int tensor_draw_plane(const struct ui_tensor *v, const struct ui_area *area, int row)
+{
+    const struct odb_grid *grid = &v->grids[v->t[0] && v->grids[0].n_sides ? 0 : 1].at;
+    char plane[ODB_MAX_RANK * 24], text[ODB_MAX_RANK * 24 + 64];
+    if (!grid->t || grid->planes < 2)
+        return area->cols;
+    odb_grid_plane_text(grid, plane, sizeof plane);
+    snprintf(text, sizeof text, "%s  %zu/%zu", plane, grid->plane, grid->planes);
+    int width = (int)strlen(text);
+    if (width > area->cols / 2)
+        return area->cols;
+    ui_draw_text(area, row, area->cols - width, UI_STYLE_LABEL, text);
+    return area->cols - width - 2;
+}
+
 /* Type and shape, and where the value is from. */
 static void tensor_draw_type(const struct ui_tensor *v, const struct ui_area *area, int row)
 {
@@ -370,8 +386,9 @@ static void tensor_draw_type(const struct ui_tensor *v, const struct ui_area *ar
     const struct odb_tensor *t = v->whole[0] ? v->whole[0] : v->whole[1];
     char text[ODB_MAX_RANK * 24 + 64], label[128];
     const char *declared = value->type.known ? value->type.text : "type not known";
-    int col = ui_draw_text(area, row, 0, UI_STYLE_TYPE,
-                           t ? tensor_type(t, text, sizeof text) : declared);
+    int end = tensor_draw_plane(v, area, row);
+    int col =
+        ui_draw_text(area, row, 0, UI_STYLE_TYPE, t ? tensor_type(t, text, sizeof text) : declared);
     if (v->slice) {
         const struct odb_tensor *part = v->t[0] ? v->t[0] : v->t[1];
         col = ui_draw_printf(area, row, col, UI_STYLE_HEAD, "  %s", v->slice);
@@ -383,7 +400,7 @@ static void tensor_draw_type(const struct ui_tensor *v, const struct ui_area *ar
         const struct odb_node *node = &graph->nodes[value->producer];
         col = ui_draw_printf(area, row, col, UI_STYLE_DIM, "  of #%d ", node->index);
         col = ui_draw_text(area, row, col, UI_STYLE_OP, node->op_type);
-        ui_draw_field(area, row, col + 1, area->cols - col - 1, UI_CUT_MIDDLE, UI_STYLE_NAME,
+        ui_draw_field(area, row, col + 1, end - col - 1, UI_CUT_MIDDLE, UI_STYLE_NAME,
                       node->name_is_unique ? odb_node_label(node, label, sizeof label) : "");
     }
 }
@@ -438,6 +455,8 @@ static const char *tensor_lacks(const struct ui_tensor *v, enum ui_side side)
         const char *why = session->trace->why[value->producer];
         return why ? why : "not computed";
     }
+    if (side == UI_REFERENCE && value->producer == ODB_NO_NODE)
+        return "not made yet; `run` or `bisect` makes one, `set input` gives one";
     if (side == UI_REFERENCE)
         return "not computed yet; `run` or `bisect` computes it";
     return session->report || session->at != ODB_NO_NODE
@@ -454,15 +473,15 @@ static int tensor_draw_notes(const struct ui_tensor *v, const struct ui_area *ar
         const char *why = tensor_lacks(v, (enum ui_side)side);
         if (*why && area)
             ui_draw_text(area, row + rows,
-                         ui_draw_printf(area, row + rows, 2, UI_STYLE_LABEL, "%s: ",
-                                        ui_side_name((enum ui_side)side)),
+                         ui_draw_printf(area, row + rows, 0, UI_STYLE_LABEL,
+                                        "%s: ", ui_side_name((enum ui_side)side)),
                          UI_STYLE_UNKNOWN, why);
         rows += *why != 0;
     }
     if (a && b && (a->kind != b->kind || a->dtype != b->dtype || !odb_tensor_same_shape(a, b))) {
         char text[ODB_MAX_RANK * 24 + 64];
         if (area)
-            ui_draw_printf(area, row + rows, 2, UI_STYLE_BAD, "the target has %s",
+            ui_draw_printf(area, row + rows, 0, UI_STYLE_BAD, "the target has %s",
                            tensor_type(b, text, sizeof text));
         rows++;
     }
@@ -499,6 +518,23 @@ static void tensor_title(const struct ui_view *view, struct odb_buf *out)
         odb_buf_puts(out, graph->values[v->value].name);
     else
         odb_buf_puts(out, odb_value_key(graph, &graph->values[v->value], key, sizeof key));
+}
+
+/* Text is looked for in what is text: numbers are too many. */
+static bool tensor_matches(const struct ui_view *view, size_t row, const char *text)
+{
+    const struct ui_tensor *v = (const struct ui_tensor *)view;
+    for (int i = 0; i < v->n_parts; i++) {
+        const struct ui_part *p = &v->parts[i];
+        size_t line = row - p->row - 1;
+        if (row <= p->row || row - p->row > p->lines)
+            continue;
+        if (p->id >= UI_PART_GRID)
+            return ui_tensor__grid_matches(v, p->id, line, text);
+        if (p->id >= UI_PART_TEXT)
+            return ui_text_matches(v->texts[p->id - UI_PART_TEXT].lines.items[line], text);
+    }
+    return false;
 }
 
 static void tensor_subject(const struct ui_view *view, struct ui_subject *out)
@@ -575,6 +611,14 @@ static enum ui_answer tensor_worst(struct ui_tensor *v, int64_t rank, struct odb
     return UI_DONE;
 }
 
+/* Given again and again, `worst` goes round. */
+static int64_t tensor_next_worst(const struct ui_tensor *v)
+{
+    if (v->marked == ODB_NOWHERE || !v->seen || v->rank + 1 >= v->seen->n_worst)
+        return 0;
+    return (int64_t)v->rank + 1;
+}
+
 static enum ui_answer tensor_open_row(struct ui_tensor *v, struct odb_error *err)
 {
     for (int i = 0; i < v->n_parts; i++) {
@@ -624,8 +668,7 @@ static enum ui_answer tensor_plane(struct ui_tensor *v, int64_t by, struct odb_e
         tensor_reveal(v);
         return UI_DONE;
     }
-    odb_fail(err, ODB_E_USAGE,
-             planes > 1 ? "this is the %s plane" : "there is only one plane%s",
+    odb_fail(err, ODB_E_USAGE, planes > 1 ? "this is the %s plane" : "there is only one plane%s",
              planes > 1 ? (by < 0 ? "first" : "last") : "");
     return UI_FAILED;
 }
@@ -719,9 +762,8 @@ static enum ui_answer tensor_act(struct ui_view *view, const struct odb_command_
         return tensor_plane(v, tensor_count(call, 1), err);
     case ODB_SCREEN_SLICE:
         return tensor_slice(v, call, err);
-    case ODB_SCREEN_WORST: /* again: the next one */
-        return tensor_worst(v, tensor_count(call, v->marked == ODB_NOWHERE ? 0 : (int64_t)v->rank + 1),
-                            err);
+    case ODB_SCREEN_WORST:
+        return tensor_worst(v, tensor_count(call, tensor_next_worst(v)), err);
     case ODB_SCREEN_OPEN:
         return odb_call_arg(call, 0) ? UI_NOT_MINE : tensor_open_row(v, err);
     default:
@@ -784,6 +826,7 @@ const struct ui_view_ops ui_tensor_view = {
     .header = tensor_header,
     .rows = tensor_rows,
     .draw_row = tensor_draw_row,
+    .matches = tensor_matches,
     .subject = tensor_subject,
     .act = tensor_act,
 };

@@ -107,7 +107,8 @@ const char *ui_tensor__cell(const struct ui_tensor *v, enum ui_side side, size_t
         grid_element(v->t[side], at, buf, UI_CELL_TEXT);
     else if (grid_is_complex(ref->dtype))
         grid_complex(grid_minus(grid_part(target, at, 0), grid_part(ref, at, 0)),
-                     grid_minus(grid_part(target, at, 1), grid_part(ref, at, 1)), buf, UI_CELL_TEXT);
+                     grid_minus(grid_part(target, at, 1), grid_part(ref, at, 1)), buf,
+                     UI_CELL_TEXT);
     else if (grid_is_whole(ref->dtype) && grid_is_whole(target->dtype))
         snprintf(buf, UI_CELL_TEXT, "%.0Lf", grid_exactly(target, at) - grid_exactly(ref, at));
     else
@@ -238,8 +239,8 @@ static int grid_width(const struct ui_tensor *v, enum ui_side side)
         return 2 * GRID_REAL + 1;
     if (dtype == ODB_BOOL && side != UI_DIFFERENCE)
         return (int)strlen("False");
-    bool whole = grid_is_whole(dtype) && (side != UI_DIFFERENCE ||
-                                          grid_is_whole(v->t[UI_TARGET]->dtype));
+    bool whole =
+        grid_is_whole(dtype) && (side != UI_DIFFERENCE || grid_is_whole(v->t[UI_TARGET]->dtype));
     return whole ? grid_whole_width(v, side) : GRID_REAL;
 }
 
@@ -247,12 +248,18 @@ static void grid_choose_sides(const struct ui_tensor *v, struct ui_tensor_grid *
 {
     g->n_sides = 0;
     for (int side = 0; side < UI_SIDES; side++) {
-        bool there = side == UI_DIFFERENCE ? v->paired && grid_has_difference(v) : v->t[side] != NULL;
+        bool there =
+            side == UI_DIFFERENCE ? v->paired && grid_has_difference(v) : v->t[side] != NULL;
         bool wanted = v->mode == UI_SIDES || v->mode == side ||
                       (v->mode == UI_DIFFERENCE && v->paired && !grid_has_difference(v));
         if (only < 0 ? there && wanted : side == only)
             g->sides[g->n_sides++] = (enum ui_side)side;
     }
+}
+
+static bool grid_is_string(const struct ui_tensor *v, enum ui_side side)
+{
+    return v->t[side == UI_DIFFERENCE ? UI_REFERENCE : side]->dtype == ODB_STRING;
 }
 
 static void grid_measure(const struct ui_tensor *v, struct ui_tensor_grid *g, int cols)
@@ -267,13 +274,12 @@ static void grid_measure(const struct ui_tensor *v, struct ui_tensor_grid *g, in
     g->label = g->at.row_axis < 0 ? 0 : grid_digits(g->at.rows ? g->at.rows - 1 : 0);
     g->label = ODB_MAX(g->label, 3) + 1;
     size_t each = (size_t)ODB_MAX(cols - g->label, 0) / (size_t)g->n_sides;
-    g->beside = g->n_sides > 1 && each >= GRID_GAP &&
-                g->at.cols <= (each - GRID_GAP) / (size_t)g->cell;
+    g->beside =
+        g->n_sides > 1 && each >= GRID_GAP && g->at.cols <= (each - GRID_GAP) / (size_t)g->cell;
     g->heads = one ? g->n_sides > 1 : 1 + g->beside;
     if (g->n_sides > 1 && !g->beside)
         g->label += (int)strlen(grid_tags[0]) + 1;
-    bool string = v->t[g->sides[0] == UI_DIFFERENCE ? 0 : g->sides[0]]->dtype == ODB_STRING;
-    if (one && string)
+    if (one && grid_is_string(v, g->sides[0]))
         g->cell = ODB_MAX((cols - g->label) / (g->beside ? g->n_sides : 1) - GRID_GAP, g->cell);
 }
 
@@ -347,6 +353,16 @@ static int grid_group(const struct ui_tensor_grid *g, int i)
     return g->label + i * ((int)g->at.cols * g->cell + GRID_GAP);
 }
 
+/* Text stands at the left of its column, numbers at the right. */
+static void grid_draw_text(const struct ui_tensor *v, enum ui_side side, const struct ui_area *area,
+                           int col, int width, enum ui_style style, const char *text)
+{
+    if (grid_is_string(v, side))
+        ui_draw_field(area, 0, col, width, UI_CUT_END, style, text);
+    else
+        ui_draw_right(area, 0, col, width, style, text);
+}
+
 static void grid_draw_labels(const struct ui_tensor *v, const struct ui_tensor_grid *g, int line,
                              const struct ui_area *area)
 {
@@ -354,14 +370,14 @@ static void grid_draw_labels(const struct ui_tensor *v, const struct ui_tensor_g
     size_t left = g->beside ? 0 : (size_t)v->view.left;
     size_t room = g->beside ? g->at.cols : ui_tensor__grid_room(g, area->cols);
     for (int i = 0; i < (g->beside ? g->n_sides : 1); i++) {
+        int col = (g->beside ? grid_group(g, i) : g->label) + 1;
         if (names && (g->beside || g->n_sides == 1))
-            ui_draw_right(area, 0, grid_group(g, i), g->cell - 1, UI_STYLE_LABEL,
-                          ui_side_name(g->sides[i]));
-        for (size_t c = left; !names && c - left < room && c < g->at.cols; c++) {
+            grid_draw_text(v, g->sides[i], area, col, (int)g->at.cols * g->cell - 2, UI_STYLE_LABEL,
+                           ui_side_name(g->sides[i]));
+        for (size_t c = left; !names && c - left < room && c < g->at.cols; c++, col += g->cell) {
             char text[24];
             snprintf(text, sizeof text, "%zu", c);
-            ui_draw_right(area, 0, (g->beside ? grid_group(g, i) : g->label) +
-                          (int)(c - left) * g->cell, g->cell - 1, UI_STYLE_LABEL, text);
+            grid_draw_text(v, g->sides[i], area, col, g->cell - 2, UI_STYLE_LABEL, text);
         }
     }
 }
@@ -381,11 +397,7 @@ static void grid_draw_cell(const struct ui_tensor *v, const struct ui_tensor_gri
         style = UI_STYLE_NUMBER;
     if (marked)
         style = sign = UI_STYLE_MATCH;
-    ui_tensor__cell(v, side, at, text);
-    if (v->t[side == UI_DIFFERENCE ? UI_REFERENCE : side]->dtype == ODB_STRING)
-        ui_draw_field(area, 0, col + 1, width, UI_CUT_END, style, text);
-    else
-        ui_draw_right(area, 0, col + 1, width, style, text);
+    grid_draw_text(v, side, area, col + 1, width, style, ui_tensor__cell(v, side, at, text));
     if (pair != UI_PAIR_SAME && (side != UI_REFERENCE || g->n_sides == 1))
         ui_draw_text(area, 0, col + g->cell - 1, sign, pair == UI_PAIR_BEYOND ? "*" : "~");
 }
@@ -398,11 +410,39 @@ static void grid_draw_side(const struct ui_tensor *v, const struct ui_tensor_gri
         grid_draw_cell(v, g, side, odb_grid_cell(&g->at, row, c), area, col);
 }
 
+/* What a line of the grid shows: the row, and one side, or all of them beside one another. */
+static size_t grid_line(const struct ui_tensor_grid *g, size_t line, int *first, int *sides)
+{
+    size_t per = g->beside ? 1 : (size_t)g->n_sides;
+    line -= (size_t)g->heads;
+    *first = (int)(line % per);
+    *sides = g->beside ? g->n_sides : 1;
+    return line / per;
+}
+
+bool ui_tensor__grid_matches(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                             const char *text)
+{
+    const struct ui_tensor_grid *g = &v->grids[id - UI_PART_GRID];
+    char cell[UI_CELL_TEXT];
+    int first, sides;
+    if (!g->at.planes || line < (size_t)g->heads)
+        return false;
+    size_t row = grid_line(g, line, &first, &sides);
+    for (int i = first; i < first + sides; i++)
+        for (size_t c = 0; grid_is_string(v, g->sides[i]) && c < g->at.cols; c++)
+            if (ui_text_matches(
+                    ui_tensor__cell(v, g->sides[i], odb_grid_cell(&g->at, row, c), cell), text))
+                return true;
+    return false;
+}
+
 void ui_tensor__grid_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
                           const struct ui_area *area)
 {
     const struct ui_tensor_grid *g = &v->grids[id - UI_PART_GRID];
     size_t left = (size_t)v->view.left, room = ui_tensor__grid_room(g, area->cols);
+    int first, sides, digits = g->label - 1;
     if (!g->at.planes) {
         ui_draw_text(area, 0, 1, UI_STYLE_DIM, "no elements");
         return;
@@ -411,15 +451,15 @@ void ui_tensor__grid_draw(const struct ui_tensor *v, enum ui_part_id id, size_t 
         grid_draw_labels(v, g, (int)line, area);
         return;
     }
-    size_t per = g->beside ? 1 : (size_t)g->n_sides, row = (line -= (size_t)g->heads) / per;
-    enum ui_side side = g->sides[line % per];
-    int digits = g->label - 1 - (per > 1 ? (int)strlen(grid_tags[0]) + 1 : 0);
-    if (g->at.row_axis >= 0 && line % per == 0)
+    size_t row = grid_line(g, line, &first, &sides);
+    if (!g->beside && g->n_sides > 1) {
+        digits -= (int)strlen(grid_tags[0]) + 1;
+        ui_draw_text(area, 0, digits + 1, UI_STYLE_DIM, grid_tags[g->sides[first]]);
+    }
+    if (g->at.row_axis >= 0 && !first)
         ui_draw_printf(area, 0, 0, UI_STYLE_LABEL, "%*zu", digits, row);
-    if (per > 1)
-        ui_draw_text(area, 0, digits + 1, UI_STYLE_DIM, grid_tags[side]);
     if (!g->beside)
-        grid_draw_side(v, g, side, row, left, room, area, g->label);
-    for (int i = 0; g->beside && i < g->n_sides; i++)
+        grid_draw_side(v, g, g->sides[first], row, left, room, area, g->label);
+    for (int i = 0; g->beside && i < sides; i++)
         grid_draw_side(v, g, g->sides[i], row, 0, g->at.cols, area, grid_group(g, i));
 }

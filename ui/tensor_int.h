@@ -70,10 +70,10 @@ struct ui_tensor {
     struct ui_view view;
     int value; /* ODB_NO_VALUE: none was opened yet */
     bool stale;
-    unsigned long generation;            /* of the session when it was read last */
-    struct odb_tensor *whole[2], *t[2];  /* owned refs: all of it, what is shown; NULL: not known,
-                                            or without values */
-    char *slice;                         /* owned: what is shown of it; NULL: all */
+    unsigned long generation;           /* of the session when it was read last */
+    struct odb_tensor *whole[2], *t[2]; /* owned refs: all of it, what is shown; NULL: not known,
+                                           or without values */
+    char *slice;                        /* owned: what is shown of it; NULL: all */
     struct odb_value_report report;
     struct odb_criterion tolerance;
     double rms; /* of the reference, all of it; NaN: not known */
@@ -83,13 +83,13 @@ struct ui_tensor {
     const struct odb_inspection *seen; /* borrowed: work; NULL: not computed */
     char *failure;                     /* owned: why not; NULL: it did not fail */
 
-    int mode;                           /* enum ui_side, or UI_SIDES: all */
-    size_t rank;                        /* of the worst element that was gone to */
-    size_t marked;                      /* element; ODB_NOWHERE: none */
+    int mode;      /* enum ui_side, or UI_SIDES: all */
+    size_t rank;   /* of the worst element that was gone to */
+    size_t marked; /* element; ODB_NOWHERE: none */
     int marked_grid;
-    struct ui_tensor_grid grids[2];     /* one for both sides, or one for each */
-    bool paired;                        /* both sides have this element: one grid */
-    struct ui_tensor_text texts[2];     /* of what has no cells */
+    struct ui_tensor_grid grids[2]; /* one for both sides, or one for each */
+    bool paired;                    /* both sides have this element: one grid */
+    struct ui_tensor_text texts[2]; /* of what has no cells */
     struct ui_part parts[UI_PARTS];
     int n_parts;
     size_t rows;
@@ -151,5 +151,8 @@ void ui_tensor__grid_title(const struct ui_tensor *v, enum ui_part_id id,
                            const struct ui_area *area);
 void ui_tensor__grid_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
                           const struct ui_area *area);
+/* A string in a line of the grid, on the screen or beside it, has this text. */
+bool ui_tensor__grid_matches(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                             const char *text);
 
 #endif

@@ -165,15 +165,17 @@ static size_t parts_facts(const struct ui_tensor *v, struct parts_fact facts[PAR
     size_t n = 0;
     if (!seen || !seen->comparable || !seen->count)
         return 0;
-    if (seen->ref_numeric) {
+    if (seen->diff.count) { /* some pairs are finite */
         parts_add_real(facts, &n, "max |diff|", seen->max_abs);
         parts_add_real(facts, &n, "max rel", seen->max_rel);
         parts_add_real(facts, &n, "mean |diff|", seen->mean_abs);
         parts_add_real(facts, &n, "rmse", seen->diff.rms);
+    }
+    if (seen->diff.count && seen->metrics.count) { /* types of two classes have none of these */
         parts_add_real(facts, &n, "max/rms", seen->metrics.error);
         parts_add_real(facts, &n, "cosine", seen->metrics.cosine);
     }
-    if (seen->ref_numeric && odb_dtype_is_float(v->t[UI_REFERENCE]->dtype) &&
+    if (seen->diff.count && odb_dtype_is_float(v->t[UI_REFERENCE]->dtype) &&
         odb_dtype_is_float(v->t[UI_TARGET]->dtype))
         parts_add_real(facts, &n, "max ulp", seen->metrics.ulp_max);
     facts[n].name = "differing";
@@ -235,13 +237,25 @@ static double parts_share(const size_t *bins, const size_t *other, size_t n, siz
     return (double)parts_bin(bins, n, i) / (double)most;
 }
 
+/* The bins that are not empty, from *first on. */
+static size_t parts_decades(const struct ui_tensor *v, size_t *first)
+{
+    size_t n = parts_bins(v), end = n;
+    *first = 0;
+    while (*first < end && !parts_bin(v->seen->diff_bins, n, *first))
+        ++*first;
+    while (end > *first && !parts_bin(v->seen->diff_bins, n, end - 1))
+        end--;
+    return end - *first;
+}
+
 /* One line for those that are equal comes before the bins. */
 static size_t parts_decades_lines(const struct ui_tensor *v, enum ui_part_id id)
 {
-    if (!v->seen || !v->seen->comparable || !v->seen->ref_numeric ||
-        !(v->seen->diff_hi > v->seen->diff_lo))
+    size_t first;
+    if (!v->seen || !(v->seen->diff_hi > v->seen->diff_lo))
         return 0;
-    return 1 + parts_bins(v);
+    return 1 + parts_decades(v, &first);
 }
 
 static int parts_decades_width(const struct ui_tensor *v)
@@ -256,27 +270,35 @@ static void parts_decades_title(const struct ui_tensor *v, enum ui_part_id id,
     ui_tensor__column(area, area->cols - 10, 9, "count");
 }
 
+/* Where a bin begins; the first one may have no beginning. */
+static double parts_decades_edge(const struct ui_tensor *v, size_t bin, char *buf, size_t size)
+{
+    const struct odb_inspection *seen = v->seen;
+    double span = seen->diff_hi - seen->diff_lo, n = (double)parts_bins(v);
+    bool open = bin == 0 && span >= ODB_INSPECT_DECADES;
+    double at = seen->diff_lo + span * (double)(bin + open) / n;
+    snprintf(buf, size, at == floor(at) ? "%s%.0e" : "%s%.1e", open ? "<" : "", pow(10, at));
+    return open ? 0 : pow(10, at);
+}
+
 static void parts_decades_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
                                const struct ui_area *area)
 {
     const struct odb_inspection *seen = v->seen;
-    size_t n = parts_bins(v), count = seen->diff_zero;
-    double limit = ui_tensor__limit(v, NAN), edge = 0, most = 1;
+    size_t n = parts_bins(v), count = seen->diff_zero, most = ODB_MAX(count, (size_t)1), first;
+    double limit = ui_tensor__limit(v, NAN), edge;
     enum ui_style style = UI_STYLE_GOOD;
     char text[32] = "0";
     for (size_t i = 0; i < n; i++)
-        most = ODB_MAX(most, (double)parts_bin(seen->diff_bins, n, i));
-    most = ODB_MAX(most, (double)seen->diff_zero);
+        most = ODB_MAX(most, parts_bin(seen->diff_bins, n, i));
+    parts_decades(v, &first);
     if (line) {
-        double at = seen->diff_lo +
-                    (seen->diff_hi - seen->diff_lo) * (double)(line - 1) / (double)n;
-        edge = pow(10, at);
-        snprintf(text, sizeof text, at == floor(at) ? "%.0e" : "%.1e", edge);
-        count = parts_bin(seen->diff_bins, n, line - 1);
+        count = parts_bin(seen->diff_bins, n, first + line - 1);
+        edge = parts_decades_edge(v, first + line - 1, text, sizeof text);
         style = limit >= 0 && edge >= limit ? UI_STYLE_BAD : UI_STYLE_NOISE;
     }
     ui_draw_right(area, 0, 1, 8, UI_STYLE_LABEL, text);
-    ui_draw_bar(area, 0, 10, area->cols - 21, (double)count / most, style);
+    ui_draw_bar(area, 0, 10, area->cols - 21, (double)count / (double)most, style);
     snprintf(text, sizeof text, "%zu", count);
     ui_draw_right(area, 0, area->cols - 10, 9, count ? UI_STYLE_NUMBER : UI_STYLE_DIM, text);
     if (count && style == UI_STYLE_BAD)
@@ -382,30 +404,43 @@ static int parts_worst_label(const struct ui_tensor *v)
     return 4 + width;
 }
 
-static bool parts_worst_numeric(const struct ui_tensor *v)
+/* What is said of each: text has no difference, complex numbers no relative one; items have no
+ * cells at all. */
+struct parts_worst {
+    int sides, width;
+    bool relative, text;
+};
+
+static struct parts_worst parts_worst_form(const struct ui_tensor *v)
 {
-    return v->seen->ref_numeric && v->seen->target_numeric;
+    const struct odb_tensor *t = v->t[UI_REFERENCE];
+    if (t->kind != ODB_TENSOR)
+        return (struct parts_worst){0, 0, false, false};
+    if (t->dtype == ODB_STRING)
+        return (struct parts_worst){2, 2 * PARTS_REAL, false, true};
+    if (odb_dtype_info(t->dtype)->class_ == ODB_CLASS_COMPLEX)
+        return (struct parts_worst){UI_SIDES, 2 * PARTS_REAL - 3, false, false};
+    return (struct parts_worst){UI_SIDES, PARTS_REAL, true, false};
 }
 
 static int parts_worst_width(const struct ui_tensor *v)
 {
-    int label = parts_worst_label(v);
-    if (v->t[UI_REFERENCE]->kind != ODB_TENSOR)
-        return label + 1;
-    return label + (parts_worst_numeric(v) ? 4 * PARTS_REAL : 2 * 2 * PARTS_REAL);
+    struct parts_worst form = parts_worst_form(v);
+    return parts_worst_label(v) + (form.sides + form.relative) * form.width + 1;
 }
 
 static void parts_worst_title(const struct ui_tensor *v, enum ui_part_id id,
                               const struct ui_area *area)
 {
-    int col = parts_worst_label(v), width = parts_worst_numeric(v) ? PARTS_REAL : 2 * PARTS_REAL;
+    struct parts_worst form = parts_worst_form(v);
+    int col = parts_worst_label(v);
     ui_tensor__title(area, "worst");
-    if (v->t[UI_REFERENCE]->kind != ODB_TENSOR)
-        return;
-    for (int side = 0; side < (parts_worst_numeric(v) ? 3 : 2); side++, col += width)
-        ui_tensor__column(area, col, width, ui_side_name((enum ui_side)side));
-    if (parts_worst_numeric(v))
-        ui_tensor__column(area, col, width, "relative");
+    for (int side = 0; side < form.sides; side++, col += form.width) {
+        const char *name = ui_side_name((enum ui_side)side);
+        ui_tensor__column(area, col, form.text ? (int)strlen(name) + 1 : form.width, name);
+    }
+    if (form.relative)
+        ui_tensor__column(area, col, form.width, "relative");
 }
 
 static void parts_worst_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
@@ -413,33 +448,34 @@ static void parts_worst_draw(const struct ui_tensor *v, enum ui_part_id id, size
 {
     size_t rank = ui_tensor__first_worst(v) + line;
     const struct odb_worst *w = &v->seen->worst[rank];
+    struct parts_worst form = parts_worst_form(v);
     char text[UI_CELL_TEXT], place[ODB_MAX_RANK * 24];
-    bool numeric = parts_worst_numeric(v);
-    int col = parts_worst_label(v), width = numeric ? PARTS_REAL : 2 * PARTS_REAL;
+    int col = parts_worst_label(v);
     ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%2zu", rank);
     parts_place(v, UI_REFERENCE, w->at, place, sizeof place);
     ui_draw_text(area, 0, 3, w->at == v->marked ? UI_STYLE_MATCH : UI_STYLE_LABEL, place);
-    if (v->t[UI_REFERENCE]->kind != ODB_TENSOR)
-        return;
-    for (int side = 0; side < (numeric ? 3 : 2); side++, col += width)
-        ui_draw_right(area, 0, col + 1, width - 1,
-                      ui_tensor__style(v, (enum ui_side)side, w->at),
-                      ui_tensor__cell(v, (enum ui_side)side, w->at, text));
-    if (!numeric)
-        return;
-    ui_tensor__real(fabs(w->diff) / fabs(w->ref), text, sizeof text);
-    ui_draw_right(area, 0, col + 1, width - 1, UI_STYLE_NUMBER, text);
+    for (int i = 0; i < form.sides; i++, col += form.width) {
+        enum ui_side side = (enum ui_side)i;
+        enum ui_style style = ui_tensor__style(v, side, w->at);
+        ui_tensor__cell(v, side, w->at, text);
+        if (form.relative && (int)strlen(text) >= form.width) /* a large integer */
+            ui_tensor__real(i == 0 ? w->ref : i == 1 ? w->target : w->diff, text, sizeof text);
+        if (form.text)
+            ui_draw_field(area, 0, col + 1, form.width - 1, UI_CUT_END, style, text);
+        else
+            ui_draw_right(area, 0, col + 1, form.width - 1, style, text);
+    }
+    if (form.relative)
+        ui_draw_right(area, 0, col + 1, form.width - 1, UI_STYLE_NUMBER,
+                      ui_tensor__real(fabs(w->diff) / fabs(w->ref), text, sizeof text));
 }
 
 /* --- NaN and Inf ------------------------------------------------------------------------------ */
 
 static const char *const parts_oddities[ODB_ODDITIES] = {
-    [ODB_NAN_BOTH] = "NaN on both sides",
-    [ODB_NAN_REF] = "NaN in the reference alone",
-    [ODB_NAN_TARGET] = "NaN in the target alone",
-    [ODB_INF_BOTH] = "the same Inf on both sides",
-    [ODB_INF_REF] = "Inf in the reference alone",
-    [ODB_INF_TARGET] = "Inf in the target alone",
+    [ODB_NAN_BOTH] = "NaN on both sides",         [ODB_NAN_REF] = "NaN in the reference alone",
+    [ODB_NAN_TARGET] = "NaN in the target alone", [ODB_INF_BOTH] = "the same Inf on both sides",
+    [ODB_INF_REF] = "Inf in the reference alone", [ODB_INF_TARGET] = "Inf in the target alone",
     [ODB_INF_SIGN] = "Inf of opposite signs",
 };
 
@@ -514,9 +550,9 @@ static void parts_odd_draw(const struct ui_tensor *v, enum ui_part_id id, size_t
         if ((side == UI_REFERENCE ? place->ref : place->target) != ODB_ABSENT) {
             col = ui_draw_printf(area, 0, col + 2, UI_STYLE_DIM, "%s ",
                                  ui_side_name((enum ui_side)side));
-            col = ui_draw_field(area, 0, col, PARTS_REAL, UI_CUT_END,
-                                ui_tensor__style(v, (enum ui_side)side, place->at),
-                                ui_tensor__cell(v, (enum ui_side)side, place->at, text));
+            int end = ui_draw_text(area, 0, col, ui_tensor__style(v, (enum ui_side)side, place->at),
+                                   ui_tensor__cell(v, (enum ui_side)side, place->at, text));
+            col = ODB_MAX(end, col + PARTS_REAL);
         }
 }
 
