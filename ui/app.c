@@ -24,7 +24,7 @@ void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
     app->dirty = true;
 }
 
-static void app_say_error(struct ui_app *app, const struct odb_error *err)
+void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
 {
     char text[2048];
     ui_app_say(app, UI_STYLE_ERROR, "%s", odb_error_text(err, text, sizeof text));
@@ -209,7 +209,7 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
                    "on from there",
                    running->call.command->name);
     else if (running->status != ODB_OK)
-        app_say_error(app, &running->err);
+        ui_app_say_error(app, &running->err);
     app_follow(app, running);
     app_running_dispose(running);
     app->dirty = true;
@@ -264,7 +264,7 @@ void ui_app_command(struct ui_app *app, const char *line)
     enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
                                                &running.call, ui_app_busy(app), &running.err);
     if (status != ODB_OK) {
-        app_say_error(app, &running.err);
+        ui_app_say_error(app, &running.err);
         app_running_dispose(&running);
     } else if (running.call.command->flags & ODB_COMMAND_LONG) {
         app->running = running;

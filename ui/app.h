@@ -80,6 +80,7 @@ struct ui_app {
 /* Gives a command line; {node} and {value} in it are what is under the cursor. */
 void ui_app_command(struct ui_app *app, const char *line);
 void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...) ODB_PRINTF(3, 4);
+void ui_app_say_error(struct ui_app *app, const struct odb_error *err);
 /* Brings a view to the top and gives it the keys. */
 void ui_app_open(struct ui_app *app, enum ui_view_id id);
 /* Closes the view on top; false when only the nodes are left. */

@@ -165,10 +165,7 @@ enum odb_status ui_keymap_load(struct ui_keymap **out, struct odb_error *err)
     if (status == ODB_OK && path)
         status = keymap_read_file(keymap, path, err);
     free(path);
-    if (status == ODB_OK)
-        *out = keymap;
-    else
-        ui_keymap_free(keymap);
+    *out = keymap;
     return status;
 }
 

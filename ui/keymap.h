@@ -21,7 +21,8 @@ struct ui_keymap {
 };
 
 /* The built-in keys, and those of $XDG_CONFIG_HOME/onnxdbg/onnxdbgrc (~/.config/…) on top, where
- * there is one. ODB_E_USAGE names the line that is wrong. */
+ * there is one. *out is there also where that file is wrong: ODB_E_USAGE names its line, and what
+ * stands before it counts. */
 enum odb_status ui_keymap_load(struct ui_keymap **out, struct odb_error *err) ODB_MUST_USE;
 void ui_keymap_free(struct ui_keymap *keymap); /* NULL is fine */
 

@@ -94,7 +94,8 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     if (pipe2(app.wake, O_NONBLOCK | O_CLOEXEC) != 0)
         return odb_fail(err, ODB_E_IO, "no pipe can be made: %s", strerror(errno));
     app.job = odb_job_new(ui_wake, &app);
-    ODB_TRY_OUT(ui_keymap_load(&app.keymap, err));
+    struct odb_error keys = ODB_ERROR_INIT;
+    enum odb_status read = ui_keymap_load(&app.keymap, &keys);
     ODB_TRY_OUT(ui_terminal_open(&app.terminal, &options, err));
     ui_prompt_open(&app.prompt, app.terminal, console);
     ui_open_views(&app);
@@ -105,6 +106,8 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     for (size_t i = 0; i < n_commands; i++)
         odb_push(&app.queue, odb_xstrdup(commands[i]));
     ui_greet(&app);
+    if (read != ODB_OK)
+        ui_app_say_error(&app, &keys);
     ui_app_run(&app);
 out:
     ui_close(&app);

@@ -225,7 +225,8 @@ static const struct odb_command command_table[] = {
         .help = "print the numbers of a value, or of a slice of it",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets. Values come from "
-                "where `onnxdbg help tensor` says.",
+                "where `onnxdbg help tensor` says; at the prompt, what the target gave is printed "
+                "as well.",
         .example = "onnxdbg print model.onnx 'conv1.weight[0,:,0]'",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__print,
@@ -280,7 +281,7 @@ static const struct odb_command command_table[] = {
                 "reference runs to find it. Weights of more than 1.5 GB are written beside the "
                 "model. A name that holds a comma is given by an option of its own.",
         .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
-        .flags = ODB_COMMAND_WRITES | BOTH,
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
     },
     {
