@@ -70,7 +70,7 @@ struct ui_app {
     double last_frame;     /* of odb_clock() */
     struct {               /* nodes by verdict, and the session's generation then */
         unsigned long generation;
-        size_t off, pass;
+        size_t off, pass, culprits;
     } counts;
     bool dirty, quit, frozen /* clock: tests compare screens */;
 };

@@ -121,9 +121,9 @@ static void layout_state(const struct ui_app *app, struct odb_buf *out)
         odb_buf_printf(out, "%zu off, %zu pass", app->counts.off, app->counts.pass);
     else
         odb_buf_puts(out, "nothing run yet");
-    if (session->report && session->report->culprits.n)
-        odb_buf_printf(out, ", %zu culprit%s", session->report->culprits.n,
-                       session->report->culprits.n == 1 ? "" : "s");
+    if (app->counts.culprits)
+        odb_buf_printf(out, ", %zu culprit%s", app->counts.culprits,
+                       app->counts.culprits == 1 ? "" : "s");
 }
 
 static void layout_count(struct ui_app *app)
@@ -132,11 +132,12 @@ static void layout_count(struct ui_app *app)
     if (app->counts.generation == session->generation)
         return;
     app->counts.generation = session->generation;
-    app->counts.off = app->counts.pass = 0;
+    app->counts.off = app->counts.pass = app->counts.culprits = 0;
     for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
-        enum odb_verdict verdict = odb_session_node(session, (int)i, NULL)->verdict;
-        app->counts.off += odb_verdict_is_bad(verdict);
-        app->counts.pass += verdict == ODB_VERDICT_PASS;
+        const struct odb_value_report *report = odb_session_node(session, (int)i, NULL);
+        app->counts.off += odb_verdict_is_bad(report->verdict);
+        app->counts.pass += report->verdict == ODB_VERDICT_PASS;
+        app->counts.culprits += report->culprit || odb_session_culprit(session, (int)i);
     }
 }
 

@@ -5,13 +5,12 @@
 static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf *out,
                                    struct odb_error *err)
 {
-    struct odb_bisect_options options;
+    struct odb_criterion tolerance;
     struct odb_watch watch;
     size_t bad = 0, judged = 0;
-    ODB_TRY(odb_call__search_options(call, &options, err));
-    options.hooks = odb_watch_begin(&watch, call);
-    enum odb_status status =
-        odb_session_rejudge(call->session, &options.tolerance, &options.hooks, err);
+    ODB_TRY(odb_criterion_parse(&tolerance, odb_console_tolerance(call->console), err));
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
+    enum odb_status status = odb_session_rejudge(call->session, &tolerance, &hooks, err);
     odb_watch_end(&watch);
     if (status != ODB_OK)
         return status;

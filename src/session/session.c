@@ -358,6 +358,21 @@ void odb_session_walked(struct odb_session *session)
     odb_session_wake(session);
 }
 
+/* Whoever was accused of an error that the tolerance allows now is no culprit any more. */
+static void session_acquit(struct odb_session *session)
+{
+    const struct odb_report *report = session->report;
+    for (size_t i = 0; report && i < report->culprits.n; i++) {
+        const struct odb_culprit *culprit = &report->culprits.items[i];
+        bool by_value = culprit->value >= 0 &&
+                        (culprit->kind == ODB_KIND_INTRODUCED || culprit->kind == ODB_KIND_NAN);
+        if (by_value && !session->values[culprit->value].culprit)
+            session->culprits[culprit->node] = 0;
+        else
+            session->culprits[culprit->node] = (int)i + 1;
+    }
+}
+
 enum odb_status odb_session_rejudge(struct odb_session *session,
                                     const struct odb_criterion *tolerance,
                                     const struct odb_search_hooks *hooks, struct odb_error *err)
@@ -374,6 +389,9 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
     free(values);
     odb_session_lock(session);
     session->progress.phase[0] = '\0';
+    if (status == ODB_OK)
+        session_acquit(session);
+    session->generation++;
     odb_session_unlock(session);
     return status;
 }
