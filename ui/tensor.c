@@ -335,8 +335,9 @@ static void tensor_draw_lost(const struct ui_tensor *v, const struct ui_area *ar
         struct ui_area part = ui_area_part(area, 0, p->col, 1, p->width);
         if (top <= p->row || top - p->row > p->lines)
             continue;
-        if (p->id >= UI_PART_GRID && tensor_heads(v, p->id) > 1)
-            kind->draw(v, p->id, tensor_heads(v, p->id) - 2, &part);
+        size_t heads = tensor_heads(v, p->id);
+        if (p->id >= UI_PART_GRID && heads > 1 && top - p->row >= heads)
+            kind->draw(v, p->id, heads - 2, &part);
         else
             kind->title(v, p->id, &part);
     }
