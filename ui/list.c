@@ -3,6 +3,8 @@
 
 #include "ui/app.h"
 
+#define LIST_WIDEST 100000 /* columns that can be scrolled out */
+
 /* Keeps the selection among the rows, and on the screen. */
 static void list_scroll(struct ui_view *view)
 {
@@ -66,7 +68,8 @@ bool ui_list_find(struct ui_view *view, const char *text, int direction, bool fi
 {
     odb_session_lock(view->app->session);
     size_t rows = view->ops->rows(view), found = rows;
-    for (size_t i = first ? 0 : 1; view->ops->matches && *text && i <= rows && found == rows; i++) {
+    bool able = view->ops->matches && *text && rows;
+    for (size_t i = first ? 0 : 1; able && i <= rows && found == rows; i++) {
         size_t row =
             direction > 0 ? (view->selected + i) % rows : (view->selected + rows - i % rows) % rows;
         if (view->ops->matches(view, row, text))
@@ -117,10 +120,11 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
         ui_list_select(view, SIZE_MAX);
         return UI_DONE;
     case ODB_SCREEN_LEFT:
-        view->left = ODB_MAX(view->left - (int)list_count(call) * 8, 0);
+        view->left -= (int)ODB_MIN(list_count(call) * 8, view->left);
         return UI_DONE;
     case ODB_SCREEN_RIGHT:
-        view->left += view->ops->wraps ? 0 : (int)ODB_MIN(list_count(call), 1000) * 8;
+        if (!view->ops->wraps)
+            view->left = (int)ODB_MIN(view->left + list_count(call) * 8, LIST_WIDEST);
         return UI_DONE;
     default:
         return UI_NOT_MINE;
