@@ -9,11 +9,12 @@
  * several bytes are gathered here first. A sequence that is bound to nothing goes no further;
  * readline would insert its tail.
  *
- * Esc goes one step back: out of a search through the history, with vi's keys out of insert mode,
- * else out of the line.
+ * Esc goes one step back: out of a search through the history, else out of the line. It can be so
+ * with the keys of Emacs only, so there are no others: with vi's, Esc would be a key like any.
  */
 #include "ui/prompt.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include <readline/history.h>
 
 #include "ui/history.h"
+#include "ui/utf8.h"
 
 #define CTRL_KEY(c) ((c)&0x1f)
 #define PROMPT_ESC 033
@@ -39,6 +41,8 @@ struct ui_prompt {
 
     unsigned char key[16]; /* the one being gathered */
     size_t n_key;
+    ODB_VEC(char *) undo;       /* owned: the line as it was, newest last */
+    bool typed;                 /* the newest is there because of a character that was typed */
     const unsigned char *bytes; /* borrowed: what readline has not taken yet */
     size_t n_bytes;
 
@@ -125,6 +129,48 @@ static void prompt_show_matches(char **matches, int n, int longest)
     prompt_current->page = 0;
 }
 
+/* --- undoing ---------------------------------------------------------------------------------- */
+
+/* readline 8.2 hangs its lists of what can be undone on the line and on lines of the history, the
+ * same list on several of them, and frees it with each. So it gets no chance to have such a list
+ * longer than a key, and what can be undone is kept here. */
+
+static void prompt_forget_undo(struct ui_prompt *prompt)
+{
+    for (size_t i = 0; i < prompt->undo.n; i++)
+        free(prompt->undo.items[i]);
+    prompt->undo.n = 0;
+    prompt->typed = false;
+}
+
+/* A key has made this line another one. Characters in a row are undone together. */
+static void prompt_note_undo_take(struct ui_prompt *prompt, char *before, bool typed)
+{
+    if (!strcmp(before, rl_line_buffer) || (typed && prompt->typed)) {
+        free(before);
+    } else {
+        odb_push(&prompt->undo, before);
+        prompt->typed = typed;
+    }
+}
+
+static int prompt_undo(int count, int key)
+{
+    struct ui_prompt *prompt = prompt_current;
+    for (; count > 0 && prompt->undo.n; count--) {
+        char *line = prompt->undo.items[--prompt->undo.n];
+        rl_replace_line(line, 1);
+        rl_point = rl_end;
+        free(line);
+    }
+    return 0;
+}
+
+static int prompt_undo_all(int count, int key)
+{
+    return prompt_undo(INT_MAX, key);
+}
+
 /* --- set up ----------------------------------------------------------------------------------- */
 
 /* Keys of every terminal, unless the inputrc says otherwise. */
@@ -155,13 +201,34 @@ static const struct prompt_key {
     {"\033[1;3D", rl_backward_word},
 };
 
-/* What an inputrc must not change: readline would wait for the blink of a parenthesis, and ring
- * the bell on standard error. */
+/* What an inputrc must not change. readline would wait for the blink of a parenthesis, and ring the
+ * bell on standard error. */
 static void prompt_insist(void)
 {
+    rl_variable_bind("editing-mode", "emacs");
     rl_variable_bind("bell-style", "none");
     rl_variable_bind("blink-matching-paren", "off");
     rl_variable_bind("enable-bracketed-paste", "off");
+}
+
+static int prompt_nothing(int count, int key)
+{
+    return 0;
+}
+
+/* One function instead of another, for keys and for the names that an inputrc uses. */
+static void prompt_replace(rl_command_func_t *old, rl_command_func_t *new)
+{
+    rl_initialize_funmap();
+    for (size_t i = 0; funmap[i]; i++)
+        if (funmap[i]->function == old)
+            funmap[i]->function = new;
+    char **keys = rl_invoking_keyseqs_in_map(old, emacs_standard_keymap);
+    for (size_t i = 0; keys && keys[i]; i++) {
+        rl_bind_keyseq_in_map(keys[i], new, emacs_standard_keymap);
+        free(keys[i]);
+    }
+    free(keys);
 }
 
 static void prompt_setup(struct ui_prompt *prompt)
@@ -182,9 +249,13 @@ static void prompt_setup(struct ui_prompt *prompt)
     for (size_t i = 0; i < ODB_COUNT(prompt_keys); i++) {
         const struct prompt_key *key = &prompt_keys[i];
         rl_bind_keyseq_in_map(key->sequence, key->function, emacs_standard_keymap);
-        rl_bind_keyseq_in_map(key->sequence, key->function, vi_insertion_keymap);
-        rl_bind_keyseq_in_map(key->sequence, key->function, vi_movement_keymap);
     }
+    prompt_replace(rl_undo_command, prompt_undo);
+    prompt_replace(rl_revert_line, prompt_undo_all);
+    prompt_replace(rl_vi_editing_mode, prompt_nothing);
+    prompt_replace(rl_start_kbd_macro, prompt_nothing); /* 8.2 crashes when one is played back */
+    prompt_replace(rl_end_kbd_macro, prompt_nothing);
+    prompt_replace(rl_call_last_kbd_macro, prompt_nothing);
     rl_initialize();
 }
 
@@ -207,15 +278,45 @@ void ui_prompt_open(struct ui_prompt **out, struct ui_terminal *terminal,
     *out = prompt;
 }
 
-/* Gives everything back that belongs to a line; also from the midst of a key or a search. */
+/* readline 8.2 leaves freed lines in its list, which a search would read. */
+static void prompt_forget_lines(void)
+{
+    rl_clear_history();
+    HIST_ENTRY **list = history_list();
+    if (list)
+        list[0] = NULL;
+}
+
+static bool prompt_is_searching(void)
+{
+    return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH);
+}
+
+static void prompt_leave_search(struct ui_prompt *prompt)
+{
+    static const unsigned char abort_key = CTRL_KEY('G');
+    prompt->bytes = &abort_key;
+    prompt->n_bytes = 1;
+    rl_callback_read_char();
+}
+
+/* Leaves a line that was not given, from wherever readline stands in it. */
+static void prompt_abandon(struct ui_prompt *prompt)
+{
+    if (prompt_is_searching())
+        prompt_leave_search(prompt);
+    rl_callback_sigcleanup();
+    rl_free_line_state();
+    rl_callback_handler_remove();
+}
+
 static void prompt_end(struct ui_prompt *prompt)
 {
-    if (prompt->answer != UI_PROMPT_DONE) {
-        rl_callback_sigcleanup();
-        rl_free_line_state();
-        rl_callback_handler_remove();
-    }
-    rl_clear_history();
+    if (prompt->answer != UI_PROMPT_DONE)
+        prompt_abandon(prompt);
+    rl_free_undo_list();
+    prompt_forget_lines();
+    prompt_forget_undo(prompt);
     odb_completion_dispose(&prompt->found);
     prompt->n_bytes = prompt->n_key = 0;
     prompt->popup = prompt->active = false;
@@ -234,6 +335,7 @@ void ui_prompt_close(struct ui_prompt *prompt)
     prompt_current = NULL;
     if (prompt->nowhere)
         fclose(prompt->nowhere);
+    free(prompt->undo.items);
     free(prompt->label);
     free(prompt->text);
     free(prompt);
@@ -294,7 +396,6 @@ void ui_prompt_begin(struct ui_prompt *prompt, enum ui_prompt_kind kind, const c
     prompt->active = true;
     prompt_insist();
     /* readline edits what it has, so it gets the lines anew every time. */
-    rl_clear_history();
     stifle_history(UI_HISTORY_MOST);
     for (size_t i = 0; i < history->lines.n; i++)
         add_history(history->lines.items[i]);
@@ -314,6 +415,25 @@ const char *ui_prompt_text(const struct ui_prompt *prompt)
     return prompt->active ? rl_line_buffer : prompt->text;
 }
 
+static void prompt_feed(struct ui_prompt *prompt, const void *bytes, size_t n)
+{
+    bool typed = ((const unsigned char *)bytes)[0] >= ' ', searching = prompt_is_searching();
+    char *before = odb_xstrdup(rl_line_buffer);
+    size_t n_undo = prompt->undo.n;
+    prompt->bytes = bytes;
+    prompt->n_bytes = n;
+    while (prompt->n_bytes && prompt->answer == UI_PROMPT_MORE)
+        rl_callback_read_char();
+    prompt->n_bytes = 0;
+    rl_free_undo_list();
+    if (prompt->answer == UI_PROMPT_MORE && rl_done) /* Enter behind a numeric argument */
+        prompt_line(odb_xstrdup(rl_line_buffer));
+    if (prompt->answer != UI_PROMPT_MORE || prompt->undo.n < n_undo || searching)
+        free(before);
+    else
+        prompt_note_undo_take(prompt, before, typed);
+}
+
 static void prompt_cancel(struct ui_prompt *prompt)
 {
     free(prompt->text);
@@ -321,34 +441,17 @@ static void prompt_cancel(struct ui_prompt *prompt)
     prompt->answer = UI_PROMPT_CANCELLED;
 }
 
-static void prompt_feed(struct ui_prompt *prompt, const void *bytes, size_t n)
-{
-    prompt->bytes = bytes;
-    prompt->n_bytes = n;
-    while (prompt->n_bytes && prompt->answer == UI_PROMPT_MORE)
-        rl_callback_read_char();
-    prompt->n_bytes = 0;
-}
-
-static bool prompt_is_searching(void)
-{
-    return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH);
-}
-
 /* Esc, alone. */
 static void prompt_step_back(struct ui_prompt *prompt)
 {
-    static const char abort_key = CTRL_KEY('G');
-    bool inserting = rl_editing_mode == 0 && rl_get_keymap() == vi_insertion_keymap;
     if (prompt_is_searching())
-        prompt_feed(prompt, &abort_key, 1);
-    else if (inserting)
-        rl_vi_movement_mode(1, PROMPT_ESC);
+        prompt_leave_search(prompt);
     else
         prompt_cancel(prompt);
 }
 
-/* Bytes that the key has which begins so, as far as can be told; more than n: not all there. */
+/* Bytes of the key that begins so, as far as can be told; more than n: not all of them are there.
+ */
 static size_t prompt_key_length(const unsigned char *key, size_t n)
 {
     size_t at = key[0] == PROMPT_ESC; /* Alt with a character */
@@ -361,50 +464,97 @@ static size_t prompt_key_length(const unsigned char *key, size_t n)
         return n > 2 && last >= '@' && last <= '~' ? n : n + 1;
     if (at && c == 'O')
         return 3;
-    size_t length = at + (c < 0xc2 || c > 0xf4 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4);
-    for (size_t i = at + 1; i < n; i++)
-        if ((key[i] & 0xc0) != 0x80)
-            return n; /* not UTF-8 */
-    return length;
+    return at + (c < 0xc2 || c > 0xf4 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4);
+}
+
+/* readline 8.2 does not survive a key without a meaning that ends a search or a numeric argument:
+ * it is read by a call within the call that has to be left. */
+static bool prompt_is_deadly(const unsigned char *key, size_t n)
+{
+    int type = ISFUNC, c = key[0];
+    bool searching = RL_ISSTATE(RL_STATE_ISEARCH);
+    if (!searching && !RL_ISSTATE(RL_STATE_NUMERICARG))
+        return false;
+    if (searching && (c == CTRL_KEY('G') || (c >= ' ' && c != 0x7f)))
+        return false; /* they do not end it so */
+    rl_command_func_t *does =
+        rl_function_of_keyseq_len((const char *)key, c < 0x80 ? n : 1, NULL, &type);
+    return !does || type != ISFUNC || does == rl_abort;
+}
+
+static void prompt_sequence(struct ui_prompt *prompt, const unsigned char *key, size_t n)
+{
+    int type;
+    if (rl_function_of_keyseq_len((const char *)key, n, NULL, &type))
+        prompt_feed(prompt, key, n);
 }
 
 static void prompt_key(struct ui_prompt *prompt, const unsigned char *key, size_t n)
 {
-    int type, c = key[0];
-    bool empty = rl_end == 0 && !prompt_is_searching();
+    int c = key[0];
+    bool searching = prompt_is_searching(), empty = rl_end == 0 && !searching;
     prompt->popup = false;
-    if (c == CTRL_KEY('C') || (c == CTRL_KEY('G') && !prompt_is_searching()) ||
+    if (c == CTRL_KEY('C') || (c == CTRL_KEY('G') && !searching) ||
         (empty && (c == 0x7f || c == CTRL_KEY('H') || c == CTRL_KEY('D'))))
         prompt_cancel(prompt);
-    else if (c != PROMPT_ESC || rl_function_of_keyseq_len((const char *)key, n, NULL, &type))
+    else if (prompt_is_deadly(key, n))
+        return;
+    else if (c == PROMPT_ESC)
+        prompt_sequence(prompt, key, n);
+    else
         prompt_feed(prompt, key, n);
+}
+
+/* Bytes that are no characters; readline would wait for the rest of them. */
+static void prompt_broken(struct ui_prompt *prompt, const unsigned char *bytes, size_t n)
+{
+    char *text = odb_xstrndup((const char *)bytes, n), *before = odb_xstrdup(rl_line_buffer);
+    if (bytes[0] != PROMPT_ESC && !prompt_is_searching())
+        rl_insert_text(text);
+    rl_free_undo_list();
+    prompt_note_undo_take(prompt, before, true);
+    free(text);
+}
+
+static bool prompt_is_broken(const unsigned char *key, size_t n)
+{
+    uint32_t point;
+    return key[0] != PROMPT_ESC && ui_utf8_decode((const char *)key, n, &point) != n;
+}
+
+static void prompt_gather(struct ui_prompt *prompt, unsigned char byte)
+{
+    if (prompt->n_key && prompt->key[0] >= 0x80 && (byte & 0xc0) != 0x80) {
+        prompt_broken(prompt, prompt->key, prompt->n_key);
+        prompt->n_key = 0;
+    }
+    prompt->key[prompt->n_key++] = byte;
+    size_t n = prompt->n_key;
+    if (prompt_key_length(prompt->key, n) > n && n < sizeof prompt->key)
+        return;
+    prompt->n_key = 0;
+    if (prompt_is_broken(prompt->key, n))
+        prompt_broken(prompt, prompt->key, n);
+    else if (n < sizeof prompt->key) /* no key is as long as that */
+        prompt_key(prompt, prompt->key, n);
 }
 
 enum ui_prompt_answer ui_prompt_byte(struct ui_prompt *prompt, int byte)
 {
     if (!prompt->active)
         return UI_PROMPT_CANCELLED;
-    if (byte == '\t' && prompt->popup && !prompt->n_key) {
-        int pages = prompt_grid(prompt, prompt->terminal->cols).pages;
-        if (pages > 1) {
-            prompt->page = (prompt->page + 1) % pages;
-            return UI_PROMPT_MORE;
-        }
-    }
-    bool alone = byte == PROMPT_ESC && prompt->n_key <= 1 && !ui_terminal_more(prompt->terminal);
-    if (alone || (byte == PROMPT_ESC && prompt->n_key)) {
+    int pages = prompt->popup && byte == '\t' && !prompt->n_key
+                    ? prompt_grid(prompt, prompt->terminal->cols).pages
+                    : 1;
+    if (pages > 1) {
+        prompt->page = (prompt->page + 1) % pages;
+    } else if (byte == PROMPT_ESC && ((prompt->n_key && prompt->key[0] == PROMPT_ESC) ||
+                                      !ui_terminal_more(prompt->terminal))) {
         prompt->n_key = 0;
         prompt->popup = false;
         prompt_step_back(prompt);
     } else {
-        prompt->key[prompt->n_key++] = (unsigned char)byte;
-        if (prompt_key_length(prompt->key, prompt->n_key) <= prompt->n_key) {
-            size_t n = prompt->n_key;
-            prompt->n_key = 0;
-            prompt_key(prompt, prompt->key, n);
-        } else if (prompt->n_key == sizeof prompt->key) {
-            prompt->n_key = 0; /* no key is as long as this */
-        }
+        prompt_gather(prompt, (unsigned char)byte);
     }
     if (prompt->answer == UI_PROMPT_MORE)
         return UI_PROMPT_MORE;
@@ -424,7 +574,7 @@ int ui_prompt_draw(const struct ui_prompt *prompt, const struct ui_area *area)
     int all = ui_text_width(prompt->terminal, rl_line_buffer), from = 0;
     free(before);
     ui_draw_fill(area, UI_STYLE_NORMAL);
-    struct ui_area left = ui_area_part(area, 0, 0, 1, ODB_MAX(area->cols / 2, 1));
+    struct ui_area left = ui_area_part(area, 0, 0, 1, ODB_MAX(area->cols / 2, area->cols - 16));
     int col = ui_draw_text(&left, 0, 0, UI_STYLE_LABEL, label);
     struct ui_area line = ui_area_part(area, 0, col, 1, area->cols - col);
     if (all >= line.cols && cursor >= line.cols - 1) {
