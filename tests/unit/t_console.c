@@ -128,8 +128,9 @@ static void test_console__walks(void **state)
     assert_int_equal(console_verdict(f, 1), ODB_VERDICT_UNTESTED);
     console_says(f, "step", "stopped before #2 n2 (Exp)");
     assert_int_equal(console_verdict(f, 1), ODB_VERDICT_FAIL);
-    console_says(f, "continue", "breakpoint: before #3 n3 (Mul); 3 of 4 nodes have run, 3 judged, "
-                                "2 off, the first is #1 n1 (Mul)");
+    console_says(f, "continue",
+                 "breakpoint: before #3 n3 (Mul); 3 of 4 nodes have run, 3 judged, "
+                 "2 off, the first is #1 n1 (Mul)");
     console_says(f, "step 10", "the model has run to its end");
     console_says(f, "b n1", "no breakpoint any more before #1");
     console_says(f, "delete", "1 breakpoint deleted");
@@ -141,7 +142,8 @@ static void test_console__tolerance_moves_verdicts_alone(void **state)
 {
     struct console_fixture *f = *state;
     console_says(f, "bisect", "#1 n1");
-    console_says(f, "tol allclose:0.5", "tolerance allclose:0.5; of 4 values judged, 0 are over it");
+    console_says(f, "tol allclose:0.5",
+                 "tolerance allclose:0.5; of 4 values judged, 0 are over it");
     assert_int_equal(console_verdict(f, 1), ODB_VERDICT_PASS);
     assert_null(odb_session_culprit(f->console.session, 1));
     console_says(f, "tol noise:10", "3 are over it");
