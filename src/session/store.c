@@ -478,9 +478,9 @@ static bool store_read_culprit(sqlite3_stmt *stmt, const struct odb_report *repo
                              .reaches_output = sqlite3_column_int(stmt, 4),
                              .segment = {sqlite3_column_int(stmt, 5), sqlite3_column_int(stmt, 6)}};
     if (out->node < 0 || (size_t)out->node >= graph->n_nodes ||
-        out->value >= (int)graph->n_values || !kind)
+        out->value < ODB_NO_VALUE || out->value >= (int)graph->n_values || !kind)
         return false;
-    if (!no_value && out->value >= 0)
+    if (out->value != ODB_NO_VALUE)
         out->numbers = report->values[out->value];
     for (int k = 0; strcmp(odb_diagnosis_name((enum odb_diagnosis)k), "?"); k++)
         if (!strcmp(odb_diagnosis_name((enum odb_diagnosis)k), kind)) {
