@@ -78,9 +78,9 @@ static void session_drop_verdicts(struct odb_session *session)
 static void session_close_walk(struct odb_session *session)
 {
     odb_walk_close(session->walk);
-    free(session->walk_key);
+    free(session->walk_target);
     session->walk = NULL;
-    session->walk_key = NULL;
+    session->walk_target = NULL;
 }
 
 static void session_drop_trace(struct odb_session *session)
@@ -166,6 +166,13 @@ static void session_advance(struct odb_session *session, const struct odb_search
     }
     progress->done = event->done;
     progress->total = event->total;
+}
+
+void odb_session_start(struct odb_session *session)
+{
+    odb_session_lock(session);
+    session->progress = (struct odb_progress){.began = odb_clock()};
+    odb_session_unlock(session);
 }
 
 void odb_session_event(struct odb_session *session, const struct odb_search_event *event)
@@ -282,7 +289,6 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
     options->memo = session_recall(session, options);
     odb_session_lock(session);
     session_drop_verdicts(session);
-    session->progress = (struct odb_progress){.began = odb_clock()};
     odb_session_unlock(session);
     odb_session_wake(session);
     return session->store ? odb_store_begin(session->store, command, options, err) : ODB_OK;
@@ -302,7 +308,6 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
         odb_tensor_unref(session->given[v]);
         session->given[v] = odb_tensor_ref(report->given[v]);
     }
-    session->progress.phase[0] = '\0';
     session->generation++;
     odb_session_unlock(session);
     odb_session_wake(session);
@@ -313,29 +318,34 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
 
 /* --- a walk ----------------------------------------------------------------------------------- */
 
+/* Whether the walk is one for these options. */
+static bool session_walks(const struct odb_session *session,
+                          const struct odb_bisect_options *options)
+{
+    char now[160], wanted[160];
+    return session->walk && !strcmp(session->walk_target, options->target) &&
+           !strcmp(odb_criterion_text(&session->walk->tolerance, now, sizeof now),
+                   odb_criterion_text(&options->tolerance, wanted, sizeof wanted));
+}
+
 enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **out,
                                  const struct odb_bisect_options *options, bool restart,
                                  struct odb_error *err)
 {
     struct odb_trace *trace;
-    char text[160];
-    ODB_TRY(odb_session_trace(session, &trace, options, err));
-    char *key = odb_xasprintf("%s|%s", options->target,
-                              odb_criterion_text(&options->tolerance, text, sizeof text));
-    bool same = session->walk && !strcmp(session->walk_key, key);
     enum odb_status status = ODB_OK;
+    ODB_TRY(odb_session_trace(session, &trace, options, err));
+    bool same = session_walks(session, options);
     if (!same || restart) {
         odb_session_lock(session);
         session_drop_verdicts(session);
         odb_session_unlock(session);
     }
-    if (same) {
-        free(key);
-        if (restart)
-            odb_walk_restart(session->walk);
-    } else {
+    if (same && restart)
+        odb_walk_restart(session->walk);
+    if (!same) {
         session_close_walk(session);
-        session->walk_key = key;
+        session->walk_target = odb_xstrdup(options->target);
         status = odb_walk_open(&session->walk, session->model, session->feeds, trace, options, err);
     }
     *out = session->walk;
@@ -352,7 +362,6 @@ void odb_session_walked(struct odb_session *session)
         session->given[v] = odb_tensor_ref(walk->given[v]);
     }
     session->at = walk->at;
-    session->progress.phase[0] = '\0';
     session->generation++;
     odb_session_unlock(session);
     odb_session_wake(session);
@@ -388,11 +397,14 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
     session->trace->hooks = (struct odb_search_hooks){0};
     free(values);
     odb_session_lock(session);
-    session->progress.phase[0] = '\0';
     if (status == ODB_OK)
         session_acquit(session);
     session->generation++;
     odb_session_unlock(session);
+    if (status == ODB_OK && session->walk) { /* which goes on with it */
+        memcpy(session->walk->values, session->values, size);
+        session->walk->tolerance = *tolerance;
+    }
     return status;
 }
 

@@ -29,7 +29,7 @@ struct odb_probe_log {
 };
 
 struct odb_progress {
-    char phase[160]; /* what runs now, in words; "" nothing */
+    char phase[160]; /* what runs now, in words; "" not known */
     size_t done, total;
     double began, phase_began; /* of odb_clock() */
 };
@@ -53,7 +53,7 @@ struct odb_session {
     struct odb_prefix_memo *memo;      /* owned: of a search that was stopped; NULL: none */
     char *memo_key;                    /* owned: the options that it was made with */
     struct odb_walk *walk;             /* owned; NULL: not walking */
-    char *walk_key;                    /* owned: the options that the walk was opened with */
+    char *walk_target;                 /* owned: the spec that the walk was opened with */
     int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
     unsigned long generation;          /* [lock] grows with every change of values or report */
 
@@ -72,6 +72,8 @@ void odb_session_unlock(const struct odb_session *session);
 /* Tells the front end that something has changed. */
 void odb_session_wake(struct odb_session *session);
 
+/* A command begins to work: its clock runs, and what it does is not known yet. */
+void odb_session_start(struct odb_session *session);
 /* Sink of a search's or walk's events: keeps log, progress and live verdicts, writes the journal,
  * wakes the front end. */
 void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
