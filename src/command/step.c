@@ -7,14 +7,15 @@
 
 #include "command/watch.h"
 
-/* The first breakpoint behind a node, else the end. */
+/* The first breakpoint from a node on, else the end. */
 static int step_stop(const struct odb_session *session, int from)
 {
     int n = (int)session->model->graph->n_nodes;
-    for (int i = from; i < n; i++)
-        if (session->breaks[i])
-            return i;
-    return n;
+    odb_session_lock(session); /* breakpoints come and go while the target runs */
+    while (from < n && !session->breaks[from])
+        from++;
+    odb_session_unlock(session);
+    return from;
 }
 
 static void step_put_place(const struct odb_session *session, struct odb_buf *out)
@@ -22,6 +23,9 @@ static void step_put_place(const struct odb_session *session, struct odb_buf *ou
     const struct odb_graph *graph = session->model->graph;
     size_t bad = 0, seen = 0;
     int first = ODB_NO_NODE;
+    odb_session_lock(session);
+    bool breaks = (size_t)session->at < graph->n_nodes && session->breaks[session->at];
+    odb_session_unlock(session);
     for (int i = 0; i < session->at; i++) {
         const struct odb_value_report *report = odb_session_node(session, i, NULL);
         seen += report->verdict != ODB_VERDICT_UNTESTED;
@@ -29,7 +33,7 @@ static void step_put_place(const struct odb_session *session, struct odb_buf *ou
             first = i;
     }
     if ((size_t)session->at < graph->n_nodes) {
-        odb_buf_puts(out, session->breaks[session->at] ? "breakpoint: before " : "stopped before ");
+        odb_buf_puts(out, breaks ? "breakpoint: before " : "stopped before ");
         odb_call__put_node(graph, session->at, out);
     } else {
         odb_buf_puts(out, "the model has run to its end");
@@ -60,8 +64,9 @@ enum odb_status odb_call__walk(struct odb_command_call *call, int64_t nodes, boo
     enum odb_status status = odb_session_walk(session, &walk, &options, restart, err);
     if (status == ODB_OK) {
         int64_t left = (int64_t)call->model->graph->n_nodes - walk->at;
+        bool standing = session->at != ODB_NO_NODE; /* and not before the breakpoint there */
         int stop = nodes ? walk->at + (int)ODB_MIN(nodes, left)
-                         : step_stop(session, walk->at + (walk->at > 0));
+                         : step_stop(session, walk->at + standing);
         status = odb_walk_to(walk, stop, &options.hooks, err);
         odb_session_walked(session);
     }

@@ -23,6 +23,7 @@ static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE"
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
 static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
+static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000..1000000000"),
                                            {0}};
 static const struct odb_arg args_words[] = {TAKES("TEXT", TEXT, .repeated = true), {0}};
@@ -146,7 +147,7 @@ static const struct odb_command command_table[] = {
         .name = "step",
         .alias = "s",
         .group = "run",
-        .args = args_count,
+        .args = args_ahead,
         .options = OPTS_SEARCH,
         .help = "run the target on by one node, or by N",
         .text = "Runs the next nodes of the list on the target, fed with the values that it made "
