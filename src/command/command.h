@@ -122,6 +122,7 @@ struct odb_console {
         char *value; /* owned */
     })
     settings;
+    const char *target; /* where none is set: looked for once */
     atomic_bool cancel; /* asks the command that runs to stop */
     /* Does what only a screen can do; NULL: there is none. */
     enum odb_status (*screen)(void *payload, struct odb_command_call *call, struct odb_error *err);
@@ -207,7 +208,8 @@ const char *odb_console_get(const struct odb_console *console, enum odb_option_i
 /* value NULL takes the setting back. What was found with another value is forgotten, but for the
  * tolerance. Inputs and dimensions are kept by name, so that several can be set. */
 void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value);
-/* Sets what the call says. */
+/* Sets what the options of the call say, and an argument that is a tolerance. Settings change while
+ * a command is parsed, or by one that is not ODB_COMMAND_LONG: the screen reads them meanwhile. */
 void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call);
 /* The specs and the tolerance that a search would use now; whichever is not set is the default.
  * Borrowed until the next change. */

@@ -15,7 +15,7 @@
 
 void odb_console_init(struct odb_console *console, struct odb_session *session)
 {
-    *console = (struct odb_console){.session = session};
+    *console = (struct odb_console){.session = session, .target = odb_call__default_target()};
 }
 
 void odb_console_dispose(struct odb_console *console)
@@ -85,6 +85,10 @@ void odb_console_adopt(struct odb_console *console, const struct odb_command_cal
     for (size_t i = 0; i < call->options.n; i++)
         if (ODB_SETTINGS >> call->options.items[i].id & 1)
             odb_console_set(console, call->options.items[i].id, call->options.items[i].value);
+    const struct odb_arg *args = call->command->args;
+    for (size_t i = 0; args && args[i].name; i++)
+        if (args[i].type == ODB_ARG_TOLERANCE && odb_call_arg(call, i))
+            odb_console_set(console, ODB_OPTION_TOL, odb_call_arg(call, i));
 }
 
 const char *odb_console_reference(const struct odb_console *console)
@@ -96,7 +100,7 @@ const char *odb_console_reference(const struct odb_console *console)
 const char *odb_console_target(const struct odb_console *console)
 {
     const char *value = odb_console_get(console, ODB_OPTION_TARGET);
-    return value ? value : odb_call__default_target();
+    return value ? value : console->target;
 }
 
 const char *odb_console_tolerance(const struct odb_console *console)

@@ -14,6 +14,10 @@ static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf
     odb_watch_end(&watch);
     if (status != ODB_OK)
         return status;
+    if (!call->session->trace) {
+        odb_buf_puts(out, "; it counts from the next search on: nothing can be judged anew");
+        return ODB_OK;
+    }
     for (size_t v = 0; v < call->model->graph->n_values; v++) {
         if (call->model->graph->values[v].producer == ODB_NO_NODE)
             continue;
@@ -29,10 +33,6 @@ enum odb_status odb_command__tol(struct odb_command_call *call, struct odb_error
     const char *spec = odb_call_arg(call, 0);
     struct odb_buf out = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
-    if (spec) {
-        ODB_TRY(odb_call__check(odb_option_row(ODB_OPTION_TOL), spec, err));
-        odb_console_set(call->console, ODB_OPTION_TOL, spec);
-    }
     odb_buf_printf(&out, "tolerance %s", odb_console_tolerance(call->console));
     if (spec)
         status = tol_rejudge(call, &out, err);
