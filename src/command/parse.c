@@ -318,13 +318,14 @@ const char *odb_call_option(const struct odb_command_call *call, enum odb_option
 
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n)
 {
-    size_t settings = call->console ? call->console->settings.n : 0;
+    bool kept = call->console && ODB_SETTINGS >> id & 1; /* options given now are among them */
+    size_t settings = kept ? call->console->settings.n : 0;
     const char **list = odb_new_n(const char *, call->options.n + settings + 1);
     *n = 0;
-    for (size_t i = 0; i < settings; i++) /* options given now are among them */
+    for (size_t i = 0; i < settings; i++)
         if (call->console->settings.items[i].id == id)
             list[(*n)++] = call->console->settings.items[i].value;
-    for (size_t i = 0; !call->console && i < call->options.n; i++)
+    for (size_t i = 0; !kept && i < call->options.n; i++)
         if (call->options.items[i].id == id)
             list[(*n)++] = call->options.items[i].value;
     return list;

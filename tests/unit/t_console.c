@@ -1,231 +1,152 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Commands given one after the other at a console, without a screen: a chain of four nodes whose
- * target is off by one percent from the second on.
+ * Commands given one after the other about a model whose second node is off by one percent.
  */
-#include "command/command.h"
-
-#include <math.h>
-
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
-struct console_fixture {
+#include "command/call.h"
+
+struct scene {
     struct odb_console console;
-    char *text; /* owned: what the last command printed */
-    struct odb_error err;
-    int wakes;
+    char *folder;
 };
 
-static void console_woken(void *payload)
+static void scene_open(struct scene *s)
 {
-    ++*(int *)payload;
-}
-
-static int console_setup(void **state)
-{
-    struct console_fixture *f = odb_new(struct console_fixture);
-    struct odb_builder *b = odb_build_new("chain", 17);
     struct odb_session *session;
+    struct odb_builder *b = odb_build_new("g", 17);
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
     odb_build_node(b, "Tanh", "n0", "x", "h");
     odb_build_node(b, "Mul", "n1", "h h", "q");
-    odb_build_node(b, "Exp", "n2", "q", "e");
-    odb_build_node(b, "Mul", "n3", "e e", "y");
+    odb_build_node(b, "Exp", "n2", "q", "y");
     odb_build_output(b, "y");
-    MODELS_OK(odb_session_open_take(&session, models_take(b), NULL, &why));
-    odb_console_init(&f->console, session);
-    session->wake = console_woken;
-    session->wake_payload = &f->wakes;
-    odb_console_set(&f->console, ODB_OPTION_TARGET, "fault:scale,node=n1,amount=1e-2@cpu");
     help_find_serve();
-    *state = f;
-    return 0;
+    MODELS_OK(odb_session_open_take(&session, models_take(b), NULL, &why));
+    odb_console_init(&s->console, session);
+    odb_console_set(&s->console, ODB_OPTION_TARGET, "fault:scale,node=n1,amount=0.01@cpu");
+    s->folder = models_folder();
 }
 
-static int console_teardown(void **state)
+static void scene_close(struct scene *s)
 {
-    struct console_fixture *f = *state;
-    odb_console_dispose(&f->console);
-    free(f->text);
-    free(f);
-    return 0;
+    odb_console_dispose(&s->console);
+    models_remove(s->folder);
 }
 
-/* Gives a line as the prompt does. */
-static enum odb_status console_give(struct console_fixture *f, const char *line, bool busy)
+/* Gives a line. What is printed, or the message of the error, begins with expected. */
+static void scene_says(struct scene *s, const char *line, const char *expected)
 {
+    struct odb_error err = ODB_ERROR_INIT;
     struct odb_command_call call;
-    char **argv = NULL;
+    char **argv = NULL, *out = NULL, text[2048];
     size_t size;
-    free(f->text);
-    f->text = NULL;
-    f->err = (struct odb_error)ODB_ERROR_INIT;
-    enum odb_status status = odb_console_parse(&f->console, line, &argv, &call, busy, &f->err);
-    if (status == ODB_OK) {
-        call.out = call.log = open_memstream(&f->text, &size);
-        status = call.command->exec(&call, &f->err);
-        fclose(call.out);
-    }
+    FILE *file = open_memstream(&out, &size);
+    enum odb_status status = odb_console_parse(&s->console, line, &argv, &call, false, &err);
+    call.out = call.log = file;
+    if (status == ODB_OK)
+        status = call.command->exec(&call, &err);
     odb_call_dispose(&call);
     free(argv);
-    return status;
+    fclose(file);
+    const char *said = status == ODB_OK ? out : odb_error_text(&err, text, sizeof text);
+    if (strncmp(said, expected, strlen(expected)))
+        fail_msg("`%s` says: %s", line, said);
+    free(out);
 }
 
-static void console_says(struct console_fixture *f, const char *line, const char *part)
+static void test_console__stops_at_breakpoints(void **state)
 {
-    char text[2048];
-    if (console_give(f, line, false) != ODB_OK)
-        fail_msg("%s: %s", line, odb_error_text(&f->err, text, sizeof text));
-    if (!strstr(f->text, part))
-        fail_msg("%s: no '%s' in:\n%s", line, part, f->text);
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "break #0", "breakpoint before #0");
+    scene_says(&s, "break n2", "breakpoint before #2");
+    scene_says(&s, "run", "breakpoint: before #0 n0 (Tanh); 0 of 3 nodes");
+    scene_says(&s, "continue",
+               "breakpoint: before #2 n2 (Exp); 2 of 3 nodes have run, 2 judged, 1 off");
+    scene_says(&s, "continue", "the model has run to its end; 3 of 3");
+    scene_says(&s, "continue", "the model has run to its end; 3 of 3");
+    scene_says(&s, "run", "breakpoint: before #0");
+    scene_says(&s, "delete", "2 breakpoints deleted");
+    scene_says(&s, "continue", "the model has run to its end");
+    scene_close(&s);
 }
 
-static void console_refuses(struct console_fixture *f, const char *line, const char *part)
+static void test_console__steps(void **state)
 {
-    char text[2048];
-    assert_int_equal(console_give(f, line, false), ODB_E_USAGE);
-    if (!strstr(odb_error_text(&f->err, text, sizeof text), part))
-        fail_msg("%s: no '%s' in: %s", line, part, text);
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "step 0", "step: '0' is not a number in 1..1000000000");
+    scene_says(&s, "step", "stopped before #1 n1 (Mul); 1 of 3 nodes have run");
+    scene_says(&s, "step 1000000000", "the model has run to its end");
+    scene_close(&s);
 }
 
-static enum odb_verdict console_verdict(const struct console_fixture *f, int node)
+static void test_console__a_walk_goes_on_with_another_tolerance(void **state)
 {
-    return odb_session_node(f->console.session, node, NULL)->verdict;
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "step 2", "stopped before #2 n2 (Exp); 2 of 3 nodes have run, 2 judged, 1 off");
+    scene_says(&s, "tol allclose:0.5,0.5",
+               "tolerance allclose:0.5,0.5; of 2 values judged, 0 are over it");
+    assert_string_equal(odb_console_tolerance(&s.console), "allclose:0.5,0.5");
+    scene_says(&s, "step",
+               "the model has run to its end; 3 of 3 nodes have run, 3 judged, none off");
+    scene_says(&s, "step --tol noise:10", "stopped before #1");
+    scene_says(&s, "tol nonsense", "tol: ");
+    assert_string_equal(odb_console_tolerance(&s.console), "noise:10");
+    scene_close(&s);
 }
 
-static void test_console__search_leaves_what_it_found(void **state)
+static void test_console__tolerance_with_nothing_to_judge(void **state)
 {
-    struct console_fixture *f = *state;
-    const struct odb_session *session = f->console.session;
-    unsigned long before = session->generation;
-    console_says(f, "bisect", "#1 n1 (Mul) is where");
-    assert_int_equal(console_verdict(f, 0), ODB_VERDICT_PASS);
-    assert_int_equal(console_verdict(f, 1), ODB_VERDICT_FAIL);
-    assert_int_equal(console_verdict(f, 3), ODB_VERDICT_FAIL);
-    assert_int_equal(odb_session_culprit(session, 1)->kind, ODB_KIND_INTRODUCED);
-    assert_null(odb_session_culprit(session, 2));
-    assert_true(session->generation > before);
-    assert_true(f->wakes > 0);
-    assert_true(session->log.n > 0 && session->log.items[session->log.n - 1].ended);
-    struct odb_tensor *target = odb_session_target(session, models_value(session->model, "q"));
-    struct odb_tensor *ref = odb_session_reference(session, models_value(session->model, "q"));
-    assert_non_null(target);
-    assert_true(fabs(odb_tensor_f64(target, 0) / odb_tensor_f64(ref, 0) - 1.01) < 1e-5);
-    odb_tensor_unref(target);
-    odb_tensor_unref(ref);
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "tol", "tolerance noise:10\n");
+    scene_says(&s, "tol noise:3", "tolerance noise:3; it counts from the next search on");
+    scene_says(&s, "tol", "tolerance noise:3\n");
+    scene_close(&s);
 }
 
-static void test_console__walks(void **state)
+static void test_console__options_that_are_not_kept(void **state)
 {
-    struct console_fixture *f = *state;
-    const struct odb_session *session = f->console.session;
-    console_says(f, "break", "no breakpoints");
-    console_says(f, "break Mul", "2 nodes, each a Mul");
-    console_says(f, "run", "breakpoint: before #1 n1 (Mul); 1 of 4");
-    assert_int_equal(session->at, 1);
-    assert_int_equal(console_verdict(f, 0), ODB_VERDICT_PASS);
-    assert_int_equal(console_verdict(f, 1), ODB_VERDICT_UNTESTED);
-    console_says(f, "step", "stopped before #2 n2 (Exp)");
-    assert_int_equal(console_verdict(f, 1), ODB_VERDICT_FAIL);
-    console_says(f, "continue",
-                 "breakpoint: before #3 n3 (Mul); 3 of 4 nodes have run, 3 judged, "
-                 "2 off, the first is #1 n1 (Mul)");
-    console_says(f, "step 10", "the model has run to its end");
-    console_says(f, "b n1", "no breakpoint any more before #1");
-    console_says(f, "delete", "1 breakpoint deleted");
-    console_says(f, "run", "the model has run to its end; 4 of 4");
-    assert_int_equal(session->at, 4);
+    struct scene s;
+    scene_open(&s);
+    char *line = odb_xasprintf("extract --inputs h --outputs q -o '%s/cut.onnx'", s.folder);
+    char *cut = odb_xasprintf("%s/cut.onnx: 1 of 3 nodes, 1 input", s.folder);
+    scene_says(&s, line, cut);
+    scene_says(&s, "extract --outputs nothing -o cut.onnx", "--outputs: ");
+    free(cut);
+    free(line);
+    scene_close(&s);
 }
 
-static void test_console__tolerance_moves_verdicts_alone(void **state)
+static void test_console__inputs_are_kept_by_name(void **state)
 {
-    struct console_fixture *f = *state;
-    console_says(f, "bisect", "#1 n1");
-    console_says(f, "tol allclose:0.5",
-                 "tolerance allclose:0.5; of 4 values judged, 0 are over it");
-    assert_int_equal(console_verdict(f, 1), ODB_VERDICT_PASS);
-    assert_null(odb_session_culprit(f->console.session, 1));
-    console_says(f, "tol noise:10", "3 are over it");
-    assert_non_null(odb_session_culprit(f->console.session, 1));
-    assert_int_equal(console_verdict(f, 1), ODB_VERDICT_FAIL);
-    assert_int_equal(console_verdict(f, 0), ODB_VERDICT_PASS);
-    console_refuses(f, "tol nonsense", "nonsense");
-    assert_string_equal(odb_console_tolerance(&f->console), "noise:10");
-}
-
-static void test_console__settings_stay(void **state)
-{
-    struct console_fixture *f = *state;
-    console_says(f, "bisect --seed 7 --tol noise:20", "#1 n1");
-    console_says(f, "set seed", "7");
-    console_says(f, "set tol", "noise:20");
-    console_says(f, "set target cpu", "cpu");
-    assert_int_equal(console_verdict(f, 1), ODB_VERDICT_UNTESTED); /* of another target */
-    assert_null(f->console.session->report);
-    console_says(f, "bisect", "no divergence");
-    console_says(f, "set input 'x=range(0,1,3)'", "range(0,1,3)");
-    console_says(f, "set input 'x=range(0,2,3)'", "range(0,2,3)");
-    assert_null(strstr(f->text, "range(0,1,3)"));
-    console_says(f, "set input ''", "not set");
-    console_refuses(f, "set targte ort", "did you mean target");
-    console_refuses(f, "set seed many", "many");
-    console_says(f, "set", "reference");
-}
-
-static void test_console__prints_both_sides(void **state)
-{
-    struct console_fixture *f = *state;
-    console_says(f, "print 'q[0:2]'", "[");
-    assert_null(strstr(f->text, "target"));
-    console_says(f, "bisect", "#1 n1");
-    console_says(f, "print 'q[0:2]'", "reference\n[");
-    assert_non_null(strstr(f->text, "target\n["));
-    console_refuses(f, "print nothing", "no value 'nothing'");
-}
-
-static void test_console__busy(void **state)
-{
-    struct console_fixture *f = *state;
-    assert_int_equal(console_give(f, "bisect", true), ODB_E_USAGE);
-    help_has_text(&f->err, "Esc stops it");
-    assert_int_equal(console_give(f, "set target cpu", true), ODB_E_USAGE);
-    assert_int_equal(console_give(f, "help bisect", true), ODB_OK);
-    assert_int_equal(console_give(f, "node n1", true), ODB_OK);
-}
-
-static void test_console__what_is_not_offered(void **state)
-{
-    struct console_fixture *f = *state;
-    console_refuses(f, "check somewhere", "no command 'check'");
-    console_refuses(f, "debug", "no command 'debug'");
-    console_refuses(f, "down", "needs a screen");
-    console_refuses(f, "", "no command");
-    console_refuses(f, "print 'q", "'");
-}
-
-static void test_console__cancel(void **state)
-{
-    struct console_fixture *f = *state;
-    atomic_store(&f->console.cancel, true);
-    assert_int_equal(console_give(f, "bisect", false), ODB_CANCELLED);
-    atomic_store(&f->console.cancel, false);
-    console_says(f, "bisect", "#1 n1");
+    struct scene s;
+    size_t n;
+    scene_open(&s);
+    odb_console_set(&s.console, ODB_OPTION_INPUT, "a=one.npy");
+    odb_console_set(&s.console, ODB_OPTION_INPUT, "b=two.npy");
+    odb_console_set(&s.console, ODB_OPTION_INPUT, "a=three.npy");
+    struct odb_command_call call = {.console = &s.console};
+    const char **list = odb_call_list(&call, ODB_OPTION_INPUT, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(list[0], "b=two.npy");
+    assert_string_equal(list[1], "a=three.npy");
+    free((void *)list);
+    scene_close(&s);
 }
 
 int main(void)
 {
-#define CONSOLE_TEST(name)                                                                         \
-    cmocka_unit_test_setup_teardown(test_console__##name, console_setup, console_teardown)
     const struct CMUnitTest tests[] = {
-        CONSOLE_TEST(search_leaves_what_it_found),
-        CONSOLE_TEST(walks),
-        CONSOLE_TEST(tolerance_moves_verdicts_alone),
-        CONSOLE_TEST(settings_stay),
-        CONSOLE_TEST(prints_both_sides),
-        CONSOLE_TEST(busy),
-        CONSOLE_TEST(what_is_not_offered),
-        CONSOLE_TEST(cancel),
+        cmocka_unit_test(test_console__stops_at_breakpoints),
+        cmocka_unit_test(test_console__steps),
+        cmocka_unit_test(test_console__a_walk_goes_on_with_another_tolerance),
+        cmocka_unit_test(test_console__tolerance_with_nothing_to_judge),
+        cmocka_unit_test(test_console__options_that_are_not_kept),
+        cmocka_unit_test(test_console__inputs_are_kept_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
