@@ -52,8 +52,9 @@ static void scene_act(struct scene *s, const char *line)
 
 static void test_list__no_rows(void **state)
 {
-    static const char *const lines[] = {"down 5",    "up",   "page-down", "page-up", "top", "bottom",
-                                        "right 100", "left", NULL};
+    static const char *const lines[] = {"down 5", "up",     "page-down", "page-up",
+                                        "top",    "bottom", "right 100", "left",
+                                        NULL};
     struct scene s;
     scene_open(&s, 0);
     for (size_t i = 0; lines[i]; i++)
