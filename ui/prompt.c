@@ -14,10 +14,12 @@
  */
 #include "ui/prompt.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <readline/readline.h>
 #include <readline/history.h>
@@ -231,6 +233,19 @@ static void prompt_replace(rl_command_func_t *old, rl_command_func_t *new)
     free(keys);
 }
 
+/* What is wrong in an inputrc goes to standard error, which may be the screen. */
+static void prompt_initialize(struct ui_prompt *prompt)
+{
+    int errors = prompt->nowhere ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0) : -1;
+    if (errors >= 0)
+        dup2(fileno(prompt->nowhere), STDERR_FILENO);
+    rl_initialize();
+    if (errors >= 0) {
+        dup2(errors, STDERR_FILENO);
+        close(errors);
+    }
+}
+
 static void prompt_setup(struct ui_prompt *prompt)
 {
     rl_readline_name = "onnxdbg";
@@ -256,7 +271,8 @@ static void prompt_setup(struct ui_prompt *prompt)
     prompt_replace(rl_start_kbd_macro, prompt_nothing); /* 8.2 crashes when one is played back */
     prompt_replace(rl_end_kbd_macro, prompt_nothing);
     prompt_replace(rl_call_last_kbd_macro, prompt_nothing);
-    rl_initialize();
+    prompt_replace(rl_re_read_init_file, prompt_nothing); /* it tells its errors */
+    prompt_initialize(prompt);
 }
 
 void ui_prompt_open(struct ui_prompt **out, struct ui_terminal *terminal,
@@ -417,7 +433,8 @@ const char *ui_prompt_text(const struct ui_prompt *prompt)
 
 static void prompt_feed(struct ui_prompt *prompt, const void *bytes, size_t n)
 {
-    bool typed = ((const unsigned char *)bytes)[0] >= ' ', searching = prompt_is_searching();
+    int first = *(const unsigned char *)bytes;
+    bool typed = first >= ' ' && first != 0x7f, searching = prompt_is_searching();
     char *before = odb_xstrdup(rl_line_buffer);
     size_t n_undo = prompt->undo.n;
     prompt->bytes = bytes;

@@ -27,7 +27,7 @@ void ui_prompt_begin(struct ui_prompt *prompt, enum ui_prompt_kind kind, const c
                      const char *text);
 bool ui_prompt_active(const struct ui_prompt *prompt);
 /* A byte of input. DONE: Enter; the line is remembered. CANCELLED: Esc, C-c, C-g, or Backspace on
- * the empty line. */
+ * the empty line. In a search through the history (C-r) Esc and C-g end the search only. */
 enum ui_prompt_answer ui_prompt_byte(struct ui_prompt *prompt, int byte);
 /* The line as it is, or was when it was done. Borrowed. */
 const char *ui_prompt_text(const struct ui_prompt *prompt);
