@@ -90,22 +90,28 @@ static enum odb_status action_consumer(struct ui_app *app, const struct odb_comm
                     odb_call_arg(call, 0) ? "such " : "", from);
 }
 
+/* The next node that way; of those that merely inherit an error, only when nobody is accused. */
 static enum odb_status action_divergence(struct ui_app *app, int step, struct odb_error *err)
 {
     const struct odb_session *session = app->session;
-    int n = (int)session->model->graph->n_nodes, at = ui_app_node(app), found = ODB_NO_NODE;
+    int n = (int)session->model->graph->n_nodes, at = ui_app_node(app);
+    int culprit = ODB_NO_NODE, bad = ODB_NO_NODE;
     odb_session_lock(session);
-    for (int i = 1; i <= n && found == ODB_NO_NODE; i++) {
+    for (int i = 1; i <= n && culprit == ODB_NO_NODE; i++) {
         int node = ((at + step * i) % n + n) % n;
         const struct odb_value_report *report = odb_session_node(session, node, NULL);
-        if (odb_verdict_is_bad(report->verdict) || report->culprit ||
-            odb_session_culprit(session, node))
-            found = node;
+        if (report->culprit || odb_session_culprit(session, node))
+            culprit = node;
+        else if (bad == ODB_NO_NODE && odb_verdict_is_bad(report->verdict))
+            bad = node;
     }
     odb_session_unlock(session);
-    if (found == ODB_NO_NODE)
+    if (culprit == ODB_NO_NODE && bad == ODB_NO_NODE)
         return odb_fail(err, ODB_E_USAGE, "no node that was looked at diverges");
-    ui_app_jump(app, found);
+    if (culprit == at)
+        ui_app_say(app, UI_STYLE_MESSAGE,
+                   "this is the only culprit; `filter off` lists what it led to");
+    ui_app_jump(app, culprit != ODB_NO_NODE ? culprit : bad);
     return ODB_OK;
 }
 

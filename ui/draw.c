@@ -117,6 +117,15 @@ int ui_text_width(const struct ui_terminal *terminal, const char *text)
     return cols;
 }
 
+size_t ui_text_fit(const struct ui_terminal *terminal, const char *text, int cols)
+{
+    const char *at = text, *next = text;
+    struct draw_piece piece;
+    while (draw_next(terminal, &next, &piece) && ((cols -= piece.cols) >= 0 || at == text))
+        at = next;
+    return (size_t)(at - text);
+}
+
 /* --- cells ---------------------------------------------------------------------------------- */
 
 static attr_t draw_attributes(const struct ui_look *look)

@@ -32,6 +32,8 @@ struct ui_area ui_area_part(const struct ui_area *area, int row, int col, int ro
 
 /* Columns that the text takes as it would be shown. */
 int ui_text_width(const struct ui_terminal *terminal, const char *text);
+/* Bytes of it that fit into cols columns; of a text that is not empty at least one character. */
+size_t ui_text_fit(const struct ui_terminal *terminal, const char *text, int cols);
 
 /* Blanks. */
 void ui_draw_fill(const struct ui_area *area, enum ui_style style);

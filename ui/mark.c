@@ -35,6 +35,8 @@ size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int co
             *gap = blanks;
             return line;
         }
+        if (w > cols) /* a word that no line has room for goes on in the next one */
+            return ui_text_fit(terminal, text + line, cols);
         width += w;
         line += len;
     }

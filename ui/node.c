@@ -9,6 +9,7 @@
 
 #include "tensor/print.h"
 #include "tensor/stats.h"
+#include "command/call.h"
 #include "ui/app.h"
 #include "ui/text.h"
 
@@ -166,9 +167,10 @@ static void node_put_stats(struct node_view *v, int value)
 
 static void node_put_link(struct node_view *v, const char *what, int node)
 {
-    const struct odb_node *n = &v->text.view.app->session->model->graph->nodes[node];
-    node_row(v, UI_STYLE_NAME, 6, node, ODB_NO_VALUE, "%s #%d %s (%s)", what, node, n->name,
-             n->op_type);
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_call__put_node(v->text.view.app->session->model->graph, node, &text);
+    node_row(v, UI_STYLE_NAME, 6, node, ODB_NO_VALUE, "%s %s", what, odb_buf_text(&text));
+    odb_buf_dispose(&text);
 }
 
 static void node_put_value(struct node_view *v, int index, int slot, bool input)
@@ -345,7 +347,7 @@ static void node_title(const struct ui_view *view, struct odb_buf *out)
     if (v->node == ODB_NO_NODE)
         odb_buf_puts(out, "no node");
     else
-        odb_buf_printf(out, "#%d %s", v->node, graph->nodes[v->node].name);
+        odb_call__put_node(graph, v->node, out);
 }
 
 static void node_subject(const struct ui_view *view, struct ui_subject *out)

@@ -150,6 +150,12 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
         rest += c.type;
         c.type = 0;
     }
+    int *const give[] = {&c.bar, &c.op};
+    for (size_t i = 0; i < ODB_COUNT(give) && rest < 0; i++) {
+        int part = ODB_MIN(-rest, *give[i]);
+        *give[i] -= part;
+        rest += part;
+    }
     if (cols >= 100)
         c.output = ODB_MIN(rest * 2 / 5, 40);
     c.name = ODB_MAX(rest - c.output, 0);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "command/call.h"
 #include "ui/app.h"
 #include "ui/text.h"
 
@@ -35,8 +36,8 @@ static void report_culprit(struct report_view *v, const struct odb_culprit *culp
                    {"inherited", r->inherited_error},
                    {"gain", r->gain}};
     struct odb_buf line = ODB_BUF_INIT;
-    odb_buf_printf(&line, "#%d %s (%s): %s", culprit->node, graph->nodes[culprit->node].name,
-                   graph->nodes[culprit->node].op_type, odb_diagnosis_name(culprit->kind));
+    odb_call__put_node(graph, culprit->node, &line);
+    odb_buf_printf(&line, ": %s", odb_diagnosis_name(culprit->kind));
     report_line(v, UI_STYLE_BAD, 0, culprit->node, odb_buf_text(&line));
     odb_buf_clear(&line);
     for (size_t i = 0; i < ODB_COUNT(numbers); i++)

@@ -60,8 +60,8 @@ struct ui_view {
 
 /* Whether a text contains another: capitals count only if the needle has any. */
 bool ui_text_matches(const char *text, const char *needle);
-/* Bytes of the first line of text, broken at a blank so that it takes at most cols columns, and of
- * what separates it from the next line. */
+/* Bytes of the first line of text, broken so that it takes at most cols columns, at a blank if that
+ * can be, and of what separates it from the next line. */
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap);
 /* Lines of text broken to the area's width, as many as it has rows; returns how many were drawn. */
 int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, const char *text);
