@@ -122,13 +122,16 @@ static bool app_put_subject(struct ui_app *app, const char *name, size_t n, stru
 {
     const struct odb_graph *graph = app->session->model->graph;
     struct ui_subject subject = ui_app_subject(app);
-    char key[512];
     if (n == 4 && !strncmp(name, "node", n) && subject.node != ODB_NO_NODE) {
         odb_buf_printf(out, "#%d", subject.node);
         return true;
     }
     if (n == 5 && !strncmp(name, "value", n) && subject.value != ODB_NO_VALUE) {
-        odb_words_quote(out, odb_value_key(graph, &graph->values[subject.value], key, sizeof key));
+        const struct odb_value *value = &graph->values[subject.value];
+        if (*value->name)
+            odb_words_quote(out, value->name);
+        else
+            odb_buf_printf(out, "#%d:%d", value->producer, value->slot);
         return true;
     }
     return false;
@@ -170,15 +173,25 @@ void ui_app_discard(struct ui_running *running)
     app_running_dispose(running);
 }
 
+/* Whether a command has changed the session. Those that may be given at any time do not, and must
+ * not look: another may be changing it. */
+static bool app_changed(const struct ui_app *app, const struct ui_running *running)
+{
+    return !(running->call.command->flags & ODB_COMMAND_ANYTIME) &&
+           running->generation != app->session->generation;
+}
+
 /* After a search the first culprit is selected, after a step the node where the target stands. */
 static void app_follow(struct ui_app *app, const struct ui_running *running)
 {
     const struct odb_session *session = app->session;
     const struct odb_report *report = session->report;
     int last = (int)session->model->graph->n_nodes - 1;
+    if (!app_changed(app, running))
+        return;
     if (session->at != running->at && session->at != ODB_NO_NODE)
         ui_app_jump(app, ODB_MIN(session->at, last));
-    else if (session->generation != running->generation && report && report->culprits.n)
+    else if (running->call.found && report && report->culprits.n)
         ui_app_jump(app, report->culprits.items[0].node);
 }
 
@@ -188,7 +201,7 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
     const char *text = running->out ? running->out : "";
     size_t first = strcspn(text, "\n");
     bool more = text[first] && text[first + 1];
-    bool reports = running->generation != app->session->generation;
+    bool reports = app_changed(app, running);
     if (*text)
         ui_output_show(app->views[UI_VIEW_OUTPUT], running->line, text);
     if (!*text || running->status != ODB_OK)
@@ -205,9 +218,11 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
     app_show_output(app, running);
     if (running->status == ODB_CANCELLED)
         ui_app_say(app, UI_STYLE_WARN,
-                   "%s was stopped; what was found until then is kept, and the same command goes "
-                   "on from there",
-                   running->call.command->name);
+                   "%s was stopped%s", running->call.command->name,
+                   running->call.command->flags & ODB_COMMAND_RECORDS
+                       ? "; what was found until then is kept, and the same command goes on from "
+                         "there"
+                       : "");
     else if (running->status != ODB_OK)
         ui_app_say_error(app, &running->err);
     app_follow(app, running);
@@ -227,8 +242,10 @@ static void app_start(struct ui_app *app, struct ui_running *running)
     const struct odb_command *command = running->call.command;
     running->file = open_memstream(&running->out, &running->out_size);
     running->call.out = running->call.log = running->file;
-    running->generation = app->session->generation;
-    running->at = app->session->at;
+    if (!(command->flags & ODB_COMMAND_ANYTIME)) {
+        running->generation = app->session->generation;
+        running->at = app->session->at;
+    }
     if (odb_call_has(&running->call, ODB_OPTION_HELP)) {
         struct odb_buf text = ODB_BUF_INIT;
         odb_help_command(command, &text);
@@ -388,7 +405,7 @@ static void app_event(struct ui_app *app, const struct ui_event *event)
         ui_terminal_suspend(app->terminal);
         break;
     case UI_EVENT_QUIT:
-        app->quit = true;
+        app->quit = app->interrupted = true;
         break;
     case UI_EVENT_RESIZE:
     case UI_EVENT_RESUMED:
@@ -415,9 +432,9 @@ static bool app_wait(struct ui_app *app)
         app->dirty = true;
     if (n > 0 && polled[2].revents) {
         char drain[64];
-        atomic_store(&app->woken, false);
         while (read(app->wake[0], drain, sizeof drain) == (ssize_t)sizeof drain)
             ;
+        atomic_store(&app->woken, false); /* last: a byte that is drained leaves no mark behind */
         app->dirty = true;
     }
     return n > 0 && (polled[0].revents || polled[1].revents);
@@ -435,6 +452,17 @@ static void app_collect(struct ui_app *app)
     }
 }
 
+/* A pane that there is no room for any more gives the keys back. */
+static void app_keep_focus(struct ui_app *app)
+{
+    enum ui_view_id seen[UI_VIEW_COUNT];
+    int n = ui_layout_visible(app, seen), i = 0;
+    while (i < n && seen[i] != app->focus)
+        i++;
+    if (i == n)
+        app->focus = app->stack[app->depth - 1];
+}
+
 void ui_app_run(struct ui_app *app)
 {
     struct ui_event event;
@@ -442,6 +470,7 @@ void ui_app_run(struct ui_app *app)
     while (!app->quit) {
         app_collect(app);
         if (app->dirty && odb_clock() - app->last_frame >= APP_FRAME) {
+            app_keep_focus(app);
             ui_layout_draw(app);
             app->dirty = false;
             app->last_frame = odb_clock();
