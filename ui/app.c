@@ -92,10 +92,7 @@ struct ui_subject ui_app_subject(const struct ui_app *app)
 
 int ui_app_node(const struct ui_app *app)
 {
-    const struct ui_view *nodes = app->views[UI_VIEW_NODES];
-    struct ui_subject subject;
-    nodes->ops->subject(nodes, &subject); /* rows of the list do not change behind our back */
-    return subject.node;
+    return ui_nodes_selected(app->views[UI_VIEW_NODES]);
 }
 
 void ui_app_jump(struct ui_app *app, int node)

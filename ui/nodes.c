@@ -36,6 +36,11 @@ static size_t nodes_rows(const struct ui_view *view)
     return v->filter ? v->n_listed : nodes_graph(view)->n_nodes;
 }
 
+int ui_nodes_selected(const struct ui_view *view)
+{
+    return nodes_at(view, view->selected);
+}
+
 /* --- what a node is found by ------------------------------------------------------------------ */
 
 static bool nodes_value_matches(const struct odb_graph *graph, const int *list, int n,
@@ -78,7 +83,7 @@ static void nodes_list(struct nodes_view *v)
 {
     const struct odb_session *session = v->view.app->session;
     size_t n = session->model->graph->n_nodes;
-    int selected = nodes_at(&v->view, v->view.selected);
+    int selected = ui_nodes_selected(&v->view);
     odb_session_lock(session);
     v->generation = session->generation;
     v->listed = odb_xrealloc(v->listed, n + 1, sizeof *v->listed);
@@ -93,7 +98,7 @@ static void nodes_list(struct nodes_view *v)
 void ui_nodes_filter(struct ui_view *view, const char *text)
 {
     struct nodes_view *v = (struct nodes_view *)view;
-    int selected = nodes_at(view, view->selected);
+    int selected = ui_nodes_selected(view);
     free(v->filter);
     v->filter = text && *text ? odb_xstrdup(text) : NULL;
     if (v->filter)
@@ -243,14 +248,15 @@ static void nodes_draw_row(const struct ui_view *view, size_t row, const struct 
 static void nodes_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct nodes_view *v = (const struct nodes_view *)view;
-    odb_buf_printf(out, "nodes %zu/%zu", view->selected + 1, nodes_rows(view));
+    size_t rows = nodes_rows(view);
+    odb_buf_printf(out, "nodes %zu/%zu", rows ? view->selected + 1 : 0, rows);
     if (v->filter)
         odb_buf_printf(out, "  filter: %s", v->filter);
 }
 
 static void nodes_subject(const struct ui_view *view, struct ui_subject *out)
 {
-    int node = nodes_at(view, view->selected);
+    int node = ui_nodes_selected(view);
     *out = (struct ui_subject){node, ODB_NO_VALUE};
     if (node != ODB_NO_NODE)
         odb_session_node(view->app->session, node, &out->value);

@@ -96,7 +96,8 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
 extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
     ui_report_view, ui_output_view, ui_help_view;
 
-/* nodes.c */
+/* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
+int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */
 void ui_nodes_goto(struct ui_view *view, int node);
 void ui_nodes_filter(struct ui_view *view, const char *text);
 const char *ui_nodes_filter_text(const struct ui_view *view);
