@@ -150,7 +150,12 @@ $(B)/drive: $(wildcard tests/screen/*.c tests/screen/*.h)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(shell pkg-config --cflags vterm 2>/dev/null) $(LDFLAGS) \
 	    $(filter %.c,$^) $(shell pkg-config --libs vterm 2>/dev/null) -o $@
 
-TESTS_NEED := $(B)/planted $(B)/json-get $(B)/drive $(B)/gen-model $(B)/demo.onnx
+$(B)/screen-models: tests/screen/models/models.c $(B)/libonnxdbg-mit.a
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
+
+TESTS_NEED := $(B)/planted $(B)/json-get $(B)/drive $(B)/screen-models $(B)/gen-model \
+              $(B)/demo.onnx
 
 ## check: every test; ends with "N passed, N failed, N skipped"
 check: setup

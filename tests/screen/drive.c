@@ -354,14 +354,14 @@ static bool drive_mouse(struct drive *d, char *arg)
 {
     static const char *const BUTTONS[] = {"", "left", "middle", "right", "wheel-up", "wheel-down"};
     const char *name = drive_word(&arg);
-    double col, row;
-    int button = 5;
+    double col;
+    int row, button = 5;
     while (button > 0 && name && strcmp(name, BUTTONS[button]) != 0)
         button--;
     if (!name || !button)
         return drive_fail(d, "left, middle, right, wheel-up or wheel-down?");
-    if (!drive_number(drive_word(&arg), &col) || !drive_number(drive_word(&arg), &row) ||
-        col < 0 || row < 0 || col >= d->term.cols || row >= d->term.rows)
+    if (!drive_number(drive_word(&arg), &col) || !drive_row(d, drive_word(&arg), &row) ||
+        col < 0 || col >= d->term.cols)
         return drive_fail(d, "at which column and row?");
     const char *how = drive_word(&arg);
     if (!how || button > 3)
@@ -369,9 +369,9 @@ static bool drive_mouse(struct drive *d, char *arg)
     if (strcmp(how, "click") != 0 && strcmp(how, "press") != 0 && strcmp(how, "release") != 0)
         return drive_fail(d, "press, release or click?");
     if (*how != 'r')
-        term_mouse(&d->term, button, true, (int)col, (int)row);
+        term_mouse(&d->term, button, true, (int)col, row);
     if (*how != 'p' && button < 4)
-        term_mouse(&d->term, button, false, (int)col, (int)row);
+        term_mouse(&d->term, button, false, (int)col, row);
     return drive_flush(d);
 }
 

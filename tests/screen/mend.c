@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Two things that terminals do and the emulator does not, mended before it sees them. It has no dim
- * text, but ten fonts, which nobody uses: what passes here asks for the last font where the program
- * asked for dim text, and for the first where it ends that. And of several private modes in one
- * sequence, which is how the curses library turns the mouse on, it sets but the first: here each
- * gets a sequence of its own. And restoring a saved cursor restores its place and colours only, not
- * whether it is shown, so that is taken from the sequences and not from the emulator.
+ * What terminals do and the emulator does not, mended before it sees it. It has no dim text, but ten
+ * fonts, which nobody uses: what passes here asks for the last font where the program asked for dim
+ * text, and for the first where it ends that. Of several private modes in one sequence, which is how
+ * the curses library turns the mouse on, it sets but the first: here each gets a sequence of its
+ * own. Restoring a saved cursor restores its place and colours only, not whether it is shown, so
+ * that is taken from the sequences and not from the emulator. And after a character was repeated up
+ * to the last column but one, the line is full for it: here it gets the characters themselves.
  */
 #include "term.h"
 #include <stdlib.h>
@@ -50,20 +51,37 @@ static void mend_modes(struct term *t, char end)
     }
 }
 
-/* The sequence that is held ends here: 'm', 'h' or 'l' belongs to it, another end does not. */
+/* ESC [ n b: the last character n times more. */
+static void mend_repeat(struct term *t)
+{
+    for (int n = atoi(t->held + 2); n > 0 && n <= TERM_MOST; n--)
+        vterm_input_write(t->vt, &t->last, 1);
+}
+
+/* The sequence that is held ends here: 'm', 'h', 'l' or 'b' belongs to it, another end does not. */
 static bool mend_end(struct term *t, char end)
 {
     bool private = t->held_n > 2 && t->held[2] == '?';
     bool style = t->held_n > 1 && !private && end == 'm';
     bool modes = private && (end == 'h' || end == 'l');
-    if (style)
+    bool repeat = t->held_n > 2 && !private && end == 'b' && t->last >= ' ' && t->last < '\177';
+    if (repeat)
+        mend_repeat(t);
+    else if (style)
         mend_style(t);
     else if (modes)
         mend_modes(t, end);
     else
         vterm_input_write(t->vt, t->held, t->held_n);
     t->held_n = 0;
-    return style || modes;
+    return repeat || style || modes;
+}
+
+static void mend_write(struct term *t, const char *bytes, size_t n)
+{
+    if (n)
+        t->last = bytes[n - 1];
+    vterm_input_write(t->vt, bytes, n);
 }
 
 void term_show(struct term *t, const char *bytes, size_t n)
@@ -76,7 +94,7 @@ void term_show(struct term *t, const char *bytes, size_t n)
                                                        (c && strchr("0123456789;:", c)));
         if (c == '\033') {
             mend_end(t, '\0');
-            vterm_input_write(t->vt, bytes + from, i - from);
+            mend_write(t, bytes + from, i - from);
             more = true;
         }
         if (more && t->held_n + 1 < sizeof t->held) {
@@ -87,5 +105,5 @@ void term_show(struct term *t, const char *bytes, size_t n)
             from = mend_end(t, c) ? i + 1 : i;
         }
     }
-    vterm_input_write(t->vt, bytes + from, n - from);
+    mend_write(t, bytes + from, n - from);
 }

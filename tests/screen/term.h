@@ -38,6 +38,7 @@ struct term {
     size_t out_n, out_room;
     char held[64]; /* the beginning of an escape sequence whose end is to come */
     size_t held_n;
+    char last; /* byte before that sequence */
     char probe[32]; /* where the emulator's answer goes while `probing` */
     size_t probe_n;
     bool probing;

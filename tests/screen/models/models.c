@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Models that are hard on a screen: screen-models FOLDER writes one file for each kind below.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "model/build.h"
+
+struct kind {
+    const char *name;
+    void (*make)(struct odb_builder *b);
+};
+
+/* A weight of `n` by `n` numbers that are all different. */
+static void models_weight(struct odb_builder *b, const char *name, int64_t n)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *t;
+    if (odb_tensor_new(&t, ODB_F32, 2, (int64_t[]){n, n}, &err) != ODB_OK)
+        abort();
+    for (size_t i = 0; i < (size_t)(n * n); i++)
+        odb_store_f64(ODB_F32, t->data, i, ((double)(i * 7 % 13) - 6) / 8);
+    odb_build_weight(b, name, t);
+    odb_tensor_unref(t);
+}
+
+/* What a terminal would act on, or draw wider, narrower or the other way round. */
+static void models_names(struct odb_builder *b)
+{
+    static const char *const names[] = {
+        "esc \033[31mred\033[2J",
+        "bell\a backspace\b",
+        "two\nlines\tand a tab",
+        "delete\177 c1\xc2\x9b",
+        "漢字カナ 한국어",
+        "e\xcc\x81 combining a\xcc\x8a\xcc\x8a\xcc\x8a",
+        "right\xe2\x80\xae to left",
+        "zero\xe2\x80\x8bwidth",
+        "emoji 👩‍💻 🏳️‍🌈",
+        "not \xff\xfe utf-8",
+        "quote ' \" \\ $(ls) `ls` {node}",
+        "a name that is so long that no screen has room for all of it, because whoever exported "
+        "the "
+        "model put the path of every module and every call into it /encoder/layers.0/attention/self"
+        "/query/"
+        "MatMul_1_quant_dequant_fused_with_bias_and_scale_and_then_some_more_of_the_same_kind",
+    };
+    char input[32] = "x", output[32];
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 4});
+    models_weight(b, "重み", 4);
+    for (size_t i = 0; i < ODB_COUNT(names); i++) {
+        snprintf(output, sizeof output, i == 4 ? "値%zu" : i == 0 ? "v\033%zu" : "v%zu", i);
+        char *inputs = odb_xasprintf("%s 重み", input);
+        odb_build_node(b, i % 2 ? "Add" : "MatMul", names[i], inputs, output);
+        free(inputs);
+        snprintf(input, sizeof input, "%s", output);
+    }
+    odb_build_output_typed(b, output, ODB_F32, 2, (int64_t[]){4, 4});
+}
+
+/* Operators that nobody knows, in the middle and at the end. */
+static void models_custom(struct odb_builder *b)
+{
+    odb_build_opset(b, "com.example", 1);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 4});
+    models_weight(b, "w", 4);
+    odb_build_node(b, "MatMul", "first", "x w", "a");
+    odb_build_node(b, "com.example::Secret", "middle", "a", "s");
+    odb_build_node(b, "Relu", "behind", "s", "r");
+    odb_build_node(b, "Sigmoid", "beside", "a", "g");
+    odb_build_node(b, "Softmax", "last", "g", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){4, 4});
+    odb_build_output_typed(b, "r", ODB_F32, 2, (int64_t[]){4, 4});
+}
+
+static void models_unnamed(struct odb_builder *b)
+{
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 4});
+    models_weight(b, "w", 4);
+    odb_build_node(b, "MatMul", "", "x w", "1");
+    odb_build_node(b, "Relu", "", "1", "2");
+    odb_build_node(b, "MatMul", "", "2 w", "3");
+    odb_build_node(b, "Add", "", "1 3", "4");
+    odb_build_node(b, "Tanh", "", "4", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){4, 4});
+}
+
+/* Sizes that cannot be guessed: N1 must be 4. */
+static void models_sized(struct odb_builder *b)
+{
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){-1, -1});
+    models_weight(b, "w", 4);
+    odb_build_node(b, "MatMul", "product", "x w", "a");
+    odb_build_node(b, "Relu", "rectified", "a", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){-1, 4});
+}
+
+/* What goes in comes out. */
+static void models_empty(struct odb_builder *b)
+{
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){3});
+    odb_build_output_typed(b, "x", ODB_F32, 1, (int64_t[]){3});
+}
+
+static const struct kind KINDS[] = {
+    {"names", models_names}, {"custom", models_custom}, {"unnamed", models_unnamed},
+    {"sized", models_sized}, {"empty", models_empty},
+};
+
+int main(int argc, char **argv)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK;
+    if (argc != 2)
+        return 2;
+    for (size_t i = 0; i < ODB_COUNT(KINDS) && status == ODB_OK; i++) {
+        char *path = odb_xasprintf("%s/%s.onnx", argv[1], KINDS[i].name);
+        struct odb_builder *b = odb_build_new(KINDS[i].name, 17);
+        KINDS[i].make(b);
+        status = odb_build_write(b, path, NULL, &err);
+        odb_build_free(b);
+        free(path);
+    }
+    if (status != ODB_OK)
+        fprintf(stderr, "screen-models: %s\n", err.what);
+    return status != ODB_OK;
+}
