@@ -253,6 +253,16 @@ static bool call_is_about_model(const struct odb_command *command)
     return first && first->name && (first->type == ODB_ARG_MODEL || first->type == ODB_ARG_SOURCE);
 }
 
+/* "-1" is no option where the next argument is a number. */
+static bool call_is_number(const struct odb_command_call *call, const char *word)
+{
+    const struct odb_arg *arg = call->command->args;
+    for (size_t i = 0; arg && arg->name && i < call->n_args; i++)
+        arg++;
+    return arg && arg->name && (arg->type == ODB_ARG_INT || arg->type == ODB_ARG_SETTING) &&
+           word[1] >= '0' && word[1] <= '9';
+}
+
 /* At a console the model is known, and what options say stays said. */
 static void call_join(struct odb_command_call *call, struct odb_console *console)
 {
@@ -274,7 +284,8 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
         call_join(out, console);
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
-        if (only_args || word[0] != '-' || !word[1])
+        bool negative = word[0] == '-' && word[1] >= '0' && word[1] <= '9'; /* no option is one */
+        if (only_args || word[0] != '-' || !word[1] || negative)
             out->args[out->n_args++] = word;
         else if (!strcmp(word, "--"))
             only_args = true;
