@@ -333,13 +333,19 @@ static void app_asked(struct ui_app *app, bool given)
     free(text);
 }
 
+/* A message stands until the next key or click, that of a command on its way until it is done. */
+static void app_unsay(struct ui_app *app)
+{
+    if (app->message && !ui_app_busy(app))
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s", "");
+}
+
 static void app_key(struct ui_app *app, int key)
 {
     const struct ui_binding *binding =
         ui_keymap_find(app->keymap, ui_app_view(app)->ops->name, key);
     char name[16];
-    if (app->message && !ui_app_busy(app))
-        ui_app_say(app, UI_STYLE_MESSAGE, "%s", "");
+    app_unsay(app);
     if (binding)
         ui_app_command(app, binding->command);
     else
@@ -351,6 +357,7 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
 {
     int row, node = ui_layout_strip_at(app, event->row, event->col);
     struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
+    app_unsay(app);
     if (node != ODB_NO_NODE)
         ui_app_jump(app, node);
     if (!view)
@@ -360,7 +367,7 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
             app->focus = (enum ui_view_id)id;
     if (row >= view->header)
         ui_list_select(view, view->top + (size_t)(row - view->header));
-    if (event->twice)
+    if (event->twice && row >= view->header)
         ui_app_command(app, "open");
 }
 

@@ -72,7 +72,7 @@ struct ui_app {
         unsigned long generation;
         size_t off, pass, culprits;
     } counts;
-    bool dirty, quit, frozen /* clock: tests compare screens */;
+    bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
 };
 
 /* --- app.c ------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/call.h"
 #include "engine/clock.h"
 #include "ui/app.h"
 
@@ -45,7 +46,7 @@ static void layout_pane(struct layout *layout, enum ui_view_id id, const struct 
 static void layout_wide(const struct ui_app *app, struct layout *layout, const struct ui_area *main)
 {
     enum ui_view_id second = app->depth > 1 ? app->stack[app->depth - 1] : UI_VIEW_NODE;
-    int left = main->cols * 55 / 100, rows = main->rows;
+    int left = main->cols * (second == UI_VIEW_TENSOR ? 45 : 55) / 100, rows = main->rows;
     bool log = app->session->log.n && second != UI_VIEW_LOG && app->terminal->rows >= LAYOUT_TALL;
     struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
     struct ui_area right =
@@ -223,10 +224,9 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
         layout_rule(about, 0, UI_STYLE_LABEL, "no node is listed; & changes the filter");
         return;
     }
-    const struct odb_node *n = &session->model->graph->nodes[node];
     const struct odb_value_report *report = odb_session_node(session, node, &value);
     const struct odb_culprit *culprit = odb_session_culprit(session, node);
-    odb_buf_printf(&title, "#%d %s (%s)", node, n->name, n->op_type);
+    odb_call__put_node(session->model->graph, node, &title);
     if (value != ODB_NO_VALUE) {
         odb_buf_printf(&title, " > %s ", session->model->graph->values[value].name);
         ui_type_text(session, value, &title);

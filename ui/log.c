@@ -7,6 +7,11 @@
 
 #include "ui/app.h"
 
+struct log_view {
+    struct ui_view view;
+    size_t seen; /* rows at the last frame */
+};
+
 static size_t log_rows(const struct ui_view *view)
 {
     return view->app->session->log.n;
@@ -60,11 +65,14 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
 /* The newest probe stays in sight, unless somebody looks at an older one. */
 static void log_prepare(struct ui_view *view, int cols)
 {
+    struct log_view *v = (struct log_view *)view;
     odb_session_lock(view->app->session);
     size_t rows = log_rows(view);
     odb_session_unlock(view->app->session);
-    if (rows && ui_app_busy(view->app) && ui_app_view(view->app) != view)
+    bool follows = ui_app_view(view->app) != view || view->selected + 1 >= v->seen;
+    if (rows && rows != v->seen && follows)
         ui_list_select(view, rows - 1);
+    v->seen = rows;
 }
 
 static bool log_matches(const struct ui_view *view, size_t row, const char *text)
@@ -84,7 +92,7 @@ static void log_subject(const struct ui_view *view, struct ui_subject *out)
 
 const struct ui_view_ops ui_log_view = {
     .name = "log",
-    .size = sizeof(struct ui_view),
+    .size = sizeof(struct log_view),
     .wraps = true,
     .title = log_title,
     .prepare = log_prepare,

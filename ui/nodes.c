@@ -151,7 +151,7 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
         c.bar = 16;
     }
     int rest = cols - (c.index + c.op + c.type + c.bar + c.number + 8);
-    if (cols < 60) { /* of a narrow pane the error matters most */
+    if (rest < 16) { /* where there is little room, the error and the name matter most */
         rest += c.type;
         c.type = 0;
     }

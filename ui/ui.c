@@ -70,6 +70,8 @@ static void ui_greet(struct ui_app *app)
     size_t n = session->model->graph->n_nodes, unsupported = 0;
     for (size_t i = 0; i < n; i++)
         unsupported += *odb_cpu_unsupported(session->cpu, (int)i) != 0;
+    if (session->report && session->report->culprits.n)
+        ui_app_jump(app, session->report->culprits.items[0].node);
     if (session->report)
         ui_app_say(app, UI_STYLE_MESSAGE,
                    "the last search of this session is shown; F searches "
@@ -109,6 +111,8 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     if (read != ODB_OK)
         ui_app_say_error(&app, &keys);
     ui_app_run(&app);
+    if (app.interrupted)
+        status = odb_fail(err, ODB_CANCELLED, "interrupted");
 out:
     ui_close(&app);
     console->session->wake = NULL;
