@@ -44,6 +44,16 @@ static void set_put(const struct odb_console *console, enum odb_option_id id, st
     odb_buf_printf(out, "%-12s  %s\n", row->name, value ? value : "not set");
 }
 
+/* What is shown was judged by the tolerance that is set; to judge anew takes a while. */
+static enum odb_status set_spare_verdicts(const struct odb_session *session, const char *value,
+                                          struct odb_error *err)
+{
+    if (!session->trace)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "verdicts would not follow");
+    return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise:10");
+}
+
 enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error *err)
 {
     const char *name = odb_call_arg(call, 0), *value = odb_call_arg(call, 1);
@@ -57,6 +67,8 @@ enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error
         ODB_TRY(set_find(name, &id, err));
         if (value && *value)
             ODB_TRY(odb_call__check(odb_option_row(id), value, err));
+        if (value && id == ODB_OPTION_TOL)
+            ODB_TRY(set_spare_verdicts(call->session, value, err));
         if (value)
             odb_console_set(call->console, id, *value ? value : NULL);
         set_put(call->console, id, &out);

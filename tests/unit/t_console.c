@@ -108,6 +108,28 @@ static void test_console__tolerance_with_nothing_to_judge(void **state)
     scene_close(&s);
 }
 
+static void test_console__verdicts_follow_the_tolerance(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "set tol noise:4", "tol           noise:4");
+    scene_says(&s, "step", "stopped before #1");
+    scene_says(&s, "set tol noise:5", "verdicts would not follow; `tol noise:5` judges them anew");
+    scene_says(&s, "set tol", "tol           noise:4");
+    scene_close(&s);
+}
+
+static void test_console__negative_numbers(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "plane -1", "plane needs a screen");
+    scene_says(&s, "down -1", "down: '-1' is not a number in 0..1000000000");
+    scene_says(&s, "set seed -1", "--seed: '-1' is not a number in 0..4294967295");
+    scene_says(&s, "down -x", "down has no option '-x'");
+    scene_close(&s);
+}
+
 static void test_console__options_that_are_not_kept(void **state)
 {
     struct scene s;
@@ -145,6 +167,8 @@ int main(void)
         cmocka_unit_test(test_console__steps),
         cmocka_unit_test(test_console__a_walk_goes_on_with_another_tolerance),
         cmocka_unit_test(test_console__tolerance_with_nothing_to_judge),
+        cmocka_unit_test(test_console__verdicts_follow_the_tolerance),
+        cmocka_unit_test(test_console__negative_numbers),
         cmocka_unit_test(test_console__options_that_are_not_kept),
         cmocka_unit_test(test_console__inputs_are_kept_by_name),
     };
