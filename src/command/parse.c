@@ -253,16 +253,6 @@ static bool call_is_about_model(const struct odb_command *command)
     return first && first->name && (first->type == ODB_ARG_MODEL || first->type == ODB_ARG_SOURCE);
 }
 
-/* "-1" is no option where the next argument is a number. */
-static bool call_is_number(const struct odb_command_call *call, const char *word)
-{
-    const struct odb_arg *arg = call->command->args;
-    for (size_t i = 0; arg && arg->name && i < call->n_args; i++)
-        arg++;
-    return arg && arg->name && (arg->type == ODB_ARG_INT || arg->type == ODB_ARG_SETTING) &&
-           word[1] >= '0' && word[1] <= '9';
-}
-
 /* At a console the model is known, and what options say stays said. */
 static void call_join(struct odb_command_call *call, struct odb_console *console)
 {
