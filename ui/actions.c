@@ -251,6 +251,7 @@ static enum odb_status action_filter(struct ui_app *app, const struct odb_comman
     ui_app_open(app, UI_VIEW_NODES);
     app->asking = UI_ASK_FILTER;
     app->filter_before = now ? odb_xstrdup(now) : NULL;
+    app->filter_origin = ui_app_node(app);
     ui_prompt_begin(app->prompt, UI_PROMPT_SEARCH, "filter: ", now ? now : "");
     return ODB_OK;
 }

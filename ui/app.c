@@ -296,6 +296,7 @@ static void app_search_live(struct ui_app *app)
     const char *text = ui_prompt_text(app->prompt);
     if (app->asking == UI_ASK_FILTER) {
         ui_nodes_filter(app->views[UI_VIEW_NODES], text);
+        ui_nodes_goto(app->views[UI_VIEW_NODES], app->filter_origin);
     } else if (app->asking == UI_ASK_SEARCH) {
         ui_list_select(view, app->search_origin);
         if (*text && !ui_list_find(view, text, 1, true))
@@ -324,8 +325,10 @@ static void app_asked(struct ui_app *app, bool given)
         }
         break;
     case UI_ASK_FILTER:
-        if (!given)
+        if (!given) {
             ui_nodes_filter(nodes, app->filter_before);
+            ui_nodes_goto(nodes, app->filter_origin);
+        }
         free(app->filter_before);
         app->filter_before = NULL;
         break;

@@ -64,6 +64,7 @@ struct ui_app {
     size_t search_origin; /* row where the search that is being typed began */
     enum { UI_ASK_COMMAND, UI_ASK_SEARCH, UI_ASK_FILTER } asking;
     char *filter_before; /* owned: of the filter that is being typed */
+    int filter_origin;   /* node that was selected before it */
     char *message;       /* owned: the line above the hints */
     enum ui_style message_style;
     ODB_VEC(char *) queue; /* owned lines to be given one after the other */
