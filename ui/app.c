@@ -230,7 +230,7 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
 static void app_work(void *arg)
 {
     struct ui_running *running = arg;
-    running->status = running->call.command->exec(&running->call, &running->err);
+    running->status = odb_call_run(&running->call, &running->err);
 }
 
 /* running stays where it is until the command has ended. */

@@ -157,6 +157,8 @@ struct odb_command_call {
 enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
                                struct odb_console *console, int argc, char *const *argv,
                                struct odb_error *err) ODB_MUST_USE;
+/* Does what was parsed. */
+enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err) ODB_MUST_USE;
 void odb_call_dispose(struct odb_command_call *call);
 bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id);
 /* The value given last, else the console's setting, NULL when there is none. */

@@ -72,7 +72,7 @@ static enum odb_status main_call(const struct odb_command *command, int argc, ch
         odb_help_command(command, &text);
         odb_call__print(&call, &text);
     } else if (status == ODB_OK) {
-        status = command->exec(&call, err);
+        status = odb_call_run(&call, err);
     }
     if (status == ODB_OK && call.write_error && call.write_error != EPIPE)
         status = odb_fail(err, ODB_E_IO, "cannot write the output: %s", strerror(call.write_error));

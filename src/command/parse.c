@@ -292,6 +292,13 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     return ODB_OK;
 }
 
+enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
+{
+    if (call->session && call->command->flags & ODB_COMMAND_LONG)
+        odb_session_start(call->session);
+    return call->command->exec(call, err);
+}
+
 void odb_call_dispose(struct odb_command_call *call)
 {
     if (!call->console)

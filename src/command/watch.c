@@ -82,8 +82,6 @@ static void watch_event(void *payload, const struct odb_search_event *event)
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call)
 {
     *watch = (struct odb_watch){.call = call, .start = odb_clock()};
-    if (call->session)
-        odb_session_start(call->session);
     if (!call->console)
         watch_catch(true);
     return (struct odb_search_hooks){watch_event, watch_cancelled, watch};

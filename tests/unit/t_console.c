@@ -45,7 +45,7 @@ static void scene_says(struct scene *s, const char *line, const char *expected)
     enum odb_status status = odb_console_parse(&s->console, line, &argv, &call, false, &err);
     call.out = call.log = file;
     if (status == ODB_OK)
-        status = call.command->exec(&call, &err);
+        status = odb_call_run(&call, &err);
     odb_call_dispose(&call);
     free(argv);
     fclose(file);
