@@ -217,6 +217,8 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     return status;
 }
 
+#define HUNT_THIRD "ort,opt=disabled" /* whose opinion is asked when two disagree */
+
 /* --- alone ------------------------------------------------------------------------------------ */
 
 /* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
@@ -261,20 +263,20 @@ static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *pr
                                       struct odb_error *err)
 {
     const struct odb_node *n = &b->graph->nodes[node];
+    const char *how = prober == &b->prober ? "alone:" : "alone on " HUNT_THIRD ":";
     bool *nodes = odb_new_n(bool, b->graph->n_nodes);
     int *list = odb_new_n(int, n->n_out);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
     size_t count = hunt_outputs(b, node, false, list);
     char what[240];
-    struct odb_probe probe = {
-        .what = odb_probe_title(b->graph, "alone:", node, node, what, sizeof what),
-        .node = node,
-        .nodes = nodes,
-        .given = given,
-        .values = list,
-        .n_values = count,
-        .outputs = outputs,
-        .judged = true};
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, how, node, node, what, sizeof what),
+                              .node = node,
+                              .nodes = nodes,
+                              .given = given,
+                              .values = list,
+                              .n_values = count,
+                              .outputs = outputs,
+                              .judged = true};
     nodes[node] = true;
     *alone =
         (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
@@ -490,7 +492,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
 
 /* The first node of all is accused: does the target die on any other node as well? Then it is the
  * target that does not run, and no node is to blame. */
-static void hunt_check_alive(struct bisection *b, int accused, enum odb_status signature)
+static bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
 {
     for (size_t n = b->graph->n_nodes; n-- > 0;) {
         struct hunt_alone alone = {0};
@@ -498,14 +500,51 @@ static void hunt_check_alive(struct bisection *b, int accused, enum odb_status s
         if (strcmp(b->graph->nodes[n].op_type, b->graph->nodes[accused].op_type) == 0 ||
             bisection_output_of(b, (int)n) < 0 || b->trace->why[n])
             continue;
-        if (hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &ignored) == signature)
-            odb_report_warn(b->report,
-                            "node %zu (%s) alone does the same to the target, which may "
-                            "not run at all here",
-                            n, b->graph->nodes[n].op_type);
+        bool dies =
+            hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &ignored) == signature;
         hunt_alone_dispose(&alone, b->graph->nodes[n].n_out);
-        return;
+        if (dies)
+            odb_report_warn(b->report,
+                            "the target does not run at all here: on node %d (%s) alone and on "
+                            "node %zu (%s) alone it does the same, so no node is to blame",
+                            accused, b->graph->nodes[accused].op_type, n,
+                            b->graph->nodes[n].op_type);
+        return !dies;
     }
+    return true;
+}
+
+/* Accuses the node that ends the smallest prefix which kills the target, and runs it alone; words:
+ * the target's last ones. */
+static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, const char *words,
+                                        struct odb_error *err)
+{
+    struct bisection *b = h->b;
+    struct hunt_alone alone = {0};
+    struct odb_error alone_err = ODB_ERROR_INIT;
+    int value = bisection_output_of(b, last);
+    if (value >= 0) {
+        b->report->values[value].verdict = odb_probe_verdict(h->signature);
+        bisection_value(b, value);
+    }
+    struct odb_culprit *culprit = bisection_accuse(
+        b, last, value, h->signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
+    culprit->reaches_output = true;
+    culprit->segment[0] = first;
+    snprintf(culprit->numbers.reason, sizeof culprit->numbers.reason, "%.150s", words);
+    bisection_step_begin(b, "verify");
+    enum odb_status status = hunt_run_alone(b, &b->prober, last, b->trace->ref, &alone, &alone_err);
+    hunt_alone_dispose(&alone, b->graph->nodes[last].n_out);
+    if (status == ODB_CANCELLED) {
+        *err = alone_err;
+        return status;
+    }
+    culprit->verified = status == h->signature;
+    bool first_of_all = h->start[last] == h->start[last + 1];
+    if (first_of_all && culprit->verified && !hunt_runs_at_all(b, last, h->signature))
+        b->report->culprits.n--; /* it has no text yet */
+    bisection_step_end(b, "verify", "the accused alone on the target");
+    return ODB_OK;
 }
 
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
@@ -532,32 +571,8 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         odb_report_warn(b->report, HUNT_REGION, left, first, last);
     bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
                        signature == ODB_E_CRASH ? "crash" : "hang");
-    if (status == ODB_OK && last >= 0) {
-        struct hunt_alone alone = {0};
-        struct odb_error alone_err = ODB_ERROR_INIT;
-        int value = bisection_output_of(b, last);
-        if (value >= 0) {
-            b->report->values[value].verdict = odb_probe_verdict(signature);
-            bisection_value(b, value);
-        }
-        struct odb_culprit *culprit = bisection_accuse(
-            b, last, value, signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
-        culprit->reaches_output = true;
-        culprit->segment[0] = first;
-        snprintf(culprit->numbers.reason, sizeof culprit->numbers.reason, "%.150s",
-                 first_words.what);
-        bisection_step_begin(b, "verify");
-        status = hunt_run_alone(b, &b->prober, last, b->trace->ref, &alone, &alone_err);
-        culprit->verified = status == signature;
-        if (status == ODB_CANCELLED)
-            *err = alone_err;
-        else
-            status = ODB_OK;
-        hunt_alone_dispose(&alone, b->graph->nodes[last].n_out);
-        if (status == ODB_OK && h.start[last] == h.start[last + 1])
-            hunt_check_alive(b, last, signature);
-        bisection_step_end(b, "verify", "the accused alone on the target");
-    }
+    if (status == ODB_OK && last >= 0)
+        status = hunt_accuse_dead(&h, first, last, first_words.what, err);
     free(suspects);
     hunt_dispose(&h);
     return status;
@@ -582,9 +597,12 @@ void bisection_hunt_refusal(struct bisection *b)
     bisection_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
     if (status == ODB_OK && last >= 0)
         odb_report_warn(b->report,
-                        "the smallest prefix that the target refuses ends in #%d %s (%s)", last,
+                        "the smallest prefix that the target refuses ends in #%d %s (%s)%s", last,
                         odb_node_label(&b->graph->nodes[last], label, sizeof label),
-                        b->graph->nodes[last].op_type);
+                        b->graph->nodes[last].op_type,
+                        h.start[last] == h.start[last + 1]
+                            ? ", which nothing stands before: it may refuse every model"
+                            : "");
     free(suspects);
     hunt_dispose(&h);
 }
@@ -666,8 +684,6 @@ enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 }
 
 /* --- third opinion ---------------------------------------------------------------------------- */
-
-#define HUNT_THIRD "ort,opt=disabled"
 
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
 {

@@ -113,6 +113,15 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
                        v->gain.v);
 }
 
+static bool words_has_ancestors(const struct bisection *b, int index)
+{
+    const struct odb_node *node = &b->graph->nodes[index];
+    bool any = false;
+    for (int i = 0; i < node->n_in; i++)
+        any |= node->in[i] >= 0 && b->graph->values[node->in[i]].producer != ODB_NO_NODE;
+    return any;
+}
+
 static void words_dead(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
     words_node(b, c->node, out);
@@ -127,7 +136,8 @@ static void words_dead(const struct bisection *b, const struct odb_culprit *c, s
         words_node(b, c->segment[0], out);
         odb_buf_puts(out, ", which no prefix that runs tells apart. ");
     } else {
-        odb_buf_puts(out, ": every prefix without it runs. ");
+        odb_buf_puts(out, words_has_ancestors(b, c->node) ? ": every prefix without it runs. "
+                                                          : ", and nothing stands before it. ");
     }
     odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
                                   : "Alone it does not: something before it is needed as well. ");

@@ -59,20 +59,26 @@ static void session_drop_log(struct odb_session *session)
     session->log.n = 0;
 }
 
-/* What the target has said, and what was made of it. */
-static void session_drop_verdicts(struct odb_session *session)
+/* What the target has said. */
+static void session_drop_values(struct odb_session *session)
 {
     size_t n = session->model->graph->n_values;
     for (size_t v = 0; v < n; v++)
         odb_tensor_unref(session->given[v]);
     memset(session->given, 0, n * sizeof *session->given);
     memset(session->values, 0, n * sizeof *session->values);
-    odb_report_free(session->report);
-    session->report = NULL;
-    session_index_culprits(session);
     session_drop_log(session);
     session->at = ODB_NO_NODE;
     session->generation++;
+}
+
+/* And what was made of it. */
+static void session_drop_verdicts(struct odb_session *session)
+{
+    session_drop_values(session);
+    odb_report_free(session->report);
+    session->report = NULL;
+    session_index_culprits(session);
 }
 
 static void session_close_walk(struct odb_session *session)
@@ -336,9 +342,9 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_session_trace(session, &trace, options, err));
     bool same = session_walks(session, options);
-    if (!same || restart) {
+    if (!same || restart) { /* the diagnosis of a search stays: it is of the same target */
         odb_session_lock(session);
-        session_drop_verdicts(session);
+        session_drop_values(session);
         odb_session_unlock(session);
     }
     if (same && restart)
