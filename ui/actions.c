@@ -32,9 +32,16 @@ static enum odb_status action_goto(struct ui_app *app, const struct odb_command_
                                    struct odb_error *err)
 {
     int node;
-    ODB_TRY(odb_graph_find_node(app->session->model->graph, call->args[0], &node, err));
-    ui_app_jump(app, node);
-    return ODB_OK;
+    const char *text = call->args[0];
+    enum odb_status status = odb_graph_find_node(app->session->model->graph, text, &node, err);
+    if (status != ODB_OK && text[strspn(text, "0123456789")] == '\0') { /* as the list shows it */
+        char *index = odb_xasprintf("#%s", text);
+        status = odb_graph_find_node(app->session->model->graph, index, &node, err);
+        free(index);
+    }
+    if (status == ODB_OK)
+        ui_app_jump(app, node);
+    return status;
 }
 
 /* The node that something is done from: under the cursor, else the one selected in the list. */
@@ -82,6 +89,10 @@ static enum odb_status action_consumer(struct ui_app *app, const struct odb_comm
         const struct odb_value *value = &graph->values[node->out[o]];
         if (left < value->n_consumers) {
             ui_app_jump(app, value->consumers[left]);
+            if (value->n_consumers > 1)
+                ui_app_say(app, UI_STYLE_MESSAGE,
+                           "one of %zu nodes that read it; `consumer N` goes to another",
+                           value->n_consumers);
             return ODB_OK;
         }
         left -= value->n_consumers;
@@ -137,8 +148,9 @@ static enum odb_status action_open(struct ui_app *app, const struct odb_command_
     if (name)
         ODB_TRY(odb_call__find_value(app->session->model->graph, name, &subject.value, err));
     if (!name && (app->focus == UI_VIEW_NODES || subject.value == ODB_NO_VALUE)) {
-        if (subject.node == ODB_NO_NODE)
-            return odb_fail(err, ODB_E_USAGE, "there is nothing to open here");
+        bool itself = app->focus == UI_VIEW_NODE && subject.node == ui_app_node(app);
+        if (subject.node == ODB_NO_NODE || itself)
+            return odb_fail(err, ODB_E_USAGE, "there is nothing to look into in this row");
         ui_app_jump(app, subject.node);
         ui_app_open(app, UI_VIEW_NODE);
         return ODB_OK;
@@ -205,7 +217,7 @@ static enum odb_status action_find(struct ui_app *app, const char *text, int dir
     if (!text || !*text)
         return odb_fail(err, ODB_E_USAGE, "nothing was searched for yet");
     if (!ui_list_find(ui_app_view(app), text, direction, false))
-        return odb_fail(err, ODB_E_USAGE, "nothing else holds '%.80s'", text);
+        return odb_fail(err, ODB_E_USAGE, "nothing else that is listed holds '%.80s'", text);
     return ODB_OK;
 }
 

@@ -28,6 +28,14 @@ void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
 {
     char text[2048];
     ui_app_say(app, UI_STYLE_ERROR, "%s", odb_error_text(err, text, sizeof text));
+    size_t n = strlen(err->remedy);
+    if (app->prompt && !ui_prompt_active(app->prompt) && n > 8 &&
+        !strncmp(err->remedy, "type `:", 7)) { /* then it is typed already */
+        char *line = odb_xstrndup(err->remedy + 7, n - 8);
+        app->asking = UI_ASK_COMMAND;
+        ui_prompt_begin(app->prompt, UI_PROMPT_COMMAND, ":", line);
+        free(line);
+    }
 }
 
 void ui_app_wake(struct ui_app *app)
@@ -188,7 +196,7 @@ static void app_follow(struct ui_app *app, const struct ui_running *running)
         return;
     if (session->at != running->at && session->at != ODB_NO_NODE)
         ui_app_jump(app, ODB_MIN(session->at, last));
-    else if (running->call.found && report && report->culprits.n)
+    else if (running->call.command->flags & ODB_COMMAND_RECORDS && report && report->culprits.n)
         ui_app_jump(app, report->culprits.items[0].node);
 }
 
@@ -207,6 +215,9 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
                more && !reports ? 0 : (int)first, text);
     if (more && !reports)
         ui_app_open(app, UI_VIEW_OUTPUT);
+    const struct odb_report *report = reports ? app->session->report : NULL;
+    if (report && odb_report_hint(report))
+        ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, text, odb_report_hint(report));
 }
 
 static void app_finish(struct ui_app *app, struct ui_running *running)
@@ -214,8 +225,7 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
     fclose(running->file);
     app_show_output(app, running);
     if (running->status == ODB_CANCELLED)
-        ui_app_say(app, UI_STYLE_WARN,
-                   "%s was stopped%s", running->call.command->name,
+        ui_app_say(app, UI_STYLE_WARN, "%s was stopped%s", running->call.command->name,
                    running->call.command->flags & ODB_COMMAND_RECORDS
                        ? "; what was found until then is kept, and the same command goes on from "
                          "there"

@@ -11,6 +11,7 @@
 struct help_view {
     struct ui_text_view text;
     int cols;
+    enum ui_view_id asked; /* view whose keys come first */
 };
 
 static void help_line(struct help_view *v, enum ui_style style, int indent, const char *text)
@@ -110,12 +111,17 @@ static void help_commands(struct help_view *v)
 static void help_prepare(struct ui_view *view, int cols)
 {
     struct help_view *v = (struct help_view *)view;
-    if (v->cols == cols - 1)
+    const struct ui_app *app = view->app;
+    enum ui_view_id asked = app->depth > 1 ? app->stack[app->depth - 2] : UI_VIEW_NODES;
+    if (v->cols == cols - 1 && v->asked == asked)
         return;
     v->cols = cols - 1;
+    v->asked = asked;
     ui_text_clear(&v->text);
+    help_keys(v, app->views[asked]->ops->name); /* of where help was asked for, first */
     for (int id = 0; id < UI_VIEW_COUNT; id++)
-        help_keys(v, view->app->views[id]->ops->name);
+        if (id != (int)asked)
+            help_keys(v, app->views[id]->ops->name);
     help_keys(v, "all");
     help_marks(v);
     help_commands(v);

@@ -92,10 +92,13 @@ int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list)
 
 /* --- title ------------------------------------------------------------------------------------ */
 
+/* The file with the folder that it is in: many are called model.onnx. */
 static const char *layout_model(const struct ui_app *app)
 {
-    const char *path = app->session->model->path, *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *path = app->session->model->path, *at = strrchr(path, '/');
+    while (at && at > path && *--at != '/')
+        ;
+    return at ? at + (*at == '/') : path;
 }
 
 /* What goes on, or what was found: at the right of the title. */
@@ -151,9 +154,12 @@ static void layout_title(const struct ui_app *app, const struct layout *layout)
     if (ui_nodes_filter_text(nodes))
         odb_buf_printf(&left, "'%s' in %zu of ", ui_nodes_filter_text(nodes),
                        nodes->ops->rows(nodes));
-    odb_buf_printf(&left, "%zu nodes  ", app->session->model->graph->n_nodes);
-    odb_buf_printf(&left, "%s vs %s  %s", odb_console_target(app->console),
-                   odb_console_reference(app->console), odb_console_tolerance(app->console));
+    size_t n = app->session->model->graph->n_nodes;
+    const char *expect = odb_console_get(app->console, ODB_OPTION_EXPECT);
+    odb_buf_printf(&left, "%zu node%s  ", n, n == 1 ? "" : "s");
+    odb_buf_printf(&left, "%s vs %s  %s%s%s", odb_console_target(app->console),
+                   odb_console_reference(app->console), odb_console_tolerance(app->console),
+                   expect ? " expecting " : "", expect ? expect : "");
     layout_state(app, &right);
     ui_draw_fill(&line, UI_STYLE_TITLE);
     int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&right)), line.cols * 2 / 3);

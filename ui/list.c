@@ -42,7 +42,7 @@ void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused
     size_t rows = ops->rows(view);
     bool thumb = rows > (size_t)body.rows && body.rows > 1;
     for (int i = 0; i < body.rows && view->top + (size_t)i < rows; i++) {
-        struct ui_area line = ui_area_part(&body, i, 0, 1, body.cols - thumb);
+        struct ui_area line = ui_area_part(&body, i, 0, 1, body.cols - 2 * thumb);
         if (view->top + (size_t)i == view->selected)
             line.under = focused ? UI_STYLE_SELECTED : UI_STYLE_SELECTED_DIM;
         ui_draw_fill(&line, UI_STYLE_NORMAL);

@@ -86,8 +86,6 @@ static void log_subject(const struct ui_view *view, struct ui_subject *out)
     *out = (struct ui_subject){ODB_NO_NODE, ODB_NO_VALUE};
     if (view->selected < log_rows(view))
         out->node = log_at(view, view->selected)->node;
-    if (out->node != ODB_NO_NODE)
-        odb_session_node(view->app->session, out->node, &out->value);
 }
 
 const struct ui_view_ops ui_log_view = {

@@ -100,6 +100,16 @@ void ui_type_text(const struct odb_session *session, int value, struct odb_buf *
     }
 }
 
+double ui_error(const struct odb_value_report *report)
+{
+    bool graded = report->verdict == ODB_VERDICT_FAIL || !odb_verdict_is_bad(report->verdict);
+    if (!graded || (report->error.known && isnan(report->error.v)))
+        return INFINITY;
+    return report->error.known                   ? report->error.v
+           : report->verdict == ODB_VERDICT_FAIL ? INFINITY
+                                                 : 0;
+}
+
 const char *ui_number_text(struct odb_number number, char *buf, size_t size)
 {
     buf[0] = '\0';
@@ -113,8 +123,7 @@ const char *ui_number_text(struct odb_number number, char *buf, size_t size)
 void ui_draw_error(const struct ui_area *area, int row, int col, int width,
                    const struct odb_value_report *report, double factor)
 {
-    bool bad = odb_verdict_is_bad(report->verdict);
-    double error = report->error.known ? report->error.v : bad ? INFINITY : 0;
+    double error = ui_error(report);
     if (report->verdict == ODB_VERDICT_UNTESTED)
         return;
     ui_draw_bar(area, row, col, width, ui_strip_share(error), ui_mark_style(report, false));

@@ -39,6 +39,7 @@ struct node_view {
     struct node_request answered; /* what the rows show */
     /* Attributes by row, so that they can be opened: row of the first, and how many. */
     size_t attr_row, n_attrs;
+    size_t first; /* row of the first output */
 };
 
 /* --- statistics ------------------------------------------------------------------------------- */
@@ -271,6 +272,11 @@ static void node_make(struct node_view *v)
     struct odb_buf text = ODB_BUF_INIT;
     ui_text_clear(&v->text);
     node_put_head(v, node, op);
+    if (node->n_out)
+        node_head(v, "outputs");
+    v->first = v->text.lines.n;
+    for (int i = 0; i < node->n_out; i++)
+        node_put_value(v, node->out[i], i, false);
     if (node->n_in)
         node_head(v, "inputs");
     for (int i = 0; i < node->n_in; i++)
@@ -279,10 +285,6 @@ static void node_make(struct node_view *v)
         node_head(v, "read by its bodies");
     for (size_t i = 0; i < node->n_captured; i++)
         node_put_value(v, node->captured[i], (int)i, true);
-    if (node->n_out)
-        node_head(v, "outputs");
-    for (int i = 0; i < node->n_out; i++)
-        node_put_value(v, node->out[i], i, false);
     node_put_attrs(v, node, op);
     node_head(v, "ONNX text");
     odb_node_text(graph, node, &text);
@@ -324,8 +326,7 @@ static void node_prepare(struct ui_view *view, int cols)
     odb_session_lock(session);
     unsigned long generation = session->generation;
     bool stale = v->node != node || v->cols != cols - 1 || v->generation != generation;
-    if (v->node != node)
-        view->selected = view->top = 0;
+    bool another = v->node != node;
     v->node = node;
     v->cols = cols - 1;
     v->generation = generation;
@@ -333,6 +334,10 @@ static void node_prepare(struct ui_view *view, int cols)
         ui_text_clear(&v->text);
     else if (stale || answered)
         node_make(v);
+    if (another) { /* on what it makes, where Enter leads to the numbers */
+        view->top = 0;
+        view->selected = v->first;
+    }
     odb_session_unlock(session);
     bool old = v->answered.node != node ||
                (v->answered.generation != generation && !ui_app_busy(view->app));

@@ -4,10 +4,13 @@
  * error on a scale. A filter keeps a list of the nodes that it lets through; without one there is
  * nothing per node.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ui/app.h"
+
+#define NODES_OUTPUT 130 /* columns from which on the output has one of its own */
 
 struct nodes_view {
     struct ui_view view;
@@ -53,6 +56,14 @@ static bool nodes_value_matches(const struct odb_graph *graph, const int *list, 
 }
 
 /* readers: also by what it reads; else a name finds its node alone, and not who reads from it. */
+/* Words that what is listed by changes with the search. */
+static bool nodes_by_verdict(const char *text)
+{
+    enum odb_verdict verdict;
+    return !strcmp(text, "culprit") || !strcmp(text, "off") || !strcmp(text, "bad") ||
+           !strcmp(text, "break") || odb_verdict_parse(&verdict, text);
+}
+
 static bool nodes_node_matches(const struct odb_session *session, int index, const char *text,
                                bool readers)
 {
@@ -116,7 +127,8 @@ static void nodes_prepare(struct ui_view *view, int cols)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     odb_session_lock(view->app->session);
-    bool stale = v->filter && v->generation != view->app->session->generation;
+    bool stale = v->filter && nodes_by_verdict(v->filter) &&
+                 v->generation != view->app->session->generation;
     odb_session_unlock(view->app->session);
     if (stale)
         nodes_list(v);
@@ -161,8 +173,8 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
         *give[i] -= part;
         rest += part;
     }
-    if (cols >= 100)
-        c.output = ODB_MIN(rest * 2 / 5, 40);
+    if (cols >= NODES_OUTPUT)
+        c.output = ODB_MIN(rest / 3, 40);
     c.name = ODB_MAX(rest - c.output, 0);
     return c;
 }
@@ -171,7 +183,8 @@ static int nodes_header(const struct ui_view *view, const struct ui_area *area, 
 {
     if (!area)
         return rows > 3;
-    struct nodes_columns c = nodes_columns(view, area->cols - 1);
+    bool thumb = nodes_rows(view) > (size_t)view->height && view->height > 1;
+    struct nodes_columns c = nodes_columns(view, area->cols - 2 * thumb);
     int col = -view->left;
     ui_draw_fill(area, UI_STYLE_HEAD);
     ui_draw_right(area, 0, col + 1, c.index, UI_STYLE_HEAD, "#");
@@ -242,7 +255,8 @@ static void nodes_draw_row(const struct ui_view *view, size_t row, const struct 
     col += c.op + 1 + c.name + 1 + c.output + c.type + 1;
     ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
     ui_draw_right(area, 0, col + c.bar, c.number + 1, ui_mark_style(report, false),
-                  ui_number_text(report->error, number, sizeof number));
+                  isinf(ui_error(report)) ? odb_verdict_name(report->verdict)
+                                          : ui_number_text(report->error, number, sizeof number));
 }
 
 static void nodes_title(const struct ui_view *view, struct odb_buf *out)

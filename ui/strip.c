@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/strip.h"
 
+#include "ui/view.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -46,10 +48,10 @@ static void strip_add(const struct odb_session *session, int node, double factor
     bool culprit = report->culprit || odb_session_culprit(session, node);
     if (report->verdict == ODB_VERDICT_UNTESTED && !culprit)
         return;
-    double error = report->error.known ? report->error.v : bad ? INFINITY : 0;
+    double error = ui_error(report);
     if (factor > 0 && report->noise.known)
         column->tolerance = fmax(column->tolerance, factor * report->noise.v);
-    column->error = fmax(column->error, isnan(error) ? INFINITY : error);
+    column->error = fmax(column->error, error);
     column->culprit = column->culprit || culprit;
     if (culprit)
         column->style = UI_STYLE_CULPRIT;

@@ -64,6 +64,21 @@ static void ui_close(struct ui_app *app)
     close(app->wake[1]);
 }
 
+/* Whether some output can be computed by the reference. */
+static bool ui_reaches_output(const struct odb_session *session)
+{
+    const struct odb_graph *graph = session->model->graph;
+    bool *marks = odb_new_n(bool, graph->n_nodes + 1), reached = false;
+    for (size_t o = 0; o < graph->n_outputs && !reached; o++) {
+        odb_graph_ancestors(graph, &graph->outputs[o], 1, NULL, marks);
+        reached = true;
+        for (size_t i = 0; i < graph->n_nodes && reached; i++)
+            reached = !marks[i] || !*odb_cpu_unsupported(session->cpu, (int)i);
+    }
+    free(marks);
+    return reached;
+}
+
 static void ui_greet(struct ui_app *app)
 {
     const struct odb_session *session = app->session;
@@ -77,9 +92,11 @@ static void ui_greet(struct ui_app *app)
                    "the last search of this session is shown; F searches "
                    "again");
     else if (unsupported)
-        ui_app_say(app, UI_STYLE_WARN,
-                   "the reference has no kernel for %zu of %zu nodes (U); the rest can be judged",
-                   unsupported, n);
+        ui_app_say(app, UI_STYLE_WARN, "the reference has no kernel for %zu of %zu nodes (U); %s",
+                   unsupported, n,
+                   ui_reaches_output(session)
+                       ? "what does not depend on them can be judged"
+                       : "it reaches no output, so F cannot search, but r judges what it reaches");
     else
         ui_app_say(app, UI_STYLE_MESSAGE, "F finds where %s diverges from %s; ? lists the keys",
                    odb_console_target(app->console), odb_console_reference(app->console));

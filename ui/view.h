@@ -71,6 +71,8 @@ enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit)
 /* "float[1,64,56,56]" of a value: as it is where it was computed, else as declared; "" unknown.
  * Caller holds the lock. */
 void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out);
+/* The error as bars show it: infinite where NaN, a shape or a crash is what is wrong. */
+double ui_error(const struct odb_value_report *report);
 /* "3.2e-05", 7 columns; "" when it is not known. Returns buf. */
 const char *ui_number_text(struct odb_number number, char *buf, size_t size);
 /* An error on the scale of all bars, with noise and tolerance (factor times noise) marked. */
