@@ -183,6 +183,10 @@ bench: all $(B)/speed $(B)/gen-model
 bench-search: all $(TESTS_NEED)
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
 
+## bench-screen: what a start, a key and a screen cost, for large models
+bench-screen: all $(B)/drive $(B)/gen-model
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-screen
+
 HEADERS = $(filter-out %.body.h %.real.h,$(wildcard src/*/*.h kernels/*.h ui/*.h tools/*.h))
 
 ## check-headers: every header compiles alone
@@ -208,4 +212,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo picture check check-built unit check-unit bench bench-search check-headers lint clean help
+.PHONY: all setup demo picture check check-built unit check-unit bench bench-search bench-screen check-headers lint clean help
