@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/call.h"
 #include "engine/clock.h"
 #include "ui/app.h"
 
@@ -196,21 +195,15 @@ static void layout_probes(const struct ui_app *app, const struct ui_area *about)
 static int layout_numbers(const struct odb_value_report *report, double factor,
                           const struct ui_area *area, int row, int col)
 {
-    const struct {
-        const char *name;
-        struct odb_number number;
-    } numbers[] = {{"error", report->error},
-                   {"noise", report->noise},
-                   {"local", report->local_error},
-                   {"local noise", report->local_noise},
-                   {"inherited", report->inherited_error},
-                   {"gain", report->gain}};
-    for (size_t i = 0; i < ODB_COUNT(numbers); i++) {
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
+    odb_report_numbers(report, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++) {
         char text[32], times[32];
-        if (!numbers[i].number.known)
+        bool is_noise = !strcmp(numbers[i].name, "noise");
+        if (!numbers[i].number.known || !strcmp(numbers[i].name, "mean"))
             continue;
         ui_number_text(numbers[i].number, text, sizeof text);
-        snprintf(times, sizeof times, i == 1 && factor > 0 ? " x%g" : "", factor);
+        snprintf(times, sizeof times, is_noise && factor > 0 ? " x%g" : "", factor);
         if (col + (int)(strlen(numbers[i].name) + 1 + strlen(text) + strlen(times)) > area->cols)
             break; /* a part of a number is another number */
         col = ui_draw_printf(area, row, col, UI_STYLE_LABEL, "%s ", numbers[i].name);
@@ -232,7 +225,7 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
     }
     const struct odb_value_report *report = odb_session_node(session, node, &value);
     const struct odb_culprit *culprit = odb_session_culprit(session, node);
-    odb_call__put_node(session->model->graph, node, &title);
+    odb_node_put(session->model->graph, node, &title);
     if (value != ODB_NO_VALUE) {
         odb_buf_printf(&title, " > %s ", session->model->graph->values[value].name);
         ui_type_text(session, value, &title);

@@ -9,7 +9,6 @@
 
 #include "tensor/print.h"
 #include "tensor/stats.h"
-#include "command/call.h"
 #include "ui/app.h"
 #include "ui/text.h"
 
@@ -124,18 +123,13 @@ static void node_head(struct node_view *v, const char *title)
 static void node_put_numbers(struct node_view *v, int value)
 {
     const struct odb_value_report *r = &v->text.view.app->session->values[value];
-    const struct {
-        const char *name;
-        struct odb_number number;
-    } numbers[] = {{"error", r->error},       {"mean", r->error_mean},
-                   {"noise", r->noise},       {"inherited", r->inherited_error},
-                   {"local", r->local_error}, {"local noise", r->local_noise},
-                   {"gain", r->gain}};
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     struct odb_buf line = ODB_BUF_INIT;
     if (r->verdict == ODB_VERDICT_UNTESTED)
         return;
     odb_buf_printf(&line, "%s%s", odb_verdict_name(r->verdict), r->culprit ? ", culprit" : "");
-    for (size_t i = 0; i < ODB_COUNT(numbers); i++)
+    odb_report_numbers(r, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
         if (numbers[i].number.known)
             odb_buf_printf(&line, "  %s %.3g", numbers[i].name, numbers[i].number.v);
     if (r->boundary)
@@ -169,7 +163,7 @@ static void node_put_stats(struct node_view *v, int value)
 static void node_put_link(struct node_view *v, const char *what, int node)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    odb_call__put_node(v->text.view.app->session->model->graph, node, &text);
+    odb_node_put(v->text.view.app->session->model->graph, node, &text);
     node_row(v, UI_STYLE_NAME, 6, node, ODB_NO_VALUE, "%s %s", what, odb_buf_text(&text));
     odb_buf_dispose(&text);
 }
@@ -352,7 +346,7 @@ static void node_title(const struct ui_view *view, struct odb_buf *out)
     if (v->node == ODB_NO_NODE)
         odb_buf_puts(out, "no node");
     else
-        odb_call__put_node(graph, v->node, out);
+        odb_node_put(graph, v->node, out);
 }
 
 static void node_subject(const struct ui_view *view, struct ui_subject *out)

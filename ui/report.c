@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 
-#include "command/call.h"
 #include "ui/app.h"
 #include "ui/text.h"
 
@@ -25,33 +24,21 @@ static void report_line(struct report_view *v, enum ui_style style, int indent, 
 static void report_culprit(struct report_view *v, const struct odb_culprit *culprit)
 {
     const struct odb_graph *graph = v->text.view.app->session->model->graph;
-    const struct odb_value_report *r = &culprit->numbers;
-    const struct {
-        const char *name;
-        struct odb_number number;
-    } numbers[] = {{"error", r->error},
-                   {"noise", r->noise},
-                   {"local error", r->local_error},
-                   {"local noise", r->local_noise},
-                   {"inherited", r->inherited_error},
-                   {"gain", r->gain}};
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     struct odb_buf line = ODB_BUF_INIT;
-    odb_call__put_node(graph, culprit->node, &line);
+    odb_node_put(graph, culprit->node, &line);
     odb_buf_printf(&line, ": %s", odb_diagnosis_name(culprit->kind));
     report_line(v, UI_STYLE_BAD, 0, culprit->node, odb_buf_text(&line));
     odb_buf_clear(&line);
-    for (size_t i = 0; i < ODB_COUNT(numbers); i++)
+    odb_report_numbers(&culprit->numbers, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
         if (numbers[i].number.known)
             odb_buf_printf(&line, "%s%s %.2g", line.len ? ", " : "", numbers[i].name,
                            numbers[i].number.v);
     if (line.len)
         report_line(v, UI_STYLE_NUMBER, 4, culprit->node, odb_buf_text(&line));
     odb_buf_clear(&line);
-    if (culprit->segment[0] != culprit->segment[1])
-        odb_buf_printf(&line, "the smallest region that fails: #%d to #%d; ", culprit->segment[0],
-                       culprit->segment[1]);
-    odb_buf_printf(&line, "%sverified by running it apart; %s", culprit->verified ? "" : "not ",
-                   culprit->reaches_output ? "reaches an output" : "no output shows it");
+    odb_culprit_facts(culprit, &line);
     report_line(v, UI_STYLE_DIM, 4, culprit->node, odb_buf_text(&line));
     if (culprit->text && *culprit->text)
         report_line(v, UI_STYLE_NORMAL, 4, culprit->node, culprit->text);
@@ -62,19 +49,7 @@ static void report_culprit(struct report_view *v, const struct odb_culprit *culp
 static void report_head(struct report_view *v, const struct odb_report *report)
 {
     struct odb_buf line = ODB_BUF_INIT;
-    const char *target = report->target ? report->target : "?";
-    const char *reference = report->reference ? report->reference : "?";
-    if (report->failure)
-        odb_buf_printf(&line, "The search did not end: %s", report->failure);
-    else if (!report->culprits.n && !report->outputs_diverge)
-        odb_buf_printf(&line, "No divergence: %s agrees with %s under %s.", target, reference,
-                       report->tolerance ? report->tolerance : "?");
-    else if (!report->culprits.n)
-        odb_buf_printf(&line, "%s diverges from %s, and no node could be named.", target,
-                       reference);
-    else
-        odb_buf_printf(&line, "%s diverges from %s; %zu culprit%s, the first one first.", target,
-                       reference, report->culprits.n, report->culprits.n == 1 ? "" : "s");
+    odb_report_headline(report, &line);
     bool good = !report->failure && !report->culprits.n && !report->outputs_diverge;
     report_line(v, good ? UI_STYLE_GOOD : UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
     report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, "");

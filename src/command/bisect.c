@@ -19,15 +19,12 @@ static void bisect_put_number(struct odb_buf *out, const char *name, struct odb_
 
 static void bisect_put_numbers(const struct odb_value_report *r, struct odb_buf *out)
 {
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     size_t before = out->len;
     odb_buf_puts(out, "  ");
-    bisect_put_number(out, "error", r->error);
-    bisect_put_number(out, "mean", r->error_mean);
-    bisect_put_number(out, "noise", r->noise);
-    bisect_put_number(out, "local error", r->local_error);
-    bisect_put_number(out, "local noise", r->local_noise);
-    bisect_put_number(out, "inherited", r->inherited_error);
-    bisect_put_number(out, "gain", r->gain);
+    odb_report_numbers(r, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
+        bisect_put_number(out, numbers[i].name, numbers[i].number);
     if (out->len == before + 2)
         out->len = before;
     else
@@ -62,7 +59,7 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
 {
     char key[512];
     odb_buf_putc(out, '\n');
-    odb_call__put_node(graph, culprit->node, out);
+    odb_node_put(graph, culprit->node, out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     if (culprit->value != ODB_NO_VALUE) {
         odb_buf_puts(out, ", seen at ");
@@ -70,13 +67,10 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
                           odb_value_key(graph, &graph->values[culprit->value], key, sizeof key));
     }
     odb_buf_putc(out, '\n');
-    if (culprit->segment[0] != culprit->segment[1])
-        odb_buf_printf(out, "    the smallest region that fails: #%d to #%d\n", culprit->segment[0],
-                       culprit->segment[1]);
     bisect_put_numbers(&culprit->numbers, out);
-    const char *how = culprit->segment[0] == culprit->segment[1] ? "alone" : "as a whole";
-    odb_buf_printf(out, "    %sverified %s; %s\n", culprit->verified ? "" : "not ", how,
-                   culprit->reaches_output ? "reaches an output" : "no output shows it");
+    odb_buf_puts(out, "    ");
+    odb_culprit_facts(culprit, out);
+    odb_buf_putc(out, '\n');
     if (culprit->text && *culprit->text)
         bisect_put_paragraph(culprit->text, out);
 }
@@ -86,7 +80,7 @@ static void bisect_put_short(const struct odb_graph *graph, const struct odb_cul
                              struct odb_buf *out)
 {
     odb_buf_puts(out, "    ");
-    odb_call__put_node(graph, culprit->node, out);
+    odb_node_put(graph, culprit->node, out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     bisect_put_number(out, "error", culprit->numbers.error);
     bisect_put_number(out, "local error", culprit->numbers.local_error);
@@ -119,19 +113,8 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
             counts[report->values[i].verdict]++;
             bad += odb_verdict_is_bad(report->values[i].verdict);
         }
-    if (report->culprits.n) {
-        odb_call__put_node(graph, report->culprits.items[0].node, out);
-        odb_buf_printf(out, " is where %s diverges from %s", report->target, report->reference);
-        if (report->culprits.n > 1)
-            odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
-        odb_buf_putc(out, '\n');
-    } else if (report->outputs_diverge) {
-        odb_buf_printf(out, "%s diverges from %s, and no node could be named\n", report->target,
-                       report->reference);
-    } else {
-        odb_buf_printf(out, "no divergence: %s agrees with %s under %s\n", report->target,
-                       report->reference, report->tolerance);
-    }
+    odb_report_headline(report, out);
+    odb_buf_putc(out, '\n');
     odb_buf_puts(out, "values:");
     for (int v = 0; v < ODB_VERDICT_COUNT; v++)
         if (counts[v])

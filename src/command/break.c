@@ -8,7 +8,7 @@ static void break_list(const struct odb_session *session, struct odb_buf *out)
     for (size_t i = 0; i < session->model->graph->n_nodes; i++)
         if (session->breaks[i]) {
             odb_buf_puts(out, "breakpoint before ");
-            odb_call__put_node(session->model->graph, (int)i, out);
+            odb_node_put(session->model->graph, (int)i, out);
             odb_buf_putc(out, '\n');
         }
     if (!out->len)
@@ -33,7 +33,7 @@ static void break_toggle(struct odb_session *session, const bool *marks, size_t 
     odb_session_unlock(session);
     odb_buf_puts(out, set < n ? "breakpoint before " : "no breakpoint any more before ");
     if (n == 1)
-        odb_call__put_node(graph, last, out);
+        odb_node_put(graph, last, out);
     else
         odb_buf_printf(out, "%zu nodes, each a %s", n, graph->nodes[last].op_type);
     odb_buf_putc(out, '\n');

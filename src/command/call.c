@@ -286,23 +286,6 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
     return ODB_OK;
 }
 
-void odb_call__put_node(const struct odb_graph *graph, int index, struct odb_buf *out)
-{
-    const struct odb_node *node = &graph->nodes[index];
-    odb_buf_printf(out, "#%d ", index);
-    if (*node->name) {
-        odb_buf_put_shown(out, node->name);
-        odb_buf_putc(out, ' ');
-    }
-    odb_buf_putc(out, '(');
-    if (*node->domain) {
-        odb_buf_put_shown(out, node->domain);
-        odb_buf_puts(out, "::");
-    }
-    odb_buf_put_shown(out, node->op_type);
-    odb_buf_putc(out, ')');
-}
-
 enum odb_status odb_call__mark_nodes(const struct odb_graph *graph, const char *text, bool **marks,
                                      size_t *n, struct odb_error *err)
 {

@@ -74,8 +74,6 @@ enum odb_status odb_call__spare_model(const struct odb_command_call *call, const
  * if asked, and says where it stands. */
 enum odb_status odb_call__walk(struct odb_command_call *call, int64_t nodes, bool restart,
                                struct odb_error *err) ODB_MUST_USE;
-/* "#12 conv1 (Conv)", shown safely. */
-void odb_call__put_node(const struct odb_graph *graph, int node, struct odb_buf *out);
 /* Which nodes a break or a filter of `text` is about: the node that it names, else all nodes of
  * that operator. [n_nodes] marks, the caller's to free(); *n of them are set. */
 enum odb_status odb_call__mark_nodes(const struct odb_graph *graph, const char *text, bool **marks,

@@ -22,20 +22,6 @@ static bool node_numbers(const struct odb_session *session, int value, struct od
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-static void node_put_label(const struct odb_graph *graph, int index, struct odb_buf *out)
-{
-    const struct odb_node *node = &graph->nodes[index];
-    if (*node->name) {
-        odb_buf_printf(out, "#%d ", index);
-        odb_buf_put_shown(out, node->name);
-    } else {
-        odb_buf_printf(out, "#%d", index);
-    }
-    odb_buf_puts(out, " (");
-    odb_buf_put_shown(out, node->op_type);
-    odb_buf_puts(out, ")");
-}
-
 static void node_put_readers(const struct odb_graph *graph, const struct odb_value *value,
                              struct odb_buf *out)
 {
@@ -44,7 +30,7 @@ static void node_put_readers(const struct odb_graph *graph, const struct odb_val
         odb_buf_puts(out, "no node");
     for (size_t i = 0; i < value->n_consumers && i < NODE_READERS; i++) {
         odb_buf_puts(out, i ? ", " : "");
-        node_put_label(graph, value->consumers[i], out);
+        odb_node_put(graph, value->consumers[i], out);
     }
     if (value->n_consumers > NODE_READERS)
         odb_buf_printf(out, " and %zu more", value->n_consumers - NODE_READERS);
@@ -60,16 +46,14 @@ static void node_put_number(struct odb_buf *out, const char *name, struct odb_nu
 
 static void node_put_verdict(const struct odb_session *session, int value, struct odb_buf *out)
 {
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
     struct odb_value_report r;
     if (!node_numbers(session, value, &r))
         return;
     odb_buf_printf(out, "\n      %s", odb_verdict_name(r.verdict));
-    node_put_number(out, "error", r.error);
-    node_put_number(out, "noise", r.noise);
-    node_put_number(out, "local error", r.local_error);
-    node_put_number(out, "local noise", r.local_noise);
-    node_put_number(out, "inherited error", r.inherited_error);
-    node_put_number(out, "gain", r.gain);
+    odb_report_numbers(&r, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
+        node_put_number(out, numbers[i].name, numbers[i].number);
     if (r.reason[0]) {
         odb_buf_puts(out, "; ");
         odb_buf_put_shown(out, r.reason);
@@ -100,7 +84,7 @@ static void node_put_value(const struct odb_graph *graph, int index, int slot,
         odb_buf_puts(out, "  input of the model");
     if (input && value->producer != ODB_NO_NODE) {
         odb_buf_puts(out, "\n      made by ");
-        node_put_label(graph, value->producer, out);
+        odb_node_put(graph, value->producer, out);
     }
     if (!input || value->n_consumers > 1)
         node_put_readers(graph, value, out);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "executor/executor.h"
 
 /* The row of an option that can be set, NULL with the nearest name in err. */
 static enum odb_status set_find(const char *name, enum odb_option_id *id, struct odb_error *err)
@@ -54,6 +55,24 @@ static enum odb_status set_spare_verdicts(const struct odb_session *session, con
     return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise:10");
 }
 
+/* A spec is looked at when it is set, not when it is used an hour later. */
+static enum odb_status set_check(const struct odb_option *row, const char *text,
+                                 struct odb_error *err)
+{
+    struct odb_spec *spec;
+    if (row->type != ODB_ARG_SPEC)
+        return odb_call__check(row, text, err);
+    enum odb_status status = odb_spec_parse(&spec, text, err);
+    if (status != ODB_OK)
+        return status;
+    if (!odb_executor_find(spec->kind)) {
+        status = odb_fail(err, ODB_E_USAGE, "there is no executor '%.40s'", spec->kind);
+        odb_error_remedy(err, "`executors` lists them");
+    }
+    odb_spec_free(spec);
+    return status;
+}
+
 enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error *err)
 {
     const char *name = odb_call_arg(call, 0), *value = odb_call_arg(call, 1);
@@ -66,7 +85,7 @@ enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error
     } else {
         ODB_TRY(set_find(name, &id, err));
         if (value && *value)
-            ODB_TRY(odb_call__check(odb_option_row(id), value, err));
+            ODB_TRY(set_check(odb_option_row(id), value, err));
         if (value && id == ODB_OPTION_TOL)
             ODB_TRY(set_spare_verdicts(call->session, value, err));
         if (value)

@@ -34,7 +34,7 @@ static void step_put_place(const struct odb_session *session, struct odb_buf *ou
     }
     if ((size_t)session->at < graph->n_nodes) {
         odb_buf_puts(out, breaks ? "breakpoint: before " : "stopped before ");
-        odb_call__put_node(graph, session->at, out);
+        odb_node_put(graph, session->at, out);
     } else {
         odb_buf_puts(out, "the model has run to its end");
     }
@@ -42,7 +42,7 @@ static void step_put_place(const struct odb_session *session, struct odb_buf *ou
                    seen);
     if (bad) {
         odb_buf_printf(out, "%zu off, the first is ", bad);
-        odb_call__put_node(graph, first, out);
+        odb_node_put(graph, first, out);
         odb_buf_putc(out, '\n');
     } else {
         odb_buf_puts(out, "none off\n");

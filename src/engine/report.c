@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "engine/json.h"
@@ -15,6 +16,49 @@ const char *odb_diagnosis_name(enum odb_diagnosis kind)
 #undef REPORT_NAME
     };
     return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
+}
+
+void odb_report_numbers(const struct odb_value_report *report,
+                        struct odb_named_number out[ODB_REPORT_NUMBERS])
+{
+    const struct odb_named_number numbers[ODB_REPORT_NUMBERS] = {
+        {"error", report->error},
+        {"mean", report->error_mean},
+        {"noise", report->noise},
+        {"local error", report->local_error},
+        {"local noise", report->local_noise},
+        {"inherited", report->inherited_error},
+        {"gain", report->gain}};
+    memcpy(out, numbers, sizeof numbers);
+}
+
+void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
+{
+    if (report->failure) {
+        odb_buf_printf(out, "the search did not end: %s", report->failure);
+    } else if (report->culprits.n) {
+        odb_node_put(report->model->graph, report->culprits.items[0].node, out);
+        odb_buf_printf(out, " is where %s diverges from %s", report->target, report->reference);
+        if (report->culprits.n > 1)
+            odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
+    } else if (report->outputs_diverge) {
+        odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
+                       report->reference);
+    } else {
+        odb_buf_printf(out, "no divergence: %s agrees with %s under %s", report->target,
+                       report->reference, report->tolerance);
+    }
+}
+
+void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
+{
+    bool region = culprit->segment[0] != culprit->segment[1];
+    if (region)
+        odb_buf_printf(out, "the smallest region that fails: #%d to #%d; ", culprit->segment[0],
+                       culprit->segment[1]);
+    odb_buf_printf(out, "%sverified %s; %s", culprit->verified ? "" : "not ",
+                   region ? "as a whole" : "alone",
+                   culprit->reaches_output ? "reaches an output" : "no output shows it");
 }
 
 #define REPORT_MANY 20 /* culprits are no single fault any more */

@@ -101,6 +101,18 @@ struct odb_report *odb_report_new(const struct odb_model *model);
 void odb_report_free(struct odb_report *report);
 void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 
+/* The numbers of a value in the order in which they are told. */
+#define ODB_REPORT_NUMBERS 7
+struct odb_named_number {
+    const char *name;
+    struct odb_number number;
+};
+void odb_report_numbers(const struct odb_value_report *report,
+                        struct odb_named_number out[ODB_REPORT_NUMBERS]);
+/* The result in one sentence, without a full stop. */
+void odb_report_headline(const struct odb_report *report, struct odb_buf *out);
+/* "verified alone; reaches an output", and the region where it is not one node. */
+void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */
 const char *odb_report_hint(const struct odb_report *report);
 

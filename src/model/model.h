@@ -158,6 +158,8 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
                                     struct odb_error *err) ODB_MUST_USE;
 /* "conv1", or "#12" where the name is empty or not unique; into buf; returns buf. */
 const char *odb_node_label(const struct odb_node *node, char *buf, size_t size);
+/* "#12 conv1 (Conv)", "#12 (Conv)" without a name, "#12 conv1 (domain::Op)"; shown safely. */
+void odb_node_put(const struct odb_graph *graph, int node, struct odb_buf *out);
 /* Key of a value: its name, or "#INDEX:SLOT" where there is none. Returns buf. */
 const char *odb_value_key(const struct odb_graph *graph, const struct odb_value *value, char *buf,
                           size_t size);

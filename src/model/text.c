@@ -623,3 +623,22 @@ void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out)
 {
     text_attr_value(attr, TEXT_ONE_LINE, out);
 }
+
+/* --- nodes in a sentence --------------------------------------------------------------------- */
+
+void odb_node_put(const struct odb_graph *graph, int index, struct odb_buf *out)
+{
+    const struct odb_node *node = &graph->nodes[index];
+    odb_buf_printf(out, "#%d ", index);
+    if (*node->name) {
+        odb_buf_put_shown(out, node->name);
+        odb_buf_putc(out, ' ');
+    }
+    odb_buf_putc(out, '(');
+    if (*node->domain) {
+        odb_buf_put_shown(out, node->domain);
+        odb_buf_puts(out, "::");
+    }
+    odb_buf_put_shown(out, node->op_type);
+    odb_buf_putc(out, ')');
+}

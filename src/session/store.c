@@ -418,9 +418,12 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
     if (sqlite3_step(stmt) == SQLITE_ROW) {
         struct odb_report *report = odb_report_new(store->model);
         const char *expect = (const char *)sqlite3_column_text(stmt, 3);
-        report->reference = store_column(stmt, 0);
-        report->target = store_column(stmt, 1);
-        report->tolerance = store_column(stmt, 2);
+        char **const specs[] = {&report->reference, &report->target, &report->tolerance};
+        for (int i = 0; i < (int)ODB_COUNT(specs); i++) {
+            *specs[i] = store_column(stmt, i);
+            if (!*specs[i])
+                *specs[i] = odb_xstrdup("?");
+        }
         for (size_t i = 0; expect && i < ODB_COUNT(types); i++)
             if (!strcmp(types[i], expect))
                 report->expect = types[i];
@@ -477,8 +480,8 @@ static bool store_read_culprit(sqlite3_stmt *stmt, const struct odb_report *repo
                              .verified = sqlite3_column_int(stmt, 3),
                              .reaches_output = sqlite3_column_int(stmt, 4),
                              .segment = {sqlite3_column_int(stmt, 5), sqlite3_column_int(stmt, 6)}};
-    if (out->node < 0 || (size_t)out->node >= graph->n_nodes ||
-        out->value < ODB_NO_VALUE || out->value >= (int)graph->n_values || !kind)
+    if (out->node < 0 || (size_t)out->node >= graph->n_nodes || out->value < ODB_NO_VALUE ||
+        out->value >= (int)graph->n_values || !kind)
         return false;
     if (out->value != ODB_NO_VALUE)
         out->numbers = report->values[out->value];
