@@ -13,6 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A number and what stands behind it; returns their length. */
+static size_t mend_put(char *to, const char *number, size_t n, char end)
+{
+    memcpy(to, number, n);
+    to[n] = end;
+    return n + 1;
+}
+
 /* ESC [ … m. The numbers of a colour, after 38 or 48, are no modes. */
 static void mend_style(struct term *t)
 {
@@ -25,9 +33,8 @@ static void mend_style(struct term *t)
         len = strcspn(from, ";");
         int value = len && !memchr(from, ':', len) ? atoi(from) : -1;
         bool mode = !colour && skip == 0;
-        const char *font = !mode ? NULL : value == 2 ? "19" : value == 22 ? "22;10" : NULL;
-        n += (size_t)snprintf(out + n, sizeof out - n, "%.*s%s", font ? 99 : (int)len,
-                              font ? font : from, from[len] ? ";" : "m");
+        const char *put = mode && value == 2 ? "19" : mode && value == 22 ? "22;10" : NULL;
+        n += mend_put(out + n, put ? put : from, put ? strlen(put) : len, from[len] ? ';' : 'm');
         skip = skip > 0 ? skip - 1 : !colour ? 0 : value == 5 ? 1 : value == 2 ? 3 : 0;
         colour = mode && (value == 38 || value == 48);
         if (!from[len])
@@ -43,8 +50,8 @@ static void mend_modes(struct term *t, char end)
     for (size_t len;; from += len + 1) {
         char out[sizeof t->held + 8];
         len = strcspn(from, ";");
-        int n = snprintf(out, sizeof out, "\033[?%.*s%c", (int)len, from, end);
-        vterm_input_write(t->vt, out, (size_t)n);
+        memcpy(out, t->held, 3);
+        vterm_input_write(t->vt, out, 3 + mend_put(out + 3, from, len, end));
         if (len == 2 && !strncmp(from, "25", 2))
             t->cursor_shown = end == 'h';
         if (!from[len])
