@@ -551,7 +551,9 @@ void ui_terminal_raw(struct ui_terminal *terminal, bool on)
 
 bool ui_terminal_more(struct ui_terminal *terminal)
 {
-    return terminal->priv->decoder.n || terminal_fill(terminal->priv, TERMINAL_ESC_MS);
+    const struct ui_decoder *decoder = &terminal->priv->decoder;
+    return (decoder->n || terminal_fill(terminal->priv, TERMINAL_ESC_MS)) &&
+           decoder->bytes[0] != '\033';
 }
 
 /* --- suspension ----------------------------------------------------------------------------- */

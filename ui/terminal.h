@@ -60,7 +60,8 @@ bool ui_terminal_read(struct ui_terminal *terminal, struct ui_event *event);
  * comes without the marks around it and on one line, so that it runs nothing; while raw mode is
  * off it is dropped. */
 void ui_terminal_raw(struct ui_terminal *terminal, bool on);
-/* Bytes of input are waiting, or arrive within a few milliseconds: tells Esc from a sequence. */
+/* Bytes of input are waiting, or arrive within a few milliseconds, that are not the beginning of a
+ * sequence themselves: tells Esc from a sequence. */
 bool ui_terminal_more(struct ui_terminal *terminal);
 
 /* Gives the terminal back and stops the process, as Ctrl-Z does; returns when it goes on. */
