@@ -657,6 +657,8 @@ static void bisect_finish(struct bisection *b, double start)
         report->target_description = odb_xstrdup(odb_target_description(b->target));
     }
     report->seconds = odb_clock() - start;
+    if (b->options->trace) /* the reference ran before, and is told of as a part of it */
+        report->seconds += b->options->trace->seconds;
     for (size_t o = 0; o < b->n_outputs; o++)
         odb_tensor_unref(b->plain[o]);
     for (size_t v = 0; b->given && v < b->graph->n_values; v++)

@@ -93,7 +93,7 @@ struct odb_report {
     size_t n_values;                 /* of the main graph */
     size_t n_unsupported;            /* nodes without a reference kernel */
     size_t target_loads, target_runs;
-    double seconds, reference_seconds, target_seconds;
+    double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description; /* owned */
 };
 
