@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "compare/criterion.h"
-#include "ui/strip.h"
 #include "ui/view.h"
 
 bool ui_text_matches(const char *text, const char *needle)
@@ -100,6 +99,17 @@ void ui_type_text(const struct odb_session *session, int value, struct odb_buf *
     }
 }
 
+#define MARK_LEAST 1e-8 /* below everything that float can tell */
+
+double ui_error_share(double error)
+{
+    if (isnan(error) || error >= 1)
+        return 1;
+    if (error <= MARK_LEAST)
+        return 0;
+    return 1 - log10(error) / log10(MARK_LEAST);
+}
+
 double ui_error(const struct odb_value_report *report)
 {
     bool graded = report->verdict == ODB_VERDICT_FAIL || !odb_verdict_is_bad(report->verdict);
@@ -126,12 +136,12 @@ void ui_draw_error(const struct ui_area *area, int row, int col, int width,
     double error = ui_error(report);
     if (report->verdict == ODB_VERDICT_UNTESTED)
         return;
-    ui_draw_bar(area, row, col, width, ui_strip_share(error), ui_mark_style(report, false));
+    ui_draw_bar(area, row, col, width, ui_error_share(error), ui_mark_style(report, false));
     if (!report->noise.known || report->noise.v <= 0)
         return;
-    int noise = (int)(ui_strip_share(report->noise.v) * width);
-    int limit = (int)(ui_strip_share(factor * report->noise.v) * width);
-    int end = (int)(ui_strip_share(error) * width); /* marks stand where the bar does not */
+    int noise = (int)(ui_error_share(report->noise.v) * width);
+    int limit = (int)(ui_error_share(factor * report->noise.v) * width);
+    int end = (int)(ui_error_share(error) * width); /* marks stand where the bar does not */
     if (noise < width && noise > end)
         ui_draw_glyph(area, row, col + noise, UI_STYLE_NOISE, UI_GLYPH_NOISE);
     if (factor > 0 && limit < width && limit != end)

@@ -6,17 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STRIP_LEAST 1e-8 /* below everything that float can tell */
 #define STRIP_GUTTER 6   /* columns for the scale, where there is room */
-
-double ui_strip_share(double error)
-{
-    if (isnan(error) || error >= 1)
-        return 1;
-    if (error <= STRIP_LEAST)
-        return 0;
-    return 1 - log10(error) / log10(STRIP_LEAST);
-}
 
 void ui_strip_dispose(struct ui_strip *strip)
 {
@@ -99,10 +89,10 @@ static void strip_draw_column(const struct ui_strip_column *column, int c,
 {
     if (column->error >= 0) {
         enum ui_style style = column->style == UI_STYLE_CULPRIT ? UI_STYLE_BAD : column->style;
-        ui_draw_column(bars, bars->rows - 1, c, bars->rows, ui_strip_share(column->error), style);
+        ui_draw_column(bars, bars->rows - 1, c, bars->rows, ui_error_share(column->error), style);
     }
     if (column->tolerance >= 0) { /* on top: where the bar reaches above it, the value is off */
-        int up = (int)(ui_strip_share(column->tolerance) * bars->rows);
+        int up = (int)(ui_error_share(column->tolerance) * bars->rows);
         bool over = column->error > column->tolerance;
         ui_draw_glyph(bars, ODB_MAX(bars->rows - 1 - up, 0), c,
                       over ? UI_STYLE_OVER : UI_STYLE_TOLERANCE, UI_GLYPH_HLINE);

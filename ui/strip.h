@@ -28,8 +28,6 @@ void ui_strip_dispose(struct ui_strip *strip);
  * Caller holds the session's lock. */
 void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, double factor,
                    int selected, const struct ui_area *area);
-/* The share (0 … 1) of an error on the scale that all bars have: 1e-8 to 1. */
-double ui_strip_share(double error);
 /* The node that a column stands for. */
 int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column);
 

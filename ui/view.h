@@ -73,6 +73,8 @@ enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit)
 void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out);
 /* The error as bars show it: infinite where NaN, a shape or a crash is what is wrong. */
 double ui_error(const struct odb_value_report *report);
+/* The share (0 … 1) of an error on the scale that all bars have: 1e-8 to 1. */
+double ui_error_share(double error);
 /* "3.2e-05", 7 columns; "" when it is not known. Returns buf. */
 const char *ui_number_text(struct odb_number number, char *buf, size_t size);
 /* An error on the scale of all bars, with noise and tolerance (factor times noise) marked. */

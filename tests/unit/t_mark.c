@@ -5,18 +5,17 @@
 #include <math.h>
 
 #include "tests/executor_help.h"
-#include "ui/strip.h"
 #include "ui/view.h"
 
 static void test_mark__scale(void **state)
 {
-    assert_true(ui_strip_share(1e-8) == 0);
-    assert_true(ui_strip_share(0) == 0);
-    assert_true(ui_strip_share(1) == 1);
-    assert_true(ui_strip_share(HUGE_VAL) == 1);
-    assert_true(ui_strip_share(NAN) == 1); /* not a number is as wrong as it gets */
-    assert_true(fabs(ui_strip_share(1e-4) - 0.5) < 1e-12);
-    assert_true(ui_strip_share(1e-5) < ui_strip_share(1e-3));
+    assert_true(ui_error_share(1e-8) == 0);
+    assert_true(ui_error_share(0) == 0);
+    assert_true(ui_error_share(1) == 1);
+    assert_true(ui_error_share(HUGE_VAL) == 1);
+    assert_true(ui_error_share(NAN) == 1); /* not a number is as wrong as it gets */
+    assert_true(fabs(ui_error_share(1e-4) - 0.5) < 1e-12);
+    assert_true(ui_error_share(1e-5) < ui_error_share(1e-3));
 }
 
 static void test_mark__search_minds_capitals_only_if_given(void **state)
