@@ -5,9 +5,10 @@
  * for dim text, and for the first where it ends that. Of several private modes in one sequence,
  * which is how the curses library turns the mouse on, it sets but the first: here each gets a
  * sequence of its own. Restoring a saved cursor restores its place and colours only, not whether
- * it is shown, so that is taken from the sequences and not from the emulator. And after a
- * character was repeated up to the last column but one, the line is full for it: here it gets the
- * characters themselves.
+ * it is shown, so that is taken from the sequences and not from the emulator. After a character
+ * was repeated up to the last column but one, the line is full for it: here it gets the characters
+ * themselves. And it writes beyond its memory when more lines are scrolled than there are, as they
+ * are while the screen shrinks: here it scrolls them one by one.
  */
 #include "term.h"
 #include <stdlib.h>
@@ -66,14 +67,25 @@ static void mend_repeat(struct term *t)
         vterm_input_write(t->vt, &t->last, 1);
 }
 
-/* The sequence that is held ends here: 'm', 'h', 'l' or 'b' belongs to it, another end does not. */
+/* ESC [ n L, M, S or T: n lines, one after the other. */
+static void mend_lines(struct term *t, char end)
+{
+    char one[] = {'\033', '[', end};
+    for (int n = t->held_n > 2 ? atoi(t->held + 2) : 1; n > 0 && n <= TERM_MOST; n--)
+        vterm_input_write(t->vt, one, sizeof one);
+}
+
+/* The sequence that is held ends here: its end belongs to it, if it is one that is mended. */
 static bool mend_end(struct term *t, char end)
 {
     bool private = t->held_n > 2 && t->held[2] == '?';
     bool style = t->held_n > 1 && !private && end == 'm';
     bool modes = private && (end == 'h' || end == 'l');
     bool repeat = t->held_n > 2 && !private && end == 'b' && t->last >= ' ' && t->last < '\177';
-    if (repeat)
+    bool lines = t->held_n > 1 && !private && end && strchr("LMST", end);
+    if (lines)
+        mend_lines(t, end);
+    else if (repeat)
         mend_repeat(t);
     else if (style)
         mend_style(t);
@@ -82,7 +94,7 @@ static bool mend_end(struct term *t, char end)
     else
         vterm_input_write(t->vt, t->held, t->held_n);
     t->held_n = 0;
-    return repeat || style || modes;
+    return lines || repeat || style || modes;
 }
 
 static void mend_write(struct term *t, const char *bytes, size_t n)
