@@ -215,7 +215,8 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
                more && !reports ? 0 : (int)first, text);
     if (more && !reports)
         ui_app_open(app, UI_VIEW_OUTPUT);
-    const struct odb_report *report = reports ? app->session->report : NULL;
+    bool searched = running->call.command->flags & ODB_COMMAND_RECORDS;
+    const struct odb_report *report = searched ? app->session->report : NULL;
     if (report && odb_report_hint(report))
         ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, text, odb_report_hint(report));
 }
