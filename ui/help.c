@@ -113,9 +113,9 @@ static void help_prepare(struct ui_view *view, int cols)
     struct help_view *v = (struct help_view *)view;
     const struct ui_app *app = view->app;
     enum ui_view_id asked = app->depth > 1 ? app->stack[app->depth - 2] : UI_VIEW_NODES;
-    if (v->cols == cols - 1 && v->asked == asked)
+    if (v->cols == cols - 2 && v->asked == asked)
         return;
-    v->cols = cols - 1;
+    v->cols = cols - 2;
     v->asked = asked;
     ui_text_clear(&v->text);
     help_keys(v, app->views[asked]->ops->name); /* of where help was asked for, first */

@@ -319,10 +319,10 @@ static void node_prepare(struct ui_view *view, int cols)
     }
     odb_session_lock(session);
     unsigned long generation = session->generation;
-    bool stale = v->node != node || v->cols != cols - 1 || v->generation != generation;
+    bool stale = v->node != node || v->cols != cols - 2 || v->generation != generation;
     bool another = v->node != node;
     v->node = node;
-    v->cols = cols - 1;
+    v->cols = cols - 2;
     v->generation = generation;
     if (node == ODB_NO_NODE)
         ui_text_clear(&v->text);

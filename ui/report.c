@@ -71,10 +71,12 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
     for (size_t i = 0; i < report->steps.n; i++) {
         const struct odb_search_step *step = &report->steps.items[i];
         odb_buf_clear(&line);
-        odb_buf_printf(&line, "%-10s %6.2f s  %zu loads, %zu runs  %s", step->step,
-                       ui_app_seconds(app, step->seconds), step->loads, step->runs,
-                       step->why ? step->why : "");
-        report_line(v, UI_STYLE_DIM, 0, ODB_NO_NODE, odb_buf_text(&line));
+        odb_buf_printf(&line, "%-10s %6.2f s  %zu loads, %zu runs  ", step->step,
+                       ui_app_seconds(app, step->seconds), step->loads, step->runs);
+        int hang = (int)line.len;
+        odb_buf_puts(&line, step->why ? step->why : "");
+        ui_text_add_hanging(&v->text, v->cols, UI_STYLE_DIM, 0, hang, ODB_NO_NODE,
+                            odb_buf_text(&line));
     }
     if (report->target_description) {
         odb_buf_clear(&line);
@@ -111,7 +113,7 @@ static void report_prepare(struct ui_view *view, int cols)
     const struct odb_session *session = view->app->session;
     odb_session_lock(session);
     if (v->cols != cols || v->generation != session->generation || !v->text.lines.n) {
-        v->cols = ODB_MAX(cols - 1, 10);
+        v->cols = ODB_MAX(cols - 2, 10);
         v->generation = session->generation;
         report_make(v);
         v->cols = cols;

@@ -34,7 +34,8 @@ struct ui_view_ops {
     void (*close)(struct ui_view *view);
     void (*title)(const struct ui_view *view, struct odb_buf *out);
     /* Before each frame, without the lock: to fetch what a frame needs, to follow the selection of
-     * the nodes. cols: of the area that it will be drawn into. */
+     * the nodes. cols: of the area that it will be drawn into; a list that is longer than the
+     * screen takes the last two for its thumb. */
     void (*prepare)(struct ui_view *view, int cols);
     /* Rows above the list that do not scroll: drawn when area is not NULL; returns how many. */
     int (*header)(const struct ui_view *view, const struct ui_area *area, int rows);
