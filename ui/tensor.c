@@ -284,6 +284,7 @@ static void tensor_layout(struct ui_tensor *v, int cols)
     if (body)
         line = (line - heads) / tensor_lines_per_row(v, was.id);
     v->cols = cols;
+    v->tall = v->view.height ? v->view.height >= 36 : v->view.app->terminal->rows >= 40;
     cols = ODB_MAX(cols - 1, 1); /* the last one may have the list's thumb */
     ui_tensor__grid_layout(v, cols);
     tensor_place(v, cols);

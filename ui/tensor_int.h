@@ -93,7 +93,8 @@ struct ui_tensor {
     struct ui_part parts[UI_PARTS];
     int n_parts;
     size_t rows;
-    int cols; /* that it was laid out for */
+    int cols;  /* that it was laid out for */
+    bool tall; /* and whether there was room for more lines of some parts */
 };
 
 /* What a kind of part is. */
@@ -119,8 +120,6 @@ void ui_tensor__column(const struct ui_area *area, int col, int width, const cha
 size_t ui_tensor__first_worst(const struct ui_tensor *v);
 /* The element that a line of the part is about, on a side; false: none. */
 bool ui_tensor__odd_at(const struct ui_tensor *v, size_t line, size_t *at, enum ui_side *side);
-/* There is room for more than the shortest of everything. */
-bool ui_tensor__is_tall(const struct ui_tensor *v);
 
 /* --- tensor_grid.c ---------------------------------------------------------------------------- */
 

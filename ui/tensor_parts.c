@@ -12,11 +12,6 @@
 #define PARTS_REAL 12 /* columns of a number and the blank before it */
 #define PARTS_LABEL 11
 
-bool ui_tensor__is_tall(const struct ui_tensor *v)
-{
-    return v->view.height ? v->view.height >= 36 : v->view.app->terminal->rows >= 40;
-}
-
 int ui_tensor__title(const struct ui_area *area, const char *text)
 {
     int width = ODB_MIN(ui_text_width(area->terminal, text), ODB_MAX(area->cols - 4, 0));
@@ -218,7 +213,7 @@ static void parts_distance_draw(const struct ui_tensor *v, enum ui_part_id id, s
 /* Bins are put together, so that there are fewer rows. */
 static size_t parts_bins(const struct ui_tensor *v)
 {
-    return ui_tensor__is_tall(v) ? ODB_INSPECT_BINS / 2 : ODB_INSPECT_BINS / 4;
+    return v->tall ? ODB_INSPECT_BINS / 2 : ODB_INSPECT_BINS / 4;
 }
 
 static size_t parts_bin(const size_t *bins, size_t n, size_t i)
@@ -366,7 +361,7 @@ static void parts_values_draw(const struct ui_tensor *v, enum ui_part_id id, siz
 
 static size_t parts_worst_shown(const struct ui_tensor *v)
 {
-    size_t most = ui_tensor__is_tall(v) ? 16 : 8;
+    size_t most = v->tall ? 16 : 8;
     return v->seen ? ODB_MIN(v->seen->n_worst, most) : 0;
 }
 
@@ -481,7 +476,7 @@ static const char *const parts_oddities[ODB_ODDITIES] = {
 
 static size_t parts_odd_shown(const struct ui_tensor *v, int kind)
 {
-    size_t n = v->seen->odd[kind].n, most = ui_tensor__is_tall(v) ? 5 : 3;
+    size_t n = v->seen->odd[kind].n, most = v->tall ? 5 : 3;
     return ODB_MIN(n, most);
 }
 
