@@ -63,6 +63,9 @@ enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *n
 /* ODB_E_USAGE when the value is none that the option takes. */
 enum odb_status odb_call__check(const struct odb_option *row, const char *value,
                                 struct odb_error *err) ODB_MUST_USE;
+/* The same for what a session is going to use later: a spec must name an executor that there is. */
+enum odb_status odb_call__check_setting(const struct odb_option *row, const char *value,
+                                        struct odb_error *err) ODB_MUST_USE;
 /* "float (1, 3)", "sequence of 2", into buf; returns buf. */
 const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size);
 

@@ -22,6 +22,16 @@ static void debug_restore(struct odb_console *console)
                      (struct odb_setting){stored[i].id, odb_xstrdup(stored[i].value)});
 }
 
+static enum odb_status debug_check(const struct odb_command_call *call, struct odb_error *err)
+{
+    for (size_t i = 0; i < call->options.n; i++) {
+        enum odb_option_id id = call->options.items[i].id;
+        if (ODB_SETTINGS >> id & 1)
+            ODB_TRY(odb_call__check_setting(odb_option_row(id), call->options.items[i].value, err));
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_console console;
@@ -30,6 +40,7 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
         odb_fail(err, ODB_E_USAGE, "this program has no screen");
         return odb_error_remedy(err, "use `onnxdbg bisect`");
     }
+    ODB_TRY(debug_check(call, err));
     odb_console_init(&console, call->session);
     call->session = NULL;
     debug_restore(&console);

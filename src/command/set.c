@@ -26,23 +26,22 @@ static enum odb_status set_find(const char *name, enum odb_option_id *id, struct
 static void set_put(const struct odb_console *console, enum odb_option_id id, struct odb_buf *out)
 {
     const struct odb_option *row = odb_option_row(id);
-    const char *value = odb_console_get(console, id);
     size_t shown = 0;
+    odb_buf_printf(out, "%-12s ", row->name);
     for (size_t i = 0; i < console->settings.n; i++) {
         if (console->settings.items[i].id != id)
             continue;
-        odb_buf_printf(out, "%-12s  ", row->name);
+        odb_buf_putc(out, ' ');
         odb_buf_put_shown(out, console->settings.items[i].value);
-        odb_buf_putc(out, '\n');
         shown++;
     }
-    if (shown)
-        return;
-    value = id == ODB_OPTION_TARGET      ? odb_console_target(console)
-            : id == ODB_OPTION_TOL       ? odb_console_tolerance(console)
-            : id == ODB_OPTION_REFERENCE ? odb_console_reference(console)
-                                         : row->def;
-    odb_buf_printf(out, "%-12s  %s\n", row->name, value ? value : "not set");
+    const char *value = id == ODB_OPTION_TARGET      ? odb_console_target(console)
+                        : id == ODB_OPTION_TOL       ? odb_console_tolerance(console)
+                        : id == ODB_OPTION_REFERENCE ? odb_console_reference(console)
+                                                     : row->def;
+    if (!shown)
+        odb_buf_printf(out, " %s", value ? value : "not set");
+    odb_buf_putc(out, '\n');
 }
 
 /* What is shown was judged by the tolerance that is set; to judge anew takes a while. */
@@ -55,19 +54,18 @@ static enum odb_status set_spare_verdicts(const struct odb_session *session, con
     return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise:10");
 }
 
-/* A spec is looked at when it is set, not when it is used an hour later. */
-static enum odb_status set_check(const struct odb_option *row, const char *text,
-                                 struct odb_error *err)
+enum odb_status odb_call__check_setting(const struct odb_option *row, const char *value,
+                                        struct odb_error *err)
 {
     struct odb_spec *spec;
     if (row->type != ODB_ARG_SPEC)
-        return odb_call__check(row, text, err);
-    enum odb_status status = odb_spec_parse(&spec, text, err);
+        return odb_call__check(row, value, err);
+    enum odb_status status = odb_spec_parse(&spec, value, err);
     if (status != ODB_OK)
         return status;
     if (!odb_executor_find(spec->kind)) {
         status = odb_fail(err, ODB_E_USAGE, "there is no executor '%.40s'", spec->kind);
-        odb_error_remedy(err, "`executors` lists them");
+        odb_error_remedy(err, "the command `executors` lists them");
     }
     odb_spec_free(spec);
     return status;
@@ -85,7 +83,7 @@ enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error
     } else {
         ODB_TRY(set_find(name, &id, err));
         if (value && *value)
-            ODB_TRY(set_check(odb_option_row(id), value, err));
+            ODB_TRY(odb_call__check_setting(odb_option_row(id), value, err));
         if (value && id == ODB_OPTION_TOL)
             ODB_TRY(set_spare_verdicts(call->session, value, err));
         if (value)
