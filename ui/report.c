@@ -28,7 +28,10 @@ static void report_culprit(struct report_view *v, const struct odb_culprit *culp
     struct odb_buf line = ODB_BUF_INIT;
     odb_node_put(graph, culprit->node, &line);
     odb_buf_printf(&line, ": %s", odb_diagnosis_name(culprit->kind));
-    report_line(v, UI_STYLE_BAD, 0, culprit->node, odb_buf_text(&line));
+    bool acquitted = !odb_session_culprit(v->text.view.app->session, culprit->node);
+    if (acquitted)
+        odb_buf_puts(&line, " (within the tolerance that was set since)");
+    report_line(v, acquitted ? UI_STYLE_DIM : UI_STYLE_BAD, 0, culprit->node, odb_buf_text(&line));
     odb_buf_clear(&line);
     odb_report_numbers(&culprit->numbers, numbers);
     for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)

@@ -215,8 +215,8 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     if (report && status != ODB_E_USAGE) {
         call->found = report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
-        enum odb_status kept =
-            odb_session_end_take(session, report, after == ODB_OK ? &late : NULL);
+        enum odb_status kept = odb_session_end_take(session, report, status == ODB_CANCELLED,
+                                                    after == ODB_OK ? &late : NULL);
         after = after == ODB_OK ? kept : after;
     } else {
         odb_report_free(report);

@@ -48,13 +48,20 @@ static enum odb_status export_adopt(const struct odb_command_call *call,
     return ODB_OK;
 }
 
-/* The first culprit's segment; false when there is none. */
-static bool export_from_report(const struct odb_report *report, struct odb_repro_options *options)
+/* The first culprit's segment, of those whom no later tolerance acquitted; false when there is
+ * none. */
+static bool export_from_report(const struct odb_session *session, const struct odb_report *report,
+                               struct odb_repro_options *options)
 {
-    if (!report->culprits.n)
+    const struct odb_culprit *first = NULL;
+    for (size_t i = 0; i < report->culprits.n && !first; i++)
+        if (report != session->report ||
+            odb_session_culprit(session, report->culprits.items[i].node))
+            first = &report->culprits.items[i];
+    if (!first)
         return false;
-    options->first = report->culprits.items[0].segment[0];
-    options->last = report->culprits.items[0].segment[1];
+    options->first = first->segment[0];
+    options->last = first->segment[1];
     return options->first >= 0 && options->first <= options->last &&
            (size_t)options->last < report->model->graph->n_nodes;
 }
@@ -79,7 +86,7 @@ static enum odb_status export_choose(struct odb_command_call *call, const struct
         ODB_TRY(odb_bisect(own, call->model, feeds, search, err));
         options->report = known = *own;
     }
-    *found = export_from_report(known, options);
+    *found = export_from_report(call->session, known, options);
     return ODB_OK;
 }
 

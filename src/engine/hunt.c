@@ -490,28 +490,36 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
     return status;
 }
 
-/* The first node of all is accused: does the target die on any other node as well? Then it is the
- * target that does not run, and no node is to blame. */
+#define HUNT_WITNESSES 3
+
+/* The first node of all is accused: does the target die on nodes of other operators as well, each
+ * alone? If on all that are asked, the target does not run, and no node is to blame. */
 static bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
 {
-    for (size_t n = b->graph->n_nodes; n-- > 0;) {
+    const char *asked[HUNT_WITNESSES + 1] = {b->graph->nodes[accused].op_type};
+    size_t n_asked = 1;
+    for (size_t n = b->graph->n_nodes; n-- > 0 && n_asked < ODB_COUNT(asked);) {
         struct hunt_alone alone = {0};
         struct odb_error ignored = ODB_ERROR_INIT;
-        if (strcmp(b->graph->nodes[n].op_type, b->graph->nodes[accused].op_type) == 0 ||
-            bisection_output_of(b, (int)n) < 0 || b->trace->why[n])
+        bool known = bisection_output_of(b, (int)n) < 0 || b->trace->why[n];
+        for (size_t i = 0; i < n_asked; i++)
+            known = known || strcmp(b->graph->nodes[n].op_type, asked[i]) == 0;
+        if (known)
             continue;
         bool dies =
             hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &ignored) == signature;
         hunt_alone_dispose(&alone, b->graph->nodes[n].n_out);
-        if (dies)
-            odb_report_warn(b->report,
-                            "the target does not run at all here: on node %d (%s) alone and on "
-                            "node %zu (%s) alone it does the same, so no node is to blame",
-                            accused, b->graph->nodes[accused].op_type, n,
-                            b->graph->nodes[n].op_type);
-        return !dies;
+        if (!dies)
+            return true;
+        asked[n_asked++] = b->graph->nodes[n].op_type;
     }
-    return true;
+    if (n_asked == 1) /* a model of one operator has no witness */
+        return true;
+    odb_report_warn(b->report,
+                    "the target does not run at all here: it does the same on a single %s as on a "
+                    "single %s, so no node is to blame",
+                    asked[1], asked[0]);
+    return false;
 }
 
 /* Accuses the node that ends the smallest prefix which kills the target, and runs it alone; words:

@@ -301,7 +301,7 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
 }
 
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
-                                     struct odb_error *err)
+                                     bool stopped, struct odb_error *err)
 {
     size_t n = session->model->graph->n_values;
     odb_session_lock(session);
@@ -317,7 +317,7 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     session->generation++;
     odb_session_unlock(session);
     odb_session_wake(session);
-    if (report->complete)
+    if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memo(session);
     return session->store ? odb_store_put(session->store, report, err) : ODB_OK;
 }
@@ -377,14 +377,13 @@ void odb_session_walked(struct odb_session *session)
 static void session_acquit(struct odb_session *session)
 {
     const struct odb_report *report = session->report;
-    for (size_t i = 0; report && i < report->culprits.n; i++) {
-        const struct odb_culprit *culprit = &report->culprits.items[i];
+    memset(session->culprits, 0, session->model->graph->n_nodes * sizeof *session->culprits);
+    for (size_t i = report ? report->culprits.n : 0; i > 0; i--) {
+        const struct odb_culprit *culprit = &report->culprits.items[i - 1];
         bool by_value = culprit->value >= 0 &&
                         (culprit->kind == ODB_KIND_INTRODUCED || culprit->kind == ODB_KIND_NAN);
-        if (by_value && !session->values[culprit->value].culprit)
-            session->culprits[culprit->node] = 0;
-        else
-            session->culprits[culprit->node] = (int)i + 1;
+        if (!by_value || session->values[culprit->value].culprit)
+            session->culprits[culprit->node] = (int)i;
     }
 }
 

@@ -93,9 +93,10 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
                                   struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
-/* It has ended: its report, verdicts and values are kept, on disk as well. */
+/* It has ended: its report, verdicts and values are kept, on disk as well. stopped: somebody
+ * cancelled it, and an equal search may go on where it was. */
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
-                                     struct odb_error *err) ODB_MUST_USE;
+                                     bool stopped, struct odb_error *err) ODB_MUST_USE;
 
 /* The walk for these options at its beginning, or where it stands. Borrowed. Needs feeds. */
 enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **out,

@@ -5,6 +5,7 @@
 #include "engine/bisect.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 #include "engine/trace.h"
 #include "tests/executor_help.h"
@@ -392,9 +393,37 @@ static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
     search_close(&s);
 }
 
+/* A program that never gives an answer: the first node is not to blame for that. */
+static void test_bisect__a_target_that_runs_nothing_blames_no_node(void **state)
+{
+    char script[] = "/tmp/t_bisect-XXXXXX", target[80];
+    struct search s;
+    int fd = mkstemp(script);
+    assert_true(fd >= 0 && fchmod(fd, 0700) == 0);
+    assert_int_equal(write(fd, "#!/bin/sh\nexec sleep 9\n", 23), 23);
+    close(fd);
+    snprintf(target, sizeof target, "command:%s,timeout=0.3", script);
+    search_run(&s, search_chain(), search_ramp(), target, ODB_STRATEGY_AUTO);
+    unlink(script);
+    assert_int_equal(s.report->culprits.n, 0);
+    assert_true(s.report->outputs_diverge);
+    bool said = false;
+    for (size_t i = 0; i < s.report->warnings.n; i++)
+        said = said || strstr(s.report->warnings.items[i], "does not run at all here");
+    assert_true(said);
+    search_close(&s);
+    /* and one node that hangs is */
+    search_run(&s, search_chain(), search_ramp(), "fault:hang,node=n0,timeout=0.5@cpu",
+               ODB_STRATEGY_AUTO);
+    assert_int_equal(search_only(&s)->node, 0);
+    assert_int_equal(search_only(&s)->kind, ODB_KIND_HANG);
+    search_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bisect__a_target_that_runs_nothing_blames_no_node),
         cmocka_unit_test(test_bisect__a_stopped_search_goes_on_where_it_was),
         cmocka_unit_test(test_bisect__rounding_beside_an_exact_zero_is_no_fault),
         cmocka_unit_test(test_bisect__random_draws_are_fed),

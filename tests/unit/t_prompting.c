@@ -146,6 +146,7 @@ static void test_prompting__tolerance_moves_verdicts_alone(void **state)
                    "tolerance allclose:0.5; of 4 values judged, 0 are over it");
     assert_int_equal(prompting_verdict(f, 1), ODB_VERDICT_PASS);
     assert_null(odb_session_culprit(f->console.session, 1));
+    prompting_says(f, "export", "nothing diverges");
     prompting_says(f, "tol noise:10", "3 are over it");
     assert_non_null(odb_session_culprit(f->console.session, 1));
     assert_int_equal(prompting_verdict(f, 1), ODB_VERDICT_FAIL);
@@ -212,6 +213,11 @@ static void test_prompting__cancel(void **state)
     assert_int_equal(prompting_give(f, "bisect", false), ODB_CANCELLED);
     atomic_store(&f->console.cancel, false);
     prompting_says(f, "bisect", "#1 n1");
+    assert_null(f->console.session->memo);
+    /* what failed is asked again from the start: it may have been mended */
+    assert_int_equal(prompting_give(f, "bisect --target command:/nowhere/program", false),
+                     ODB_E_EXECUTOR);
+    assert_null(f->console.session->memo);
 }
 
 int main(void)
