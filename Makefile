@@ -47,7 +47,8 @@ $(error not installed: $(strip $(MISSING)); run `make setup`)
 endif
 endif
 
-MIT_SRC := $(wildcard src/base/*.c src/tensor/*.c src/model/*.c src/executor/*.c kernels/*.c)
+MIT_SRC := $(wildcard src/base/*.c src/tensor/*.c src/model/*.c src/executor/*.c kernels/*.c \
+                      kernels/*/*.c)
 GPL_SRC := $(wildcard src/compare/*.c src/engine/*.c src/session/*.c src/command/*.c ui/*.c)
 PB_C := $(B)/onnx.pb-c.c $(B)/executor.pb-c.c
 MIT_OBJ := $(MIT_SRC:%.c=$(B)/%.o) $(PB_C:.c=.o)
@@ -187,7 +188,8 @@ bench-search: all $(TESTS_NEED)
 bench-screen: all $(B)/drive $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-screen
 
-HEADERS = $(filter-out %.body.h %.real.h,$(wildcard src/*/*.h kernels/*.h ui/*.h tools/*.h))
+HEADERS = $(filter-out %.body.h %.real.h,$(wildcard src/*/*.h kernels/*.h kernels/*/*.h \
+                                              ui/*.h tools/*.h))
 
 ## check-headers: every header compiles alone
 check-headers: $(HEADERS:%=$(B)/%.ok)

@@ -67,6 +67,28 @@ const int64_t *odb_kern_ints(const struct odb_kern *k, const char *name, size_t 
     return there ? attr->ints : NULL;
 }
 
+const odb_f32 *odb_kern_floats(const struct odb_kern *k, const char *name, size_t *n)
+{
+    const struct odb_attr *attr = odb_attrs_find(&k->attrs, name);
+    bool there = attr && attr->type == ODB_ATTR_FLOATS;
+    *n = there ? attr->n : 0;
+    return there ? attr->floats : NULL;
+}
+
+const struct odb_str *odb_kern_strings(const struct odb_kern *k, const char *name, size_t *n)
+{
+    const struct odb_attr *attr = odb_attrs_find(&k->attrs, name);
+    bool there = attr && attr->type == ODB_ATTR_STRINGS;
+    *n = there ? attr->n : 0;
+    return there ? attr->strings : NULL;
+}
+
+const struct odb_tensor *odb_kern_tensor(const struct odb_kern *k, const char *name)
+{
+    const struct odb_attr *attr = odb_attrs_find(&k->attrs, name);
+    return attr && attr->type == ODB_ATTR_TENSOR && attr->n ? attr->tensors[0] : NULL;
+}
+
 enum odb_status odb_kern_values(struct odb_kern *k, int i, int64_t *values, size_t max, size_t *n)
 {
     const struct odb_tensor *t = odb_kern_in(k, i);

@@ -47,8 +47,16 @@ enum odb_precision {
 #define ODB_T_BOOL ODB_BIT(ODB_BOOL)
 #define ODB_T_STRING ODB_BIT(ODB_STRING)
 #define ODB_T_INDEX (ODB_BIT(ODB_I32) | ODB_BIT(ODB_I64))
-#define ODB_T_ANY (~0u)
+#define ODB_T_COMPLEX (ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128))
+#define ODB_T_ANY (ODB_BIT(ODB_DTYPE_COUNT) - 1u) /* every element type; tensors only */
+/* What is no tensor is refused unless its bit is set. */
+#define ODB_T_SEQUENCE (1u << 27)
+#define ODB_T_OPTIONAL (1u << 28)
+#define ODB_T_SPARSE (1u << 29)
+#define ODB_T_MAP (1u << 30)
+#define ODB_T_EVERYTHING (~0u)
 
+#define ODB_OP_TYPES 12 /* inputs whose types a row can tell apart */
 #define ODB_MANY 0x7fff /* arity of variadic operators */
 
 /* Flags of a row. */
@@ -81,7 +89,7 @@ struct odb_op {
     int since; /* first opset version this row is for; the newest row <= the model's opset wins */
     int min_in, max_in, min_out, max_out;
     unsigned flags;
-    uint32_t types[4];                 /* allowed per input; the last that is not 0 repeats */
+    uint32_t types[ODB_OP_TYPES];      /* allowed per input; the last that is not 0 repeats */
     const struct odb_attr_spec *attrs; /* ends with a NULL name; NULL: no attributes */
     odb_kern_fn infer;                 /* NULL: run() allocates */
     odb_kern_fn run;
@@ -126,6 +134,10 @@ double odb_kern_float(const struct odb_kern *k, const char *name, double fallbac
 const char *odb_kern_string(const struct odb_kern *k, const char *name, const char *fallback);
 /* The list, NULL and *n = 0 when absent. */
 const int64_t *odb_kern_ints(const struct odb_kern *k, const char *name, size_t *n);
+const odb_f32 *odb_kern_floats(const struct odb_kern *k, const char *name, size_t *n);
+const struct odb_str *odb_kern_strings(const struct odb_kern *k, const char *name, size_t *n);
+/* The one tensor; NULL when absent. */
+const struct odb_tensor *odb_kern_tensor(const struct odb_kern *k, const char *name);
 bool odb_kern_has(const struct odb_kern *k, const char *name);
 
 /* Sets outline i. dims may be NULL for rank 0. Negative dims, too many dims: ODB_E_OPERATOR. */

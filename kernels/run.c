@@ -160,6 +160,14 @@ static bool run_type_fits(const struct odb_call *call, enum odb_dtype dtype, uin
     return (ODB_BIT(dtype) & mask) || (carried && (mask & (ODB_T_FLOAT | ODB_T_FLOAT8)));
 }
 
+static const struct run_container {
+    uint32_t bit;
+    const char *name;
+} run_containers[] = {[ODB_SEQUENCE] = {ODB_T_SEQUENCE, "a sequence"},
+                      [ODB_OPTIONAL] = {ODB_T_OPTIONAL, "an optional"},
+                      [ODB_SPARSE] = {ODB_T_SPARSE, "a sparse tensor"},
+                      [ODB_MAP] = {ODB_T_MAP, "a map"}};
+
 static enum odb_status run_check_types(const struct odb_call *call, struct odb_error *err)
 {
     const struct odb_op *op = call->op;
@@ -176,6 +184,9 @@ static enum odb_status run_check_types(const struct odb_call *call, struct odb_e
         const struct odb_tensor *t = call->in[i];
         if (!t && i < op->min_in)
             return odb_fail(err, ODB_E_OPERATOR, "input %d of %s is missing", i, op->name);
+        if (t && t->kind != ODB_TENSOR && !(run_containers[t->kind].bit & mask))
+            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s is %s", i, op->name,
+                            run_containers[t->kind].name);
         if (t && t->kind == ODB_TENSOR && !run_type_fits(call, t->dtype, mask))
             return odb_fail(err, ODB_UNSUPPORTED, "no %s kernel (opset %d) for input %d of type %s",
                             op->name, call->opset, i, odb_dtype_info(t->dtype)->name);
@@ -200,6 +211,31 @@ static bool run_moves_only(const struct odb_call *call)
     return true;
 }
 
+/* A container with its floats as doubles, so that a kernel never meets both. */
+static enum odb_status run_carry(const struct odb_tensor *t, struct odb_tensor **out,
+                                 struct odb_error *err)
+{
+    if (t->kind == ODB_TENSOR && run_is_float(t))
+        return odb_tensor_cast(out, t, ODB_F64, err);
+    if (t->kind == ODB_TENSOR) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
+    struct odb_tensor **items = odb_new_n(struct odb_tensor *, t->n_items);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < t->n_items; i++)
+        ODB_TRY_OUT(run_carry(t->items[i], &items[i], err));
+    ODB_TRY_OUT(odb_tensor_new_container(out, t->kind, items, t->n_items, err));
+    (*out)->dtype = odb_dtype_is_float(t->dtype) ? ODB_F64 : t->dtype;
+    (*out)->rank = t->rank;
+    memcpy((*out)->dims, t->dims, sizeof t->dims);
+out:
+    for (size_t i = 0; i < t->n_items; i++)
+        odb_tensor_unref(items[i]);
+    free(items);
+    return status;
+}
+
 /* The operand as the kernel gets it: *out is a new reference. */
 static enum odb_status run_operand(const struct odb_call *call, int i, struct odb_tensor **out,
                                    struct odb_error *err)
@@ -207,6 +243,8 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     const struct odb_tensor *t = call->in[i];
     bool kept = i < 32 && (call->keep_in >> i & 1);
     *out = NULL;
+    if (t && t->kind != ODB_TENSOR && call->precision == ODB_PREC_F64)
+        return run_carry(t, out, err);
     if (!run_is_float(t) || !t->data || run_moves_only(call)) {
         *out = odb_tensor_ref(t);
         return ODB_OK;

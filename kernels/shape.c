@@ -266,10 +266,12 @@ static enum odb_status shape_run_bitcast(struct odb_kern *k)
     {.name = (attr_name), .type = ODB_ATTR_INTS}, {.name = NULL}})
 #define SHAPE_INT(attr_name, default_) ((const struct odb_attr_spec[]){                          \
     {.name = (attr_name), .type = ODB_ATTR_INT, .def = (default_)}, {.name = NULL}})
-#define SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, run_)                                 \
+#define SHAPE_TYPED(name_, since_, min_in_, max_in_, types_, infer_, run_)                       \
     .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY}, .infer = (infer_),  \
+    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_}, .infer = (infer_),     \
     .run = (run_)
+#define SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, run_)                                 \
+    SHAPE_TYPED(name_, since_, min_in_, max_in_, ODB_T_ANY, infer_, run_)
 #define SHAPE_ALIAS(name_, since_, min_in_, max_in_, infer_)                                     \
     SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, shape_run_nothing)
 #define SHAPE_DROPOUT(since_, max_in_)                                                           \
@@ -298,7 +300,7 @@ static const struct odb_attr_spec shape_bitcast_26[] = {
     {.name = "to", .type = ODB_ATTR_INT, .required = true}, {.name = NULL}};
 
 const struct odb_op odb_ops_shape[] = {
-    {SHAPE_ALIAS("Identity", 1, 1, 1, shape_infer_identity)},
+    {SHAPE_TYPED("Identity", 1, 1, 1, ODB_T_EVERYTHING, shape_infer_identity, shape_run_nothing)},
     {SHAPE_ALIAS("Reshape", 1, 1, 1, shape_infer_reshape), .attrs = shape_reshape_1},
     {SHAPE_ALIAS("Reshape", 5, 2, 2, shape_infer_reshape)},
     {SHAPE_ALIAS("Reshape", 14, 2, 2, shape_infer_reshape),

@@ -3,7 +3,9 @@
  * Calling one operator from a test. Tensors are written "float[2,3] 1 2 3 4 5 6", or
  * "float[2,3] random 7" for values in [-1, 1) that depend on the number alone; "-" is an omitted
  * input. Attributes are written "axis=1 alpha=0.5f auto_pad=VALID pads=1,1," (a comma makes a
- * list).
+ * list), a list of numbers with an f ("0.5f,1f,") is one of floats, and one with semicolons
+ * ("keys=a;b;") one of strings. Strings in tensors are words, '' the empty one. Operators of
+ * another domain are written "com.microsoft::Gelu".
  */
 #ifndef ODB_TESTS_OP_CASE_H
 #define ODB_TESTS_OP_CASE_H
@@ -23,7 +25,7 @@
 #include "base/parallel.h"
 #include "kernels/kern.h"
 
-enum { OP_MAX_IN = 9, OP_MAX_OUT = 5, OP_MAX_ATTRS = 10, OP_MAX_LIST = 20 };
+enum { OP_MAX_IN = 20, OP_MAX_OUT = 8, OP_MAX_ATTRS = 24, OP_MAX_LIST = 40 };
 
 struct op_call {
     const char *op;
@@ -57,6 +59,14 @@ static inline struct odb_tensor *op_tensor(const char *text)
     bool random = sscanf(p, "] random %lu", &state) == 1;
     p++;
     for (size_t i = 0; i < t->count; i++) {
+        if (dtype == ODB_STRING) {
+            p += strspn(p, " ");
+            size_t len = strcspn(p, " ");
+            bool empty = len == 2 && strncmp(p, "''", 2) == 0;
+            assert_int_equal(odb_tensor_set_string(t, i, p, empty ? 0 : len, NULL), ODB_OK);
+            p += len;
+            continue;
+        }
         double v = random ? op_draw(&state) : 0;
         if (random && !odb_dtype_is_float(dtype))
             v = floor(v * 100);
@@ -71,9 +81,11 @@ static inline struct odb_tensor *op_tensor(const char *text)
 }
 
 struct op_attrs {
-    char text[400];
+    char text[2000];
     struct odb_attr items[OP_MAX_ATTRS];
     int64_t lists[OP_MAX_ATTRS][OP_MAX_LIST];
+    float floats[OP_MAX_ATTRS][OP_MAX_LIST];
+    struct odb_str strings[OP_MAX_ATTRS][OP_MAX_LIST];
     size_t n;
 };
 
@@ -90,7 +102,18 @@ static inline void op_parse_attrs(const char *text, struct op_attrs *out)
         a->name = p;
         a->i = strtoll(value, &end, 10);
         a->type = ODB_ATTR_INT;
-        if (*end == ',') {
+        size_t number = strspn(value, "-+.0123456789einfa");
+        if (strchr(value, ';')) {
+            a->type = ODB_ATTR_STRINGS;
+            a->strings = out->strings[out->n];
+            for (char *item = value; *item; item += strcspn(item, ";") + 1)
+                out->strings[out->n][a->n++] = (struct odb_str){item, strcspn(item, ";")};
+        } else if (value[number] == ',' && number > 0 && value[number - 1] == 'f') {
+            a->type = ODB_ATTR_FLOATS;
+            a->floats = (const odb_f32 *)out->floats[out->n];
+            for (char *item = value; *item; item += strcspn(item, ",") + 1)
+                out->floats[out->n][a->n++] = strtof(item, NULL);
+        } else if (*end == ',') {
             a->type = ODB_ATTR_INTS;
             a->ints = out->lists[out->n];
             for (char *item = value; *item; item += *item == ',')
@@ -109,10 +132,14 @@ static inline enum odb_status op_run(const struct op_call *c, int n_in,
                                      struct odb_tensor *const *in, int n_out,
                                      struct odb_tensor **out, struct odb_error *err)
 {
-    static const bool wanted[OP_MAX_OUT] = {true, true, true, true, true};
+    static const bool wanted[OP_MAX_OUT] = {true, true, true, true, true, true, true, true};
+    const char *colons = strstr(c->op, "::");
+    char domain[60];
+    snprintf(domain, sizeof domain, "%.*s", colons ? (int)(colons - c->op) : 0, c->op);
     struct op_attrs attrs;
     op_parse_attrs(c->attrs, &attrs);
-    struct odb_call call = {.op = odb_op_find("", c->op, c->opset), .opset = c->opset,
+    const char *name = colons ? colons + 2 : c->op;
+    struct odb_call call = {.op = odb_op_find(domain, name, c->opset), .opset = c->opset,
                             .attrs = {attrs.items, attrs.n}, .n_in = n_in, .n_out = n_out,
                             .in = (const struct odb_tensor *const *)in, .wanted = wanted,
                             .precision = c->precision, .seed = 1};
