@@ -28,7 +28,7 @@ endif
 PKGS_MIT := libprotobuf-c openblas libmd libzip jansson
 PKGS_GPL := sqlite3 ncursesw readline
 VERSION := 0.1.0
-CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -I$(B) \
+CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -Iinclude -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
              -fno-trapping-math -pthread -MMD -MP
@@ -188,7 +188,7 @@ bench-search: all $(TESTS_NEED)
 bench-screen: all $(B)/drive $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-screen
 
-HEADERS = $(filter-out %.body.h %.real.h,$(wildcard src/*/*.h kernels/*.h kernels/*/*.h \
+HEADERS = $(filter-out %.body.h %.real.h,$(wildcard include/onnxdbg/*.h src/*/*.h kernels/*.h kernels/*/*.h \
                                               ui/*.h tools/*.h))
 
 ## check-headers: every header compiles alone

@@ -6,6 +6,7 @@
 #include "kernels/kern.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,11 +287,39 @@ static const struct odb_op *const *kern_first(const char *domain, const char *na
     return low < n && kern_name_order(domain, name, rows[low]) == 0 ? rows + low : NULL;
 }
 
+/* Rows that were added, the newest first. A list that only grows needs no lock to be read. */
+struct kern_added {
+    const struct odb_op *op;
+    const struct kern_added *next;
+};
+static _Atomic(const struct kern_added *) kern_added;
+
+void odb_op_add(const struct odb_op *op)
+{
+    struct kern_added *added = odb_new(struct kern_added);
+    added->op = op;
+    added->next = atomic_load(&kern_added);
+    while (!atomic_compare_exchange_weak(&kern_added, &added->next, added))
+        ;
+}
+
+static const struct odb_op *kern_find_added(const char *domain, const char *name, int opset)
+{
+    const struct odb_op *found = NULL;
+    for (const struct kern_added *a = atomic_load(&kern_added); a; a = a->next)
+        if (kern_name_order(domain, name, a->op) == 0 && a->op->since <= opset &&
+            (!found || a->op->since > found->since))
+            found = a->op;
+    return found;
+}
+
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset)
 {
     size_t left;
+    const struct odb_op *found = kern_find_added(domain, name, opset);
+    if (found)
+        return found;
     const struct odb_op *const *row = kern_first(domain, name, &left);
-    const struct odb_op *found = NULL;
     for (; row && left && kern_name_order(domain, name, *row) == 0; row++, left--)
         if ((*row)->since <= opset)
             found = *row;

@@ -186,7 +186,10 @@ size_t odb_dims_product(const int64_t *dims, int from, int to);
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset);
 /* Oldest known row of the name, whatever the opset: for schema defaults and messages. */
 const struct odb_op *odb_op_any(const char *domain, const char *name);
-/* All rows, for `check-tables` and listings. */
+/* Adds a row, which must live as long as the process, in front of all others. Thread-safe; plans
+ * that are made already do not see it. */
+void odb_op_add(const struct odb_op *op);
+/* All rows of the tables below, for tests and listings; not those that were added. */
 const struct odb_op *const *odb_op_table(size_t *n);
 
 /* One operator call as the executor makes it. */

@@ -26,6 +26,15 @@ struct odb_stride {
 /* Strides of a dense row-major array, in cells. */
 void odb_stride_dense(int rank, const int64_t *dims, int64_t *strides);
 
+/* Coordinates of element i of a dense row-major array. */
+static inline void odb_stride_coordinates(int rank, const int64_t *dims, size_t i, int64_t *at)
+{
+    for (int d = rank - 1; d >= 0; d--) {
+        at[d] = (int64_t)(i % (size_t)dims[d]);
+        i /= (size_t)dims[d];
+    }
+}
+
 /* Copies; size is bytes per cell: 1, 2, 4, 8 or 16. dst and src point at the cell with index 0 in
  * every dimension; no cell of dst is met twice, and the arrays do not overlap. */
 void odb_stride_copy(const struct odb_stride *s, size_t size, void *dst, const void *src);

@@ -789,6 +789,50 @@ static void gen_odd(struct gen *g)
 
 /* --- all -------------------------------------------------------------------------------------- */
 
+/* --- a deformable convolution, as an operator of ONNX's own or of a custom domain ----------------
+ */
+
+static void gen_deform_net(struct gen *g, bool custom)
+{
+    g->b = odb_build_new("deform", 19);
+    if (custom)
+        odb_build_opset(g->b, "custom", 1);
+    odb_build_input(g->b, "image", ODB_F32, 4, (int64_t[]){1, 3, 20, 20});
+    const char *x = gen_conv(g, "stem", "stem", "image", (struct conv){3, 8, 3, 1, 1, 1, true});
+    x = gen_unary(g, "Relu", "stem/act", x);
+    const char *offset = gen_conv(g, "offset", "offset", x, (struct conv){8, 18, 3, 2, 1, 1, true});
+    const char *mask = gen_conv(g, "mask", "mask", x, (struct conv){8, 9, 3, 2, 1, 1, true});
+    mask = gen_unary(g, "Sigmoid", "mask", mask);
+    const char *w = gen_weight(g, "deform.weight", 4, (int64_t[]){12, 8, 3, 3}, 0, 0.2);
+    const char *bias = gen_vector(g, "deform.bias", 12, 0, 0.1);
+    if (custom) {
+        odb_build_node(g->b, "custom::deform_conv2d", "/deform",
+                       gen_f(g, "%s %s %s %s %s", x, offset, w, bias, mask), "deformed");
+        GEN_ATTR_INTS(g, "stride", 2, 2);
+        GEN_ATTR_INTS(g, "padding", 1, 1);
+    } else {
+        odb_build_node(g->b, "DeformConv", "/deform",
+                       gen_f(g, "%s %s %s %s %s", x, w, offset, bias, mask), "deformed");
+        GEN_ATTR_INTS(g, "strides", 2, 2);
+        GEN_ATTR_INTS(g, "pads", 1, 1, 1, 1);
+    }
+    x = gen_unary(g, "Relu", "act", "deformed");
+    x = gen_unary(g, "GlobalAveragePool", "pool", x);
+    x = gen_unary(g, "Flatten", "", x);
+    odb_build_node(g->b, "Softmax", "/Softmax", x, "probabilities");
+    odb_build_output_typed(g->b, "probabilities", ODB_F32, 2, (int64_t[]){1, 12});
+}
+
+static void gen_deform(struct gen *g)
+{
+    gen_deform_net(g, true);
+}
+
+static void gen_deform_onnx(struct gen *g)
+{
+    gen_deform_net(g, false);
+}
+
 const struct gen_kind gen_kinds[] = {
     {"demo", "a small network: convolutions, branches, attention", gen_demo},
     {"resnet50", "122 nodes, 102 MB; --bn: 175 nodes", gen_resnet50},
@@ -796,6 +840,8 @@ const struct gen_kind gen_kinds[] = {
     {"bert-base", "12 layers, about 670 nodes, 440 MB", gen_bert_base},
     {"bert-tiny", "2 layers, about 130 nodes", gen_bert_tiny},
     {"chain", "as many cheap nodes as are asked for; --wide: 16 lanes that mix", gen_chain},
+    {"deform", "with custom::deform_conv2d", gen_deform},
+    {"deform-onnx", "the same with DeformConv", gen_deform_onnx},
     {"odd", "legal, but unusual: names, omitted inputs, types, a function, a body", gen_odd},
     {NULL, NULL, NULL},
 };

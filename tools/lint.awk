@@ -10,7 +10,7 @@ BEGIN {
     may["tensor"] = "tensor " may["base"]
     may["model"] = "model " may["tensor"]
     may["compare"] = "compare " may["tensor"]
-    may["kernels"] = "kernels " may["tensor"]
+    may["kernels"] = "kernels onnxdbg " may["tensor"] # onnxdbg: the public headers
     may["executor"] = "executor " may["model"]
     may["engine"] = "engine executor compare " may["model"]
     may["session"] = "session " may["engine"]
@@ -39,7 +39,7 @@ BEGIN {
 
     MIT = "MIT"
     GPL = "GPL-3.0-or-later"
-    n = split("base tensor model kernels executor serve proto", list, " ")
+    n = split("base tensor model kernels executor serve proto include examples", list, " ")
     for (i = 1; i <= n; i++)
         licence[list[i]] = MIT
     LONGEST = 80

@@ -9,6 +9,7 @@
 
 #include "command/call.h"
 #include "compare/criterion.h"
+#include "executor/cpu.h"
 
 /* Damerau-Levenshtein (adjacent swaps count one), on two rows and one before. Names longer than
  * this are nobody's typing error. */
@@ -292,8 +293,26 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     return ODB_OK;
 }
 
+/* Libraries are loaded before anything asks what the reference has a kernel for. */
+static enum odb_status call_kernels(const struct odb_command_call *call, struct odb_error *err)
+{
+    for (size_t i = 0; i < call->options.n; i++) {
+        if (call->options.items[i].id != ODB_OPTION_KERNELS)
+            continue;
+        if (!call->console) {
+            ODB_TRY(odb_cpu_add_kernels(call->options.items[i].value, err));
+            continue;
+        }
+        odb_fail(err, ODB_E_USAGE, "kernels are loaded when the debugger starts");
+        return odb_error_remedy(err, "leave, and start onnxdbg with --kernels %s",
+                                call->options.items[i].value);
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
 {
+    ODB_TRY(call_kernels(call, err));
     if (call->session && call->command->flags & ODB_COMMAND_LONG)
         odb_session_start(call->session);
     return call->command->exec(call, err);

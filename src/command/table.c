@@ -37,7 +37,8 @@ static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
-#define OPTS_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
+#define OPTS_FEEDS                                                                                 \
+    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(KERNELS))
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) |          \
      ODB_OPT(EXPECT))
@@ -107,7 +108,7 @@ static const struct odb_command command_table[] = {
         .name = "check",
         .group = "find the fault",
         .args = args_dirs,
-        .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS),
+        .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS) | ODB_OPT(KERNELS),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "

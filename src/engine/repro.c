@@ -302,6 +302,11 @@ static enum odb_status repro_write_page(const struct repro *r,
                    o->reference, o->target,
                    odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
                    o->expect ? " --expect " : "", o->expect ? o->expect : "");
+    if (odb_cpu_kernels())
+        odb_buf_printf(&text,
+                       "with `ONNXDBG_KERNELS=%s` in the environment, which names libraries of "
+                       "kernels for the reference.\n\n",
+                       odb_cpu_kernels());
     odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for "
                         "those takes it as well:\n\n    onnx_test_runner .\n\n## Made with\n\n");
     odb_buf_printf(&text, "- reference: %s\n- target: %s", o->reference, o->target);

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "executor/cpu_int.h"
+#include "kernels/plugin.h"
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
@@ -182,9 +183,27 @@ static void cpu_plan_free(struct cpu_plan *plan)
     free(plan);
 }
 
+enum odb_status odb_cpu_add_kernels(const char *path, struct odb_error *err)
+{
+    ODB_TRY(odb_plugin_load(path, err));
+    char *full = realpath(path, NULL);
+    const char *had = odb_cpu_kernels();
+    char *all = odb_xasprintf("%s%s%s", had ? had : "", had ? ":" : "", full ? full : path);
+    setenv(ODB_KERNELS_ENV, all, 1);
+    free(all);
+    free(full);
+    return ODB_OK;
+}
+
+const char *odb_cpu_kernels(void)
+{
+    return getenv(ODB_KERNELS_ENV);
+}
+
 enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
                             struct odb_error *err)
 {
+    ODB_TRY(odb_plugin_load_env(err));
     struct odb_cpu *cpu = odb_new(struct odb_cpu);
     const struct odb_attrs none = {NULL, 0};
     cpu->model = model;

@@ -29,6 +29,13 @@ bool odb_cpu_kept(const struct odb_cpu *cpu, int value);
 /* True where the outputs are random draws. */
 bool odb_cpu_random(const struct odb_cpu *cpu, int node);
 
+/* Loads a library of kernels (include/onnxdbg/kernel.h) for all plans that are made from now on,
+ * here and in children that are started from now on: they find it in the environment. Not while
+ * other threads run. */
+enum odb_status odb_cpu_add_kernels(const char *path, struct odb_error *err) ODB_MUST_USE;
+/* Paths of the libraries that are used, between colons; NULL: none. Borrowed: the environment. */
+const char *odb_cpu_kernels(void);
+
 /* A run over the main graph. values[] is indexed by value and owned by the caller: what is there
  * before the run (feeds, captured or pinned values) is taken as it is, nodes whose wanted outputs
  * are all there are not run, and everything computed is left there. */
