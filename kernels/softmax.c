@@ -4,14 +4,13 @@
  * into a matrix whose rows are normalised; since then one dimension is. Powers and their sum are
  * taken in double for float.
  */
-#include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
 #include "kernels/real.h"
+#include "kernels/softmax.h"
 #include "kernels/workspace.h"
 
 enum softmax_kind { SOFTMAX_PLAIN, SOFTMAX_LOG, SOFTMAX_HARD };
@@ -23,35 +22,6 @@ struct softmax {
     void *y;         /* borrowed */
     atomic_bool failed;
 };
-
-/* e^x for x <= 0 (or NaN) with a relative error near 1e-14: enough for results in float, and a
- * loop over it is vectorised. x = n ln 2 + r; e^r by its series, and n goes to the exponent. */
-ODB_INLINE double softmax_exp(double x)
-{
-    const double shift = 0x1.8p52; /* adding it leaves the nearest integer in the low bits */
-    double clamped = x < -700 ? -700 : x;
-    double biased = clamped * 0x1.71547652b82fep+0 + shift;
-    double n = biased - shift;
-    double r = clamped - n * 0x1.62e42fefa38p-1 - n * 0x1.ef35793c7673p-45;
-    double p = 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    p = p * r + 1;
-    uint64_t bits, exponent;
-    memcpy(&bits, &p, sizeof bits);
-    memcpy(&exponent, &biased, sizeof exponent);
-    bits += exponent << 52;
-    memcpy(&p, &bits, sizeof p);
-    return x <= 0 ? p : NAN;
-}
 
 #define ODB_BODY "kernels/softmax.real.h"
 #include "kernels/real.h"
@@ -119,17 +89,82 @@ static const struct odb_attr_spec softmax_attrs_13[] = {{"axis", ODB_ATTR_INT, "
 #define SOFTMAX_FLAGS (ODB_OP_REAL | ODB_OP_STEADY)
 #define SOFTMAX_HARD_FLAGS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
 
-const struct odb_op odb_ops_softmax[] = {
-    {"", "Softmax", 1, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
-     softmax_run, NULL},
-    {"", "Softmax", 13, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_13, softmax_infer,
-     softmax_run, NULL},
-    {"", "LogSoftmax", 1, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1, softmax_infer,
-     softmax_log_run, NULL},
-    {"", "LogSoftmax", 13, 1, 1, 1, 1, SOFTMAX_FLAGS, {ODB_T_FLOAT}, softmax_attrs_13,
-     softmax_infer, softmax_log_run, NULL},
-    {"", "Hardmax", 1, 1, 1, 1, 1, SOFTMAX_HARD_FLAGS, {ODB_T_FLOAT}, softmax_attrs_1,
-     softmax_infer, softmax_hard_run, NULL},
-    {"", "Hardmax", 13, 1, 1, 1, 1, SOFTMAX_HARD_FLAGS, {ODB_T_FLOAT}, softmax_attrs_13,
-     softmax_infer, softmax_hard_run, NULL},
-    {.name = NULL}};
+const struct odb_op odb_ops_softmax[] = {{"",
+                                          "Softmax",
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          SOFTMAX_FLAGS,
+                                          {ODB_T_FLOAT},
+                                          softmax_attrs_1,
+                                          softmax_infer,
+                                          softmax_run,
+                                          NULL},
+                                         {"",
+                                          "Softmax",
+                                          13,
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          SOFTMAX_FLAGS,
+                                          {ODB_T_FLOAT},
+                                          softmax_attrs_13,
+                                          softmax_infer,
+                                          softmax_run,
+                                          NULL},
+                                         {"",
+                                          "LogSoftmax",
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          SOFTMAX_FLAGS,
+                                          {ODB_T_FLOAT},
+                                          softmax_attrs_1,
+                                          softmax_infer,
+                                          softmax_log_run,
+                                          NULL},
+                                         {"",
+                                          "LogSoftmax",
+                                          13,
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          SOFTMAX_FLAGS,
+                                          {ODB_T_FLOAT},
+                                          softmax_attrs_13,
+                                          softmax_infer,
+                                          softmax_log_run,
+                                          NULL},
+                                         {"",
+                                          "Hardmax",
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          SOFTMAX_HARD_FLAGS,
+                                          {ODB_T_FLOAT},
+                                          softmax_attrs_1,
+                                          softmax_infer,
+                                          softmax_hard_run,
+                                          NULL},
+                                         {"",
+                                          "Hardmax",
+                                          13,
+                                          1,
+                                          1,
+                                          1,
+                                          1,
+                                          SOFTMAX_HARD_FLAGS,
+                                          {ODB_T_FLOAT},
+                                          softmax_attrs_13,
+                                          softmax_infer,
+                                          softmax_hard_run,
+                                          NULL},
+                                         {.name = NULL}};
