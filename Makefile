@@ -13,7 +13,8 @@ CFLAGS ?= -O2 -g
 SHARED ?= ../shared
 JOBS := $(shell nproc)
 
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter \
+        -Wno-missing-field-initializers
 ifdef DEVELOPER
 WARN += -Werror
 endif
