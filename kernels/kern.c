@@ -5,6 +5,7 @@
  */
 #include "kernels/kern.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -316,6 +317,8 @@ static const struct odb_op *kern_find_added(const char *domain, const char *name
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset)
 {
     size_t left;
+    if (opset < 1) /* the model imports no version of the domain: the newest, as everyone has it */
+        opset = INT_MAX;
     const struct odb_op *found = kern_find_added(domain, name, opset);
     if (found)
         return found;
