@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operators of com.microsoft that are an ai.onnx operator with something before or after it: an
+ * activation, a sum, transposed operands, another layout. ONNX Runtime's optimiser makes them. They
+ * accumulate as the operators do that they are made of.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernels/chain.h"
+
+/* --- activations ------------------------------------------------------------------------------ */
+
+/* What an activation is called in ONNX, and which of alpha, beta, gamma it takes, in the order in
+ * which FusedConv lists them in activation_params. */
+static const struct fused_activation {
+    const char *name;
+    int opset;
+    const char *params[3];
+} fused_activations[] = {
+    {"Relu", 14, {NULL}},
+    {"Tanh", 13, {NULL}},
+    {"Sigmoid", 13, {NULL}},
+    {"Softplus", 1, {NULL}},
+    {"Softsign", 1, {NULL}},
+    {"HardSwish", 14, {NULL}},
+    {"LeakyRelu", 16, {"alpha"}},
+    {"ThresholdedRelu", 10, {"alpha"}},
+    {"Elu", 6, {"alpha"}},
+    {"Celu", 12, {"alpha"}},
+    {"HardSigmoid", 6, {"alpha", "beta"}},
+    {"Selu", 6, {"alpha", "gamma"}},
+    {"Clip", 13, {"min", "max"}}, /* inputs there */
+    {"Softmax", 13, {NULL}},
+    {"LogSoftmax", 13, {NULL}},
+};
+
+static const struct fused_activation *fused_find(struct odb_chain *c)
+{
+    const char *name = odb_kern_string(c->k, "activation", "");
+    for (size_t i = 0; i < ODB_COUNT(fused_activations); i++)
+        if (strcmp(fused_activations[i].name, name) == 0)
+            return &fused_activations[i];
+    ODB_CHAIN_UNSUPPORTED(c, "activation \"%s\"", name);
+    return NULL;
+}
+
+static const struct odb_tensor *fused_apply(struct odb_chain *c, const struct odb_tensor *y,
+                                            const struct fused_activation *a,
+                                            const struct odb_attr *attrs, size_t n)
+{
+    if (!odb_chain_ok(c))
+        return NULL;
+    if (strcmp(a->name, "Clip") != 0)
+        return ODB_STEP_WITH(c, a->name, a->opset, (y), {attrs, n});
+    const struct odb_tensor *limit[2] = {NULL, NULL};
+    for (size_t i = 0; i < n; i++)
+        limit[strcmp(attrs[i].name, "max") == 0] = odb_chain_number(c, y->dtype, attrs[i].f);
+    return ODB_STEP(c, "Clip", 13, (y, limit[0], limit[1]));
+}
+
+/* y through the activation of a convolution, whose numbers are in activation_params. */
+static const struct odb_tensor *fused_activate(struct odb_chain *c, const struct odb_tensor *y)
+{
+    struct odb_attr attrs[3] = {{.name = NULL}};
+    size_t given, n = 0;
+    const odb_f32 *params = odb_kern_floats(c->k, "activation_params", &given);
+    if (!odb_chain_ok(c) || *odb_kern_string(c->k, "activation", "") == '\0')
+        return y;
+    const struct fused_activation *a = fused_find(c);
+    for (; a && n < ODB_COUNT(attrs) && n < given && a->params[n]; n++)
+        attrs[n] = (struct odb_attr)ODB_ATTR_F(a->params[n], params[n]);
+    return fused_apply(c, y, a, attrs, n);
+}
+
+/* The same for matrix products: activation_alpha, _beta, _gamma, _axis. */
+static const struct odb_tensor *fused_activate_product(struct odb_chain *c,
+                                                       const struct odb_tensor *y)
+{
+    struct odb_attr attrs[4] = {{.name = NULL}};
+    size_t n = 0;
+    if (!odb_chain_ok(c) || *odb_kern_string(c->k, "activation", "") == '\0')
+        return y;
+    const struct fused_activation *a = fused_find(c);
+    for (size_t i = 0; i < c->k->attrs.n; i++) {
+        const struct odb_attr *attr = &c->k->attrs.items[i];
+        const char *name = attr->name + strlen("activation_");
+        if (strncmp(attr->name, "activation_", strlen("activation_")) != 0)
+            continue;
+        for (size_t p = 0; a && p < ODB_COUNT(a->params) && a->params[p]; p++)
+            if (strcmp(name, a->params[p]) == 0)
+                attrs[n++] = (struct odb_attr)ODB_ATTR_F(name, attr->f);
+        if (strcmp(name, "axis") == 0)
+            attrs[n++] = (struct odb_attr)ODB_ATTR_I("axis", attr->i);
+        if (n == ODB_COUNT(attrs))
+            break;
+    }
+    return fused_apply(c, y, a, attrs, n);
+}
+
+/* --- convolutions and pools ------------------------------------------------------------------- */
+
+/* Conv, then the sum with input 3, then the activation. last: channels are the last dimension of
+ * everything but the weights. */
+static void fused_convolve(struct odb_chain *c, bool last)
+{
+    const struct odb_tensor *x = c->k->in[0], *z = odb_kern_in(c->k, 3);
+    if (last)
+        x = odb_chain_channels_first(c, x);
+    const struct odb_tensor *y =
+        ODB_STEP_WITH(c, "Conv", 11, (x, c->k->in[1], odb_kern_in(c->k, 2)), c->k->attrs);
+    if (last)
+        y = odb_chain_channels_last(c, y);
+    if (z && odb_chain_ok(c) && !odb_tensor_same_shape(y, z))
+        ODB_CHAIN_FAIL(c, "what is added has another shape than the result");
+    if (z)
+        y = ODB_STEP(c, "Add", 14, (y, z));
+    odb_chain_give(c, 0, fused_activate(c, y));
+}
+
+static void fused_conv(struct odb_chain *c)
+{
+    fused_convolve(c, false);
+}
+ODB_CHAIN(fused_conv)
+
+static void fused_conv_last(struct odb_chain *c)
+{
+    fused_convolve(c, true);
+}
+ODB_CHAIN(fused_conv_last)
+
+/* Weights come as (M, kernel…, C/group), as those who make this operator write them, unless only
+ * Conv's (M, C/group, kernel…) fits. */
+static void fused_nhwc_conv(struct odb_chain *c)
+{
+    const struct odb_tensor *x = c->k->in[0], *w = c->k->in[1];
+    if (x->rank < 3 || w->rank != x->rank) {
+        ODB_CHAIN_FAIL(c, "input of rank %d and weights of rank %d", x->rank, w->rank);
+        return;
+    }
+    int64_t group = odb_kern_int(c->k, "group", 1), depth = x->dims[x->rank - 1];
+    if (w->dims[w->rank - 1] * group == depth)
+        w = odb_chain_channels_first(c, w);
+    const struct odb_tensor *y = ODB_STEP_WITH(
+        c, "Conv", 11, (odb_chain_channels_first(c, x), w, odb_kern_in(c->k, 2)), c->k->attrs);
+    odb_chain_give(c, 0, odb_chain_channels_last(c, y));
+}
+ODB_CHAIN(fused_nhwc_conv)
+
+static void fused_nhwc_max_pool(struct odb_chain *c)
+{
+    const struct odb_tensor *y =
+        ODB_STEP_WITH(c, "MaxPool", 12, (odb_chain_channels_first(c, c->k->in[0])), c->k->attrs);
+    odb_chain_give(c, 0, odb_chain_channels_last(c, y));
+}
+ODB_CHAIN(fused_nhwc_max_pool)
+
+/* ConvTranspose whose pads are input 2. */
+static void fused_conv_transpose(struct odb_chain *c)
+{
+    struct odb_kern *k = c->k;
+    int64_t pads[2 * ODB_MAX_RANK];
+    size_t n, given = k->attrs.n;
+    c->status = odb_kern_values(k, 2, pads, ODB_COUNT(pads), &n);
+    struct odb_attr *attrs = odb_new_n(struct odb_attr, given + 1);
+    if (given)
+        memcpy(attrs, k->attrs.items, given * sizeof *attrs);
+    if (n)
+        attrs[given++] = (struct odb_attr)ODB_ATTR_LIST("pads", pads, n);
+    odb_chain_give(c, 0, ODB_STEP_WITH(c, "ConvTranspose", 11, (k->in[0], k->in[1], odb_kern_in(k, 3)),
+                                  {attrs, given}));
+    free(attrs);
+}
+ODB_CHAIN(fused_conv_transpose)
+
+/* MaxPool over what the mask keeps: elsewhere x is the smallest float. The mask is repeated over
+ * batch entries and channels that it does not have. */
+static void fused_masked_pool(struct odb_chain *c)
+{
+    const struct odb_tensor *x = c->k->in[0], *mask = c->k->in[1];
+    if (mask->count == 0 || x->count % mask->count)
+        ODB_CHAIN_FAIL(c, "a mask of %zu elements for an input of %zu", mask->count, x->count);
+    struct odb_tensor *kept = odb_chain_new(c, x->dtype, x->rank, x->dims);
+    for (size_t i = 0; kept && !c->infer && i < x->count; i++)
+        odb_store_f64(x->dtype, kept->data, i,
+                      odb_tensor_i64(mask, i % mask->count)
+                          ? odb_tensor_f64(x, i)
+                          : -odb_dtype_info(ODB_F32)->max);
+    odb_chain_give(c, 0, ODB_STEP_WITH(c, "MaxPool", 8, (kept), c->k->attrs));
+}
+ODB_CHAIN(fused_masked_pool)
+
+/* --- matrix products -------------------------------------------------------------------------- */
+
+static void fused_gemm(struct odb_chain *c)
+{
+    const struct odb_tensor *y =
+        ODB_STEP_WITH(c, "Gemm", 13, (c->k->in[0], c->k->in[1], odb_kern_in(c->k, 2)), c->k->attrs);
+    odb_chain_give(c, 0, fused_activate_product(c, y));
+}
+ODB_CHAIN(fused_gemm)
+
+/* An operand with its last two dimensions swapped (trans), after its first dimension was put
+ * before the last (batch). Vectors stay as they are. */
+static const struct odb_tensor *fused_operand(struct odb_chain *c, const struct odb_tensor *t,
+                                              bool trans, bool batch)
+{
+    int64_t perm[ODB_MAX_RANK];
+    int last = t->rank - 1;
+    if (last < 1 || !(trans || batch))
+        return t;
+    for (int d = 0; d <= last; d++)
+        perm[d] = batch && d < last ? (d + 1) % last : d;
+    if (trans) {
+        int64_t swap = perm[last];
+        perm[last] = perm[last - 1];
+        perm[last - 1] = swap;
+    }
+    return odb_chain_permute(c, t, perm);
+}
+
+/* alpha op(a) op(b) */
+static const struct odb_tensor *fused_product(struct odb_chain *c, const struct odb_tensor *a,
+                                              const struct odb_tensor *b)
+{
+    struct odb_kern *k = c->k;
+    double alpha = odb_kern_float(k, "alpha", 1);
+    a = fused_operand(c, a, odb_kern_int(k, "transA", 0), odb_kern_int(k, "transBatchA", 0));
+    b = fused_operand(c, b, odb_kern_int(k, "transB", 0), odb_kern_int(k, "transBatchB", 0));
+    const struct odb_tensor *y = ODB_STEP(c, "MatMul", 13, (a, b));
+    if (!odb_chain_ok(c) || alpha == 1)
+        return y;
+    return ODB_STEP(c, "Mul", 14, (y, odb_chain_number(c, y->dtype, alpha)));
+}
+
+static void fused_matmul(struct odb_chain *c)
+{
+    odb_chain_give(c, 0, fused_product(c, c->k->in[0], c->k->in[1]));
+}
+ODB_CHAIN(fused_matmul)
+
+static void fused_matmul_activation(struct odb_chain *c)
+{
+    const struct odb_tensor *y = fused_product(c, c->k->in[0], c->k->in[1]);
+    odb_chain_give(c, 0, fused_activate_product(c, y));
+}
+ODB_CHAIN(fused_matmul_activation)
+
+static void fused_gelu(struct odb_chain *c)
+{
+    const struct odb_tensor *y = ODB_STEP(c, "MatMul", 13, (c->k->in[0], c->k->in[1]));
+    odb_chain_give(c, 0,
+                   ODB_STEP(c, "com.microsoft::FastGelu", 1, (y, odb_kern_in(c->k, 2))));
+}
+ODB_CHAIN(fused_gelu)
+
+/* A sparse matrix with its zeros: indices count elements, or are pairs of row and column. */
+static const struct odb_tensor *fused_dense(struct odb_chain *c, const struct odb_tensor *t)
+{
+    const struct odb_tensor *values = t->items[0], *indices = t->items[1];
+    struct odb_tensor *dense = odb_chain_new(c, values->dtype, t->rank, t->dims);
+    if (!dense || c->infer)
+        return dense;
+    size_t size = odb_dtype_info(values->dtype)->bits / 8;
+    bool pairs = indices->rank == 2;
+    if (t->rank != 2 || (pairs && indices->dims[1] != 2) ||
+        indices->count != values->count * (pairs ? 2 : 1)) {
+        ODB_CHAIN_UNSUPPORTED(c, "a sparse operand of rank %d with %zu indices for %zu values",
+                              t->rank, indices->count, values->count);
+        return NULL;
+    }
+    memset(dense->data, 0, dense->bytes);
+    for (size_t i = 0; i < values->count; i++) {
+        int64_t at = odb_tensor_i64(indices, pairs ? 2 * i : i);
+        if (pairs)
+            at = at * t->dims[1] + odb_tensor_i64(indices, 2 * i + 1);
+        if (at < 0 || (size_t)at >= dense->count) {
+            ODB_CHAIN_FAIL(c, "index %lld of the sparse operand is out of range", (long long)at);
+            return NULL;
+        }
+        memcpy((char *)dense->data + (size_t)at * size, (char *)values->data + i * size, size);
+    }
+    return dense;
+}
+
+static void fused_sparse_matmul(struct odb_chain *c)
+{
+    const struct odb_tensor *a = c->k->in[0];
+    if (a->kind != ODB_SPARSE)
+        ODB_CHAIN_FAIL(c, "input 0 of %s is not sparse", c->k->op->name);
+    else if ((a = fused_dense(c, a)))
+        odb_chain_give(c, 0, fused_product(c, a, c->k->in[1]));
+}
+ODB_CHAIN(fused_sparse_matmul)
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+#define FUSED_INT(name, def) {name, ODB_ATTR_INT, def, false}
+#define FUSED_FLOAT(name, def) {name, ODB_ATTR_FLOAT, def, false}
+#define FUSED_INTS(name) {name, ODB_ATTR_INTS, NULL, false}
+#define FUSED_ACTIVATION(required) {"activation", ODB_ATTR_STRING, NULL, required}
+#define FUSED_AUTO_PAD {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}
+#define FUSED_WINDOW                                                                             \
+    FUSED_AUTO_PAD, FUSED_INTS("dilations"), FUSED_INT("group", "1"),                            \
+        FUSED_INTS("kernel_shape"), FUSED_INTS("strides")
+
+static const struct odb_attr_spec fused_conv_attrs[] = {
+    FUSED_ACTIVATION(false),
+    {"activation_params", ODB_ATTR_FLOATS, NULL, false},
+    FUSED_INTS("pads"),
+    FUSED_WINDOW,
+    {NULL}};
+static const struct odb_attr_spec fused_nhwc_attrs[] = {FUSED_INTS("pads"), FUSED_WINDOW, {NULL}};
+static const struct odb_attr_spec fused_spread_attrs[] = {FUSED_INTS("output_padding"),
+                                                          FUSED_WINDOW, {NULL}};
+static const struct odb_attr_spec fused_pool_attrs[] = {
+    FUSED_AUTO_PAD,       FUSED_INT("ceil_mode", "0"),
+    FUSED_INTS("dilations"), {"kernel_shape", ODB_ATTR_INTS, NULL, true},
+    FUSED_INTS("pads"),   FUSED_INTS("strides"),
+    {NULL}};
+static const struct odb_attr_spec fused_masked_attrs[] = {
+    FUSED_AUTO_PAD,        {"kernel_shape", ODB_ATTR_INTS, NULL, false},
+    FUSED_INTS("pads"),    FUSED_INT("storage_order", "0"),
+    FUSED_INTS("strides"), {NULL}};
+#define FUSED_NUMBERS                                                                            \
+    FUSED_FLOAT("activation_alpha", NULL), FUSED_FLOAT("activation_beta", NULL),                 \
+        FUSED_FLOAT("activation_gamma", NULL)
+#define FUSED_OPERANDS                                                                           \
+    FUSED_FLOAT("alpha", "1"), FUSED_INT("transA", "0"), FUSED_INT("transB", "0")
+#define FUSED_BATCHES FUSED_INT("transBatchA", "0"), FUSED_INT("transBatchB", "0")
+static const struct odb_attr_spec fused_gemm_attrs[] = {
+    FUSED_ACTIVATION(false), FUSED_NUMBERS, FUSED_OPERANDS, FUSED_FLOAT("beta", "1"), {NULL}};
+static const struct odb_attr_spec fused_product_attrs[] = {FUSED_OPERANDS, FUSED_BATCHES, {NULL}};
+static const struct odb_attr_spec fused_transpose_attrs[] = {FUSED_OPERANDS, {NULL}};
+static const struct odb_attr_spec fused_matmul_activation_attrs[] = {
+    FUSED_ACTIVATION(true), FUSED_NUMBERS,  FUSED_INT("activation_axis", NULL),
+    FUSED_OPERANDS,         FUSED_BATCHES, {NULL}};
+
+#define FUSED_WIDE                                                                               \
+    (ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
+#define FUSED_REAL (ODB_OP_REAL | ODB_OP_MATMUL)
+#define FUSED_ROW(name, least, most, flags, mask, attrs, fn)                                     \
+    {"com.microsoft", name,  1,         least,    most, 1, 1,                                    \
+     flags,           {mask}, attrs, fn##_infer, fn##_run, NULL}
+
+const struct odb_op odb_ops_fused[] = {
+    FUSED_ROW("FusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv),
+    FUSED_ROW("NhwcFusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv_last),
+    FUSED_ROW("NhwcConv", 2, 3, FUSED_REAL, ODB_T_FLOAT, fused_nhwc_attrs, fused_nhwc_conv),
+    FUSED_ROW("NhwcMaxPool", 1, 1, ODB_OP_EXACT | ODB_OP_REAL,
+              ODB_T_FLOAT | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8), fused_pool_attrs,
+              fused_nhwc_max_pool),
+    {"com.microsoft", "ConvTransposeWithDynamicPads", 1, 2, 4, 1, 1, FUSED_REAL,
+     {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT}, fused_spread_attrs,
+     fused_conv_transpose_infer, fused_conv_transpose_run, NULL},
+    {"com.microsoft", "MaxpoolWithMask", 1, 2, 2, 1, 1, ODB_OP_EXACT | ODB_OP_REAL,
+     {ODB_BIT(ODB_F32), ODB_BIT(ODB_I32)}, fused_masked_attrs, fused_masked_pool_infer,
+     fused_masked_pool_run, NULL},
+    FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs,
+              fused_gemm),
+    FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul),
+    FUSED_ROW("TransposeMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_transpose_attrs,
+              fused_matmul),
+    FUSED_ROW("FusedMatMulActivation", 2, 2, FUSED_REAL, ODB_T_FLOAT,
+              fused_matmul_activation_attrs, fused_matmul_activation),
+    FUSED_ROW("GemmFastGelu", 2, 3, FUSED_REAL, ODB_T_FLOAT, NULL, fused_gelu),
+    {"com.microsoft", "SparseToDenseMatMul", 1, 2, 2, 1, 1, FUSED_REAL,
+     {ODB_T_SPARSE | ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE,
+      ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE},
+     fused_transpose_attrs, fused_sparse_matmul_infer, fused_sparse_matmul_run, NULL},
+    {.name = NULL}};
