@@ -187,6 +187,9 @@ static enum odb_status run_check_types(const struct odb_call *call, struct odb_e
         if (t && t->kind != ODB_TENSOR && !(run_containers[t->kind].bit & mask))
             return odb_fail(err, ODB_E_OPERATOR, "input %d of %s is %s", i, op->name,
                             run_containers[t->kind].name);
+        if (t && t->kind == ODB_TENSOR && !(mask & ODB_T_ANY))
+            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s must not be a tensor", i,
+                            op->name);
         if (t && t->kind == ODB_TENSOR && !run_type_fits(call, t->dtype, mask))
             return odb_fail(err, ODB_UNSUPPORTED, "no %s kernel (opset %d) for input %d of type %s",
                             op->name, call->opset, i, odb_dtype_info(t->dtype)->name);
@@ -211,9 +214,9 @@ static bool run_moves_only(const struct odb_call *call)
     return true;
 }
 
-/* A container with its floats as doubles, so that a kernel never meets both. */
-static enum odb_status run_carry(const struct odb_tensor *t, struct odb_tensor **out,
-                                 struct odb_error *err)
+/* Containers too, so that a kernel never meets both. */
+enum odb_status odb_carry_f64(struct odb_tensor **out, const struct odb_tensor *t,
+                              struct odb_error *err)
 {
     if (t->kind == ODB_TENSOR && run_is_float(t))
         return odb_tensor_cast(out, t, ODB_F64, err);
@@ -224,10 +227,11 @@ static enum odb_status run_carry(const struct odb_tensor *t, struct odb_tensor *
     struct odb_tensor **items = odb_new_n(struct odb_tensor *, t->n_items);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < t->n_items; i++)
-        ODB_TRY_OUT(run_carry(t->items[i], &items[i], err));
+        ODB_TRY_OUT(odb_carry_f64(&items[i], t->items[i], err));
     ODB_TRY_OUT(odb_tensor_new_container(out, t->kind, items, t->n_items, err));
     (*out)->dtype = odb_dtype_is_float(t->dtype) ? ODB_F64 : t->dtype;
     (*out)->rank = t->rank;
+    (*out)->count = t->count;
     memcpy((*out)->dims, t->dims, sizeof t->dims);
 out:
     for (size_t i = 0; i < t->n_items; i++)
@@ -244,7 +248,7 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     bool kept = i < 32 && (call->keep_in >> i & 1);
     *out = NULL;
     if (t && t->kind != ODB_TENSOR && call->precision == ODB_PREC_F64)
-        return run_carry(t, out, err);
+        return odb_carry_f64(out, t, err);
     if (!run_is_float(t) || !t->data || run_moves_only(call)) {
         *out = odb_tensor_ref(t);
         return ODB_OK;

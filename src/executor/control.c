@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * If and Loop for the CPU reference: each runs a body in a scope of its own that sees the
- * values around it.
+ * If and Loop for the CPU reference, and what all operators with bodies share: a body runs in a
+ * scope of its own that sees the values around it, and what its turns give is put together.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "executor/cpu_int.h"
 
-/* The plan of the body in attribute name. Bodies stand in the order of the graph attributes. */
-static const struct cpu_plan *control_body(const struct cpu_scope *scope, int index,
-                                           const char *name)
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+const struct cpu_plan *cpu_body_find(const struct cpu_scope *scope, int index, const char *name)
 {
     const struct cpu_node *slot = &scope->plan->nodes[index];
     const struct odb_attr *attr = odb_attrs_find(&slot->attrs, name);
@@ -21,190 +21,303 @@ static const struct cpu_plan *control_body(const struct cpu_scope *scope, int in
     return NULL;
 }
 
-/* The one element of a condition or trip count; what says whose it is. */
-static enum odb_status control_scalar_of(const struct odb_tensor *t, const char *what, int64_t *v,
-                                         struct odb_error *err)
+enum odb_status cpu_body_run(const struct cpu_scope *scope, int index, const struct cpu_plan *body,
+                             uint64_t turn, struct odb_tensor *const *feeds,
+                             struct odb_tensor **outs, struct odb_error *err)
 {
-    bool number = t && t->kind == ODB_TENSOR && t->count == 1 && t->data &&
-                  (t->dtype == ODB_BOOL || odb_dtype_is_integer(t->dtype));
-    if (!number)
-        return odb_fail(err, ODB_E_OPERATOR, "the %s must be one element", what);
+    const struct odb_graph *graph = body->graph;
+    struct cpu_scope inner;
+    if (scope->cancelled && scope->cancelled(scope->payload)) /* the body may be empty */
+        return odb_fail(err, ODB_CANCELLED, "cancelled");
+    cpu_scope_init(&inner, body, scope, scope);
+    inner.seed = cpu_scope_seed(scope, index, turn);
+    for (size_t i = 0, fed = 0; i < graph->n_inputs; i++)
+        if (!graph->values[graph->inputs[i]].init)
+            inner.values[graph->inputs[i]] = odb_tensor_ref(feeds[fed++]);
+    enum odb_status status = cpu_scope_run(&inner, err);
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        outs[o] =
+            status == ODB_OK ? odb_tensor_ref(cpu_scope_read(&inner, graph->outputs[o])) : NULL;
+        if (status == ODB_OK && !outs[o])
+            status = odb_fail(err, ODB_E_OPERATOR, "the body does not give its output %zu", o);
+    }
+    for (size_t o = 0; o < graph->n_outputs && status != ODB_OK; o++) {
+        odb_tensor_unref(outs[o]);
+        outs[o] = NULL;
+    }
+    cpu_scope_dispose(&inner);
+    return status;
+}
+
+/* The one element of a condition or trip count; what says whose it is. */
+static enum odb_status control_scalar_of(const struct odb_tensor *t, enum odb_dtype dtype,
+                                         const char *what, int64_t *v, struct odb_error *err)
+{
+    char shape[200];
+    if (!t || t->kind != ODB_TENSOR || t->dtype != dtype)
+        return odb_fail(err, ODB_E_OPERATOR, "the %s must be of type %s, not %s", what,
+                        odb_dtype_info(dtype)->name,
+                        !t                      ? "missing"
+                        : t->kind != ODB_TENSOR ? "a container"
+                                                : odb_dtype_info(t->dtype)->name);
+    if (t->count != 1 || !t->data)
+        return odb_fail(err, ODB_E_OPERATOR, "the %s must be one element, not %s", what,
+                        odb_shape_text(t, shape, sizeof shape));
     *v = odb_tensor_i64(t, 0);
     return ODB_OK;
 }
 
-static enum odb_status control_if(const struct cpu_scope *scope, int index,
-                                  const struct odb_tensor *const *in, struct odb_tensor **out,
-                                  struct odb_error *err)
+/* --- what the turns give ---------------------------------------------------------------------- */
+
+void cpu_stack_dispose(struct cpu_stack *stack)
+{
+    for (size_t i = 0; i < stack->n; i++)
+        odb_tensor_unref(stack->items[i]);
+    free(stack->items);
+}
+
+enum odb_status cpu_stack_push(const struct cpu_scope *scope, struct cpu_stack *stack,
+                               struct odb_tensor *t, struct odb_error *err)
+{
+    struct odb_tensor *kept = t;
+    enum odb_status status = ODB_OK;
+    if (t->kind != ODB_TENSOR)
+        status = odb_fail(err, ODB_E_OPERATOR, "a scan output must be a tensor");
+    else if (scope->precision == ODB_PREC_F64)
+        status = odb_carry_f64(&kept, t, err); /* an input handed through may still be float */
+    if (scope->precision == ODB_PREC_F64 || status != ODB_OK)
+        odb_tensor_unref(t);
+    if (status == ODB_OK)
+        odb_push(stack, kept);
+    return status;
+}
+
+enum odb_dtype cpu_declared_dtype(const struct cpu_scope *scope, const struct cpu_plan *body,
+                                  size_t output)
+{
+    const struct odb_type *type = &body->graph->values[body->graph->outputs[output]].type;
+    bool carried = scope->precision == ODB_PREC_F64 && odb_dtype_is_float(type->dtype);
+    return !type->known ? ODB_UNDEFINED : carried ? ODB_F64 : type->dtype;
+}
+
+/* No turn was taken: dimension 0 of the output is 0, the others are as the body declares them, and
+ * 0 where it does not. */
+static enum odb_status control_empty(const struct cpu_scope *scope, const struct cpu_plan *body,
+                                     size_t output, int64_t axis, struct odb_tensor **out,
+                                     struct odb_error *err)
+{
+    const struct odb_value *value = &body->graph->values[body->graph->outputs[output]];
+    enum odb_dtype dtype = cpu_declared_dtype(scope, body, output);
+    int64_t dims[ODB_MAX_RANK] = {0};
+    int rank = 1 + ODB_MAX(value->type.rank, 0);
+    int at = (int)(axis < 0 ? axis + rank : axis);
+    if (dtype == ODB_UNDEFINED)
+        return odb_fail(err, ODB_UNSUPPORTED,
+                        "no turn is taken, and the body does not say of which type %s is",
+                        value->name);
+    if (rank > ODB_MAX_RANK || at < 0 || at >= rank)
+        return odb_fail(err, ODB_E_OPERATOR, "axis %lld does not fit a scan output of rank %d",
+                        (long long)axis, rank);
+    for (int d = 0, from = 0; d < rank; d++)
+        if (d != at && value->type.rank > 0)
+            dims[d] = ODB_MAX(value->type.dims[from++].value, 0);
+    return odb_tensor_new(out, dtype, rank, dims, err);
+}
+
+enum odb_status cpu_stack_join(const struct cpu_scope *scope, const struct cpu_plan *body,
+                               size_t output, struct cpu_stack *stack, int64_t axis, bool backward,
+                               struct odb_tensor **out, struct odb_error *err)
+{
+    size_t n = stack->n;
+    if (n == 0)
+        return control_empty(scope, body, output, axis, out, err);
+    int rank = stack->items[0]->rank + 1;
+    int64_t at = axis < 0 ? axis + rank : axis;
+    if (at < 0 || at >= rank)
+        return odb_fail(err, ODB_E_OPERATOR, "axis %lld does not fit a scan output of rank %d",
+                        (long long)axis, rank);
+    for (size_t i = 0; i < n / 2 && backward; i++) {
+        struct odb_tensor *t = stack->items[i];
+        stack->items[i] = stack->items[n - 1 - i];
+        stack->items[n - 1 - i] = t;
+    }
+    enum odb_status status = odb_parts_join(out, stack->items, n, (int)at, true, err);
+    if (status != ODB_OK)
+        odb_error_at(err, "scan output %s", body->graph->values[body->graph->outputs[output]].name);
+    return status;
+}
+
+/* --- If --------------------------------------------------------------------------------------- */
+
+enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
+                               const struct odb_tensor *const *in, struct odb_tensor **out,
+                               struct odb_error *err)
 {
     const struct odb_node *node = &scope->plan->graph->nodes[index];
     int64_t cond;
-    ODB_TRY(control_scalar_of(node->n_in == 1 ? in[0] : NULL, "condition of If", &cond, err));
+    ODB_TRY(
+        control_scalar_of(node->n_in == 1 ? in[0] : NULL, ODB_BOOL, "condition of If", &cond, err));
     const char *name = cond ? "then_branch" : "else_branch";
-    const struct cpu_plan *body = control_body(scope, index, name);
-    if (!body || body->graph->n_outputs < (size_t)node->n_out)
-        return odb_fail(err, ODB_E_OPERATOR, "If has no %s with %d outputs", name, node->n_out);
-    struct cpu_scope inner;
-    cpu_scope_init(&inner, body, scope, scope);
-    enum odb_status status = cpu_scope_run(&inner, err);
-    for (int o = 0; o < node->n_out && status == ODB_OK; o++)
-        if (node->out[o] >= 0)
-            out[o] = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[o]));
-    cpu_scope_dispose(&inner);
+    const struct cpu_plan *body = cpu_body_find(scope, index, name);
+    if (!body || body->graph->n_outputs < (size_t)node->n_out || odb_graph_feeds(body->graph, NULL))
+        return odb_fail(err, ODB_E_OPERATOR, "If has no %s without inputs and with %d outputs",
+                        name, node->n_out);
+    struct odb_tensor **outs = odb_new_n(struct odb_tensor *, body->graph->n_outputs);
+    enum odb_status status = cpu_body_run(scope, index, body, 0, NULL, outs, err);
+    for (size_t o = 0; o < body->graph->n_outputs; o++) {
+        if (status == ODB_OK && o < (size_t)node->n_out && node->out[o] >= 0)
+            out[o] = outs[o];
+        else
+            odb_tensor_unref(outs[o]);
+    }
+    free(outs);
     return status;
 }
 
-/* Slices collected along a new axis. */
-struct control_stack {
-    ODB_VEC(struct odb_tensor *) parts; /* refs */
+/* --- Loop ------------------------------------------------------------------------------------- */
+
+struct control_loop {
+    const struct cpu_scope *scope;
+    const struct cpu_plan *body;
+    int index;
+    size_t n_state, n_stacks;
+    struct odb_tensor **feeds; /* owned; turn, condition, state */
+    struct odb_tensor **outs;  /* owned; of a turn */
+    struct cpu_stack *stacks;  /* owned */
 };
 
-static void control_stack_dispose(struct control_stack *stack)
+/* A turn's number or condition: of the rank that the body declares, which is 0 or 1. */
+static enum odb_status control_feed(struct control_loop *l, size_t feed, enum odb_dtype dtype,
+                                    int64_t v, struct odb_error *err)
 {
-    for (size_t i = 0; i < stack->parts.n; i++)
-        odb_tensor_unref(stack->parts.items[i]);
-    free(stack->parts.items);
-}
-
-/* The collected slices as one tensor with a new axis. */
-static enum odb_status control_stack_join(const struct control_stack *stack,
-                                          struct odb_tensor **out, struct odb_error *err)
-{
-    if (stack->parts.n == 0)
-        return odb_fail(err, ODB_UNSUPPORTED,
-                        "a loop that runs no iteration has scan outputs of unknown shape");
-    const struct odb_tensor *first = stack->parts.items[0];
-    int64_t dims[ODB_MAX_RANK];
-    if (first->kind != ODB_TENSOR || first->rank >= ODB_MAX_RANK ||
-        odb_dtype_info(first->dtype)->bits % 8 || first->dtype == ODB_STRING)
-        return odb_fail(err, ODB_UNSUPPORTED, "scan outputs of this type or rank");
-    dims[0] = (int64_t)stack->parts.n;
-    memcpy(dims + 1, first->dims, (size_t)first->rank * sizeof *dims);
-    ODB_TRY(odb_tensor_new_raw(out, first->dtype, first->rank + 1, dims, err));
-    for (size_t i = 0; i < stack->parts.n; i++) {
-        const struct odb_tensor *part = stack->parts.items[i];
-        if (!odb_tensor_same_shape(part, first) || part->dtype != first->dtype) {
-            odb_tensor_unref(*out);
-            *out = NULL;
-            return odb_fail(err, ODB_E_OPERATOR, "a scan output changes its shape at iteration %zu",
-                            i);
-        }
-        if (first->bytes)
-            memcpy((char *)(*out)->data + i * first->bytes, part->data, first->bytes);
-    }
+    const struct odb_graph *graph = l->body->graph;
+    const struct odb_type *type = &graph->values[graph->inputs[feed]].type;
+    odb_tensor_unref(l->feeds[feed]);
+    l->feeds[feed] = NULL;
+    ODB_TRY(odb_tensor_new(&l->feeds[feed], dtype, type->known && type->rank == 1,
+                           (const int64_t[]){1}, err));
+    odb_store_i64(dtype, l->feeds[feed]->data, 0, v);
     return ODB_OK;
 }
 
-static enum odb_status control_scalar(struct odb_tensor **out, enum odb_dtype dtype, int64_t v,
-                                      struct odb_error *err)
+/* States keep their element type from turn to turn. */
+static enum odb_status control_next_state(struct control_loop *l, size_t s, struct odb_tensor *next,
+                                          struct odb_error *err)
 {
-    ODB_TRY(odb_tensor_new(out, dtype, 0, NULL, err));
-    odb_store_i64(dtype, (*out)->data, 0, v);
+    struct odb_tensor **state = &l->feeds[2 + s], *before = *state;
+    bool tensors = before && before->kind == ODB_TENSOR && next->kind == ODB_TENSOR;
+    if (tensors && before->dtype != next->dtype && l->scope->precision != ODB_PREC_F64)
+        return odb_fail(err, ODB_E_OPERATOR, "state %zu turns from %s to %s", s,
+                        odb_dtype_info(before->dtype)->name, odb_dtype_info(next->dtype)->name);
+    *state = odb_tensor_ref(next);
+    odb_tensor_unref(before);
     return ODB_OK;
 }
 
-/* One iteration: state[] is replaced by the body's new state, scan outputs are collected.
- * feeds[] are consumed (refs). first_out: index of the body's first state output. */
-static enum odb_status control_iterate(const struct cpu_scope *scope, const struct cpu_plan *body,
-                                       struct odb_tensor **feeds, size_t n_feeds, bool *go_on,
-                                       struct odb_tensor **state, size_t n_state,
-                                       struct control_stack *stacks, size_t n_stacks,
-                                       struct odb_error *err)
+static enum odb_status control_turn(struct control_loop *l, int64_t turn, bool *go_on,
+                                    struct odb_error *err)
 {
-    struct cpu_scope inner;
-    cpu_scope_init(&inner, body, scope, scope);
-    for (size_t i = 0; i < n_feeds; i++)
-        inner.values[body->graph->inputs[i]] = feeds[i];
-    enum odb_status status = cpu_scope_run(&inner, err);
-    size_t at = 0;
-    if (status == ODB_OK && go_on) {
-        int64_t cond = 0;
-        status = control_scalar_of(cpu_scope_read(&inner, body->graph->outputs[at++]),
-                                   "condition of a loop", &cond, err);
-        *go_on = cond != 0;
-    }
-    for (size_t s = 0; s < n_state + n_stacks && status == ODB_OK; s++) {
-        struct odb_tensor *t = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[at++]));
-        if (!t) {
-            status = odb_fail(err, ODB_E_OPERATOR, "the body does not give its output %zu", at - 1);
-        } else if (s < n_state) {
-            odb_tensor_unref(state[s]);
-            state[s] = t;
-        } else {
-            odb_push(&stacks[s - n_state].parts, t);
-        }
-    }
-    cpu_scope_dispose(&inner);
+    int64_t cond = 0;
+    ODB_TRY(control_feed(l, 0, ODB_I64, turn, err));
+    ODB_TRY(control_feed(l, 1, ODB_BOOL, *go_on, err));
+    ODB_TRY(cpu_body_run(l->scope, l->index, l->body, (uint64_t)turn, l->feeds, l->outs, err));
+    enum odb_status status =
+        control_scalar_of(l->outs[0], ODB_BOOL, "condition that Loop's body gives", &cond, err);
+    *go_on = cond != 0;
+    for (size_t s = 0; s < l->n_state && status == ODB_OK; s++)
+        status = control_next_state(l, s, l->outs[1 + s], err);
+    for (size_t s = 0; s < l->n_stacks && status == ODB_OK; s++)
+        status = cpu_stack_push(l->scope, &l->stacks[s],
+                                odb_tensor_ref(l->outs[1 + l->n_state + s]), err);
+    for (size_t o = 0; o < l->body->graph->n_outputs; o++)
+        odb_tensor_unref(l->outs[o]);
+    if (status != ODB_OK)
+        odb_error_at(err, "turn %lld", (long long)turn);
     return status;
 }
 
-static enum odb_status control_loop(const struct cpu_scope *scope, int index,
-                                    const struct odb_tensor *const *in, struct odb_tensor **out,
-                                    struct odb_error *err)
+static enum odb_status control_loop_outputs(struct control_loop *l, struct odb_tensor **out,
+                                            struct odb_error *err)
 {
-    const struct odb_node *node = &scope->plan->graph->nodes[index];
-    const struct cpu_plan *body = control_body(scope, index, "body");
-    if (!body || node->n_in < 2)
-        return odb_fail(err, ODB_E_OPERATOR, "Loop needs a body, a trip count and a condition");
-    size_t n_state = (size_t)node->n_in - 2;
-    if (body->graph->n_inputs != n_state + 2 || body->graph->n_outputs < n_state + 1)
-        return odb_fail(err, ODB_E_OPERATOR,
-                        "the Loop's body takes %zu values and gives %zu; "
-                        "the node carries %zu",
-                        body->graph->n_inputs, body->graph->n_outputs, n_state);
-    size_t n_stacks = body->graph->n_outputs - 1 - n_state;
-    int64_t trips = INT64_MAX, cond = 1;
-    if (in[0])
-        ODB_TRY(control_scalar_of(in[0], "trip count of Loop", &trips, err));
-    if (in[1])
-        ODB_TRY(control_scalar_of(in[1], "condition of Loop", &cond, err));
-    bool go_on = cond != 0;
-    struct odb_tensor **state = odb_new_n(struct odb_tensor *, n_state);
-    struct odb_tensor **feeds = odb_new_n(struct odb_tensor *, n_state + 2);
-    struct control_stack *stacks = odb_new_n(struct control_stack, n_stacks);
-    enum odb_status status = ODB_OK;
-    for (size_t s = 0; s < n_state; s++)
-        state[s] = odb_tensor_ref(in[s + 2]);
-    for (int64_t i = 0; i < trips && go_on; i++) {
-        if (scope->cancelled && scope->cancelled(scope->payload)) /* the body may be empty */
-            ODB_TRY_OUT(odb_fail(err, ODB_CANCELLED, "cancelled"));
-        ODB_TRY_OUT(control_scalar(&feeds[0], ODB_I64, i, err));
-        ODB_TRY_OUT(control_scalar(&feeds[1], ODB_BOOL, go_on, err));
-        for (size_t s = 0; s < n_state; s++)
-            feeds[s + 2] = odb_tensor_ref(state[s]);
-        ODB_TRY_OUT(control_iterate(scope, body, feeds, n_state + 2, &go_on, state, n_state, stacks,
-                                    n_stacks, err));
-    }
+    const struct odb_node *node = &l->scope->plan->graph->nodes[l->index];
+    if ((size_t)node->n_out > l->n_state + l->n_stacks)
+        return odb_fail(err, ODB_E_OPERATOR, "the node has %d outputs, and its body gives %zu",
+                        node->n_out, l->n_state + l->n_stacks);
     for (size_t o = 0; o < (size_t)node->n_out; o++) {
         if (node->out[o] < 0)
             continue;
-        if (o < n_state)
-            out[o] = odb_tensor_ref(state[o]);
-        else if (o - n_state < n_stacks)
-            ODB_TRY_OUT(control_stack_join(&stacks[o - n_state], &out[o], err));
+        if (o >= l->n_state) {
+            ODB_TRY(cpu_stack_join(l->scope, l->body, 1 + o, &l->stacks[o - l->n_state], 0, false,
+                                   &out[o], err));
+            continue;
+        }
+        out[o] = odb_tensor_ref(l->feeds[2 + o]);
+        if (!out[o])
+            return odb_fail(err, ODB_E_OPERATOR, "state %zu was not given, and no turn makes it",
+                            o);
     }
+    return ODB_OK;
+}
+
+/* The condition that the body gives counts whether the node has one or not: the specification says
+ * that it is ignored where the node has none, and nobody does that. */
+enum odb_status cpu_control_loop(const struct cpu_scope *scope, int index,
+                                 const struct odb_tensor *const *in, struct odb_tensor **out,
+                                 struct odb_error *err)
+{
+    const struct odb_node *node = &scope->plan->graph->nodes[index];
+    const struct cpu_plan *body = cpu_body_find(scope, index, "body");
+    if (!body || node->n_in < 2)
+        return odb_fail(err, ODB_E_OPERATOR, "Loop needs a body, a trip count and a condition");
+    struct control_loop l = {.scope = scope, .body = body, .index = index};
+    size_t n_feeds = odb_graph_feeds(body->graph, NULL), n_outs = body->graph->n_outputs;
+    l.n_state = (size_t)node->n_in - 2;
+    if (n_feeds != l.n_state + 2 || n_outs < l.n_state + 1)
+        return odb_fail(err, ODB_E_OPERATOR,
+                        "the Loop's body takes %zu values and gives %zu; the node carries %zu",
+                        n_feeds, n_outs, l.n_state);
+    int64_t trips = INT64_MAX, cond = 1;
+    if (in[0])
+        ODB_TRY(control_scalar_of(in[0], ODB_I64, "trip count of Loop", &trips, err));
+    if (in[1])
+        ODB_TRY(control_scalar_of(in[1], ODB_BOOL, "condition of Loop", &cond, err));
+    l.n_stacks = n_outs - 1 - l.n_state;
+    l.feeds = odb_new_n(struct odb_tensor *, n_feeds);
+    l.outs = odb_new_n(struct odb_tensor *, n_outs);
+    l.stacks = odb_new_n(struct cpu_stack, l.n_stacks);
+    enum odb_status status = ODB_OK;
+    bool go_on = cond != 0;
+    for (size_t s = 0; s < l.n_state; s++)
+        l.feeds[2 + s] = odb_tensor_ref(in[2 + s]);
+    for (int64_t i = 0; i < trips && go_on; i++)
+        ODB_TRY_OUT(control_turn(&l, i, &go_on, err));
+    status = control_loop_outputs(&l, out, err);
 out:
-    for (int o = 0; status != ODB_OK && o < node->n_out; o++) {
-        odb_tensor_unref(out[o]);
-        out[o] = NULL;
-    }
-    for (size_t s = 0; s < n_state; s++)
-        odb_tensor_unref(state[s]);
-    for (size_t s = 0; s < n_stacks; s++)
-        control_stack_dispose(&stacks[s]);
-    free(stacks);
-    free(state);
-    free(feeds);
+    for (size_t f = 0; f < n_feeds; f++)
+        odb_tensor_unref(l.feeds[f]);
+    for (size_t s = 0; s < l.n_stacks; s++)
+        cpu_stack_dispose(&l.stacks[s]);
+    free(l.stacks);
+    free(l.feeds);
+    free(l.outs);
     return status;
 }
 
+/* --- all of them ------------------------------------------------------------------------------ */
+
 cpu_control_fn cpu_control_find(const struct odb_node *node)
 {
-    if (node->domain[0])
-        return NULL;
-    if (strcmp(node->op_type, "If") == 0)
-        return control_if;
-    if (strcmp(node->op_type, "Loop") == 0)
-        return control_loop;
+    static const struct {
+        const char *domain, *name;
+        cpu_control_fn run;
+    } rows[] = {
+        {"", "If", cpu_control_if},
+        {"", "Loop", cpu_control_loop},
+        {"", "Scan", cpu_control_scan},
+        {"", "SequenceMap", cpu_control_map},
+    };
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        if (!strcmp(node->op_type, rows[i].name) && !strcmp(node->domain, rows[i].domain))
+            return rows[i].run;
     return NULL;
 }

@@ -119,6 +119,32 @@ static struct odb_attrs cpu_resolve_attrs(struct cpu_node *slot, const struct od
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
                                      const struct odb_attrs *defaults, int depth);
 
+/* Why a node cannot be run for its bodies. Of If's branches one may do: the other's turn may not
+ * come. A body that stands in a call of the enclosing function, and is handed on, would have to see
+ * the values around that call. */
+static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
+{
+    size_t bad = 0;
+    const char *why = "";
+    for (size_t b = 0; b < slot->n_bodies; b++) {
+        bad += slot->bodies[b]->why[0] != '\0';
+        why = slot->bodies[b]->why[0] && !why[0] ? slot->bodies[b]->why : why;
+    }
+    if (bad && (bad == slot->n_bodies || !cpu_is(node, "If")))
+        snprintf(slot->why, sizeof slot->why, "%s", why);
+    for (size_t a = 0; a < node->attrs.n; a++) {
+        const struct odb_attr *attr = &node->attrs.items[a], *given;
+        given = attr->ref_name ? odb_attrs_find(&slot->attrs, attr->name) : NULL;
+        const struct odb_graph *graph =
+            given && given->type == ODB_ATTR_GRAPH ? given->graphs[0] : NULL;
+        for (size_t v = 0; graph && v < graph->n_values; v++)
+            if (graph->values[v].is_outer)
+                snprintf(slot->why, sizeof slot->why,
+                         "the body %s comes from a function's caller and uses values around it",
+                         attr->name);
+    }
+}
+
 static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
                           const struct odb_attrs *actual, const struct odb_attrs *defaults,
                           int depth)
@@ -131,8 +157,7 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
             if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
                 slot->bodies[slot->n_bodies++] =
                     cpu_plan_new(slot->attrs.items[a].graphs[0], actual, defaults, depth + 1);
-        for (size_t b = 0; b < slot->n_bodies && !slot->why[0]; b++)
-            snprintf(slot->why, sizeof slot->why, "%s", slot->bodies[b]->why);
+        cpu_plan_bodies(slot, node);
         return;
     }
     slot->op = cpu_is_debug(node) ? odb_op_find("", "Identity", 1)
@@ -180,6 +205,9 @@ static void cpu_plan_free(struct cpu_plan *plan)
     free(plan->nodes);
     free(plan->kept);
     free(plan->last_use);
+    for (size_t v = 0; plan->absent && v < plan->graph->n_values; v++)
+        odb_tensor_unref(plan->absent[v]);
+    free(plan->absent);
     free(plan);
 }
 
@@ -200,6 +228,23 @@ const char *odb_cpu_kernels(void)
     return getenv(ODB_KERNELS_ENV);
 }
 
+/* An optional input of the model that nobody feeds is an empty one. */
+static enum odb_status cpu_mark_absent(struct cpu_plan *plan, struct odb_error *err)
+{
+    const struct odb_graph *graph = plan->graph;
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct odb_value *value = &graph->values[graph->inputs[i]];
+        if (!value->type.known || value->type.kind != ODB_OPTIONAL)
+            continue;
+        if (!plan->absent)
+            plan->absent = odb_new_n(struct odb_tensor *, graph->n_values);
+        struct odb_tensor **none = &plan->absent[value->index];
+        ODB_TRY(odb_tensor_new_container(none, ODB_OPTIONAL, NULL, 0, err));
+        (*none)->dtype = value->type.dtype;
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
                             struct odb_error *err)
 {
@@ -208,8 +253,12 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     const struct odb_attrs none = {NULL, 0};
     cpu->model = model;
     cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0);
-    *out = cpu;
-    return ODB_OK;
+    enum odb_status status = cpu_mark_absent(cpu->plan, err);
+    if (status != ODB_OK)
+        odb_cpu_free(cpu);
+    else
+        *out = cpu;
+    return status;
 }
 
 void odb_cpu_free(struct odb_cpu *cpu)
@@ -264,7 +313,7 @@ const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value
         if (v->init && (v->init->data || !v->init->count || v->init->kind != ODB_TENSOR))
             return v->init; /* without data: a file of external data is missing */
         if (!v->is_outer || !scope->parent)
-            return NULL;
+            return scope->plan->absent ? scope->plan->absent[value] : NULL;
         scope = scope->parent;
         const struct odb_value *outer = odb_graph_value(scope->plan->graph, v->name);
         if (!outer)
@@ -272,6 +321,16 @@ const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value
         value = outer->index;
     }
     return NULL;
+}
+
+/* Whether the value is an input of the scope, or of one around it: its caller may omit it. */
+static bool cpu_scope_is_input(const struct cpu_scope *scope, const struct odb_value *value)
+{
+    while (value && value->is_outer && scope->parent) {
+        scope = scope->parent;
+        value = odb_graph_value(scope->plan->graph, value->name);
+    }
+    return value && value->is_input;
 }
 
 enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
@@ -287,7 +346,7 @@ enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
         for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
             const struct odb_value *value = node->in[i] < 0 ? NULL : &graph->values[node->in[i]];
             in[i] = value ? cpu_scope_read(scope, value->index) : NULL;
-            if (!in[i] && value && !value->is_input) /* an input: the caller omitted it */
+            if (!in[i] && value && !cpu_scope_is_input(scope, value))
                 status = odb_fail(err, ODB_E_OPERATOR, "%s has no value", value->name);
         }
         if (status == ODB_OK)
@@ -323,6 +382,11 @@ void cpu_scope_dispose(struct cpu_scope *scope)
     scope->values = NULL;
 }
 
+uint64_t cpu_scope_seed(const struct cpu_scope *scope, int index, uint64_t turn)
+{
+    return (scope->seed + (uint64_t)index + 1) * 0x9e3779b97f4a7c15u + turn;
+}
+
 /* A local function: its body sees nothing of the graph around the call. */
 static enum odb_status cpu_run_function(const struct cpu_scope *scope, const struct cpu_plan *body,
                                         const struct odb_node *node,
@@ -330,14 +394,41 @@ static enum odb_status cpu_run_function(const struct cpu_scope *scope, const str
                                         struct odb_error *err)
 {
     struct cpu_scope inner;
+    if ((size_t)node->n_in > body->graph->n_inputs || (size_t)node->n_out > body->graph->n_outputs)
+        return odb_fail(err, ODB_E_OPERATOR,
+                        "the function takes %zu values and gives %zu, not %d and %d",
+                        body->graph->n_inputs, body->graph->n_outputs, node->n_in, node->n_out);
     cpu_scope_init(&inner, body, scope, NULL);
-    for (int i = 0; i < node->n_in && (size_t)i < body->graph->n_inputs; i++)
+    inner.seed = cpu_scope_seed(scope, node->index, 0);
+    for (int i = 0; i < node->n_in; i++)
         inner.values[body->graph->inputs[i]] = odb_tensor_ref(in[i]);
     enum odb_status status = cpu_scope_run(&inner, err);
     for (int o = 0; o < node->n_out && status == ODB_OK; o++)
-        if ((size_t)o < body->graph->n_outputs && node->out[o] >= 0)
+        if (node->out[o] >= 0)
             out[o] = odb_tensor_ref(cpu_scope_read(&inner, body->graph->outputs[o]));
     cpu_scope_dispose(&inner);
+    return status;
+}
+
+/* A node with bodies. What bodies hand through has met no kernel yet. */
+static enum odb_status cpu_run_control(const struct cpu_scope *scope, int index,
+                                       const struct odb_tensor *const *in, struct odb_tensor **out,
+                                       struct odb_error *err)
+{
+    const struct odb_node *node = &scope->plan->graph->nodes[index];
+    enum odb_status status = scope->plan->nodes[index].control(scope, index, in, out, err);
+    for (int o = 0; o < node->n_out; o++) {
+        struct odb_tensor *t = out[o];
+        if (t && status == ODB_OK && scope->precision == ODB_PREC_F64) {
+            status = odb_carry_f64(&out[o], t, err);
+            odb_tensor_unref(t);
+            out[o] = status == ODB_OK ? out[o] : NULL;
+        }
+    }
+    for (int o = 0; o < node->n_out && status != ODB_OK; o++) {
+        odb_tensor_unref(out[o]);
+        out[o] = NULL;
+    }
     return status;
 }
 
@@ -351,7 +442,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
     if (slot->why[0])
         return odb_fail(err, ODB_UNSUPPORTED, "%s", slot->why);
     if (slot->control)
-        return slot->control(scope, index, in, out, err);
+        return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
         return cpu_run_function(scope, slot->body, node, in, out, err);
     bool stack_wanted[16];

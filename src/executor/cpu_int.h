@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by cpu.c (plans, operators, functions) and control.c (If, Loop).
+ * Shared by cpu.c (plans, operators, functions), control.c (If, Loop), scan.c (Scan, SequenceMap)
+ * and gradient.c.
  */
 #ifndef ODB_EXECUTOR_CPU_INT_H
 #define ODB_EXECUTOR_CPU_INT_H
 
 #include "executor/cpu.h"
+#include "kernels/parts.h"
 
 #define CPU_MAX_DEPTH 64 /* of functions that call functions */
 
@@ -32,6 +34,8 @@ struct cpu_plan {
     struct cpu_node *nodes; /* owned; [n_nodes] */
     bool *kept;             /* owned; [n_values] never rounded */
     int *last_use;          /* owned; [n_values] node index of the last reader */
+    struct odb_tensor **absent; /* owned refs; [n_values] of the main graph: an empty optional where
+                                   an input that is one need not be fed; NULL: no such inputs */
     char why[200];          /* first node in it that cannot be run */
 };
 
@@ -52,6 +56,49 @@ struct cpu_scope {
 
 /* NULL when the operator is not control flow. */
 cpu_control_fn cpu_control_find(const struct odb_node *node);
+enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
+                               const struct odb_tensor *const *in, struct odb_tensor **out,
+                               struct odb_error *err) ODB_MUST_USE;
+enum odb_status cpu_control_loop(const struct cpu_scope *scope, int index,
+                                 const struct odb_tensor *const *in, struct odb_tensor **out,
+                                 struct odb_error *err) ODB_MUST_USE;
+enum odb_status cpu_control_scan(const struct cpu_scope *scope, int index,
+                                 const struct odb_tensor *const *in, struct odb_tensor **out,
+                                 struct odb_error *err) ODB_MUST_USE;
+enum odb_status cpu_control_map(const struct cpu_scope *scope, int index,
+                                const struct odb_tensor *const *in, struct odb_tensor **out,
+                                struct odb_error *err) ODB_MUST_USE;
+
+/* The plan of the body in attribute name; NULL: there is none. */
+const struct cpu_plan *cpu_body_find(const struct cpu_scope *scope, int index, const char *name);
+/* Runs a body of node index once. feeds: its inputs that are no initializers, borrowed. outs: room
+ * for all its outputs, which are the caller's on success, all there. turn: which of its runs this
+ * is, for random operators. */
+enum odb_status cpu_body_run(const struct cpu_scope *scope, int index, const struct cpu_plan *body,
+                             uint64_t turn, struct odb_tensor *const *feeds,
+                             struct odb_tensor **outs, struct odb_error *err) ODB_MUST_USE;
+/* Element type of a body's output as it is declared, and as this run carries it. */
+enum odb_dtype cpu_declared_dtype(const struct cpu_scope *scope, const struct cpu_plan *body,
+                                  size_t output);
+
+/* What the turns of a body give for one of its outputs. */
+struct cpu_stack {
+    struct odb_tensor **items; /* owned refs */
+    size_t n, cap;
+};
+
+/* Takes t over, also when it fails: it must be a tensor. */
+enum odb_status cpu_stack_push(const struct cpu_scope *scope, struct cpu_stack *stack,
+                               struct odb_tensor *t, struct odb_error *err) ODB_MUST_USE;
+/* All of it as one tensor with a new axis; backward: the last turn comes first, in the stack too.
+ * Where no turn was taken, what the body declares says of which type and shape nothing is. */
+enum odb_status cpu_stack_join(const struct cpu_scope *scope, const struct cpu_plan *body,
+                               size_t output, struct cpu_stack *stack, int64_t axis, bool backward,
+                               struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
+void cpu_stack_dispose(struct cpu_stack *stack);
+
+/* A seed of its own for each turn of each node. */
+uint64_t cpu_scope_seed(const struct cpu_scope *scope, int index, uint64_t turn);
 
 /* Fresh values for a body; precision, seed and cancel are those of like. */
 void cpu_scope_init(struct cpu_scope *scope, const struct cpu_plan *plan,

@@ -90,6 +90,9 @@ static void attr_types(struct odb_attr *attr, Onnx__TypeProto *const *types, siz
             odb_buf_puts(&text, ", ");
         odb_model__type_text(types[i], &text);
     }
+    struct odb_type first = {.known = false};
+    odb_model__type(&first, n ? types[0] : NULL, arena);
+    attr->dtype = first.dtype;
     attr->n = n;
     attr->text = odb_model__arena_dup(arena, odb_buf_text(&text), text.len + 1, 1);
     odb_buf_dispose(&text);

@@ -46,6 +46,7 @@ struct odb_attr {
     struct odb_tensor **tensors; /* borrowed; TENSOR and SPARSE_TENSOR: n = 1 */
     struct odb_graph **graphs;   /* borrowed; GRAPH: n = 1 */
     const char *text;            /* TYPE_PROTO: its ONNX text; borrowed */
+    enum odb_dtype dtype;        /* TYPE_PROTO: of the innermost tensor */
 };
 
 /* Array of a node's attributes; lookup is by name, linear (there are few). */
