@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * MatMul, Gemm, MatMulInteger, QLinearMatMul (ONNX ai.onnx 1 to 28), and the product beneath them.
- * Float and double go to OpenBLAS in blocks whose borders depend on the sizes only; integers, and
+ * Float and double go to the product of product.h, or, on processors that have no fused
+ * multiply-add, to OpenBLAS, in blocks whose borders depend on the sizes only; integers, and
  * everything in noisy mode, to the plain product in gemm.body.h.
  */
 #include "kernels/matmul.h"
@@ -15,6 +16,7 @@
 #include "base/parallel.h"
 #include "kernels/blas.h"
 #include "kernels/kern.h"
+#include "kernels/product.h"
 #include "kernels/real.h"
 #include "kernels/workspace.h"
 
@@ -57,6 +59,9 @@ bool odb_gemm_run(const struct odb_gemm *g)
             gemm_clear(g);
         return true;
     }
+    enum odb_product_set set = odb_product_best();
+    if (!g->sequential && odb_product_can(g, set))
+        return odb_product_run(g, set);
     if (!g->sequential && odb_blas_can(g)) {
         odb_blas_gemm(g);
         return true;
@@ -107,8 +112,8 @@ static void gemm_blocks(void *arg, size_t begin, size_t end)
 #define GEMM_BLOCK_WORK (1u << 20) /* multiplications: some 10 microseconds */
 #define GEMM_MAX_BLOCKS 16         /* of one product: packing costs more with every block */
 #define GEMM_MIN_ROWS 128          /* of a block; each packs its part of B again */
-#define GEMM_MIN_COLS 192          /* likewise of A, which OpenBLAS packs more slowly */
-#define GEMM_STEP 32               /* block borders fall on multiples, as BLAS's inner tiles do */
+#define GEMM_MIN_COLS 192          /* likewise of A, where BLAS does it */
+#define GEMM_STEP 48               /* block borders fall on multiples, as the inner tiles do */
 
 /* Length of the pieces when n is cut into about `pieces`, none shorter than least. */
 static size_t gemm_piece(size_t n, size_t pieces, size_t least)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The product for one element type E and one set of instructions (product.c): functions carry
+ * TARGET; V is a vector of LANES elements with LOAD, STORE, ADD, ZERO, SPREAD (one element to all
+ * lanes) and FMA; FMA1 is that of one element; TURN copies a panel of transposed B; ROWS is how
+ * many rows of C the registers hold three vectors of.
+ */
+
+/* MR rows and NV vectors of C. Elements of A lie `down` bytes apart from row to row, `along` bytes
+ * from term to term; rows of B are `step` elements apart. */
+ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, size_t k, const char *a,
+                                        ptrdiff_t down, ptrdiff_t along, const E *b, size_t step,
+                                        E *c, size_t ldc, bool add)
+{
+    V sum[ROWS][3], part[3];
+#pragma GCC unroll 8
+    for (int i = 0; i < mr; i++)
+#pragma GCC unroll 3
+        for (int j = 0; j < nv; j++)
+            sum[i][j] = ZERO();
+    for (size_t p = 0; p < k; p++, a += along, b += step) {
+#pragma GCC unroll 3
+        for (int j = 0; j < nv; j++)
+            part[j] = LOAD(b + j * LANES);
+#pragma GCC unroll 8
+        for (int i = 0; i < mr; i++) {
+            V left = SPREAD(*(const E *)(a + i * down));
+#pragma GCC unroll 3
+            for (int j = 0; j < nv; j++)
+                sum[i][j] = FMA(left, part[j], sum[i][j]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < mr; i++, c += ldc)
+#pragma GCC unroll 3
+        for (int j = 0; j < nv; j++)
+            STORE(c + j * LANES, add ? ADD(LOAD(c + j * LANES), sum[i][j]) : sum[i][j]);
+}
+
+typedef void (*FN(product_fn))(size_t, const char *, ptrdiff_t, ptrdiff_t, const E *, size_t, E *,
+                               size_t, bool);
+
+#define PRODUCT_CELL(mr, nv)                                                                       \
+    static TARGET void FN(product_cell_##mr##_##nv)(size_t k, const char *a, ptrdiff_t down,       \
+                                                    ptrdiff_t along, const E *b, size_t step,      \
+                                                    E *c, size_t ldc, bool add)                    \
+    {                                                                                              \
+        FN(product_cell)(mr, nv, k, a, down, along, b, step, c, ldc, add);                         \
+    }
+#define PRODUCT_CELLS(mr) PRODUCT_CELL(mr, 1) PRODUCT_CELL(mr, 2) PRODUCT_CELL(mr, 3)
+#define PRODUCT_NAMES(mr)                                                                          \
+    {                                                                                              \
+        FN(product_cell_##mr##_1), FN(product_cell_##mr##_2), FN(product_cell_##mr##_3)            \
+    }
+PRODUCT_CELLS(1)
+PRODUCT_CELLS(2)
+PRODUCT_CELLS(4)
+#if ROWS == 8
+PRODUCT_CELLS(8)
+#endif
+
+/* By the logarithm of the rows, and the vectors less one. */
+static const FN(product_fn) FN(product_cells)[][3] = {
+    PRODUCT_NAMES(1),
+    PRODUCT_NAMES(2),
+    PRODUCT_NAMES(4),
+#if ROWS == 8
+    PRODUCT_NAMES(8),
+#endif
+};
+#undef PRODUCT_CELL
+#undef PRODUCT_CELLS
+#undef PRODUCT_NAMES
+
+/* The terms of a panel in all rows of C. b holds it, rows `step` apart. */
+static void FN(product_column)(const struct odb_gemm *g, const struct product_panel *at, const E *b,
+                               size_t step, const struct product_next *next)
+{
+    ptrdiff_t down = (ptrdiff_t)((g->trans_a ? 1 : g->lda) * sizeof(E));
+    ptrdiff_t along = (ptrdiff_t)((g->trans_a ? g->lda : 1) * sizeof(E));
+    const char *a = (const char *)g->a + (ptrdiff_t)at->p0 * along;
+    size_t nv = (at->cols + LANES - 1) / LANES, rows = ROWS, log = ROWS == 8 ? 3 : 2;
+    bool add = at->p0 > 0 || g->accumulate;
+    for (size_t i = 0; i < g->m; i += rows) {
+        for (; rows > g->m - i; rows /= 2)
+            log--;
+        product_fetch(next, i, rows, g->m);
+        E *c = (E *)g->c + i * g->ldc + at->j0;
+        const char *from = a + (ptrdiff_t)i * down;
+        FN(product_fn) cell = FN(product_cells)[log][nv - 1];
+        if (at->cols == nv * LANES) {
+            cell(at->depth, from, down, along, b, step, c, g->ldc, add);
+            continue;
+        }
+        E tile[ROWS * 3 * LANES], *t = tile;
+        cell(at->depth, from, down, along, b, step, tile, nv * LANES, false);
+        for (size_t r = 0; r < rows; r++, c += g->ldc, t += nv * LANES)
+            for (size_t j = 0; j < at->cols; j++)
+                c[j] = add ? c[j] + t[j] : t[j];
+    }
+}
+
+/* One row of C, B read as it lies in memory: sums[0, cols) of `depth` terms. */
+static TARGET void FN(product_sums)(const E *a, size_t along, const E *b, size_t ldb, size_t depth,
+                                    E *sums, size_t cols)
+{
+    for (size_t j = 0; j < cols; j++)
+        sums[j] = 0;
+    for (size_t p = 0; p < depth; p += 4, b += 4 * ldb) {
+        size_t n = ODB_MIN(depth - p, (size_t)4), j = 0;
+        E left[4] = {0};
+        for (size_t r = 0; r < n; r++)
+            left[r] = a[(p + r) * along];
+        for (; n == 4 && j + LANES <= cols; j += LANES) {
+            V s = LOAD(sums + j);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < 4; r++) {
+                __builtin_prefetch(b + (r + 4) * ldb + j);
+                s = FMA(SPREAD(left[r]), LOAD(b + r * ldb + j), s);
+            }
+            STORE(sums + j, s);
+        }
+        for (; j < cols; j++)
+            for (size_t r = 0; r < n; r++)
+                sums[j] = FMA1(left[r], b[r * ldb + j], sums[j]);
+    }
+}
+
+static void FN(product_row)(const struct odb_gemm *g)
+{
+    E sums[PRODUCT_COLS];
+    size_t along = g->trans_a ? g->lda : 1;
+    for (size_t j0 = 0; j0 < g->n; j0 += PRODUCT_COLS)
+        for (size_t p0 = 0; p0 < g->k; p0 += ODB_PRODUCT_DEPTH) {
+            size_t depth = ODB_MIN(g->k - p0, (size_t)ODB_PRODUCT_DEPTH);
+            size_t cols = ODB_MIN(g->n - j0, (size_t)PRODUCT_COLS);
+            E *c = (E *)g->c + j0;
+            FN(product_sums)
+            ((const E *)g->a + p0 * along, along, (const E *)g->b + p0 * g->ldb + j0, g->ldb, depth,
+             sums, cols);
+            for (size_t j = 0; j < cols; j++)
+                c[j] = p0 > 0 || g->accumulate ? c[j] + sums[j] : sums[j];
+        }
+}
+
+/* A panel of op(B), its last vector filled up with zeros. */
+static TARGET void FN(product_pack)(const struct odb_gemm *g, const struct product_panel *at, E *to)
+{
+    size_t width = (at->cols + LANES - 1) / LANES * LANES;
+    const E *b = (const E *)g->b + product_at(g, at);
+    if (g->trans_b) {
+        TURN(b, g->ldb, at->cols, at->depth, to, width);
+        return;
+    }
+    for (size_t p = 0; p < at->depth; p++, b += g->ldb, to += width) {
+        for (size_t j = 0; at->cols == width && j < width; j += LANES)
+            STORE(to + j, LOAD(b + j));
+        for (size_t j = 0; at->cols != width && j < width; j++)
+            to[j] = j < at->cols ? b[j] : 0;
+    }
+}
+
+/* All of C. Panels of B that are used too seldom for a copy are read where they are. */
+static bool FN(product_run)(const struct odb_gemm *g)
+{
+    if (g->m == 1 && !g->trans_b) {
+        FN(product_row)(g);
+        return true;
+    }
+    E *packed = odb_workspace(ODB_WORKSPACE_PACK, ODB_PRODUCT_DEPTH * 3 * LANES * sizeof(E));
+    if (!packed)
+        return false;
+    bool direct = !g->trans_b && (g->m <= 2 * ROWS || g->ldb * sizeof(E) <= 256);
+    struct product_panel at = product_panel(g, LANES, 0, 0), after;
+    for (; at.depth; at = after) {
+        after = product_panel(g, LANES, at.p0, at.index + 1);
+        struct product_next next = product_want(g, &after, sizeof(E));
+        if (direct && at.cols % LANES == 0) {
+            FN(product_column)(g, &at, (const E *)g->b + product_at(g, &at), g->ldb, &next);
+            continue;
+        }
+        FN(product_pack)(g, &at, packed);
+        FN(product_column)(g, &at, packed, (at.cols + LANES - 1) / LANES * LANES, &next);
+    }
+    return true;
+}
+#undef FN
+#undef E
+#undef TURN
+#undef V
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef ADD
+#undef FMA
+#undef FMA1
+#undef SPREAD
+#undef ZERO

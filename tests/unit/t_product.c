@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The product must be what its header says to the last bit, with every set of instructions that
+ * this processor has, wherever the operands lie.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "kernels/blas.h"
+#include "kernels/product.h"
+
+struct matrices {
+    struct odb_gemm g;
+    char *a, *b, *c, *want; /* owned; the first three one byte off any alignment */
+    size_t c_count;
+};
+
+static uint32_t product_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+static double product_number(uint32_t *seed)
+{
+    return (double)product_random(seed) / (1 << 23) - 1;
+}
+
+static char *product_fill(enum odb_dtype dtype, size_t count, uint32_t *seed)
+{
+    char *p = odb_xcalloc(count * 8 + 1, 1);
+    for (size_t i = 0; i < count; i++)
+        odb_store_f64(dtype, p + 1, i, product_number(seed));
+    return p;
+}
+
+static void product_make(struct matrices *t, enum odb_dtype dtype, size_t m, size_t n, size_t k,
+                         uint32_t *seed)
+{
+    uint32_t flags = product_random(seed);
+    size_t gap = flags >> 3 & 3;
+    t->g = (struct odb_gemm){.dtype = dtype,
+                             .trans_a = flags & 1,
+                             .trans_b = flags & 2,
+                             .accumulate = flags & 4,
+                             .m = m,
+                             .n = n,
+                             .k = k,
+                             .alpha = (flags & 96) == 0 ? 0.3 : 1};
+    t->g.lda = (t->g.trans_a ? m : k) + gap;
+    t->g.ldb = (t->g.trans_b ? k : n) + gap;
+    t->g.ldc = n + gap;
+    t->c_count = m * t->g.ldc;
+    t->a = product_fill(dtype, (t->g.trans_a ? k : m) * t->g.lda, seed);
+    t->b = product_fill(dtype, (t->g.trans_b ? n : k) * t->g.ldb, seed);
+    t->c = product_fill(dtype, t->c_count, seed);
+    t->want = odb_xcalloc(t->c_count * 8 + 1, 1);
+    memcpy(t->want, t->c, t->c_count * 8 + 1);
+    t->g.a = t->a + 1;
+    t->g.b = t->b + 1;
+    t->g.c = t->c + 1;
+}
+
+static void product_dispose(struct matrices *t)
+{
+    free(t->a);
+    free(t->b);
+    free(t->c);
+    free(t->want);
+}
+
+/* One element as the header defines it. */
+static double product_element(const struct odb_gemm *g, size_t i, size_t j, double c)
+{
+    bool first = true;
+    double total = 0;
+    for (size_t p0 = 0; p0 < g->k; p0 += ODB_PRODUCT_DEPTH, first = false) {
+        double chain = 0;
+        for (size_t p = p0; p < ODB_MIN(g->k, p0 + ODB_PRODUCT_DEPTH); p++) {
+            double a = odb_load_f64(g->dtype, g->a, g->trans_a ? p * g->lda + i : i * g->lda + p);
+            double b = odb_load_f64(g->dtype, g->b, g->trans_b ? j * g->ldb + p : p * g->ldb + j);
+            chain = g->dtype == ODB_F64 ? fma(a, b, chain)
+                                        : (double)fmaf((float)a, (float)b, (float)chain);
+        }
+        bool begins = first && (!g->accumulate || g->alpha != 1);
+        double before = first ? c : total;
+        total = begins                ? chain
+                : g->dtype == ODB_F64 ? before + chain
+                                      : (double)((float)before + (float)chain);
+    }
+    if (g->alpha != 1) {
+        total = g->dtype == ODB_F64 ? g->alpha * total : (double)(float)(g->alpha * total);
+        if (g->accumulate)
+            total = g->dtype == ODB_F64 ? c + total : (double)((float)c + (float)total);
+    }
+    return total;
+}
+
+static void product_expect(struct matrices *t)
+{
+    for (size_t i = 0; i < t->g.m; i++)
+        for (size_t j = 0; j < t->g.n; j++) {
+            size_t at = i * t->g.ldc + j;
+            double c = odb_load_f64(t->g.dtype, t->want + 1, at);
+            odb_store_f64(t->g.dtype, t->want + 1, at, product_element(&t->g, i, j, c));
+        }
+}
+
+static void product_check(enum odb_dtype dtype, size_t m, size_t n, size_t k, uint32_t *seed)
+{
+    for (int set = ODB_PRODUCT_AVX2; set <= (int)odb_product_best(); set++) {
+        struct matrices t;
+        uint32_t same = *seed;
+        product_make(&t, dtype, m, n, k, &same);
+        product_expect(&t);
+        assert_true(odb_product_can(&t.g, set));
+        assert_true(odb_product_run(&t.g, set));
+        if (memcmp(t.c, t.want, t.c_count * 8 + 1) != 0)
+            fail_msg("set %d: %zux%zux%zu, trans %d %d, accumulate %d, alpha %g", set, m, n, k,
+                     t.g.trans_a, t.g.trans_b, t.g.accumulate, t.g.alpha);
+        product_dispose(&t);
+    }
+    product_random(seed);
+}
+
+static void product_need(void)
+{
+    if (odb_product_best() == ODB_PRODUCT_NONE) {
+        print_message("this processor has no fused multiply-add\n");
+        skip();
+    }
+}
+
+static void test_product__small_sizes_are_exact(void **state)
+{
+    uint32_t seed = 1;
+    product_need();
+    for (size_t m = 1; m <= 19; m += 1 + m / 9)
+        for (size_t n = 1; n <= 100; n += 1 + n / 3)
+            for (size_t k = 1; k <= 12; k += 3) {
+                product_check(ODB_F32, m, n, k, &seed);
+                product_check(ODB_F64, m, n, k, &seed);
+            }
+}
+
+static void test_product__long_sums_are_cut_at_256(void **state)
+{
+    uint32_t seed = 2;
+    product_need();
+    for (size_t k = 255; k <= 515; k += 65)
+        for (int i = 0; i < 24; i++) {
+            size_t m = 1 + product_random(&seed) % 40, n = 1 + product_random(&seed) % 150;
+            product_check(i % 2 ? ODB_F64 : ODB_F32, i % 5 ? m : 1, n, k, &seed);
+        }
+}
+
+static void test_product__agrees_with_blas(void **state)
+{
+    uint32_t seed = 3;
+    product_need();
+    for (int i = 0; i < 40; i++) {
+        struct matrices t;
+        size_t m = 1 + product_random(&seed) % 90, n = 1 + product_random(&seed) % 200;
+        product_make(&t, i % 2 ? ODB_F64 : ODB_F32, m, n, 1 + product_random(&seed) % 700, &seed);
+        assert_true(odb_product_run(&t.g, odb_product_best()));
+        t.g.c = t.want + 1;
+        odb_blas_gemm(&t.g);
+        for (size_t e = 0; e < t.c_count; e++)
+            assert_true(fabs(odb_load_f64(t.g.dtype, t.c + 1, e) -
+                             odb_load_f64(t.g.dtype, t.want + 1, e)) < (i % 2 ? 1e-12 : 1e-4));
+        product_dispose(&t);
+    }
+}
+
+/* Zeros of either sign, infinities and NaN come out as the chain gives them. */
+static void test_product__keeps_signs_of_zero(void **state)
+{
+    const float a[2] = {-1e-30f, 0}, b[2] = {1e-30f, 1};
+    float c = 1;
+    struct odb_gemm g = {.dtype = ODB_F32,
+                         .m = 1,
+                         .n = 1,
+                         .k = 2,
+                         .a = a,
+                         .b = b,
+                         .c = &c,
+                         .lda = 2,
+                         .ldb = 1,
+                         .ldc = 1,
+                         .alpha = 1};
+    product_need();
+    for (int set = ODB_PRODUCT_AVX2; set <= (int)odb_product_best(); set++)
+        for (int trans = 0; trans < 2; trans++) {
+            g.trans_b = trans;
+            g.ldb = trans ? 2 : 1;
+            g.k = 1;
+            assert_true(odb_product_run(&g, set));
+            assert_true(c == 0 && signbit(c));
+            g.k = 2;
+            assert_true(odb_product_run(&g, set));
+            assert_true(c == 0 && !signbit(c));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_product__small_sizes_are_exact),
+        cmocka_unit_test(test_product__long_sums_are_cut_at_256),
+        cmocka_unit_test(test_product__agrees_with_blas),
+        cmocka_unit_test(test_product__keeps_signs_of_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
