@@ -204,6 +204,30 @@ $(B)/%.h.ok: %.h | $(PB_C)
 lint: $(PB_C)
 	$(Q)B=$(B) tests/check-lint
 
+# --- installing -----------------------------------------------------------------------------------
+
+PREFIX ?= /usr/local
+INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man7)
+
+define PKG_CONFIG
+prefix=$(PREFIX)
+includedir=$${prefix}/include
+
+Name: onnxdbg
+Description: headers for kernels that the onnxdbg debugger loads
+Version: $(VERSION)
+Cflags: -I$${includedir}
+endef
+export PKG_CONFIG
+
+## install: the programs, the public headers and the manual below PREFIX (/usr/local), or DESTDIR
+install: all
+	$(Q)install -d $(INSTALL_DIRS)
+	$(Q)install $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 644 include/onnxdbg/*.h $(DESTDIR)$(PREFIX)/include/onnxdbg
+	$(Q)install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
+	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/lib/pkgconfig/onnxdbg.pc
+
 ## clean: remove what was built (not what setup installed)
 clean:
 	rm -rf build build-* onnxdbg onnxdbg-serve
@@ -215,4 +239,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo picture check check-built unit check-unit bench bench-search bench-screen check-headers lint clean help
+.PHONY: all setup demo picture check check-built unit check-unit bench bench-search bench-screen check-headers lint install clean help
