@@ -3,12 +3,13 @@
  * Conv, ConvTranspose, ConvInteger, QLinearConv (ai.onnx 1 to 28), for images of any rank.
  *
  *   direct     few channels per group (depthwise): sums of shifted planes, in double for float
+ *   panels     any other of floats or doubles: conv_panels.c
  *   pointwise  1x1 without stride or pad: the image is already the matrix
- *   columns    anything else: blocks of results are laid out as columns and multiplied; where a
- *              convolution has only a few blocks, each is multiplied by all threads
+ *   columns    blocks of results are laid out as columns and multiplied; where a convolution has
+ *              only a few blocks, each is multiplied by all threads
  *
- * x is (N, C, in…), w (M, C/group, kernel…), y (N, M, out…). In noisy mode the paths are the
- * same, with sequential sums inside.
+ * The last two serve integers, noisy mode (where direct sums are sequential too) and processors
+ * without a fused multiply-add. x is (N, C, in…), w (M, C/group, kernel…), y (N, M, out…).
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,21 +17,12 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "kernels/conv.h"
 #include "kernels/kern.h"
 #include "kernels/matmul.h"
 #include "kernels/real.h"
 #include "kernels/workspace.h"
 #include "kernels/window.h"
-
-struct conv {
-    struct odb_window window;
-    size_t n, c, m, group;
-    enum odb_dtype dtype;
-    size_t size; /* bytes of an element */
-    bool sequential;
-    const void *x, *w, *bias; /* borrowed; bias may be NULL */
-    void *y;                  /* borrowed */
-};
 
 /* --- where taps reach ------------------------------------------------------------------------- */
 
@@ -138,7 +130,7 @@ static struct odb_gemm conv_gemm(const struct conv *c)
                              .alpha = 1};
 }
 
-static bool conv_is_pointwise(const struct conv *c)
+bool odb_conv_is_pointwise(const struct conv *c)
 {
     const struct odb_window *w = &c->window;
     for (int d = 0; d < w->rank; d++)
@@ -263,11 +255,13 @@ static bool conv_compute(const struct conv *c)
         return true;
     if (c->c > 0 && conv_is_direct(c))
         return conv_run_direct(c);
+    if (c->c > 0 && odb_conv_panels_can(c))
+        return odb_conv_panels_run(c);
     for (size_t i = 0; c->bias && i < c->n; i++)
         (c->size == 8 ? conv_bias_8 : conv_bias_4)(
             c->bias, c->m, c->window.out_size,
             (char *)c->y + i * c->m * c->window.out_size * c->size);
-    return c->c == 0 || conv_is_pointwise(c) ? conv_run_pointwise(c) : conv_run_columns(c);
+    return c->c == 0 || odb_conv_is_pointwise(c) ? conv_run_pointwise(c) : conv_run_columns(c);
 }
 
 /* --- Conv ------------------------------------------------------------------------------------- */
