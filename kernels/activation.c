@@ -42,6 +42,13 @@ ODB_INLINE double act_elu(double x, double alpha, double above, act_exp_fn expm1
     return x < 0 ? below : above;
 }
 
+/* max(0, x) + min(0, alpha (e^(x / alpha) - 1)), for an alpha of either sign; keeps NaN. */
+ODB_INLINE double act_celu(double x, double alpha, act_exp_fn expm1_fn)
+{
+    double below = alpha * expm1_fn(x / alpha);
+    return (x < 0 ? 0 : x) + (below > 0 ? 0 : below);
+}
+
 ODB_INLINE double act_gelu(double x, act_exp_fn erfc_fn)
 {
     return 0.5 * x * erfc_fn(-x * M_SQRT1_2);
@@ -107,7 +114,7 @@ ACT(hard_swish, ODB_EW_FLOATS, "", "", a *act_unit(a / 6.0 + 0.5))
 ACT(softsign, ODB_EW_FLOATS, "", "", a / (1 + (a < 0 ? -a : a)))
 ACT(elu, ODB_EW_FLOATS, "alpha", "", act_elu(a, p, a, ACT_EXPM1))
 ACT(selu, ODB_EW_FLOATS, "alpha", "gamma", (double)q *act_elu(a, p, a, ACT_EXPM1))
-ACT(celu, ODB_EW_FLOATS, "alpha", "", act_elu((double)a / p, p, a, ACT_EXPM1))
+ACT(celu, ODB_EW_FLOATS, "alpha", "", act_celu(a, p, ACT_EXPM1))
 ACT(sigmoid, ODB_EW_FLOATS, "", "", act_sigmoid(a, ACT_E))
 ACT(softplus, ODB_EW_FLOATS, "", "", act_softplus(a, ACT_E))
 ACT(mish, ODB_EW_FLOATS, "", "", act_mish(a, ACT_E))
@@ -273,10 +280,10 @@ static enum odb_status act_prelu(struct odb_kern *k)
 #define ACT_ATTRS(of, ...)                                                                     \
     static const struct odb_attr_spec act_##of##_attrs[] = {__VA_ARGS__, {.name = NULL}};
 #define ACT_ATTR(name, def) {name, ODB_ATTR_FLOAT, def, false}
-ACT_ATTRS(leaky, ACT_ATTR("alpha", "0.01"))
-ACT_ATTRS(alpha, ACT_ATTR("alpha", "1.0"))
-ACT_ATTRS(hard, ACT_ATTR("alpha", "0.2"), ACT_ATTR("beta", "0.5"))
-ACT_ATTRS(selu_1, ACT_ATTR("alpha", "1.6732"), ACT_ATTR("gamma", "1.0507"))
+ACT_ATTRS(leaky, ODB_EW_CONSUMED, ACT_ATTR("alpha", "0.01"))
+ACT_ATTRS(alpha, ODB_EW_CONSUMED, ACT_ATTR("alpha", "1.0"))
+ACT_ATTRS(hard, ODB_EW_CONSUMED, ACT_ATTR("alpha", "0.2"), ACT_ATTR("beta", "0.5"))
+ACT_ATTRS(selu_1, ODB_EW_CONSUMED, ACT_ATTR("alpha", "1.6732"), ACT_ATTR("gamma", "1.0507"))
 ACT_ATTRS(selu, ACT_ATTR("alpha", "1.67326319217681884765625"),
           ACT_ATTR("gamma", "1.05070102214813232421875"))
 ACT_ATTRS(shrink, ACT_ATTR("bias", "0.0"), ACT_ATTR("lambd", "0.5"))
@@ -286,6 +293,10 @@ ACT_ATTRS(quick, ACT_ATTR("alpha", "1.702"))
 #define ACT_ROW(name, first, flags, run, ...)                                                    \
     ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | (flags), odb_infer_same, run,          \
                __VA_ARGS__)
+/* As old as ONNX: opset 1 had consumed_inputs, the first of attrs. */
+#define ACT_OLD(name, run, first_attrs)                                                          \
+    ACT_ROW(name, 1, 0, run, .attrs = first_attrs),                                              \
+        ACT_ROW(name, 6, 0, run, .attrs = (first_attrs) + 1)
 #define ACT_MICROSOFT(op_name, least, most, op_infer, op_run, ...)                               \
     {.domain = "com.microsoft", .name = op_name, .since = 1, .min_in = least, .max_in = most,    \
      .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_FLOAT},                   \
@@ -293,28 +304,32 @@ ACT_ATTRS(quick, ACT_ATTR("alpha", "1.702"))
 
 const struct odb_op odb_ops_activation[] = {
     ODB_EW_ROW("Relu", 1, 1, ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL,
+               odb_infer_same, ew_run_relu, .attrs = odb_ew_consumed_attrs),
+    ODB_EW_ROW("Relu", 6, 1, ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL,
                odb_infer_same, ew_run_relu),
-    ACT_ROW("LeakyRelu", 1, 0, ew_run_leaky_relu, .attrs = act_leaky_attrs),
+    ACT_OLD("LeakyRelu", ew_run_leaky_relu, act_leaky_attrs),
     ACT_ROW("ThresholdedRelu", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, ew_run_thresholded_relu,
-            .attrs = act_alpha_attrs),
+            .attrs = act_alpha_attrs + 1),
     ODB_EW_ROW("Shrink", 9, 1, ODB_T_NUMBER, ODB_OP_REAL | ODB_OP_BOUNDARY, odb_infer_same,
                act_shrink, .attrs = act_shrink_attrs),
-    ACT_ROW("HardSigmoid", 1, 0, ew_run_hard_sigmoid, .attrs = act_hard_attrs),
+    ACT_OLD("HardSigmoid", ew_run_hard_sigmoid, act_hard_attrs),
     ACT_ROW("HardSwish", 14, 0, ew_run_hard_swish),
     ACT_ROW("Softsign", 1, 0, ew_run_softsign),
     ACT_ROW("Softplus", 1, 0, ew_run_softplus),
-    ACT_ROW("Sigmoid", 1, 0, act_run_sigmoid),
-    ACT_ROW("Elu", 1, 0, ew_run_elu, .attrs = act_alpha_attrs),
+    ACT_OLD("Sigmoid", act_run_sigmoid, odb_ew_consumed_attrs),
+    ACT_OLD("Elu", ew_run_elu, act_alpha_attrs),
     ACT_ROW("Selu", 1, 0, ew_run_selu, .attrs = act_selu_1_attrs),
     ACT_ROW("Selu", 6, 0, ew_run_selu, .attrs = act_selu_attrs),
-    ACT_ROW("Celu", 12, 0, ew_run_celu, .attrs = act_alpha_attrs),
+    ACT_ROW("Celu", 12, 0, ew_run_celu, .attrs = act_alpha_attrs + 1),
     ACT_ROW("Mish", 18, 0, ew_run_mish),
-    ACT_ROW("Swish", 24, 0, act_run_swish, .attrs = act_alpha_attrs),
+    ACT_ROW("Swish", 24, 0, act_run_swish, .attrs = act_alpha_attrs + 1),
     ACT_ROW("Gelu", 20, 0, act_gelu_of, .attrs = act_gelu_attrs),
-    ODB_EW_ROW("PRelu", 1, 2, ODB_T_FLOAT, ODB_OP_REAL, act_infer_prelu, act_prelu),
+    ODB_EW_ROW("PRelu", 1, 2, ODB_T_FLOAT, ODB_OP_REAL, act_infer_prelu, act_prelu,
+               .attrs = odb_ew_consumed_attrs),
+    ODB_EW_ROW("PRelu", 6, 2, ODB_T_FLOAT, ODB_OP_REAL, act_infer_prelu, act_prelu),
     ODB_EW_ROW("PRelu", 7, 2, ODB_T_FLOAT | ODB_T_INT, ODB_OP_REAL, act_infer_prelu, act_prelu),
     ODB_EW_ROW("SwiGLU", 28, 2, ODB_T_FLOAT, ODB_OP_REAL, act_infer_swiglu, act_swiglu,
-               .attrs = act_alpha_attrs),
+               .attrs = act_alpha_attrs + 1),
     ACT_MICROSOFT("Gelu", 1, 1, odb_infer_same, act_run_gelu),
     ACT_MICROSOFT("QuickGelu", 1, 1, odb_infer_same, act_run_swish, .attrs = act_quick_attrs),
     ACT_MICROSOFT("BiasGelu", 2, 2, odb_ew_infer, act_bias_gelu),

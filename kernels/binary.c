@@ -139,14 +139,24 @@ static enum odb_status binary_infer_pow(struct odb_kern *k)
     return odb_kern_outline(k, 0, k->in[0]->dtype, rank, dims);
 }
 
-/* Zero to a negative power is a division by zero. Broadcast operands are not paired up here: one
- * zero and one negative power anywhere are enough to ask for pairs. */
-static bool binary_zero_to_negative(const struct odb_tensor *x, const struct odb_tensor *y)
+/* Zero to a negative power is a division by zero. Pairs are looked at only where there is a zero and
+ * a negative power somewhere. */
+ODB_EW_LOOP2_BOOL(i64, I64, int64_t, pow_fails, (a == 0) & (b < 0))
+
+static enum odb_status binary_check_pow(struct odb_kern *k, const struct odb_tensor *const *in)
 {
+    const struct odb_tensor *y = k->out[0];
+    struct odb_tensor *fails = NULL;
     bool negative = false;
-    for (size_t i = 0; i < y->count && !negative; i++)
-        negative = ((const odb_i64 *)y->data)[i] < 0;
-    return negative && binary_has_zero(x);
+    for (size_t i = 0; i < in[1]->count && !negative; i++)
+        negative = ((const odb_i64 *)in[1]->data)[i] < 0;
+    if (!negative || !binary_has_zero(in[0]))
+        return ODB_OK;
+    ODB_TRY(odb_tensor_new_raw(&fails, ODB_BOOL, y->rank, y->dims, k->err));
+    odb_ew_apply(ew_pow_fails_I64, 2, in, fails, NULL);
+    bool any = fails->count && memchr(fails->data, 1, fails->count);
+    odb_tensor_unref(fails);
+    return any ? ODB_KERN_FAIL(k, "integer zero to a negative power") : ODB_OK;
 }
 
 /* The result has the type of x, whatever y is. Where the types differ, integers are raised in
@@ -165,10 +175,8 @@ static enum odb_status binary_pow(struct odb_kern *k)
         return odb_ew_run2(k, ew_pow);
     ODB_TRY_OUT(odb_tensor_cast(&in[0], x, common, k->err));
     ODB_TRY_OUT(odb_tensor_cast(&in[1], y, common, k->err));
-    if (integers && k->out[0]->count && binary_zero_to_negative(in[0], in[1])) {
-        status = ODB_KERN_FAIL(k, "integer zero to a negative power");
-        goto out;
-    }
+    if (integers)
+        ODB_TRY_OUT(binary_check_pow(k, (const struct odb_tensor *const *)in));
     if (x->dtype == common) {
         odb_ew_apply(ew_pow[common], 2, (const struct odb_tensor *const *)in, k->out[0], NULL);
         goto out;
@@ -196,13 +204,18 @@ static const struct odb_attr_spec binary_shift_attrs[] = {
 };
 
 /* Both lives of an operator that is as old as ONNX. */
-#define BINARY_ROWS(name, mask, flags, infer, run)                                               \
-    ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = odb_ew_legacy_attrs),               \
+#define BINARY_ROWS(name, mask, flags, infer, run, first_attrs)                                  \
+    ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = first_attrs),                       \
         ODB_EW_ROW(name, 7, 2, mask, flags, infer, run)
 /* Integer results are exact by nature; REAL speaks of the float ones. */
-#define BINARY_REAL(name, run) BINARY_ROWS(name, ODB_T_NUMBER, ODB_OP_REAL, odb_ew_infer2, run)
+#define BINARY_REAL(name, run)                                                                   \
+    BINARY_ROWS(name, ODB_T_NUMBER, ODB_OP_REAL, odb_ew_infer2, run,                             \
+                odb_ew_legacy_consumed_attrs),                                                   \
+        ODB_EW_ROW(name, 6, 2, ODB_T_NUMBER, ODB_OP_REAL, odb_ew_infer2, run,                    \
+                   .attrs = odb_ew_legacy_attrs)
 #define BINARY_BITS(name, mask, run) ODB_EW_ROW(name, 18, 2, mask, ODB_OP_EXACT, odb_ew_infer, run)
-#define BINARY_LOGIC(name, run) BINARY_ROWS(name, ODB_T_BOOL, ODB_OP_EXACT, odb_ew_infer2, run)
+#define BINARY_LOGIC(name, run)                                                                  \
+    BINARY_ROWS(name, ODB_T_BOOL, ODB_OP_EXACT, odb_ew_infer2, run, odb_ew_legacy_attrs)
 
 const struct odb_op odb_ops_binary[] = {
     BINARY_REAL("Add", binary_add),

@@ -3,7 +3,7 @@
  * Cast and CastLike. Numbers go through odb_convert() but for the float8 types, which have
  * attributes of their own. Numbers become strings as Python prints them, with as few digits as
  * name the number among those of its type, bools as 1 and 0; strings become numbers as strtod()
- * reads them, which includes INF and NaN in any case.
+ * reads decimal ones, which includes INF and NaN in any case.
  */
 #include <ctype.h>
 #include <math.h>
@@ -125,15 +125,16 @@ static bool cast_read(const char *text, enum odb_dtype to, void *data, size_t i)
         odb_store_i64(to, data, i, strcasecmp(text, "true") == 0);
         return true;
     }
+    if (strpbrk(text, "xX(")) /* C's hexadecimal numbers and named NaNs are nobody else's */
+        return false;
     double v = to == ODB_F32 ? strtof(text, &end) : strtod(text, &end);
     odb_store_f64(to, data, i, v);
     return end != text && *end == '\0';
 }
 
-static enum odb_status cast_from_strings(struct odb_kern *k)
+static enum odb_status cast_from_strings(struct odb_kern *k, struct odb_tensor *out)
 {
     const struct odb_str *from = k->in[0]->data;
-    struct odb_tensor *out = k->out[0];
     for (size_t i = 0; i < out->count; i++) {
         char text[128];
         size_t n = ODB_MIN(from[i].len, sizeof text - 1);
@@ -163,9 +164,10 @@ static void cast_float8_block(void *arg, size_t begin, size_t end)
             odb_f64_to_f8(c->out->dtype, odb_tensor_f64(c->x, i), c->saturate, c->round);
 }
 
-static enum odb_status cast_to_float8(struct odb_kern *k)
+/* x: the input, or the numbers that its strings hold. */
+static enum odb_status cast_to_float8(struct odb_kern *k, const struct odb_tensor *x)
 {
-    struct cast_float8 c = {k->in[0], k->out[0], odb_kern_int(k, "saturate", 1) != 0, ODB_E8M0_UP};
+    struct cast_float8 c = {x, k->out[0], odb_kern_int(k, "saturate", 1) != 0, ODB_E8M0_UP};
     const char *round = odb_kern_string(k, "round_mode", "up");
     if (strcmp(round, "down") == 0)
         c.round = ODB_E8M0_DOWN;
@@ -175,6 +177,18 @@ static enum odb_status cast_to_float8(struct odb_kern *k)
         return ODB_KERN_FAIL(k, "round_mode must be up, down or nearest, not '%s'", round);
     odb_parallel_for(c.out->count, 1 << 14, cast_float8_block, &c);
     return ODB_OK;
+}
+
+static enum odb_status cast_strings_to_float8(struct odb_kern *k)
+{
+    const struct odb_tensor *x = k->in[0];
+    struct odb_tensor *numbers = NULL;
+    ODB_TRY(odb_tensor_new_raw(&numbers, ODB_F64, x->rank, x->dims, k->err));
+    enum odb_status status = cast_from_strings(k, numbers);
+    if (status == ODB_OK)
+        status = cast_to_float8(k, numbers);
+    odb_tensor_unref(numbers);
+    return status;
 }
 
 /* --- float to integer ------------------------------------------------------------------------- */
@@ -238,10 +252,10 @@ static enum odb_status cast_run(struct odb_kern *k)
         ((char *)out->data)[out->bytes - 1] = 0;
     if (out->dtype == ODB_STRING)
         return cast_to_strings(k);
-    if (x->dtype == ODB_STRING)
-        return cast_from_strings(k);
     if (ODB_BIT(out->dtype) & (ODB_T_FLOAT8 | ODB_BIT(ODB_F8E8M0)))
-        return cast_to_float8(k);
+        return x->dtype == ODB_STRING ? cast_strings_to_float8(k) : cast_to_float8(k, x);
+    if (x->dtype == ODB_STRING)
+        return cast_from_strings(k, out);
     if (odb_dtype_is_float(x->dtype) && cast_to_int[out->dtype])
         return cast_float_to_int(k);
     odb_convert(out->dtype, out->data, x->dtype, x->data, out->count);

@@ -3,7 +3,6 @@
  * Choosing among operands: Where, Clip, and the operators of any number of inputs, Max, Min, Sum
  * and Mean. NaN wins in Max and Min, as in NumPy, and passes through Clip.
  */
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,14 +106,16 @@ ODB_EW_INTS(CHOOSE_CLIP, clip)
 static const odb_ew_loop ew_clip[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, clip)
                                                          ODB_EW_INTS(ODB_EW_SLOT, clip)};
 
-/* Writes the border that holds when none is given: the limit of the type. A double that stands for
- * a narrower type gets float's, so that an infinity is clipped alike in all modes. */
+/* Writes the border that holds when none is given: the limit of the type, of a half where it was
+ * widened from one. A double that stands for a narrower type gets float's, so that an infinity is
+ * clipped alike in all modes. */
 static void choose_limit(const struct odb_kern *k, bool high, void *border)
 {
     enum odb_dtype dtype = k->in[0]->dtype;
     const struct odb_dtype_info *info = odb_dtype_info(dtype);
     if (odb_dtype_is_float(dtype)) {
-        double top = dtype == ODB_F64 && !k->carry_f64 ? DBL_MAX : FLT_MAX;
+        enum odb_dtype own = k->carry_f64 ? ODB_F32 : k->narrow ? k->narrow : dtype;
+        double top = odb_dtype_info(own)->max;
         double limit = high ? top : -top;
         if (k->op->since < 11)
             limit = odb_kern_float(k, high ? "max" : "min", limit);
@@ -155,6 +156,19 @@ ODB_EW_BINARY(sum, a + b, ODB_U(a) + ODB_U(b), ODB_U(a) + ODB_U(b))
     ODB_EW_LOOP1_SAME(t, T, ctype, name, a / (ctype)*(const int *)arg)
 ODB_EW_FLOATS(CHOOSE_SHARE, share)
 static const odb_ew_loop ew_share[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, share)};
+
+/* Before opset 8 nothing was broadcast. */
+static enum odb_status choose_infer_fold(struct odb_kern *k)
+{
+    char a[200], b[200];
+    ODB_TRY(odb_ew_infer(k));
+    for (int i = 1; i < k->n_in && k->op->since < 8; i++)
+        if (!odb_tensor_same_shape(k->in[0], k->in[i]))
+            return ODB_KERN_FAIL(k, "inputs of shapes %s and %s; %s wants one shape before opset 8",
+                                 odb_shape_text(k->in[0], a, sizeof a),
+                                 odb_shape_text(k->in[i], b, sizeof b), k->op->name);
+    return ODB_OK;
+}
 
 /* ((in 0 op in 1) op in 2) …, in the output. */
 static enum odb_status choose_fold(struct odb_kern *k, const odb_ew_loop *loops)
@@ -204,7 +218,13 @@ static enum odb_status choose_mean(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const struct odb_attr_spec choose_clip_attrs[] = {
+static const struct odb_attr_spec choose_clip_attrs_1[] = {
+    ODB_EW_CONSUMED,
+    {"max", ODB_ATTR_FLOAT, NULL, false},
+    {"min", ODB_ATTR_FLOAT, NULL, false},
+    {.name = NULL},
+};
+static const struct odb_attr_spec choose_clip_attrs_6[] = {
     {"max", ODB_ATTR_FLOAT, "3.4028234663852886e+38", false},
     {"min", ODB_ATTR_FLOAT, "-3.4028234663852886e+38", false},
     {.name = NULL},
@@ -212,15 +232,22 @@ static const struct odb_attr_spec choose_clip_attrs[] = {
 
 #define CHOOSE_EXACT (ODB_OP_EXACT | ODB_OP_REAL)
 #define CHOOSE_ANY (ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING | ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128))
-#define CHOOSE_FOLD(op_name, mask, op_flags, op_run)                                             \
-    {.domain = "", .name = op_name, .since = 1, .min_in = 1, .max_in = ODB_MANY, .min_out = 1,   \
-     .max_out = 1, .flags = op_flags, .types = {mask}, .infer = odb_ew_infer, .run = op_run}
+#define CHOOSE_FOLD_ROW(op_name, first, mask, op_flags, op_run, op_attrs)                        \
+    {.domain = "", .name = op_name, .since = first, .min_in = 1, .max_in = ODB_MANY,             \
+     .min_out = 1, .max_out = 1, .flags = op_flags, .types = {mask}, .attrs = op_attrs,          \
+     .infer = choose_infer_fold, .run = op_run}
+#define CHOOSE_FOLD(name, mask, flags, run)                                                      \
+    CHOOSE_FOLD_ROW(name, 1, mask, flags, run, odb_ew_consumed_attrs),                           \
+        CHOOSE_FOLD_ROW(name, 6, mask, flags, run, NULL),                                        \
+        CHOOSE_FOLD_ROW(name, 8, mask, flags, run, NULL)
 
 const struct odb_op odb_ops_choose[] = {
     ODB_EW_ROW("Where", 9, 3, ODB_T_BOOL, ODB_OP_EXACT, choose_infer_where, choose_where,
                .types[1] = CHOOSE_ANY),
     ODB_EW_ROW("Clip", 1, 1, ODB_T_FLOAT, CHOOSE_EXACT, odb_infer_same, choose_clip,
-               .attrs = choose_clip_attrs),
+               .attrs = choose_clip_attrs_1),
+    ODB_EW_ROW("Clip", 6, 1, ODB_T_FLOAT, CHOOSE_EXACT, odb_infer_same, choose_clip,
+               .attrs = choose_clip_attrs_6),
     {.domain = "", .name = "Clip", .since = 11, .min_in = 1, .max_in = 3, .min_out = 1,
      .max_out = 1, .flags = CHOOSE_EXACT, .types = {ODB_T_NUMBER}, .infer = odb_infer_same,
      .run = choose_clip},

@@ -199,11 +199,18 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k)
 
 /* --- opsets before 7 -------------------------------------------------------------------------- */
 
+const struct odb_attr_spec odb_ew_legacy_consumed_attrs[] = {
+    ODB_EW_CONSUMED,
+    {"axis", ODB_ATTR_INT, NULL, false},
+    {"broadcast", ODB_ATTR_INT, "0", false},
+    {.name = NULL},
+};
 const struct odb_attr_spec odb_ew_legacy_attrs[] = {
     {"axis", ODB_ATTR_INT, NULL, false},
     {"broadcast", ODB_ATTR_INT, "0", false},
     {.name = NULL},
 };
+const struct odb_attr_spec odb_ew_consumed_attrs[] = {ODB_EW_CONSUMED, {.name = NULL}};
 
 /* The second operand's shape in the first one's rank, as today's rules want it. */
 static enum odb_status ew_legacy_shape(struct odb_kern *k, int64_t *dims)

@@ -173,6 +173,11 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
  * is broadcast, only when the attribute broadcast asks for it, and its shape is matched from the
  * attribute axis on, or to the end where there is none. */
 extern const struct odb_attr_spec odb_ew_legacy_attrs[];
+/* Opset 1 of many operators named the inputs whose memory may be taken for outputs. It changes no
+ * value. */
+#define ODB_EW_CONSUMED {"consumed_inputs", ODB_ATTR_INTS, NULL, false}
+extern const struct odb_attr_spec odb_ew_consumed_attrs[];        /* that alone */
+extern const struct odb_attr_spec odb_ew_legacy_consumed_attrs[]; /* with broadcast and axis */
 enum odb_status odb_ew_infer2(struct odb_kern *k) ODB_MUST_USE;
 enum odb_status odb_ew_infer2_bool(struct odb_kern *k) ODB_MUST_USE;
 enum odb_status odb_ew_run2(struct odb_kern *k, const odb_ew_loop *loops) ODB_MUST_USE;

@@ -94,6 +94,9 @@ struct odb_op {
     odb_kern_fn infer;                 /* NULL: run() allocates */
     odb_kern_fn run;
     const char *tolerance; /* for `check`, where allclose:1e-3,1e-7 is wrong; else NULL */
+    /* With ODB_OP_RANDOM: whether this node draws at all; NULL: always. known[i] is input i where it
+     * is a constant of the model, NULL where it is computed or fed. */
+    bool (*draws)(const struct odb_attrs *attrs, int n_in, const struct odb_tensor *const *known);
 };
 
 /* Type and shape of one output, set by infer(). */
@@ -119,6 +122,8 @@ struct odb_kern {
     bool sequential;               /* noisy mode: sums one by one in the element type, no BLAS; the
                                       textbook's formula where the reference takes a better one */
     bool carry_f64;                /* double mode: a kernel that makes floats makes doubles */
+    enum odb_dtype narrow;         /* the half type that operands were widened from, where one was;
+                                      else ODB_UNDEFINED */
     uint64_t seed;                 /* random operators */
     struct odb_error *err;         /* borrowed: the caller's */
 };

@@ -3,7 +3,8 @@
  * Operators that make tensors out of little: constants, ranges, unit matrices, and draws.
  *
  * Draws are seeded: by the attribute where the node has one, and by the caller's seed. They follow
- * no other implementation's stream, nor could they; the executor captures them once.
+ * no other implementation's stream, nor could they; the executor captures them once. Only a Dropout
+ * that names its seed draws what ONNX's own reference does, for its tests hold it to that.
  */
 #include <math.h>
 #include <string.h>
@@ -245,20 +246,26 @@ static enum odb_status make_infer_range(struct odb_kern *k)
     return odb_kern_outline(k, 0, in[0]->dtype, 1, &(int64_t){(int64_t)n});
 }
 
+/* Halves are computed in float, or double where stash_type says so. */
 static enum odb_status make_run_range(struct odb_kern *k)
 {
     struct odb_tensor *y = k->out[0];
     const struct odb_tensor *start = k->in[0], *delta = k->in[2];
+    int64_t stash = k->narrow != ODB_UNDEFINED ? odb_kern_int(k, "stash_type", ODB_F32) : ODB_F32;
+
+    if (stash != ODB_F32 && stash != ODB_F64)
+        return ODB_KERN_FAIL(k, "stash_type is %lld; float (1) and double (11) are known",
+                             (long long)stash);
 
     if (odb_dtype_is_integer(y->dtype)) {
         uint64_t from = (uint64_t)odb_tensor_i64(start, 0);
         uint64_t step = (uint64_t)odb_tensor_i64(delta, 0);
         for (size_t i = 0; i < y->count; i++)
             odb_store_i64(y->dtype, y->data, i, (int64_t)(from + i * step));
-    } else if (y->dtype == ODB_F64) {
+    } else if (y->dtype == ODB_F64 || stash == ODB_F64) {
         double from = odb_tensor_f64(start, 0), step = odb_tensor_f64(delta, 0);
         for (size_t i = 0; i < y->count; i++)
-            ((odb_f64 *)y->data)[i] = from + (double)i * step;
+            odb_store_f64(y->dtype, y->data, i, from + (double)i * step);
     } else {
         float from = (float)odb_tensor_f64(start, 0), step = (float)odb_tensor_f64(delta, 0);
         for (size_t i = 0; i < y->count; i++)
@@ -413,15 +420,111 @@ static enum odb_status make_run_multinomial(struct odb_kern *k)
     return ODB_OK;
 }
 
+/* --- Dropout ---------------------------------------------------------------------------------- */
+
+/* The share that is dropped; 0 where nothing is. Up to opset 6 is_test says whether to drop, from
+ * 12 an input does, between them nothing ever is. ODB_SKIPPED: hangs on values that are not there. */
+static enum odb_status make_dropped(struct odb_kern *k, double *ratio)
+{
+    const struct odb_tensor *given = odb_kern_in(k, 1), *training = odb_kern_in(k, 2);
+
+    *ratio = 0;
+    if (k->op->since < 7 && odb_kern_int(k, "is_test", 0) == 0)
+        *ratio = odb_kern_float(k, "ratio", 0.5);
+    if (training != NULL) {
+        if (training->count != 1 || (given != NULL && given->count != 1))
+            return ODB_KERN_FAIL(k, "ratio and training_mode must be one element each");
+        if (training->data == NULL || (given != NULL && given->data == NULL))
+            return ODB_SKIPPED;
+        if (odb_tensor_i64(training, 0) != 0)
+            *ratio = given != NULL ? odb_tensor_f64(given, 0) : 0.5;
+    }
+    if (!(*ratio >= 0 && *ratio < 1))
+        return ODB_KERN_FAIL(k, "ratio is %g, outside [0, 1)", *ratio);
+    return ODB_OK;
+}
+
+/* Whether a node may drop anything: where training_mode is computed or fed, it may. */
+static bool make_may_drop(const struct odb_attrs *attrs, int n_in,
+                          const struct odb_tensor *const *known)
+{
+    const struct odb_attr *test = odb_attrs_find(attrs, "is_test");
+    const struct odb_attr *share = odb_attrs_find(attrs, "ratio");
+    const struct odb_tensor *ratio = n_in > 1 ? known[1] : NULL;
+    const struct odb_tensor *training = n_in > 2 ? known[2] : NULL;
+
+    if (training != NULL && training->count == 1 && odb_tensor_i64(training, 0) == 0)
+        return false;
+    if (ratio != NULL && ratio->count == 1 && odb_tensor_f64(ratio, 0) == 0)
+        return false;
+    return n_in > 2 || ((test == NULL || test->i == 0) && (share == NULL || share->f != 0));
+}
+
+/* From opset 12 on nothing is dropped without training_mode. */
+static bool make_may_drop_12(const struct odb_attrs *attrs, int n_in,
+                             const struct odb_tensor *const *known)
+{
+    return n_in > 2 && make_may_drop(attrs, n_in, known);
+}
+
+static enum odb_status make_infer_dropout(struct odb_kern *k)
+{
+    const struct odb_tensor *x = k->in[0];
+    double ratio;
+    enum odb_status status = make_dropped(k, &ratio);
+
+    if (status != ODB_OK && status != ODB_SKIPPED)
+        return status;
+    ODB_TRY(odb_infer_same(k));
+    k->outline[0].alias = status == ODB_OK && ratio == 0 ? 1 : 0;
+    return odb_kern_outline(k, 1, k->op->since >= 10 ? ODB_BOOL : x->dtype, x->rank, x->dims);
+}
+
+/* Where nothing is dropped, opset 12 says that the mask is all true; before, nothing is said of it,
+ * and ONNX Runtime gives zeros. */
+static enum odb_status make_run_dropout(struct odb_kern *k)
+{
+    const struct odb_attr *seed = odb_attrs_find(&k->attrs, "seed");
+    struct odb_tensor *y = k->out[0], *mask = k->n_out > 1 ? k->out[1] : NULL;
+    const struct odb_tensor *x = k->in[0];
+    struct odb_mt19937 numpy;
+    double ratio;
+
+    ODB_TRY(make_dropped(k, &ratio));
+    if (seed != NULL)
+        odb_mt19937_seed(&numpy, (uint32_t)seed->i);
+    for (size_t i = 0; i < x->count; i++) {
+        bool keep = k->op->since >= 12;
+        if (ratio > 0) {
+            double drawn = seed != NULL ? odb_mt19937_double(&numpy) : make_uniform(k->seed, i);
+            keep = drawn >= ratio;
+            if (y != NULL)
+                odb_store_f64(y->dtype, y->data, i, keep * odb_tensor_f64(x, i) / (1 - ratio));
+        }
+        if (mask != NULL)
+            odb_store_i64(mask->dtype, mask->data, i, keep);
+    }
+    return ODB_OK;
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 #define MAKE_ATTRS(...) ((const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}})
 #define MAKE_ATTR(name_, type_, default_)                                                        \
     {.name = (name_), .type = ODB_ATTR_##type_, .def = (default_)}
-#define MAKE_ROW(name_, since_, n_in, flags_, infer_, run_)                                      \
+#define MAKE_ROW(name_, since_, n_in, flags_, types_, infer_, run_)                              \
     .domain = "", .name = (name_), .since = (since_), .min_in = (n_in), .max_in = (n_in),        \
-    .min_out = 1, .max_out = 1, .flags = (flags_), .types = {ODB_T_ANY}, .infer = (infer_),      \
+    .min_out = 1, .max_out = 1, .flags = (flags_), .types = {types_}, .infer = (infer_),         \
     .run = (run_)
+#define MAKE_STEPS (ODB_T_FLOAT | ODB_BIT(ODB_I16) | ODB_T_INDEX)
+#define MAKE_CONSTANT(since_)                                                                    \
+    MAKE_ROW("Constant", since_, 0, ODB_OP_EXACT, ODB_T_ANY, make_infer_constant,                \
+             make_run_constant)
+#define MAKE_DROPOUT(since_, most, flags_)                                                       \
+    .domain = "", .name = "Dropout", .since = (since_), .min_in = 1, .max_in = (most),           \
+    .min_out = 1, .max_out = 2, .flags = ODB_OP_EXACT | (flags_),                                \
+    .types = {ODB_T_FLOAT | ODB_T_FLOAT8, ODB_T_FLOAT | ODB_T_FLOAT8, ODB_T_BOOL},               \
+    .infer = make_infer_dropout, .run = make_run_dropout
 
 #define MAKE_SHAPE {.name = "shape", .type = ODB_ATTR_INTS, .required = true}
 #define MAKE_DTYPE(default_) MAKE_ATTR("dtype", INT, default_)
@@ -446,30 +549,40 @@ static const struct odb_attr_spec make_constant_12[] = {
     MAKE_ATTR("value_strings", STRINGS, NULL),
     {.name = NULL}};
 
+static const struct odb_attr_spec make_dropout[] = {MAKE_ATTR("consumed_inputs", INTS, NULL), /* 1 */
+                                                    MAKE_ATTR("is_test", INT, "0"), /* up to 6 */
+                                                    MAKE_ATTR("ratio", FLOAT, "0.5"),
+                                                    {.name = NULL}};
+
 const struct odb_op odb_ops_make[] = {
-    {MAKE_ROW("Constant", 1, 0, ODB_OP_EXACT, make_infer_constant, make_run_constant),
-     .attrs = make_constant_1},
-    {MAKE_ROW("Constant", 11, 0, ODB_OP_EXACT, make_infer_constant, make_run_constant),
-     .attrs = make_constant_11},
-    {MAKE_ROW("Constant", 12, 0, ODB_OP_EXACT, make_infer_constant, make_run_constant),
-     .attrs = make_constant_12},
-    {MAKE_ROW("ConstantOfShape", 9, 1, ODB_OP_EXACT, make_infer_of_shape, make_run_of_shape),
+    {MAKE_CONSTANT(1), .attrs = make_constant_1},
+    {MAKE_CONSTANT(11), .attrs = make_constant_11},
+    {MAKE_CONSTANT(12), .attrs = make_constant_12},
+    {MAKE_ROW("ConstantOfShape", 9, 1, ODB_OP_EXACT, ODB_T_INDEX, make_infer_of_shape,
+              make_run_of_shape),
      .attrs = MAKE_ATTRS(MAKE_ATTR("value", TENSOR, NULL))},
-    {MAKE_ROW("Range", 11, 3, ODB_OP_REAL, make_infer_range, make_run_range)},
-    {MAKE_ROW("Range", 27, 3, ODB_OP_REAL, make_infer_range, make_run_range),
+    {MAKE_ROW("Range", 11, 3, ODB_OP_REAL, MAKE_STEPS, make_infer_range, make_run_range)},
+    {MAKE_ROW("Range", 27, 3, ODB_OP_REAL, MAKE_STEPS, make_infer_range, make_run_range),
      .attrs = MAKE_ATTRS(MAKE_ATTR("stash_type", INT, "1"))},
-    {MAKE_ROW("EyeLike", 9, 1, ODB_OP_EXACT, make_infer_eye, make_run_eye),
+    {MAKE_ROW("EyeLike", 9, 1, ODB_OP_EXACT, ODB_T_ANY, make_infer_eye, make_run_eye),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_ATTR("k", INT, "0"))},
-    {MAKE_ROW("RandomNormal", 1, 0, ODB_OP_RANDOM, make_infer_random, make_run_normal),
+    {MAKE_ROW("RandomNormal", 1, 0, ODB_OP_RANDOM, 0, make_infer_random, make_run_normal),
      .attrs = MAKE_ATTRS(MAKE_DTYPE("1"), MAKE_GAUSS, MAKE_SEED, MAKE_SHAPE)},
-    {MAKE_ROW("RandomUniform", 1, 0, ODB_OP_RANDOM, make_infer_random, make_run_uniform),
+    {MAKE_ROW("RandomUniform", 1, 0, ODB_OP_RANDOM, 0, make_infer_random, make_run_uniform),
      .attrs = MAKE_ATTRS(MAKE_DTYPE("1"), MAKE_BOUNDS, MAKE_SEED, MAKE_SHAPE)},
-    {MAKE_ROW("RandomNormalLike", 1, 1, ODB_OP_RANDOM, make_infer_like, make_run_normal),
+    {MAKE_ROW("RandomNormalLike", 1, 1, ODB_OP_RANDOM, ODB_T_ANY, make_infer_like, make_run_normal),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_GAUSS, MAKE_SEED)},
-    {MAKE_ROW("RandomUniformLike", 1, 1, ODB_OP_RANDOM, make_infer_like, make_run_uniform),
+    {MAKE_ROW("RandomUniformLike", 1, 1, ODB_OP_RANDOM, ODB_T_ANY, make_infer_like, make_run_uniform),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_BOUNDS, MAKE_SEED)},
-    {MAKE_ROW("Bernoulli", 15, 1, ODB_OP_RANDOM, make_infer_like, make_run_bernoulli),
+    {MAKE_ROW("Bernoulli", 15, 1, ODB_OP_RANDOM, ODB_T_FLOAT, make_infer_like, make_run_bernoulli),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_SEED)},
-    {MAKE_ROW("Multinomial", 7, 1, ODB_OP_RANDOM, make_infer_multinomial, make_run_multinomial),
+    {MAKE_ROW("Multinomial", 7, 1, ODB_OP_RANDOM, ODB_T_FLOAT, make_infer_multinomial,
+              make_run_multinomial),
      .attrs = MAKE_ATTRS(MAKE_DTYPE("6"), MAKE_ATTR("sample_size", INT, "1"), MAKE_SEED)},
+    {MAKE_DROPOUT(1, 1, ODB_OP_RANDOM), .attrs = make_dropout, .draws = make_may_drop},
+    {MAKE_DROPOUT(6, 1, ODB_OP_RANDOM), .attrs = make_dropout + 1, .draws = make_may_drop},
+    {MAKE_DROPOUT(7, 1, 0), .attrs = make_dropout + 2},
+    {MAKE_DROPOUT(10, 1, 0), .attrs = make_dropout + 2},
+    {MAKE_DROPOUT(12, 3, ODB_OP_RANDOM), .attrs = MAKE_ATTRS(MAKE_ATTR("seed", INT, NULL)),
+     .draws = make_may_drop_12},
     {.name = NULL}};

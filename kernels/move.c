@@ -815,43 +815,52 @@ static enum odb_status move_run_reverse(struct odb_kern *k)
 #define MOVE_VALUE {.name = "value", .type = ODB_ATTR_FLOAT, .def = "0"}
 #define MOVE_ROW(name_, since_, min_in_, max_in_, max_out_, kernel)                              \
     .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = (max_out_), .flags = ODB_OP_EXACT, .types = {ODB_T_ANY},            \
-    .infer = move_infer_##kernel, .run = move_run_##kernel
+    .min_out = 1, .max_out = (max_out_), .flags = ODB_OP_EXACT, .infer = move_infer_##kernel,    \
+    .run = move_run_##kernel
+/* What is moved, and integers that say how. */
+#define MOVE_BY .types = {ODB_T_ANY, ODB_T_INDEX}
+#define MOVE_PAD .types = {ODB_T_ANY, ODB_T_INDEX, ODB_T_ANY, ODB_T_INDEX}
 
 const struct odb_op odb_ops_move[] = {
-    {MOVE_ROW("Transpose", 1, 1, 1, 1, transpose), .attrs = MOVE_ATTRS(MOVE_INTS("perm"))},
-    {MOVE_ROW("Concat", 1, 1, ODB_MANY, 1, concat), .attrs = MOVE_ATTRS(MOVE_INT("axis", "1"))},
-    {MOVE_ROW("Concat", 4, 1, ODB_MANY, 1, concat),
+    {MOVE_ROW("Transpose", 1, 1, 1, 1, transpose), .types = {ODB_T_ANY},
+     .attrs = MOVE_ATTRS(MOVE_INTS("perm"))},
+    {MOVE_ROW("Concat", 1, 1, ODB_MANY, 1, concat), .types = {ODB_T_ANY},
+     .attrs = MOVE_ATTRS(MOVE_INT("axis", NULL))}, /* 1 where it is not given */
+    {MOVE_ROW("Concat", 4, 1, ODB_MANY, 1, concat), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("axis", ODB_ATTR_INT))},
-    {MOVE_ROW("Split", 1, 1, 2, ODB_MANY, split),
+    {MOVE_ROW("Split", 1, 1, 2, ODB_MANY, split), .types = {ODB_T_ANY, ODB_T_NUMBER},
+     .attrs = MOVE_ATTRS(MOVE_INT("axis", NULL), MOVE_INTS("split"))}, /* 0 where not given */
+    {MOVE_ROW("Split", 2, 1, 1, ODB_MANY, split), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"), MOVE_INTS("split"))},
-    {MOVE_ROW("Split", 2, 1, 1, ODB_MANY, split),
-     .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"), MOVE_INTS("split"))},
-    {MOVE_ROW("Split", 13, 1, 2, ODB_MANY, split), .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"))},
-    {MOVE_ROW("Split", 18, 1, 2, ODB_MANY, split),
+    {MOVE_ROW("Split", 13, 1, 2, ODB_MANY, split), MOVE_BY,
+     .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"))},
+    {MOVE_ROW("Split", 18, 1, 2, ODB_MANY, split), MOVE_BY,
      .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"), MOVE_INT("num_outputs", NULL))},
-    {MOVE_ROW("Slice", 1, 1, 1, 1, slice),
+    {MOVE_ROW("Slice", 1, 1, 1, 1, slice), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("starts", ODB_ATTR_INTS), MOVE_NEEDED("ends", ODB_ATTR_INTS),
                          MOVE_INTS("axes"))},
-    {MOVE_ROW("Slice", 10, 3, 5, 1, slice)},
-    {MOVE_ROW("Expand", 8, 2, 2, 1, expand)},
-    {MOVE_ROW("Tile", 1, 3, 3, 1, tile)},
-    {MOVE_ROW("Tile", 6, 2, 2, 1, tile)},
-    {MOVE_ROW("Pad", 1, 1, 1, 1, pad),
+    {MOVE_ROW("Slice", 10, 3, 5, 1, slice), MOVE_BY},
+    {MOVE_ROW("Expand", 8, 2, 2, 1, expand), MOVE_BY},
+    {MOVE_ROW("Tile", 1, 3, 3, 1, tile), .types = {ODB_T_ANY, ODB_T_NUMBER}},
+    {MOVE_ROW("Tile", 6, 2, 2, 1, tile), MOVE_BY},
+    {MOVE_ROW("Pad", 1, 1, 1, 1, pad), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("paddings", ODB_ATTR_INTS),
                          MOVE_VALUE)},
-    {MOVE_ROW("Pad", 2, 1, 1, 1, pad),
+    {MOVE_ROW("Pad", 2, 1, 1, 1, pad), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("pads", ODB_ATTR_INTS),
                          MOVE_VALUE)},
-    {MOVE_ROW("Pad", 11, 2, 3, 1, pad), .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
-    {MOVE_ROW("Pad", 18, 2, 4, 1, pad), .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
-    {MOVE_ROW("CenterCropPad", 18, 2, 2, 1, center), .attrs = MOVE_ATTRS(MOVE_INTS("axes"))},
-    {MOVE_ROW("SpaceToDepth", 1, 1, 1, 1, to_depth),
+    {MOVE_ROW("Pad", 11, 2, 3, 1, pad), MOVE_PAD,
+     .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
+    {MOVE_ROW("Pad", 18, 2, 4, 1, pad), MOVE_PAD,
+     .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
+    {MOVE_ROW("CenterCropPad", 18, 2, 2, 1, center), MOVE_BY,
+     .attrs = MOVE_ATTRS(MOVE_INTS("axes"))},
+    {MOVE_ROW("SpaceToDepth", 1, 1, 1, 1, to_depth), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT))},
-    {MOVE_ROW("DepthToSpace", 1, 1, 1, 1, to_space),
+    {MOVE_ROW("DepthToSpace", 1, 1, 1, 1, to_space), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT))},
-    {MOVE_ROW("DepthToSpace", 11, 1, 1, 1, to_space),
+    {MOVE_ROW("DepthToSpace", 11, 1, 1, 1, to_space), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT), MOVE_TEXT("mode", "DCR"))},
-    {MOVE_ROW("ReverseSequence", 10, 2, 2, 1, reverse),
+    {MOVE_ROW("ReverseSequence", 10, 2, 2, 1, reverse), MOVE_BY,
      .attrs = MOVE_ATTRS(MOVE_INT("batch_axis", "1"), MOVE_INT("time_axis", "0"))},
     {.name = NULL}};

@@ -443,8 +443,12 @@ static enum odb_status norm_mvn_run(struct odb_kern *k)
 #define NORM_AXIS {"axis", ODB_ATTR_INT, "-1", false}
 
 static const struct odb_attr_spec norm_batch_attrs_1[] = {
-    NORM_CONSUMED, NORM_EPSILON, {"is_test", ODB_ATTR_INT, "0", false}, NORM_MOMENTUM,
-    NORM_SPATIAL,  {NULL}};
+    {"consumed_inputs", ODB_ATTR_INTS, NULL, true},
+    NORM_EPSILON,
+    {"is_test", ODB_ATTR_INT, "0", false},
+    NORM_MOMENTUM,
+    NORM_SPATIAL,
+    {NULL}};
 static const struct odb_attr_spec norm_batch_attrs_7[] = {NORM_EPSILON, NORM_MOMENTUM,
                                                           NORM_SPATIAL, {NULL}};
 static const struct odb_attr_spec norm_batch_attrs_9[] = {NORM_EPSILON, NORM_MOMENTUM, {NULL}};

@@ -273,7 +273,12 @@ static const struct odb_attr_spec pool_average_attrs_19[] = {
     POOL_AUTO_PAD, POOL_CEIL, POOL_COUNT,   POOL_DILATIONS,
     POOL_KERNEL,   POOL_PADS, POOL_STRIDES, {NULL}};
 static const struct odb_attr_spec pool_lp_attrs_1[] = {
-    POOL_AUTO_PAD, POOL_KERNEL, POOL_P_FLOAT, POOL_PADS, POOL_STRIDES, {NULL}};
+    POOL_AUTO_PAD,
+    {"kernel_shape", ODB_ATTR_INTS, NULL, false}, /* the schema says so; nothing works without */
+    POOL_P_FLOAT,
+    POOL_PADS,
+    POOL_STRIDES,
+    {NULL}};
 static const struct odb_attr_spec pool_lp_attrs_2[] = {
     POOL_AUTO_PAD, POOL_KERNEL, POOL_P, POOL_PADS, POOL_STRIDES, {NULL}};
 static const struct odb_attr_spec pool_lp_attrs_18[] = {

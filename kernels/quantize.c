@@ -286,6 +286,19 @@ static enum odb_status quant_apply(struct odb_kern *k, const odb_ew_loop *loops,
     return ODB_OK;
 }
 
+/* x - zero of int32, rounded to float once: either may have more digits than float holds. */
+static enum odb_status quant_difference(struct odb_kern *k, const struct odb_tensor *zero,
+                                        struct odb_tensor *wide)
+{
+    struct odb_tensor *exact = NULL;
+    ODB_TRY(odb_tensor_new_raw(&exact, ODB_F64, wide->rank, wide->dims, k->err));
+    odb_convert(ODB_F64, exact->data, ODB_I32, k->in[0]->data, exact->count);
+    enum odb_status status = quant_apply(k, ew_subtract, zero, exact);
+    odb_convert(ODB_F32, wide->data, ODB_F64, exact->data, exact->count);
+    odb_tensor_unref(exact);
+    return status;
+}
+
 /* Computed in float (double in double mode), rounded to a half last. */
 static enum odb_status quant_linear_back(struct odb_kern *k)
 {
@@ -299,9 +312,13 @@ static enum odb_status quant_linear_back(struct odb_kern *k)
                              odb_dtype_info(x->dtype)->name, odb_dtype_info(zero->dtype)->name);
     if (ODB_BIT(y->dtype) & ODB_T_HALVES)
         ODB_TRY_OUT(odb_tensor_new_raw(&wide, ODB_F32, y->rank, y->dims, k->err));
-    odb_convert(wide->dtype, wide->data, x->dtype, x->data, x->count);
-    if (zero)
-        ODB_TRY_OUT(quant_apply(k, ew_subtract, zero, wide));
+    if (zero && x->dtype == ODB_I32 && wide->dtype == ODB_F32) {
+        ODB_TRY_OUT(quant_difference(k, zero, wide));
+    } else {
+        odb_convert(wide->dtype, wide->data, x->dtype, x->data, x->count);
+        if (zero)
+            ODB_TRY_OUT(quant_apply(k, ew_subtract, zero, wide));
+    }
     ODB_TRY_OUT(quant_apply(k, ew_multiply, k->in[1], wide));
     if (wide != y)
         odb_convert(y->dtype, y->data, wide->dtype, wide->data, y->count);
@@ -330,7 +347,7 @@ static enum odb_status quant_infer_dynamic(struct odb_kern *k)
             low = v[i] < low ? v[i] : low;                                                       \
             high = v[i] > high ? v[i] : high;                                                    \
         }                                                                                        \
-        *scale = (high - low) / 255;                                                             \
+        *scale = low == high ? 1 : (high - low) / 255; /* of zeros any scale is right */         \
         ctype at = rint(0 - low / *scale);                                                       \
         *zero = (uint8_t)(!(at > 0) ? 0 : at > 255 ? 255 : at);                                  \
     }

@@ -73,7 +73,9 @@ static double recurrent_scaled_tanh(double x, double alpha, double beta)
 
 static double recurrent_hard_sigmoid(double x, double alpha, double beta)
 {
-    return fmin(fmax(alpha * x + beta, 0), 1);
+    x = alpha * x + beta;
+    x = x < 0 ? 0 : x; /* keeps NaN */
+    return x > 1 ? 1 : x;
 }
 
 static double recurrent_elu(double x, double alpha, double beta)
@@ -434,9 +436,10 @@ out:
 #define RECURRENT_COMMON                                                                         \
     RECURRENT_ATTR("activation_alpha", FLOATS, NULL),                                            \
         RECURRENT_ATTR("activation_beta", FLOATS, NULL),                                         \
-        RECURRENT_ATTR("activations", STRINGS, NULL), RECURRENT_ATTR("clip", FLOAT, NULL),       \
-        RECURRENT_ATTR("direction", STRING, "forward"),                                          \
+        RECURRENT_ATTR("clip", FLOAT, NULL), RECURRENT_ATTR("direction", STRING, "forward"),     \
         RECURRENT_ATTR("hidden_size", INT, NULL)
+#define RECURRENT_ACTS RECURRENT_ATTR("activations", STRINGS, NULL)
+#define RECURRENT_ACTS_TANH RECURRENT_ATTR("activations", STRINGS, "[Tanh, Tanh]")
 #define RECURRENT_LAYOUT RECURRENT_ATTR("layout", INT, "0")
 #define RECURRENT_LINEAR RECURRENT_ATTR("linear_before_reset", INT, "0")
 #define RECURRENT_COUPLE RECURRENT_ATTR("input_forget", INT, "0")
@@ -444,19 +447,23 @@ out:
 #define RECURRENT_ROW(name_, since_, max_in_, max_out_, ...)                                     \
     {.domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = (max_in_),         \
      .min_out = 0, .max_out = (max_out_), .flags = ODB_OP_REAL,                                  \
-     .types = {ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT | ODB_T_INDEX},                \
+     .types = {ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_INDEX, ODB_T_FLOAT},    \
      .attrs = (const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}},                       \
      .infer = recurrent_infer, .run = recurrent_run}
 
 const struct odb_op odb_ops_recurrent[] = {
-    RECURRENT_ROW("RNN", 1, 6, 2, RECURRENT_COMMON, RECURRENT_SEQUENCE),
-    RECURRENT_ROW("RNN", 7, 6, 2, RECURRENT_COMMON),
-    RECURRENT_ROW("RNN", 14, 6, 2, RECURRENT_COMMON, RECURRENT_LAYOUT),
-    RECURRENT_ROW("GRU", 1, 6, 2, RECURRENT_COMMON, RECURRENT_SEQUENCE),
-    RECURRENT_ROW("GRU", 3, 6, 2, RECURRENT_COMMON, RECURRENT_LINEAR, RECURRENT_SEQUENCE),
-    RECURRENT_ROW("GRU", 7, 6, 2, RECURRENT_COMMON, RECURRENT_LINEAR),
-    RECURRENT_ROW("GRU", 14, 6, 2, RECURRENT_COMMON, RECURRENT_LINEAR, RECURRENT_LAYOUT),
-    RECURRENT_ROW("LSTM", 1, 8, 3, RECURRENT_COMMON, RECURRENT_COUPLE, RECURRENT_SEQUENCE),
-    RECURRENT_ROW("LSTM", 7, 8, 3, RECURRENT_COMMON, RECURRENT_COUPLE),
-    RECURRENT_ROW("LSTM", 14, 8, 3, RECURRENT_COMMON, RECURRENT_COUPLE, RECURRENT_LAYOUT),
+    RECURRENT_ROW("RNN", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_SEQUENCE),
+    RECURRENT_ROW("RNN", 7, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH),
+    RECURRENT_ROW("RNN", 14, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_LAYOUT),
+    RECURRENT_ROW("GRU", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_SEQUENCE),
+    RECURRENT_ROW("GRU", 3, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR,
+                  RECURRENT_SEQUENCE),
+    RECURRENT_ROW("GRU", 7, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR),
+    RECURRENT_ROW("GRU", 14, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_LINEAR,
+                  RECURRENT_LAYOUT),
+    RECURRENT_ROW("LSTM", 1, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
+                  RECURRENT_SEQUENCE),
+    RECURRENT_ROW("LSTM", 7, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE),
+    RECURRENT_ROW("LSTM", 14, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
+                  RECURRENT_LAYOUT),
     {.name = NULL}};

@@ -8,8 +8,10 @@ static double FN(recurrent_act)(const struct recurrent *r, int which, T v)
 {
     double x = (double)v;
 
-    if (r->clip > 0)
-        x = fmin(fmax(x, -r->clip), r->clip);
+    if (r->clip > 0) { /* keeps NaN */
+        x = x < -r->clip ? -r->clip : x;
+        x = x > r->clip ? r->clip : x;
+    }
     const struct recurrent_act *a = &r->act[which];
     return a->fn(x, a->alpha, a->beta);
 }

@@ -569,7 +569,8 @@ out:
     return status;
 }
 
-/* Integers are computed in double, rounded to even and clamped. */
+/* Integers are computed in double, rounded to even and clamped; the largest of 64 bits is no double,
+ * so what reaches it is stored as what it is. */
 static enum odb_status resize_integers(struct odb_kern *k, const struct resize *r)
 {
     const struct odb_tensor *x = k->in[0];
@@ -583,13 +584,30 @@ static enum odb_status resize_integers(struct odb_kern *k, const struct resize *
     unsigned bits = info->class_ == ODB_CLASS_BOOL ? 1 : info->bits;
     bool sign = info->class_ == ODB_CLASS_INT;
     double high = ldexp(1, (int)bits - sign) - 1, low = sign ? -ldexp(1, (int)bits - 1) : 0;
-    for (size_t i = 0; i < y->count; i++)
-        odb_store_f64(y->dtype, y->data, i,
-                      fmin(fmax(nearbyint(((odb_f64 *)to->data)[i]), low), high));
+    for (size_t i = 0; i < y->count; i++) {
+        double v = fmax(nearbyint(((odb_f64 *)to->data)[i]), low);
+        if (v < high)
+            odb_store_f64(y->dtype, y->data, i, v);
+        else
+            odb_store_i64(y->dtype, y->data, i, (int64_t)(UINT64_MAX >> (64 - bits + sign)));
+    }
 out:
     odb_tensor_unref(from);
     odb_tensor_unref(to);
     return status;
+}
+
+/* A complex number is two neighbours in one more dimension, which is left alone. */
+static enum odb_status resize_complex(struct odb_kern *k, struct resize *r)
+{
+    const struct odb_tensor *x = k->in[0];
+
+    if (r->rank == ODB_MAX_RANK)
+        return ODB_KERN_UNSUPPORTED(k, "complex numbers in %d dimensions", r->rank);
+    r->axes[r->rank++] = (struct resize_axis){.in = 2, .out = 2, .scale = 1, .end = 1,
+                                              .same = true};
+    return resize_interpolate(k, r, x->dtype == ODB_C64 ? ODB_F32 : ODB_F64, x->data,
+                              k->out[0]->data);
 }
 
 static enum odb_status resize_run(struct odb_kern *k)
@@ -605,6 +623,8 @@ static enum odb_status resize_run(struct odb_kern *k)
         return odb_cells_move(k, 0, 0, resize_nearest_cells, &r);
     if (x->dtype == ODB_F32 || x->dtype == ODB_F64)
         return resize_interpolate(k, &r, x->dtype, x->data, k->out[0]->data);
+    if (class_ == ODB_CLASS_COMPLEX)
+        return resize_complex(k, &r);
     if (class_ != ODB_CLASS_INT && class_ != ODB_CLASS_UINT && class_ != ODB_CLASS_BOOL)
         return ODB_KERN_UNSUPPORTED(k, "mode %s of %s", resize_modes[r.mode],
                                     odb_dtype_info(x->dtype)->name);
@@ -646,15 +666,15 @@ static const struct odb_attr_spec resize_attrs_upsample_7[] = {
 /* Nearest only moves, but one row serves all modes, so none of them is marked exact. */
 #define RESIZE_ROW(name_, since_, min_in_, max_in_)                                              \
     .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_ANY},                      \
-    .infer = resize_infer, .run = resize_run
+    .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .infer = resize_infer, .run = resize_run
+#define RESIZE_BY_INPUTS .types = {ODB_T_ANY, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_INDEX}
 
 const struct odb_op odb_ops_resize[] = {
-    {RESIZE_ROW("Upsample", 1, 1, 1), .attrs = resize_attrs_upsample_1},
-    {RESIZE_ROW("Upsample", 7, 1, 1), .attrs = resize_attrs_upsample_7},
-    {RESIZE_ROW("Upsample", 9, 2, 2), .attrs = resize_attrs_mode},
+    {RESIZE_ROW("Upsample", 1, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_1},
+    {RESIZE_ROW("Upsample", 7, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_7},
+    {RESIZE_ROW("Upsample", 9, 2, 2), RESIZE_BY_INPUTS, .attrs = resize_attrs_mode},
     {.domain = "", .name = "Upsample", .since = 10}, /* became Resize */
-    {RESIZE_ROW("Resize", 10, 2, 2), .attrs = resize_attrs_mode},
-    {RESIZE_ROW("Resize", 11, 1, 4), .attrs = resize_attrs_11},
-    {RESIZE_ROW("Resize", 18, 1, 4), .attrs = resize_attrs_18},
+    {RESIZE_ROW("Resize", 10, 2, 2), RESIZE_BY_INPUTS, .attrs = resize_attrs_mode},
+    {RESIZE_ROW("Resize", 11, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_11},
+    {RESIZE_ROW("Resize", 18, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_18},
     {.name = NULL}};

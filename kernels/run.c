@@ -331,12 +331,11 @@ static enum odb_status run_allocate(struct odb_kern *k, bool *all_alias)
 static enum odb_status run_declare(const struct odb_call *call, struct odb_kern *k,
                                    enum odb_dtype *declared)
 {
-    enum odb_dtype narrow = ODB_UNDEFINED;
-    for (int i = 0; i < call->n_in && narrow == ODB_UNDEFINED; i++)
+    for (int i = 0; i < call->n_in && k->narrow == ODB_UNDEFINED; i++)
         if (call->in[i] && run_is_narrow(call->in[i]->dtype))
-            narrow = call->in[i]->dtype;
+            k->narrow = call->in[i]->dtype;
     for (int i = 0; i < call->n_out; i++)
-        declared[i] = narrow; /* operators that allocate for themselves: the operands' type */
+        declared[i] = k->narrow; /* operators that allocate for themselves: the operands' type */
     if (!call->op->infer || call->precision == ODB_PREC_F64)
         return ODB_OK; /* operands mix doubles with the model's own floats until converted */
     ODB_TRY(call->op->infer(k));

@@ -5,7 +5,8 @@
  * indices, so repeated indices and sums come out the same every time.
  *
  * Reductions compute each step in double (integers: in 64 bits) and store it at once, which for
- * float sums and products rounds exactly as float arithmetic would.
+ * float sums and products rounds exactly as float arithmetic would. Complex numbers have sums and
+ * products but no order; strings have none of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -50,12 +51,30 @@ static int64_t scatter_i64(enum scatter_reduction how, bool sign, int64_t a, int
     }
 }
 
+/* The same for complex numbers, whose halves lie side by side. */
+static void scatter_complex(enum scatter_reduction how, struct odb_tensor *y, size_t at,
+                            const struct odb_tensor *updates, size_t from)
+{
+    enum odb_dtype half = y->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+    double a = odb_load_f64(half, y->data, 2 * at), b = odb_load_f64(half, y->data, 2 * at + 1);
+    double c = odb_load_f64(half, updates->data, 2 * from);
+    double d = odb_load_f64(half, updates->data, 2 * from + 1);
+    bool add = how == SCATTER_ADD;
+
+    odb_store_f64(half, y->data, 2 * at, add ? a + c : a * c - b * d);
+    odb_store_f64(half, y->data, 2 * at + 1, add ? b + d : a * d + b * c);
+}
+
 /* Element `at` of y becomes its reduction with element `from` of the updates. */
 static void scatter_reduce(enum scatter_reduction how, struct odb_tensor *y, size_t at,
                            const struct odb_tensor *updates, size_t from)
 {
     enum odb_dtype type = y->dtype;
 
+    if (ODB_BIT(type) & ODB_T_COMPLEX) {
+        scatter_complex(how, y, at, updates, from);
+        return;
+    }
     if (odb_dtype_is_float(type)) {
         odb_store_f64(type, y->data, at,
                       scatter_f64(how, odb_tensor_f64(y, at), odb_tensor_f64(updates, from)));
@@ -76,9 +95,10 @@ static enum odb_status scatter_how(struct odb_kern *k, enum scatter_reduction *h
         if (strcmp(name, scatter_names[i]) != 0)
             continue;
         *how = (enum scatter_reduction)i;
-        if (i != SCATTER_NONE && (class_ == ODB_CLASS_STRING || class_ == ODB_CLASS_COMPLEX))
-            return ODB_KERN_UNSUPPORTED(k, "reduction %s of %s", name,
-                                        odb_dtype_info(k->in[0]->dtype)->name);
+        if ((i != SCATTER_NONE && class_ == ODB_CLASS_STRING) ||
+            (i >= SCATTER_MAX && class_ == ODB_CLASS_COMPLEX))
+            return ODB_KERN_FAIL(k, "there is no reduction \"%s\" of %s", name,
+                                 odb_dtype_info(k->in[0]->dtype)->name);
         return ODB_OK;
     }
     return ODB_KERN_FAIL(k, "unknown reduction \"%s\"", name);
@@ -327,6 +347,7 @@ const struct odb_op odb_ops_scatter[] = {
     {SCATTER_ROW("ScatterND", 18, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
     {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements), .attrs = scatter_axis_reduction},
     {.domain = "", .name = "TensorScatter", .since = 24, .min_in = 2, .max_in = 3, .min_out = 1,
-     .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY}, .attrs = scatter_cache,
+     .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY, ODB_T_ANY, ODB_T_INDEX},
+     .attrs = scatter_cache,
      .infer = scatter_infer_cache, .run = scatter_run_cache},
     {.name = NULL}};

@@ -193,18 +193,23 @@ static enum odb_status select_run_trilu(struct odb_kern *k)
 
 #define SELECT_TOP ((uint64_t)1 << 63)
 
+static uint64_t select_float_key(double v)
+{
+    uint64_t bits;
+
+    if (v != v)
+        return UINT64_MAX;
+    v += 0.0; /* -0 becomes +0 */
+    memcpy(&bits, &v, sizeof bits);
+    return bits & SELECT_TOP ? ~bits : bits | SELECT_TOP;
+}
+
 static uint64_t select_key(const struct odb_tensor *t, size_t i)
 {
     enum odb_dtype_class class_ = odb_dtype_info(t->dtype)->class_;
 
-    if (class_ == ODB_CLASS_FLOAT) {
-        double v = odb_tensor_f64(t, i) + 0.0; /* -0 becomes +0 */
-        uint64_t bits;
-        if (v != v)
-            return UINT64_MAX;
-        memcpy(&bits, &v, sizeof bits);
-        return bits & SELECT_TOP ? ~bits : bits | SELECT_TOP;
-    }
+    if (class_ == ODB_CLASS_FLOAT)
+        return select_float_key(odb_tensor_f64(t, i));
     uint64_t v = (uint64_t)odb_tensor_i64(t, i);
     return class_ == ODB_CLASS_INT ? v ^ SELECT_TOP : v;
 }
@@ -334,11 +339,13 @@ static enum odb_status select_run_topk(struct odb_kern *k)
 /* --- Unique ----------------------------------------------------------------------------------- */
 
 /* n items of len elements each: item i's element e is element i * step + e / inner * outer_step +
- * e % inner of x. keys (or, for strings, the elements) make items comparable. */
+ * e % inner of x. keys (or, for strings, the elements) make items comparable; complex elements have
+ * two, the real part's first. */
 struct select_items {
     const struct odb_tensor *x;
     size_t n, len;
     size_t step, inner, outer_step;
+    size_t per;     /* keys per element */
     uint64_t *keys; /* owned; NULL for strings */
 };
 
@@ -360,8 +367,11 @@ static int select_compare(const struct select_items *s, size_t a, size_t b)
     for (size_t e = 0; e < s->len; e++) {
         size_t i = select_at(s, a, e), j = select_at(s, b, e);
         const struct odb_str *text = s->x->data;
-        int order = s->keys != NULL ? (s->keys[i] > s->keys[j]) - (s->keys[i] < s->keys[j])
-                                    : select_compare_strings(text + i, text + j);
+        int order = s->keys == NULL ? select_compare_strings(text + i, text + j) : 0;
+        for (size_t p = 0; s->keys != NULL && p < s->per && order == 0; p++) {
+            uint64_t x = s->keys[i * s->per + p], y = s->keys[j * s->per + p];
+            order = (x > y) - (x < y);
+        }
         if (order != 0)
             return order;
     }
@@ -403,11 +413,15 @@ static enum odb_status select_items_init(struct odb_kern *k, struct select_items
     }
     if (x->dtype == ODB_STRING)
         return ODB_OK;
-    s->keys = malloc((x->count + 1) * sizeof *s->keys);
+    bool complex_ = (ODB_BIT(x->dtype) & ODB_T_COMPLEX) != 0;
+    enum odb_dtype half = x->dtype == ODB_C64 ? ODB_F32 : ODB_F64;
+    s->per = complex_ ? 2 : 1;
+    s->keys = malloc((s->per * x->count + 1) * sizeof *s->keys);
     if (s->keys == NULL)
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu elements", x->count);
-    for (size_t i = 0; i < x->count; i++)
-        s->keys[i] = select_key(x, i);
+    for (size_t i = 0; i < s->per * x->count; i++)
+        s->keys[i] = complex_ ? select_float_key(odb_load_f64(half, x->data, i))
+                              : select_key(x, i);
     return ODB_OK;
 }
 
@@ -556,6 +570,6 @@ const struct odb_op odb_ops_select[] = {
      .attrs = SELECT_ATTRS(SELECT_INT("axis", "-1"), SELECT_INT("largest", "1"),
                            SELECT_INT("sorted", "1"))},
     {SELECT_ROW("Unique", 11, 1, 1, 4, SELECT_BOUNDARY, NULL, select_run_unique),
-     .types = {ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING},
+     .types = {ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING | ODB_T_COMPLEX},
      .attrs = SELECT_ATTRS(SELECT_INT("axis", NULL), SELECT_INT("sorted", "1"))},
     {.name = NULL}};

@@ -196,48 +196,6 @@ static enum odb_status shape_run_size(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* --- Dropout ---------------------------------------------------------------------------------- */
-
-/* Whether elements would be dropped; *known is false while the answer hangs on values that are
- * not there. Up to opset 6 is_test says so, from 12 an input does, between them never. */
-static bool shape_drops(const struct odb_kern *k, bool *known)
-{
-    const struct odb_tensor *ratio = odb_kern_in(k, 1), *training = odb_kern_in(k, 2);
-
-    *known = true;
-    if (k->op->since < 7)
-        return odb_kern_int(k, "is_test", 0) == 0 && odb_kern_float(k, "ratio", 0.5) != 0;
-    if (k->op->since < 12 || training == NULL || training->count != 1)
-        return false;
-    *known = training->data != NULL && (ratio == NULL || ratio->data != NULL);
-    if (!*known || odb_tensor_i64(training, 0) == 0)
-        return false;
-    return ratio == NULL || ratio->count != 1 || odb_tensor_f64(ratio, 0) != 0;
-}
-
-static enum odb_status shape_infer_dropout(struct odb_kern *k)
-{
-    const struct odb_tensor *x = k->in[0];
-    bool known;
-
-    if (shape_drops(k, &known))
-        return ODB_KERN_UNSUPPORTED(k, "Dropout in training mode draws at random");
-    ODB_TRY(odb_infer_same(k));
-    k->outline[0].alias = known ? 1 : 0;
-    return odb_kern_outline(k, 1, k->op->since >= 10 ? ODB_BOOL : x->dtype, x->rank, x->dims);
-}
-
-/* Nothing is dropped. Opset 12 says that the mask is then all true; before, nothing is said of it,
- * and ONNX Runtime gives zeros. */
-static enum odb_status shape_run_dropout(struct odb_kern *k)
-{
-    struct odb_tensor *mask = k->n_out > 1 ? k->out[1] : NULL;
-
-    for (size_t i = 0; mask != NULL && i < mask->count; i++)
-        odb_store_i64(mask->dtype, mask->data, i, k->op->since >= 12);
-    return ODB_OK;
-}
-
 /* --- BitCast ---------------------------------------------------------------------------------- */
 
 static enum odb_status shape_infer_bitcast(struct odb_kern *k)
@@ -268,24 +226,12 @@ static enum odb_status shape_run_bitcast(struct odb_kern *k)
     {.name = (attr_name), .type = ODB_ATTR_INT, .def = (default_)}, {.name = NULL}})
 #define SHAPE_TYPED(name_, since_, min_in_, max_in_, types_, infer_, run_)                       \
     .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_}, .infer = (infer_),     \
-    .run = (run_)
+    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_, ODB_T_INDEX},           \
+    .infer = (infer_), .run = (run_)
 #define SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, run_)                                 \
     SHAPE_TYPED(name_, since_, min_in_, max_in_, ODB_T_ANY, infer_, run_)
 #define SHAPE_ALIAS(name_, since_, min_in_, max_in_, infer_)                                     \
     SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, shape_run_nothing)
-#define SHAPE_DROPOUT(since_, max_in_)                                                           \
-    .domain = "", .name = "Dropout", .since = (since_), .min_in = 1, .max_in = (max_in_),        \
-    .min_out = 1, .max_out = 2, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY},                     \
-    .infer = shape_infer_dropout, .run = shape_run_dropout
-
-static const struct odb_attr_spec shape_dropout_1[] = {
-    {.name = "is_test", .type = ODB_ATTR_INT, .def = "0"},
-    {.name = "ratio", .type = ODB_ATTR_FLOAT, .def = "0.5"},
-    {.name = "consumed_inputs", .type = ODB_ATTR_INTS},
-    {.name = NULL}};
-static const struct odb_attr_spec shape_dropout_7[] = {
-    {.name = "ratio", .type = ODB_ATTR_FLOAT, .def = "0.5"}, {.name = NULL}};
 static const struct odb_attr_spec shape_reshape_1[] = {
     {.name = "shape", .type = ODB_ATTR_INTS},
     {.name = "consumed_inputs", .type = ODB_ATTR_INTS},
@@ -315,8 +261,4 @@ const struct odb_op odb_ops_shape[] = {
     {SHAPE_ROW("Size", 1, 1, 1, shape_infer_size, shape_run_size)},
     {SHAPE_ROW("BitCast", 26, 1, 1, shape_infer_bitcast, shape_run_bitcast),
      .attrs = shape_bitcast_26},
-    {SHAPE_DROPOUT(1, 1), .attrs = shape_dropout_1},
-    {SHAPE_DROPOUT(7, 1), .attrs = shape_dropout_7},
-    {SHAPE_DROPOUT(10, 1), .attrs = shape_dropout_7},
-    {SHAPE_DROPOUT(12, 3), .attrs = SHAPE_INT("seed", NULL)},
     {.name = NULL}};

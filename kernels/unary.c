@@ -26,7 +26,6 @@ UNARY_FLOAT(ceil, ceil(a))
 UNARY_FLOAT(round, rint(a))
 UNARY_BY_TYPE(exp)
 UNARY_BY_TYPE(tanh)
-UNARY_BY_TYPE(erf)
 UNARY_DOUBLE(tan)
 UNARY_DOUBLE(asin)
 UNARY_DOUBLE(acos)
@@ -51,6 +50,8 @@ UNARY_DOUBLE(atanh)
         return odb_ew_run(k, ew_##name, NULL);                                                   \
     }
 
+/* Of integers the fraction is cut off. */
+UNARY_NUMBER(erf, ODB_BY_TYPE(a, erf)(a), erf((double)a), erf((double)a))
 UNARY_NUMBER(abs, fabs(a), a < 0 ? 0 - ODB_U(a) : ODB_U(a), a)
 UNARY_NUMBER(neg, -a, 0 - ODB_U(a), 0 - ODB_U(a))
 /* The sign of NaN is NaN, as in NumPy. */
@@ -111,15 +112,22 @@ static const struct odb_attr_spec unary_isinf_attrs[] = {
     ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL, odb_infer_same, ew_run_##fn)
 #define UNARY_EXACT(name, first, mask, flags, fn)                                                \
     ODB_EW_ROW(name, first, 1, mask, ODB_OP_EXACT | (flags), odb_infer_same, ew_run_##fn)
+#define UNARY_STEPS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
 #define UNARY_STEP(name, first, mask, fn)                                                        \
     UNARY_EXACT(name, first, mask, ODB_OP_REAL | ODB_OP_BOUNDARY, fn)
+/* Operators as old as ONNX: their first version, then the one without consumed_inputs. */
+#define UNARY_OLD(op_name, mask, op_flags, fn)                                                   \
+    ODB_EW_ROW(op_name, 1, 1, mask, op_flags, odb_infer_same, ew_run_##fn,                       \
+               .attrs = odb_ew_consumed_attrs),                                                  \
+        ODB_EW_ROW(op_name, 6, 1, mask, op_flags, odb_infer_same, ew_run_##fn)
 
 const struct odb_op odb_ops_unary[] = {
-    UNARY_REAL("Sqrt", 1, sqrt),
-    UNARY_REAL("Reciprocal", 1, reciprocal),
-    UNARY_REAL("Exp", 1, exp),
-    UNARY_REAL("Log", 1, log),
-    UNARY_REAL("Erf", 9, erf),
+    UNARY_OLD("Sqrt", ODB_T_FLOAT, ODB_OP_REAL, sqrt),
+    UNARY_OLD("Reciprocal", ODB_T_FLOAT, ODB_OP_REAL, reciprocal),
+    UNARY_OLD("Exp", ODB_T_FLOAT, ODB_OP_REAL, exp),
+    UNARY_OLD("Log", ODB_T_FLOAT, ODB_OP_REAL, log),
+    UNARY_OLD("Tanh", ODB_T_FLOAT, ODB_OP_REAL, tanh),
+    ODB_EW_ROW("Erf", 9, 1, ODB_T_NUMBER, ODB_OP_REAL, odb_infer_same, ew_run_erf),
     UNARY_REAL("Sin", 7, sin),
     UNARY_REAL("Cos", 7, cos),
     UNARY_REAL("Tan", 7, tan),
@@ -128,14 +136,13 @@ const struct odb_op odb_ops_unary[] = {
     UNARY_REAL("Atan", 7, atan),
     UNARY_REAL("Sinh", 9, sinh),
     UNARY_REAL("Cosh", 9, cosh),
-    UNARY_REAL("Tanh", 1, tanh),
     UNARY_REAL("Asinh", 9, asinh),
     UNARY_REAL("Acosh", 9, acosh),
     UNARY_REAL("Atanh", 9, atanh),
-    UNARY_EXACT("Abs", 1, ODB_T_NUMBER, ODB_OP_REAL, abs),
-    UNARY_EXACT("Neg", 1, ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_REAL, neg),
-    UNARY_STEP("Floor", 1, ODB_T_FLOAT, floor),
-    UNARY_STEP("Ceil", 1, ODB_T_FLOAT, ceil),
+    UNARY_OLD("Abs", ODB_T_NUMBER, ODB_OP_EXACT | ODB_OP_REAL, abs),
+    UNARY_OLD("Neg", ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL, neg),
+    UNARY_OLD("Floor", ODB_T_FLOAT, UNARY_STEPS, floor),
+    UNARY_OLD("Ceil", ODB_T_FLOAT, UNARY_STEPS, ceil),
     UNARY_STEP("Round", 11, ODB_T_FLOAT, round),
     UNARY_STEP("Sign", 9, ODB_T_NUMBER, sign),
     UNARY_EXACT("BitwiseNot", 18, ODB_T_INT, 0, bitwise_not),

@@ -284,22 +284,50 @@ bool odb_cpu_kept(const struct odb_cpu *cpu, int value)
     return cpu->plan->kept[value];
 }
 
-static bool cpu_plan_random(const struct cpu_node *slot)
+/* The tensor of an initializer that nobody can replace, or of a Constant; NULL: not constant. */
+static const struct odb_tensor *cpu_constant(const struct cpu_plan *plan, int value)
 {
-    if (slot->op)
+    const struct odb_value *v = value >= 0 ? &plan->graph->values[value] : NULL;
+    if (!v || v->is_input || v->producer == ODB_NO_NODE)
+        return v && !v->is_input ? v->init : NULL;
+    const struct cpu_node *slot = &plan->nodes[v->producer];
+    bool constant = slot->op && strcmp(slot->op->name, "Constant") == 0;
+    const struct odb_attr *attr = constant ? odb_attrs_find(&slot->attrs, "value") : NULL;
+    return attr && attr->type == ODB_ATTR_TENSOR ? attr->tensors[0] : NULL;
+}
+
+/* Whether an operator that may draw does. */
+static bool cpu_draws(const struct cpu_plan *plan, int index)
+{
+    const struct odb_node *node = &plan->graph->nodes[index];
+    const struct cpu_node *slot = &plan->nodes[index];
+    if (!(slot->op->flags & ODB_OP_RANDOM) || !slot->op->draws)
         return (slot->op->flags & ODB_OP_RANDOM) != 0;
+    const struct odb_tensor **known = odb_new_n(const struct odb_tensor *, node->n_in);
+    for (int i = 0; i < node->n_in; i++)
+        known[i] = cpu_constant(plan, node->in[i]);
+    bool draws = slot->op->draws(&slot->attrs, node->n_in, known);
+    free(known);
+    return draws;
+}
+
+static bool cpu_plan_random(const struct cpu_plan *plan, int index)
+{
+    const struct cpu_node *slot = &plan->nodes[index];
+    if (slot->op)
+        return cpu_draws(plan, index);
     bool random = false;
     for (size_t b = 0; b < slot->n_bodies + 1; b++) {
         const struct cpu_plan *body = b < slot->n_bodies ? slot->bodies[b] : slot->body;
         for (size_t n = 0; body && n < body->graph->n_nodes; n++)
-            random = random || cpu_plan_random(&body->nodes[n]);
+            random = random || cpu_plan_random(body, (int)n);
     }
     return random;
 }
 
 bool odb_cpu_random(const struct odb_cpu *cpu, int node)
 {
-    return cpu_plan_random(&cpu->plan->nodes[node]);
+    return cpu_plan_random(cpu->plan, node);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The operator table against ONNX's own schemas, as tests/operators.tsv has them: every version of
+ * every operator has a row that takes what the schema allows and names its attributes with their
+ * defaults; what is deprecated is not served, and no row claims a version that does not exist.
+ * All breaches are printed before the test fails, so that one run gives the whole list.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "executor/cpu_int.h"
+#include "kernels/kern.h"
+
+enum { SCHEMA_COLUMNS = 9, SCHEMA_MAX_IN = 16, SCHEMA_MAX_ATTRS = 32 };
+
+struct schema_attr {
+    const char *name, *type, *def; /* def: NULL for none */
+    bool required;
+};
+
+struct schema {
+    char *line; /* owned; everything below points into it */
+    const char *domain, *name;
+    int since, min_in, max_in, min_out, max_out;
+    bool deprecated;
+    int n_types, n_attrs;
+    uint32_t types[SCHEMA_MAX_IN]; /* the last repeats */
+    struct schema_attr attrs[SCHEMA_MAX_ATTRS];
+};
+
+struct schemas {
+    ODB_VEC(struct schema) all;
+    int breaches;
+};
+
+/* What stands on purpose. */
+static const struct operators_exception {
+    const char *name, *text, *why;
+} operators_exceptions[] = {
+    {"GRU", "direction = forward, the schema's foward", "a slip of the schema"},
+    {"GroupNormalization", "deprecated, but served",
+     "its meaning is not in doubt, and exporters and ONNX Runtime know opset 18"},
+    {"LayerNormalization", "a version that ONNX does not have",
+     "ONNX Runtime's, for models of any opset"},
+    {"ThresholdedRelu", "a version that ONNX does not have",
+     "an experiment of the first opset that models still have"},
+    {NULL, NULL, NULL},
+};
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static uint32_t schema_type(const char *text)
+{
+    static const struct {
+        const char *start;
+        uint32_t bit;
+    } containers[] = {{"seq(", ODB_T_SEQUENCE},
+                      {"optional(", ODB_T_OPTIONAL},
+                      {"map(", ODB_T_MAP},
+                      {"sparse_tensor(", ODB_T_SPARSE}};
+    for (size_t i = 0; i < ODB_COUNT(containers); i++)
+        if (strncmp(text, containers[i].start, strlen(containers[i].start)) == 0)
+            return containers[i].bit;
+    enum odb_dtype dtype = odb_dtype_parse(text);
+    if (dtype == ODB_UNDEFINED)
+        fail_msg("unknown type %s", text);
+    return ODB_BIT(dtype);
+}
+
+/* "float,int64;map(int64,float)": inputs with their types */
+static void schema_types(struct schema *s, char *text)
+{
+    int depth = 0;
+    char *start = text;
+    if (strcmp(text, "-") == 0)
+        return;
+    for (char *p = text;; p++) {
+        char c = *p;
+        depth += (c == '(') - (c == ')');
+        if (c && (depth || (c != ',' && c != ';')))
+            continue;
+        assert_true(s->n_types < SCHEMA_MAX_IN);
+        *p = '\0';
+        s->types[s->n_types] |= schema_type(start);
+        start = p + 1;
+        if (c != ',')
+            s->n_types++;
+        if (!c)
+            return;
+    }
+}
+
+/* "axis:int=0 shape:ints!" */
+static void schema_attrs(struct schema *s, char *text)
+{
+    char *save = NULL;
+    if (strcmp(text, "-") == 0)
+        return;
+    for (char *p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
+        assert_true(s->n_attrs < SCHEMA_MAX_ATTRS);
+        struct schema_attr *a = &s->attrs[s->n_attrs++];
+        char *type = strchr(p, ':'), *end;
+        assert_non_null(type);
+        *type++ = '\0';
+        end = type + strcspn(type, "!=");
+        a->required = *end == '!';
+        a->def = *end == '=' ? end + 1 : NULL;
+        *end = '\0';
+        a->name = p;
+        a->type = type;
+    }
+}
+
+static void schema_arity(char *text, int *least, int *most)
+{
+    *least = (int)strtol(text, &text, 10);
+    assert_int_equal(*text, '-');
+    *most = text[1] == '*' ? ODB_MANY : atoi(text + 1);
+}
+
+static void schema_parse(struct schema *s, const char *line)
+{
+    char *column[SCHEMA_COLUMNS], *save = NULL;
+    memset(s, 0, sizeof *s);
+    s->line = odb_xstrdup(line);
+    s->line[strcspn(s->line, "\n")] = '\0';
+    for (int i = 0; i < SCHEMA_COLUMNS; i++) {
+        column[i] = strtok_r(i ? NULL : s->line, "\t", &save);
+        assert_non_null(column[i]);
+    }
+    s->domain = strcmp(column[0], "ai.onnx") == 0 ? "" : column[0];
+    s->name = column[1];
+    s->since = atoi(column[2]);
+    s->deprecated = strcmp(column[3], "-") != 0;
+    schema_arity(column[4], &s->min_in, &s->max_in);
+    schema_arity(column[5], &s->min_out, &s->max_out);
+    schema_types(s, column[6]);
+    schema_attrs(s, column[8]);
+}
+
+static int schemas_setup(void **state)
+{
+    static struct schemas schemas;
+    char *line = NULL;
+    size_t size = 0;
+    FILE *f = fopen("tests/operators.tsv", "r");
+    assert_non_null(f);
+    while (getline(&line, &size, f) >= 0) {
+        struct schema s;
+        if (line[0] == '#')
+            continue;
+        schema_parse(&s, line);
+        odb_push(&schemas.all, s);
+    }
+    free(line);
+    fclose(f);
+    assert_true(schemas.all.n > 500);
+    *state = &schemas;
+    return 0;
+}
+
+static int schemas_teardown(void **state)
+{
+    struct schemas *schemas = *state;
+    for (size_t i = 0; i < schemas->all.n; i++)
+        free(schemas->all.items[i].line);
+    free(schemas->all.items);
+    return 0;
+}
+
+/* --- breaches ------------------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 4, 5)))
+operators_breach(struct schemas *all, const char *name, int since, const char *format, ...)
+{
+    char text[500];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (const struct operators_exception *e = operators_exceptions; e->name; e++)
+        if (strcmp(e->name, name) == 0 && strcmp(e->text, text) == 0)
+            return;
+    print_error("%s-%d: %s\n", name, since, text);
+    all->breaches++;
+}
+
+/* Ends each test. */
+static void operators_judge(struct schemas *all)
+{
+    int n = all->breaches;
+    all->breaches = 0;
+    if (n)
+        fail_msg("%d breaches, listed above", n);
+}
+
+/* The row that serves the schema; NULL: none, which another test complains of, or control flow. */
+static const struct odb_op *operators_row(const struct schema *s)
+{
+    return s->deprecated ? NULL : odb_op_find(s->domain, s->name, s->since);
+}
+
+static bool operators_is_control(const struct schema *s)
+{
+    struct odb_node node = {.domain = (char *)s->domain, .op_type = (char *)s->name};
+    return cpu_control_find(&node) != NULL;
+}
+
+static void test_operators__served(void **state)
+{
+    struct schemas *all = *state;
+    for (size_t i = 0; i < all->all.n; i++) {
+        const struct schema *s = &all->all.items[i];
+        const struct odb_op *row = odb_op_find(s->domain, s->name, s->since);
+        if (s->deprecated && row)
+            operators_breach(all, s->name, s->since, "deprecated, but served");
+        if (!s->deprecated && !row && !operators_is_control(s))
+            operators_breach(all, s->name, s->since, "no row");
+    }
+    operators_judge(all);
+}
+
+static void test_operators__arity(void **state)
+{
+    struct schemas *all = *state;
+    for (size_t i = 0; i < all->all.n; i++) {
+        const struct schema *s = &all->all.items[i];
+        const struct odb_op *row = operators_row(s);
+        if (row && (row->min_in > s->min_in || row->max_in < s->max_in))
+            operators_breach(all, s->name, s->since, "takes %d to %d inputs, the schema %d to %d",
+                             row->min_in, row->max_in, s->min_in, s->max_in);
+        if (row && (row->min_out > s->min_out || row->max_out < s->max_out))
+            operators_breach(all, s->name, s->since, "gives %d to %d outputs, the schema %d to %d",
+                             row->min_out, row->max_out, s->min_out, s->max_out);
+    }
+    operators_judge(all);
+}
+
+static void operators_mask_text(uint32_t mask, char *text, size_t size)
+{
+    static const char *const containers[] = {"sequence", "optional", "sparse", "map"};
+    size_t used = 0;
+    text[0] = '\0';
+    for (int bit = 1; bit < 31 && used < size; bit++) {
+        if (!(mask >> bit & 1))
+            continue;
+        const char *name = bit < ODB_DTYPE_COUNT ? odb_dtype_info((enum odb_dtype)bit)->name
+                                                 : containers[bit - ODB_DTYPE_COUNT];
+        used += (size_t)snprintf(text + used, size - used, " %s", name);
+    }
+}
+
+static void test_operators__types(void **state)
+{
+    struct schemas *all = *state;
+    for (size_t i = 0; i < all->all.n; i++) {
+        const struct schema *s = &all->all.items[i];
+        const struct odb_op *row = operators_row(s);
+        uint32_t mask = ODB_T_ANY;
+        for (int in = 0; row && in < s->n_types; in++) {
+            char text[400];
+            if (in < ODB_OP_TYPES && row->types[in])
+                mask = row->types[in];
+            operators_mask_text(s->types[in] & ~mask, text, sizeof text);
+            if (text[0])
+                operators_breach(all, s->name, s->since, "input %d does not take%s", in, text);
+        }
+    }
+    operators_judge(all);
+}
+
+static const char *const operators_attr_types[] = {
+    [ODB_ATTR_FLOAT] = "float",
+    [ODB_ATTR_INT] = "int",
+    [ODB_ATTR_STRING] = "string",
+    [ODB_ATTR_TENSOR] = "tensor",
+    [ODB_ATTR_GRAPH] = "graph",
+    [ODB_ATTR_FLOATS] = "floats",
+    [ODB_ATTR_INTS] = "ints",
+    [ODB_ATTR_STRINGS] = "strings",
+    [ODB_ATTR_TENSORS] = "tensors",
+    [ODB_ATTR_SPARSE_TENSOR] = "sparse_tensor",
+    [ODB_ATTR_TYPE_PROTO] = "type_proto",
+};
+
+/* Numbers as numbers; lists without brackets, quotes and spaces. */
+static bool operators_same_default(const char *type, const char *a, const char *b)
+{
+    if (!a || !b)
+        return a == b;
+    if (strcmp(type, "float") == 0) { /* the document rounds: "(3.402823e+38)" */
+        double x = strtod(a + strspn(a, "("), NULL), y = strtod(b + strspn(b, "("), NULL);
+        return fabs(x - y) <= 1e-5 * fabs(y);
+    }
+    while (*a || *b) {
+        a += strspn(a, "[]' ");
+        b += strspn(b, "[]' ");
+        if (*a != *b)
+            return false;
+        a += *a != 0;
+        b += *b != 0;
+    }
+    return true;
+}
+
+static const struct odb_attr_spec *operators_spec(const struct odb_op *row, const char *name)
+{
+    for (const struct odb_attr_spec *spec = row->attrs; spec && spec->name; spec++)
+        if (strcmp(spec->name, name) == 0)
+            return spec;
+    return NULL;
+}
+
+static void test_operators__attributes(void **state)
+{
+    struct schemas *all = *state;
+    for (size_t i = 0; i < all->all.n; i++) {
+        const struct schema *s = &all->all.items[i];
+        const struct odb_op *row = operators_row(s);
+        for (int a = 0; row && a < s->n_attrs; a++) {
+            const struct schema_attr *want = &s->attrs[a];
+            const struct odb_attr_spec *spec = operators_spec(row, want->name);
+            if (!spec) {
+                operators_breach(all, s->name, s->since, "no attribute %s", want->name);
+                continue;
+            }
+            if (strcmp(operators_attr_types[spec->type], want->type) != 0)
+                operators_breach(all, s->name, s->since, "%s is %s, the schema's %s", want->name,
+                                 operators_attr_types[spec->type], want->type);
+            if (!operators_same_default(want->type, spec->def, want->def))
+                operators_breach(all, s->name, s->since, "%s = %s, the schema's %s", want->name,
+                                 spec->def ? spec->def : "nothing",
+                                 want->def ? want->def : "nothing");
+            if (spec->required != want->required)
+                operators_breach(all, s->name, s->since, "%s is %s", want->name,
+                                 want->required ? "required" : "not required");
+        }
+    }
+    operators_judge(all);
+}
+
+/* A schema that the row serves has the attribute; NULL: has the version. */
+static bool operators_known(const struct schemas *all, const struct odb_op *row, const char *attr)
+{
+    for (size_t i = 0; i < all->all.n; i++) {
+        const struct schema *s = &all->all.items[i];
+        if (strcmp(s->domain, row->domain) != 0 || strcmp(s->name, row->name) != 0)
+            continue;
+        if (s->since == row->since && (!attr || s->deprecated)) /* no attributes are listed then */
+            return true;
+        for (int a = 0; attr && operators_row(s) == row && a < s->n_attrs; a++)
+            if (strcmp(s->attrs[a].name, attr) == 0)
+                return true;
+    }
+    return false;
+}
+
+static void test_operators__rows_of_versions(void **state)
+{
+    struct schemas *all = *state;
+    size_t n;
+    const struct odb_op *const *rows = odb_op_table(&n);
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_op *row = rows[i];
+        if (row->domain[0] && strncmp(row->domain, "ai.onnx", 7) != 0)
+            continue;
+        if (!operators_known(all, row, NULL))
+            operators_breach(all, row->name, row->since, "a version that ONNX does not have");
+        for (const struct odb_attr_spec *spec = row->attrs; spec && spec->name; spec++)
+            if (!operators_known(all, row, spec->name))
+                operators_breach(all, row->name, row->since, "%s is an attribute of no schema",
+                                 spec->name);
+        if (i && odb_op_find(row->domain, row->name, row->since) != row && row->run)
+            operators_breach(all, row->name, row->since, "two rows");
+    }
+    operators_judge(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operators__served),
+        cmocka_unit_test(test_operators__arity),
+        cmocka_unit_test(test_operators__types),
+        cmocka_unit_test(test_operators__attributes),
+        cmocka_unit_test(test_operators__rows_of_versions),
+    };
+    return cmocka_run_group_tests(tests, schemas_setup, schemas_teardown);
+}
