@@ -175,23 +175,6 @@ static void fused_conv_transpose(struct odb_chain *c)
 }
 ODB_CHAIN(fused_conv_transpose)
 
-/* MaxPool over what the mask keeps: elsewhere x is the smallest float. The mask is repeated over
- * batch entries and channels that it does not have. */
-static void fused_masked_pool(struct odb_chain *c)
-{
-    const struct odb_tensor *x = c->k->in[0], *mask = c->k->in[1];
-    if (mask->count == 0 || x->count % mask->count)
-        ODB_CHAIN_FAIL(c, "a mask of %zu elements for an input of %zu", mask->count, x->count);
-    struct odb_tensor *kept = odb_chain_new(c, x->dtype, x->rank, x->dims);
-    for (size_t i = 0; kept && !c->infer && i < x->count; i++)
-        odb_store_f64(x->dtype, kept->data, i,
-                      odb_tensor_i64(mask, i % mask->count)
-                          ? odb_tensor_f64(x, i)
-                          : -odb_dtype_info(ODB_F32)->max);
-    odb_chain_give(c, 0, ODB_STEP_WITH(c, "MaxPool", 8, (kept), c->k->attrs));
-}
-ODB_CHAIN(fused_masked_pool)
-
 /* --- matrix products -------------------------------------------------------------------------- */
 
 static void fused_gemm(struct odb_chain *c)
@@ -320,10 +303,6 @@ static const struct odb_attr_spec fused_pool_attrs[] = {
     FUSED_INTS("dilations"), {"kernel_shape", ODB_ATTR_INTS, NULL, true},
     FUSED_INTS("pads"),   FUSED_INTS("strides"),
     {NULL}};
-static const struct odb_attr_spec fused_masked_attrs[] = {
-    FUSED_AUTO_PAD,        {"kernel_shape", ODB_ATTR_INTS, NULL, false},
-    FUSED_INTS("pads"),    FUSED_INT("storage_order", "0"),
-    FUSED_INTS("strides"), {NULL}};
 #define FUSED_NUMBERS                                                                            \
     FUSED_FLOAT("activation_alpha", NULL), FUSED_FLOAT("activation_beta", NULL),                 \
         FUSED_FLOAT("activation_gamma", NULL)
@@ -355,9 +334,6 @@ const struct odb_op odb_ops_fused[] = {
     {"com.microsoft", "ConvTransposeWithDynamicPads", 1, 2, 4, 1, 1, FUSED_REAL,
      {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT}, fused_spread_attrs,
      fused_conv_transpose_infer, fused_conv_transpose_run, NULL},
-    {"com.microsoft", "MaxpoolWithMask", 1, 2, 2, 1, 1, ODB_OP_EXACT | ODB_OP_REAL,
-     {ODB_BIT(ODB_F32), ODB_BIT(ODB_I32)}, fused_masked_attrs, fused_masked_pool_infer,
-     fused_masked_pool_run, NULL},
     FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs,
               fused_gemm),
     FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul),

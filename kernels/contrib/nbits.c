@@ -2,9 +2,10 @@
  *
  * Weights in a few bits, in blocks that have a scale each: MatMulNBits, MatMulBnb4, MatMulFpQ4 and
  * GatherBlockQuantized (com.microsoft). Weights are written out as floats, each rounded once, and
- * multiplied as MatMul does. accuracy_level, which lets a target quantize the other operand, too,
- * is left to targets: the reference does what the operator is defined as.
+ * multiplied as MatMul does. accuracy_level lets a target round the other operand, too: the reference
+ * does so in noisy mode alone, which says how far that may lead.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,16 +96,51 @@ static void nbits_read(struct odb_chain *c, struct nbits *w)
 }
 
 /* a times weights, which are the rows of the second operand transposed, plus bias. */
-static void nbits_product(struct odb_chain *c, const struct odb_tensor *weights, bool transposed,
+static void nbits_product(struct odb_chain *c, const struct odb_tensor *a,
+                          const struct odb_tensor *weights, bool transposed,
                           const struct odb_tensor *bias)
 {
-    const struct odb_tensor *a = c->k->in[0];
     if (transposed && odb_chain_ok(c))
         weights = odb_chain_permute(c, weights, (const int64_t[]){1, 0});
     const struct odb_tensor *y = ODB_STEP(c, "MatMul", 13, (a, weights));
     if (bias)
         y = ODB_STEP(c, "Add", 14, (y, bias));
     odb_chain_give(c, 0, y);
+}
+
+/* Rows of a as a target of accuracy level 4 may take them: in each block to signed bytes. */
+static void nbits_coarsen(struct odb_tensor *a, size_t row, size_t block)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        size_t in_row = i % row, n = ODB_MIN(block, row - in_row);
+        double most = 0;
+        if (in_row % block)
+            continue;
+        for (size_t j = i; j < i + n; j++)
+            most = fmax(most, fabs(odb_tensor_f64(a, j)));
+        for (size_t j = i; most > 0 && j < i + n; j++)
+            odb_store_f64(a->dtype, a->data, j,
+                          rint(odb_tensor_f64(a, j) * 127 / most) * most / 127);
+    }
+}
+
+/* The operand that is not quantized, or in noisy mode what its accuracy level leaves of it. */
+static const struct odb_tensor *nbits_operand(struct odb_chain *c, int64_t block)
+{
+    static const enum odb_dtype narrow[] = {[2] = ODB_F16, [3] = ODB_BF16};
+    const struct odb_tensor *a = c->k->in[0];
+    int64_t level = odb_kern_int(c->k, "accuracy_level", 0);
+    if (!c->k->sequential || c->infer || !odb_chain_ok(c) || level < 2 || level > 4 || !a->count)
+        return a;
+    struct odb_tensor *coarse = odb_chain_new(c, a->dtype, a->rank, a->dims);
+    if (!coarse)
+        return NULL;
+    memcpy(coarse->data, a->data, a->bytes);
+    if (level == 4)
+        nbits_coarsen(coarse, (size_t)a->dims[a->rank - 1], (size_t)block);
+    else if (a->dtype == ODB_F32)
+        odb_round_f32(narrow[level], coarse->data, coarse->count);
+    return coarse;
 }
 
 static void nbits_matmul(struct odb_chain *c)
@@ -114,7 +150,7 @@ static void nbits_matmul(struct odb_chain *c)
     w.out = odb_chain_new(c, c->k->in[0]->dtype, 2, (const int64_t[]){w.n, w.k});
     if (w.out && !c->infer)
         odb_parallel_for((size_t)w.n, NBITS_GRAIN, nbits_rows, &w);
-    nbits_product(c, w.out, true, odb_kern_in(c->k, 5));
+    nbits_product(c, nbits_operand(c, w.block), w.out, true, odb_kern_in(c->k, 5));
 }
 ODB_CHAIN(nbits_matmul)
 
@@ -153,7 +189,7 @@ static void nbits_bnb4(struct odb_chain *c)
         odb_store_f64(out->dtype, out->data, i,
                       nbits_codes[type][code] * odb_tensor_f64(scales, i / (size_t)block));
     }
-    nbits_product(c, out, odb_kern_int(k, "transB", 1) != 0, NULL);
+    nbits_product(c, k->in[0], out, odb_kern_int(k, "transB", 1) != 0, NULL);
 }
 ODB_CHAIN(nbits_bnb4)
 
@@ -188,7 +224,7 @@ static void nbits_fpq4(struct odb_chain *c)
         odb_store_f64(out->dtype, out->data, i,
                       (code - zero) * (double)*(const odb_f32 *)data);
     }
-    nbits_product(c, out, false, NULL);
+    nbits_product(c, k->in[0], out, false, NULL);
 }
 ODB_CHAIN(nbits_fpq4)
 
