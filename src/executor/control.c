@@ -315,6 +315,7 @@ cpu_control_fn cpu_control_find(const struct odb_node *node)
         {"", "Loop", cpu_control_loop},
         {"", "Scan", cpu_control_scan},
         {"", "SequenceMap", cpu_control_map},
+        {"ai.onnx.preview", "FlexAttention", cpu_control_flex},
     };
     for (size_t i = 0; i < ODB_COUNT(rows); i++)
         if (!strcmp(node->op_type, rows[i].name) && !strcmp(node->domain, rows[i].domain))
