@@ -6,19 +6,21 @@
  * many rows of C the registers hold three vectors of.
  */
 
-/* MR rows and NV vectors of C. Elements of A lie `down` bytes apart from row to row, `along` bytes
- * from term to term; rows of B are `step` elements apart. */
-ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, size_t k, const char *a,
-                                        ptrdiff_t down, ptrdiff_t along, const E *b, size_t step,
-                                        E *c, size_t ldc, bool add)
+/* MR rows and NV vectors of C; rows of B are `step` elements apart. */
+ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, const struct product_cell *t,
+                                        const E *b, size_t step, E *c, size_t ldc, bool add)
 {
     V sum[ROWS][3], part[3];
+    const char *a = t->a, *ahead = t->ahead;
+    const ptrdiff_t down = t->down;
 #pragma GCC unroll 8
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 3
         for (int j = 0; j < nv; j++)
             sum[i][j] = ZERO();
-    for (size_t p = 0; p < k; p++, a += along, b += step) {
+    for (size_t p = 0; p < t->depth; p++, a += t->along, b += step, ahead += t->ahead_step) {
+        for (size_t l = 0; l < t->ahead_lines; l++)
+            __builtin_prefetch(ahead + l * PRODUCT_LINE, 0, 2);
 #pragma GCC unroll 3
         for (int j = 0; j < nv; j++)
             part[j] = LOAD(b + j * LANES);
@@ -37,15 +39,13 @@ ODB_INLINE TARGET void FN(product_cell)(const int mr, const int nv, size_t k, co
             STORE(c + j * LANES, add ? ADD(LOAD(c + j * LANES), sum[i][j]) : sum[i][j]);
 }
 
-typedef void (*FN(product_fn))(size_t, const char *, ptrdiff_t, ptrdiff_t, const E *, size_t, E *,
-                               size_t, bool);
+typedef void (*FN(product_fn))(const struct product_cell *, const E *, size_t, E *, size_t, bool);
 
 #define PRODUCT_CELL(mr, nv)                                                                       \
-    static TARGET void FN(product_cell_##mr##_##nv)(size_t k, const char *a, ptrdiff_t down,       \
-                                                    ptrdiff_t along, const E *b, size_t step,      \
-                                                    E *c, size_t ldc, bool add)                    \
+    static TARGET void FN(product_cell_##mr##_##nv)(const struct product_cell *t, const E *b,      \
+                                                    size_t step, E *c, size_t ldc, bool add)       \
     {                                                                                              \
-        FN(product_cell)(mr, nv, k, a, down, along, b, step, c, ldc, add);                         \
+        FN(product_cell)(mr, nv, t, b, step, c, ldc, add);                                         \
     }
 #define PRODUCT_CELLS(mr) PRODUCT_CELL(mr, 1) PRODUCT_CELL(mr, 2) PRODUCT_CELL(mr, 3)
 #define PRODUCT_NAMES(mr)                                                                          \
@@ -76,27 +76,31 @@ static const FN(product_fn) FN(product_cells)[][3] = {
 static void FN(product_column)(const struct odb_gemm *g, const struct product_panel *at, const E *b,
                                size_t step, const struct product_next *next)
 {
-    ptrdiff_t down = (ptrdiff_t)((g->trans_a ? 1 : g->lda) * sizeof(E));
-    ptrdiff_t along = (ptrdiff_t)((g->trans_a ? g->lda : 1) * sizeof(E));
-    const char *a = (const char *)g->a + (ptrdiff_t)at->p0 * along;
     size_t nv = (at->cols + LANES - 1) / LANES, rows = ROWS, log = ROWS == 8 ? 3 : 2;
+    struct product_cell t = {.depth = at->depth,
+                             .down = (ptrdiff_t)((g->trans_a ? 1 : g->lda) * sizeof(E)),
+                             .along = (ptrdiff_t)((g->trans_a ? g->lda : 1) * sizeof(E)),
+                             .ahead_step = next->step};
+    const char *a = (const char *)g->a + (ptrdiff_t)at->p0 * t.along;
     bool add = at->p0 > 0 || g->accumulate;
     for (size_t i = 0; i < g->m; i += rows) {
         for (; rows > g->m - i; rows /= 2)
             log--;
-        product_fetch(next, i, rows, g->m);
+        size_t line = next->lines * i / g->m;
+        t.ahead = next->at + line * PRODUCT_LINE;
+        t.ahead_lines = next->lines * (i + rows) / g->m - line;
+        t.a = a + (ptrdiff_t)i * t.down;
         E *c = (E *)g->c + i * g->ldc + at->j0;
-        const char *from = a + (ptrdiff_t)i * down;
         FN(product_fn) cell = FN(product_cells)[log][nv - 1];
         if (at->cols == nv * LANES) {
-            cell(at->depth, from, down, along, b, step, c, g->ldc, add);
+            cell(&t, b, step, c, g->ldc, add);
             continue;
         }
-        E tile[ROWS * 3 * LANES], *t = tile;
-        cell(at->depth, from, down, along, b, step, tile, nv * LANES, false);
-        for (size_t r = 0; r < rows; r++, c += g->ldc, t += nv * LANES)
+        E tile[ROWS * 3 * LANES], *from = tile;
+        cell(&t, b, step, tile, nv * LANES, false);
+        for (size_t r = 0; r < rows; r++, c += g->ldc, from += nv * LANES)
             for (size_t j = 0; j < at->cols; j++)
-                c[j] = add ? c[j] + t[j] : t[j];
+                c[j] = add ? c[j] + from[j] : from[j];
     }
 }
 
@@ -170,11 +174,11 @@ static bool FN(product_run)(const struct odb_gemm *g)
     E *packed = odb_workspace(ODB_WORKSPACE_PACK, ODB_PRODUCT_DEPTH * 3 * LANES * sizeof(E));
     if (!packed)
         return false;
-    bool direct = !g->trans_b && (g->m <= 2 * ROWS || g->ldb * sizeof(E) <= 256);
+    bool direct = !g->trans_b && (g->m <= PRODUCT_FEW || g->ldb * sizeof(E) <= 256);
     struct product_panel at = product_panel(g, LANES, 0, 0), after;
     for (; at.depth; at = after) {
         after = product_panel(g, LANES, at.p0, at.index + 1);
-        struct product_next next = product_want(g, &after, sizeof(E));
+        struct product_next next = product_next(g, &after, sizeof(E));
         if (direct && at.cols % LANES == 0) {
             FN(product_column)(g, &at, (const E *)g->b + product_at(g, &at), g->ldb, &next);
             continue;

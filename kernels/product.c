@@ -15,6 +15,9 @@
 #include "kernels/simd.h"
 #include "kernels/workspace.h"
 
+#define PRODUCT_LINE 64   /* bytes */
+#define PRODUCT_PAGE 4096 /* bytes */
+#define PRODUCT_FEW 16    /* rows of C, for which B is read where it is */
 #define PRODUCT_COLS 1024 /* of a single row at a time: partial sums that stay near */
 
 /* --- the walk over B -------------------------------------------------------------------------- */
@@ -48,31 +51,39 @@ static size_t product_at(const struct odb_gemm *g, const struct product_panel *a
     return g->trans_b ? at->j0 * g->ldb + at->p0 : at->p0 * g->ldb + at->j0;
 }
 
-/* A part of B that will be wanted: lines of so many bytes, step bytes apart. */
+/* What the caches are asked for while a panel is worked on: the next one, some lines of each of its
+ * rows. Rows of a transposed B are long enough for the processor to see what comes; and where every
+ * row begins a page of its own, asking costs more than it gains, unless there is little else to do.
+ */
 struct product_next {
     const char *at;
-    size_t lines, bytes, step;
+    size_t lines;
+    ptrdiff_t step; /* bytes from row to row */
 };
 
-static struct product_next product_want(const struct odb_gemm *g, const struct product_panel *at,
+static struct product_next product_next(const struct odb_gemm *g, const struct product_panel *at,
                                         size_t size)
 {
-    if (at->depth == 0)
+    bool far = g->ldb * size > PRODUCT_PAGE && g->m > PRODUCT_FEW;
+    if (at->depth == 0 || g->trans_b || far)
         return (struct product_next){.lines = 0};
-    return (struct product_next){.at = (const char *)g->b + product_at(g, at) * size,
-                                 .lines = g->trans_b ? at->cols : at->depth,
-                                 .bytes = (g->trans_b ? at->depth : at->cols) * size,
-                                 .step = g->ldb * size};
+    const char *first = (const char *)g->b + product_at(g, at) * size;
+    size_t skew = (uintptr_t)first % PRODUCT_LINE;
+    return (struct product_next){.at = first - skew,
+                                 .step = (ptrdiff_t)(g->ldb * size),
+                                 .lines = (skew + at->cols * size - 1) / PRODUCT_LINE + 1};
 }
 
-/* Asks the cache for the share of it that goes with rows [i, i + rows) of m. */
-static void product_fetch(const struct product_next *next, size_t i, size_t rows, size_t m)
-{
-    size_t begin = next->lines * i / m, end = next->lines * (i + rows) / m;
-    for (size_t l = begin; l < end; l++)
-        for (size_t b = 0; b < next->bytes; b += 64)
-            __builtin_prefetch(next->at + l * next->step + b, 0, 2);
-}
+/* Some rows of C: where their part of A lies, in bytes from row to row and from term to term, and
+ * what to ask for meanwhile. */
+struct product_cell {
+    size_t depth; /* terms */
+    const char *a;
+    ptrdiff_t down, along;
+    const char *ahead;
+    ptrdiff_t ahead_step;
+    size_t ahead_lines;
+};
 
 /* --- turning a panel round -------------------------------------------------------------------- */
 

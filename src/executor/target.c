@@ -667,6 +667,11 @@ struct odb_target_stats odb_target_stats(const struct odb_target *target)
     return target->stats;
 }
 
+int odb_target_pid(const struct odb_target *target)
+{
+    return (int)target->pid;
+}
+
 void odb_target_set_cancel(struct odb_target *target, bool (*cancelled)(void *), void *payload)
 {
     target->cancelled = cancelled;

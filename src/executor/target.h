@@ -39,6 +39,8 @@ const char *odb_target_spec(const struct odb_target *target);
 /* What the executor says of itself; "" before the first start. */
 const char *odb_target_description(const struct odb_target *target);
 struct odb_target_stats odb_target_stats(const struct odb_target *target);
+/* The child's process; 0: none is running. */
+int odb_target_pid(const struct odb_target *target);
 /* Asked about ten times a second while waiting; true cancels the call and kills the child. */
 void odb_target_set_cancel(struct odb_target *target, bool (*cancelled)(void *), void *payload);
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One inference per executor, side by side, in one run: medians in milliseconds and ratios to the
- * first spec. All of them run in the same kind of child process, and take turns.
+ * One inference per executor, side by side, in one run: each spec has a process of its own, and
+ * they take turns. Per spec: the median in milliseconds, its ratio to the first spec with as many
+ * threads, and the most memory that the process ever had, in MB.
  *
- *   speed [--runs N] SPEC… -- MODEL…
+ *   speed [--runs N] [--cpu] SPEC… -- MODEL…
+ *
+ * --cpu counts the time that the process was on a processor instead of the time that passed: what
+ * else the machine does counts for less, but work and waiting of other threads are added up.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +23,15 @@ struct lane {
     struct odb_target *target;
     struct odb_prober prober;
     double *ms; /* [runs] */
-    double load_ms;
+    int threads;
     bool failed;
+};
+
+struct options {
+    size_t runs;
+    bool cpu;
+    char **specs;
+    size_t n;
 };
 
 static int by_value(const void *a, const void *b)
@@ -28,107 +40,176 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void lane_run(struct lane *lane, struct odb_probe *probe, size_t at, bool first)
+/* Seconds that a process and its threads were running. */
+static double process_seconds(int pid)
+{
+    char path[300];
+    double sum = 0, ns;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", pid, entry->d_name);
+        FILE *f = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
+        if (f && fscanf(f, "%lf", &ns) == 1)
+            sum += ns / 1e9;
+        if (f)
+            fclose(f);
+    }
+    if (dir)
+        closedir(dir);
+    return sum;
+}
+
+/* The most memory that a process ever had, in MB. */
+static double process_peak(int pid)
+{
+    char path[64], line[200];
+    double kb = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lf", &kb) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return kb / 1024;
+}
+
+static double lane_clock(const struct lane *lane, const struct options *o)
+{
+    return o->cpu ? process_seconds(odb_target_pid(lane->target))
+                  : odb_target_stats(lane->target).run_seconds;
+}
+
+static void lane_run(struct lane *lane, const struct options *o, struct odb_probe *probe,
+                     size_t run)
 {
     struct odb_error err = ODB_ERROR_INIT;
-    struct odb_target_stats before = odb_target_stats(lane->target);
+    bool first = run == o->runs;
+    double before = lane_clock(lane, o);
     enum odb_status status = first ? odb_probe_run(&lane->prober, probe, &err)
                                    : odb_probe_again(&lane->prober, probe, &err);
-    struct odb_target_stats after = odb_target_stats(lane->target);
+    lane->ms[run] = 1e3 * (lane_clock(lane, o) - before);
     if (status != ODB_OK && !lane->failed)
         fprintf(stderr, "speed: %s: %s\n", odb_target_spec(lane->target), err.what);
     lane->failed = lane->failed || status != ODB_OK;
-    lane->ms[at] = 1e3 * (after.run_seconds - before.run_seconds);
-    if (first)
-        lane->load_ms = 1e3 * (after.load_seconds - before.load_seconds);
     odb_probe_drop(probe);
 }
 
-static int measure(const char *path, char **specs, size_t n, size_t runs)
+static int lane_threads(const char *spec)
 {
-    struct stat st;
-    struct odb_error err = ODB_ERROR_INIT;
-    struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
-    struct odb_search_hooks quiet = {0};
-    struct odb_model *model = NULL;
-    struct odb_feeds *feeds = NULL;
-    char text[1500];
-    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    char *file = folder ? odb_xasprintf("%s/model.onnx", path) : odb_xstrdup(path);
-    char *data = odb_xasprintf("%s/test_data_set_0", path);
-    inputs.inputs_from = folder ? data : NULL;
-    if (odb_model_open(&model, file, &err) != ODB_OK ||
-        odb_feeds_make(&feeds, model, &inputs, &err) != ODB_OK) {
-        fprintf(stderr, "speed: %s\n", odb_error_text(&err, text, sizeof text));
-        return 1;
-    }
-    const char *slash = strrchr(path, '/');
-    struct lane *lanes = odb_new_n(struct lane, n);
+    const char *threads = strstr(spec, "threads=");
+    return threads ? atoi(threads + strlen("threads=")) : 0;
+}
+
+static void print_lane(const struct lane *lanes, size_t at, const struct options *o)
+{
+    const struct lane *lane = &lanes[at], *base = lanes;
+    while (base->threads != lane->threads)
+        base++;
+    double ms = lane->ms[o->runs / 2];
+    if (lane->failed)
+        printf(" %23s", "-");
+    else if (base->failed)
+        printf(" %9.3f       %6.0fM", ms, process_peak(odb_target_pid(lane->target)));
+    else
+        printf(" %9.3f %5.2fx %6.0fM", ms, ms / base->ms[o->runs / 2],
+               process_peak(odb_target_pid(lane->target)));
+}
+
+/* All specs on one model that is open. */
+static int measure_model(const struct odb_model *model, struct odb_feeds *feeds, const char *name,
+                         const struct options *o, struct odb_error *err)
+{
+    struct lane *lanes = odb_new_n(struct lane, o->n);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, model->graph->n_outputs);
     struct odb_probe probe = {.what = "run",
                               .node = ODB_NO_NODE,
                               .values = model->graph->outputs,
                               .n_values = model->graph->n_outputs,
                               .outputs = outputs};
-    for (size_t s = 0; s < n; s++) {
-        lanes[s].ms = odb_new_n(double, runs + 1);
-        if (odb_target_open(&lanes[s].target, specs[s], &err) != ODB_OK) {
-            fprintf(stderr, "speed: %s\n", odb_error_text(&err, text, sizeof text));
-            return 1;
-        }
-        odb_prober_init(&lanes[s].prober, model, feeds, NULL, lanes[s].target, quiet);
-        lane_run(&lanes[s], &probe, runs, true); /* warms up; not counted */
+    enum odb_status status = ODB_OK;
+    for (size_t s = 0; s < o->n && status == ODB_OK; s++) {
+        lanes[s].ms = odb_new_n(double, o->runs + 1);
+        lanes[s].threads = lane_threads(o->specs[s]);
+        status = odb_target_open(&lanes[s].target, o->specs[s], err);
+        if (status != ODB_OK)
+            break;
+        odb_prober_init(&lanes[s].prober, model, feeds, NULL, lanes[s].target,
+                        (struct odb_search_hooks){0});
+        lane_run(&lanes[s], o, &probe, o->runs); /* warms up; not counted */
     }
-    for (size_t r = 0; r < runs; r++)
-        for (size_t s = 0; s < n; s++)
+    for (size_t r = 0; r < o->runs && status == ODB_OK; r++)
+        for (size_t s = 0; s < o->n; s++)
             if (!lanes[s].failed)
-                lane_run(&lanes[s], &probe, r, false);
-    printf("%-28s", slash ? slash + 1 : path);
-    for (size_t s = 0; s < n; s++)
-        qsort(lanes[s].ms, runs, sizeof *lanes[s].ms, by_value);
-    for (size_t s = 0; s < n; s++) {
-        if (lanes[s].failed)
-            printf(" %16s", "-");
-        else
-            printf(" %8.2f (%4.2fx)", lanes[s].ms[runs / 2],
-                   lanes[s].ms[runs / 2] / lanes[0].ms[runs / 2]);
-    }
-    for (size_t s = 0; s < n; s++) {
-        odb_prober_dispose(&lanes[s].prober);
+                lane_run(&lanes[s], o, &probe, r);
+    printf("%-28s", name);
+    for (size_t s = 0; s < o->n && status == ODB_OK; s++)
+        qsort(lanes[s].ms, o->runs, sizeof *lanes[s].ms, by_value);
+    for (size_t s = 0; s < o->n && status == ODB_OK; s++)
+        print_lane(lanes, s, o);
+    printf("\n");
+    fflush(stdout);
+    for (size_t s = 0; s < o->n; s++) {
+        if (lanes[s].target)
+            odb_prober_dispose(&lanes[s].prober);
         odb_target_close(lanes[s].target);
         free(lanes[s].ms);
     }
-    printf("\n");
-    fflush(stdout);
     free(lanes);
     free(outputs);
+    return status;
+}
+
+/* A file, or a folder as ONNX's tests have them. */
+static int measure(const char *path, const struct options *o)
+{
+    struct stat st;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
+    struct odb_model *model = NULL;
+    struct odb_feeds *feeds = NULL;
+    char text[1500];
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    char *file = folder ? odb_xasprintf("%s/model.onnx", path) : odb_xstrdup(path);
+    char *data = odb_xasprintf("%s/test_data_set_0", path);
+    const char *slash = strrchr(path, '/');
+    inputs.inputs_from = folder ? data : NULL;
+    enum odb_status status = odb_model_open(&model, file, &err);
+    if (status == ODB_OK)
+        status = odb_feeds_make(&feeds, model, &inputs, &err);
+    if (status == ODB_OK)
+        status = measure_model(model, feeds, slash ? slash + 1 : path, o, &err);
+    if (status != ODB_OK)
+        fprintf(stderr, "speed: %s\n", odb_error_text(&err, text, sizeof text));
     odb_feeds_free(feeds);
     odb_model_free(model);
     free(file);
     free(data);
-    return 0;
+    return status != ODB_OK;
 }
 
 int main(int argc, char **argv)
 {
-    size_t runs = 5, n = 0;
+    struct options o = {.runs = 5};
     int a = 1, failed = 0;
-    if (a + 1 < argc && strcmp(argv[a], "--runs") == 0) {
-        runs = ODB_MAX(strtoul(argv[a + 1], NULL, 10), (size_t)1);
-        a += 2;
+    for (; a < argc && strncmp(argv[a], "--", 2) == 0 && argv[a][2]; a++) {
+        if (strcmp(argv[a], "--cpu") == 0)
+            o.cpu = true;
+        else if (strcmp(argv[a], "--runs") == 0 && a + 1 < argc)
+            o.runs = strtoul(argv[++a], NULL, 10);
     }
-    char **specs = argv + a;
-    while (a < argc && strcmp(argv[a], "--") != 0)
-        a++, n++;
-    if (n == 0 || a + 1 >= argc) {
-        fprintf(stderr, "usage: speed [--runs N] SPEC... -- MODEL...\n");
+    for (o.specs = argv + a; a < argc && strcmp(argv[a], "--") != 0; a++)
+        o.n++;
+    if (o.n == 0 || o.runs == 0 || a + 1 >= argc) {
+        fprintf(stderr, "usage: speed [--runs N] [--cpu] SPEC... -- MODEL...\n");
         return 2;
     }
-    printf("%-28s", "median ms of one inference");
-    for (size_t s = 0; s < n; s++)
-        printf(" %16.16s", specs[s]);
+    printf("%-28s", o.cpu ? "processor time, median ms" : "one inference, median ms");
+    for (size_t s = 0; s < o.n; s++)
+        printf(" %23.23s", o.specs[s]);
     printf("\n");
     for (a++; a < argc; a++)
-        failed |= measure(argv[a], specs, n, runs);
+        failed |= measure(argv[a], &o);
     return failed;
 }
