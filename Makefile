@@ -26,7 +26,7 @@ SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
 
 # The child program links the MIT part only.
-PKGS_MIT := libprotobuf-c openblas libmd libzip jansson
+PKGS_MIT := libprotobuf-c openblas libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline
 VERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -Iinclude -I$(B) \

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 enum { NPY_MAP_FROM = 1 << 20, NPY_ALIGN = 64, NPY_GROWTH_DIGITS = 21 };
 
@@ -297,19 +298,6 @@ static enum odb_status npy_copy_numbers(struct odb_tensor *t, const struct npy_h
     return ODB_OK;
 }
 
-static size_t npy_put_utf8(char *out, uint32_t c)
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        out[i] = (char)(0x80 | (c & 0x3f));
-    out[0] = (char)(0xf00 >> n | c);
-    return n;
-}
-
 /* One element of UTF-32 as UTF-8 in out. False where a code is no character. */
 static bool npy_to_utf8(const char *from, const struct npy_header *h, char *out, size_t *len)
 {
@@ -322,7 +310,7 @@ static bool npy_to_utf8(const char *from, const struct npy_header *h, char *out,
         npy_copy_element((char *)&c, from + 4 * i, 4, 4, h->swapped);
         if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
             return false;
-        *len += npy_put_utf8(out + *len, c);
+        *len += odb_utf8_put(out + *len, c);
     }
     return true;
 }
@@ -472,23 +460,6 @@ out:
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Next character of UTF-8 text; false where it is none. */
-static bool npy_next_utf8(const unsigned char **p, const unsigned char *end, uint32_t *c)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned lead = *(*p)++;
-    int n = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
-    if (n == 0 || lead > 0xf4 || end - *p < n - 1)
-        return false;
-    *c = n == 1 ? lead : lead & (0x7fu >> n);
-    for (int i = 1; i < n; i++, (*p)++) {
-        if ((**p & 0xc0) != 0x80)
-            return false;
-        *c = *c << 6 | (**p & 0x3f);
-    }
-    return n == 1 || (*c >= least[n] && *c <= 0x10ffff && !(*c >= 0xd800 && *c < 0xe000));
-}
-
 /* Longest string in characters, or in bytes when some string is no UTF-8 (*utf8 false then). */
 static size_t npy_longest(const struct odb_tensor *t, bool *utf8)
 {
@@ -500,7 +471,7 @@ static size_t npy_longest(const struct odb_tensor *t, bool *utf8)
         size_t n = 0;
         uint32_t c;
         for (; *utf8 && p < end; n++)
-            *utf8 = npy_next_utf8(&p, end, &c);
+            *utf8 = odb_utf8_next(&p, end, &c);
         chars = ODB_MAX(chars, n);
         bytes = ODB_MAX(bytes, s[i].len);
     }
@@ -528,7 +499,7 @@ static enum odb_status npy_image_strings(struct odb_npy_image *image, const stru
         uint32_t c;
         if (!utf8 && s[i].len)
             memcpy(to, p, s[i].len);
-        for (; utf8 && p < end && npy_next_utf8(&p, end, &c); to += 4)
+        for (; utf8 && p < end && odb_utf8_next(&p, end, &c); to += 4)
             for (int k = 0; k < 4; k++)
                 to[k] = (unsigned char)(c >> 8 * k);
     }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Characters as bytes and back (RFC 3629).
+ */
+#ifndef ODB_BASE_UTF8_H
+#define ODB_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ODB_UTF8_MAX 4 /* bytes of a character */
+
+/* The next character of a text that ends at end; *p moves behind it. False where there is none:
+ * overlong forms, halves of pairs and what is beyond U+10FFFF included. *p < end. */
+bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *c);
+/* Writes c, at most U+10FFFF, and returns how many bytes it took. */
+size_t odb_utf8_put(char *out, uint32_t c);
+
+#endif
