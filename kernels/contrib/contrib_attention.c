@@ -159,7 +159,8 @@ static bool mha_mask_open(const struct mha *m, const struct odb_tensor *mask,
     }
 }
 
-/* Input i and the order of positions, as one plane of numbers [batch][queries][keys]. */
+/* Input i and the order of positions, as one plane of numbers [batch][queries][keys]. The last
+ * query sees all keys even where there are more of them, as it does in ONNX Runtime. */
 static enum odb_status mha_mask(struct odb_kern *k, struct mha *m, int i, bool causal)
 {
     const struct odb_tensor *mask = odb_kern_in(k, i);
@@ -175,7 +176,7 @@ static enum odb_status mha_mask(struct odb_kern *k, struct mha *m, int i, bool c
     mha_keep(m, t);
     for (size_t e = 0; e < t->count; e++) {
         size_t j = e % a->keys, q = e / a->keys % a->queries, b = e / a->keys / a->queries;
-        bool later = causal && j > m->past + q;
+        bool later = causal && q + 1 < a->queries && j > m->past + q;
         double v = later ? -(double)FLT_MAX : mha_mask_open(m, mask, kind, b, q, j) ? 0 : filter;
         odb_store_f64(t->dtype, t->data, e, v);
     }
@@ -262,6 +263,40 @@ static enum odb_status mha_compute(struct odb_kern *k, struct mha *m, int scores
         a->stage = ODB_ATTENTION_BIASED;
     }
     return odb_attention_run(a, k->err);
+}
+
+/* The keys and values of the past are those of the beam that input i names for each of them:
+ * *rows, [batch][heads][rows][size], becomes a copy that m keeps. */
+static enum odb_status mha_follow_beams(struct odb_kern *k, struct mha *m, int i, size_t size,
+                                        struct odb_heads *rows)
+{
+    const struct odb_tensor *of = odb_kern_in(k, i);
+    struct odb_attention *a = &m->a;
+    if (!of)
+        return ODB_OK;
+    if (of->rank != 3 || of->dims[0] * of->dims[1] != (int64_t)a->batch ||
+        of->dims[2] < (int64_t)m->past)
+        return ODB_KERN_FAIL(k, "cache_indirection does not fit %zu sequences", a->batch);
+    size_t beams = (size_t)of->dims[1], most = (size_t)of->dims[2];
+    size_t element = odb_dtype_info(a->dtype)->bits / 8, row = size * element;
+    int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)m->rows, (int64_t)size};
+    struct odb_tensor *t = NULL;
+    ODB_TRY(odb_tensor_new(&t, a->dtype, 4, dims, k->err));
+    mha_keep(m, t);
+    for (size_t e = 0; e < a->batch * a->heads * a->keys; e++) {
+        size_t j = e % a->keys, h = e / a->keys % a->heads, b = e / a->keys / a->heads;
+        int64_t beam = j < m->past ? odb_tensor_i64(of, b * most + j) : (int64_t)(b % beams);
+        if (beam < 0 || beam >= (int64_t)beams)
+            return ODB_KERN_FAIL(k, "beam %lld of %zu", (long long)beam, beams);
+        size_t from = b / beams * beams + (size_t)beam;
+        memcpy((char *)t->data + ((b * a->heads + h) * m->rows + j) * row,
+               (const char *)rows->data +
+                   (from * rows->steps.batch + h * rows->steps.head + j * rows->steps.row) *
+                       element,
+               row);
+    }
+    *rows = odb_heads_split(t->data, a->heads, m->rows, size);
+    return ODB_OK;
 }
 
 static void *mha_out(const struct odb_kern *k, int i)
@@ -377,6 +412,47 @@ static void mha_split_columns(struct mha *m, const struct odb_tensor *t)
     m->v = odb_heads_flat(t, 2 * part, a->queries, width, a->v_size);
 }
 
+static bool mha_self_decodes(const struct odb_kern *k)
+{
+    return strcmp(k->op->name, "DecoderMaskedSelfAttention") == 0;
+}
+
+/* The decoder's keys lie in pieces of 16 bytes of the model's type, [batch][heads][pieces][rows],
+ * which suits its threads. */
+static void mha_reorder(const struct odb_kern *k, const struct mha *m, const char *from, char *to,
+                        bool back)
+{
+    const struct odb_attention *a = &m->a;
+    size_t piece = k->narrow != ODB_UNDEFINED ? 8 : 4, element = odb_dtype_info(a->dtype)->bits / 8;
+    size_t pieces = a->size / piece, bytes = piece * element;
+    for (size_t i = 0; i < a->batch * a->heads * m->rows * pieces; i++) {
+        size_t p = i % pieces, row = i / pieces % m->rows, plane = i / pieces / m->rows;
+        size_t there = (plane * pieces + p) * m->rows + row;
+        memcpy(to + (back ? there : i) * bytes, from + (back ? i : there) * bytes, bytes);
+    }
+}
+
+/* As mha_cache() for the decoder's keys. */
+static enum odb_status mha_decoder_keys(struct odb_kern *k, struct mha *m, const char *past,
+                                        char *out)
+{
+    struct odb_attention *a = &m->a;
+    int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)m->rows, (int64_t)a->size};
+    struct odb_tensor *plain = NULL;
+    if (!m->shared || a->queries != 1 || a->size % (k->narrow != ODB_UNDEFINED ? 8 : 4))
+        return ODB_KERN_FAIL(k,
+                             "%s needs past_present_share_buffer, one query, and heads that "
+                             "are whole pieces of 16 bytes",
+                             k->op->name);
+    ODB_TRY(odb_tensor_new_raw(&plain, a->dtype, 4, dims, k->err));
+    mha_keep(m, plain);
+    mha_reorder(k, m, past, plain->data, false);
+    ODB_TRY(mha_cache(k, m, plain->data, NULL, a->size, &m->k));
+    if (out)
+        mha_reorder(k, m, m->k.data, out, true);
+    return ODB_OK;
+}
+
 static enum odb_status mha_self_run(struct odb_kern *k)
 {
     struct mha m = {.n_own = 0};
@@ -389,9 +465,16 @@ static enum odb_status mha_self_run(struct odb_kern *k)
     mha_split_columns(&m, all);
     size_t old = past ? past->bytes / 2 : 0;
     char *present = mha_out(k, 1);
-    ODB_TRY_OUT(mha_cache(k, &m, past ? past->data : NULL, present, a->size, &m.k));
+    if (mha_self_decodes(k))
+        ODB_TRY_OUT(mha_decoder_keys(k, &m, past ? past->data : NULL, present));
+    else
+        ODB_TRY_OUT(mha_cache(k, &m, past ? past->data : NULL, present, a->size, &m.k));
     ODB_TRY_OUT(mha_cache(k, &m, past ? (char *)past->data + old : NULL,
                           present ? present + k->out[1]->bytes / 2 : NULL, a->v_size, &m.v));
+    if (mha_self_decodes(k)) {
+        ODB_TRY_OUT(mha_follow_beams(k, &m, SELF_BEAM_OF, a->size, &m.k));
+        ODB_TRY_OUT(mha_follow_beams(k, &m, SELF_BEAM_OF, a->v_size, &m.v));
+    }
     ODB_TRY_OUT(mha_mask(k, &m, SELF_MASK, odb_kern_int(k, "unidirectional", 0) && a->queries > 1));
     ODB_TRY_OUT(odb_heads_bias(k, SELF_SCORES_BIAS, a, a->keys, &a->bias[1]));
     ODB_TRY_OUT(mha_compute(k, &m, -1));
@@ -588,41 +671,6 @@ static enum odb_status mha_many_vectors(struct odb_kern *k, struct mha *m,
     return ODB_OK;
 }
 
-/* The keys and values of the past are those of the beam that input beam_of names for each of them:
- * *rows, [batch][heads][rows][size], becomes a copy that m keeps. */
-static enum odb_status mha_follow_beams(struct odb_kern *k, struct mha *m,
-                                        const struct mha_inputs *at, size_t size,
-                                        struct odb_heads *rows)
-{
-    const struct odb_tensor *of = odb_kern_in(k, at->beam_of);
-    struct odb_attention *a = &m->a;
-    if (!of)
-        return ODB_OK;
-    if (of->rank != 3 || of->dims[0] * of->dims[1] != (int64_t)a->batch ||
-        of->dims[2] < (int64_t)m->past)
-        return ODB_KERN_FAIL(k, "cache_indirection does not fit %zu sequences", a->batch);
-    size_t beams = (size_t)of->dims[1], most = (size_t)of->dims[2];
-    size_t element = odb_dtype_info(a->dtype)->bits / 8, row = size * element;
-    int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)m->rows, (int64_t)size};
-    struct odb_tensor *t = NULL;
-    ODB_TRY(odb_tensor_new(&t, a->dtype, 4, dims, k->err));
-    mha_keep(m, t);
-    for (size_t i = 0; i < a->batch * a->heads * a->keys; i++) {
-        size_t j = i % a->keys, h = i / a->keys % a->heads, b = i / a->keys / a->heads;
-        int64_t beam = j < m->past ? odb_tensor_i64(of, b * most + j) : (int64_t)(b % beams);
-        if (beam < 0 || beam >= (int64_t)beams)
-            return ODB_KERN_FAIL(k, "beam %lld of %zu", (long long)beam, beams);
-        size_t from = b / beams * beams + (size_t)beam;
-        memcpy((char *)t->data + ((b * a->heads + h) * m->rows + j) * row,
-               (const char *)rows->data +
-                   (from * rows->steps.batch + h * rows->steps.head + j * rows->steps.row) *
-                       element,
-               row);
-    }
-    *rows = odb_heads_split(t->data, a->heads, m->rows, size);
-    return ODB_OK;
-}
-
 static enum odb_status mha_many_run(struct odb_kern *k)
 {
     const struct mha_inputs *at = mha_many_inputs(k);
@@ -636,8 +684,8 @@ static enum odb_status mha_many_run(struct odb_kern *k)
     ODB_TRY_OUT(mha_cache(k, &m, past[0] ? past[0]->data : NULL, mha_out(k, 1), a->size, &m.k));
     ODB_TRY_OUT(mha_cache(k, &m, past[1] ? past[1]->data : NULL, mha_out(k, 2), a->v_size, &m.v));
     if (past[0]) {
-        ODB_TRY_OUT(mha_follow_beams(k, &m, at, a->size, &m.k));
-        ODB_TRY_OUT(mha_follow_beams(k, &m, at, a->v_size, &m.v));
+        ODB_TRY_OUT(mha_follow_beams(k, &m, at->beam_of, a->size, &m.k));
+        ODB_TRY_OUT(mha_follow_beams(k, &m, at->beam_of, a->v_size, &m.v));
     }
     ODB_TRY_OUT(mha_mask(k, &m, at->mask, causal && a->queries > 1));
     ODB_TRY_OUT(odb_heads_bias(k, at->scores_bias, a, a->keys, &a->bias[1]));
@@ -803,6 +851,7 @@ out:
 MHA_ATTRS(self, MHA_ATTR("do_rotary", INT, "0"), MHA_FILTER, MHA_SHARED, MHA_WIDTHS,
           MHA_ATTR("rotary_embedding_dim", INT, "0"), MHA_SCALE, MHA_ORDER)
 MHA_ATTRS(many, MHA_FILTER, MHA_SCALE, MHA_ORDER)
+MHA_ATTRS(self_decoder, MHA_ATTR("do_rotary", INT, "0"), MHA_FILTER, MHA_SHARED, MHA_SCALE)
 MHA_ATTRS(decoder, MHA_FILTER, MHA_ATTR("output_qk", INT, "0"), MHA_SHARED, MHA_SCALE)
 MHA_ATTRS(packed, MHA_WIDTHS, MHA_SCALE)
 MHA_ATTRS(packed_many, MHA_FILTER, MHA_SCALE)
@@ -820,6 +869,9 @@ const struct odb_op odb_ops_contrib_attention[] = {
     ODB_MICROSOFT("DecoderMaskedMultiHeadAttention", ODB_ARITY(1, 11), ODB_ARITY(1, 4), MHA_REAL,
                   mha_decoder_attrs, mha_many_infer, mha_many_run, MHA_T, MHA_T, MHA_T, MHA_M,
                   MHA_T, MHA_T, MHA_T, MHA_M, MHA_M, MHA_M, MHA_T),
+    ODB_MICROSOFT("DecoderMaskedSelfAttention", ODB_ARITY(2, 9), ODB_ARITY(1, 2), MHA_REAL,
+                  mha_self_decoder_attrs, mha_self_infer, mha_self_run, MHA_T, MHA_T, MHA_T, MHA_M,
+                  MHA_T, MHA_T, MHA_M, MHA_M, MHA_M),
     ODB_MICROSOFT("PackedAttention", ODB_ARITY(5, 6), ODB_ARITY(1, 1), MHA_REAL, mha_packed_attrs,
                   mha_packed_infer, mha_packed_run, MHA_T, MHA_T, MHA_T, MHA_M, MHA_M, MHA_T),
     ODB_MICROSOFT("PackedMultiHeadAttention", ODB_ARITY(1, 7), ODB_ARITY(1, 1), MHA_REAL,

@@ -45,6 +45,12 @@ static void group_dispose(struct group *g)
     odb_tensor_unref(g->own_v);
 }
 
+/* NULL also where the operator has no such input. */
+static const struct odb_tensor *group_in(const struct odb_kern *k, int i)
+{
+    return i < 0 ? NULL : odb_kern_in(k, i);
+}
+
 static bool group_is_sparse(const struct odb_kern *k)
 {
     return strcmp(k->op->name, "SparseAttention") == 0;
@@ -185,18 +191,22 @@ static enum odb_status group_lengths(struct odb_kern *k, struct group *g)
     return ODB_OK;
 }
 
-/* Rows of the caches of cos and sin, [batch * queries]. */
+/* Rows of the caches of cos and sin, [batch * queries]. Of the positions that are given for a
+ * prompt only the first counts. */
 static enum odb_status group_positions(struct odb_kern *k, const struct group *g, size_t *rows)
 {
-    const struct odb_tensor *given = odb_kern_in(k, g->at->positions);
+    const struct odb_tensor *given = group_in(k, g->at->positions);
     int64_t known = k->in[g->at->cos]->dims[0];
     size_t queries = g->a.queries;
     if (given && given->count != g->a.batch * queries)
         return ODB_KERN_FAIL(k, "%zu positions for %zu times %zu queries", given->count, g->a.batch,
                              queries);
+    bool prompt = queries == g->total;
     for (size_t i = 0; i < g->a.batch * queries; i++) {
-        int64_t at =
-            given ? odb_tensor_i64(given, i) : g->past[i / queries] + (int64_t)(i % queries);
+        int64_t after = (int64_t)(i % queries);
+        int64_t at = !given   ? g->past[i / queries] + after
+                     : prompt ? odb_tensor_i64(given, 0) + after
+                              : odb_tensor_i64(given, i);
         if (at < 0 || at >= known)
             return ODB_KERN_FAIL(k, "position %lld of %lld", (long long)at, (long long)known);
         rows[i] = (size_t)at;
@@ -297,7 +307,7 @@ static enum odb_status group_mask(struct odb_kern *k, struct group *g)
 /* One more key for every head, whose value is zero. */
 static enum odb_status group_sink(struct odb_kern *k, struct group *g)
 {
-    const struct odb_tensor *given = odb_kern_in(k, g->at->sink);
+    const struct odb_tensor *given = group_in(k, g->at->sink);
     if (!given && odb_kern_int(k, "smooth_softmax", -1) != 1)
         return ODB_OK;
     if (given && given->count != g->a.heads)
@@ -310,7 +320,8 @@ static enum odb_status group_sink(struct odb_kern *k, struct group *g)
     return ODB_OK;
 }
 
-/* Appends to a cache, in output i where that is wanted, else in *own; returns where it lies. */
+/* Appends to a cache, in output i where that is wanted, else in *own; returns where it lies. What
+ * lies behind the last key is zero, but SparseAttention keeps it: it is meant to write in place. */
 static enum odb_status group_append(struct odb_kern *k, const struct group *g, int i,
                                     const struct odb_heads *added, struct odb_tensor **own,
                                     const void **data)
@@ -324,7 +335,7 @@ static enum odb_status group_append(struct odb_kern *k, const struct group *g, i
                           .size = a->size,
                           .past = past ? past->data : NULL,
                           .past_rows = g->past_rows,
-                          .kept = g->past,
+                          .kept = group_is_sparse(k) ? NULL : g->past,
                           .at = g->past,
                           .added = *added,
                           .added_rows = a->queries};
