@@ -50,6 +50,12 @@ static void FN(attention_scan)(void *arg, size_t begin, size_t end)
         atomic_store(&job->whole, true);
 }
 
+ODB_SIMD static void FN(attention_scale)(T *s, size_t n, ACC scale)
+{
+    for (size_t j = 0; j < n; j++)
+        s[j] = (T)(scale * (ACC)s[j]);
+}
+
 ODB_SIMD static void FN(attention_cap)(T *s, size_t n, ACC cap)
 {
     for (size_t j = 0; j < n; j++)
@@ -132,7 +138,7 @@ static void FN(attention_round)(enum odb_dtype to, T *s, size_t n)
         odb_round_f32(to, (odb_f32 *)s, n);
 }
 
-/* Raw scores s to weights, in place. e, total: [hi - lo] of working memory. */
+/* Products s of a query with keys to weights, in place. e, total: [hi - lo] of working memory. */
 static void FN(attention_row)(const struct odb_attention *a, const struct attention_place *at, T *s,
                               ACC *e, T *total)
 {
@@ -143,6 +149,7 @@ static void FN(attention_row)(const struct odb_attention *a, const struct attent
 #define FN_STAGE(which)                                                                            \
     if (wanted && a->stage == (which))                                                             \
     memcpy(wanted, s, n * sizeof *s)
+    FN(attention_scale)(s, n, (ACC)a->scale);
     FN_STAGE(ODB_ATTENTION_RAW);
     if (a->cap != 0)
         FN(attention_cap)(s, n, (ACC)a->cap);
@@ -190,7 +197,7 @@ static void FN(attention_blocks)(void *arg, size_t begin, size_t end)
                              .lda = a->q_steps.row,
                              .ldb = a->k_steps.row,
                              .ldc = n,
-                             .alpha = a->scale,
+                             .alpha = 1,
                              .c = s,
                              .a = (const T *)a->q + attention_at(&a->q_steps, b, h, i),
                              .b = (const T *)a->k + attention_at(&a->k_steps, b, kv, at.lo)};

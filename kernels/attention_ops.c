@@ -267,7 +267,7 @@ static enum odb_status attend_places(struct odb_kern *k, const struct attend *s,
 static enum odb_status attend_options(struct odb_kern *k, const struct attend *s,
                                       struct odb_attention *a)
 {
-    a->scale = odb_kern_float(k, "scale", 1 / sqrt((double)s->size));
+    a->scale = odb_kern_float(k, "scale", 1 / sqrt((double)ODB_MAX(s->size, 1)));
     a->cap = odb_kern_float(k, "softcap", 0);
     if (!(a->cap >= 0))
         return ODB_KERN_FAIL(k, "softcap is %g", a->cap);
