@@ -816,7 +816,7 @@ static void test_quantize__dynamic(void **state)
                11,
                "",
                {"float[0] "},
-               {"uint8[0] ", "float[] 0", "uint8[] 0"},
+               {"uint8[0] ", "float[] 1", "uint8[] 0"},
                0,
                0,
                NULL});

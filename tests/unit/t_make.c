@@ -184,6 +184,87 @@ static void test_make__bernoulli_and_multinomial(void **state)
     op_free(&m);
 }
 
+static void test_make__dropout_that_keeps(void **state)
+{
+    struct op_call c = OP_CALL("Dropout", 13), old = OP_CALL("Dropout", 6);
+
+    c.n_out = 2;
+    op_count(&c, ODB_F32, 1, OP_DIMS(3), 1);
+    assert_int_equal(op_run(&c), ODB_OK);
+    op_expect(&c, 0, 1, 2, 3);
+    op_expect(&c, 1, 1, 1, 1);
+    assert_int_equal(c.out[1]->dtype, ODB_BOOL);
+    op_in(&c, ODB_F32, 0, NULL, (double[]){0.5});
+    op_in(&c, ODB_BOOL, 0, NULL, (double[]){0});
+    assert_int_equal(op_run(&c), ODB_OK);
+    op_expect(&c, 0, 1, 2, 3);
+    op_free(&c);
+    op_count(&old, ODB_F64, 1, OP_DIMS(3), 1);
+    op_int(&old, "is_test", 1);
+    assert_int_equal(op_run(&old), ODB_OK);
+    op_expect(&old, 0, 1, 2, 3);
+    op_free(&old);
+}
+
+/* A node that names its seed draws as numpy.random.RandomState(seed).uniform() does. */
+static void test_make__dropout_that_drops(void **state)
+{
+    struct op_call c = OP_CALL("Dropout", 22);
+
+    c.n_out = 2;
+    op_count(&c, ODB_F16, 1, OP_DIMS(10), 1);
+    op_in(&c, ODB_F32, 0, NULL, (double[]){0.5});
+    op_in(&c, ODB_BOOL, 0, NULL, (double[]){1});
+    op_int(&c, "seed", 0);
+    assert_int_equal(op_run(&c), ODB_OK);
+    assert_int_equal(c.out[0]->dtype, ODB_F16);
+    op_expect(&c, 0, 2, 4, 6, 8, 0, 12, 0, 16, 18, 0);
+    op_expect(&c, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1, 0);
+    c.n_attrs = 0;
+    assert_int_equal(op_run(&c), ODB_OK);
+    for (size_t i = 0; i < 10; i++)
+        assert_true(odb_tensor_f64(c.out[0], i) ==
+                    (odb_tensor_i64(c.out[1], i) ? 2 * ((double)i + 1) : 0));
+    struct odb_tensor *first = odb_tensor_ref(c.out[1]);
+    c.seed = 1;
+    assert_int_equal(op_run(&c), ODB_OK);
+    assert_false(odb_tensor_identical(first, c.out[1]));
+    odb_tensor_unref(first);
+    odb_store_f64(ODB_F32, c.in[1]->data, 0, 1);
+    op_expect_refused(&c, "outside [0, 1)");
+    op_free(&c);
+}
+
+/* Only what may drop is a draw. */
+static void test_make__dropout_draws(void **state)
+{
+    static const struct {
+        int opset, n_in, test, training; /* -1: not given, not known */
+        double ratio;
+        bool draws;
+    } cases[] = {{1, 1, -1, -1, 0, true},   {6, 1, 0, -1, 0, true},
+                 {6, 1, 1, -1, 0, false},   {12, 1, -1, -1, 0, false},
+                 {12, 2, -1, -1, 0.5, false}, {13, 3, -1, -1, 0.5, true},
+                 {13, 3, -1, 1, 0.5, true}, {13, 3, -1, 0, 0.5, false},
+                 {13, 3, -1, 1, 0, false}};
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct op_call c = OP_CALL("Dropout", cases[i].opset);
+        const struct odb_op *op = odb_op_find("", "Dropout", cases[i].opset);
+        if (cases[i].test >= 0)
+            op_int(&c, "is_test", cases[i].test);
+        const struct odb_attrs attrs = {c.attrs, c.n_attrs};
+        op_take(&c, NULL);
+        op_in(&c, ODB_F32, 0, NULL, &cases[i].ratio);
+        op_in(&c, ODB_BOOL, 0, NULL, (double[]){cases[i].training});
+        const struct odb_tensor *known[3] = {NULL, c.in[1],
+                                             cases[i].training < 0 ? NULL : c.in[2]};
+        assert_true(op->flags & ODB_OP_RANDOM);
+        assert_int_equal(op->draws(&attrs, cases[i].n_in, known), cases[i].draws);
+        op_free(&c);
+    }
+    assert_false(odb_op_find("", "Dropout", 11)->flags & ODB_OP_RANDOM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +276,9 @@ int main(void)
         cmocka_unit_test(test_make__eye_like),
         cmocka_unit_test(test_make__draws),
         cmocka_unit_test(test_make__bernoulli_and_multinomial),
+        cmocka_unit_test(test_make__dropout_that_keeps),
+        cmocka_unit_test(test_make__dropout_that_drops),
+        cmocka_unit_test(test_make__dropout_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,22 +160,6 @@ static void test_shape__size(void **state)
     op_free(&c);
 }
 
-static void test_shape__dropout(void **state)
-{
-    struct op_call c = OP_CALL("Dropout", 13);
-
-    c.n_out = 2;
-    op_count(&c, ODB_F32, 1, OP_DIMS(3), 1);
-    assert_int_equal(op_run(&c), ODB_OK);
-    op_expect(&c, 0, 1, 2, 3);
-    op_expect(&c, 1, 1, 1, 1);
-    assert_int_equal(c.out[1]->dtype, ODB_BOOL);
-    op_in(&c, ODB_F32, 0, NULL, (double[]){0.5});
-    op_in(&c, ODB_BOOL, 0, NULL, (double[]){1});
-    assert_int_equal(op_run(&c), ODB_UNSUPPORTED);
-    op_free(&c);
-}
-
 static void test_shape__identity_of_sequence(void **state)
 {
     struct op_call c = OP_CALL("Identity", 16);
@@ -215,7 +199,6 @@ int main(void)
         cmocka_unit_test(test_shape__shape_range),
         cmocka_unit_test(test_shape__shape_needs_no_values),
         cmocka_unit_test(test_shape__size),
-        cmocka_unit_test(test_shape__dropout),
         cmocka_unit_test(test_shape__identity_of_sequence),
         cmocka_unit_test(test_shape__bitcast),
     };
