@@ -31,11 +31,16 @@ enum odb_status odb_chain_infer(struct odb_kern *k, odb_chain_fn fn)
     return chain_finish(&c);
 }
 
-enum odb_status odb_chain_run(struct odb_kern *k, odb_chain_fn fn)
+enum odb_status odb_chain_run_with(struct odb_kern *k, odb_chain_fn fn, void *arg)
 {
-    struct odb_chain c = {.k = k};
+    struct odb_chain c = {.k = k, .arg = arg};
     fn(&c);
     return chain_finish(&c);
+}
+
+enum odb_status odb_chain_run(struct odb_kern *k, odb_chain_fn fn)
+{
+    return odb_chain_run_with(k, fn, NULL);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */

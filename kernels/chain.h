@@ -23,6 +23,7 @@
 
 struct odb_chain {
     struct odb_kern *k;
+    void *arg;                                  /* of odb_chain_run_with() */
     bool infer;                                 /* types and shapes, no values */
     enum odb_status status;                     /* of the first step that failed */
     struct odb_tensor *owned[ODB_CHAIN_VALUES]; /* refs */
@@ -32,6 +33,8 @@ struct odb_chain {
 typedef void (*odb_chain_fn)(struct odb_chain *c);
 enum odb_status odb_chain_infer(struct odb_kern *k, odb_chain_fn fn) ODB_MUST_USE;
 enum odb_status odb_chain_run(struct odb_kern *k, odb_chain_fn fn) ODB_MUST_USE;
+/* For a kernel that is a loop of chains, in run(). */
+enum odb_status odb_chain_run_with(struct odb_kern *k, odb_chain_fn fn, void *arg) ODB_MUST_USE;
 
 #define ODB_CHAIN(name)                                                                          \
     static enum odb_status name##_infer(struct odb_kern *k)                                      \

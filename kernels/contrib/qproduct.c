@@ -151,6 +151,53 @@ static void qproduct_int16(struct odb_chain *c)
 }
 ODB_CHAIN(qproduct_int16)
 
+/* --- transformers ----------------------------------------------------------------------------- */
+
+/* Input i as float, with the scale and the zero point that stand in other inputs. */
+static const struct odb_tensor *qproduct_floats(struct odb_chain *c, int i, int scale, int zero,
+                                                int axis)
+{
+    struct odb_kern *k = c->k;
+    return ODB_STEP_WITH(c, "DequantizeLinear", 13,
+                         (odb_kern_in(k, i), odb_kern_in(k, scale), odb_kern_in(k, zero)),
+                         ODB_ATTRS(ODB_ATTR_I("axis", axis)));
+}
+
+static void qproduct_attention(struct odb_chain *c)
+{
+    struct odb_kern *k = c->k;
+    const struct odb_tensor *out[2];
+    const struct odb_tensor *x = qproduct_floats(c, 0, 3, 6, 0);
+    const struct odb_tensor *weights = qproduct_floats(c, 1, 4, 7, 1);
+    odb_chain_steps(c, &(const struct odb_step){.op = "com.microsoft::Attention", .opset = 1,
+                                                .in = {x, weights, k->in[2], odb_kern_in(k, 5),
+                                                       odb_kern_in(k, 8)}, .attrs = k->attrs},
+                    k->n_out, out);
+    for (int i = 0; i < k->n_out; i++)
+        odb_chain_give(c, i, out[i]);
+}
+ODB_CHAIN(qproduct_attention)
+
+/* Words, positions, segments, gamma and beta with scales from input 8, zero points from 13 on. */
+static void qproduct_embed(struct odb_chain *c)
+{
+    struct odb_kern *k = c->k;
+    const struct odb_tensor *table[5] = {NULL}, *out[2];
+    c->status = ODB_NEED(k, 0, 2, 3, 5, 6, 8, 9, 11, 12);
+    for (int i = 0; i < 5; i++)
+        if (odb_kern_in(k, 2 + i))
+            table[i] = qproduct_floats(c, 2 + i, 8 + i, 13 + i, 0);
+    odb_chain_steps(c, &(const struct odb_step){.op = "com.microsoft::EmbedLayerNormalization",
+                                                .opset = 1,
+                                                .in = {k->in[0], odb_kern_in(k, 1), table[0],
+                                                       table[1], table[2], table[3], table[4],
+                                                       odb_kern_in(k, 7)}, .attrs = k->attrs},
+                    k->n_out, out);
+    for (int i = 0; i < k->n_out; i++)
+        odb_chain_give(c, i, out[i]);
+}
+ODB_CHAIN(qproduct_embed)
+
 /* --- element by element ----------------------------------------------------------------------- */
 
 /* Input i less its zero point, the next input, as int32. */
@@ -194,6 +241,17 @@ static const struct odb_attr_spec qproduct_gemm_attrs[] = {
 static const struct odb_attr_spec qproduct_reduce_attrs[] = {
     {"axes", ODB_ATTR_INTS, NULL, true}, {"keepdims", ODB_ATTR_INT, NULL, true}, {NULL}};
 
+static const struct odb_attr_spec qproduct_attention_attrs[] = {
+    {"do_rotary", ODB_ATTR_INT, "0", false},
+    {"mask_filter_value", ODB_ATTR_FLOAT, "-10000", false},
+    {"num_heads", ODB_ATTR_INT, NULL, true},
+    {"past_present_share_buffer", ODB_ATTR_INT, "0", false},
+    {"scale", ODB_ATTR_FLOAT, NULL, false},
+    {"unidirectional", ODB_ATTR_INT, "0", false},
+    {NULL}};
+static const struct odb_attr_spec qproduct_embed_attrs[] = {
+    {"epsilon", ODB_ATTR_FLOAT, "1e-12", false}, {NULL}};
+
 #define Q8 (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
 #define Q16 (ODB_BIT(ODB_I16) | ODB_BIT(ODB_U16))
 #define QF ODB_BIT(ODB_F32)
@@ -213,4 +271,10 @@ const struct odb_op odb_ops_qproduct[] = {
     QPRODUCT_ROW("MulInteger", 1, 4, ODB_OP_EXACT, NULL, qproduct_mul, Q8),
     QPRODUCT_ROW("ReduceSumInteger", 1, 1, ODB_OP_EXACT, qproduct_reduce_attrs, qproduct_reduce,
                  Q8),
+    {"com.microsoft", "QAttention", 1, 5, 9, 1, 2, ODB_OP_REAL | ODB_OP_MATMUL,
+     {Q8, Q8, QH, QH, QH, ODB_BIT(ODB_I32), Q8, Q8, QH}, qproduct_attention_attrs,
+     qproduct_attention_infer, qproduct_attention_run, NULL},
+    {"com.microsoft", "QEmbedLayerNormalization", 1, 1, 18, 1, 2, ODB_OP_REAL,
+     {ODB_BIT(ODB_I32), ODB_BIT(ODB_I32), Q8, Q8, Q8, Q8, Q8, ODB_BIT(ODB_I32), QF | Q8},
+     qproduct_embed_attrs, qproduct_embed_infer, qproduct_embed_run, NULL},
     {.name = NULL}};
