@@ -97,53 +97,11 @@ static enum odb_status make_infer_constant(struct odb_kern *k)
     }
 }
 
-/* Indices of a sparse tensor are linear, or one coordinate per dimension. */
-static enum odb_status make_dense_cells(struct odb_kern *k, const struct odb_tensor *sparse,
-                                        size_t size, unsigned char *dst, const unsigned char *src)
-{
-    const struct odb_tensor *indices = sparse->items[1];
-    size_t nnz = sparse->items[0]->count, per = indices->rank > 1 ? (size_t)sparse->rank : 1;
-    int64_t dense[ODB_MAX_RANK];
-
-    if (indices->count != nnz * per)
-        return ODB_KERN_FAIL(k, "%zu indices for %zu values", indices->count, nnz);
-    odb_stride_dense(sparse->rank, sparse->dims, dense);
-    for (size_t i = 0; i < nnz; i++) {
-        int64_t at = 0;
-        for (size_t d = 0; d < per; d++) {
-            int64_t index = odb_tensor_i64(indices, i * per + d);
-            int64_t limit = per > 1 ? sparse->dims[d] : (int64_t)k->out[0]->count;
-            if (index < 0 || index >= limit)
-                return ODB_KERN_FAIL(k, "index %lld of sparse value %zu is outside %lld elements",
-                                     (long long)index, i, (long long)limit);
-            at += per > 1 ? index * dense[d] : index;
-        }
-        odb_cell_copy(dst + (size_t)at * size, src + i * size, size);
-    }
-    return ODB_OK;
-}
-
-static enum odb_status make_dense(struct odb_kern *k, const struct odb_tensor *sparse)
-{
-    struct odb_cells dst = ODB_CELLS_INIT, src = ODB_CELLS_INIT;
-    enum odb_status status;
-
-    ODB_TRY_OUT(odb_cells_read(&src, sparse->items[0], k->err));
-    ODB_TRY_OUT(odb_cells_write(&dst, k->out[0], k->err));
-    if (k->out[0]->count > 0)
-        memset(dst.data, 0, k->out[0]->count * dst.size);
-    ODB_TRY_OUT(make_dense_cells(k, sparse, dst.size, dst.data, src.data));
-    status = odb_cells_commit(&dst, k->out[0], k->err);
-out:
-    odb_cells_dispose(&dst);
-    odb_cells_dispose(&src);
-    return status;
-}
-
 static enum odb_status make_run_constant(struct odb_kern *k)
 {
     struct odb_tensor *y = k->out[0];
     const struct odb_attr *a;
+    enum odb_status status;
 
     ODB_TRY(make_value(k, &a));
     switch (a->type) {
@@ -152,7 +110,12 @@ static enum odb_status make_run_constant(struct odb_kern *k)
         k->out[0] = odb_tensor_ref(a->tensors[0]);
         return ODB_OK;
     case ODB_ATTR_SPARSE_TENSOR:
-        return make_dense(k, a->tensors[0]);
+        odb_tensor_unref(y);
+        k->out[0] = NULL;
+        status = odb_tensor_densify(&k->out[0], a->tensors[0], k->err);
+        return status == ODB_E_INPUT
+                   ? ODB_KERN_FAIL(k, "an index of sparse_value lies outside of its shape")
+                   : status;
     case ODB_ATTR_FLOAT:
         *(odb_f32 *)y->data = a->f;
         return ODB_OK;

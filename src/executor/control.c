@@ -316,6 +316,7 @@ cpu_control_fn cpu_control_find(const struct odb_node *node)
         {"", "Scan", cpu_control_scan},
         {"", "SequenceMap", cpu_control_map},
         {"ai.onnx.preview", "FlexAttention", cpu_control_flex},
+        {"ai.onnx.preview.training", "Gradient", cpu_control_gradient},
     };
     for (size_t i = 0; i < ODB_COUNT(rows); i++)
         if (!strcmp(node->op_type, rows[i].name) && !strcmp(node->domain, rows[i].domain))

@@ -71,6 +71,9 @@ enum odb_status cpu_control_map(const struct cpu_scope *scope, int index,
 enum odb_status cpu_control_flex(const struct cpu_scope *scope, int index,
                                  const struct odb_tensor *const *in, struct odb_tensor **out,
                                  struct odb_error *err) ODB_MUST_USE;
+enum odb_status cpu_control_gradient(const struct cpu_scope *scope, int index,
+                                     const struct odb_tensor *const *in, struct odb_tensor **out,
+                                     struct odb_error *err) ODB_MUST_USE;
 
 /* The plan of the body in attribute name; NULL: there is none. */
 const struct cpu_plan *cpu_body_find(const struct cpu_scope *scope, int index, const char *name);

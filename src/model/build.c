@@ -156,6 +156,43 @@ void odb_build_value_info(struct odb_builder *b, const char *name, enum odb_dtyp
                  build_info(b, name, dtype, rank, dims));
 }
 
+/* The type around one. */
+static Onnx__TypeProto *build_wrapped(struct odb_builder *b, Onnx__TypeProto *inner,
+                                      enum odb_kind kind)
+{
+    Onnx__TypeProto *type = arena_new(b->arena, Onnx__TypeProto);
+    onnx__type_proto__init(type);
+    if (kind == ODB_SPARSE) {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE;
+        type->sparse_tensor_type = arena_new(b->arena, Onnx__TypeProto__SparseTensor);
+        onnx__type_proto__sparse_tensor__init(type->sparse_tensor_type);
+        type->sparse_tensor_type->has_elem_type = true;
+        type->sparse_tensor_type->elem_type = inner->tensor_type->elem_type;
+        type->sparse_tensor_type->shape = inner->tensor_type->shape;
+    } else if (kind == ODB_SEQUENCE) {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE;
+        type->sequence_type = arena_new(b->arena, Onnx__TypeProto__Sequence);
+        onnx__type_proto__sequence__init(type->sequence_type);
+        type->sequence_type->elem_type = inner;
+    } else {
+        type->value_case = ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE;
+        type->optional_type = arena_new(b->arena, Onnx__TypeProto__Optional);
+        onnx__type_proto__optional__init(type->optional_type);
+        type->optional_type->elem_type = inner;
+    }
+    return type;
+}
+
+void odb_build_wrap(struct odb_builder *b, const char *name, enum odb_kind kind)
+{
+    for (size_t i = 0; i < b->graph.n_input + b->graph.n_output; i++) {
+        Onnx__ValueInfoProto *info =
+            i < b->graph.n_input ? b->graph.input[i] : b->graph.output[i - b->graph.n_input];
+        if (strcmp(info->name, name) == 0)
+            info->type = build_wrapped(b, info->type, kind);
+    }
+}
+
 static Onnx__TensorProto *build_tensor(struct odb_builder *b, const char *name,
                                        const struct odb_tensor *t)
 {
@@ -166,6 +203,17 @@ static Onnx__TensorProto *build_tensor(struct odb_builder *b, const char *name,
 void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t)
 {
     build_append(b, &b->graph.initializer, &b->graph.n_initializer, build_tensor(b, name, t));
+}
+
+void odb_build_sparse_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t)
+{
+    Onnx__SparseTensorProto *sparse = arena_new(b->arena, Onnx__SparseTensorProto);
+    onnx__sparse_tensor_proto__init(sparse);
+    sparse->values = build_tensor(b, name, t->items[0]);
+    sparse->indices = build_tensor(b, "", t->items[1]);
+    sparse->n_dims = (size_t)t->rank;
+    sparse->dims = odb_model__arena_dup(b->arena, t->dims, sparse->n_dims, sizeof *t->dims);
+    build_append(b, &b->graph.sparse_initializer, &b->graph.n_sparse_initializer, sparse);
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -236,6 +284,38 @@ void odb_build_attr_string(struct odb_builder *b, const char *name, const char *
     attr->has_s = true;
     attr->s.data = (uint8_t *)build_str(b, v);
     attr->s.len = strlen(v);
+}
+
+void odb_build_attr_strings(struct odb_builder *b, const char *name, const char *words)
+{
+    Onnx__AttributeProto *attr =
+        build_attr(b, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+    char **list = NULL;
+    build_names(b, words, &list, &attr->n_strings);
+    attr->strings = arena_new_n(b->arena, ProtobufCBinaryData, attr->n_strings);
+    for (size_t i = 0; i < attr->n_strings; i++)
+        attr->strings[i] = (ProtobufCBinaryData){strlen(list[i]), (uint8_t *)list[i]};
+}
+
+void odb_build_attr_type(struct odb_builder *b, const char *name, enum odb_dtype dtype,
+                         bool sequence)
+{
+    Onnx__AttributeProto *attr =
+        build_attr(b, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO);
+    attr->tp = build_info(b, "", dtype, 0, NULL)->type;
+    attr->tp->tensor_type->shape = NULL;
+    if (sequence)
+        attr->tp = build_wrapped(b, attr->tp, ODB_SEQUENCE);
+}
+
+void odb_build_overload(struct odb_builder *b, const char *overload)
+{
+    b->node->overload = build_str(b, overload);
+}
+
+void odb_build_function_overload(struct odb_builder *b, const char *overload)
+{
+    b->model.functions[b->model.n_functions - 1]->overload = build_str(b, overload);
 }
 
 void odb_build_attr_tensor(struct odb_builder *b, const char *name, const struct odb_tensor *t)
@@ -323,8 +403,7 @@ enum odb_status odb_build_write(const struct odb_builder *b, const char *path, c
                                  external ? external : "");
     if (external) {
         ODB_TRY_OUT(build_split(b, external, &bytes, &weights, err));
-        ODB_TRY_OUT(
-            odb_file_write(beside, weights.data ? weights.data : "", weights.len, err));
+        ODB_TRY_OUT(odb_file_write(beside, weights.data ? weights.data : "", weights.len, err));
     } else {
         ODB_TRY_OUT(odb_model__pack(&b->model.base, &bytes, err));
     }

@@ -13,6 +13,7 @@
 #ifndef ODB_MODEL_BUILD_H
 #define ODB_MODEL_BUILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,7 +39,11 @@ void odb_build_output_typed(struct odb_builder *b, const char *name, enum odb_dt
 /* Type of a value in between. */
 void odb_build_value_info(struct odb_builder *b, const char *name, enum odb_dtype dtype, int rank,
                           const int64_t *dims);
+/* The declared type of an input or output becomes a sequence, optional or sparse tensor of what it
+ * was. */
+void odb_build_wrap(struct odb_builder *b, const char *name, enum odb_kind kind);
 void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
+void odb_build_sparse_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
 /* inputs and outputs: names separated by spaces; "-" is an omitted one. domain in op as
  * "com.microsoft::Gelu". */
 void odb_build_node(struct odb_builder *b, const char *op, const char *name, const char *inputs,
@@ -47,9 +52,18 @@ void odb_build_attr_int(struct odb_builder *b, const char *name, int64_t v);
 void odb_build_attr_ints(struct odb_builder *b, const char *name, size_t n, const int64_t *v);
 void odb_build_attr_float(struct odb_builder *b, const char *name, float v);
 void odb_build_attr_string(struct odb_builder *b, const char *name, const char *v);
+/* Words separated by spaces. */
+void odb_build_attr_strings(struct odb_builder *b, const char *name, const char *words);
+/* A type: a tensor without shape, or a sequence of such. */
+void odb_build_attr_type(struct odb_builder *b, const char *name, enum odb_dtype dtype,
+                         bool sequence);
 void odb_build_attr_tensor(struct odb_builder *b, const char *name, const struct odb_tensor *t);
 /* A body: takes sub over and frees it. Its values may name the outer graph's. */
 void odb_build_attr_graph(struct odb_builder *b, const char *name, struct odb_builder *sub);
+
+/* The node added last calls that overload of a function; the function added last is it. */
+void odb_build_overload(struct odb_builder *b, const char *overload);
+void odb_build_function_overload(struct odb_builder *b, const char *overload);
 
 /* In a function's body: the attribute has the value of the function's attribute ref. */
 void odb_build_attr_ref(struct odb_builder *b, const char *name, enum odb_attr_type type,

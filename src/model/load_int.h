@@ -14,6 +14,7 @@
 struct value_source {
     const Onnx__TensorProto *tensor;
     const Onnx__SparseTensorProto *sparse;
+    struct odb_tensor *packed; /* sparse as a tensor; borrowed: the model */
     const Onnx__ValueInfoProto *info;
 };
 

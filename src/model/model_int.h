@@ -30,6 +30,7 @@ struct model_int {
     const Onnx__NodeProto **nodes;             /* [n_nodes], topological order */
     const Onnx__TensorProto **inits;           /* [n_values], NULL: no (dense) initializer */
     const Onnx__SparseTensorProto **sparse_inits; /* [n_values] */
+    struct odb_tensor **packed;                /* [n_values] sparse initializers as tensors */
     const Onnx__ValueInfoProto **infos;        /* [n_values], NULL: nothing declared */
 };
 

@@ -78,19 +78,28 @@ static enum odb_status load_inputs(struct graph_load *load, struct odb_error *er
     return ODB_OK;
 }
 
-/* Of several initializers of one name the last counts, as in ONNX Runtime. */
+/* Of several initializers of one name the last counts, as in ONNX Runtime. One that is stored sparse
+ * is dense to all that read it, unless an input of that name is declared sparse. */
 static enum odb_status load_init(struct graph_load *load, const char *name,
                                  const Onnx__TensorProto *dense,
                                  const Onnx__SparseTensorProto *sparse, struct odb_error *err)
 {
     if (!*name)
         return ODB_OK; /* nobody can refer to it */
-    struct odb_tensor *tensor;
+    struct odb_tensor *tensor, *packed = NULL;
     ODB_TRY(odb_model__keep_tensor(&tensor, load->model, dense, sparse, err));
     int index = load_find(load, name);
     if (index == ODB_NO_VALUE)
         index = load_add(load, name);
-    load->values.items[index].init = tensor;
+    struct odb_value *value = &load->values.items[index];
+    if (!dense && !(value->type.known && value->type.kind == ODB_SPARSE)) {
+        packed = tensor;
+        ODB_TRY(odb_tensor_densify(&tensor, packed, err));
+        odb_push(&load->model->priv->tensors, tensor);
+    }
+    value->init = tensor;
+    value->init_is_sparse = packed != NULL;
+    load->sources.items[index].packed = packed ? packed : tensor;
     load->sources.items[index].tensor = dense;
     load->sources.items[index].sparse = sparse;
     return ODB_OK;
@@ -203,6 +212,17 @@ static const struct odb_function *load_function(const struct odb_model *model,
     return found ? &model->functions[index] : NULL;
 }
 
+/* A Gradient needs all that the value it names is computed from, as a body needs what it uses. */
+static void load_gradient(struct graph_load *load, const struct odb_node *node)
+{
+    const struct odb_attr *y = odb_attrs_find(&node->attrs, "y");
+    if (strcmp(node->op_type, "Gradient") || strcmp(node->domain, "ai.onnx.preview.training"))
+        return;
+    int value = y && y->type == ODB_ATTR_STRING ? load_find(load, y->s.data) : ODB_NO_VALUE;
+    if (value != ODB_NO_VALUE)
+        odb_push(&load->captured, value);
+}
+
 static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
                                  const Onnx__NodeProto *proto, struct odb_error *err)
 {
@@ -228,6 +248,7 @@ static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
     }
     ODB_TRY(odb_model__attrs(&node->attrs, load->model, proto->attribute, proto->n_attribute, load,
                              load->opsets, err));
+    load_gradient(load, node);
     load_captured(load, node);
     return ODB_OK;
 }
@@ -286,10 +307,12 @@ static void load_keep_messages(const struct graph_load *load)
         priv->nodes[n] = load->proto->node[graph->nodes[n].file_index];
     priv->inits = arena_new_n(priv->arena, const Onnx__TensorProto *, graph->n_values);
     priv->sparse_inits = arena_new_n(priv->arena, const Onnx__SparseTensorProto *, graph->n_values);
+    priv->packed = arena_new_n(priv->arena, struct odb_tensor *, graph->n_values);
     priv->infos = arena_new_n(priv->arena, const Onnx__ValueInfoProto *, graph->n_values);
     for (size_t v = 0; v < graph->n_values; v++) {
         priv->inits[v] = load->sources.items[v].tensor;
         priv->sparse_inits[v] = load->sources.items[v].sparse;
+        priv->packed[v] = load->sources.items[v].packed;
         priv->infos[v] = load->sources.items[v].info;
     }
 }

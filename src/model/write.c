@@ -247,7 +247,7 @@ static enum odb_status cut_sparse(struct cut *cut, int value, Onnx__SparseTensor
                                   struct odb_error *err)
 {
     const Onnx__SparseTensorProto *proto = cut->model->priv->sparse_inits[value];
-    const struct odb_tensor *t = cut->graph->values[value].init;
+    const struct odb_tensor *t = cut->model->priv->packed[value];
     bool parts = t && t->kind == ODB_SPARSE && t->n_items == 2;
     Onnx__SparseTensorProto *copy = arena_new(cut->arena, Onnx__SparseTensorProto);
     *copy = *proto;

@@ -87,6 +87,10 @@ enum odb_status odb_tensor_clone(struct odb_tensor **out, const struct odb_tenso
 enum odb_status odb_tensor_new_container(struct odb_tensor **out, enum odb_kind kind,
                                          struct odb_tensor *const *items, size_t n,
                                          struct odb_error *err) ODB_MUST_USE;
+/* The sparse tensor with all its elements; those not stored are 0, or empty strings. ODB_E_INPUT
+ * where an index lies outside. */
+enum odb_status odb_tensor_densify(struct odb_tensor **out, const struct odb_tensor *sparse,
+                                   struct odb_error *err) ODB_MUST_USE;
 /* Copies bytes into element i of a string tensor that nobody shares yet. */
 enum odb_status odb_tensor_set_string(struct odb_tensor *t, size_t i, const char *data, size_t len,
                                       struct odb_error *err) ODB_MUST_USE;

@@ -56,7 +56,7 @@ static void test_make__constant_sparse(void **state)
     op_expect_shape(&c, 2, 2, 3);
     op_expect(&c, 0, 0, 7, 0, 0, 0, 8);
     ((odb_i64 *)indices->data)[3] = 3;
-    op_expect_refused(&c, "index 3 of sparse value 1 is outside 3 elements");
+    op_expect_refused(&c, "an index of sparse_value lies outside");
     odb_tensor_unref(sparse);
     op_free(&parts);
     op_free(&c);
