@@ -291,8 +291,8 @@ ACT_ATTRS(gelu, {"approximate", ODB_ATTR_STRING, "none", false})
 ACT_ATTRS(quick, ACT_ATTR("alpha", "1.702"))
 
 #define ACT_ROW(name, first, flags, run, ...)                                                    \
-    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | (flags), odb_infer_same, run,          \
-               __VA_ARGS__)
+    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE | (flags),            \
+               odb_infer_same, run, __VA_ARGS__)
 /* As old as ONNX: opset 1 had consumed_inputs, the first of attrs. */
 #define ACT_OLD(name, run, first_attrs)                                                          \
     ACT_ROW(name, 1, 0, run, .attrs = first_attrs),                                              \
@@ -302,10 +302,12 @@ ACT_ATTRS(quick, ACT_ATTR("alpha", "1.702"))
      .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_FLOAT},                   \
      .infer = op_infer, .run = op_run, __VA_ARGS__}
 
+#define RELU_FLAGS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_OVERWRITE)
+
 const struct odb_op odb_ops_activation[] = {
-    ODB_EW_ROW("Relu", 1, 1, ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL,
+    ODB_EW_ROW("Relu", 1, 1, ODB_T_FLOAT | ODB_T_SIGNED, RELU_FLAGS,
                odb_infer_same, ew_run_relu, .attrs = odb_ew_consumed_attrs),
-    ODB_EW_ROW("Relu", 6, 1, ODB_T_FLOAT | ODB_T_SIGNED, ODB_OP_EXACT | ODB_OP_REAL,
+    ODB_EW_ROW("Relu", 6, 1, ODB_T_FLOAT | ODB_T_SIGNED, RELU_FLAGS,
                odb_infer_same, ew_run_relu),
     ACT_OLD("LeakyRelu", ew_run_leaky_relu, act_leaky_attrs),
     ACT_ROW("ThresholdedRelu", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, ew_run_thresholded_relu,

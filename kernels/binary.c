@@ -203,15 +203,16 @@ static const struct odb_attr_spec binary_shift_attrs[] = {
     {.name = NULL},
 };
 
+#define BINARY_FLAGS (ODB_OP_REAL | ODB_OP_OVERWRITE)
 /* Both lives of an operator that is as old as ONNX. */
 #define BINARY_ROWS(name, mask, flags, infer, run, first_attrs)                                  \
     ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = first_attrs),                       \
         ODB_EW_ROW(name, 7, 2, mask, flags, infer, run)
 /* Integer results are exact by nature; REAL speaks of the float ones. */
 #define BINARY_REAL(name, run)                                                                   \
-    BINARY_ROWS(name, ODB_T_NUMBER, ODB_OP_REAL, odb_ew_infer2, run,                             \
+    BINARY_ROWS(name, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                            \
                 odb_ew_legacy_consumed_attrs),                                                   \
-        ODB_EW_ROW(name, 6, 2, ODB_T_NUMBER, ODB_OP_REAL, odb_ew_infer2, run,                    \
+        ODB_EW_ROW(name, 6, 2, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                   \
                    .attrs = odb_ew_legacy_attrs)
 #define BINARY_BITS(name, mask, run) ODB_EW_ROW(name, 18, 2, mask, ODB_OP_EXACT, odb_ew_infer, run)
 #define BINARY_LOGIC(name, run)                                                                  \
@@ -222,9 +223,9 @@ const struct odb_op odb_ops_binary[] = {
     BINARY_REAL("Sub", binary_sub),
     BINARY_REAL("Mul", binary_mul),
     BINARY_REAL("Div", binary_div),
-    ODB_EW_ROW("Pow", 1, 2, ODB_T_FLOAT, ODB_OP_REAL, binary_infer_pow, binary_pow,
+    ODB_EW_ROW("Pow", 1, 2, ODB_T_FLOAT, BINARY_FLAGS, binary_infer_pow, binary_pow,
                .attrs = odb_ew_legacy_attrs),
-    ODB_EW_ROW("Pow", 7, 2, (ODB_T_FLOAT | ODB_T_INDEX), ODB_OP_REAL, binary_infer_pow, binary_pow,
+    ODB_EW_ROW("Pow", 7, 2, (ODB_T_FLOAT | ODB_T_INDEX), BINARY_FLAGS, binary_infer_pow, binary_pow,
                .types[1] = ODB_T_NUMBER),
     ODB_EW_ROW("Mod", 10, 2, ODB_T_NUMBER, ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY,
                odb_ew_infer, binary_mod, .attrs = binary_mod_attrs),

@@ -67,6 +67,9 @@ enum odb_precision {
 #define ODB_OP_MATMUL 4u   /* operands are rounded in tf32 mode */
 #define ODB_OP_RANDOM 8u   /* output is a draw: captured once, never compared */
 #define ODB_OP_BOUNDARY 16u /* a tiny change of the input can flip the output (Round, ArgMax, …) */
+#define ODB_OP_OVERWRITE 64u /* element i of the output is made of the elements i of inputs of its
+                                shape, and of others that do not have it: it may be written where
+                                such an input lies */
 #define ODB_OP_STEADY 32u  /* noisy mode leaves the operands alone: everybody begins with exact
                               differences from the largest (Softmax), so that a step in a large
                               operand would count for far more than rounding does */
@@ -208,6 +211,8 @@ struct odb_call {
     enum odb_precision precision;
     uint32_t keep_in, keep_out; /* bit i: input (output) i feeds only shapes, indices or integer
                                    casts and is not rounded or jittered in F16, BF16, NOISY */
+    uint32_t dying; /* bit i: nobody wants input i any more, so that a result may be written over it
+                       if in[] and one more hold it, and nothing else its storage */
     uint64_t seed;              /* jitter and random operators */
 };
 

@@ -308,7 +308,28 @@ static enum odb_status run_alias(const struct odb_outline *line, const struct od
     return ODB_OK;
 }
 
-static enum odb_status run_allocate(struct odb_kern *k, bool *all_alias)
+/* An input that output 0 may be written over: nobody else will miss it. NULL: there is none. */
+static struct odb_tensor *run_overwrite(const struct odb_call *call, const struct odb_kern *k,
+                                        struct odb_tensor *const *in)
+{
+    const struct odb_outline *line = &k->outline[0];
+    bool plain = call->precision == ODB_PREC_NATIVE || call->precision == ODB_PREC_F64;
+    if (!(call->op->flags & ODB_OP_OVERWRITE) || !plain)
+        return NULL;
+    for (int i = 0; i < call->n_in && i < 32; i++) {
+        struct odb_tensor *t = in[i];
+        if (!t || !(call->dying >> i & 1) || t != call->in[i] || t->kind != ODB_TENSOR ||
+            t->dtype != line->dtype || t->rank != line->rank || t->count == 0 ||
+            memcmp(t->dims, line->dims, (size_t)t->rank * sizeof *t->dims) != 0)
+            continue;
+        if (atomic_load(&t->refs) == 2 && atomic_load(&t->storage->refs) == 1)
+            return t;
+    }
+    return NULL;
+}
+
+static enum odb_status run_allocate(const struct odb_call *call, struct odb_kern *k,
+                                    struct odb_tensor *const *in, bool *all_alias)
 {
     *all_alias = true;
     for (int i = 0; i < k->n_out; i++) {
@@ -322,7 +343,9 @@ static enum odb_status run_allocate(struct odb_kern *k, bool *all_alias)
             continue;
         }
         *all_alias = false;
-        ODB_TRY(odb_tensor_new_raw(&k->out[i], line->dtype, line->rank, line->dims, k->err));
+        k->out[i] = i == 0 && call->dying ? odb_tensor_ref(run_overwrite(call, k, in)) : NULL;
+        if (!k->out[i])
+            ODB_TRY(odb_tensor_new_raw(&k->out[i], line->dtype, line->rank, line->dims, k->err));
     }
     return ODB_OK;
 }
@@ -336,6 +359,8 @@ static enum odb_status run_declare(const struct odb_call *call, struct odb_kern 
             k->narrow = call->in[i]->dtype;
     for (int i = 0; i < call->n_out; i++)
         declared[i] = k->narrow; /* operators that allocate for themselves: the operands' type */
+    if (call->precision == ODB_PREC_NATIVE && k->narrow == ODB_UNDEFINED)
+        return ODB_OK; /* results are what the kernel makes of the operands as they are */
     if (!call->op->infer || call->precision == ODB_PREC_F64)
         return ODB_OK; /* operands mix doubles with the model's own floats until converted */
     ODB_TRY(call->op->infer(k));
@@ -346,18 +371,24 @@ static enum odb_status run_declare(const struct odb_call *call, struct odb_kern 
     return ODB_OK;
 }
 
-#define RUN_MAX_STACK 8
+#define RUN_FEW 8 /* inputs and outputs that need no memory of their own */
 
 enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                            struct odb_error *err)
 {
     ODB_TRY(run_check_types(call, err));
     enum odb_status status = ODB_OK;
-    struct odb_outline stack_lines[RUN_MAX_STACK] = {0};
-    struct odb_outline *lines =
-        call->n_out <= RUN_MAX_STACK ? stack_lines : odb_new_n(struct odb_outline, call->n_out);
-    struct odb_tensor **in = odb_new_n(struct odb_tensor *, call->n_in);
-    enum odb_dtype *declared = odb_new_n(enum odb_dtype, call->n_out);
+    bool few = call->n_out <= RUN_FEW && call->n_in <= RUN_FEW;
+    struct odb_outline few_lines[RUN_FEW];
+    struct odb_tensor *few_in[RUN_FEW] = {NULL};
+    enum odb_dtype few_declared[RUN_FEW];
+    struct odb_outline *lines = few ? few_lines : odb_new_n(struct odb_outline, call->n_out);
+    struct odb_tensor **in = few ? few_in : odb_new_n(struct odb_tensor *, call->n_in);
+    enum odb_dtype *declared = few ? few_declared : odb_new_n(enum odb_dtype, call->n_out);
+    for (int i = 0; i < call->n_out; i++) {
+        lines[i].set = false;
+        lines[i].alias = 0;
+    }
     memset(out, 0, (size_t)call->n_out * sizeof *out);
     struct odb_kern k = {.op = call->op,
                          .opset = call->opset,
@@ -386,7 +417,7 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
     bool all_alias = false;
     if (call->op->infer) {
         ODB_TRY_OUT(call->op->infer(&k));
-        ODB_TRY_OUT(run_allocate(&k, &all_alias));
+        ODB_TRY_OUT(run_allocate(call, &k, in, &all_alias));
     }
     if (!all_alias)
         ODB_TRY_OUT(call->op->run(&k));
@@ -404,10 +435,11 @@ out:
     }
     if (status == ODB_SKIPPED) /* an input without values, in a real run */
         status = odb_fail(err, ODB_E_OPERATOR, "an input of %s has no values", call->op->name);
-    free(in);
-    free(declared);
-    if (lines != stack_lines)
+    if (!few) {
+        free(in);
+        free(declared);
         free(lines);
+    }
     return status;
 }
 

@@ -109,7 +109,8 @@ static const struct odb_attr_spec unary_isinf_attrs[] = {
 };
 
 #define UNARY_REAL(name, first, fn)                                                              \
-    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL, odb_infer_same, ew_run_##fn)
+    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE, odb_infer_same,      \
+               ew_run_##fn)
 #define UNARY_EXACT(name, first, mask, flags, fn)                                                \
     ODB_EW_ROW(name, first, 1, mask, ODB_OP_EXACT | (flags), odb_infer_same, ew_run_##fn)
 #define UNARY_STEPS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
@@ -117,9 +118,10 @@ static const struct odb_attr_spec unary_isinf_attrs[] = {
     UNARY_EXACT(name, first, mask, ODB_OP_REAL | ODB_OP_BOUNDARY, fn)
 /* Operators as old as ONNX: their first version, then the one without consumed_inputs. */
 #define UNARY_OLD(op_name, mask, op_flags, fn)                                                   \
-    ODB_EW_ROW(op_name, 1, 1, mask, op_flags, odb_infer_same, ew_run_##fn,                       \
+    ODB_EW_ROW(op_name, 1, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same, ew_run_##fn,  \
                .attrs = odb_ew_consumed_attrs),                                                  \
-        ODB_EW_ROW(op_name, 6, 1, mask, op_flags, odb_infer_same, ew_run_##fn)
+        ODB_EW_ROW(op_name, 6, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same,           \
+                   ew_run_##fn)
 
 const struct odb_op odb_ops_unary[] = {
     UNARY_OLD("Sqrt", ODB_T_FLOAT, ODB_OP_REAL, sqrt),
@@ -127,7 +129,8 @@ const struct odb_op odb_ops_unary[] = {
     UNARY_OLD("Exp", ODB_T_FLOAT, ODB_OP_REAL, exp),
     UNARY_OLD("Log", ODB_T_FLOAT, ODB_OP_REAL, log),
     UNARY_OLD("Tanh", ODB_T_FLOAT, ODB_OP_REAL, tanh),
-    ODB_EW_ROW("Erf", 9, 1, ODB_T_NUMBER, ODB_OP_REAL, odb_infer_same, ew_run_erf),
+    ODB_EW_ROW("Erf", 9, 1, ODB_T_NUMBER, ODB_OP_REAL | ODB_OP_OVERWRITE, odb_infer_same,
+               ew_run_erf),
     UNARY_REAL("Sin", 7, sin),
     UNARY_REAL("Cos", 7, cos),
     UNARY_REAL("Tan", 7, tan),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <locale.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "command/command.h"
 #include "ui/ui.h"
 
@@ -13,8 +13,6 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     /* A pipe closed early is an error of write(2), not the end of us. */
     signal(SIGPIPE, SIG_IGN);
-    /* Fresh pages cost more than most kernels: keep what was touched once. */
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,15 @@ static _Noreturn void mem_die(void)
         odb_oom_hook();
     fputs("onnxdbg: out of memory\n", stderr);
     abort();
+}
+
+void odb_mem_keep_pages(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
 }
 
 void *odb_xcalloc(size_t n, size_t size)

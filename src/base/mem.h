@@ -30,6 +30,9 @@ char *odb_xasprintf(const char *fmt, ...) ODB_PRINTF(1, 2) __attribute__((malloc
  * terminal here. */
 extern void (*odb_oom_hook)(void);
 
+/* Fresh pages cost more than most kernels: freed memory stays with the process from now on. */
+void odb_mem_keep_pages(void);
+
 /* *out = a * b, a + b. False on overflow. */
 static inline bool odb_size_mul(size_t a, size_t b, size_t *out)
 {

@@ -361,34 +361,96 @@ static bool cpu_scope_is_input(const struct cpu_scope *scope, const struct odb_v
     return value && value->is_input;
 }
 
+/* --- the operands of a node ------------------------------------------------------------------- */
+
+#define CPU_FEW 8 /* inputs and outputs that need no memory of their own */
+
+struct cpu_operands {
+    const struct odb_tensor **in; /* borrowed tensors */
+    struct odb_tensor **out;
+    const struct odb_tensor *few_in[CPU_FEW];
+    struct odb_tensor *few_out[CPU_FEW];
+};
+
+static void cpu_operands_init(struct cpu_operands *o, const struct odb_node *node)
+{
+    o->in = node->n_in <= CPU_FEW ? o->few_in : odb_new_n(const struct odb_tensor *, node->n_in);
+    o->out = node->n_out <= CPU_FEW ? o->few_out : odb_new_n(struct odb_tensor *, node->n_out);
+    memset(o->few_out, 0, sizeof o->few_out);
+}
+
+static void cpu_operands_dispose(struct cpu_operands *o)
+{
+    if (o->in != o->few_in)
+        free(o->in);
+    if (o->out != o->few_out)
+        free(o->out);
+}
+
+/* Whether a value of the scope is wanted by nobody after node index. keep: NULL: outputs are. */
+static bool cpu_dies(const struct cpu_scope *scope, const bool *keep, int value, int index)
+{
+    if (value < 0 || !scope->values[value] || scope->plan->last_use[value] > index)
+        return false;
+    return keep ? !keep[value] : !scope->plan->graph->values[value].is_output;
+}
+
+static void cpu_drop_dead(struct cpu_scope *scope, const bool *keep, int index)
+{
+    const struct odb_node *node = &scope->plan->graph->nodes[index];
+    size_t n_in = (size_t)node->n_in, n_out = (size_t)node->n_out;
+    for (size_t i = 0; i < n_in + n_out + node->n_captured; i++) {
+        int v = i < n_in           ? node->in[i]
+                : i < n_in + n_out ? node->out[i - n_in]
+                                   : node->captured[i - n_in - n_out];
+        if (!cpu_dies(scope, keep, v, index))
+            continue;
+        odb_tensor_unref(scope->values[v]);
+        scope->values[v] = NULL;
+    }
+}
+
+/* Bit i: input i dies with the node. */
+static uint32_t cpu_dying(const struct cpu_scope *scope, const bool *keep, int index)
+{
+    const struct odb_node *node = &scope->plan->graph->nodes[index];
+    uint32_t dying = 0;
+    for (int i = 0; i < node->n_in && i < 32; i++)
+        if (cpu_dies(scope, keep, node->in[i], index))
+            dying |= 1u << i;
+    return dying;
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
 enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
 {
     const struct odb_graph *graph = scope->plan->graph;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
-        const struct odb_tensor **in = odb_new_n(const struct odb_tensor *, node->n_in);
-        struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+        struct cpu_operands o;
         enum odb_status status = ODB_OK;
+        cpu_operands_init(&o, node);
         if (scope->cancelled && scope->cancelled(scope->payload))
             status = odb_fail(err, ODB_CANCELLED, "cancelled");
         for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
             const struct odb_value *value = node->in[i] < 0 ? NULL : &graph->values[node->in[i]];
-            in[i] = value ? cpu_scope_read(scope, value->index) : NULL;
-            if (!in[i] && value && !cpu_scope_is_input(scope, value))
+            o.in[i] = value ? cpu_scope_read(scope, value->index) : NULL;
+            if (!o.in[i] && value && !cpu_scope_is_input(scope, value))
                 status = odb_fail(err, ODB_E_OPERATOR, "%s has no value", value->name);
         }
         if (status == ODB_OK)
-            status = cpu_node_run(scope, (int)n, in, out, err);
-        for (int o = 0; o < node->n_out && status == ODB_OK; o++)
-            if (node->out[o] >= 0)
-                scope->values[node->out[o]] = out[o];
-        free(in);
-        free(out);
+            status = cpu_node_run(scope, (int)n, o.in, cpu_dying(scope, NULL, (int)n), o.out, err);
+        for (int i = 0; i < node->n_out && status == ODB_OK; i++)
+            if (node->out[i] >= 0)
+                scope->values[node->out[i]] = o.out[i];
+        cpu_operands_dispose(&o);
         if (status != ODB_OK) {
             char label[200];
             odb_error_at(err, "node %s", odb_node_label(node, label, sizeof label));
             return status;
         }
+        cpu_drop_dead(scope, NULL, (int)n);
     }
     return ODB_OK;
 }
@@ -461,8 +523,8 @@ static enum odb_status cpu_run_control(const struct cpu_scope *scope, int index,
 }
 
 enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
-                             const struct odb_tensor *const *in, struct odb_tensor **out,
-                             struct odb_error *err)
+                             const struct odb_tensor *const *in, uint32_t dying,
+                             struct odb_tensor **out, struct odb_error *err)
 {
     const struct cpu_plan *plan = scope->plan;
     const struct odb_node *node = &plan->graph->nodes[index];
@@ -490,6 +552,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .in = in,
                             .wanted = wanted,
                             .precision = scope->precision,
+                            .dying = dying,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
     for (int i = 0; i < n_in && i < 32; i++)
         if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(node, i)))
@@ -514,46 +577,27 @@ static enum odb_status cpu_step(const struct cpu_scope *scope, struct odb_cpu_ru
         all_there = all_there && (node->out[o] < 0 || run->values[node->out[o]]);
     if (all_there)
         return ODB_OK;
-    const struct odb_tensor **in = odb_new_n(const struct odb_tensor *, node->n_in);
-    struct odb_tensor **out = odb_new_n(struct odb_tensor *, node->n_out);
+    struct cpu_operands o;
     enum odb_status status = ODB_OK;
+    cpu_operands_init(&o, node);
     for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
-        in[i] = node->in[i] < 0 ? NULL : cpu_scope_read(scope, node->in[i]);
-        if (!in[i] && node->in[i] >= 0)
+        o.in[i] = node->in[i] < 0 ? NULL : cpu_scope_read(scope, node->in[i]);
+        if (!o.in[i] && node->in[i] >= 0)
             status = odb_fail(err, ODB_SKIPPED, "its input %s was not computed",
                               graph->values[node->in[i]].name);
     }
+    uint32_t dying = run->free_dead && run->overwrite ? cpu_dying(scope, run->keep, index) : 0;
     if (status == ODB_OK)
-        status = cpu_node_run(scope, index, in, out, err);
-    for (int o = 0; o < node->n_out; o++) {
-        int v = node->out[o];
+        status = cpu_node_run(scope, index, o.in, dying, o.out, err);
+    for (int i = 0; i < node->n_out; i++) {
+        int v = node->out[i];
         if (v >= 0 && !run->values[v] && status == ODB_OK)
-            run->values[v] = out[o];
+            run->values[v] = o.out[i];
         else
-            odb_tensor_unref(out[o]);
+            odb_tensor_unref(o.out[i]);
     }
-    free(in);
-    free(out);
+    cpu_operands_dispose(&o);
     return status;
-}
-
-static void cpu_drop_dead(const struct cpu_plan *plan, struct odb_cpu_run *run, int index)
-{
-    const struct odb_graph *graph = plan->graph;
-    const struct odb_node *node = &graph->nodes[index];
-    size_t n = (size_t)node->n_in + (size_t)node->n_out + node->n_captured;
-    for (size_t i = 0; i < n; i++) {
-        size_t o = i - (size_t)node->n_in, c = o - (size_t)node->n_out;
-        int v = i < (size_t)node->n_in    ? node->in[i]
-                : o < (size_t)node->n_out ? node->out[o]
-                                          : node->captured[c];
-        if (v < 0 || plan->last_use[v] > index || !run->values[v])
-            continue;
-        if (run->keep ? run->keep[v] : graph->values[v].is_output)
-            continue;
-        odb_tensor_unref(run->values[v]);
-        run->values[v] = NULL;
-    }
 }
 
 enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *run,
@@ -585,7 +629,7 @@ enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *r
             }
         }
         if (run->free_dead)
-            cpu_drop_dead(cpu->plan, run, (int)n);
+            cpu_drop_dead(&scope, run->keep, (int)n);
     }
     return ODB_OK;
 }
@@ -603,7 +647,7 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                               .seed = seed};
     memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
     enum odb_status status =
-        cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, out, err);
+        cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, 0, out, err);
     free(none);
     return status;
 }

@@ -45,6 +45,8 @@ struct odb_cpu_run {
     struct odb_tensor **values;   /* [n_values] */
     const bool *nodes;            /* [n_nodes] which to run; NULL: all */
     bool free_dead;               /* drop values after their last consumer, unless keep[value] */
+    bool overwrite;               /* with free_dead: their last consumer may write over them, so
+                                     that after() does not see them as they were */
     const bool *keep;             /* [n_values]; NULL with free_dead: keep graph outputs only */
     /* After each node, with its status; may replace values of the node's outputs; anything but
      * ODB_OK stops the run and is returned. NULL: a node that is unsupported or fails leaves its

@@ -60,6 +60,7 @@ static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec
     static const char *const plain[] = {"threads", NULL}, *const noisy[] = {"seed", "threads",
                                                                             NULL};
     struct cpu_executor *self = odb_new(struct cpu_executor);
+    odb_mem_keep_pages();
     double seed = 42, threads = 0;
     enum odb_status status;
     ODB_TRY_OUT(cpu_executor_mode(self, spec, err));
@@ -206,6 +207,7 @@ static enum odb_status cpu_executor_execute(void *arg, const struct odb_named *i
                               .values = job.values,
                               .nodes = job.nodes,
                               .free_dead = true,
+                              .overwrite = true,
                               .keep = job.keep,
                               .after = cpu_executor_after,
                               .payload = &job};

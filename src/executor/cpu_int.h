@@ -114,9 +114,9 @@ void cpu_scope_dispose(struct cpu_scope *scope);
 const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value);
 /* All nodes of a body; the first that fails ends it. */
 enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err) ODB_MUST_USE;
-/* One node; out[] owned by the caller. */
+/* One node; out[] owned by the caller. dying: bit i: nobody wants input i after it. */
 enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
-                             const struct odb_tensor *const *in, struct odb_tensor **out,
-                             struct odb_error *err) ODB_MUST_USE;
+                             const struct odb_tensor *const *in, uint32_t dying,
+                             struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 
 #endif
