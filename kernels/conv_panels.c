@@ -338,7 +338,7 @@ static void panels_cut(struct panels *s)
     if (!s->in_place) {
         size_t plane_row = c->c / c->group * c->size;
         for (int d = 0; d < w->rank; d++)
-            plane_row *= (size_t)w->stride[d];
+            plane_row *= (size_t)ODB_MIN(w->stride[d], w->kernel[d]);
         for (int d = 1; d < w->rank; d++)
             plane_row *= (size_t)((w->kernel[d] - 1) * w->dilation[d] / w->stride[d] + w->out[d]);
         size_t halo = (size_t)((w->kernel[0] - 1) * w->dilation[0] / w->stride[0]);

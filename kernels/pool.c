@@ -26,10 +26,12 @@ struct pool {
     bool by_column; /* storage_order 1: indices count the first spatial dimension fastest */
     struct odb_window window;
     struct odb_planes planes;
-    double *count; /* owned; AveragePool: elements averaged, per result */
-    const void *x; /* borrowed */
-    void *y;       /* borrowed */
-    odb_i64 *indices; /* borrowed */
+    double *count;               /* owned; AveragePool: elements averaged, per result */
+    bool by_dimension;           /* maxima are taken in one dimension after the other */
+    size_t *reach[ODB_MAX_RANK]; /* owned, in that case: offsets of a dimension's taps */
+    const void *x;               /* borrowed */
+    void *y;                     /* borrowed */
+    odb_i64 *indices;            /* borrowed */
     atomic_bool failed;
 };
 
@@ -89,7 +91,40 @@ static enum odb_status pool_out_of_memory(struct odb_kern *k)
     return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
 }
 
+/* Maxima may be taken in any order: settles whether one dimension at a time is less work, counted
+ * in elements read and written per result. */
+static void pool_plan(struct pool *p)
+{
+    const struct odb_window *w = &p->window;
+    size_t work = 0;
+    for (int d = 0; d < w->rank; d++)
+        work += p->planes.count / p->planes.phase_step[d] / p->planes.phases[d] *
+                ((size_t)w->kernel[d] + 1);
+    p->by_dimension = p->kind == POOL_MAX && work < w->taps + 1;
+    for (int d = 0; d < w->rank && p->by_dimension; d++) {
+        p->reach[d] = odb_new_n(size_t, (size_t)w->kernel[d]);
+        for (size_t i = 0; i < (size_t)w->kernel[d]; i++)
+            p->reach[d][i] = odb_planes_reach(&p->planes, w, d, i);
+    }
+}
+
 #define POOL_GRAIN (1u << 16) /* taps worth a thread's wake-up */
+
+/* Whether the only window is the whole image. */
+static bool pool_is_global(const struct odb_window *w)
+{
+    bool global = true;
+    for (int d = 0; d < w->rank; d++)
+        global = global && w->out[d] == 1 && w->before[d] == 0 && w->kernel[d] == w->in[d] &&
+                 w->dilation[d] == 1;
+    return global;
+}
+
+static void pool_whole(struct odb_kern *k, struct pool *p, size_t channels)
+{
+    odb_parallel_for(channels, POOL_GRAIN / (p->window.in_size + 1) + 1,
+                     ODB_REAL_FN(k, k->in[0]->dtype, pool_global), p);
+}
 
 static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
 {
@@ -99,18 +134,26 @@ static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
         return ODB_OK;
     size_t grain = POOL_GRAIN / (p->window.taps * p->window.out_size) + 1;
     bool real = odb_dtype_is_float(x->dtype);
-    bool ready = p->kind != POOL_AVERAGE ||
-                 pool_count(p, odb_kern_int(k, "count_include_pad", 0) != 0);
+    if (real && !p->indices && pool_is_global(&p->window)) {
+        pool_whole(k, p, channels);
+        return ODB_OK;
+    }
+    bool ready =
+        p->kind != POOL_AVERAGE || pool_count(p, odb_kern_int(k, "count_include_pad", 0) != 0);
     atomic_init(&p->failed, !ready);
     if (ready && p->indices) {
-        odb_parallel_for(channels, grain,
-                         real ? ODB_REAL_FN(k, x->dtype, pool_indices)
-                              : ODB_INT_FN(x->dtype, pool_indices), p);
+        odb_parallel_for(
+            channels, grain,
+            real ? ODB_REAL_FN(k, x->dtype, pool_indices) : ODB_INT_FN(x->dtype, pool_indices), p);
     } else if (ready && odb_planes_init(&p->planes, &p->window)) {
+        pool_plan(p);
         odb_parallel_for(channels, grain,
                          real ? ODB_REAL_FN(k, x->dtype, pool_channels)
-                              : ODB_INT_FN(x->dtype, pool_channels), p);
+                              : ODB_INT_FN(x->dtype, pool_channels),
+                         p);
         odb_planes_dispose(&p->planes);
+        for (int d = 0; d < p->window.rank; d++)
+            free(p->reach[d]);
     } else {
         atomic_store(&p->failed, true);
     }
@@ -179,8 +222,7 @@ static enum odb_status pool_global_run(struct odb_kern *k, enum pool_kind kind, 
     const struct odb_tensor *x = k->in[0];
     struct pool pool = {.kind = kind, .p = p, .x = x->data, .y = k->out[0]->data};
     pool.window.in_size = odb_dims_product(x->dims, 2, x->rank);
-    odb_parallel_for(k->out[0]->count, POOL_GRAIN / (pool.window.in_size + 1) + 1,
-                     ODB_REAL_FN(k, x->dtype, pool_global), &pool);
+    pool_whole(k, &pool, k->out[0]->count);
     return ODB_OK;
 }
 

@@ -9,12 +9,16 @@
 
 #include <features.h>
 
+/* Two turns of an outer loop taken together ("jammed") keep GCC from making vectors of the inner.
+ */
+#define ODB_OPTIMIZE optimize("O3", "no-loop-unroll-and-jam")
+
 /* Sanitizers instrument the resolver that chooses a version, and it runs before they do. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                          \
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ODB_SIMD __attribute__((optimize("O3"), target_clones("default", "avx2", "avx512f")))
+#define ODB_SIMD __attribute__((ODB_OPTIMIZE, target_clones("default", "avx2", "avx512f")))
 #elif !defined(__clang__)
-#define ODB_SIMD __attribute__((optimize("O3")))
+#define ODB_SIMD __attribute__((ODB_OPTIMIZE))
 #else
 #define ODB_SIMD
 #endif

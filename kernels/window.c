@@ -39,10 +39,11 @@ static enum odb_status window_volume(struct odb_kern *k, const int64_t *dims, in
 {
     *volume = 1;
     for (int d = 0; d < n; d++)
-        if (!odb_size_mul(*volume, (size_t)ODB_MAX(dims[d], 0), volume) ||
-            *volume > (size_t)limit)
-            return ODB_KERN_UNSUPPORTED(k, "a window or a padded channel of more than %lld "
-                                        "elements is not supported", (long long)limit);
+        if (!odb_size_mul(*volume, (size_t)ODB_MAX(dims[d], 0), volume) || *volume > (size_t)limit)
+            return ODB_KERN_UNSUPPORTED(k,
+                                        "a window or a padded channel of more than %lld "
+                                        "elements is not supported",
+                                        (long long)limit);
     return ODB_OK;
 }
 
@@ -203,44 +204,48 @@ enum odb_status odb_window_outline(struct odb_kern *k, int i, enum odb_dtype dty
     return odb_kern_outline(k, i, dtype, w->rank + 2, dims);
 }
 
+/* Remainders of dimension d that taps have: 0, dilation, 2 * dilation… modulo the stride. */
+static size_t planes_phases(const struct odb_window *w, int d)
+{
+    int64_t n = 1;
+    while (n < w->kernel[d] && n * w->dilation[d] % w->stride[d] != 0)
+        n++;
+    return (size_t)n;
+}
+
+size_t odb_planes_reach(const struct odb_planes *p, const struct odb_window *w, int d, size_t i)
+{
+    size_t reach = i * (size_t)w->dilation[d] / (size_t)w->stride[d];
+    return i % p->phases[d] * p->phase_step[d] * p->plane + reach * p->step[d];
+}
+
 bool odb_planes_init(struct odb_planes *p, const struct odb_window *w)
 {
-    size_t phase_step[ODB_MAX_RANK];
     p->plane = p->count = 1;
     p->flat = w->out_size ? 1 : 0;
     for (int d = w->rank - 1; d >= 0; d--) {
         p->grid[d] = (w->kernel[d] - 1) * w->dilation[d] / w->stride[d] + w->out[d];
         p->step[d] = p->plane;
         p->plane *= (size_t)p->grid[d];
-        phase_step[d] = p->count;
-        p->count *= (size_t)w->stride[d];
+        p->phases[d] = planes_phases(w, d);
+        p->phase_step[d] = p->count;
+        p->count *= p->phases[d];
     }
     for (int d = 0; d < w->rank && p->flat; d++)
         p->flat += (size_t)(w->out[d] - 1) * p->step[d];
     p->tap = calloc(w->taps, sizeof *p->tap);
-    p->used = calloc(p->count, sizeof *p->used);
-    if (!p->tap || !p->used) {
-        odb_planes_dispose(p);
-        return false;
-    }
-    for (size_t t = 0; t < w->taps; t++) {
-        size_t rest = t, phase = 0, at = 0;
+    for (size_t t = 0; p->tap && t < w->taps; t++) {
+        size_t rest = t;
         for (int d = w->rank - 1; d >= 0; d--) {
-            size_t reach = rest % (size_t)w->kernel[d] * (size_t)w->dilation[d];
+            p->tap[t] += odb_planes_reach(p, w, d, rest % (size_t)w->kernel[d]);
             rest /= (size_t)w->kernel[d];
-            phase += reach % (size_t)w->stride[d] * phase_step[d];
-            at += reach / (size_t)w->stride[d] * p->step[d];
         }
-        p->tap[t] = phase * p->plane + at;
-        p->used[phase] = true;
     }
-    return true;
+    return p->tap != NULL;
 }
 
 void odb_planes_dispose(struct odb_planes *p)
 {
     free(p->tap);
-    free(p->used);
     p->tap = NULL;
-    p->used = NULL;
 }

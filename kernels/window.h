@@ -35,19 +35,23 @@ enum odb_status odb_window_outline(struct odb_kern *k, int i, enum odb_dtype dty
 
 /* A padded channel is dealt into planes by the remainder of its coordinates modulo the strides.
  * Then every tap of the kernel reads, for neighbouring results, neighbouring elements of one
- * plane: element `result + tap offset`, with results numbered in a grid as wide as a plane. */
+ * plane: element `result + tap offset`, with results numbered in a grid as wide as a plane. Only
+ * the remainders that a tap has get planes. */
 struct odb_planes {
-    int64_t grid[ODB_MAX_RANK]; /* dimensions of a plane; results occupy its corner */
-    size_t step[ODB_MAX_RANK];  /* elements from one coordinate to the next in a plane */
-    size_t plane, count;        /* elements of a plane; planes of a channel */
-    size_t flat;                /* results to compute, those outside the corner included */
-    size_t *tap;                /* [taps] owned; offset of each tap */
-    bool *used;                 /* [count] owned; whether a tap reads the plane */
+    int64_t grid[ODB_MAX_RANK];      /* dimensions of a plane; results occupy its corner */
+    size_t step[ODB_MAX_RANK];       /* elements from one coordinate to the next in a plane */
+    size_t phases[ODB_MAX_RANK];     /* remainders per dimension: planes are a grid of these */
+    size_t phase_step[ODB_MAX_RANK]; /* planes from one remainder to the next */
+    size_t plane, count;             /* elements of a plane; planes of a channel */
+    size_t flat;                     /* results to compute, those outside the corner included */
+    size_t *tap;                     /* [taps] owned; offset of each tap */
 };
 
 /* False: out of memory. */
 bool odb_planes_init(struct odb_planes *p, const struct odb_window *w) ODB_MUST_USE;
 void odb_planes_dispose(struct odb_planes *p);
+/* What number i along dimension d of the kernel adds to a tap's offset. */
+size_t odb_planes_reach(const struct odb_planes *p, const struct odb_window *w, int d, size_t i);
 
 /* Elements that a reader may touch beyond the last plane, and beyond `flat` results. */
 #define ODB_PLANES_SLACK 64
