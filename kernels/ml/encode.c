@@ -486,14 +486,13 @@ static enum odb_status encode_zip_row(struct odb_kern *k, struct odb_tensor *key
                                       struct odb_tensor **out)
 {
     const struct odb_tensor *x = k->in[0];
-    struct odb_tensor *values = NULL;
-    enum odb_status status;
-    ODB_TRY(odb_tensor_new_raw(&values, x->dtype, 1, keys->dims, k->err));
+    struct odb_tensor *values;
+    ODB_TRY(odb_tensor_new_raw(&values, odb_ml_float(k), 1, keys->dims, k->err));
     for (size_t i = 0; i < index->n; i++)
-        ODB_TRY_OUT(encode_copy(values, i, x, row * index->n + index->order[i], k->err));
-    status = odb_tensor_new_container(out, ODB_MAP, (struct odb_tensor *[]){keys, values}, 2,
-                                      k->err);
-out:
+        odb_store_f64(values->dtype, values->data, i,
+                      odb_tensor_f64(x, row * index->n + index->order[i]));
+    enum odb_status status = odb_tensor_new_container(
+        out, ODB_MAP, (struct odb_tensor *[]){keys, values}, 2, k->err);
     odb_tensor_unref(values);
     return status;
 }
