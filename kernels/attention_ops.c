@@ -216,6 +216,7 @@ static enum odb_status attend_cache(struct odb_kern *k, const struct attend *s, 
 static enum odb_status attend_mask(struct odb_kern *k, const struct attend *s,
                                    struct odb_attention *a, struct odb_tensor **held)
 {
+    static const double nothing = 0; /* a mask of no keys has no data, but closes them all */
     const struct odb_tensor *t = odb_kern_in(k, ATTEND_MASK);
     if (!t)
         return ODB_OK;
@@ -231,7 +232,12 @@ static enum odb_status attend_mask(struct odb_kern *k, const struct attend *s,
             cols = (size_t)t->dims[d];
     }
     *(choice ? &a->mask : &a->bias[0]) =
-        (struct odb_attention_plane){(*held)->data, step[0], step[1], step[2], step[3], cols};
+        (struct odb_attention_plane){.data = (*held)->count ? (*held)->data : &nothing,
+                                     .batch = step[0],
+                                     .head = step[1],
+                                     .row = step[2],
+                                     .col = step[3],
+                                     .cols = cols};
     return ODB_OK;
 }
 

@@ -409,6 +409,9 @@ static void test_attention__closed_rows(void **state)
               "float[1,1,2,1] 0 0");
     OP_EXPECT(0, OP("Attention", 25, "left_window_size=0 right_window_size=0", {QKV}),
               "float[1,1,2,1] 4 8");
+    OP_EXPECT(0, OP("Attention", 24, NULL, {QKV, "float[2,0]"}), "float[1,1,2,1] 0 0");
+    OP_EXPECT(0, OP("Attention", 24, NULL, {QKV, "bool[1] 1"}), "float[1,1,2,1] 4 4");
+    OP_EXPECT(0, OP("Attention", 23, NULL, {QKV, "bool[1] 1"}), "float[1,1,2,1] 6 6");
     /* a row that is closed is zero whatever stands in it */
     OP_EXPECT(0,
               OP("Attention", 23, "is_causal=1",
