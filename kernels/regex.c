@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Only whether a text matches is asked, never where, so order of preference does not matter and
- * lazy operators are as good as greedy ones.
+ * lazy operators are as good as greedy ones. So PCRE2's other algorithm will do, which follows all
+ * ways through the pattern at once, as RE2 does, and takes no time that grows exponentially.
  */
 #include "kernels/regex.h"
 
@@ -15,10 +16,13 @@
 #include "base/mem.h"
 
 #define REGEX_MOST_REPEATS 1000 /* RE2's limit */
+#define REGEX_MOST_ROOM ((size_t)1 << 24)
 
 struct odb_regex {
     pcre2_code *code;        /* owned */
     pcre2_match_data *match; /* owned */
+    int *room;               /* owned: for the states that a match is in */
+    size_t n_room;
 };
 
 /* --- from RE2's syntax to PCRE2's ------------------------------------------------------------- */
@@ -26,6 +30,7 @@ struct odb_regex {
 struct regex_reader {
     const char *p, *end;
     struct odb_buf out;
+    ODB_VEC(bool) lines; /* per open group: whether ^ and $ are at lines' ends too */
     struct odb_error *err;
 };
 
@@ -187,38 +192,72 @@ static enum odb_status regex_class(struct regex_reader *r)
     return ODB_OK;
 }
 
-/* ( (?: (?flags) (?flags: (?P<name> (?<name>: of all that may follow (? these are RE2's. */
-static enum odb_status regex_group(struct regex_reader *r)
+static bool *regex_lines(struct regex_reader *r)
 {
-    if (!regex_sees(r, "(?")) {
-        if (regex_sees(r, "(*"))
-            return REGEX_FAIL(r, "nothing to repeat");
-        regex_take(r, 1);
-        return ODB_OK;
-    }
-    const char *p = r->p + 2, *name = p;
-    bool named = regex_sees(r, "(?P<") || regex_sees(r, "(?<");
-    if (named) {
-        name = p += *p == 'P' ? 2 : 1;
-        while (p < r->end && (isalnum((unsigned char)*p) || *p == '_'))
-            p++;
-        if (p == r->end || *p != '>' || p == name)
-            return REGEX_FAIL(r, "'%.10s' begins no group", r->p);
-        odb_buf_putc(&r->out, '('); /* its name does not matter */
-        r->p = p + 1;
-        return ODB_OK;
-    }
-    while (p < r->end && strchr("imsU-", *p) && *p)
+    return &r->lines.items[r->lines.n - 1];
+}
+
+/* (?P<name> and (?<name>; the name does not matter. */
+static enum odb_status regex_named(struct regex_reader *r)
+{
+    const char *name = r->p + (r->p[2] == 'P' ? 4 : 3), *p = name;
+    while (p < r->end && (isalnum((unsigned char)*p) || *p == '_'))
         p++;
-    size_t minus = 0;
-    for (const char *c = name; c < p; c++)
-        minus += *c == '-';
-    if (p == r->end || (*p != ':' && *p != ')') || minus > 1 || (p > name && p[-1] == '-') ||
-        (p == name && *p == ')'))
+    if (p == r->end || *p != '>' || p == name)
+        return REGEX_FAIL(r, "a group without a name");
+    odb_buf_putc(&r->out, '(');
+    r->p = p + 1;
+    odb_push(&r->lines, *regex_lines(r));
+    return ODB_OK;
+}
+
+/* (?flags) for the rest of the group, (?flags: for a group of its own; (?: is one of these. */
+static enum odb_status regex_flags(struct regex_reader *r)
+{
+    const char *first = r->p + 2, *p = first, *minus = NULL;
+    bool lines = *regex_lines(r);
+    for (; p < r->end && *p && strchr("imsU-", *p) && !(minus && *p == '-'); p++) {
+        minus = *p == '-' ? p : minus;
+        lines = *p == 'm' ? !minus : lines;
+    }
+    bool closed = p < r->end && (*p == ':' || (*p == ')' && p > first));
+    if (!closed || (minus && p == minus + 1))
         return REGEX_FAIL(r, "'%.*s' is not part of RE2's syntax",
                           (int)ODB_MIN(r->end - r->p, (ptrdiff_t)4), r->p);
+    if (*p == ':')
+        odb_push(&r->lines, lines);
+    else
+        *regex_lines(r) = lines;
     regex_take(r, (size_t)(p + 1 - r->p));
     return ODB_OK;
+}
+
+/* Of all that may follow (? only names and flags are RE2's. */
+static enum odb_status regex_group(struct regex_reader *r)
+{
+    if (regex_sees(r, "(?P<") || regex_sees(r, "(?<"))
+        return regex_named(r);
+    if (regex_sees(r, "(?"))
+        return regex_flags(r);
+    if (regex_sees(r, "(*"))
+        return REGEX_FAIL(r, "nothing to repeat");
+    odb_push(&r->lines, *regex_lines(r));
+    regex_take(r, 1);
+    return ODB_OK;
+}
+
+static void regex_close(struct regex_reader *r)
+{
+    if (r->lines.n > 1)
+        r->lines.n--;
+    regex_take(r, 1);
+}
+
+/* PCRE2's own $ is before a last newline, too. */
+static void regex_dollar(struct regex_reader *r)
+{
+    odb_buf_puts(&r->out, *regex_lines(r) ? "$" : "\\z");
+    r->p++;
 }
 
 /* The length of {n}, {n,} or {n,m} at p, 0 where the brace is an ordinary character. */
@@ -273,6 +312,10 @@ static enum odb_status regex_rewrite(struct regex_reader *r)
             ODB_TRY(regex_group(r));
         else if (*r->p && strchr("*+?{", *r->p))
             ODB_TRY(regex_repeat(r));
+        else if (*r->p == ')')
+            regex_close(r);
+        else if (*r->p == '$')
+            regex_dollar(r);
         else
             regex_take(r, 1);
     }
@@ -292,18 +335,19 @@ static enum odb_status regex_complain(struct odb_error *err, enum odb_status sta
 enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern,
                               struct odb_error *err)
 {
-    struct regex_reader r = {pattern.data, pattern.data + pattern.len, ODB_BUF_INIT, err};
+    struct regex_reader r = {pattern.data, pattern.data + pattern.len, ODB_BUF_INIT, {0}, err};
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     pcre2_code *code = NULL;
     enum odb_status status;
     PCRE2_SIZE where;
     int why = 0;
     *out = NULL;
+    odb_push(&r.lines, false);
     ODB_TRY_OUT(regex_rewrite(&r));
     if (context && pcre2_set_newline(context, PCRE2_NEWLINE_LF) == 0)
         code = pcre2_compile((PCRE2_SPTR)odb_buf_text(&r.out), r.out.len,
-                             PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED |
-                                 PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE,
+                             PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ALT_CIRCUMFLEX |
+                                 PCRE2_NO_AUTO_CAPTURE,
                              &why, &where, context);
     if (!code) {
         status = regex_complain(err, ODB_E_OPERATOR, why, "pattern");
@@ -312,9 +356,12 @@ enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern,
     *out = odb_new(struct odb_regex);
     (*out)->code = code;
     (*out)->match = pcre2_match_data_create(1, NULL);
+    (*out)->n_room = 1000;
+    (*out)->room = odb_new_n(int, (*out)->n_room);
 out:
     pcre2_compile_context_free(context);
     odb_buf_dispose(&r.out);
+    free(r.lines.items);
     return status;
 }
 
@@ -324,14 +371,22 @@ void odb_regex_free(struct odb_regex *regex)
         return;
     pcre2_match_data_free(regex->match);
     pcre2_code_free(regex->code);
+    free(regex->room);
     free(regex);
 }
 
 enum odb_status odb_regex_match(struct odb_regex *regex, struct odb_str text, bool *out,
                                 struct odb_error *err)
 {
-    int n = pcre2_match(regex->code, (PCRE2_SPTR)text.data, text.len, 0, 0, regex->match, NULL);
-    *out = n >= 0;
+    int n;
+    while ((n = pcre2_dfa_match(regex->code, (PCRE2_SPTR)text.data, text.len, 0, 0, regex->match,
+                                NULL, regex->room, regex->n_room)) == PCRE2_ERROR_DFA_WSSIZE &&
+           regex->n_room < REGEX_MOST_ROOM) {
+        regex->n_room *= 4;
+        regex->room = odb_xrealloc(regex->room, regex->n_room, sizeof *regex->room);
+    }
+    /* the longest of all matches that begin where the text does comes first */
+    *out = n >= 0 && pcre2_get_ovector_pointer(regex->match)[1] == text.len;
     if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
         return ODB_OK;
     bool invalid = n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21;
