@@ -107,13 +107,13 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
     }
 
 /* A loop over two inputs: a and b. */
-#define ODB_EW_LOOP2(t, T, ctype, name, R, ...)                                                  \
+#define ODB_EW_LOOP2_AS(hot, t, T, ctype, name, R, ...)                                          \
     ODB_INLINE R ew_##name##_##T##_op(const ctype a, const ctype b)                              \
     {                                                                                            \
         return (__VA_ARGS__);                                                                    \
     }                                                                                            \
-    ODB_EW_HOT static void ew_##name##_##T(size_t n, const void *const *in, const int *step,     \
-                                           void *out, const void *arg)                           \
+    hot static void ew_##name##_##T(size_t n, const void *const *in, const int *step, void *out, \
+                                    const void *arg)                                             \
     {                                                                                            \
         const odb_##t *x = in[0], *y = in[1];                                                    \
         R *z = out;                                                                              \
@@ -129,7 +129,12 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
         }                                                                                        \
     }
 
-/* The same with results of the inputs' own type. */
+#define ODB_EW_LOOP2(t, T, ctype, name, R, ...)                                                  \
+    ODB_EW_LOOP2_AS(ODB_EW_HOT, t, T, ctype, name, R, __VA_ARGS__)
+
+/* The same with results of the inputs' own type; _WIDE: where models spend time. */
+#define ODB_EW_LOOP2_WIDE(t, T, ctype, name, ...)                                                \
+    ODB_EW_LOOP2_AS(ODB_SIMD, t, T, ctype, name, odb_##t, __VA_ARGS__)
 #define ODB_EW_LOOP1_SAME(t, T, ctype, name, ...)                                                \
     ODB_EW_LOOP1(t, T, ctype, name, odb_##t, __VA_ARGS__)
 #define ODB_EW_LOOP2_SAME(t, T, ctype, name, ...)                                                \
@@ -155,7 +160,7 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 
 /* Table ew_NAME of two inputs: expressions for floats, signed and unsigned integers. */
 #define ODB_EW_BINARY(name, of_float, of_signed, of_unsigned)                                    \
-    ODB_EW_FLOATS(ODB_EW_LOOP2_SAME, name, of_float)                                             \
+    ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, of_float)                                             \
     ODB_EW_SIGNED(ODB_EW_LOOP2_SAME, name, of_signed)                                            \
     ODB_EW_UNSIGNED(ODB_EW_LOOP2_SAME, name, of_unsigned)                                        \
     static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {                                      \

@@ -147,20 +147,39 @@ static void FN(product_row)(const struct odb_gemm *g)
         }
 }
 
-/* A panel of op(B), its last vector filled up with zeros. */
-static TARGET void FN(product_pack)(const struct odb_gemm *g, const struct product_panel *at, E *to)
+/* Panels of op(B), one behind the other, the last vector filled up with zeros. Rows are read in one
+ * go. */
+static TARGET void FN(product_pack)(const struct odb_gemm *g, const struct product_panel *at,
+                                    size_t n, E *to)
 {
-    size_t width = (at->cols + LANES - 1) / LANES * LANES;
     const E *b = (const E *)g->b + product_at(g, at);
-    if (g->trans_b) {
-        TURN(b, g->ldb, at->cols, at->depth, to, width);
-        return;
+    E *line[PRODUCT_GROUP];
+    for (size_t q = 0; q < n; q++) {
+        size_t width = (at[q].cols + LANES - 1) / LANES * LANES;
+        line[q] = to + (at[q].j0 - at->j0) * at->depth;
+        if (g->trans_b)
+            TURN((const E *)g->b + product_at(g, &at[q]), g->ldb, at[q].cols, at->depth, line[q],
+                 width);
     }
-    for (size_t p = 0; p < at->depth; p++, b += g->ldb, to += width) {
-        for (size_t j = 0; at->cols == width && j < width; j += LANES)
-            STORE(to + j, LOAD(b + j));
-        for (size_t j = 0; at->cols != width && j < width; j++)
-            to[j] = j < at->cols ? b[j] : 0;
+    for (size_t p = 0; p < at->depth && !g->trans_b; p++, b += g->ldb)
+        for (size_t q = 0; q < n; q++) {
+            size_t j = 0, cols = at[q].cols;
+            const E *from = b + (at[q].j0 - at->j0);
+            for (; j + LANES <= cols; j += LANES, line[q] += LANES)
+                STORE(line[q], LOAD(from + j));
+            for (size_t l = 0; j < cols && l < LANES; l++)
+                *line[q]++ = j + l < cols ? from[j + l] : 0;
+        }
+}
+
+/* The panels that follow at[0] with the same terms, as many as are copied in one go; at[n] is what
+ * comes after them. */
+static size_t FN(product_group)(const struct odb_gemm *g, struct product_panel *at)
+{
+    for (size_t n = 1;; n++) {
+        at[n] = product_panel(g, LANES, at[n - 1].p0, at[n - 1].index + 1);
+        if (n == PRODUCT_GROUP || at[n].depth == 0 || at[n].p0 != at->p0)
+            return n;
     }
 }
 
@@ -171,20 +190,27 @@ static bool FN(product_run)(const struct odb_gemm *g)
         FN(product_row)(g);
         return true;
     }
-    E *packed = odb_workspace(ODB_WORKSPACE_PACK, ODB_PRODUCT_DEPTH * 3 * LANES * sizeof(E));
+    E *packed = odb_workspace(ODB_WORKSPACE_PACK,
+                              ODB_PRODUCT_DEPTH * PRODUCT_GROUP * 3 * LANES * sizeof(E));
     if (!packed)
         return false;
-    bool direct = !g->trans_b && (g->m <= PRODUCT_FEW || g->ldb * sizeof(E) <= 256);
-    struct product_panel at = product_panel(g, LANES, 0, 0), after;
-    for (; at.depth; at = after) {
-        after = product_panel(g, LANES, at.p0, at.index + 1);
-        struct product_next next = product_next(g, &after, sizeof(E));
-        if (direct && at.cols % LANES == 0) {
-            FN(product_column)(g, &at, (const E *)g->b + product_at(g, &at), g->ldb, &next);
-            continue;
+    bool seldom = !g->trans_b && (g->m <= PRODUCT_FEW || g->ldb * sizeof(E) <= 256);
+    struct product_panel at[PRODUCT_GROUP + 1] = {product_panel(g, LANES, 0, 0)};
+    while (at->depth) {
+        size_t n = FN(product_group)(g, at);
+        bool direct = seldom && at[n - 1].cols % LANES == 0;
+        if (!direct)
+            FN(product_pack)(g, at, n, packed);
+        for (size_t q = 0; q < n; q++) {
+            const E *b = direct ? (const E *)g->b + product_at(g, &at[q])
+                                : packed + (at[q].j0 - at->j0) * at->depth;
+            size_t step = direct ? g->ldb : (at[q].cols + LANES - 1) / LANES * LANES;
+            struct product_next next = {.lines = 0};
+            if (direct)
+                next = product_next(g, &at[q + 1], sizeof(E));
+            FN(product_column)(g, &at[q], b, step, &next);
         }
-        FN(product_pack)(g, &at, packed);
-        FN(product_column)(g, &at, packed, (at.cols + LANES - 1) / LANES * LANES, &next);
+        at[0] = at[n];
     }
     return true;
 }

@@ -16,7 +16,7 @@
 #include "kernels/workspace.h"
 
 #define PRODUCT_LINE 64   /* bytes */
-#define PRODUCT_PAGE 4096 /* bytes */
+#define PRODUCT_GROUP 4   /* panels copied at a time: rows of B are best read in long pieces */
 #define PRODUCT_FEW 16    /* rows of C, for which B is read where it is */
 #define PRODUCT_COLS 1024 /* of a single row at a time: partial sums that stay near */
 
@@ -51,10 +51,8 @@ static size_t product_at(const struct odb_gemm *g, const struct product_panel *a
     return g->trans_b ? at->j0 * g->ldb + at->p0 : at->p0 * g->ldb + at->j0;
 }
 
-/* What the caches are asked for while a panel is worked on: the next one, some lines of each of its
- * rows. Rows of a transposed B are long enough for the processor to see what comes; and where every
- * row begins a page of its own, asking costs more than it gains, unless there is little else to do.
- */
+/* What the caches are asked for while a panel is worked on where it lies: the next one, some lines
+ * of each of its rows. */
 struct product_next {
     const char *at;
     size_t lines;
@@ -64,8 +62,7 @@ struct product_next {
 static struct product_next product_next(const struct odb_gemm *g, const struct product_panel *at,
                                         size_t size)
 {
-    bool far = g->ldb * size > PRODUCT_PAGE && g->m > PRODUCT_FEW;
-    if (at->depth == 0 || g->trans_b || far)
+    if (at->depth == 0)
         return (struct product_next){.lines = 0};
     const char *first = (const char *)g->b + product_at(g, at) * size;
     size_t skew = (uintptr_t)first % PRODUCT_LINE;
