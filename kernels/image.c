@@ -78,14 +78,14 @@ static const struct image_format {
     const char *at_8; /* NULL: whatever */
 } image_formats[] = {
     {"BM", 2, NULL},
-    {"\xff\xd8\xff", 3, NULL},                       /* JPEG */
+    {"\xff\xd8\xff", 3, NULL}, /* JPEG */
     {"\x89PNG\r\n\x1a\n", 8, NULL},
     {"RIFF", 4, "WEBP"},
-    {"II*\0", 4, NULL},                              /* TIFF */
+    {"II*\0", 4, NULL}, /* TIFF */
     {"MM\0*", 4, NULL},
-    {"\0\0\0\x0cjP  \r\n\x87\n", 12, NULL},          /* JPEG 2000 */
-    {"\xff\x4f\xff\x51", 4, NULL},                   /* its bare stream */
-    {"P1", 2, NULL},                                 /* portable maps */
+    {"\0\0\0\x0cjP  \r\n\x87\n", 12, NULL}, /* JPEG 2000 */
+    {"\xff\x4f\xff\x51", 4, NULL},          /* its bare stream */
+    {"P1", 2, NULL},                        /* portable maps */
     {"P2", 2, NULL},
     {"P3", 2, NULL},
     {"P4", 2, NULL},
@@ -136,12 +136,12 @@ static enum odb_status image_export(struct odb_kern *k, image_wand *wand, const 
         return ODB_KERN_UNSUPPORTED(k, "an image in CMYK");
     ODB_TRY_OUT(image_output(k, height, width, map ? 3 : 1));
     if (!map)
-        ODB_TRY_OUT(odb_tensor_new_raw(
-            &rgb, ODB_U8, 3, (int64_t[]){(int64_t)height, (int64_t)width, 3}, k->err));
+        ODB_TRY_OUT(odb_tensor_new_raw(&rgb, ODB_U8, 3,
+                                       (int64_t[]){(int64_t)height, (int64_t)width, 3}, k->err));
     odb_u8 *pixels = rgb ? rgb->data : k->out[0]->data;
     if (!m->pixels(wand, 0, 0, width, height, map ? map : "RGB", IMAGE_CHAR_PIXEL, pixels)) {
-        status = odb_fail(k->err, ODB_E_NOMEM, "no memory for an image of %zu x %zu", width,
-                          height);
+        status =
+            odb_fail(k->err, ODB_E_NOMEM, "no memory for an image of %zu x %zu", width, height);
         goto out;
     }
     if (rgb) {
@@ -185,7 +185,17 @@ static enum odb_status image_run(struct odb_kern *k)
 static const struct odb_attr_spec image_attrs[] = {
     {.name = "pixel_format", .type = ODB_ATTR_STRING, .def = "RGB"}, {.name = NULL}};
 
-const struct odb_op odb_ops_image[] = {
-    {"", "ImageDecoder", 20, 1, 1, 1, 1, ODB_OP_EXACT, {ODB_BIT(ODB_U8)}, image_attrs, NULL,
-     image_run, NULL},
-    {.name = NULL}};
+const struct odb_op odb_ops_image[] = {{"",
+                                        "ImageDecoder",
+                                        20,
+                                        1,
+                                        1,
+                                        1,
+                                        1,
+                                        ODB_OP_EXACT,
+                                        {ODB_BIT(ODB_U8)},
+                                        image_attrs,
+                                        NULL,
+                                        image_run,
+                                        NULL},
+                                       {.name = NULL}};

@@ -60,6 +60,5 @@ size_t odb_lookup_int(const struct odb_lookup *l, int64_t key)
 
 size_t odb_lookup_string(const struct odb_lookup *l, struct odb_str key)
 {
-    LOOKUP_FIND(l, odb_str_order(l->strings[at], key) > 0,
-                odb_str_order(l->strings[at], key) == 0);
+    LOOKUP_FIND(l, odb_str_order(l->strings[at], key) > 0, odb_str_order(l->strings[at], key) == 0);
 }

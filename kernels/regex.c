@@ -155,7 +155,8 @@ static enum odb_status regex_escape(struct regex_reader *r, bool in_class)
                        : c == 'v' ? "\\x0b"
                                   : NULL;
     if (!more)
-        return REGEX_FAIL(r, "\\%c is not part of RE2's syntax", isprint((unsigned char)c) ? c : '?');
+        return REGEX_FAIL(r, "\\%c is not part of RE2's syntax",
+                          isprint((unsigned char)c) ? c : '?');
     bool bare = in_class || c == 'v';
     odb_buf_printf(&r->out, "%s%s%s", bare ? "" : "[", more, bare ? "" : "]");
     r->p += 2;
@@ -332,8 +333,7 @@ static enum odb_status regex_complain(struct odb_error *err, enum odb_status sta
     return odb_fail(err, status, "%s: %s", what, (const char *)text);
 }
 
-enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern,
-                              struct odb_error *err)
+enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern, struct odb_error *err)
 {
     struct regex_reader r = {pattern.data, pattern.data + pattern.len, ODB_BUF_INIT, {0}, err};
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
@@ -345,10 +345,10 @@ enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern,
     odb_push(&r.lines, false);
     ODB_TRY_OUT(regex_rewrite(&r));
     if (context && pcre2_set_newline(context, PCRE2_NEWLINE_LF) == 0)
-        code = pcre2_compile((PCRE2_SPTR)odb_buf_text(&r.out), r.out.len,
-                             PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ALT_CIRCUMFLEX |
-                                 PCRE2_NO_AUTO_CAPTURE,
-                             &why, &where, context);
+        code =
+            pcre2_compile((PCRE2_SPTR)odb_buf_text(&r.out), r.out.len,
+                          PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ALT_CIRCUMFLEX | PCRE2_NO_AUTO_CAPTURE,
+                          &why, &where, context);
     if (!code) {
         status = regex_complain(err, ODB_E_OPERATOR, why, "pattern");
         goto out;

@@ -345,12 +345,12 @@ struct text_gram {
 };
 
 struct text_vectorizer {
-    const int64_t *pool_ints, *columns;   /* borrowed */
-    const struct odb_str *pool_strings;   /* borrowed */
-    const odb_f32 *weights;               /* borrowed; NULL: all 1 */
+    const int64_t *pool_ints, *columns; /* borrowed */
+    const struct odb_str *pool_strings; /* borrowed */
+    const odb_f32 *weights;             /* borrowed; NULL: all 1 */
     struct odb_lookup lookup;
-    int64_t *pool;           /* owned: tokens */
-    struct text_gram *grams; /* owned, sorted */
+    int64_t *pool;                 /* owned: tokens */
+    struct text_gram *grams;       /* owned, sorted */
     size_t n_pool, n_grams, width; /* width: columns of the output */
     size_t least, most, skips;     /* lengths of n-grams */
     bool binary;                   /* counts are 0 or 1 */
@@ -396,8 +396,8 @@ static enum odb_status text_read_pool(struct odb_kern *k, struct text_vectorizer
     v->pool_strings = odb_kern_strings(k, "pool_strings", &n_strings);
     bool strings = k->in[0]->dtype == ODB_STRING;
     if ((strings ? n_strings : n_ints) == 0 || (strings ? n_ints : n_strings) > 0)
-        return ODB_KERN_FAIL(k, "%zu pool_int64s and %zu pool_strings for input of type %s",
-                             n_ints, n_strings, odb_dtype_info(k->in[0]->dtype)->name);
+        return ODB_KERN_FAIL(k, "%zu pool_int64s and %zu pool_strings for input of type %s", n_ints,
+                             n_strings, odb_dtype_info(k->in[0]->dtype)->name);
     v->n_pool = n_ints + n_strings;
     v->pool_ints = strings ? NULL : v->pool_ints;
     odb_lookup_init(&v->lookup, v->pool_ints, v->pool_strings, v->n_pool);
@@ -419,8 +419,10 @@ static enum odb_status text_read_grams(struct odb_kern *k, struct text_vectorize
         size_t n = i + 1, next = i + 1 < n_starts ? (size_t)starts[i + 1] : v->n_pool;
         if (starts[i] < 0 || (size_t)starts[i] > next || next > v->n_pool ||
             (next - (size_t)starts[i]) % n != 0 || (i == 0 && starts[i] != 0))
-            return ODB_KERN_FAIL(k, "ngram_counts[%zu] is %lld, which does not cut a pool of %zu "
-                                    "tokens into n-grams", i, (long long)starts[i], v->n_pool);
+            return ODB_KERN_FAIL(k,
+                                 "ngram_counts[%zu] is %lld, which does not cut a pool of %zu "
+                                 "tokens into n-grams",
+                                 i, (long long)starts[i], v->n_pool);
         for (size_t at = (size_t)starts[i]; at < next; at += n, v->n_grams++)
             v->grams[v->n_grams] = (struct text_gram){v->pool + at, n, v->n_grams};
     }
@@ -562,15 +564,69 @@ static const struct odb_attr_spec text_attrs_vectorize[] = {
     {.name = "weights", .type = ODB_ATTR_FLOATS},
     {.name = NULL}};
 
-const struct odb_op odb_ops_text[] = {
-    {"", "StringConcat", 20, 2, 2, 1, 1, ODB_OP_EXACT, {ODB_T_STRING}, NULL, text_infer_concat,
-     text_run_concat, NULL},
-    {"", "StringSplit", 20, 1, 1, 2, 2, ODB_OP_EXACT, {ODB_T_STRING}, text_attrs_split, NULL,
-     text_run_split, NULL},
-    {"", "StringNormalizer", 10, 1, 1, 1, 1, ODB_OP_EXACT, {ODB_T_STRING}, text_attrs_normalize,
-     NULL, text_run_normalize, NULL},
-    {"", "RegexFullMatch", 20, 1, 1, 1, 1, ODB_OP_EXACT, {ODB_T_STRING}, text_attrs_match,
-     text_infer_match, text_run_match, NULL},
-    {"", "TfIdfVectorizer", 9, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_INDEX | ODB_T_STRING},
-     text_attrs_vectorize, NULL, text_run_vectorize, NULL},
-    {.name = NULL}};
+const struct odb_op odb_ops_text[] = {{"",
+                                       "StringConcat",
+                                       20,
+                                       2,
+                                       2,
+                                       1,
+                                       1,
+                                       ODB_OP_EXACT,
+                                       {ODB_T_STRING},
+                                       NULL,
+                                       text_infer_concat,
+                                       text_run_concat,
+                                       NULL},
+                                      {"",
+                                       "StringSplit",
+                                       20,
+                                       1,
+                                       1,
+                                       2,
+                                       2,
+                                       ODB_OP_EXACT,
+                                       {ODB_T_STRING},
+                                       text_attrs_split,
+                                       NULL,
+                                       text_run_split,
+                                       NULL},
+                                      {"",
+                                       "StringNormalizer",
+                                       10,
+                                       1,
+                                       1,
+                                       1,
+                                       1,
+                                       ODB_OP_EXACT,
+                                       {ODB_T_STRING},
+                                       text_attrs_normalize,
+                                       NULL,
+                                       text_run_normalize,
+                                       NULL},
+                                      {"",
+                                       "RegexFullMatch",
+                                       20,
+                                       1,
+                                       1,
+                                       1,
+                                       1,
+                                       ODB_OP_EXACT,
+                                       {ODB_T_STRING},
+                                       text_attrs_match,
+                                       text_infer_match,
+                                       text_run_match,
+                                       NULL},
+                                      {"",
+                                       "TfIdfVectorizer",
+                                       9,
+                                       1,
+                                       1,
+                                       1,
+                                       1,
+                                       ODB_OP_REAL,
+                                       {ODB_T_INDEX | ODB_T_STRING},
+                                       text_attrs_vectorize,
+                                       NULL,
+                                       text_run_vectorize,
+                                       NULL},
+                                      {.name = NULL}};

@@ -191,8 +191,7 @@ static enum odb_status encode_read_label(struct odb_kern *k, struct encode_label
     bool carried = k->carry_f64 && odb_dtype_is_float(x->dtype);
     if (l->keys->dtype != x->dtype && !(carried && odb_dtype_is_float(l->keys->dtype)))
         return ODB_KERN_FAIL(k, "keys of type %s for input of type %s",
-                             odb_dtype_info(l->keys->dtype)->name,
-                             odb_dtype_info(x->dtype)->name);
+                             odb_dtype_info(l->keys->dtype)->name, odb_dtype_info(x->dtype)->name);
     return encode_read_fallback(k, l);
 }
 
@@ -409,8 +408,7 @@ static enum odb_status encode_cast(struct odb_kern *k, size_t i, const struct od
     }
     if (y->dtype == ODB_I64 && !(v >= -0x1p63 && v < 0x1p63))
         return ODB_KERN_FAIL(k, "%g is outside of int64", v);
-    odb_convert(y->dtype, (char *)y->data + i * odb_dtype_info(y->dtype)->bits / 8, ODB_F64, &v,
-                1);
+    odb_convert(y->dtype, (char *)y->data + i * odb_dtype_info(y->dtype)->bits / 8, ODB_F64, &v, 1);
     return ODB_OK;
 }
 
@@ -467,8 +465,7 @@ static enum odb_status encode_run_castmap(struct odb_kern *k)
         return ODB_KERN_FAIL(k, "keys of type %s and max_map %lld",
                              odb_dtype_info(keys->dtype)->name, (long long)most);
     encode_keys_init(&index, keys, false);
-    ODB_TRY_OUT(odb_kern_output(k, 0, dtype, 1,
-                                (int64_t[]){sparse ? most : (int64_t)keys->count}));
+    ODB_TRY_OUT(odb_kern_output(k, 0, dtype, 1, (int64_t[]){sparse ? most : (int64_t)keys->count}));
     if (sparse)
         ODB_TRY_OUT(encode_cast_sparse(k, &index.lookup, values));
     for (size_t i = 0; !sparse && i < keys->count; i++)
@@ -491,15 +488,14 @@ static enum odb_status encode_zip_row(struct odb_kern *k, struct odb_tensor *key
     for (size_t i = 0; i < index->n; i++)
         odb_store_f64(values->dtype, values->data, i,
                       odb_tensor_f64(x, row * index->n + index->order[i]));
-    enum odb_status status = odb_tensor_new_container(
-        out, ODB_MAP, (struct odb_tensor *[]){keys, values}, 2, k->err);
+    enum odb_status status =
+        odb_tensor_new_container(out, ODB_MAP, (struct odb_tensor *[]){keys, values}, 2, k->err);
     odb_tensor_unref(values);
     return status;
 }
 
 static enum odb_status encode_zip_keys(struct odb_kern *k, const struct odb_lookup *index,
-                                       const struct odb_ml_labels *labels,
-                                       struct odb_tensor **keys)
+                                       const struct odb_ml_labels *labels, struct odb_tensor **keys)
 {
     size_t *order = index->order, n = index->n;
     ODB_TRY(odb_tensor_new(keys, odb_ml_labels_dtype(labels), 1, (int64_t[]){(int64_t)n}, k->err));
@@ -571,8 +567,8 @@ static enum odb_status encode_run_extract(struct odb_kern *k)
             return ODB_KERN_FAIL(k, "index %lld is outside [0, %zu)", (long long)at, width);
     }
     for (size_t i = 0; i < k->out[0]->count; i++)
-        ODB_TRY(encode_copy(k->out[0], i, x,
-                            i / n * width + (size_t)odb_tensor_i64(indices, i % n), k->err));
+        ODB_TRY(encode_copy(k->out[0], i, x, i / n * width + (size_t)odb_tensor_i64(indices, i % n),
+                            k->err));
     return ODB_OK;
 }
 
@@ -580,7 +576,9 @@ static enum odb_status encode_run_extract(struct odb_kern *k)
 
 #define ENCODE_DEFAULTS                                                                            \
     {.name = "default_int64", .type = ODB_ATTR_INT, .def = "-1"},                                  \
-        {.name = "default_string", .type = ODB_ATTR_STRING, .def = "_Unused"}
+    {                                                                                              \
+        .name = "default_string", .type = ODB_ATTR_STRING, .def = "_Unused"                        \
+    }
 #define ENCODE_LISTS                                                                               \
     {.name = "default_float", .type = ODB_ATTR_FLOAT, .def = "-0.0"},                              \
         {.name = "keys_floats", .type = ODB_ATTR_FLOATS},                                          \
@@ -588,7 +586,9 @@ static enum odb_status encode_run_extract(struct odb_kern *k)
         {.name = "keys_strings", .type = ODB_ATTR_STRINGS},                                        \
         {.name = "values_floats", .type = ODB_ATTR_FLOATS},                                        \
         {.name = "values_int64s", .type = ODB_ATTR_INTS},                                          \
-        {.name = "values_strings", .type = ODB_ATTR_STRINGS}
+    {                                                                                              \
+        .name = "values_strings", .type = ODB_ATTR_STRINGS                                         \
+    }
 
 static const struct odb_attr_spec encode_attrs_label_1[] = {
     {.name = "classes_strings", .type = ODB_ATTR_STRINGS}, ENCODE_DEFAULTS, {.name = NULL}};
@@ -628,9 +628,11 @@ static const struct odb_attr_spec encode_attrs_zip[] = {
 #define ENCODE_SWAPS (ODB_T_STRING | ODB_BIT(ODB_I64))
 #define ENCODE_KEYS (ENCODE_SWAPS | ODB_BIT(ODB_F32))
 #define ENCODE_ROW(op, version, mask, list, makes, does)                                           \
-    {.domain = "ai.onnx.ml", .name = op, .since = version, .min_in = 1, .max_in = 1, .min_out = 1, \
-     .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY, .types = {mask}, .attrs = list,        \
-     .infer = makes, .run = does}
+    {                                                                                              \
+        .domain = "ai.onnx.ml", .name = op, .since = version, .min_in = 1, .max_in = 1,            \
+        .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY, .types = {mask},      \
+        .attrs = list, .infer = makes, .run = does                                                 \
+    }
 
 const struct odb_op odb_ops_encode[] = {
     ENCODE_ROW("LabelEncoder", 1, ENCODE_SWAPS, encode_attrs_label_1, encode_infer_swap,
@@ -647,8 +649,15 @@ const struct odb_op odb_ops_encode[] = {
     ENCODE_ROW("DictVectorizer", 1, ODB_T_MAP, encode_attrs_vectorize, NULL, encode_run_vectorize),
     ENCODE_ROW("CastMap", 1, ODB_T_MAP, encode_attrs_castmap, NULL, encode_run_castmap),
     ENCODE_ROW("ZipMap", 1, ODB_BIT(ODB_F32), encode_attrs_zip, NULL, encode_run_zip),
-    {.domain = "ai.onnx.ml", .name = "ArrayFeatureExtractor", .since = 1, .min_in = 2, .max_in = 2,
-     .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT,
-     .types = {ODB_ML_NUMBERS | ODB_T_STRING, ODB_BIT(ODB_I64)}, .infer = encode_infer_extract,
+    {.domain = "ai.onnx.ml",
+     .name = "ArrayFeatureExtractor",
+     .since = 1,
+     .min_in = 2,
+     .max_in = 2,
+     .min_out = 1,
+     .max_out = 1,
+     .flags = ODB_OP_EXACT,
+     .types = {ODB_ML_NUMBERS | ODB_T_STRING, ODB_BIT(ODB_I64)},
+     .infer = encode_infer_extract,
      .run = encode_run_extract},
     {.name = NULL}};

@@ -51,8 +51,7 @@ static enum odb_status linear_infer_regress(struct odb_kern *k)
 {
     struct linear l;
     ODB_TRY(linear_read_targets(k, &l));
-    return odb_kern_outline(k, 0, odb_ml_float(k), 2,
-                            (int64_t[]){(int64_t)l.rows, (int64_t)l.n});
+    return odb_kern_outline(k, 0, odb_ml_float(k), 2, (int64_t[]){(int64_t)l.rows, (int64_t)l.n});
 }
 
 static enum odb_status linear_run_regress(struct odb_kern *k)
@@ -140,9 +139,30 @@ static const struct odb_attr_spec linear_attrs_regress[] = {
     {.name = "targets", .type = ODB_ATTR_INT, .def = "1"},
     {.name = NULL}};
 
-const struct odb_op odb_ops_linear[] = {
-    {"ai.onnx.ml", "LinearClassifier", 1, 1, 1, 2, 2, ODB_OP_REAL | ODB_OP_BOUNDARY,
-     {ODB_ML_NUMBERS}, linear_attrs_classify, linear_infer_classify, linear_run_classify, NULL},
-    {"ai.onnx.ml", "LinearRegressor", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_ML_NUMBERS},
-     linear_attrs_regress, linear_infer_regress, linear_run_regress, NULL},
-    {.name = NULL}};
+const struct odb_op odb_ops_linear[] = {{"ai.onnx.ml",
+                                         "LinearClassifier",
+                                         1,
+                                         1,
+                                         1,
+                                         2,
+                                         2,
+                                         ODB_OP_REAL | ODB_OP_BOUNDARY,
+                                         {ODB_ML_NUMBERS},
+                                         linear_attrs_classify,
+                                         linear_infer_classify,
+                                         linear_run_classify,
+                                         NULL},
+                                        {"ai.onnx.ml",
+                                         "LinearRegressor",
+                                         1,
+                                         1,
+                                         1,
+                                         1,
+                                         1,
+                                         ODB_OP_REAL,
+                                         {ODB_ML_NUMBERS},
+                                         linear_attrs_regress,
+                                         linear_infer_regress,
+                                         linear_run_regress,
+                                         NULL},
+                                        {.name = NULL}};

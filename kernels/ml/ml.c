@@ -147,8 +147,8 @@ size_t odb_ml_argmax(const double *scores, size_t n)
 enum odb_status odb_ml_doubles(struct odb_kern *k, double **out, size_t rows, size_t columns)
 {
     size_t n;
-    *out = odb_size_mul(rows, columns, &n) && n < SIZE_MAX / 64 ? calloc(n + 1, sizeof **out)
-                                                                : NULL;
+    *out =
+        odb_size_mul(rows, columns, &n) && n < SIZE_MAX / 64 ? calloc(n + 1, sizeof **out) : NULL;
     if (*out == NULL)
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu x %zu numbers", rows, columns);
     return ODB_OK;
@@ -165,9 +165,19 @@ enum odb_status odb_ml_affine(struct odb_kern *k, size_t rows, size_t width, siz
     ODB_TRY_OUT(odb_tensor_new_raw(&weights, dtype, 2, shape, k->err));
     odb_convert(dtype, weights->data, ODB_F32, w, weights->count);
     ODB_TRY_OUT(odb_tensor_new(&sums, dtype, 2, out, k->err));
-    struct odb_gemm g = {.dtype = dtype, .trans_b = true, .sequential = k->sequential, .m = rows,
-                         .n = n, .k = width, .a = x->data, .b = weights->data, .c = sums->data,
-                         .lda = width, .ldb = width, .ldc = n, .alpha = 1};
+    struct odb_gemm g = {.dtype = dtype,
+                         .trans_b = true,
+                         .sequential = k->sequential,
+                         .m = rows,
+                         .n = n,
+                         .k = width,
+                         .a = x->data,
+                         .b = weights->data,
+                         .c = sums->data,
+                         .lda = width,
+                         .ldb = width,
+                         .ldc = n,
+                         .alpha = 1};
     if (rows > 0 && n > 0 && width > 0 && !odb_gemm_batch(&g, 1, NULL, NULL, NULL)) {
         status = odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu x %zu scores", rows, n);
         goto out;

@@ -116,8 +116,10 @@ static enum odb_status scale_run_scale(struct odb_kern *k)
     const odb_f32 *offset = odb_kern_floats(k, "offset", &n_offset);
     const odb_f32 *scale = odb_kern_floats(k, "scale", &n_scale);
     if (n_offset == 0 || n_offset != n_scale || (n_scale != 1 && n_scale != width))
-        return ODB_KERN_FAIL(k, "offset has %zu elements and scale %zu; for %zu features both "
-                                "need 1 or %zu", n_offset, n_scale, width, width);
+        return ODB_KERN_FAIL(k,
+                             "offset has %zu elements and scale %zu; for %zu features both "
+                             "need 1 or %zu",
+                             n_offset, n_scale, width, width);
     for (size_t i = 0; i < x->count; i++)
         odb_store_f64(y->dtype, y->data, i,
                       (odb_tensor_f64(x, i) - offset[i % n_scale]) * scale[i % n_scale]);
@@ -169,8 +171,8 @@ static enum odb_status scale_run_normalize(struct odb_kern *k)
 {
     static const char *const names[] = {"MAX", "L1", "L2"};
     const char *name = odb_kern_string(k, "norm", "MAX");
-    struct scale_norm_job job = {.x = k->in[0], .y = k->out[0],
-                                 .in_float = k->sequential && k->in[0]->dtype != ODB_F64};
+    struct scale_norm_job job = {
+        .x = k->in[0], .y = k->out[0], .in_float = k->sequential && k->in[0]->dtype != ODB_F64};
     size_t i = 0, rows;
     while (i < ODB_COUNT(names) && strcmp(name, names[i]) != 0)
         i++;
@@ -216,8 +218,7 @@ static enum odb_status scale_infer_join(struct odb_kern *k)
         if (!odb_size_add(total, takes, &total) || total > INT64_MAX)
             return ODB_KERN_FAIL(k, "inputdimensions are too large");
     }
-    return odb_kern_outline(k, 0, odb_ml_float(k), 2,
-                            (int64_t[]){(int64_t)first, (int64_t)total});
+    return odb_kern_outline(k, 0, odb_ml_float(k), 2, (int64_t[]){(int64_t)first, (int64_t)total});
 }
 
 static enum odb_status scale_run_join(struct odb_kern *k)
@@ -259,9 +260,11 @@ static const struct odb_attr_spec scale_attrs_join[] = {
     {.name = "inputdimensions", .type = ODB_ATTR_INTS}, {.name = NULL}};
 
 #define SCALE_ROW(op, most, kind, list, makes, does)                                               \
-    {.domain = "ai.onnx.ml", .name = op, .since = 1, .min_in = 1, .max_in = most, .min_out = 1,    \
-     .max_out = 1, .flags = kind, .types = {ODB_ML_NUMBERS}, .attrs = list, .infer = makes,        \
-     .run = does}
+    {                                                                                              \
+        .domain = "ai.onnx.ml", .name = op, .since = 1, .min_in = 1, .max_in = most, .min_out = 1, \
+        .max_out = 1, .flags = kind, .types = {ODB_ML_NUMBERS}, .attrs = list, .infer = makes,     \
+        .run = does                                                                                \
+    }
 
 const struct odb_op odb_ops_scale[] = {
     SCALE_ROW("Binarizer", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, scale_attrs_binarize, odb_infer_same,

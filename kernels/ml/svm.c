@@ -68,8 +68,10 @@ static enum odb_status svm_read(struct odb_kern *k, size_t n_vectors, struct svm
     s->rho = odb_kern_floats(k, "rho", &s->n_rho);
     s->in_float = k->sequential && k->in[0]->dtype != ODB_F64;
     if (n_vectors > 0 && (!odb_size_mul(n_vectors, s->width, &needed) || needed != n))
-        return ODB_KERN_FAIL(k, "support_vectors has %zu numbers; %zu vectors of %zu features "
-                                "need another number", n, n_vectors, s->width);
+        return ODB_KERN_FAIL(k,
+                             "support_vectors has %zu numbers; %zu vectors of %zu features "
+                             "need another number",
+                             n, n_vectors, s->width);
     if (s->n_rho == 0)
         return ODB_KERN_FAIL(k, "rho is missing");
     return ODB_OK;
@@ -169,8 +171,8 @@ static enum odb_status svm_run_regress(struct odb_kern *k)
         ODB_TRY_OUT(svm_measure(k, &s));
     for (size_t r = 0; r < s.rows; r++) {
         if (s.n_vectors)
-            scores[r] = s.rho[0] + svm_weigh(&s, 0, s.coefficients, s.near + r * s.n_vectors,
-                                             s.n_vectors);
+            scores[r] =
+                s.rho[0] + svm_weigh(&s, 0, s.coefficients, s.near + r * s.n_vectors, s.n_vectors);
         odb_ml_post_apply(s.post, &scores[r], 1);
         if (one_class)
             scores[r] = scores[r] > 0 ? 1 : -1;
@@ -388,9 +390,8 @@ static enum odb_status svm_run_classify(struct odb_kern *k)
     }
     for (size_t r = 0; r < s->rows; r++) {
         double *row = scores + r * c.n_scores;
-        best[r] = s->n_vectors
-                      ? svm_finish_pairs(&c, s->near + r * s->n_vectors, row, room, votes)
-                      : svm_finish_linear(&c, row);
+        best[r] = s->n_vectors ? svm_finish_pairs(&c, s->near + r * s->n_vectors, row, room, votes)
+                               : svm_finish_linear(&c, row);
         odb_ml_post_apply(s->post, row, c.n_scores);
     }
     odb_ml_write(k, 1, scores);
@@ -412,7 +413,9 @@ out:
         {.name = "kernel_type", .type = ODB_ATTR_STRING, .def = "LINEAR"},                         \
         {.name = "post_transform", .type = ODB_ATTR_STRING, .def = "NONE"},                        \
         {.name = "rho", .type = ODB_ATTR_FLOATS},                                                  \
-        {.name = "support_vectors", .type = ODB_ATTR_FLOATS}
+    {                                                                                              \
+        .name = "support_vectors", .type = ODB_ATTR_FLOATS                                         \
+    }
 
 static const struct odb_attr_spec svm_attrs_classify[] = {
     SVM_ATTRS,
@@ -428,9 +431,30 @@ static const struct odb_attr_spec svm_attrs_regress[] = {
     {.name = "one_class", .type = ODB_ATTR_INT, .def = "0"},
     {.name = NULL}};
 
-const struct odb_op odb_ops_svm[] = {
-    {"ai.onnx.ml", "SVMClassifier", 1, 1, 1, 2, 2, ODB_OP_REAL | ODB_OP_BOUNDARY, {ODB_ML_NUMBERS},
-     svm_attrs_classify, svm_infer_classify, svm_run_classify, NULL},
-    {"ai.onnx.ml", "SVMRegressor", 1, 1, 1, 1, 1, ODB_OP_REAL | ODB_OP_BOUNDARY, {ODB_ML_NUMBERS},
-     svm_attrs_regress, svm_infer_regress, svm_run_regress, NULL},
-    {.name = NULL}};
+const struct odb_op odb_ops_svm[] = {{"ai.onnx.ml",
+                                      "SVMClassifier",
+                                      1,
+                                      1,
+                                      1,
+                                      2,
+                                      2,
+                                      ODB_OP_REAL | ODB_OP_BOUNDARY,
+                                      {ODB_ML_NUMBERS},
+                                      svm_attrs_classify,
+                                      svm_infer_classify,
+                                      svm_run_classify,
+                                      NULL},
+                                     {"ai.onnx.ml",
+                                      "SVMRegressor",
+                                      1,
+                                      1,
+                                      1,
+                                      1,
+                                      1,
+                                      ODB_OP_REAL | ODB_OP_BOUNDARY,
+                                      {ODB_ML_NUMBERS},
+                                      svm_attrs_regress,
+                                      svm_infer_regress,
+                                      svm_run_regress,
+                                      NULL},
+                                     {.name = NULL}};

@@ -34,11 +34,11 @@ enum tree_aggregate { TREE_AVERAGE, TREE_SUM, TREE_MIN, TREE_MAX };
 
 struct tree_branch {
     double split;
-    size_t first, n;   /* TREE_MEMBER: its members */
+    size_t first, n; /* TREE_MEMBER: its members */
     int64_t feature;
-    int32_t child[2];  /* when false, when true; negative: ~leaf */
-    uint8_t mode;      /* enum tree_mode */
-    uint8_t missing;   /* which child NaN goes to */
+    int32_t child[2]; /* when false, when true; negative: ~leaf */
+    uint8_t mode;     /* enum tree_mode */
+    uint8_t missing;  /* which child NaN goes to */
 };
 
 struct tree_vote {
@@ -104,8 +104,7 @@ static enum odb_status tree_numbers(struct odb_kern *k, const char *name, double
     return ODB_OK;
 }
 
-static enum odb_status tree_numbers_of(struct odb_kern *k, const char *name, size_t n,
-                                       double **out)
+static enum odb_status tree_numbers_of(struct odb_kern *k, const char *name, size_t n, double **out)
 {
     size_t got;
     ODB_TRY(tree_numbers(k, name, out, &got));
@@ -199,8 +198,8 @@ static enum odb_status forest_check_features(struct odb_kern *k, const struct fo
 
 struct tree_id {
     int64_t tree, node;
-    size_t at;    /* among the nodes as listed */
-    int32_t ref;  /* the branch, or ~leaf */
+    size_t at;   /* among the nodes as listed */
+    int32_t ref; /* the branch, or ~leaf */
 };
 
 struct tree_ids {
@@ -279,7 +278,9 @@ static enum odb_status forest_read_branches(struct odb_kern *k, struct forest *f
         if (mode[at] == TREE_LEAF)
             continue;
         struct tree_branch *b = &f->branches[id->ref];
-        *b = (struct tree_branch){.split = splits[at], .feature = features[at], .mode = mode[at],
+        *b = (struct tree_branch){.split = splits[at],
+                                  .feature = features[at],
+                                  .mode = mode[at],
                                   .missing = missing && missing[at] != 0};
         ODB_TRY(tree_child(k, ids, id->tree, on_false[at], &b->child[0]));
         ODB_TRY(tree_child(k, ids, id->tree, on_true[at], &b->child[1]));
@@ -375,8 +376,9 @@ static enum odb_status forest_read_members(struct odb_kern *k, struct forest *f)
             at++;
         b->n = at++ - b->first;
     }
-    return at >= n ? ODB_OK : ODB_KERN_FAIL(k, "membership_values has more sets than there are "
-                                               "nodes that ask for membership");
+    return at >= n ? ODB_OK
+                   : ODB_KERN_FAIL(k, "membership_values has more sets than there are "
+                                      "nodes that ask for membership");
 }
 
 static enum odb_status forest_read_leaves(struct odb_kern *k, struct forest *f)
@@ -397,8 +399,7 @@ out:
     return status;
 }
 
-static enum odb_status forest_read_nodes(struct odb_kern *k, struct forest *f,
-                                         const double *splits)
+static enum odb_status forest_read_nodes(struct odb_kern *k, struct forest *f, const double *splits)
 {
     static const char *const names[2][2] = {{"nodes_falsenodeids", "nodes_falseleafs"},
                                             {"nodes_truenodeids", "nodes_trueleafs"}};
@@ -416,7 +417,8 @@ static enum odb_status forest_read_nodes(struct odb_kern *k, struct forest *f,
     f->branches = odb_new_n(struct tree_branch, n + 1);
     for (size_t i = 0; i < n; i++) {
         struct tree_branch *b = &f->branches[i];
-        *b = (struct tree_branch){.split = splits[i], .feature = features[i],
+        *b = (struct tree_branch){.split = splits[i],
+                                  .feature = features[i],
                                   .mode = ((const odb_u8 *)modes->data)[i],
                                   .missing = missing && missing[i] != 0};
         if (b->mode > TREE_MEMBER)
@@ -700,7 +702,7 @@ out:
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define TREE_FLAT_ATTRS                                                                   \
+#define TREE_FLAT_ATTRS                                                                            \
     {.name = "nodes_falsenodeids", .type = ODB_ATTR_INTS},                                         \
         {.name = "nodes_featureids", .type = ODB_ATTR_INTS},                                       \
         {.name = "nodes_hitrates", .type = ODB_ATTR_FLOATS},                                       \
@@ -711,22 +713,32 @@ out:
         {.name = "nodes_truenodeids", .type = ODB_ATTR_INTS},                                      \
         {.name = "nodes_values", .type = ODB_ATTR_FLOATS},                                         \
         {.name = "base_values", .type = ODB_ATTR_FLOATS},                                          \
-        {.name = "post_transform", .type = ODB_ATTR_STRING, .def = "NONE"}
+    {                                                                                              \
+        .name = "post_transform", .type = ODB_ATTR_STRING, .def = "NONE"                           \
+    }
 #define TREE_FLAT_TENSORS                                                                          \
     {.name = "base_values_as_tensor", .type = ODB_ATTR_TENSOR},                                    \
         {.name = "nodes_hitrates_as_tensor", .type = ODB_ATTR_TENSOR},                             \
-        {.name = "nodes_values_as_tensor", .type = ODB_ATTR_TENSOR}
+    {                                                                                              \
+        .name = "nodes_values_as_tensor", .type = ODB_ATTR_TENSOR                                  \
+    }
 #define TREE_VOTES(prefix)                                                                         \
     {.name = prefix "_ids", .type = ODB_ATTR_INTS},                                                \
         {.name = prefix "_nodeids", .type = ODB_ATTR_INTS},                                        \
         {.name = prefix "_treeids", .type = ODB_ATTR_INTS},                                        \
-        {.name = prefix "_weights", .type = ODB_ATTR_FLOATS}
+    {                                                                                              \
+        .name = prefix "_weights", .type = ODB_ATTR_FLOATS                                         \
+    }
 #define TREE_REGRESS                                                                               \
     {.name = "aggregate_function", .type = ODB_ATTR_STRING, .def = "SUM"},                         \
-        {.name = "n_targets", .type = ODB_ATTR_INT}
+    {                                                                                              \
+        .name = "n_targets", .type = ODB_ATTR_INT                                                  \
+    }
 #define TREE_CLASSIFY                                                                              \
     {.name = "classlabels_int64s", .type = ODB_ATTR_INTS},                                         \
-        {.name = "classlabels_strings", .type = ODB_ATTR_STRINGS}
+    {                                                                                              \
+        .name = "classlabels_strings", .type = ODB_ATTR_STRINGS                                    \
+    }
 
 static const struct odb_attr_spec tree_attrs_regress_1[] = {
     TREE_FLAT_ATTRS, TREE_VOTES("target"), TREE_REGRESS, {.name = NULL}};
@@ -767,10 +779,12 @@ static const struct odb_attr_spec tree_attrs_5[] = {
 
 /* Steady: a step in an operand would only try other branches, which is what boundaries are for. */
 #define TREE_ROW(op, version, outputs, mask, list, does)                                           \
-    {.domain = "ai.onnx.ml", .name = op, .since = version, .min_in = 1, .max_in = 1,               \
-     .min_out = outputs, .max_out = outputs,                                                       \
-     .flags = ODB_OP_REAL | ODB_OP_BOUNDARY | ODB_OP_STEADY, .types = {mask}, .attrs = list,       \
-     .infer = tree_infer_##does, .run = tree_run_##does}
+    {                                                                                              \
+        .domain = "ai.onnx.ml", .name = op, .since = version, .min_in = 1, .max_in = 1,            \
+        .min_out = outputs, .max_out = outputs,                                                    \
+        .flags = ODB_OP_REAL | ODB_OP_BOUNDARY | ODB_OP_STEADY, .types = {mask}, .attrs = list,    \
+        .infer = tree_infer_##does, .run = tree_run_##does                                         \
+    }
 
 const struct odb_op odb_ops_trees[] = {
     TREE_ROW("TreeEnsemble", 5, 1, ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | ODB_BIT(ODB_F16),

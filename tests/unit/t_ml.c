@@ -52,8 +52,10 @@ static void test_ml__imputer(void **state)
                  {"int64[3,2] 5 5 1 5 5 1"}),
               "int64[3,2] -1 -2 1 -2 -1 1");
     OP_EXPECT(0, OP(ML("Imputer"), 1, "imputed_value_int64s=9,", {"int32[2] 0 3"}), "int32[2] 9 3");
-    ML_FAILS("for 3 features", ML("Imputer"), 1, "imputed_value_floats=1f,2f,", {"float[1,3] 0 0 0"});
-    ML_FAILS("for input of type int64", ML("Imputer"), 1, "imputed_value_floats=1f,", {"int64[1] 0"});
+    ML_FAILS("for 3 features", ML("Imputer"), 1, "imputed_value_floats=1f,2f,",
+             {"float[1,3] 0 0 0"});
+    ML_FAILS("for input of type int64", ML("Imputer"), 1, "imputed_value_floats=1f,",
+             {"int64[1] 0"});
     ML_FAILS("0 imputed floats", ML("Imputer"), 1, NULL, {"float[1] 0"});
     ML_FAILS("too large for int32", ML("Imputer"), 1, "imputed_value_int64s=3000000000,",
              {"int32[1] 0"});
@@ -70,8 +72,9 @@ static void test_ml__scaler(void **state)
               "float[1] 1");
     ML_FAILS("offset has 0", ML("Scaler"), 1, "scale=1f,", {"float[1] 0"});
     ML_FAILS("for 3 features", ML("Scaler"), 1, "offset=1f,2f, scale=1f,2f,", {"float[1,3] 0 0 0"});
-    op_expect_modes(&(struct op_call)OP(ML("Scaler"), 1, "offset=0.1f, scale=0.7f,",
-                                        {"float[8,3] random 3"}), 1e-6);
+    op_expect_modes(
+        &(struct op_call)OP(ML("Scaler"), 1, "offset=0.1f, scale=0.7f,", {"float[8,3] random 3"}),
+        1e-6);
 }
 
 static void test_ml__normalizer(void **state)
@@ -88,8 +91,8 @@ static void test_ml__normalizer(void **state)
     ML_FAILS("must be [N, C] or [C]", ML("Normalizer"), 1, NULL, {"float[1,1,1] 1"});
     op_expect_modes(&(struct op_call)OP(ML("Normalizer"), 1, "norm=L1", {"float[5,40] random 3"}),
                     1e-6);
-    op_expect_any_threads(&(struct op_call)OP(ML("Normalizer"), 1, "norm=L2",
-                                              {"float[900,40] random 3"}));
+    op_expect_any_threads(
+        &(struct op_call)OP(ML("Normalizer"), 1, "norm=L2", {"float[900,40] random 3"}));
 }
 
 static void test_ml__feature_vectorizer(void **state)
@@ -119,35 +122,38 @@ static void test_ml__label_encoder_1(void **state)
 {
     OP_EXPECT(0, OP(ML("LabelEncoder"), 1, "classes_strings=a;b;", {"string[1,3] b x a"}),
               "int64[1,3] 1 -1 0");
-    OP_EXPECT(0, OP(ML("LabelEncoder"), 1, "classes_strings=a;b; default_string=none",
-                    {"int64[4] 0 1 2 -1"}),
+    OP_EXPECT(0,
+              OP(ML("LabelEncoder"), 1, "classes_strings=a;b; default_string=none",
+                 {"int64[4] 0 1 2 -1"}),
               "string[4] a b none none");
     ML_FAILS("classes_strings is missing", ML("LabelEncoder"), 1, NULL, {"int64[1] 0"});
 }
 
 static void test_ml__label_encoder_2(void **state)
 {
+    OP_EXPECT(
+        0,
+        OP(ML("LabelEncoder"), 2, "keys_strings=a;b;a; values_int64s=5,6,7,", {"string[3] a b c"}),
+        "int64[3] 7 6 -1");
     OP_EXPECT(0,
-              OP(ML("LabelEncoder"), 2, "keys_strings=a;b;a; values_int64s=5,6,7,",
-                 {"string[3] a b c"}),
-              "int64[3] 7 6 -1");
-    OP_EXPECT(0,
-              OP(ML("LabelEncoder"), 2, "keys_int64s=1,-2, values_floats=0.5f,nanf, default_float=9f",
+              OP(ML("LabelEncoder"), 2,
+                 "keys_int64s=1,-2, values_floats=0.5f,nanf, default_float=9f",
                  {"int64[3] -2 1 0"}),
               "float[3] nan 0.5 9");
-    OP_EXPECT(0, OP(ML("LabelEncoder"), 2, "keys_floats=0f,1f, values_strings=zero;one;",
-                    {"float[] 1"}),
-              "string[] one");
+    OP_EXPECT(
+        0, OP(ML("LabelEncoder"), 2, "keys_floats=0f,1f, values_strings=zero;one;", {"float[] 1"}),
+        "string[] one");
     /* bit by bit: -0 is not 0 */
-    OP_EXPECT(0, OP(ML("LabelEncoder"), 2, "keys_floats=0f,nanf, values_int64s=1,2,",
-                    {"float[4] 0 -0 nan 1"}),
+    OP_EXPECT(0,
+              OP(ML("LabelEncoder"), 2, "keys_floats=0f,nanf, values_int64s=1,2,",
+                 {"float[4] 0 -0 nan 1"}),
               "int64[4] 1 -1 2 -1");
     OP_EXPECT(0, OP(ML("LabelEncoder"), 2, "keys_int64s=1, values_strings=a;", {"int64[0,2]"}),
               "string[0,2]");
     ML_FAILS("1 keys and 2 values", ML("LabelEncoder"), 2, "keys_int64s=1, values_int64s=1,2,",
              {"int64[1] 0"});
-    ML_FAILS("only one of", ML("LabelEncoder"), 2, "keys_int64s=1, keys_strings=a; values_int64s=1,",
-             {"int64[1] 0"});
+    ML_FAILS("only one of", ML("LabelEncoder"), 2,
+             "keys_int64s=1, keys_strings=a; values_int64s=1,", {"int64[1] 0"});
     ML_FAILS("no list of values", ML("LabelEncoder"), 2, "keys_int64s=1,", {"int64[1] 0"});
     ML_FAILS("keys of type int64", ML("LabelEncoder"), 2, "keys_int64s=1, values_int64s=1,",
              {"float[1] 0"});
@@ -166,17 +172,18 @@ static void test_ml__label_encoder_4(void **state)
                  "default_tensor=@double[1]:-5",
                  {"int16[3] 4 3 9"}),
               "double[3] 0.2 0.1 -5");
-    OP_EXPECT(0, OP(ML("LabelEncoder"), 4, "keys_floats=0f,nanf, values_int64s=1,2,",
-                    {"float[4] 0 -0 nan 1"}),
+    OP_EXPECT(0,
+              OP(ML("LabelEncoder"), 4, "keys_floats=0f,nanf, values_int64s=1,2,",
+                 {"float[4] 0 -0 nan 1"}),
               "int64[4] 1 1 2 -1");
     OP_EXPECT(0,
               OP(ML("LabelEncoder"), 4, "keys_tensor=@double[1]:0.1 values_tensor=@string[1]:x",
                  {"double[2] 0.1 0.2"}),
               "string[2] x _Unused");
-    OP_EXPECT(0,
-              OP(ML("LabelEncoder"), 4, "keys_strings=a; values_tensor=@int32[1]:7",
-                 {"string[2] a b"}),
-              "int32[2] 7 -1");
+    OP_EXPECT(
+        0,
+        OP(ML("LabelEncoder"), 4, "keys_strings=a; values_tensor=@int32[1]:7", {"string[2] a b"}),
+        "int32[2] 7 -1");
     ML_FAILS("default_tensor must be one int64", ML("LabelEncoder"), 4,
              "keys_int64s=1, values_int64s=1, default_tensor=@float[1]:1", {"int64[1] 0"});
     ML_FAILS("keys of type double", ML("LabelEncoder"), 4,
@@ -209,13 +216,15 @@ static void test_ml__one_hot_encoder(void **state)
 
 static void test_ml__array_feature_extractor(void **state)
 {
-    OP_EXPECT(0, OP(ML("ArrayFeatureExtractor"), 1, NULL, {"float[2,3] 0 1 2 3 4 5", "int64[1,2] 2 0"}),
-              "float[2,2] 2 0 5 3");
+    OP_EXPECT(
+        0, OP(ML("ArrayFeatureExtractor"), 1, NULL, {"float[2,3] 0 1 2 3 4 5", "int64[1,2] 2 0"}),
+        "float[2,2] 2 0 5 3");
     OP_EXPECT(0, OP(ML("ArrayFeatureExtractor"), 1, NULL, {"string[2] a b", "int64[] 1"}),
               "string[1,1] b");
     OP_EXPECT(0, OP(ML("ArrayFeatureExtractor"), 1, NULL, {"int32[1,2] 1 2", "int64[0]"}),
               "int32[1,0]");
-    ML_FAILS("index 3 is outside", ML("ArrayFeatureExtractor"), 1, NULL, {"float[3] 0 1 2", "int64[1] 3"});
+    ML_FAILS("index 3 is outside", ML("ArrayFeatureExtractor"), 1, NULL,
+             {"float[3] 0 1 2", "int64[1] 3"});
     ML_FAILS("index -1 is outside", ML("ArrayFeatureExtractor"), 1, NULL,
              {"float[3] 0 1 2", "int64[1] -1"});
     ML_FAILS("is a scalar", ML("ArrayFeatureExtractor"), 1, NULL, {"float[] 0", "int64[1] 0"});
@@ -310,7 +319,8 @@ static void test_ml__zip_map(void **state)
     odb_tensor_unref(out);
     ML_FAILS("2 columns for 3", op, 1, "classlabels_int64s=1,2,3,", {"float[1,2] 0 1"});
     ML_FAILS("are the same", op, 1, "classlabels_int64s=1,1,", {"float[1,2] 0 1"});
-    ML_FAILS("only one of", op, 1, "classlabels_int64s=1, classlabels_strings=a;", {"float[1,1] 0"});
+    ML_FAILS("only one of", op, 1, "classlabels_int64s=1, classlabels_strings=a;",
+             {"float[1,1] 0"});
 }
 
 /* --- linear models ---------------------------------------------------------------------------- */
@@ -329,7 +339,8 @@ static void test_ml__linear_regressor(void **state)
     ML_FAILS("2 intercepts", op, 1, "coefficients=1f, intercepts=1f,2f,", {"float[1,1] 0"});
     ML_FAILS("targets is 0", op, 1, "coefficients=1f, targets=0", {"float[1,1] 0"});
     op_expect_modes(&(struct op_call)OP(op, 1, "coefficients=0.1f,0.2f,0.3f, intercepts=1f,",
-                                        {"float[9,3] random 3"}), 1e-6);
+                                        {"float[9,3] random 3"}),
+                    1e-6);
 }
 
 static void test_ml__linear_classifier(void **state)
@@ -368,7 +379,7 @@ static void test_ml__svm_regressor(void **state)
 {
     static const char *const op = ML("SVMRegressor");
 #define ML_SVM(kernel, params)                                                                     \
-    "support_vectors=1f,0f,0f,2f, coefficients=2f,-1f, rho=0.5f, n_supports=2 kernel_type=" kernel  \
+    "support_vectors=1f,0f,0f,2f, coefficients=2f,-1f, rho=0.5f, n_supports=2 kernel_type=" kernel \
     " kernel_params=" params
     static const char *const x = "float[1,2] 3 1";
     OP_EXPECT(1e-6, OP(op, 1, ML_SVM("LINEAR", "0f,0f,0f,"), {x}), "float[1,1] 4.5");
@@ -386,10 +397,10 @@ static void test_ml__svm_regressor(void **state)
     ML_FAILS("support_vectors has 4", op, 1, ML_SVM("LINEAR", "0f,0f,0f,"), {"float[3] 1 2 3"});
     ML_FAILS("kernel_type 'X'", op, 1, ML_SVM("X", "0f,0f,0f,"), {x});
     ML_FAILS("kernel_params has 2", op, 1, ML_SVM("RBF", "0f,0f,"), {x});
-    op_expect_modes(&(struct op_call)OP(op, 1, ML_SVM("RBF", "0.5f,0f,0f,"),
-                                        {"float[30,2] random 4"}), 2e-6);
-    op_expect_any_threads(&(struct op_call)OP(op, 1, ML_SVM("RBF", "0.5f,0f,0f,"),
-                                              {"float[9000,2] random 4"}));
+    op_expect_modes(
+        &(struct op_call)OP(op, 1, ML_SVM("RBF", "0.5f,0f,0f,"), {"float[30,2] random 4"}), 2e-6);
+    op_expect_any_threads(
+        &(struct op_call)OP(op, 1, ML_SVM("RBF", "0.5f,0f,0f,"), {"float[9000,2] random 4"}));
 }
 
 /* Three classes with a support vector each at -1, 0 and 1 of one feature, LINEAR: coefficients
@@ -405,15 +416,18 @@ static void test_ml__svm_classifier_pairs(void **state)
      * 02: c[1][0] k0 + c[0][2] k2 + rho1 = -2 x - 0.2; 12: c[1][1] k1 + c[1][2] k2 + rho2 */
     OP_EXPECT(1e-6, OP(op, 1, ML_SVC "classlabels_ints=4,5,6,", {"float[2,1] 1 -1"}),
               "int64[2] 6 4", "float[2,3] -0.9 -2.2 -1.7 1.1 1.8 2.3");
-    OP_EXPECT(1e-6,
-              OP(op, 1, ML_SVC "classlabels_strings=a;b;c; post_transform=LOGISTIC", {"double[1] 0"}),
-              "string[1] a", "float[1,3] 0.5249792 0.450166 0.5744425");
+    OP_EXPECT(
+        1e-6,
+        OP(op, 1, ML_SVC "classlabels_strings=a;b;c; post_transform=LOGISTIC", {"double[1] 0"}),
+        "string[1] a", "float[1,3] 0.5249792 0.450166 0.5744425");
     ML_FAILS_2("6 coefficients; 3 classes and 4", op, 1,
                "support_vectors=-1f,0f,1f,2f, vectors_per_class=2,1,1, coefficients=1f,-1f,-1f,1f,"
-               "0.5f,-2f, rho=0.1f,-0.2f,0.3f, classlabels_ints=4,5,6,", {"float[1,1] 1"});
+               "0.5f,-2f, rho=0.1f,-0.2f,0.3f, classlabels_ints=4,5,6,",
+               {"float[1,1] 1"});
     ML_FAILS_2("vectors_per_class has 3 elements for 2", op, 1, ML_SVC "classlabels_ints=4,5,",
                {"float[1,1] 1"});
-    ML_FAILS_2("prob_a has 1", op, 1, ML_SVC "classlabels_ints=4,5,6, prob_a=1f,", {"float[1,1] 1"});
+    ML_FAILS_2("prob_a has 1", op, 1, ML_SVC "classlabels_ints=4,5,6, prob_a=1f,",
+               {"float[1,1] 1"});
     ML_FAILS_2("need 3 elements", op, 1, ML_SVC "classlabels_ints=4,5,6, prob_a=1f, prob_b=1f,",
                {"float[1,1] 1"});
     ML_LACKS_2("of 1 classes", op, 1, ML_SVC "classlabels_ints=4,", {"float[1,1] 1"});
@@ -431,9 +445,10 @@ static void test_ml__svm_classifier_two(void **state)
               "float[1,2] 0.1192029 0.8807971");
     ML_LACKS_2("PROBIT", op, 1, ML_SVC_2 "post_transform=PROBIT", {"float[1,1] 1"});
     /* linear: a function per class, one rho for all */
-    OP_EXPECT(1e-6,
-              OP(op, 1, "coefficients=1f,-1f, rho=0.5f, classlabels_strings=p;q;", {"float[2,1] 1 -1"}),
-              "string[2] p q", "float[2,2] 1.5 -0.5 -0.5 1.5");
+    OP_EXPECT(
+        1e-6,
+        OP(op, 1, "coefficients=1f,-1f, rho=0.5f, classlabels_strings=p;q;", {"float[2,1] 1 -1"}),
+        "string[2] p q", "float[2,2] 1.5 -0.5 -0.5 1.5");
 }
 
 /* Coupling: probabilities of three classes sum to 1 and, where pairs agree on them, are those. */
@@ -453,8 +468,7 @@ static void test_ml__svm_classifier_probabilities(void **state)
     odb_tensor_unref(out[0]);
     odb_tensor_unref(out[1]);
     /* of two classes the pair's own probability: 1 / (1 + e^-2) */
-    OP_EXPECT(1e-3,
-              OP(ML("SVMClassifier"), 1, ML_SVC_2 "prob_a=-1f, prob_b=0f,", {"float[1,1] 1"}),
+    OP_EXPECT(1e-3, OP(ML("SVMClassifier"), 1, ML_SVC_2 "prob_a=-1f, prob_b=0f,", {"float[1,1] 1"}),
               "int64[1] 4", "float[1,2] 0.8807971 0.1192029");
 }
 

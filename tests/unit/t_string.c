@@ -69,7 +69,11 @@ static void test_string__split(void **state)
     string_split("maxsplit=1", "  a  b c ", STRINGS("a", "b c "));
     string_split("maxsplit=0", " a b", STRINGS("a b"));
     string_split("maxsplit=2", "a b", STRINGS("a", "b"));
-    string_split(NULL, "a\xc2\xa0" "b\xe3\x80\x80" "c", STRINGS("a", "b", "c"));
+    string_split(NULL,
+                 "a\xc2\xa0"
+                 "b\xe3\x80\x80"
+                 "c",
+                 STRINGS("a", "b", "c"));
     string_split(NULL, "", (const char *const[]){NULL});
     string_split(NULL, " \t ", (const char *const[]){NULL});
     string_split("delimiter=/", "a//b/", STRINGS("a", "", "b", ""));
@@ -201,11 +205,14 @@ static void test_string__regex(void **state)
 static void test_string__regex_refused(void **state)
 {
     static const char *const odd[] = {
-        "(a)\\1", "(?=a)", "(?!a)", "(?<=a)b", "(?>a)", "a++", "a*+", "a**", "a{2}{3}", "x{1001}",
-        "(?P=n)", "(?P>n)", "(?R)", "(?1)", "(?#c)", "(?x)a b", "\\Z", "\\G", "\\K", "\\R", "\\X",
-        "\\h", "\\e", "\\cA", "\\q", "\\", "[a", "(a", "a)", "*a", "(*UTF)a", "[[:nope:]]", "[z-a]",
-        "\\p{Nope}", "\\pQ", "\\x4", "\\x{110000}", "\\8", "(?P<>a)", "(?P<n", "(?i-)a", "(?z)",
-        "[\\Qa\\E]", "[\\b]", "\xff", "(?|a)", "(?C1)a", "\\o{101}", "\\N{U+41}", "\\g1", "\\p{Lu"};
+        "(a)\\1",    "(?=a)",       "(?!a)",   "(?<=a)b",    "(?>a)",  "a++",       "a*+",
+        "a**",       "a{2}{3}",     "x{1001}", "(?P=n)",     "(?P>n)", "(?R)",      "(?1)",
+        "(?#c)",     "(?x)a b",     "\\Z",     "\\G",        "\\K",    "\\R",       "\\X",
+        "\\h",       "\\e",         "\\cA",    "\\q",        "\\",     "[a",        "(a",
+        "a)",        "*a",          "(*UTF)a", "[[:nope:]]", "[z-a]",  "\\p{Nope}", "\\pQ",
+        "\\x4",      "\\x{110000}", "\\8",     "(?P<>a)",    "(?P<n",  "(?i-)a",    "(?z)",
+        "[\\Qa\\E]", "[\\b]",       "\xff",    "(?|a)",      "(?C1)a", "\\o{101}",  "\\N{U+41}",
+        "\\g1",      "\\p{Lu"};
     bool matches;
     for (size_t i = 0; i < ODB_COUNT(odd); i++)
         if (string_match(odd[i], "a", &matches) != ODB_E_OPERATOR)
@@ -234,8 +241,9 @@ static void test_string__regex_is_quick(void **state)
 
 static void test_string__full_match(void **state)
 {
-    OP_EXPECT(0, OP("RegexFullMatch", 20, "pattern=[a-z]+@x[.]com",
-                    {"string[2,2] a@x.com a@xxcom a@x.com. ''"}),
+    OP_EXPECT(0,
+              OP("RegexFullMatch", 20, "pattern=[a-z]+@x[.]com",
+                 {"string[2,2] a@x.com a@xxcom a@x.com. ''"}),
               "bool[2,2] 1 0 0 0");
     OP_EXPECT(0, OP("RegexFullMatch", 20, "pattern=a", {"string[0]"}), "bool[0]");
     op_expect_error(&(struct op_call)OP("RegexFullMatch", 20, NULL, {"string[1] a"}),
@@ -247,7 +255,8 @@ static void test_string__full_match(void **state)
 /* --- TfIdfVectorizer -------------------------------------------------------------------------- */
 
 #define STRING_TFIDF(mode, least, most, skips, rest)                                               \
-    "mode=" mode " min_gram_length=" least " max_gram_length=" most " max_skip_count=" skips " " rest
+    "mode=" mode " min_gram_length=" least " max_gram_length=" most " max_skip_count=" skips       \
+    " " rest
 /* 2, 3, 5, 4 and the pairs (5, 6), (7, 8), (6, 7) */
 #define STRING_POOL                                                                                \
     "ngram_counts=0,4, ngram_indexes=0,1,2,3,4,5,6, pool_int64s=2,3,5,4,5,6,7,8,6,7, "
@@ -264,8 +273,8 @@ static void test_string__tfidf_counts(void **state)
               "float[7] 0 3 1 0 1 3 1");
     OP_EXPECT(0, OP(op, 9, STRING_TFIDF("IDF", "1", "2", "5", STRING_POOL), {x}),
               "float[7] 0 1 1 0 1 1 1");
-    OP_EXPECT(0, OP(op, 9, STRING_TFIDF("TF", "1", "1", "9", STRING_POOL),
-                    {"int64[2,3] 2 2 9 5 6 4"}),
+    OP_EXPECT(0,
+              OP(op, 9, STRING_TFIDF("TF", "1", "1", "9", STRING_POOL), {"int64[2,3] 2 2 9 5 6 4"}),
               "float[2,7] 2 0 0 0 0 0 0 0 0 1 1 0 0 0");
     OP_EXPECT(0, OP(op, 9, STRING_TFIDF("TF", "1", "1", "0", STRING_POOL), {"int64[] 3"}),
               "float[7] 0 1 0 0 0 0 0");
@@ -294,24 +303,25 @@ static void test_string__tfidf_weights(void **state)
                  {"string[1,4] a b a b"}),
               "float[1,6] 2 0 2 0 0 2");
     /* several n-grams in one column; a pool of pairs alone */
-    OP_EXPECT(0,
-              OP(op, 9,
-                 STRING_TFIDF("TF", "1", "1", "0",
-                              "ngram_counts=0, ngram_indexes=0,0, pool_int64s=1,2,"),
-                 {"int64[3] 1 2 3"}),
-              "float[1] 2");
-    OP_EXPECT(0,
-              OP(op, 9,
-                 STRING_TFIDF("TF", "2", "2", "0",
-                              "ngram_counts=0,0, ngram_indexes=0, pool_int64s=1,2,"),
-                 {"int64[3] 1 2 1"}),
-              "float[1] 1");
+    OP_EXPECT(
+        0,
+        OP(op, 9,
+           STRING_TFIDF("TF", "1", "1", "0", "ngram_counts=0, ngram_indexes=0,0, pool_int64s=1,2,"),
+           {"int64[3] 1 2 3"}),
+        "float[1] 2");
+    OP_EXPECT(
+        0,
+        OP(op, 9,
+           STRING_TFIDF("TF", "2", "2", "0", "ngram_counts=0,0, ngram_indexes=0, pool_int64s=1,2,"),
+           {"int64[3] 1 2 1"}),
+        "float[1] 1");
 }
 
 static void string_refuse(const char *attrs, const char *x)
 {
-    op_expect_error(&(struct op_call){.op = "TfIdfVectorizer", .opset = 9, .attrs = attrs,
-                                      .in = {x}}, ODB_E_OPERATOR);
+    op_expect_error(
+        &(struct op_call){.op = "TfIdfVectorizer", .opset = 9, .attrs = attrs, .in = {x}},
+        ODB_E_OPERATOR);
 }
 
 static void test_string__tfidf_refused(void **state)
@@ -326,29 +336,27 @@ static void test_string__tfidf_refused(void **state)
     string_refuse(STRING_TFIDF("TF", "1", "1", "0", STRING_POOL "pool_strings=a;"), x);
     string_refuse(STRING_TFIDF("TFIDF", "1", "1", "0", STRING_POOL "weights=1f,"), x);
     string_refuse(STRING_TFIDF("TF", "1", "1", "0",
-                               "ngram_counts=0,2, ngram_indexes=0,1,2, pool_int64s=1,2,3,"), x);
+                               "ngram_counts=0,2, ngram_indexes=0,1,2, pool_int64s=1,2,3,"),
+                  x);
     string_refuse(STRING_TFIDF("TF", "1", "1", "0",
-                               "ngram_counts=0,9, ngram_indexes=0,1,2, pool_int64s=1,2,3,"), x);
-    string_refuse(STRING_TFIDF("TF", "1", "1", "0",
-                               "ngram_counts=0, ngram_indexes=0, pool_int64s=1,2,3,"), x);
-    string_refuse(STRING_TFIDF("TF", "1", "1", "0",
-                               "ngram_counts=0, ngram_indexes=-1, pool_int64s=1,"), x);
+                               "ngram_counts=0,9, ngram_indexes=0,1,2, pool_int64s=1,2,3,"),
+                  x);
+    string_refuse(
+        STRING_TFIDF("TF", "1", "1", "0", "ngram_counts=0, ngram_indexes=0, pool_int64s=1,2,3,"),
+        x);
+    string_refuse(
+        STRING_TFIDF("TF", "1", "1", "0", "ngram_counts=0, ngram_indexes=-1, pool_int64s=1,"), x);
     string_refuse(STRING_TFIDF("TF", "1", "1", "0", "ngram_counts=0, pool_int64s=1,"), x);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_string__concat),
-        cmocka_unit_test(test_string__split),
-        cmocka_unit_test(test_string__split_pads),
-        cmocka_unit_test(test_string__normalizer),
-        cmocka_unit_test(test_string__regex),
-        cmocka_unit_test(test_string__regex_refused),
-        cmocka_unit_test(test_string__regex_is_quick),
-        cmocka_unit_test(test_string__full_match),
-        cmocka_unit_test(test_string__tfidf_counts),
-        cmocka_unit_test(test_string__tfidf_weights),
+        cmocka_unit_test(test_string__concat),         cmocka_unit_test(test_string__split),
+        cmocka_unit_test(test_string__split_pads),     cmocka_unit_test(test_string__normalizer),
+        cmocka_unit_test(test_string__regex),          cmocka_unit_test(test_string__regex_refused),
+        cmocka_unit_test(test_string__regex_is_quick), cmocka_unit_test(test_string__full_match),
+        cmocka_unit_test(test_string__tfidf_counts),   cmocka_unit_test(test_string__tfidf_weights),
         cmocka_unit_test(test_string__tfidf_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

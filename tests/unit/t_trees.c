@@ -83,7 +83,7 @@ static size_t trees_at(const struct trees_forest *f, int64_t tree, int64_t node)
 static bool trees_decide(const struct trees_forest *f, size_t at, float x)
 {
     float t = f->value[at];
-    bool said[] = {x <= t, x < t, x >= t, x > t, x == t, x != t};
+    bool said[] = {x <= t, x<t, x >= t, x> t, x == t, x != t};
     return isnan(x) ? f->missing[at] : said[f->mode[at]];
 }
 
@@ -100,8 +100,9 @@ static void trees_walk(const struct trees_forest *f, int64_t tree, const float *
             continue;
         double *s = &scores[f->vote_target[v]], w = f->weight[v];
         bool first = seen[f->vote_target[v]]++ == 0;
-        *s = how == 'm' ? (first || w < *s ? w : *s)
-             : how == 'M' ? (first || w > *s ? w : *s) : *s + w;
+        *s = how == 'm'   ? (first || w < *s ? w : *s)
+             : how == 'M' ? (first || w > *s ? w : *s)
+                          : *s + w;
     }
 }
 
@@ -143,8 +144,7 @@ static void trees_string(struct trees_attrs *a, const char *name, const char *s)
 static void trees_nodes(struct trees_attrs *a, const struct trees_forest *f)
 {
     for (size_t i = 0; i < f->n; i++)
-        a->modes[i] =
-            (struct odb_str){trees_modes[f->mode[i]], strlen(trees_modes[f->mode[i]])};
+        a->modes[i] = (struct odb_str){trees_modes[f->mode[i]], strlen(trees_modes[f->mode[i]])};
     a->items[a->n++] = (struct odb_attr){
         .name = "nodes_modes", .type = ODB_ATTR_STRINGS, .strings = a->modes, .n = f->n};
     trees_ints(a, "nodes_treeids", f->tree, f->n);
@@ -161,9 +161,15 @@ static enum odb_status trees_call(const char *op, int opset, const struct trees_
                                   int n_out, struct odb_tensor **out, struct odb_error *err)
 {
     static const bool wanted[] = {true, true};
-    struct odb_call call = {.op = odb_op_find("ai.onnx.ml", op, opset), .opset = opset,
-                            .attrs = {a->items, a->n}, .n_in = 1, .n_out = n_out, .in = &x,
-                            .wanted = wanted, .precision = precision, .seed = 1};
+    struct odb_call call = {.op = odb_op_find("ai.onnx.ml", op, opset),
+                            .opset = opset,
+                            .attrs = {a->items, a->n},
+                            .n_in = 1,
+                            .n_out = n_out,
+                            .in = &x,
+                            .wanted = wanted,
+                            .precision = precision,
+                            .seed = 1};
     return odb_op_run(&call, out, err);
 }
 
@@ -257,8 +263,7 @@ static void test_trees__random_classes(void **state)
         trees_ints(&a, "class_ids", f.vote_target, f.n_votes);
         trees_floats(&a, "class_weights", f.weight, f.n_votes);
         trees_ints(&a, "classlabels_int64s", labels, TREES_TARGETS);
-        TREES_OK(
-            trees_call("TreeEnsembleClassifier", 1, &a, x, ODB_PREC_NATIVE, 2, out, NULL));
+        TREES_OK(trees_call("TreeEnsembleClassifier", 1, &a, x, ODB_PREC_NATIVE, 2, out, NULL));
         for (size_t r = 0; r < TREES_ROWS; r++) {
             double scores[TREES_TARGETS] = {0};
             int seen[TREES_TARGETS] = {0}, best = 0;
@@ -267,8 +272,8 @@ static void test_trees__random_classes(void **state)
                            '+');
             for (int c = 0; c < TREES_TARGETS; c++) {
                 best = scores[c] > scores[best] ? c : best;
-                assert_float_equal(odb_tensor_f64(out[1], r * TREES_TARGETS + (size_t)c),
-                                   scores[c], 1e-6);
+                assert_float_equal(odb_tensor_f64(out[1], r * TREES_TARGETS + (size_t)c), scores[c],
+                                   1e-6);
             }
             assert_int_equal(odb_tensor_i64(out[0], r), labels[best]);
         }
@@ -297,8 +302,7 @@ static void test_trees__inputs_of_all_types(void **state)
 {
     static const char *const attrs = TREES_STUMP TREES_TARGET("10", "20") "n_targets=1";
     OP_EXPECT(0, OP(TREES_R, 1, attrs, {"float[3,1] 0 0.5 1"}), "float[3,1] 10 10 20");
-    OP_EXPECT(0, OP(TREES_R, 3, attrs, {"double[3,1] 0 0.5 0.50000000001"}),
-              "float[3,1] 10 10 20");
+    OP_EXPECT(0, OP(TREES_R, 3, attrs, {"double[3,1] 0 0.5 0.50000000001"}), "float[3,1] 10 10 20");
     OP_EXPECT(0, OP(TREES_R, 1, attrs, {"int64[2,1] 0 1"}), "float[2,1] 10 20");
     OP_EXPECT(0, OP(TREES_R, 1, attrs, {"int32[2,2] 0 9 1 9"}), "float[2,1] 10 20");
     OP_EXPECT(0, OP(TREES_R, 1, attrs, {"float[1] 1"}), "float[1,1] 20");
@@ -306,8 +310,8 @@ static void test_trees__inputs_of_all_types(void **state)
     OP_EXPECT(0, OP(TREES_R, 1, attrs, {"float[1,1] nan"}), "float[1,1] 20");
     OP_EXPECT(0,
               OP(TREES_R, 1,
-                 TREES_STUMP TREES_TARGET("10", "20")
-                 "n_targets=1 nodes_missing_value_tracks_true=1,0,0,",
+                 TREES_STUMP TREES_TARGET(
+                     "10", "20") "n_targets=1 nodes_missing_value_tracks_true=1,0,0,",
                  {"float[1,1] nan"}),
               "float[1,1] 10");
 }
@@ -324,11 +328,12 @@ static void test_trees__tensor_attributes(void **state)
                  "base_values_as_tensor=@double[1]:0.25",
                  {"double[3,1] 0.1 0.10000000000000002 0.10000000149011612"}),
               "float[3,1] 1.25 2.25 2.25"); /* 0.1 as a float would be the last */
-    op_expect_error(&(struct op_call)OP(TREES_R, 3,
-                                        TREES_STUMP TREES_TARGET("1", "2")
-                                        "n_targets=1 nodes_values_as_tensor=@double[3]:0:0:0",
-                                        {"float[1,1] 0"}),
-                    ODB_E_OPERATOR);
+    op_expect_error(
+        &(struct op_call)OP(TREES_R, 3,
+                            TREES_STUMP TREES_TARGET(
+                                "1", "2") "n_targets=1 nodes_values_as_tensor=@double[3]:0:0:0",
+                            {"float[1,1] 0"}),
+        ODB_E_OPERATOR);
 }
 
 static void test_trees__transforms(void **state)
@@ -373,8 +378,9 @@ static void test_trees__two_classes_one_vote(void **state)
     TREES_SAY("0.2", "0.2", "0,1,", "base_values=0f,1f,", "8 8", "0.2 1 0 1.2");
 #undef TREES_SAY
     OP_EXPECT(1e-6,
-              OP(TREES_C, 3, TREES_STUMP TREES_CLASS("0.2", "0.7", "0,0,")
-                 "classlabels_strings=no;yes;", {"double[2,1] 0 1"}),
+              OP(TREES_C, 3,
+                 TREES_STUMP TREES_CLASS("0.2", "0.7", "0,0,") "classlabels_strings=no;yes;",
+                 {"double[2,1] 0 1"}),
               "string[2] no yes", "float[2,2] 0.8 0.2 0.3 0.7");
 }
 
@@ -413,7 +419,8 @@ static void test_trees__ensemble_modes(void **state)
                  "tree_roots=0, nodes_featureids=0, nodes_modes=@uint8[1]:%d "
                  "nodes_splits=@float[1]:2 nodes_truenodeids=1, nodes_falsenodeids=0, "
                  "nodes_trueleafs=1, nodes_falseleafs=1, leaf_weights=@float[2]:0:1 "
-                 "leaf_targetids=0,0, n_targets=1", mode);
+                 "leaf_targetids=0,0, n_targets=1",
+                 mode);
         snprintf(want, sizeof want, "float[1,1] %s", at_threshold[mode]);
         OP_EXPECT(0, OP(TREES_E, 5, attrs, {"float[1,1] 2"}), want);
     }
@@ -445,8 +452,8 @@ static void test_trees__what_does_not_fit(void **state)
     static const char *const one = "float[1,1] 0";
 #define TREES_ODD(modes, on_true, on_false, features)                                              \
     "nodes_treeids=0,0,0, nodes_nodeids=0,1,2, nodes_featureids=" features " nodes_modes=" modes   \
-    " nodes_truenodeids=" on_true " nodes_falsenodeids=" on_false " nodes_values=0.5f,0f,0f, "     \
-    TREES_TARGET("1", "2") "n_targets=1"
+    " nodes_truenodeids=" on_true " nodes_falsenodeids=" on_false                                  \
+    " nodes_values=0.5f,0f,0f, " TREES_TARGET("1", "2") "n_targets=1"
 #define TREES_MODES "BRANCH_LEQ;LEAF;LEAF;"
     trees_refuse(TREES_R, 1, TREES_ODD("BRANCH_MEH;LEAF;LEAF;", "1,0,0,", "2,0,0,", "0,0,0,"), one,
                  "BRANCH_MEH");
@@ -454,9 +461,8 @@ static void test_trees__what_does_not_fit(void **state)
                  "no node 3");
     trees_refuse(TREES_R, 1, TREES_ODD(TREES_MODES, "1,0,0,", "0,0,0,", "0,0,0,"), one,
                  "leads back to itself");
-    trees_refuse(TREES_R, 1,
-                 TREES_ODD("BRANCH_LEQ;BRANCH_LEQ;LEAF;", "1,0,0,", "2,2,0,", "0,0,0,"), one,
-                 "leads back to itself");
+    trees_refuse(TREES_R, 1, TREES_ODD("BRANCH_LEQ;BRANCH_LEQ;LEAF;", "1,0,0,", "2,2,0,", "0,0,0,"),
+                 one, "leads back to itself");
     trees_refuse(TREES_R, 1, TREES_ODD(TREES_MODES, "1,0,0,", "2,0,0,", "1,0,0,"), one,
                  "outside [0, 1)");
     trees_refuse(TREES_R, 1, TREES_ODD(TREES_MODES, "1,0,", "2,0,0,", "0,0,0,"), one,
@@ -466,23 +472,28 @@ static void test_trees__what_does_not_fit(void **state)
                  one, "base_values has 2");
     trees_refuse(TREES_R, 1, TREES_STUMP TREES_TARGET("1", "2") "n_targets=1 post_transform=X", one,
                  "post_transform 'X'");
-    trees_refuse(TREES_R, 1,
-                 TREES_STUMP TREES_TARGET("1", "2") "n_targets=1 aggregate_function=X", one,
-                 "aggregate_function 'X'");
+    trees_refuse(TREES_R, 1, TREES_STUMP TREES_TARGET("1", "2") "n_targets=1 aggregate_function=X",
+                 one, "aggregate_function 'X'");
     trees_refuse(TREES_R, 1, "n_targets=1", one, "nodes_modes has 0");
-    trees_refuse(TREES_R, 1, TREES_STUMP "n_targets=1 target_treeids=0, target_nodeids=9, "
-                 "target_ids=0, target_weights=1f,", one, "not there");
-    trees_refuse(TREES_R, 1, TREES_STUMP "n_targets=1 target_treeids=0, target_nodeids=1, "
-                 "target_ids=1, target_weights=1f,", one, "outside [0, 1)");
+    trees_refuse(TREES_R, 1,
+                 TREES_STUMP "n_targets=1 target_treeids=0, target_nodeids=9, "
+                             "target_ids=0, target_weights=1f,",
+                 one, "not there");
+    trees_refuse(TREES_R, 1,
+                 TREES_STUMP "n_targets=1 target_treeids=0, target_nodeids=1, "
+                             "target_ids=1, target_weights=1f,",
+                 one, "outside [0, 1)");
     trees_refuse(TREES_C, 1, TREES_STUMP TREES_CLASS("1", "2", "0,0,"), one, "must be given");
-    trees_refuse(TREES_C, 1, TREES_STUMP TREES_CLASS("1", "2", "0,0,") "classlabels_int64s=1,",
-                 one, "one class");
+    trees_refuse(TREES_C, 1, TREES_STUMP TREES_CLASS("1", "2", "0,0,") "classlabels_int64s=1,", one,
+                 "one class");
     trees_refuse(TREES_C, 1, TREES_STUMP TREES_CLASS("1", "2", "0,2,") "classlabels_int64s=1,2,",
                  one, "outside [0, 2)");
     trees_refuse(TREES_R, 1, TREES_STUMP TREES_TARGET("1", "2") "n_targets=1", "float[] 1",
                  "must be [N, C]");
-    trees_refuse(TREES_E, 5, TREES_NODES("float") "nodes_missing_value_tracks_true=1,", "float[1,2] "
-                 "0 0", "has 1 elements");
+    trees_refuse(TREES_E, 5, TREES_NODES("float") "nodes_missing_value_tracks_true=1,",
+                 "float[1,2] "
+                 "0 0",
+                 "has 1 elements");
     trees_refuse(TREES_E, 5, TREES_NODES("float"), one, "outside [0, 1)");
 }
 
