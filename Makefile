@@ -177,9 +177,9 @@ $(B)/speed: tests/bench/speed.c $(ARCHIVES)
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
 
-## bench: time one inference by the reference and by ONNX Runtime, side by side
-bench: all $(B)/speed $(B)/gen-model
-	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-speed
+## bench-kernels: one inference by the reference and by ONNX Runtime: time and memory, side by side
+bench bench-kernels: all $(B)/speed $(B)/gen-model
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
 
 ## bench-search: planted faults at every eligible node of the first models, and the cost of a search
 bench-search: all $(TESTS_NEED)
@@ -239,4 +239,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo picture check check-built unit check-unit bench bench-search bench-screen check-headers lint install clean help
+.PHONY: all setup demo picture check check-built unit check-unit bench bench-kernels bench-search bench-screen check-headers lint install clean help
