@@ -59,7 +59,7 @@ ODB_INLINE double odb_float_tanh(double x)
 {
     double size = x < 0 ? -x : x;
     double e = odb_float_expm1(2 * (size > 20 ? 20 : size)); /* tanh(20) is 1 - 1e-17 */
-    return (x < 0 ? -e : e) / (e + 2);
+    return __builtin_copysign(e / (e + 2), x);
 }
 
 /* erfc of z >= 0: e^(-z^2) t P(t) with t = 1 / (1 + 0.3 z); P was fitted up to z = 10.5, where erfc

@@ -132,12 +132,16 @@ static enum odb_status recurrent_read_acts(struct odb_kern *k, struct recurrent 
     if (names != NULL && (names->type != ODB_ATTR_STRINGS || names->n != n))
         return ODB_KERN_FAIL(k, "%zu activations where %zu are needed", names->n, n);
     for (size_t i = 0; i < n; i++) {
-        const char *name = names != NULL ? names->strings[i].data : defaults[i % per];
+        struct odb_str name = {defaults[i % per], strlen(defaults[i % per])};
         size_t f = 0;
-        while (f < ODB_COUNT(recurrent_acts) && strcasecmp(recurrent_acts[f].name, name) != 0)
+        name = names != NULL ? names->strings[i] : name;
+        while (f < ODB_COUNT(recurrent_acts) &&
+               (strlen(recurrent_acts[f].name) != name.len ||
+                strncasecmp(recurrent_acts[f].name, name.data, name.len) != 0))
             f++;
         if (f == ODB_COUNT(recurrent_acts))
-            return ODB_KERN_UNSUPPORTED(k, "activation %s", name);
+            return ODB_KERN_UNSUPPORTED(k, "activation %.*s", (int)ODB_MIN(name.len, (size_t)80),
+                                        name.data);
         r->acts[i] = (struct recurrent_act){recurrent_acts[f].fn, recurrent_acts[f].alpha,
                                             recurrent_acts[f].beta};
         if (recurrent_acts[f].has_alpha)

@@ -79,7 +79,9 @@ static inline struct odb_tensor *op_tensor(const char *text)
             v = floor(v * 100);
         if (!random && odb_dtype_is_float(dtype))
             v = strtod(p, &p);
-        if (random || odb_dtype_is_float(dtype))
+        if (ODB_BIT(dtype) & ODB_T_FLOAT8) /* so that Inf can be written */
+            ((uint8_t *)t->data)[i] = odb_f64_to_f8(dtype, v, false, ODB_E8M0_UP);
+        else if (random || odb_dtype_is_float(dtype))
             odb_store_f64(dtype, t->data, i, v);
         else
             odb_store_i64(dtype, t->data, i, (int64_t)strtoull(p, &p, 10)); /* takes a minus too */
