@@ -442,11 +442,82 @@ static enum odb_status matmul_quantized_run(struct odb_kern *k)
     return status;
 }
 
+/* --- float8 ----------------------------------------------------------------------------------- */
+
+/* A quantized operand less its zero point, as double; float8 has no zero point but 0. */
+static enum odb_status matmul_widen_float8(struct odb_kern *k, int i, int zero, bool per_row,
+                                           struct odb_tensor **out)
+{
+    const struct odb_tensor *t = k->in[i], *points = k->in[zero];
+    struct odb_tensor *ints = NULL;
+    if (odb_dtype_is_integer(t->dtype)) {
+        ODB_TRY(matmul_widen(k, t, points, per_row, &ints));
+        enum odb_status status = odb_tensor_cast(out, ints, ODB_F64, k->err);
+        odb_tensor_unref(ints);
+        return status;
+    }
+    for (size_t p = 0; p < points->count; p++)
+        if (odb_tensor_f64(points, p) != 0)
+            return ODB_KERN_UNSUPPORTED(k, "a zero point of %g for %s", odb_tensor_f64(points, p),
+                                        odb_dtype_info(t->dtype)->name);
+    return odb_tensor_cast(out, t, ODB_F64, k->err);
+}
+
+/* v, in steps of y's scale, as element i of y. */
+static void matmul_requantize_float8(struct odb_tensor *y, size_t i, double v, double zero)
+{
+    bool sign = y->dtype == ODB_I8;
+    if (odb_dtype_is_integer(y->dtype))
+        v = fmin(fmax(rint(v) + zero, sign ? -128 : 0), sign ? 127 : 255);
+    odb_store_f64(y->dtype, y->data, i, v);
+}
+
+/* matmul_quantized_run() in double, where products of float8 are exact. */
+static enum odb_status matmul_float8_run(struct odb_kern *k)
+{
+    const struct odb_tensor *scale_a = k->in[1], *scale_b = k->in[4];
+    struct odb_tensor *y = k->out[0], *a = NULL, *b = NULL, *sums = NULL;
+    double scale_y = odb_tensor_f64(k->in[6], 0), zero = odb_tensor_f64(k->in[7], 0);
+    enum odb_status status = ODB_OK;
+    struct matmul s;
+    ODB_TRY(matmul_shape(k, k->in[0], k->in[3], &s));
+    ODB_TRY_OUT(matmul_widen_float8(k, 0, 2, true, &a));
+    ODB_TRY_OUT(matmul_widen_float8(k, 3, 5, false, &b));
+    ODB_TRY_OUT(odb_tensor_new_raw(&sums, ODB_F64, y->rank, y->dims, k->err));
+    if (!matmul_product(&s, ODB_F64, k->sequential, a->data, b->data, sums->data)) {
+        status = matmul_out_of_memory(k);
+        goto out;
+    }
+    for (size_t i = 0; i < y->count; i++) {
+        size_t row = i / s.n, column = row / s.m * s.n + i % s.n;
+        double scale = odb_tensor_f64(scale_a, row % scale_a->count) *
+                       odb_tensor_f64(scale_b, column % scale_b->count) / scale_y;
+        matmul_requantize_float8(y, i, odb_tensor_f64(sums, i) * scale, zero);
+    }
+out:
+    odb_tensor_unref(a);
+    odb_tensor_unref(b);
+    odb_tensor_unref(sums);
+    return status;
+}
+
+static enum odb_status matmul_quantized_any(struct odb_kern *k)
+{
+    bool integers = true;
+    for (int i = 0; i < 8; i++)
+        if (i != 1 && i != 4 && i != 6)
+            integers = integers && odb_dtype_is_integer(k->in[i]->dtype);
+    return integers ? matmul_quantized_run(k) : matmul_float8_run(k);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define MATMUL_TYPES                                                                             \
     (ODB_T_FLOAT | ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
 #define MATMUL_BYTES (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
+/* a and b with scale and zero point, scale and zero point of the result */
+#define MATMUL_QUANTIZED(types)                                                                  \
+    {types, ODB_T_FLOAT, types, types, ODB_T_FLOAT, types, ODB_T_FLOAT, types}
 
 static const struct odb_attr_spec gemm_attrs_1[] = {
     {"alpha", ODB_ATTR_FLOAT, "1", false},   {"beta", ODB_ATTR_FLOAT, "1", false},
@@ -468,6 +539,9 @@ const struct odb_op odb_ops_matmul[] = {
      gemm_infer, gemm_run, NULL},
     {"", "MatMulInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT, {MATMUL_BYTES}, NULL,
      matmul_integer_infer, matmul_integer_run, NULL},
-    {"", "QLinearMatMul", 10, 8, 8, 1, 1, ODB_OP_BOUNDARY, {MATMUL_BYTES | ODB_T_FLOAT}, NULL,
+    {"", "QLinearMatMul", 10, 8, 8, 1, 1, ODB_OP_BOUNDARY, MATMUL_QUANTIZED(MATMUL_BYTES), NULL,
      matmul_quantized_infer, matmul_quantized_run, NULL},
+    {"", "QLinearMatMul", 21, 8, 8, 1, 1, ODB_OP_BOUNDARY,
+     MATMUL_QUANTIZED(MATMUL_BYTES | ODB_T_FLOAT8), NULL, matmul_quantized_infer,
+     matmul_quantized_any, NULL},
     {.name = NULL}};
