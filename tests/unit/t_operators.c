@@ -46,6 +46,9 @@ struct schemas {
 static const struct operators_exception {
     const char *name, *text, *why;
 } operators_exceptions[] = {
+    {"Col2Im", "input 0 does not take string bool complex64 complex128",
+     "it adds what overlaps: strings and bools have no sums, and of complex ones nobody makes "
+     "images"},
     {"GRU", "direction = forward, the schema's foward", "a slip of the schema"},
     {"GroupNormalization", "deprecated, but served",
      "its meaning is not in doubt, and exporters and ONNX Runtime know opset 18"},
