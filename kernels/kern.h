@@ -216,10 +216,6 @@ struct odb_call {
     uint64_t seed;              /* jitter and random operators */
 };
 
-/* What double mode makes of a value: floats become doubles, in containers too. A new reference. */
-enum odb_status odb_carry_f64(struct odb_tensor **out, const struct odb_tensor *t,
-                              struct odb_error *err) ODB_MUST_USE;
-
 /* Runs the call; out[i] owned by the caller on success, NULL where not wanted. In double mode
  * float outputs are double whatever the model declares; otherwise they have the declared type.
  * ODB_UNSUPPORTED: no kernel for these types. ODB_E_OPERATOR: the operator's own rules were

@@ -205,6 +205,8 @@ static bool run_moves_only(const struct odb_call *call)
     if (!(call->op->flags & ODB_OP_EXACT) || (call->op->flags & ODB_OP_REAL))
         return false;
     for (int i = 0; i < call->n_in; i++) {
+        if (call->in[i] && call->in[i]->kind != ODB_TENSOR)
+            return false;
         if (!run_is_float(call->in[i]))
             continue;
         if (first != ODB_UNDEFINED && call->in[i]->dtype != first)
@@ -212,32 +214,6 @@ static bool run_moves_only(const struct odb_call *call)
         first = call->in[i]->dtype;
     }
     return true;
-}
-
-/* Containers too, so that a kernel never meets both. */
-enum odb_status odb_carry_f64(struct odb_tensor **out, const struct odb_tensor *t,
-                              struct odb_error *err)
-{
-    if (t->kind == ODB_TENSOR && run_is_float(t))
-        return odb_tensor_cast(out, t, ODB_F64, err);
-    if (t->kind == ODB_TENSOR) {
-        *out = odb_tensor_ref(t);
-        return ODB_OK;
-    }
-    struct odb_tensor **items = odb_new_n(struct odb_tensor *, t->n_items);
-    enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < t->n_items; i++)
-        ODB_TRY_OUT(odb_carry_f64(&items[i], t->items[i], err));
-    ODB_TRY_OUT(odb_tensor_new_container(out, t->kind, items, t->n_items, err));
-    (*out)->dtype = odb_dtype_is_float(t->dtype) ? ODB_F64 : t->dtype;
-    (*out)->rank = t->rank;
-    (*out)->count = t->count;
-    memcpy((*out)->dims, t->dims, sizeof t->dims);
-out:
-    for (size_t i = 0; i < t->n_items; i++)
-        odb_tensor_unref(items[i]);
-    free(items);
-    return status;
 }
 
 /* The operand as the kernel gets it: *out is a new reference. */
@@ -248,7 +224,7 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     bool kept = i < 32 && (call->keep_in >> i & 1);
     *out = NULL;
     if (t && t->kind != ODB_TENSOR && call->precision == ODB_PREC_F64)
-        return odb_carry_f64(out, t, err);
+        return odb_tensor_cast_floats(out, t, ODB_F64, err); /* a kernel never meets both */
     if (!run_is_float(t) || !t->data || run_moves_only(call)) {
         *out = odb_tensor_ref(t);
         return ODB_OK;
@@ -275,6 +251,11 @@ static enum odb_status run_result(const struct odb_call *call, int i, enum odb_d
                                   struct odb_tensor **out, struct odb_error *err)
 {
     struct odb_tensor *t = out[i];
+    if (t->kind != ODB_TENSOR && call->precision == ODB_PREC_F64) {
+        ODB_TRY(odb_tensor_cast_floats(&out[i], t, ODB_F64, err));
+        odb_tensor_unref(t);
+        return ODB_OK;
+    }
     if (!run_is_float(t))
         return ODB_OK;
     enum odb_dtype want = call->precision == ODB_PREC_F64 ? ODB_F64 : declared;

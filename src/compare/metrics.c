@@ -731,22 +731,45 @@ static bool metrics_comparable(const struct odb_tensor *e, const struct odb_tens
            e->data && b->data;
 }
 
+/* Adds what two tensors are apart, or the tensors of two containers of floats; false: they cannot
+ * be compared. */
+static bool metrics_distance(struct odb_distance *out, struct metrics_sums *sum,
+                             const struct odb_tensor *e, const struct odb_tensor *b)
+{
+    if (metrics_comparable(e, b)) {
+        struct metrics_job job = metrics_prepare(e, b, 0, true);
+        size_t block, first;
+        out->count += e->count * job.per_element;
+        out->exact = metrics_is_exact(e->dtype);
+        if (e->count && e->dtype != ODB_STRING) {
+            struct metrics_sums s = metrics_sum(&job, &block);
+            metrics_merge(sum, &s);
+        }
+        out->differing += out->exact ? metrics_count_exact(e, b, &first) : 0;
+        return true;
+    }
+    if (!e || !b || e->kind == ODB_TENSOR || e->kind != b->kind || e->n_items != b->n_items ||
+        !odb_tensor_same_shape(e, b) || !odb_tensor_real(e) || !odb_tensor_real(b))
+        return false;
+    for (size_t i = 0; i < e->n_items; i++) {
+        bool place = (e->kind == ODB_SPARSE && i == 1) || (e->kind == ODB_MAP && i == 0);
+        if (place ? !odb_equal_exact(e->items[i], b->items[i])
+                  : !metrics_distance(out, sum, e->items[i], b->items[i]))
+            return false;
+    }
+    return true;
+}
+
 bool odb_distance(struct odb_distance *out, const struct odb_tensor *evaluated,
                   const struct odb_tensor *base)
 {
-    *out = (struct odb_distance){0};
-    if (!metrics_comparable(evaluated, base))
-        return false;
-    struct metrics_job job = metrics_prepare(evaluated, base, 0, true);
     struct metrics_sums s = {0};
-    size_t block, first;
-    out->count = evaluated->count * job.per_element;
-    out->exact = metrics_is_exact(evaluated->dtype);
-    if (out->count && evaluated->dtype != ODB_STRING)
-        s = metrics_sum(&job, &block);
-    if (out->exact)
-        out->differing = metrics_count_exact(evaluated, base, &first);
-    else
+    *out = (struct odb_distance){0};
+    if (!metrics_distance(out, &s, evaluated, base)) {
+        *out = (struct odb_distance){0};
+        return false;
+    }
+    if (!out->exact)
         out->differing = s.more + s.less + s.nan_ref_only + s.nan_target_only;
     double finite = s.finite ? (double)s.finite : 1;
     out->finite = s.finite;
@@ -763,8 +786,11 @@ bool odb_equal_exact(const struct odb_tensor *a, const struct odb_tensor *b)
 {
     if (a == b)
         return true;
-    if (!a || !b || a->kind != b->kind || a->dtype != b->dtype || !odb_tensor_same_shape(a, b) ||
-        a->n_items != b->n_items || !a->data != !b->data)
+    if (!a || !b || a->kind != b->kind || a->n_items != b->n_items)
+        return false;
+    if (a->kind != ODB_TENSOR && !a->n_items)
+        return true;
+    if (a->dtype != b->dtype || !odb_tensor_same_shape(a, b) || !a->data != !b->data)
         return false;
     for (size_t i = 0; i < a->n_items; i++)
         if (!odb_equal_exact(a->items[i], b->items[i]))

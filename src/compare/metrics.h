@@ -74,12 +74,13 @@ struct odb_distance {
     bool exact;        /* integers, bools, strings: differing decides */
 };
 
-/* False, and *out zero, when the two are incomparable or are containers. */
+/* Tensors, or containers of floats, whose items count together. False, and *out zero, when the two
+ * are incomparable, as other containers are. */
 bool odb_distance(struct odb_distance *out, const struct odb_tensor *evaluated,
                   const struct odb_tensor *base);
 
 /* Bit for bit but for -0 == +0 and NaN == NaN of any payload. False when incomparable, or when the
- * element types differ. */
+ * element types differ, which those of empty containers do not. */
 bool odb_equal_exact(const struct odb_tensor *a, const struct odb_tensor *b);
 
 #endif

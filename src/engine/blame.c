@@ -22,7 +22,7 @@
 
 static bool blame_is_float(const struct odb_tensor *t)
 {
-    return t && t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype);
+    return t && odb_tensor_real(t) != ODB_UNDEFINED;
 }
 
 static bool blame_by_noise(const struct odb_judge *judge)
@@ -47,12 +47,19 @@ static enum odb_status blame_value_by_noise(const struct odb_judge *judge, int v
     return ODB_OK;
 }
 
+/* Types differ; those of empty containers do not, whose elements nobody can see. */
+static bool blame_types_differ(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    bool empty = a->kind != ODB_TENSOR && !a->n_items && !b->n_items;
+    return a->kind != b->kind || (a->dtype != b->dtype && !empty);
+}
+
 /* dtype or shape, in words, when the target's is another; true then. */
 static bool blame_misfits(const struct odb_tensor *t, const struct odb_tensor *ref,
                           struct odb_value_report *out)
 {
     char a[120], b[120];
-    if (t->kind != ref->kind || t->dtype != ref->dtype) {
+    if (blame_types_differ(t, ref)) {
         out->verdict = ODB_VERDICT_DTYPE;
         snprintf(out->reason, sizeof out->reason, "%s where the reference has %s",
                  odb_dtype_info(t->dtype)->name, odb_dtype_info(ref->dtype)->name);
@@ -95,6 +102,11 @@ enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
     }
     if (blame_misfits(t, ref, out))
         return ODB_OK;
+    if (ref->kind != ODB_TENSOR && blame_is_float(ref) && !gap.comparable) {
+        out->verdict = ODB_VERDICT_SHAPE;
+        snprintf(out->reason, sizeof out->reason, "elements of other types or shapes");
+        return ODB_OK;
+    }
     if (!blame_by_noise(judge)) {
         out->verdict =
             odb_criterion_apply(judge->tolerance, t, ref, out->reason, sizeof out->reason);
@@ -107,7 +119,7 @@ enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
     }
     if (blame_is_float(ref))
         return blame_value_by_noise(judge, value, &gap, out, err);
-    out->noise = ODB_NUMBER(0); /* integers, bool, strings, containers: golden is the reference */
+    out->noise = ODB_NUMBER(0); /* integers, bool, strings: golden is the reference */
     if (!gap.same) {
         out->verdict = ODB_VERDICT_FAIL;
         snprintf(out->reason, sizeof out->reason, "differs; this type is compared exactly");
@@ -147,9 +159,9 @@ static enum odb_status blame_round(struct odb_tensor **exact, struct odb_tensor 
     for (int o = 0; o < n; o++) {
         struct odb_tensor *rounded = NULL;
         if (!blame_is_float(exact[o]) || !blame_is_float(out[o]) ||
-            exact[o]->dtype == out[o]->dtype)
+            odb_tensor_real(exact[o]) == odb_tensor_real(out[o]))
             continue;
-        ODB_TRY(odb_tensor_cast(&rounded, exact[o], out[o]->dtype, err));
+        ODB_TRY(odb_tensor_cast_floats(&rounded, exact[o], odb_tensor_real(out[o]), err));
         odb_tensor_unref(exact[o]);
         exact[o] = rounded;
     }
@@ -277,7 +289,7 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     const struct odb_op *op = odb_cpu_op(trace->cpu, r->node);
     double factor = r->judge->tolerance->v[0];
     bool exact = op && (op->flags & ODB_OP_EXACT) && trace->expect == ODB_PREC_NATIVE;
-    report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, t->dtype));
+    report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, odb_tensor_real(t)));
     if (gap->same)
         return;
     if (!gap->pattern && !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
@@ -308,7 +320,7 @@ static bool blame_other_type(struct blame_replay *r, const struct odb_node *node
                              const struct odb_tensor *t)
 {
     const struct odb_tensor *ref = r->judge->trace->ref[node->out[o]];
-    if (t->kind != r->exact[o]->kind || t->dtype != r->exact[o]->dtype)
+    if (blame_types_differ(t, r->exact[o]))
         return true;
     if (t->kind != ODB_TENSOR || (ref && ref->dtype == t->dtype))
         return false;
@@ -349,7 +361,8 @@ static void blame_judge_output(struct blame_replay *r, const struct odb_node *no
     odb_gap_measure(&gap, t, exact);
     if (gap.comparable)
         report->local_error = ODB_NUMBER(gap.error);
-    if (!odb_tensor_same_shape(t, exact) || blame_other_type(r, node, o, t)) {
+    bool other = t->kind != ODB_TENSOR && blame_is_float(exact) && !gap.comparable;
+    if (other || !odb_tensor_same_shape(t, exact) || blame_other_type(r, node, o, t)) {
         blame_accuse(report, "another shape or type than the reference operator gives");
     } else if (!blame_by_noise(r->judge)) {
         char reason[160];

@@ -41,7 +41,7 @@ void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const stru
 {
     struct odb_distance d;
     *out = (struct odb_gap){.same = false};
-    if (!odb_distance(&d, e, b)) { /* containers, other shapes */
+    if (!odb_distance(&d, e, b)) { /* containers of anything but floats, other shapes */
         out->same = out->pattern = odb_equal_exact(e, b);
         return;
     }
@@ -66,7 +66,7 @@ double odb_noise_floor(double rms, enum odb_dtype dtype)
 /* The float type that a value's noise is measured in: what the reference made, not golden. */
 static enum odb_dtype trace_dtype(const struct odb_trace *trace, int value)
 {
-    return trace->ref[value] ? trace->ref[value]->dtype : ODB_F32;
+    return trace->ref[value] ? odb_tensor_real(trace->ref[value]) : ODB_F32;
 }
 
 /* Puts feeds where a run starts from. */
@@ -141,11 +141,13 @@ static void trace_pin(const struct trace_run *run, int node, bool mark)
         struct odb_tensor *ref = v < 0 ? NULL : trace->ref[v], *own = v < 0 ? NULL : run->values[v];
         if (!ref)
             continue;
-        bool is_float = ref->kind == ODB_TENSOR && odb_dtype_is_float(ref->dtype);
-        bool missing = !own || (is_float && !odb_tensor_same_shape(own, ref));
+        bool is_float = odb_tensor_real(ref) != ODB_UNDEFINED;
+        struct odb_distance apart;
+        bool missing = !own || (is_float && !odb_tensor_same_shape(own, ref)) ||
+                       (is_float && ref->kind != ODB_TENSOR && !odb_distance(&apart, own, ref));
         if (is_float && !random && !missing)
             continue;
-        if (mark && !is_float && own && !odb_tensor_identical(own, ref))
+        if (mark && !is_float && own && !odb_equal_exact(own, ref))
             trace->boundary[v] = true;
         odb_tensor_unref(own);
         run->values[v] = odb_tensor_ref(ref);

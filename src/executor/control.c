@@ -84,7 +84,7 @@ enum odb_status cpu_stack_push(const struct cpu_scope *scope, struct cpu_stack *
     if (t->kind != ODB_TENSOR)
         status = odb_fail(err, ODB_E_OPERATOR, "a scan output must be a tensor");
     else if (scope->precision == ODB_PREC_F64)
-        status = odb_carry_f64(&kept, t, err); /* an input handed through may still be float */
+        status = odb_tensor_cast_floats(&kept, t, ODB_F64, err); /* an input handed through may still be float */
     if (scope->precision == ODB_PREC_F64 || status != ODB_OK)
         odb_tensor_unref(t);
     if (status == ODB_OK)

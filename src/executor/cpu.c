@@ -510,7 +510,7 @@ static enum odb_status cpu_run_control(const struct cpu_scope *scope, int index,
     for (int o = 0; o < node->n_out; o++) {
         struct odb_tensor *t = out[o];
         if (t && status == ODB_OK && scope->precision == ODB_PREC_F64) {
-            status = odb_carry_f64(&out[o], t, err);
+            status = odb_tensor_cast_floats(&out[o], t, ODB_F64, err);
             odb_tensor_unref(t);
             out[o] = status == ODB_OK ? out[o] : NULL;
         }

@@ -174,10 +174,8 @@ static enum odb_status cpu_job_output(const struct cpu_job *job, int index, stru
     const struct odb_tensor *t = job->values[index] ? job->values[index] : value->init;
     if (!t)
         return odb_fail(err, ODB_E_INTERNAL, "'%s' was not computed", value->name);
-    bool cast = t->kind == ODB_TENSOR && value->type.known && value->type.kind == ODB_TENSOR &&
-                odb_dtype_is_float(t->dtype) && odb_dtype_is_float(value->type.dtype);
-    if (cast)
-        return odb_tensor_cast(out, t, value->type.dtype, err);
+    if (value->type.known && odb_dtype_is_float(value->type.dtype))
+        return odb_tensor_cast_floats(out, t, value->type.dtype, err);
     *out = odb_tensor_ref(t);
     return ODB_OK;
 }

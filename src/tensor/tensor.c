@@ -256,6 +256,40 @@ enum odb_status odb_tensor_cast(struct odb_tensor **out, const struct odb_tensor
     return ODB_OK;
 }
 
+static void tensor_free_items(struct odb_tensor **items, size_t n);
+
+/* What a container has beside its items. */
+static void tensor_describe_like(struct odb_tensor *t, const struct odb_tensor *like)
+{
+    t->dtype = like->dtype;
+    t->rank = like->rank;
+    t->count = like->count;
+    memcpy(t->dims, like->dims, sizeof like->dims);
+}
+
+enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb_tensor *t,
+                                       enum odb_dtype dtype, struct odb_error *err)
+{
+    *out = NULL;
+    if (t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype))
+        return odb_tensor_cast(out, t, dtype, err);
+    if (t->kind == ODB_TENSOR) {
+        *out = odb_tensor_ref(t);
+        return ODB_OK;
+    }
+    enum odb_status status = ODB_OK;
+    struct odb_tensor **items = odb_new_n(struct odb_tensor *, t->n_items + 1);
+    for (size_t i = 0; i < t->n_items; i++)
+        ODB_TRY_OUT(odb_tensor_cast_floats(&items[i], t->items[i], dtype, err));
+    ODB_TRY_OUT(odb_tensor_new_container(out, t->kind, items, t->n_items, err));
+    tensor_describe_like(*out, t);
+    if (odb_dtype_is_float(t->dtype))
+        (*out)->dtype = dtype;
+out:
+    tensor_free_items(items, t->n_items);
+    return status;
+}
+
 static void tensor_free_items(struct odb_tensor **items, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -271,10 +305,7 @@ static enum odb_status tensor_clone_container(struct odb_tensor **out, const str
     for (size_t i = 0; i < t->n_items; i++)
         ODB_TRY_OUT(odb_tensor_clone(&items[i], t->items[i], err));
     ODB_TRY_OUT(odb_tensor_new_container(out, t->kind, items, t->n_items, err));
-    (*out)->dtype = t->dtype;
-    (*out)->rank = t->rank;
-    (*out)->count = t->count;
-    memcpy((*out)->dims, t->dims, sizeof t->dims);
+    tensor_describe_like(*out, t);
 out:
     tensor_free_items(items, t->n_items);
     return status;
@@ -369,6 +400,21 @@ bool odb_tensor_identical(const struct odb_tensor *a, const struct odb_tensor *b
     if (memcmp(x, y, whole))
         return false;
     return !spare || !((x[whole] ^ y[whole]) & (0xff >> spare));
+}
+
+enum odb_dtype odb_tensor_real(const struct odb_tensor *t)
+{
+    enum odb_dtype dtype = ODB_UNDEFINED;
+    if (t->kind == ODB_TENSOR)
+        return odb_dtype_is_float(t->dtype) ? t->dtype : ODB_UNDEFINED;
+    size_t first = t->kind == ODB_MAP, end = t->kind == ODB_SPARSE ? 1 : t->n_items;
+    for (size_t i = first; i < end; i++) {
+        enum odb_dtype item = t->items[i] ? odb_tensor_real(t->items[i]) : ODB_UNDEFINED;
+        if (item == ODB_UNDEFINED || (i > first && item != dtype))
+            return ODB_UNDEFINED;
+        dtype = item;
+    }
+    return dtype;
 }
 
 double odb_tensor_f64(const struct odb_tensor *t, size_t i)

@@ -80,6 +80,9 @@ enum odb_status odb_tensor_reshape(struct odb_tensor **out, const struct odb_ten
 /* Values in another element type (odb_convert); a ref of t itself where the type is the same. */
 enum odb_status odb_tensor_cast(struct odb_tensor **out, const struct odb_tensor *t,
                                 enum odb_dtype dtype, struct odb_error *err) ODB_MUST_USE;
+/* The same for whatever floats there are in t, which may be a container; the rest stays. */
+enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb_tensor *t,
+                                       enum odb_dtype dtype, struct odb_error *err) ODB_MUST_USE;
 /* Own storage, so that it can be written to. */
 enum odb_status odb_tensor_clone(struct odb_tensor **out, const struct odb_tensor *t,
                                  struct odb_error *err) ODB_MUST_USE;
@@ -101,6 +104,9 @@ void odb_tensor_unref(struct odb_tensor *t);                   /* NULL is fine *
 bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b);
 /* Bit for bit, NaN payloads included; strings by bytes; containers by items. */
 bool odb_tensor_identical(const struct odb_tensor *a, const struct odb_tensor *b);
+/* The float type of a tensor of floats, or of a container whose values are nothing else (keys of maps
+ * and indices of sparse tensors aside); ODB_UNDEFINED for all others, empty containers too. */
+enum odb_dtype odb_tensor_real(const struct odb_tensor *t);
 /* Element i as a number (tensors only). */
 double odb_tensor_f64(const struct odb_tensor *t, size_t i);
 int64_t odb_tensor_i64(const struct odb_tensor *t, size_t i);

@@ -325,6 +325,44 @@ static void test_metrics__containers_item_by_item(void **state)
     assert_true(near(m.rms, sqrt(2.5)));
 }
 
+/* Containers of floats are as far apart as their items together; of other things they are the same
+ * or not. */
+static void test_metrics__distance_of_containers(void **state)
+{
+    static const struct {
+        enum odb_kind kind;
+        enum odb_dtype first, second;
+        bool comparable, equal;
+    } cases[] = {
+        {ODB_SEQUENCE, ODB_F32, ODB_F32, true, false},
+        {ODB_SEQUENCE, ODB_I64, ODB_I64, false, false},
+        {ODB_SEQUENCE, ODB_F32, ODB_F64, false, false}, /* two types in one */
+        {ODB_MAP, ODB_I64, ODB_F32, true, false},
+        {ODB_SPARSE, ODB_F32, ODB_I64, false, false}, /* indices differ */
+    };
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        enum odb_dtype x = cases[i].first, y = cases[i].second;
+        struct odb_tensor *e = pack(cases[i].kind, OF(x, 3, 1), OF(y, 1, 2));
+        struct odb_tensor *b = pack(cases[i].kind, OF(x, 3, 1), OF(y, 1, 4));
+        struct odb_distance d;
+        assert_int_equal(odb_distance(&d, e, b), cases[i].comparable);
+        assert_int_equal(odb_equal_exact(e, b), cases[i].equal);
+        assert_true(odb_equal_exact(e, e));
+        if (cases[i].comparable)
+            assert_true(d.max_abs == 2 && d.differing == 1 && !d.exact);
+        odb_tensor_unref(e);
+        odb_tensor_unref(b);
+    }
+    struct odb_tensor *e = pack(ODB_SEQUENCE, NULL, NULL), *b = pack(ODB_SEQUENCE, NULL, NULL);
+    struct odb_distance d;
+    e->dtype = ODB_F64;
+    b->dtype = ODB_F32;
+    assert_false(odb_distance(&d, e, b));
+    assert_true(odb_equal_exact(e, b));
+    odb_tensor_unref(e);
+    odb_tensor_unref(b);
+}
+
 static void test_metrics__distance_agrees_with_the_whole(void **state)
 {
     static const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_F16, ODB_BF16, ODB_F8E4M3FN};
@@ -421,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_metrics__complex),
         cmocka_unit_test(test_metrics__what_cannot_be_compared),
         cmocka_unit_test(test_metrics__containers_item_by_item),
+        cmocka_unit_test(test_metrics__distance_of_containers),
         cmocka_unit_test(test_metrics__distance_agrees_with_the_whole),
         cmocka_unit_test(test_metrics__worst_is_found_in_any_block),
         cmocka_unit_test(test_metrics__equal_exact),
