@@ -9,10 +9,6 @@
 #undef FILL
 #undef T
 
-typedef struct {
-    char bytes[ODB_VEC_BYTES];
-} FN(panel_vec);
-
 /* Rows [k0, k0 + rows) of what the weights are multiplied with, `width` columns of them (whole
  * vectors): row k is tap k % taps of channel k / taps, `run` says where the columns lie. */
 ODB_SIMD static void FN(panel_pack)(const struct panels *s, const E *source, size_t k0, size_t rows,
@@ -33,21 +29,45 @@ ODB_SIMD static void FN(panel_pack)(const struct panels *s, const E *source, siz
                 memcpy(panel + j, from + j, ODB_VEC_BYTES);
             continue;
         }
-        for (size_t r = 0; r < runs; r++)
-            for (size_t j = 0; j < run[r].n; j++)
-                panel[run[r].column + j] = from[run[r].from + j];
-        for (size_t j = run[runs - 1].column + run[runs - 1].n; j < width; j++)
-            panel[j] = 0;
+        size_t r = 0;
+        for (; s->dense && r < runs; r++) /* what is moved too much is written over */
+            for (size_t j = 0; j < run[r].n; j += ODB_VEC_BYTES / sizeof(E))
+                memcpy(panel + run[r].column + j, from + run[r].from + j, ODB_VEC_BYTES);
+        for (; r < runs; r++)
+            for (size_t j = 0; j < width; j++)
+                panel[j] = j < run->n ? from[run->from + j] : 0;
+    }
+}
+
+/* to[i] = from[i]; in pieces that overlap. */
+ODB_INLINE void FN(panel_copy)(const E *from, size_t n, E *to)
+{
+    const char *x = (const char *)from;
+    char *y = (char *)to;
+    size_t bytes = n * sizeof(E);
+    if (bytes >= 64) {
+        for (size_t i = 0; i + 64 <= bytes; i += 64)
+            memcpy(y + i, x + i, 64);
+        memcpy(y + bytes - 64, x + bytes - 64, 64);
+    } else if (bytes >= 32) {
+        memcpy(y, x, 32);
+        memcpy(y + bytes - 32, x + bytes - 32, 32);
+    } else if (bytes >= 16) {
+        memcpy(y, x, 16);
+        memcpy(y + bytes - 16, x + bytes - 16, 16);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
     }
 }
 
 /* Rows of sums, `width` columns each, to their places in y. */
-static void FN(panel_emit)(const struct panel_run *run, size_t runs, const E *sums, size_t rows,
-                           size_t width, E *y, size_t step)
+ODB_SIMD static void FN(panel_emit)(const struct panel_run *run, size_t runs, const E *sums,
+                                    size_t rows, size_t width, E *y, size_t step)
 {
     for (size_t i = 0; i < rows; i++, sums += width, y += step)
         for (size_t r = 0; r < runs; r++)
-            memcpy(y + run[r].to, sums + run[r].column, run[r].n * sizeof(E));
+            FN(panel_copy)(sums + run[r].column, run[r].n, y + run[r].to);
 }
 
 /* Rows that begin as their bias. */

@@ -235,7 +235,7 @@ static void panel_tasks(void *arg, size_t begin, size_t end)
     size_t widest = (r->vectors + r->spans - 1) / r->spans * ODB_VEC_BYTES;
     size_t rows =
         r->depth < s->k ? r->part : ODB_MIN(r->part, ODB_MAX(PANEL_TILE / s->k, PANEL_ROWS));
-    t.panels = odb_workspace(ODB_WORKSPACE_COLUMNS, r->depth * widest);
+    t.panels = odb_workspace(ODB_WORKSPACE_COLUMNS, r->depth * widest + ODB_VEC_BYTES);
     t.sums = odb_workspace(ODB_WORKSPACE_ROWS, rows * widest);
     for (size_t i = begin; i < end; i++) {
         size_t span = i / r->parts;
@@ -358,7 +358,7 @@ static bool panels_dense(const struct panels *s)
 {
     double flat = (double)(s->line[s->lines - 1] + s->length);
     double dense = (double)(s->lines * s->length), wide = (double)(PANEL_VECTORS * s->lanes);
-    double multiply = PANEL_VECTORS / 2.0 * (double)s->m, run = 12;
+    double multiply = PANEL_VECTORS / 2.0 * (double)s->m, run = 4;
     double each = multiply + run * (wide / (double)s->length + 1);
     return ceil(dense / (double)s->lanes) * each < ceil(flat / (double)s->lanes) * (multiply + 6);
 }

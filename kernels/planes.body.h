@@ -3,24 +3,25 @@
  * Dealing a channel into planes (window.h), converted to FILL on the way; part of the bodies that
  * slide windows. pad stands where the window leaves the image.
  */
+#define PLANES_STEP 16 /* elements moved at a time, where that many are there */
+#define PLANES_AHEAD 8 /* lines that are asked for ahead, where lines are left out */
+#define PLANES_CACHE_LINE 64
 
-/* Elements `first`, `first + stride`… of a line of the image, pad where the line is not. */
-ODB_INLINE void FN(planes_copy)(const T *from, int64_t first, int64_t stride, int64_t begin,
-                                int64_t end, int64_t length, FILL pad, FILL *to)
+/* to[i] = from[i * stride] for i in [0, n), and for up to PLANES_STEP - 1 more, which whoever comes
+ * next writes over; no from[`there`] is read. */
+ODB_INLINE void FN(planes_copy)(const T *from, int64_t there, int64_t stride, int64_t n, FILL *to)
 {
-    for (int64_t i = 0; i < begin; i++)
-        to[i] = pad;
+    int64_t i = 0;
     if (stride == 1)
-        for (int64_t i = begin; i < end; i++)
-            to[i] = (FILL)from[first + i];
+        for (; i < n && i + PLANES_STEP <= there; i += PLANES_STEP)
+            for (int64_t j = i; j < i + PLANES_STEP; j++)
+                to[j] = (FILL)from[j];
     else if (stride == 2)
-        for (int64_t i = begin; i < end; i++)
-            to[i] = (FILL)from[first + i * 2];
-    else
-        for (int64_t i = begin; i < end; i++)
-            to[i] = (FILL)from[first + i * stride];
-    for (int64_t i = end; i < length; i++)
-        to[i] = pad;
+        for (; i < n && 2 * (i + PLANES_STEP) <= there; i += PLANES_STEP)
+            for (int64_t j = i; j < i + PLANES_STEP; j++)
+                to[j] = (FILL)from[j * 2];
+    for (; i < n; i++)
+        to[i] = (FILL)from[i * stride];
 }
 
 /* One plane, whose coordinates in the padded channel have the given remainders (phase) modulo the
@@ -36,6 +37,8 @@ ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_pla
     begin = ODB_MIN(begin, length);
     end = ODB_MAX(ODB_MIN(end, length), begin);
     int64_t row[ODB_MAX_RANK] = {0};
+    int64_t ahead = last > 0 ? PLANES_AHEAD * w->stride[last - 1] * w->in[last] : 0;
+    bool far = last > 0 && w->stride[last - 1] > 1;
     for (FILL *stop = to + p->plane; to < stop; to += length) {
         int64_t line = 0;
         bool inside = true;
@@ -44,9 +47,18 @@ ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_pla
             inside = inside && i >= 0 && i < w->in[d];
             line = line * w->in[d] + i;
         }
-        FN(planes_copy)
-        (inside ? x + line * w->in[last] : x, first, stride, begin, inside ? end : begin, length,
-         pad, to);
+        int64_t at = line * w->in[last] + first + begin * stride, i = 0;
+        for (; i < begin; i++)
+            to[i] = pad;
+        if (inside && begin < end) {
+            if (far)
+                for (int64_t j = 0; j < w->in[last]; j += PLANES_CACHE_LINE / (int64_t)sizeof(T))
+                    __builtin_prefetch(x + at + ahead + j);
+            FN(planes_copy)(x + at, (int64_t)w->in_size - at, stride, end - begin, to + begin);
+            i = end;
+        }
+        for (; i < length; i++)
+            to[i] = pad;
         for (int d = last - 1; d >= 0 && ++row[d] == p->grid[d]; d--)
             row[d] = 0;
     }
@@ -68,3 +80,6 @@ ODB_SIMD static void FN(planes_fill)(const struct odb_window *w, const struct od
     for (size_t i = 0; i < ODB_PLANES_SLACK; i++)
         planes[p->count * p->plane + i] = pad;
 }
+#undef PLANES_STEP
+#undef PLANES_AHEAD
+#undef PLANES_CACHE_LINE

@@ -149,6 +149,111 @@ static void test_conv__against_the_definition(void **state)
         check_call(&calls[i], 2e-5);
 }
 
+/* --- random shapes ---------------------------------------------------------------------------- */
+
+static int64_t draw(uint64_t *state, int64_t least, int64_t most)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)(*state >> 33) % (most - least + 1);
+}
+
+/* Appends ",v". */
+static void append(char *text, size_t size, int64_t v)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, ",%lld", (long long)v);
+}
+
+/* A convolution whose window fits, of few enough multiplications for the definition. */
+static void check_random(uint64_t *state, const char *op, int64_t most_channels)
+{
+    char x[200], w[200], b[60], attrs[400], strides[80] = "", dilations[80] = "", before[80] = "",
+                                            after[80] = "";
+    static const int64_t groups[] = {1, 1, 1, 2, 3};
+    bool transposed = strcmp(op, "ConvTranspose") == 0;
+    int rank = (int)draw(state, 1, 3);
+    int64_t group = groups[draw(state, 0, 4)], in = draw(state, 1, most_channels);
+    int64_t out = draw(state, 1, 20), depthwise = draw(state, 0, 5) == 0;
+    if (depthwise)
+        group = in, in = 1, out = draw(state, 1, 2);
+    snprintf(x, sizeof x, "float[%d,%lld", (int)draw(state, 1, 2), (long long)(in * group));
+    snprintf(w, sizeof w, "float[%lld,%lld", (long long)(transposed ? in * group : out * group),
+             (long long)(transposed ? out : in));
+    snprintf(b, sizeof b, "float[%lld] random 3", (long long)(out * group));
+    for (int d = 0; d < rank; d++) {
+        int64_t kernel = draw(state, 1, rank == 1 ? 7 : 3), dilation = draw(state, 1, 2);
+        int64_t extent = (kernel - 1) * dilation + 1, pads = draw(state, 0, 2);
+        int64_t size = draw(state, extent, rank == 1 ? 90 : rank == 2 ? 22 : 8);
+        append(x, sizeof x, size);
+        append(w, sizeof w, kernel);
+        append(strides, sizeof strides, draw(state, 1, 3));
+        append(dilations, sizeof dilations, dilation);
+        append(before, sizeof before, transposed ? pads % extent : pads);
+        append(after, sizeof after, transposed ? 0 : draw(state, 0, 2));
+    }
+    snprintf(x + strlen(x), 20, "] random 1");
+    snprintf(w + strlen(w), 20, "] random 2");
+    snprintf(attrs, sizeof attrs, "group=%lld strides=%s, dilations=%s, pads=%s,%s,",
+             (long long)group, strides + 1, dilations + 1, before + 1, after + 1);
+    struct op_call call = {.op = op, .opset = 22, .attrs = attrs, .in = {x, w, b}};
+    if (draw(state, 0, 1))
+        call.in[2] = NULL;
+    check_call(&call, 3e-5);
+}
+
+static void test_conv__random_shapes(void **state)
+{
+    uint64_t seed = 1;
+    (void)state;
+    for (int i = 0; i < 120; i++)
+        check_random(&seed, "Conv", i % 4 ? 6 : 60);
+}
+
+static void test_conv__transposed_random_shapes(void **state)
+{
+    uint64_t seed = 2;
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        check_random(&seed, "ConvTranspose", 6);
+}
+
+/* Beyond one chain of products, one cut of the weights, one span, one part, one block of lines. */
+static void test_conv__large_shapes(void **state)
+{
+    static const struct op_call calls[] = {
+        CONV("pads=1,1,1,1", {"float[1,300,7,7] random 1", "float[300,300,3,3] random 2",
+                              "float[300] random 3"}),
+        CONV("pads=1,1,1,1", {"float[1,300,15,15] random 1", "float[20,300,3,3] random 2"}),
+        CONV(NULL, {"float[1,700,13,13] random 1", "float[70,700,1,1] random 2"}),
+        CONV("strides=2,2", {"float[1,64,31,31] random 1", "float[40,64,1,1] random 2"}),
+        CONV("pads=1,1,1,1 strides=2,2",
+             {"float[1,24,150,170] random 1", "float[5,24,3,3] random 2"}),
+        CONV("pads=30,30,30,30 dilations=15,15",
+             {"float[1,20,33,33] random 1", "float[9,20,5,5] random 2"}),
+        CONV("pads=3,3", {"float[1,20,9000] random 1", "float[3,20,7] random 2"})};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(calls); i++)
+        check_call(&calls[i], 2e-4);
+}
+
+/* A sum of n products in float, 256 to a chain, is off by no more than so many half units in the
+ * last place of the sum of the products' absolutes. */
+static void test_conv__error_bound(void **state)
+{
+    const struct op_call call =
+        CONV("pads=1,1,1,1", {"float[1,256,9,9] random 1", "float[16,256,3,3] random 2"});
+    struct odb_tensor *y[1];
+    (void)state;
+    assert_int_equal(op_run_text(&call, 1, y, NULL), ODB_OK);
+    struct odb_tensor *exact = op_in_double(&call);
+    double chains = 256 * 9 / 256.0, bound = (256 + chains) * 0x1p-24 * 256 * 9 / 4, worst = 0;
+    for (size_t i = 0; i < exact->count; i++)
+        worst = fmax(worst, fabs(odb_tensor_f64(exact, i) - odb_tensor_f64(y[0], i)));
+    assert_true(worst > 0 && worst < bound / 20); /* errors cancel: most of the bound is not used */
+    odb_tensor_unref(exact);
+    odb_tensor_unref(y[0]);
+}
+
 static void test_conv__auto_pad(void **state)
 {
     (void)state;
@@ -296,6 +401,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conv__against_the_definition),
+        cmocka_unit_test(test_conv__random_shapes),
+        cmocka_unit_test(test_conv__transposed_random_shapes),
+        cmocka_unit_test(test_conv__large_shapes),
+        cmocka_unit_test(test_conv__error_bound),
         cmocka_unit_test(test_conv__auto_pad),
         cmocka_unit_test(test_conv__empty),
         cmocka_unit_test(test_conv__nan_and_infinity_stay_where_they_are),

@@ -173,6 +173,118 @@ static void test_pool__both_paths_agree(void **state)
     odb_tensor_unref(two[1]);
 }
 
+/* --- random shapes, against the definition ---------------------------------------------------- */
+
+static int64_t draw(uint64_t *state, int64_t least, int64_t most)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return least + (int64_t)(*state >> 33) % (most - least + 1);
+}
+
+struct shape {
+    int rank;
+    int64_t in[3], kernel[3], stride[3], dilation[3], before[3], after[3];
+    bool include_pad;
+};
+
+/* Adds up (p = 0) or takes the greatest of what the window of result `at` sees of a channel x;
+ * *n: how many elements an average counts. */
+static double look(const struct shape *s, const struct odb_tensor *x, size_t channel,
+                   const int64_t *at, bool max, int64_t *n)
+{
+    int64_t taps = 1, size = 1;
+    double result = max ? -INFINITY : 0;
+    for (int d = 0; d < s->rank; d++)
+        taps *= s->kernel[d], size *= s->in[d];
+    *n = 0;
+    for (int64_t t = 0; t < taps; t++) {
+        int64_t rest = t, element = 0, step = 1;
+        bool inside = true, counts = true;
+        for (int d = s->rank - 1; d >= 0; d--) {
+            int64_t i = at[d] * s->stride[d] + rest % s->kernel[d] * s->dilation[d] - s->before[d];
+            rest /= s->kernel[d];
+            inside = inside && i >= 0 && i < s->in[d];
+            counts = counts && i < s->in[d] + s->after[d];
+            element += i * step;
+            step *= s->in[d];
+        }
+        *n += s->include_pad ? counts : inside;
+        double v = inside ? odb_tensor_f64(x, channel * (size_t)size + (size_t)element) : 0;
+        if (inside)
+            result = max ? fmax(result, v) : result + v;
+    }
+    return result;
+}
+
+static void check_random(uint64_t *state, bool max)
+{
+    struct shape s = {.rank = (int)draw(state, 1, 3), .include_pad = !max && draw(state, 0, 1)};
+    char x[100] = "float[2,3", attrs[700] = "", list[5][60] = {"", "", "", "", ""};
+    static const char *const names[] = {"kernel_shape", "strides", "dilations", "pads"};
+    for (int d = 0; d < s.rank; d++) {
+        int64_t *const of[] = {s.kernel, s.stride, s.dilation, s.before, s.after};
+        s.kernel[d] = draw(state, 1, s.rank == 1 ? 9 : 5);
+        s.stride[d] = draw(state, 1, 4);
+        s.dilation[d] = draw(state, 1, 3);
+        s.before[d] = draw(state, 0, s.kernel[d] - 1);
+        s.after[d] = draw(state, 0, s.kernel[d] - 1);
+        s.in[d] = (s.kernel[d] - 1) * s.dilation[d] + draw(state, 1, s.rank == 3 ? 6 : 40);
+        snprintf(x + strlen(x), 20, ",%lld", (long long)s.in[d]);
+        for (int i = 0; i < 5; i++)
+            snprintf(list[i] + strlen(list[i]), 20, "%lld,", (long long)of[i][d]);
+    }
+    snprintf(x + strlen(x), 20, "] random 1");
+    snprintf(attrs, sizeof attrs, "ceil_mode=%d", (int)draw(state, 0, 1));
+    for (int i = 0; i < 4; i++)
+        snprintf(attrs + strlen(attrs), 150, " %.14s=%.60s%.60s", names[i], list[i],
+                 i == 3 ? list[4] : "");
+    if (s.include_pad)
+        snprintf(attrs + strlen(attrs), 30, " count_include_pad=1");
+    struct op_call call = {.op = max ? "MaxPool" : "AveragePool", .opset = 19, .attrs = attrs,
+                           .in = {x}};
+    struct odb_tensor *y = op_in_double(&call), *image = op_tensor(x);
+    size_t per = odb_dims_product(y->dims, 2, y->rank);
+    for (size_t i = 0; i < y->count; i++) {
+        int64_t at[3], n, rest = (int64_t)(i % per);
+        for (int d = s.rank - 1; d >= 0; d--) {
+            at[d] = rest % y->dims[d + 2];
+            rest /= y->dims[d + 2];
+        }
+        double want = look(&s, image, i / per, at, max, &n);
+        want = max ? want : want / (double)n;
+        if (n > 0 && !(fabs(want - odb_tensor_f64(y, i)) <= 1e-14))
+            fail_msg("%s %s %s: element %zu is %.17g, expected %.17g", call.op, x, attrs, i,
+                     odb_tensor_f64(y, i), want);
+    }
+    op_expect_modes(&call, max ? 0 : 1e-7);
+    op_expect_any_threads(&call);
+    odb_tensor_unref(y);
+    odb_tensor_unref(image);
+}
+
+static void test_pool__random_shapes(void **state)
+{
+    uint64_t seed = 1;
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        check_random(&seed, i % 2);
+}
+
+/* Maxima of small integers, one dimension at a time and with Indices one result at a time. */
+static void test_pool__integers(void **state)
+{
+    const struct op_call call = POOL("MaxPool", "kernel_shape=5,5 pads=2,2,2,2",
+                                     {"int8[1,3,20,31] random 7"});
+    struct odb_tensor *one[1], *two[2];
+    (void)state;
+    assert_int_equal(op_run_text(&call, 1, one, NULL), ODB_OK);
+    assert_int_equal(op_run_text(&call, 2, two, NULL), ODB_OK);
+    assert_true(odb_tensor_identical(one[0], two[0]));
+    odb_tensor_unref(one[0]);
+    odb_tensor_unref(two[0]);
+    odb_tensor_unref(two[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +299,8 @@ int main(void)
         cmocka_unit_test(test_pool__refuses),
         cmocka_unit_test(test_pool__modes_and_threads),
         cmocka_unit_test(test_pool__both_paths_agree),
+        cmocka_unit_test(test_pool__random_shapes),
+        cmocka_unit_test(test_pool__integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
