@@ -27,14 +27,24 @@ struct odb_regex {
 
 /* --- from RE2's syntax to PCRE2's ------------------------------------------------------------- */
 
+struct regex_scope {
+    bool lines; /* (?m): ^ and $ are at lines' ends, too */
+    bool fold;  /* (?i) */
+};
+
 struct regex_reader {
     const char *p, *end;
     struct odb_buf out;
-    ODB_VEC(bool) lines; /* per open group: whether ^ and $ are at lines' ends too */
+    ODB_VEC(struct regex_scope) scopes; /* of open groups, the innermost last */
     struct odb_error *err;
 };
 
 #define REGEX_FAIL(r, ...) odb_fail((r)->err, ODB_E_OPERATOR, "pattern: " __VA_ARGS__)
+
+static struct regex_scope *regex_scope(struct regex_reader *r)
+{
+    return &r->scopes.items[r->scopes.n - 1];
+}
 
 static void regex_take(struct regex_reader *r, size_t n)
 {
@@ -100,89 +110,125 @@ static enum odb_status regex_octal(struct regex_reader *r)
     return ODB_OK;
 }
 
+/* Classes of characters as the inside of [], where the two differ: PCRE2's \s has the vertical tab,
+ * and with (?i) RE2 adds to ASCII letters what folds to them, the long s and the sign of Kelvin. */
+#define REGEX_FOLDED "\\x{17f}\\x{212a}"
+
+static const struct regex_set {
+    char letter;
+    const char *plain, *folded;
+} regex_sets[] = {
+    {'d', "\\d", "\\d"},
+    {'D', "\\D", "\\D"},
+    {'w', "\\w", "\\w" REGEX_FOLDED},
+    {'W', "\\W", "\\x{0}-/:-@\\[-\\^`{-\\x{17e}\\x{180}-\\x{2129}\\x{212b}-\\x{10ffff}"},
+    {'s', "\\t\\n\\f\\r ", "\\t\\n\\f\\r "},
+    {'S', "\\x{0}-\\x{8}\\x{b}\\x{e}-\\x{1f}\\x{21}-\\x{10ffff}",
+     "\\x{0}-\\x{8}\\x{b}\\x{e}-\\x{1f}\\x{21}-\\x{10ffff}"},
+};
+
+/* What \d, \w and their kin stand for here; NULL: c is none of them. */
+static const char *regex_set(struct regex_reader *r, char c)
+{
+    for (size_t i = 0; i < ODB_COUNT(regex_sets); i++)
+        if (regex_sets[i].letter == c)
+            return regex_scope(r)->fold ? regex_sets[i].folded : regex_sets[i].plain;
+    return NULL;
+}
+
 /* \pL, \p{Greek}, \p{^Greek} */
 static enum odb_status regex_property(struct regex_reader *r)
 {
-    size_t n = 3;
+    const char *name = r->p + 2, *end = name + 1;
     if (r->end - r->p < 3)
         return REGEX_FAIL(r, "\\p without a name");
-    if (r->p[2] == '{') {
-        const char *close = memchr(r->p, '}', (size_t)(r->end - r->p));
-        if (!close)
+    if (*name == '{') {
+        name++;
+        end = memchr(name, '}', (size_t)(r->end - name));
+        if (!end)
             return REGEX_FAIL(r, "\\p{ without }");
-        n = (size_t)(close - r->p) + 1;
-        for (const char *c = r->p + 3; c < close; c++)
-            if (!isalpha((unsigned char)*c) && *c != '_' && !(*c == '^' && c == r->p + 3))
-                return REGEX_FAIL(r, "'%.*s' is no class of characters",
-                                  (int)ODB_MIN(n, (size_t)40), r->p);
+        name += *name == '^';
     }
-    regex_take(r, n);
+    for (const char *c = name; c < end; c++)
+        if (!(c == name ? isupper((unsigned char)*c) : isalpha((unsigned char)*c) || *c == '_'))
+            return REGEX_FAIL(r, "\\p without a name of RE2's");
+    if (regex_scope(r)->fold)
+        return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: \\p after (?i)");
+    regex_take(r, (size_t)(end - r->p) + (r->p[2] == '{'));
     return ODB_OK;
 }
 
-/* What \s and \S are in RE2, as the inside of a class; PCRE2 has the vertical tab among them. */
-#define REGEX_SPACE "\\t\\n\\f\\r "
-#define REGEX_NO_SPACE "\\x{0}-\\x{8}\\x{b}\\x{e}-\\x{1f}\\x{21}-\\x{10ffff}"
-
-/* A backslash and what follows; both parties agree on the letters in the second list. */
+/* A backslash and what follows. What stands for itself does in both syntaxes. */
 static enum odb_status regex_escape(struct regex_reader *r, bool in_class)
 {
     if (r->end - r->p < 2)
         return REGEX_FAIL(r, "a backslash at the end");
     char c = r->p[1];
+    const char *set = regex_set(r, c);
     if (c == 'Q' && !in_class)
         return regex_quoted(r);
     if (c == 'p' || c == 'P')
         return regex_property(r);
     if (c == 'C')
         return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: \\C (a single byte)");
-    if (c >= '0' && c <= '7') {
-        r->p++;
+    r->p += 1;
+    if (c >= '0' && c <= '7')
         return regex_octal(r);
-    }
-    if (c == 'x') {
-        r->p += 2;
+    r->p += 1;
+    if (c == 'x')
         return regex_hex(r);
-    }
-    const char *same = in_class ? "dDwWafnrt" : "dDwWafnrtAzbB";
-    bool itself = c > 0 && !isalnum((unsigned char)c); /* a letter escaped for nothing is refused */
-    if (itself || (c > 0 && strchr(same, c))) {
-        regex_take(r, 2);
-        return ODB_OK;
-    }
-    const char *more = c == 's'   ? REGEX_SPACE
-                       : c == 'S' ? REGEX_NO_SPACE
-                       : c == 'v' ? "\\x0b"
-                                  : NULL;
-    if (!more)
+    if (set)
+        odb_buf_printf(&r->out, "%s%s%s", in_class ? "" : "[", set, in_class ? "" : "]");
+    else if (c == 'v')
+        odb_buf_puts(&r->out, "\\x0b");
+    else if (c > 0 && (strchr("afnrt", c) || !isalnum((unsigned char)c)))
+        odb_buf_printf(&r->out, "\\%c", c);
+    else if (c > 0 && !in_class && strchr("AzbB", c))
+        odb_buf_printf(&r->out, "(?:\\%c)", c);
+    else
         return REGEX_FAIL(r, "\\%c is not part of RE2's syntax",
                           isprint((unsigned char)c) ? c : '?');
-    bool bare = in_class || c == 'v';
-    odb_buf_printf(&r->out, "%s%s%s", bare ? "" : "[", more, bare ? "" : "]");
-    r->p += 2;
+    return ODB_OK;
+}
+
+/* [:alpha:] and its kin, inside a class. */
+static enum odb_status regex_posix(struct regex_reader *r)
+{
+    static const char *const unfolded[] = {"digit", "xdigit", "blank", "space", "cntrl", "punct"};
+    const char *name = r->p + 2, *close = memmem(name, (size_t)(r->end - name), ":]", 2);
+    if (!close)
+        return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: [: in a class");
+    bool not = *name == '^', folds = regex_scope(r)->fold;
+    size_t n = (size_t)(close - (name += not ));
+    for (size_t i = 0; i < ODB_COUNT(unfolded); i++)
+        folds &= strlen(unfolded[i]) != n || memcmp(unfolded[i], name, n) != 0;
+    if (folds && not )
+        return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: [:^…:] after (?i)");
+    regex_take(r, (size_t)(close - r->p) + 2);
+    if (folds)
+        odb_buf_puts(&r->out, REGEX_FOLDED);
     return ODB_OK;
 }
 
 static enum odb_status regex_class(struct regex_reader *r)
 {
+    bool set = false; /* no range begins with a set */
     regex_take(r, 1);
     if (r->p < r->end && *r->p == '^')
         regex_take(r, 1);
-    if (r->p < r->end && *r->p == ']') {
-        odb_buf_puts(&r->out, "\\]");
-        r->p++;
-    }
-    while (r->p < r->end && *r->p != ']') {
-        if (regex_sees(r, "[:")) {
-            const char *close = memmem(r->p, (size_t)(r->end - r->p), ":]", 2);
-            if (!close)
-                return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: [: in a class");
-            regex_take(r, (size_t)(close - r->p) + 2);
-        } else if (*r->p == '\\') {
-            ODB_TRY(regex_escape(r, true));
-        } else if (*r->p == '[') { /* PCRE2 takes [. and [= for more than they are */
-            odb_buf_puts(&r->out, "\\[");
+    for (bool first = true; r->p < r->end && (first || *r->p != ']'); first = false) {
+        char c = *r->p;
+        bool literal = c == ']' || (c == '-' && set) || (c == '[' && !regex_sees(r, "[:"));
+        set = false;
+        if (literal) {
+            odb_buf_printf(&r->out, "\\%c", c);
             r->p++;
+        } else if (c == '[') {
+            ODB_TRY(regex_posix(r));
+            set = true;
+        } else if (c == '\\') {
+            set = r->end - r->p > 1 && r->p[1] && strchr("dDwWsSpP", r->p[1]);
+            ODB_TRY(regex_escape(r, true));
         } else {
             regex_take(r, 1);
         }
@@ -191,11 +237,6 @@ static enum odb_status regex_class(struct regex_reader *r)
         return REGEX_FAIL(r, "[ without ]");
     regex_take(r, 1);
     return ODB_OK;
-}
-
-static bool *regex_lines(struct regex_reader *r)
-{
-    return &r->lines.items[r->lines.n - 1];
 }
 
 /* (?P<name> and (?<name>; the name does not matter. */
@@ -208,7 +249,7 @@ static enum odb_status regex_named(struct regex_reader *r)
         return REGEX_FAIL(r, "a group without a name");
     odb_buf_putc(&r->out, '(');
     r->p = p + 1;
-    odb_push(&r->lines, *regex_lines(r));
+    odb_push(&r->scopes, *regex_scope(r));
     return ODB_OK;
 }
 
@@ -216,19 +257,20 @@ static enum odb_status regex_named(struct regex_reader *r)
 static enum odb_status regex_flags(struct regex_reader *r)
 {
     const char *first = r->p + 2, *p = first, *minus = NULL;
-    bool lines = *regex_lines(r);
+    struct regex_scope scope = *regex_scope(r);
     for (; p < r->end && *p && strchr("imsU-", *p) && !(minus && *p == '-'); p++) {
         minus = *p == '-' ? p : minus;
-        lines = *p == 'm' ? !minus : lines;
+        scope.lines = *p == 'm' ? !minus : scope.lines;
+        scope.fold = *p == 'i' ? !minus : scope.fold;
     }
-    bool closed = p < r->end && (*p == ':' || (*p == ')' && p > first));
+    bool closed = p < r->end && (*p == ':' || *p == ')');
     if (!closed || (minus && p == minus + 1))
         return REGEX_FAIL(r, "'%.*s' is not part of RE2's syntax",
                           (int)ODB_MIN(r->end - r->p, (ptrdiff_t)4), r->p);
     if (*p == ':')
-        odb_push(&r->lines, lines);
+        odb_push(&r->scopes, scope);
     else
-        *regex_lines(r) = lines;
+        *regex_scope(r) = scope;
     regex_take(r, (size_t)(p + 1 - r->p));
     return ODB_OK;
 }
@@ -242,22 +284,23 @@ static enum odb_status regex_group(struct regex_reader *r)
         return regex_flags(r);
     if (regex_sees(r, "(*"))
         return REGEX_FAIL(r, "nothing to repeat");
-    odb_push(&r->lines, *regex_lines(r));
+    odb_push(&r->scopes, *regex_scope(r));
     regex_take(r, 1);
     return ODB_OK;
 }
 
 static void regex_close(struct regex_reader *r)
 {
-    if (r->lines.n > 1)
-        r->lines.n--;
+    if (r->scopes.n > 1)
+        r->scopes.n--;
     regex_take(r, 1);
 }
 
-/* PCRE2's own $ is before a last newline, too. */
-static void regex_dollar(struct regex_reader *r)
+/* ^ and $ in groups, because PCRE2 does not repeat them otherwise; its own $ is before a last
+ * newline, too. */
+static void regex_anchor(struct regex_reader *r)
 {
-    odb_buf_puts(&r->out, *regex_lines(r) ? "$" : "\\z");
+    odb_buf_puts(&r->out, *r->p == '^' ? "(?:^)" : regex_scope(r)->lines ? "(?:$)" : "(?:\\z)");
     r->p++;
 }
 
@@ -315,8 +358,8 @@ static enum odb_status regex_rewrite(struct regex_reader *r)
             ODB_TRY(regex_repeat(r));
         else if (*r->p == ')')
             regex_close(r);
-        else if (*r->p == '$')
-            regex_dollar(r);
+        else if (*r->p == '^' || *r->p == '$')
+            regex_anchor(r);
         else
             regex_take(r, 1);
     }
@@ -342,7 +385,7 @@ enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern, st
     PCRE2_SIZE where;
     int why = 0;
     *out = NULL;
-    odb_push(&r.lines, false);
+    odb_push(&r.scopes, (struct regex_scope){false, false});
     ODB_TRY_OUT(regex_rewrite(&r));
     if (context && pcre2_set_newline(context, PCRE2_NEWLINE_LF) == 0)
         code =
@@ -361,7 +404,7 @@ enum odb_status odb_regex_new(struct odb_regex **out, struct odb_str pattern, st
 out:
     pcre2_compile_context_free(context);
     odb_buf_dispose(&r.out);
-    free(r.lines.items);
+    free(r.scopes.items);
     return status;
 }
 

@@ -111,7 +111,7 @@ static enum odb_status linear_run_classify(struct odb_kern *k)
         scores[2 * r + 1] = s;
     }
     for (size_t r = 0; r < l.rows; r++) {
-        best[r] = odb_ml_argmax(scores + r * labels.n, labels.n);
+        best[r] = odb_ml_argmax(k, scores + r * labels.n, labels.n);
         odb_ml_post_apply(l.post, scores + r * labels.n, labels.n);
     }
     odb_ml_write(k, 1, scores);

@@ -133,12 +133,14 @@ void odb_ml_post_apply(enum odb_ml_post post, double *scores, size_t n)
         scores[i] = ml_probit(scores[i]);
 }
 
-size_t odb_ml_argmax(const double *scores, size_t n)
+size_t odb_ml_argmax(const struct odb_kern *k, const double *scores, size_t n)
 {
     size_t best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (scores[i] > scores[best])
+    for (size_t i = 1; i < n; i++) {
+        double v = scores[i], most = scores[best];
+        if (k->carry_f64 ? v > most : (float)v > (float)most)
             best = i;
+    }
     return best;
 }
 

@@ -48,8 +48,9 @@ enum odb_status odb_ml_post(struct odb_kern *k, enum odb_ml_post *out) ODB_MUST_
 void odb_ml_post_apply(enum odb_ml_post post, double *scores, size_t n);
 double odb_ml_logistic(double v);
 
-/* Index of the greatest, the first of equals; NaN is never greater. */
-size_t odb_ml_argmax(const double *scores, size_t n);
+/* Index of the greatest, the first of equals as they will be once rounded: a label must agree with
+ * the scores that stand beside it. NaN is never greater. */
+size_t odb_ml_argmax(const struct odb_kern *k, const double *scores, size_t n);
 
 /* Fresh doubles for count numbers that a model's sizes give; freed with free(). */
 enum odb_status odb_ml_doubles(struct odb_kern *k, double **out, size_t rows,

@@ -360,9 +360,10 @@ static size_t svm_finish_pairs(const struct svm_classes *c, const double *near, 
     return best;
 }
 
-static size_t svm_finish_linear(const struct svm_classes *c, const double *scores)
+static size_t svm_finish_linear(const struct odb_kern *k, const struct svm_classes *c,
+                                const double *scores)
 {
-    size_t best = odb_ml_argmax(scores, c->n);
+    size_t best = odb_ml_argmax(k, scores, c->n);
     return c->n == 2 && c->positive && scores[best] >= 0.5 ? 1 : best;
 }
 
@@ -391,7 +392,7 @@ static enum odb_status svm_run_classify(struct odb_kern *k)
     for (size_t r = 0; r < s->rows; r++) {
         double *row = scores + r * c.n_scores;
         best[r] = s->n_vectors ? svm_finish_pairs(&c, s->near + r * s->n_vectors, row, room, votes)
-                               : svm_finish_linear(&c, row);
+                               : svm_finish_linear(k, &c, row);
         odb_ml_post_apply(s->post, row, c.n_scores);
     }
     odb_ml_write(k, 1, scores);

@@ -688,7 +688,7 @@ static enum odb_status tree_run_classify(struct odb_kern *k)
             row[1] = row[only];
             row[0] = f.post == ODB_ML_NONE || f.post == ODB_ML_PROBIT ? 1 - row[1] : -row[1];
         }
-        best[r] = odb_ml_argmax(row, labels.n);
+        best[r] = odb_ml_argmax(k, row, labels.n);
         odb_ml_post_apply(f.post, row, labels.n);
     }
     odb_ml_write(k, 1, scores);

@@ -181,6 +181,14 @@ static const char *const string_patterns[][3] = {
     {"((?m)a$)\nb$", "a\nb", "a\nb\n"},
     {"(?m-s)(?-m:a$)|b$\n", "b\n", "a\n"},
     {"[a-z]*c", "abc", "abcb"},
+    {"^*\\b+a$*", "a", "^a"},
+    {"(?)a", "a", "A"},
+    {"[\\d-z]+", "1-z", "y"},
+    {"[[:digit:]-z]+", "1-z", "y"},
+    {"(?i)\\w[\\w][[:alpha:]]k", "\xc5\xbf\xe2\x84\xaa\xc5\xbf\xe2\x84\xaa", "----"},
+    {"(?i)\\W", "\xc3\xa9", "\xc5\xbf"},
+    {"\\w|\\W", "\xc5\xbf", ""},
+    {"(?i)[\\W]", "[", "k"},
     {"\\Aa\\z", "a", "b"},
     {"a\\b-\\Bc?", "a-", "ab"},
     {"\\.\\-\\/\\_\\%", ".-/_%", "....."},
@@ -205,19 +213,21 @@ static void test_string__regex(void **state)
 static void test_string__regex_refused(void **state)
 {
     static const char *const odd[] = {
-        "(a)\\1",    "(?=a)",       "(?!a)",   "(?<=a)b",    "(?>a)",  "a++",       "a*+",
-        "a**",       "a{2}{3}",     "x{1001}", "(?P=n)",     "(?P>n)", "(?R)",      "(?1)",
-        "(?#c)",     "(?x)a b",     "\\Z",     "\\G",        "\\K",    "\\R",       "\\X",
-        "\\h",       "\\e",         "\\cA",    "\\q",        "\\",     "[a",        "(a",
-        "a)",        "*a",          "(*UTF)a", "[[:nope:]]", "[z-a]",  "\\p{Nope}", "\\pQ",
-        "\\x4",      "\\x{110000}", "\\8",     "(?P<>a)",    "(?P<n",  "(?i-)a",    "(?z)",
-        "[\\Qa\\E]", "[\\b]",       "\xff",    "(?|a)",      "(?C1)a", "\\o{101}",  "\\N{U+41}",
-        "\\g1",      "\\p{Lu"};
+        "(a)\\1",     "(?=a)",     "(?!a)",     "(?<=a)b",     "(?>a)",  "a++",       "a*+",
+        "a**",        "a{2}{3}",   "x{1001}",   "(?P=n)",      "(?P>n)", "(?R)",      "(?1)",
+        "(?#c)",      "(?x)a b",   "\\Z",       "\\G",         "\\K",    "\\R",       "\\X",
+        "\\h",        "\\e",       "\\cA",      "\\q",         "\\",     "[a",        "(a",
+        "a)",         "*a",        "(*UTF)a",   "[[:nope:]]",  "[z-a]",  "\\p{Nope}", "\\pQ",
+        "\\p{greek}", "\\p{L&}",   "\\x4",      "\\x{110000}", "\\8",    "(?P<>a)",   "(?P<n",
+        "(?i-)a",     "(?z)",      "[\\Qa\\E]", "[\\b]",       "\xff",   "(?|a)",     "(?C1)a",
+        "\\o{101}",   "\\N{U+41}", "\\g1",      "\\p{Lu"};
     bool matches;
     for (size_t i = 0; i < ODB_COUNT(odd); i++)
         if (string_match(odd[i], "a", &matches) != ODB_E_OPERATOR)
             fail_msg("%s was not refused", odd[i]);
     assert_int_equal(string_match("\\C", "a", &matches), ODB_UNSUPPORTED);
+    assert_int_equal(string_match("(?i)\\p{Lu}", "a", &matches), ODB_UNSUPPORTED);
+    assert_int_equal(string_match("(?i)[[:^word:]]", "a", &matches), ODB_UNSUPPORTED);
     assert_int_equal(string_match("a", "\xff", &matches), ODB_E_OPERATOR);
 }
 
