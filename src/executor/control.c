@@ -316,6 +316,8 @@ cpu_control_fn cpu_control_find(const struct odb_node *node)
         {"", "Scan", cpu_control_scan},
         {"", "SequenceMap", cpu_control_map},
         {"ai.onnx.preview", "FlexAttention", cpu_control_flex},
+        {"com.microsoft", "GreedySearch", cpu_control_greedy},
+        {"com.microsoft", "BeamSearch", cpu_control_beam},
         {"ai.onnx.preview.training", "Gradient", cpu_control_gradient},
     };
     for (size_t i = 0; i < ODB_COUNT(rows); i++)

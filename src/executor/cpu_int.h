@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Shared by cpu.c (plans, operators, functions), control.c (If, Loop), scan.c (Scan, SequenceMap),
- * flex.c (FlexAttention) and gradient.c.
+ * flex.c (FlexAttention), generate.c (GreedySearch, BeamSearch) and gradient.c.
  */
 #ifndef ODB_EXECUTOR_CPU_INT_H
 #define ODB_EXECUTOR_CPU_INT_H
@@ -69,6 +69,12 @@ enum odb_status cpu_control_map(const struct cpu_scope *scope, int index,
                                 const struct odb_tensor *const *in, struct odb_tensor **out,
                                 struct odb_error *err) ODB_MUST_USE;
 enum odb_status cpu_control_flex(const struct cpu_scope *scope, int index,
+                                 const struct odb_tensor *const *in, struct odb_tensor **out,
+                                 struct odb_error *err) ODB_MUST_USE;
+enum odb_status cpu_control_greedy(const struct cpu_scope *scope, int index,
+                                   const struct odb_tensor *const *in, struct odb_tensor **out,
+                                   struct odb_error *err) ODB_MUST_USE;
+enum odb_status cpu_control_beam(const struct cpu_scope *scope, int index,
                                  const struct odb_tensor *const *in, struct odb_tensor **out,
                                  struct odb_error *err) ODB_MUST_USE;
 enum odb_status cpu_control_gradient(const struct cpu_scope *scope, int index,
