@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `make help` lists the targets. Knobs: DEVELOPER=1 (warnings are errors), SAN=address,undefined
-# or SAN=thread (a build folder of its own), V=1 (show commands), B=folder (where objects go).
+# or SAN=thread (a build folder of its own), SIMD=sse2, avx2 or avx512f (vector loops for that
+# only), V=1 (show commands), B=folder (where objects go).
 
 .DEFAULT_GOAL := all
 comma := ,
 empty :=
 space := $(empty) $(empty)
-B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))$(if $(SIMD),-$(SIMD))
 Q := $(if $(V),,@)
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -30,7 +31,8 @@ PKGS_MIT := libprotobuf-c openblas libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline
 VERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -Iinclude -I$(B) \
-            $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null)
+            $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \
+            $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD)"')
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
              -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(SANFLAGS) -pthread
@@ -78,7 +80,7 @@ $(B)/onnxdbgrc.h: share/onnxdbgrc
 	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
 
 # Generated headers stand before anything that may include them.
-$(MIT_OBJ) $(GPL_OBJ): | $(PB_C) $(B)/onnxdbgrc.h
+$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
 	@echo "  CC    $<"
@@ -177,6 +179,10 @@ $(B)/speed: tests/bench/speed.c $(ARCHIVES)
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
 
+## check-widths: the same bits with vectors of any width; builds the child once for each
+check-widths: all
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/widths
+
 ## bench-kernels: one inference by the reference and by ONNX Runtime: time and memory, side by side
 bench bench-kernels: all $(B)/speed $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
@@ -239,4 +245,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo picture check check-built unit check-unit bench bench-kernels bench-search bench-screen check-headers lint install clean help
+.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen check-headers lint install clean help

@@ -98,18 +98,28 @@ struct quant_range {
 
 /* arg: the range. Whatever is not above its lowest number, NaN included, becomes that. */
 #define QUANT_ROUND(t, T, ctype, name, F, P)                                                     \
-    ODB_EW_HOT static void ew_##name##_##T(size_t n, const void *const *in, const int *step,     \
-                                           void *out, const void *arg)                           \
+    ODB_INLINE ctype ew_##name##_##T##_op(const F a, const ctype zero, const F low,              \
+                                          const F high)                                          \
+    {                                                                                            \
+        const F v = _Generic(a, float: rintf, double: rint)(a) + (F)zero;                        \
+        return (ctype)(!(v > low) ? low : v > high ? high : v);                                  \
+    }                                                                                            \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
+                                         void *out, const void *arg)                             \
     {                                                                                            \
         const struct quant_range *range = arg;                                                   \
         const F low = (F)range->low, high = (F)range->high;                                      \
         const P *q = in[0];                                                                      \
         const odb_##t *zero = in[1];                                                             \
         odb_##t *y = out;                                                                        \
-        ODB_EW_EACH(i, n)                                                                        \
-        {                                                                                        \
-            const F a = q[step[0] ? i : 0], v = rint(a) + (F)zero[step[1] ? i : 0];              \
-            y[i] = (ctype)(!(v > low) ? low : v > high ? high : v);                              \
+        if (step[0] && step[1]) {                                                                \
+            ODB_EW_EACH(i, n) y[i] = ew_##name##_##T##_op(q[i], zero[i], low, high);             \
+        } else if (step[0]) {                                                                    \
+            const ctype z = *zero;                                                               \
+            ODB_EW_EACH(i, n) y[i] = ew_##name##_##T##_op(q[i], z, low, high);                   \
+        } else {                                                                                 \
+            const F a = *q;                                                                      \
+            ODB_EW_EACH(i, n) y[i] = ew_##name##_##T##_op(a, zero[i], low, high);                \
         }                                                                                        \
     }
 #define QUANT_TYPES(X, ...)                                                                      \
@@ -125,7 +135,7 @@ static const odb_ew_loop ew_round_double[ODB_DTYPE_COUNT] = {
     QUANT_TYPES(ODB_EW_SLOT, round_double)};
 
 #define QUANT_FLOAT_TABLE(name, ...)                                                             \
-    ODB_EW_FLOATS(ODB_EW_LOOP2_SAME, name, __VA_ARGS__)                                          \
+    ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, __VA_ARGS__)                                          \
     static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)};
 QUANT_FLOAT_TABLE(divide, a / b)
 QUANT_FLOAT_TABLE(multiply, a * b)

@@ -1,29 +1,8 @@
-/* SPDX-License-Identifier: MIT
- *
- * The few loops that carry the time are compiled for several instruction sets, and the loader
- * takes the widest one that the processor has. Multiplications and additions are never fused
- * (-ffp-contract=off), so every version gives the same bits.
- */
+/* SPDX-License-Identifier: MIT */
 #ifndef ODB_KERNELS_SIMD_H
 #define ODB_KERNELS_SIMD_H
 
-#include <features.h>
-
-/* Two turns of an outer loop taken together ("jammed") keep GCC from making vectors of the inner.
- */
-#define ODB_OPTIMIZE optimize("O3", "no-loop-unroll-and-jam")
-
-/* Sanitizers instrument the resolver that chooses a version, and it runs before they do. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                            \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define ODB_SIMD __attribute__((ODB_OPTIMIZE, target_clones("default", "avx2", "avx512f")))
-#elif !defined(__clang__)
-#define ODB_SIMD __attribute__((ODB_OPTIMIZE))
-#else
-#define ODB_SIMD
-#endif
-
-#define ODB_INLINE static inline __attribute__((always_inline))
+#include "base/simd.h"
 
 /* Bytes of the vectors that kernels are written with; the compiler cuts them up where registers
  * are shorter. */

@@ -18,14 +18,8 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "base/simd.h"
 #include "tensor/tensor.h"
-
-/* Loops that are worth the compiler's effort; gcc does not vectorise open-ended loops at -O2. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define DTYPE_HOT __attribute__((optimize("O3")))
-#else
-#define DTYPE_HOT
-#endif
 
 enum dtype_specials {
     MINI_IEEE, /* all-ones exponent: Inf and NaN */
@@ -503,8 +497,8 @@ void odb_store_i64(enum odb_dtype dtype, void *data, size_t i, int64_t v)
 /* --- many elements ---------------------------------------------------------------------------- */
 
 #define DTYPE_LOOP(name, from_t, to_t, expr)                                                       \
-    DTYPE_HOT static void name(void *restrict dst_, const void *restrict src_, size_t begin,       \
-                               size_t end)                                                         \
+    ODB_SIMD static void name(void *restrict dst_, const void *restrict src_, size_t begin,        \
+                              size_t end)                                                          \
     {                                                                                              \
         to_t *restrict dst = dst_;                                                                 \
         const from_t *restrict src = src_;                                                         \
@@ -596,13 +590,13 @@ void odb_convert(enum odb_dtype to, void *dst, enum odb_dtype from, const void *
     odb_parallel_for(n, DTYPE_GRAIN, dtype_convert_part, &job);
 }
 
-DTYPE_HOT static void dtype_round_f16(odb_f32 *x, size_t n)
+ODB_SIMD static void dtype_round_f16(odb_f32 *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = dtype_f16_to_f32(dtype_f32_to_f16(x[i]));
 }
 
-DTYPE_HOT static void dtype_round_bf16(odb_f32 *x, size_t n)
+ODB_SIMD static void dtype_round_bf16(odb_f32 *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = dtype_bf16_to_f32(dtype_f32_to_bf16(x[i]));
@@ -631,7 +625,7 @@ void odb_round_f64(enum odb_dtype to, odb_f64 *x, size_t n)
             x[i] = mini_decode(m, mini_encode(m, x[i], saturate));
 }
 
-DTYPE_HOT void odb_round_tf32(odb_f32 *x, size_t n)
+ODB_SIMD void odb_round_tf32(odb_f32 *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t u = dtype_bits32(x[i]);
