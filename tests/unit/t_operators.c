@@ -409,6 +409,86 @@ static void test_operators__rows_of_versions(void **state)
     operators_judge(all);
 }
 
+/* --- calls ---------------------------------------------------------------------------------- */
+
+static const struct {
+    int rank;
+    int64_t dims[4];
+} call_shapes[] = {{2, {2, 3}},    {4, {1, 3, 4, 4}}, {0, {0}},
+                   {3, {3, 1, 0}}, {3, {2, 2, 2}},    {1, {0}}};
+
+/* Ones of a type, in one of the shapes; indices and the like are one number. */
+static struct odb_tensor *call_operand(enum odb_dtype dtype, size_t shape, bool data)
+{
+    bool one = !data && (ODB_BIT(dtype) & (ODB_T_INDEX | ODB_T_BOOL)) && shape != 2;
+    const int64_t single = 1;
+    struct odb_tensor *t = NULL;
+    assert_int_equal(odb_tensor_new(&t, dtype, one ? 1 : call_shapes[shape].rank,
+                                    one ? &single : call_shapes[shape].dims, NULL),
+                     ODB_OK);
+    for (size_t i = 0; i < t->count; i++) {
+        if (dtype == ODB_STRING)
+            assert_int_equal(odb_tensor_set_string(t, i, "1", 1, NULL), ODB_OK);
+        else
+            odb_store_f64(dtype, t->data, i, 1);
+    }
+    return t;
+}
+
+/* Calls the row with as few or as many inputs as it takes, the first of type dtype. Whatever comes
+ * of it, it is a result or an error with words. */
+static void call_row(const struct odb_op *op, enum odb_dtype dtype, size_t shape, bool full,
+                     enum odb_precision precision)
+{
+    enum { MOST = 16 };
+    static const bool wanted[MOST] = {true, true, true, true, true, true, true, true,
+                                      true, true, true, true, true, true, true, true};
+    struct odb_tensor *in[MOST] = {NULL}, *out[MOST] = {NULL};
+    struct odb_error err = ODB_ERROR_INIT;
+    uint32_t mask = ODB_T_ANY;
+    int n_in = full ? (op->max_in == ODB_MANY ? op->min_in + 2 : op->max_in) : op->min_in;
+    n_in = ODB_MIN(n_in, MOST);
+    for (int i = 0; i < n_in; i++) {
+        mask = i < ODB_OP_TYPES && op->types[i] ? op->types[i] : mask;
+        bool same = (mask & ODB_BIT(dtype)) != 0;
+        if (mask & ODB_T_ANY) /* an input that takes containers alone is left out */
+            in[i] = call_operand(same ? dtype : (enum odb_dtype)__builtin_ctz(mask), shape,
+                                 i == 0 || same);
+    }
+    int n_out = full ? ODB_MIN(op->max_out, 8) : ODB_MAX(op->min_out, 1);
+    struct odb_call call = {.op = op,
+                            .opset = op->since,
+                            .n_in = n_in,
+                            .n_out = n_out,
+                            .in = (const struct odb_tensor *const *)in,
+                            .wanted = wanted,
+                            .precision = precision,
+                            .seed = 1};
+    if (odb_op_run(&call, out, &err) != ODB_OK)
+        assert_string_not_equal(err.what, "");
+    for (int i = 0; i < MOST; i++) {
+        odb_tensor_unref(in[i]);
+        odb_tensor_unref(out[i]);
+    }
+}
+
+/* Every row with every type of its first input, without attributes, in shapes that mostly make no
+ * sense: sanitizers see what happens. */
+static void test_operators__survive(void **state)
+{
+    size_t n;
+    const struct odb_op *const *rows = odb_op_table(&n);
+    for (size_t r = 0; r < n; r++)
+        for (int dtype = 1; rows[r]->run && dtype < ODB_DTYPE_COUNT; dtype++) {
+            if (rows[r]->max_in > 0 && !(rows[r]->types[0] & ODB_BIT(dtype)))
+                continue;
+            for (size_t shape = 0; shape < ODB_COUNT(call_shapes); shape++)
+                for (int way = 0; way < 4; way++)
+                    call_row(rows[r], (enum odb_dtype)dtype, shape, way % 2 != 0,
+                             way / 2 ? ODB_PREC_F64 : ODB_PREC_NATIVE);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_operators__types),
         cmocka_unit_test(test_operators__attributes),
         cmocka_unit_test(test_operators__rows_of_versions),
+        cmocka_unit_test(test_operators__survive),
     };
     return cmocka_run_group_tests(tests, schemas_setup, schemas_teardown);
 }
