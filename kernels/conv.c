@@ -8,8 +8,9 @@
  *   columns    blocks of results are laid out as columns and multiplied; where a convolution has
  *              only a few blocks, each is multiplied by all threads
  *
- * The last two serve integers, noisy mode (where direct sums are sequential too) and processors
- * without a fused multiply-add. x is (N, C, in…), w (M, C/group, kernel…), y (N, M, out…).
+ * The last two serve noisy mode (where direct sums are sequential too) and processors without a
+ * fused multiply-add. Bytes are convolved as floats or doubles, which hold their sums exactly. x is
+ * (N, C, in…), w (M, C/group, kernel…), y (N, M, out…).
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -417,31 +418,56 @@ struct conv_roles {
     int x, x_zero, w, w_zero, bias;
 };
 
-/* t less its zero point, one or one per row of dimension 0, as int32: *out is a new reference. */
+#define CONV_WIDEN(name, FROM, TO)                                                               \
+    ODB_SIMD static void name(const void *from, size_t n, int32_t point, void *to)               \
+    {                                                                                            \
+        for (size_t i = 0; i < n; i++)                                                           \
+            ((TO *)to)[i] = (TO)(((const FROM *)from)[i] - point);                               \
+    }
+CONV_WIDEN(conv_widen_i8_f32, int8_t, float)
+CONV_WIDEN(conv_widen_u8_f32, uint8_t, float)
+CONV_WIDEN(conv_widen_i8_f64, int8_t, double)
+CONV_WIDEN(conv_widen_u8_f64, uint8_t, double)
+
+/* y[i] = sums[i] + add, wrapping. */
+#define CONV_NARROW(name, FROM)                                                                  \
+    ODB_SIMD static void name(const void *sums, size_t n, uint32_t add, odb_i32 *y)              \
+    {                                                                                            \
+        for (size_t i = 0; i < n; i++)                                                           \
+            y[i] = (int32_t)((uint32_t)(int64_t)((const FROM *)sums)[i] + add);                  \
+    }
+CONV_NARROW(conv_narrow_f32, float)
+CONV_NARROW(conv_narrow_f64, double)
+
+/* t less its zero point, one or one per row of dimension 0, as dtype: *out is a new reference. */
 static enum odb_status conv_widen(struct odb_kern *k, const struct odb_tensor *t,
-                                  const struct odb_tensor *zero, struct odb_tensor **out)
+                                  const struct odb_tensor *zero, enum odb_dtype dtype,
+                                  struct odb_tensor **out)
 {
-    ODB_TRY(odb_tensor_cast(out, t, ODB_I32, k->err));
-    if (!zero || t->count == 0)
-        return ODB_OK;
-    if (zero->count != 1 && zero->count != (size_t)t->dims[0])
+    bool one = !zero || zero->count == 1;
+    if (t->count && !one && zero->count != (size_t)t->dims[0])
         return ODB_KERN_FAIL(k, "%zu zero points for %lld channels", zero->count,
                              (long long)t->dims[0]);
-    size_t row = t->count / (size_t)t->dims[0];
-    odb_i32 *x = (*out)->data;
-    for (size_t m = 0; m < (size_t)t->dims[0]; m++, x += row) {
-        int32_t point = (int32_t)odb_tensor_i64(zero, zero->count == 1 ? 0 : m);
-        for (size_t i = 0; i < row; i++)
-            x[i] -= point;
-    }
+    ODB_TRY(odb_tensor_new_raw(out, dtype, t->rank, t->dims, k->err));
+    size_t rows = one ? 1 : zero->count, row = t->count / ODB_MAX(rows, (size_t)1);
+    size_t size = odb_dtype_info(dtype)->bits / 8;
+    void (*widen)(const void *, size_t, int32_t, void *) =
+        t->dtype == ODB_I8 ? (dtype == ODB_F32 ? conv_widen_i8_f32 : conv_widen_i8_f64)
+                           : (dtype == ODB_F32 ? conv_widen_u8_f32 : conv_widen_u8_f64);
+    for (size_t m = 0; m < rows && t->count; m++)
+        widen((const char *)t->data + m * row, row, zero ? (int32_t)odb_tensor_i64(zero, m) : 0,
+              (char *)(*out)->data + m * row * size);
     return ODB_OK;
 }
 
-/* The int32 convolution of what stands there, into y; c says of what shape. */
+#define CONV_EXACT_F32 258 /* products of bytes, less zero points, of which sums stay below 2^24 */
+
+/* The int32 convolution of what stands there, into y; c says of what shape. Sums of so few products
+ * of bytes are exact in float, and all that there can be are in double, in any order. */
 static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles *in,
-                                    struct conv *c, void *y)
+                                    struct conv *c, odb_i32 *y)
 {
-    struct odb_tensor *x = NULL, *w = NULL;
+    struct odb_tensor *x = NULL, *w = NULL, *sums = NULL;
     const struct odb_tensor *x_zero = odb_kern_in(k, in->x_zero);
     const struct odb_tensor *bias = in->bias < 0 ? NULL : odb_kern_in(k, in->bias);
     enum odb_status status;
@@ -450,18 +476,25 @@ static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles 
         return ODB_KERN_FAIL(k, "the bias is %s, not int32", odb_dtype_info(bias->dtype)->name);
     if (x_zero && x_zero->count != 1)
         return ODB_KERN_FAIL(k, "%zu zero points for the input", x_zero->count);
-    ODB_TRY_OUT(conv_widen(k, k->in[in->x], x_zero, &x));
-    ODB_TRY_OUT(conv_widen(k, k->in[in->w], odb_kern_in(k, in->w_zero), &w));
-    c->dtype = ODB_I32;
-    c->size = sizeof(int32_t);
+    bool few = c->c / c->group * c->window.taps <= CONV_EXACT_F32;
+    c->dtype = few ? ODB_F32 : ODB_F64;
+    c->size = few ? sizeof(float) : sizeof(double);
+    ODB_TRY_OUT(conv_widen(k, k->in[in->x], x_zero, c->dtype, &x));
+    ODB_TRY_OUT(conv_widen(k, k->in[in->w], odb_kern_in(k, in->w_zero), c->dtype, &w));
+    ODB_TRY_OUT(odb_tensor_new_raw(&sums, c->dtype, k->out[0]->rank, k->out[0]->dims, k->err));
     c->x = x->data;
     c->w = w->data;
-    c->bias = bias ? bias->data : NULL;
-    c->y = y;
+    c->y = sums->data;
     status = conv_compute(c) ? ODB_OK : conv_out_of_memory(k);
+    size_t n = c->window.out_size;
+    for (size_t i = 0; status == ODB_OK && n && i < sums->count / n; i++)
+        (few ? conv_narrow_f32 : conv_narrow_f64)(
+            (const char *)sums->data + i * n * c->size, n,
+            bias ? (uint32_t)odb_tensor_i64(bias, i % c->m) : 0, y + i * n);
 out:
     odb_tensor_unref(x);
     odb_tensor_unref(w);
+    odb_tensor_unref(sums);
     return status;
 }
 

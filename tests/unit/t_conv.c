@@ -397,6 +397,26 @@ static void test_conv__integers_of_8_bits(void **state)
                                          "float[] 4", "uint8[] 7"}), ODB_E_OPERATOR);
 }
 
+/* The largest sums that float is trusted with, and larger ones; int32 is what they wrap in. */
+static void test_conv__integers_are_exact(void **state)
+{
+    const char *ends[] = {"uint8[] 255", "int8[] -128"};
+    (void)state;
+    for (int64_t channels = 257; channels <= 259; channels++)
+        for (int sign = 0; sign < 2; sign++) {
+            char x[3000], w[3000], want[60];
+            snprintf(x, sizeof x, "uint8[1,%lld,1]", (long long)channels);
+            snprintf(w, sizeof w, "%s[1,%lld,1]", sign ? "int8" : "uint8", (long long)channels);
+            for (int64_t i = 0; i < channels; i++) {
+                strcat(x, " 0");
+                strcat(w, i == 7 ? (sign ? " 126" : " 1") : sign ? " 127" : " 0");
+            }
+            int64_t sum = (channels - 1) * 255 * 255 + 254 * 255;
+            snprintf(want, sizeof want, "int32[1,1,1] %lld", (long long)(sign ? -sum : sum));
+            OP_EXPECT(0, OP("ConvInteger", 10, NULL, {x, w, "uint8[] 255", ends[sign]}), want);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_conv__transposed_against_the_definition),
         cmocka_unit_test(test_conv__transposed_shapes),
         cmocka_unit_test(test_conv__integers_of_8_bits),
+        cmocka_unit_test(test_conv__integers_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
