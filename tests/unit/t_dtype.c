@@ -406,6 +406,33 @@ static void test_dtype__names_and_sizes(void **state)
     assert_false(odb_dtype_bytes(ODB_UNDEFINED, 1, &bytes));
 }
 
+/* Many at a time come out as one by one, NaN and numbers without a leading one included. */
+static void test_dtype__half_in_bulk(void **state)
+{
+    enum { CODES = 1 << 16 };
+    uint16_t *codes = odb_new_n(uint16_t, CODES), *back = odb_new_n(uint16_t, CODES);
+    float *wide = odb_new_n(float, CODES);
+    for (size_t i = 0; i < CODES; i++)
+        codes[i] = (uint16_t)(i * 40503u); /* NaN among numbers */
+    odb_convert(ODB_F32, wide, ODB_F16, codes, CODES);
+    for (size_t i = 0; i < CODES; i++) {
+        float one = odb_f16_to_f32(codes[i]);
+        assert_memory_equal(&wide[i], &one, sizeof one);
+    }
+    for (uint32_t low = 0; low < 1u << 16; low += 0xf0f) {
+        for (uint32_t i = 0; i < CODES; i++) {
+            uint32_t bits = i << 16 | low;
+            memcpy(&wide[i], &bits, sizeof bits);
+        }
+        odb_convert(ODB_F16, back, ODB_F32, wide, CODES);
+        for (size_t i = 0; i < CODES; i++)
+            assert_int_equal(back[i], odb_f32_to_f16(wide[i]));
+    }
+    free(codes);
+    free(back);
+    free(wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_dtype__round_in_place),
         cmocka_unit_test(test_dtype__unaligned),
         cmocka_unit_test(test_dtype__names_and_sizes),
+        cmocka_unit_test(test_dtype__half_in_bulk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
