@@ -57,12 +57,17 @@ void odb_chain_steps(struct odb_chain *c, const struct odb_step *s, int n,
         return;
     snprintf(domain, sizeof domain, "%.*s", colons ? (int)(colons - s->op) : 0, s->op);
     struct odb_call call = {.op = odb_op_find(domain, colons ? colons + 2 : s->op, s->opset),
-                            .opset = s->opset, .attrs = s->attrs, .n_in = ODB_STEP_MAX_IN,
-                            .n_out = n, .in = s->in, .wanted = wanted,
+                            .opset = s->opset,
+                            .attrs = s->attrs,
+                            .n_in = ODB_STEP_MAX_IN,
+                            .n_out = n,
+                            .in = s->in,
+                            .wanted = wanted,
                             .precision = c->k->carry_f64    ? ODB_PREC_F64
                                          : c->k->sequential ? ODB_PREC_NOISY
                                                             : ODB_PREC_NATIVE,
-                            .keep_in = ~0u, .seed = c->k->seed + (uint64_t)c->n + 1};
+                            .keep_in = ~0u,
+                            .seed = c->k->seed + (uint64_t)c->n + 1};
     ODB_ASSERT(call.op && (size_t)n <= ODB_COUNT(wanted));
     while (call.n_in && !s->in[call.n_in - 1])
         call.n_in--;
@@ -88,8 +93,8 @@ struct odb_tensor *odb_chain_new(struct odb_chain *c, enum odb_dtype dtype, int 
     struct odb_tensor *t = NULL;
     if (!odb_chain_ok(c))
         return NULL;
-    c->status = (c->infer ? odb_tensor_new_shape : odb_tensor_new_raw)(&t, dtype, rank, dims,
-                                                                       c->k->err);
+    c->status =
+        (c->infer ? odb_tensor_new_shape : odb_tensor_new_raw)(&t, dtype, rank, dims, c->k->err);
     if (!odb_chain_ok(c))
         return NULL;
     chain_own(c, t);

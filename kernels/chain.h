@@ -36,14 +36,14 @@ enum odb_status odb_chain_run(struct odb_kern *k, odb_chain_fn fn) ODB_MUST_USE;
 /* For a kernel that is a loop of chains, in run(). */
 enum odb_status odb_chain_run_with(struct odb_kern *k, odb_chain_fn fn, void *arg) ODB_MUST_USE;
 
-#define ODB_CHAIN(name)                                                                          \
-    static enum odb_status name##_infer(struct odb_kern *k)                                      \
-    {                                                                                            \
-        return odb_chain_infer(k, name);                                                         \
-    }                                                                                            \
-    static enum odb_status name##_run(struct odb_kern *k)                                        \
-    {                                                                                            \
-        return odb_chain_run(k, name);                                                           \
+#define ODB_CHAIN(name)                                                                            \
+    static enum odb_status name##_infer(struct odb_kern *k)                                        \
+    {                                                                                              \
+        return odb_chain_infer(k, name);                                                           \
+    }                                                                                              \
+    static enum odb_status name##_run(struct odb_kern *k)                                          \
+    {                                                                                              \
+        return odb_chain_run(k, name);                                                             \
     }
 
 /* Whether nothing has failed. */
@@ -68,25 +68,37 @@ void odb_chain_steps(struct odb_chain *c, const struct odb_step *s, int n,
 
 #define ODB_INPUTS(...) __VA_ARGS__
 /* ODB_STEP(c, "Add", 14, (a, b)), ODB_STEP_WITH(c, "Gemm", 13, (a, b), c->k->attrs) */
-#define ODB_STEP(c, name, version, inputs)                                                       \
-    odb_chain_step(c, &(const struct odb_step){.op = name, .opset = version,                     \
-                                               .in = {ODB_INPUTS inputs}})
-#define ODB_STEP_WITH(c, name, version, inputs, ...)                                             \
-    odb_chain_step(c, &(const struct odb_step){.op = name, .opset = version,                     \
-                                               .in = {ODB_INPUTS inputs}, .attrs = __VA_ARGS__})
+#define ODB_STEP(c, name, version, inputs)                                                         \
+    odb_chain_step(                                                                                \
+        c, &(const struct odb_step){.op = name, .opset = version, .in = {ODB_INPUTS inputs}})
+#define ODB_STEP_WITH(c, name, version, inputs, ...)                                               \
+    odb_chain_step(                                                                                \
+        c, &(const struct odb_step){                                                               \
+               .op = name, .opset = version, .in = {ODB_INPUTS inputs}, .attrs = __VA_ARGS__})
 
 /* Attributes of a step: ODB_ATTRS(ODB_ATTR_I("axis", 1), ODB_ATTR_LIST("perm", perm, n)). */
-#define ODB_ATTRS(...)                                                                           \
-    (struct odb_attrs)                                                                           \
-    {                                                                                            \
-        (const struct odb_attr[]){__VA_ARGS__},                                                  \
-            sizeof((const struct odb_attr[]){__VA_ARGS__}) / sizeof(struct odb_attr)             \
+#define ODB_ATTRS(...)                                                                             \
+    (struct odb_attrs)                                                                             \
+    {                                                                                              \
+        (const struct odb_attr[]){__VA_ARGS__},                                                    \
+            sizeof((const struct odb_attr[]){__VA_ARGS__}) / sizeof(struct odb_attr)               \
     }
-#define ODB_ATTR_I(key, value) {.name = key, .type = ODB_ATTR_INT, .i = value}
-#define ODB_ATTR_F(key, value) {.name = key, .type = ODB_ATTR_FLOAT, .f = value}
-#define ODB_ATTR_S(key, text) {.name = key, .type = ODB_ATTR_STRING, .s = {text, strlen(text)}}
-#define ODB_ATTR_LIST(key, values, count)                                                        \
-    {.name = key, .type = ODB_ATTR_INTS, .ints = values, .n = (size_t)(count)}
+#define ODB_ATTR_I(key, value)                                                                     \
+    {                                                                                              \
+        .name = key, .type = ODB_ATTR_INT, .i = value                                              \
+    }
+#define ODB_ATTR_F(key, value)                                                                     \
+    {                                                                                              \
+        .name = key, .type = ODB_ATTR_FLOAT, .f = value                                            \
+    }
+#define ODB_ATTR_S(key, text)                                                                      \
+    {                                                                                              \
+        .name = key, .type = ODB_ATTR_STRING, .s = { text, strlen(text) }                          \
+    }
+#define ODB_ATTR_LIST(key, values, count)                                                          \
+    {                                                                                              \
+        .name = key, .type = ODB_ATTR_INTS, .ints = values, .n = (size_t)(count)                   \
+    }
 
 /* A tensor of the chain's: fresh memory in run(), a shape in infer(). NULL after a failure. */
 struct odb_tensor *odb_chain_new(struct odb_chain *c, enum odb_dtype dtype, int rank,
@@ -112,9 +124,9 @@ const struct odb_tensor *odb_chain_channels_last(struct odb_chain *c, const stru
 void odb_chain_give(struct odb_chain *c, int i, const struct odb_tensor *t);
 
 /* Ends the chain with a message. */
-#define ODB_CHAIN_FAIL(c, ...)                                                                   \
+#define ODB_CHAIN_FAIL(c, ...)                                                                     \
     ((c)->status = (c)->status == ODB_OK ? ODB_KERN_FAIL((c)->k, __VA_ARGS__) : (c)->status)
-#define ODB_CHAIN_UNSUPPORTED(c, ...)                                                            \
+#define ODB_CHAIN_UNSUPPORTED(c, ...)                                                              \
     ((c)->status = (c)->status == ODB_OK ? ODB_KERN_UNSUPPORTED((c)->k, __VA_ARGS__) : (c)->status)
 
 #endif

@@ -88,8 +88,9 @@ static void retired_crop(struct odb_chain *c)
                            (long long)to[d], (long long)x->dims[d + 2]);
     }
     odb_chain_give(c, 0,
-                   ODB_STEP(c, "Slice", 13, (x, odb_chain_list(c, from, 2),
-                                             odb_chain_list(c, to, 2), odb_chain_list(c, axes, 2))));
+                   ODB_STEP(c, "Slice", 13,
+                            (x, odb_chain_list(c, from, 2), odb_chain_list(c, to, 2),
+                             odb_chain_list(c, axes, 2))));
 }
 ODB_CHAIN(retired_crop)
 
@@ -180,8 +181,14 @@ ODB_CHAIN(retired_constant_fill)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define RETIRED_FLOAT(name, def, required) {name, ODB_ATTR_FLOAT, def, required}
-#define RETIRED_INT(name, def) {name, ODB_ATTR_INT, def, false}
+#define RETIRED_FLOAT(name, def, required)                                                         \
+    {                                                                                              \
+        name, ODB_ATTR_FLOAT, def, required                                                        \
+    }
+#define RETIRED_INT(name, def)                                                                     \
+    {                                                                                              \
+        name, ODB_ATTR_INT, def, false                                                             \
+    }
 static const struct odb_attr_spec retired_affine_attrs[] = {
     RETIRED_FLOAT("alpha", "1", false), RETIRED_FLOAT("beta", "0", false), {NULL}};
 static const struct odb_attr_spec retired_scaled_attrs[] = {
@@ -194,22 +201,25 @@ static const struct odb_attr_spec retired_crop_attrs[] = {
     {"border", ODB_ATTR_INTS, NULL, false}, {"scale", ODB_ATTR_INTS, NULL, false}, {NULL}};
 static const struct odb_attr_spec retired_mvn_attrs[] = {
     RETIRED_INT("across_channels", "0"), RETIRED_INT("normalize_variance", "1"), {NULL}};
-#define RETIRED_SHAPE                                                                            \
-    {"extra_shape", ODB_ATTR_INTS, NULL, false}, RETIRED_INT("input_as_shape", "0"),             \
-        {"shape", ODB_ATTR_INTS, NULL, false}
+#define RETIRED_SHAPE                                                                              \
+    {"extra_shape", ODB_ATTR_INTS, NULL, false}, RETIRED_INT("input_as_shape", "0"),               \
+    {                                                                                              \
+        "shape", ODB_ATTR_INTS, NULL, false                                                        \
+    }
 static const struct odb_attr_spec retired_given_attrs[] = {
     RETIRED_SHAPE, {"values", ODB_ATTR_FLOATS, NULL, false}, {NULL}};
 static const struct odb_attr_spec retired_fill_attrs[] = {
     RETIRED_SHAPE, RETIRED_INT("dtype", "1"), RETIRED_FLOAT("value", "0", false), {NULL}};
 
 #define RETIRED_HALF (ODB_T_FLOAT & ~ODB_BIT(ODB_BF16))
-#define RETIRED_ROW(name, since, least, most, flags, attrs, fn, ...)                             \
-    {"",    name,          since, least,      most,     1,   1,                                  \
-     flags, {__VA_ARGS__}, attrs, fn##_infer, fn##_run, NULL}
+#define RETIRED_ROW(name, since, least, most, flags, attrs, fn, ...)                               \
+    {                                                                                              \
+        "", name, since, least, most, 1, 1, flags, {__VA_ARGS__}, attrs, fn##_infer, fn##_run,     \
+            NULL                                                                                   \
+    }
 
 const struct odb_op odb_ops_retired[] = {
-    RETIRED_ROW("Affine", 1, 1, 1, ODB_OP_REAL, retired_affine_attrs, retired_affine,
-                RETIRED_HALF),
+    RETIRED_ROW("Affine", 1, 1, 1, ODB_OP_REAL, retired_affine_attrs, retired_affine, RETIRED_HALF),
     RETIRED_ROW("Scale", 1, 1, 1, ODB_OP_REAL, retired_scale_attrs, retired_scale, RETIRED_HALF),
     RETIRED_ROW("ScaledTanh", 1, 1, 1, ODB_OP_REAL, retired_scaled_attrs, retired_tanh,
                 RETIRED_HALF),
@@ -218,8 +228,7 @@ const struct odb_op odb_ops_retired[] = {
     RETIRED_ROW("ImageScaler", 1, 1, 1, ODB_OP_REAL, retired_image_attrs, retired_image,
                 RETIRED_HALF),
     RETIRED_ROW("Crop", 1, 1, 1, ODB_OP_EXACT, retired_crop_attrs, retired_crop, RETIRED_HALF),
-    RETIRED_ROW("DynamicSlice", 1, 3, 4, ODB_OP_EXACT, NULL, retired_slice, ODB_T_ANY,
-                ODB_T_INDEX),
+    RETIRED_ROW("DynamicSlice", 1, 3, 4, ODB_OP_EXACT, NULL, retired_slice, ODB_T_ANY, ODB_T_INDEX),
     RETIRED_ROW("MeanVarianceNormalization", 1, 1, 1, ODB_OP_REAL, retired_mvn_attrs, retired_mvn,
                 RETIRED_HALF),
     RETIRED_ROW("GivenTensorFill", 1, 0, 1, ODB_OP_EXACT, retired_given_attrs, retired_given_fill,

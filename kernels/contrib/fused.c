@@ -169,8 +169,9 @@ static void fused_conv_transpose(struct odb_chain *c)
         memcpy(attrs, k->attrs.items, given * sizeof *attrs);
     if (n)
         attrs[given++] = (struct odb_attr)ODB_ATTR_LIST("pads", pads, n);
-    odb_chain_give(c, 0, ODB_STEP_WITH(c, "ConvTranspose", 11, (k->in[0], k->in[1], odb_kern_in(k, 3)),
-                                  {attrs, given}));
+    odb_chain_give(c, 0,
+                   ODB_STEP_WITH(c, "ConvTranspose", 11, (k->in[0], k->in[1], odb_kern_in(k, 3)),
+                                 {attrs, given}));
     free(attrs);
 }
 ODB_CHAIN(fused_conv_transpose)
@@ -234,8 +235,7 @@ ODB_CHAIN(fused_matmul_activation)
 static void fused_gelu(struct odb_chain *c)
 {
     const struct odb_tensor *y = ODB_STEP(c, "MatMul", 13, (c->k->in[0], c->k->in[1]));
-    odb_chain_give(c, 0,
-                   ODB_STEP(c, "com.microsoft::FastGelu", 1, (y, odb_kern_in(c->k, 2))));
+    odb_chain_give(c, 0, ODB_STEP(c, "com.microsoft::FastGelu", 1, (y, odb_kern_in(c->k, 2))));
 }
 ODB_CHAIN(fused_gelu)
 
@@ -280,14 +280,29 @@ ODB_CHAIN(fused_sparse_matmul)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define FUSED_INT(name, def) {name, ODB_ATTR_INT, def, false}
-#define FUSED_FLOAT(name, def) {name, ODB_ATTR_FLOAT, def, false}
-#define FUSED_INTS(name) {name, ODB_ATTR_INTS, NULL, false}
-#define FUSED_ACTIVATION(required) {"activation", ODB_ATTR_STRING, NULL, required}
-#define FUSED_AUTO_PAD {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}
-#define FUSED_WINDOW                                                                             \
-    FUSED_AUTO_PAD, FUSED_INTS("dilations"), FUSED_INT("group", "1"),                            \
-        FUSED_INTS("kernel_shape"), FUSED_INTS("strides")
+#define FUSED_INT(name, def)                                                                       \
+    {                                                                                              \
+        name, ODB_ATTR_INT, def, false                                                             \
+    }
+#define FUSED_FLOAT(name, def)                                                                     \
+    {                                                                                              \
+        name, ODB_ATTR_FLOAT, def, false                                                           \
+    }
+#define FUSED_INTS(name)                                                                           \
+    {                                                                                              \
+        name, ODB_ATTR_INTS, NULL, false                                                           \
+    }
+#define FUSED_ACTIVATION(required)                                                                 \
+    {                                                                                              \
+        "activation", ODB_ATTR_STRING, NULL, required                                              \
+    }
+#define FUSED_AUTO_PAD                                                                             \
+    {                                                                                              \
+        "auto_pad", ODB_ATTR_STRING, "NOTSET", false                                               \
+    }
+#define FUSED_WINDOW                                                                               \
+    FUSED_AUTO_PAD, FUSED_INTS("dilations"), FUSED_INT("group", "1"), FUSED_INTS("kernel_shape"),  \
+        FUSED_INTS("strides")
 
 static const struct odb_attr_spec fused_conv_attrs[] = {
     FUSED_ACTIVATION(false),
@@ -296,33 +311,35 @@ static const struct odb_attr_spec fused_conv_attrs[] = {
     FUSED_WINDOW,
     {NULL}};
 static const struct odb_attr_spec fused_nhwc_attrs[] = {FUSED_INTS("pads"), FUSED_WINDOW, {NULL}};
-static const struct odb_attr_spec fused_spread_attrs[] = {FUSED_INTS("output_padding"),
-                                                          FUSED_WINDOW, {NULL}};
-static const struct odb_attr_spec fused_pool_attrs[] = {
-    FUSED_AUTO_PAD,       FUSED_INT("ceil_mode", "0"),
-    FUSED_INTS("dilations"), {"kernel_shape", ODB_ATTR_INTS, NULL, true},
-    FUSED_INTS("pads"),   FUSED_INTS("strides"),
-    {NULL}};
-#define FUSED_NUMBERS                                                                            \
-    FUSED_FLOAT("activation_alpha", NULL), FUSED_FLOAT("activation_beta", NULL),                 \
+static const struct odb_attr_spec fused_spread_attrs[] = {
+    FUSED_INTS("output_padding"), FUSED_WINDOW, {NULL}};
+static const struct odb_attr_spec fused_pool_attrs[] = {FUSED_AUTO_PAD,
+                                                        FUSED_INT("ceil_mode", "0"),
+                                                        FUSED_INTS("dilations"),
+                                                        {"kernel_shape", ODB_ATTR_INTS, NULL, true},
+                                                        FUSED_INTS("pads"),
+                                                        FUSED_INTS("strides"),
+                                                        {NULL}};
+#define FUSED_NUMBERS                                                                              \
+    FUSED_FLOAT("activation_alpha", NULL), FUSED_FLOAT("activation_beta", NULL),                   \
         FUSED_FLOAT("activation_gamma", NULL)
-#define FUSED_OPERANDS                                                                           \
-    FUSED_FLOAT("alpha", "1"), FUSED_INT("transA", "0"), FUSED_INT("transB", "0")
+#define FUSED_OPERANDS FUSED_FLOAT("alpha", "1"), FUSED_INT("transA", "0"), FUSED_INT("transB", "0")
 #define FUSED_BATCHES FUSED_INT("transBatchA", "0"), FUSED_INT("transBatchB", "0")
 static const struct odb_attr_spec fused_gemm_attrs[] = {
     FUSED_ACTIVATION(false), FUSED_NUMBERS, FUSED_OPERANDS, FUSED_FLOAT("beta", "1"), {NULL}};
 static const struct odb_attr_spec fused_product_attrs[] = {FUSED_OPERANDS, FUSED_BATCHES, {NULL}};
 static const struct odb_attr_spec fused_transpose_attrs[] = {FUSED_OPERANDS, {NULL}};
 static const struct odb_attr_spec fused_matmul_activation_attrs[] = {
-    FUSED_ACTIVATION(true), FUSED_NUMBERS,  FUSED_INT("activation_axis", NULL),
+    FUSED_ACTIVATION(true), FUSED_NUMBERS, FUSED_INT("activation_axis", NULL),
     FUSED_OPERANDS,         FUSED_BATCHES, {NULL}};
 
-#define FUSED_WIDE                                                                               \
-    (ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
+#define FUSED_WIDE (ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
 #define FUSED_REAL (ODB_OP_REAL | ODB_OP_MATMUL)
-#define FUSED_ROW(name, least, most, flags, mask, attrs, fn)                                     \
-    {"com.microsoft", name,  1,         least,    most, 1, 1,                                    \
-     flags,           {mask}, attrs, fn##_infer, fn##_run, NULL}
+#define FUSED_ROW(name, least, most, flags, mask, attrs, fn)                                       \
+    {                                                                                              \
+        "com.microsoft", name, 1, least, most, 1, 1, flags, {mask}, attrs, fn##_infer, fn##_run,   \
+            NULL                                                                                   \
+    }
 
 const struct odb_op odb_ops_fused[] = {
     FUSED_ROW("FusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv),
@@ -331,19 +348,39 @@ const struct odb_op odb_ops_fused[] = {
     FUSED_ROW("NhwcMaxPool", 1, 1, ODB_OP_EXACT | ODB_OP_REAL,
               ODB_T_FLOAT | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8), fused_pool_attrs,
               fused_nhwc_max_pool),
-    {"com.microsoft", "ConvTransposeWithDynamicPads", 1, 2, 4, 1, 1, FUSED_REAL,
-     {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT}, fused_spread_attrs,
-     fused_conv_transpose_infer, fused_conv_transpose_run, NULL},
+    {"com.microsoft",
+     "ConvTransposeWithDynamicPads",
+     1,
+     2,
+     4,
+     1,
+     1,
+     FUSED_REAL,
+     {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT},
+     fused_spread_attrs,
+     fused_conv_transpose_infer,
+     fused_conv_transpose_run,
+     NULL},
     FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs,
               fused_gemm),
     FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul),
     FUSED_ROW("TransposeMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_transpose_attrs,
               fused_matmul),
-    FUSED_ROW("FusedMatMulActivation", 2, 2, FUSED_REAL, ODB_T_FLOAT,
-              fused_matmul_activation_attrs, fused_matmul_activation),
+    FUSED_ROW("FusedMatMulActivation", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_matmul_activation_attrs,
+              fused_matmul_activation),
     FUSED_ROW("GemmFastGelu", 2, 3, FUSED_REAL, ODB_T_FLOAT, NULL, fused_gelu),
-    {"com.microsoft", "SparseToDenseMatMul", 1, 2, 2, 1, 1, FUSED_REAL,
+    {"com.microsoft",
+     "SparseToDenseMatMul",
+     1,
+     2,
+     2,
+     1,
+     1,
+     FUSED_REAL,
      {ODB_T_SPARSE | ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE,
       ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE},
-     fused_transpose_attrs, fused_sparse_matmul_infer, fused_sparse_matmul_run, NULL},
+     fused_transpose_attrs,
+     fused_sparse_matmul_infer,
+     fused_sparse_matmul_run,
+     NULL},
     {.name = NULL}};

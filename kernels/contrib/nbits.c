@@ -2,8 +2,8 @@
  *
  * Weights in a few bits, in blocks that have a scale each: MatMulNBits, MatMulBnb4, MatMulFpQ4 and
  * GatherBlockQuantized (com.microsoft). Weights are written out as floats, each rounded once, and
- * multiplied as MatMul does. accuracy_level lets a target round the other operand, too: the reference
- * does so in noisy mode alone, which says how far that may lead.
+ * multiplied as MatMul does. accuracy_level lets a target round the other operand, too: the
+ * reference does so in noisy mode alone, which says how far that may lead.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -60,9 +60,13 @@ static void nbits_read(struct odb_chain *c, struct nbits *w)
 {
     struct odb_kern *k = c->k;
     int64_t bits = odb_kern_int(k, "bits", 4);
-    *w = (struct nbits){.weights = k->in[1], .scales = k->in[2], .zeros = odb_kern_in(k, 3),
-                        .group = odb_kern_in(k, 4), .k = odb_kern_int(k, "K", 0),
-                        .n = odb_kern_int(k, "N", 0), .block = odb_kern_int(k, "block_size", 0),
+    *w = (struct nbits){.weights = k->in[1],
+                        .scales = k->in[2],
+                        .zeros = odb_kern_in(k, 3),
+                        .group = odb_kern_in(k, 4),
+                        .k = odb_kern_int(k, "K", 0),
+                        .n = odb_kern_int(k, "N", 0),
+                        .block = odb_kern_int(k, "block_size", 0),
                         .bits = (unsigned)bits};
     if (bits != 2 && bits != 4 && bits != 8)
         ODB_CHAIN_UNSUPPORTED(c, "weights of %lld bits", (long long)bits);
@@ -80,8 +84,8 @@ static void nbits_read(struct odb_chain *c, struct nbits *w)
         w->scales->count != n * blocks)
         ODB_CHAIN_FAIL(c, "%zu bytes of weights and %zu scales for %zu rows of %zu blocks",
                        w->weights->count, w->scales->count, n, blocks);
-    size_t zeros = w->zeros && w->zeros->dtype == ODB_U8 ? n * ((blocks * w->bits + 7) / 8)
-                                                         : n * blocks;
+    size_t zeros =
+        w->zeros && w->zeros->dtype == ODB_U8 ? n * ((blocks * w->bits + 7) / 8) : n * blocks;
     if (w->zeros && w->zeros->count != zeros)
         ODB_CHAIN_FAIL(c, "%zu zero points where %zu are needed", w->zeros->count, zeros);
     if (w->group && w->group->count < (size_t)w->k)
@@ -182,8 +186,7 @@ static void nbits_bnb4(struct odb_chain *c)
     if (weights->count != (n + 1) / 2 || scales->count != (n + (size_t)block - 1) / (size_t)block)
         ODB_CHAIN_FAIL(c, "%zu bytes of weights and %zu scales for %zu weights", weights->count,
                        scales->count, n);
-    struct odb_tensor *out =
-        odb_chain_new(c, k->in[0]->dtype, 2, (const int64_t[]){rows, columns});
+    struct odb_tensor *out = odb_chain_new(c, k->in[0]->dtype, 2, (const int64_t[]){rows, columns});
     for (size_t i = 0; out && !c->infer && i < n; i++) {
         int code = ((const odb_u8 *)weights->data)[i / 2] >> (i % 2 ? 0 : 4) & 15;
         odb_store_f64(out->dtype, out->data, i,
@@ -221,8 +224,7 @@ static void nbits_fpq4(struct odb_chain *c)
         data += (column * blocks + row / block) * blob;
         int zero = type == 1 ? data[4] : 8;
         int code = data[head + at / 32 * 16 + at % 16] >> (at % 32 < 16 ? 0 : 4) & 15;
-        odb_store_f64(out->dtype, out->data, i,
-                      (code - zero) * (double)*(const odb_f32 *)data);
+        odb_store_f64(out->dtype, out->data, i, (code - zero) * (double)*(const odb_f32 *)data);
     }
     nbits_product(c, k->in[0], out, false, NULL);
 }
@@ -231,10 +233,10 @@ ODB_CHAIN(nbits_fpq4)
 /* --- GatherBlockQuantized --------------------------------------------------------------------- */
 
 struct nbits_gather {
-    int axis, along;  /* gathered; quantized */
-    int64_t block;    /* elements of a block */
-    int64_t packed;   /* elements to a byte of uint8 data; else 1 */
-    unsigned bits;    /* of those */
+    int axis, along; /* gathered; quantized */
+    int64_t block;   /* elements of a block */
+    int64_t packed;  /* elements to a byte of uint8 data; else 1 */
+    unsigned bits;   /* of those */
     int rank;
     int64_t dims[ODB_MAX_RANK]; /* of data, unpacked */
 };
@@ -244,8 +246,10 @@ static enum odb_status nbits_gather_read(struct odb_kern *k, struct nbits_gather
     const struct odb_tensor *data = k->in[0], *scales = k->in[2], *zeros = odb_kern_in(k, 3);
     bool bytes = data->dtype == ODB_U8, real = odb_dtype_is_float(data->dtype);
     int64_t bits = odb_kern_int(k, "bits", 4);
-    *g = (struct nbits_gather){.block = odb_kern_int(k, "block_size", 128), .packed = 1,
-                               .rank = data->rank, .bits = (unsigned)bits};
+    *g = (struct nbits_gather){.block = odb_kern_int(k, "block_size", 128),
+                               .packed = 1,
+                               .rank = data->rank,
+                               .bits = (unsigned)bits};
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "gather_axis", 0), data->rank, false, &g->axis));
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "quantize_axis", 1), data->rank, false, &g->along));
     if ((bytes && bits != 2 && bits != 4 && bits != 8) || (!bytes && !real && bits != 4))
@@ -268,8 +272,10 @@ static enum odb_status nbits_gather_read(struct odb_kern *k, struct nbits_gather
         int64_t zero = d == g->along ? (want + g->packed - 1) / g->packed : want;
         if ((scales->dims[d] != want && !(real && d != g->along && scales->dims[d] == 1)) ||
             (zeros && (zeros->rank != data->rank || zeros->dims[d] != zero)))
-            return ODB_KERN_FAIL(k, "dimension %d of scales or zero points does not fit blocks "
-                                 "of %lld", d, (long long)g->block);
+            return ODB_KERN_FAIL(k,
+                                 "dimension %d of scales or zero points does not fit blocks "
+                                 "of %lld",
+                                 d, (long long)g->block);
     }
     return ODB_OK;
 }
@@ -301,8 +307,7 @@ static double nbits_gather_value(const struct odb_kern *k, const struct nbits_ga
         element = element * (size_t)g->dims[d] + (size_t)at[d];
         scale = scale * (size_t)scales->dims[d] + (size_t)(scales->dims[d] == 1 ? 0 : part);
         if (zeros)
-            zero = zero * (size_t)(zeros->dims[d] * (d == g->along ? g->packed : 1)) +
-                   (size_t)part;
+            zero = zero * (size_t)(zeros->dims[d] * (d == g->along ? g->packed : 1)) + (size_t)part;
     }
     double value, from = 0;
     if (data->dtype == ODB_U8) {
@@ -341,39 +346,88 @@ static enum odb_status nbits_gather_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define NBITS_INT(name, def, required) {name, ODB_ATTR_INT, def, required}
-static const struct odb_attr_spec nbits_attrs[] = {
-    NBITS_INT("K", NULL, true),          NBITS_INT("N", NULL, true),
-    NBITS_INT("accuracy_level", "0", false), NBITS_INT("bits", "4", false),
-    NBITS_INT("block_size", NULL, true), NBITS_INT("weight_prepacked", "0", false),
-    {NULL}};
-static const struct odb_attr_spec nbits_bnb4_attrs[] = {
-    NBITS_INT("K", NULL, true),          NBITS_INT("N", NULL, true),
-    NBITS_INT("block_size", NULL, true), NBITS_INT("quant_type", NULL, true),
-    NBITS_INT("training_mode", "0", false), NBITS_INT("transB", "1", false),
-    {NULL}};
+#define NBITS_INT(name, def, required)                                                             \
+    {                                                                                              \
+        name, ODB_ATTR_INT, def, required                                                          \
+    }
+static const struct odb_attr_spec nbits_attrs[] = {NBITS_INT("K", NULL, true),
+                                                   NBITS_INT("N", NULL, true),
+                                                   NBITS_INT("accuracy_level", "0", false),
+                                                   NBITS_INT("bits", "4", false),
+                                                   NBITS_INT("block_size", NULL, true),
+                                                   NBITS_INT("weight_prepacked", "0", false),
+                                                   {NULL}};
+static const struct odb_attr_spec nbits_bnb4_attrs[] = {NBITS_INT("K", NULL, true),
+                                                        NBITS_INT("N", NULL, true),
+                                                        NBITS_INT("block_size", NULL, true),
+                                                        NBITS_INT("quant_type", NULL, true),
+                                                        NBITS_INT("training_mode", "0", false),
+                                                        NBITS_INT("transB", "1", false),
+                                                        {NULL}};
 static const struct odb_attr_spec nbits_fpq4_attrs[] = {NBITS_INT("blk_quant_type", "1", false),
                                                         {NULL}};
-static const struct odb_attr_spec nbits_gather_attrs[] = {
-    NBITS_INT("bits", "4", false), NBITS_INT("block_size", "128", false),
-    NBITS_INT("gather_axis", "0", false), NBITS_INT("quantize_axis", "1", false), {NULL}};
+static const struct odb_attr_spec nbits_gather_attrs[] = {NBITS_INT("bits", "4", false),
+                                                          NBITS_INT("block_size", "128", false),
+                                                          NBITS_INT("gather_axis", "0", false),
+                                                          NBITS_INT("quantize_axis", "1", false),
+                                                          {NULL}};
 
 #define NBITS_HALF (ODB_BIT(ODB_F32) | ODB_T_HALVES)
 #define NBITS_BYTES ODB_BIT(ODB_U8)
 #define NBITS_FLAGS (ODB_OP_REAL | ODB_OP_MATMUL)
 
 const struct odb_op odb_ops_nbits[] = {
-    {"com.microsoft", "MatMulNBits", 1, 3, 6, 1, 1, NBITS_FLAGS,
-     {NBITS_HALF, NBITS_BYTES, NBITS_HALF, NBITS_BYTES | NBITS_HALF, ODB_BIT(ODB_I32),
-      NBITS_HALF}, nbits_attrs, nbits_matmul_infer, nbits_matmul_run, NULL},
-    {"com.microsoft", "MatMulBnb4", 1, 3, 3, 1, 1, NBITS_FLAGS,
-     {NBITS_HALF, NBITS_BYTES, NBITS_HALF}, nbits_bnb4_attrs, nbits_bnb4_infer, nbits_bnb4_run,
+    {"com.microsoft",
+     "MatMulNBits",
+     1,
+     3,
+     6,
+     1,
+     1,
+     NBITS_FLAGS,
+     {NBITS_HALF, NBITS_BYTES, NBITS_HALF, NBITS_BYTES | NBITS_HALF, ODB_BIT(ODB_I32), NBITS_HALF},
+     nbits_attrs,
+     nbits_matmul_infer,
+     nbits_matmul_run,
      NULL},
-    {"com.microsoft", "MatMulFpQ4", 1, 3, 3, 1, 1, NBITS_FLAGS,
-     {ODB_BIT(ODB_F32), NBITS_BYTES, ODB_BIT(ODB_I64)}, nbits_fpq4_attrs, nbits_fpq4_infer,
-     nbits_fpq4_run, NULL},
-    {"com.microsoft", "GatherBlockQuantized", 1, 3, 4, 1, 1, ODB_OP_REAL,
+    {"com.microsoft",
+     "MatMulBnb4",
+     1,
+     3,
+     3,
+     1,
+     1,
+     NBITS_FLAGS,
+     {NBITS_HALF, NBITS_BYTES, NBITS_HALF},
+     nbits_bnb4_attrs,
+     nbits_bnb4_infer,
+     nbits_bnb4_run,
+     NULL},
+    {"com.microsoft",
+     "MatMulFpQ4",
+     1,
+     3,
+     3,
+     1,
+     1,
+     NBITS_FLAGS,
+     {ODB_BIT(ODB_F32), NBITS_BYTES, ODB_BIT(ODB_I64)},
+     nbits_fpq4_attrs,
+     nbits_fpq4_infer,
+     nbits_fpq4_run,
+     NULL},
+    {"com.microsoft",
+     "GatherBlockQuantized",
+     1,
+     3,
+     4,
+     1,
+     1,
+     ODB_OP_REAL,
      {NBITS_BYTES | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4) | ODB_T_FLOAT8 | ODB_BIT(ODB_F4E2M1),
       ODB_T_INDEX, NBITS_HALF, NBITS_BYTES | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4)},
-     nbits_gather_attrs, nbits_gather_infer, nbits_gather_run, NULL},
+     nbits_gather_attrs,
+     nbits_gather_infer,
+     nbits_gather_run,
+     NULL},
     {.name = NULL}};

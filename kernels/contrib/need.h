@@ -16,7 +16,7 @@ static inline enum odb_status odb_need(struct odb_kern *k, const int *inputs, in
             return ODB_KERN_FAIL(k, "input %d of %s is missing", inputs[i], k->op->name);
     return ODB_OK;
 }
-#define ODB_NEED(k, ...)                                                                         \
+#define ODB_NEED(k, ...)                                                                           \
     odb_need(k, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
 #endif

@@ -75,23 +75,23 @@ struct qlinear_pair {
 };
 
 /* Two steps, each rounded once to float (a fused multiply-add). */
-#define QLINEAR_ADD(a, b, p)                                                                     \
+#define QLINEAR_ADD(a, b, p)                                                                       \
     (float)((double)(a) * (p)->ratio[0] + (float)((double)(b) * (p)->ratio[1] + (p)->fixed))
-#define QLINEAR_MUL(a, b, p)                                                                     \
+#define QLINEAR_MUL(a, b, p)                                                                       \
     (float)(((a) - (p)->zero[0]) * ((b) - (p)->zero[1])) * (p)->ratio[0] + (p)->fixed
 
-#define QLINEAR_LOOP(t, T, least, name, formula)                                                 \
-    static void qlinear_##name##_##T(size_t n, const void *const *in, const int *step, void *out, \
-                                     const void *arg)                                            \
-    {                                                                                            \
-        const struct qlinear_pair *p = arg;                                                      \
-        const odb_##t *x = in[0], *y = in[1];                                                    \
-        odb_##t *z = out;                                                                        \
-        ODB_EW_EACH(i, n)                                                                        \
-        {                                                                                        \
-            int32_t a = x[step[0] ? i : 0], b = y[step[1] ? i : 0];                              \
-            z[i] = (odb_##t)qlinear_clamp(rintf(formula(a, b, p)), least);                       \
-        }                                                                                        \
+#define QLINEAR_LOOP(t, T, least, name, formula)                                                   \
+    static void qlinear_##name##_##T(size_t n, const void *const *in, const int *step, void *out,  \
+                                     const void *arg)                                              \
+    {                                                                                              \
+        const struct qlinear_pair *p = arg;                                                        \
+        const odb_##t *x = in[0], *y = in[1];                                                      \
+        odb_##t *z = out;                                                                          \
+        ODB_EW_EACH(i, n)                                                                          \
+        {                                                                                          \
+            int32_t a = x[step[0] ? i : 0], b = y[step[1] ? i : 0];                                \
+            z[i] = (odb_##t)qlinear_clamp(rintf(formula(a, b, p)), least);                         \
+        }                                                                                          \
     }
 QLINEAR_LOOP(u8, U8, 0, add, QLINEAR_ADD)
 QLINEAR_LOOP(i8, I8, -128, add, QLINEAR_ADD)
@@ -328,8 +328,8 @@ static enum odb_status qlinear_softmax_run(struct odb_kern *k)
     size_t inner = flatten ? 1 : odb_dims_product(x->dims, ODB_MIN(axis + 1, x->rank), x->rank);
     for (size_t lane = 0; n && lane < x->count / n; lane++) {
         size_t at = lane / inner * inner * n + lane % inner;
-        qlinear_softmax_lane((const odb_u8 *)x->data + at, (odb_u8 *)k->out[0]->data + at, n,
-                             inner, x->dtype == ODB_I8, powers, floorf(1 / to.scale), to.zero);
+        qlinear_softmax_lane((const odb_u8 *)x->data + at, (odb_u8 *)k->out[0]->data + at, n, inner,
+                             x->dtype == ODB_I8, powers, floorf(1 / to.scale), to.zero);
     }
     return ODB_OK;
 }
@@ -431,10 +431,9 @@ static void qlinear_conv(struct odb_chain *c)
     const struct odb_tensor *const *in = c->k->in;
     bool last = odb_kern_int(c->k, "channels_last", 0) != 0;
     const struct odb_tensor *x = last ? odb_chain_channels_first(c, in[0]) : in[0];
-    const struct odb_tensor *y =
-        ODB_STEP_WITH(c, "QLinearConv", 10,
-                      (x, in[1], in[2], in[3], in[4], in[5], in[6], in[7], odb_kern_in(c->k, 8)),
-                      c->k->attrs);
+    const struct odb_tensor *y = ODB_STEP_WITH(
+        c, "QLinearConv", 10,
+        (x, in[1], in[2], in[3], in[4], in[5], in[6], in[7], odb_kern_in(c->k, 8)), c->k->attrs);
     odb_chain_give(c, 0, last ? odb_chain_channels_last(c, y) : y);
 }
 ODB_CHAIN(qlinear_conv)
@@ -461,8 +460,8 @@ static const struct odb_attr_spec qlinear_axis_attrs[] = {{"axis", ODB_ATTR_INT,
                                                           {NULL}};
 static const struct odb_attr_spec qlinear_concat_attrs[] = {{"axis", ODB_ATTR_INT, NULL, true},
                                                             {NULL}};
-static const struct odb_attr_spec qlinear_leaky_attrs[] = {
-    {"alpha", ODB_ATTR_FLOAT, "0.01", false}, {NULL}};
+static const struct odb_attr_spec qlinear_leaky_attrs[] = {{"alpha", ODB_ATTR_FLOAT, "0.01", false},
+                                                           {NULL}};
 static const struct odb_attr_spec qlinear_softmax_attrs[] = {
     {"axis", ODB_ATTR_INT, NULL, false}, {"opset", ODB_ATTR_INT, NULL, true}, {NULL}};
 static const struct odb_attr_spec qlinear_reduce_attrs[] = {
@@ -482,23 +481,13 @@ static const struct odb_attr_spec qlinear_conv_attrs[] = {
 
 #define Q8 (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
 #define QF ODB_BIT(ODB_F32)
-#define QLINEAR_SMALL                                                                            \
-    (Q8 | ODB_BIT(ODB_I16) | ODB_BIT(ODB_U16) | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4))
+#define QLINEAR_SMALL (Q8 | ODB_BIT(ODB_I16) | ODB_BIT(ODB_U16) | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4))
 #define QLINEAR_FLOATS (QF | ODB_BIT(ODB_F16))
-#define QLINEAR_ROW(name, least, most, attrs, infer, run, ...)                                   \
-    {"com.microsoft",                                                                            \
-     name,                                                                                       \
-     1,                                                                                          \
-     least,                                                                                      \
-     most,                                                                                       \
-     1,                                                                                          \
-     1,                                                                                          \
-     ODB_OP_REAL | ODB_OP_BOUNDARY,                                                              \
-     {__VA_ARGS__},                                                                              \
-     attrs,                                                                                      \
-     infer,                                                                                      \
-     run,                                                                                        \
-     NULL}
+#define QLINEAR_ROW(name, least, most, attrs, infer, run, ...)                                     \
+    {                                                                                              \
+        "com.microsoft", name, 1, least, most, 1, 1, ODB_OP_REAL | ODB_OP_BOUNDARY, {__VA_ARGS__}, \
+            attrs, infer, run, NULL                                                                \
+    }
 
 const struct odb_op odb_ops_qlinear[] = {
     QLINEAR_ROW("QLinearAdd", 2, 8, NULL, qlinear_pair_infer, qlinear_add_run, Q8, QF, Q8, Q8, QF,
@@ -525,7 +514,17 @@ const struct odb_op odb_ops_qlinear[] = {
                 QF, Q8, Q8, QF, Q8, QF, Q8, ODB_BIT(ODB_I32)),
     QLINEAR_ROW("QuantizeLinear", 2, 3, qlinear_axis_attrs, qlinear_quantize_infer,
                 qlinear_quantize_run, QLINEAR_FLOATS, QLINEAR_FLOATS, QLINEAR_SMALL),
-    {"com.microsoft", "DequantizeLinear", 1, 2, 3, 1, 1, ODB_OP_REAL,
+    {"com.microsoft",
+     "DequantizeLinear",
+     1,
+     2,
+     3,
+     1,
+     1,
+     ODB_OP_REAL,
      {QLINEAR_SMALL | ODB_BIT(ODB_I32), QLINEAR_FLOATS, QLINEAR_SMALL | ODB_BIT(ODB_I32)},
-     qlinear_axis_attrs, qlinear_dequantize_infer, qlinear_dequantize_run, NULL},
+     qlinear_axis_attrs,
+     qlinear_dequantize_infer,
+     qlinear_dequantize_run,
+     NULL},
     {.name = NULL}};

@@ -15,11 +15,11 @@
 struct qlstm {
     int64_t steps, batch, input, hidden, dirs;
     enum odb_dtype dtype;
-    int64_t *len;                                 /* owned, [batch] */
-    int64_t most;                                 /* largest of them */
-    struct odb_tensor *x;                         /* ref: quantized and brought back */
-    int dir;                                      /* now computed */
-    bool reverse;                                 /* it */
+    int64_t *len;                                   /* owned, [batch] */
+    int64_t most;                                   /* largest of them */
+    struct odb_tensor *x;                           /* ref: quantized and brought back */
+    int dir;                                        /* now computed */
+    bool reverse;                                   /* it */
     struct odb_tensor *w, *r, *bias, *peep, *h, *c; /* refs: of it; bias and peep may be NULL */
     int64_t step;
 };
@@ -36,23 +36,31 @@ static enum odb_status qlstm_read(struct odb_kern *k, struct qlstm *q)
         return ODB_KERN_UNSUPPORTED(k, "numbers for the activations of two directions");
     if (x->rank != 3 || w->rank != 3 || r->rank != 3)
         return ODB_KERN_FAIL(k, "X, W and R have 3 dimensions");
-    *q = (struct qlstm){.steps = x->dims[0], .batch = x->dims[1], .input = x->dims[2],
-                        .hidden = r->dims[1], .dirs = 1 + both, .dtype = x->dtype,
+    *q = (struct qlstm){.steps = x->dims[0],
+                        .batch = x->dims[1],
+                        .input = x->dims[2],
+                        .hidden = r->dims[1],
+                        .dirs = 1 + both,
+                        .dtype = x->dtype,
                         .reverse = strcmp(direction, "reverse") == 0};
     if (w->dims[0] != q->dirs || r->dims[0] != q->dirs || w->dims[1] != q->input ||
         w->dims[2] != 4 * q->hidden || r->dims[2] != 4 * q->hidden ||
         odb_kern_int(k, "hidden_size", q->hidden) != q->hidden)
         return ODB_KERN_FAIL(k, "W and R do not fit X and hidden_size");
     for (int i = 8; i < 12; i++)
-        if (k->in[i]->count != (size_t)q->dirs && k->in[i]->count != (size_t)(q->dirs * 4 * q->hidden))
+        if (k->in[i]->count != (size_t)q->dirs &&
+            k->in[i]->count != (size_t)(q->dirs * 4 * q->hidden))
             return ODB_KERN_FAIL(k, "input %d has %zu elements", i, k->in[i]->count);
     const size_t state = (size_t)(q->dirs * q->batch * q->hidden);
-    const size_t want[] = {[3] = (size_t)(q->dirs * 8 * q->hidden), [4] = (size_t)q->batch,
-                           [5] = state, [6] = state, [7] = (size_t)(q->dirs * 3 * q->hidden)};
+    const size_t want[] = {[3] = (size_t)(q->dirs * 8 * q->hidden),
+                           [4] = (size_t)q->batch,
+                           [5] = state,
+                           [6] = state,
+                           [7] = (size_t)(q->dirs * 3 * q->hidden)};
     for (int i = 3; i < 8; i++)
         if (k->in[i] && k->in[i]->count != want[i])
-            return ODB_KERN_FAIL(k, "input %d has %zu elements; %zu are needed", i,
-                                 k->in[i]->count, want[i]);
+            return ODB_KERN_FAIL(k, "input %d has %zu elements; %zu are needed", i, k->in[i]->count,
+                                 want[i]);
     return ODB_OK;
 }
 
@@ -88,10 +96,13 @@ static enum odb_status qlstm_weights(struct odb_kern *k, const struct qlstm *q, 
 {
     const struct odb_tensor *t = k->in[i], *scales = k->in[scale], *zeros = k->in[scale + 1];
     size_t columns = (size_t)(4 * q->hidden), n = (size_t)rows, dir = (size_t)q->dir;
-    ODB_TRY(odb_tensor_new_raw(out, q->dtype, 3, (const int64_t[]){1, 4 * q->hidden, rows}, k->err));
+    ODB_TRY(
+        odb_tensor_new_raw(out, q->dtype, 3, (const int64_t[]){1, 4 * q->hidden, rows}, k->err));
     for (size_t j = 0; j < columns; j++) {
-        double s = odb_tensor_f64(scales, scales->count == (size_t)q->dirs ? dir : dir * columns + j);
-        int64_t z = odb_tensor_i64(zeros, zeros->count == (size_t)q->dirs ? dir : dir * columns + j);
+        double s =
+            odb_tensor_f64(scales, scales->count == (size_t)q->dirs ? dir : dir * columns + j);
+        int64_t z =
+            odb_tensor_i64(zeros, zeros->count == (size_t)q->dirs ? dir : dir * columns + j);
         for (size_t row = 0; row < n; row++) {
             int64_t v = odb_tensor_i64(t, (dir * n + row) * columns + j) - z;
             odb_store_f64(q->dtype, (*out)->data, j * n + row, (double)v * s);
@@ -129,8 +140,8 @@ static enum odb_status qlstm_direction(struct odb_kern *k, struct qlstm *q)
 static const struct odb_tensor *qlstm_coarse(struct odb_chain *c, const struct odb_tensor *t)
 {
     const struct odb_tensor *q[3];
-    odb_chain_steps(c, &(const struct odb_step){.op = "DynamicQuantizeLinear", .opset = 11,
-                                                .in = {t}}, 3, q);
+    odb_chain_steps(
+        c, &(const struct odb_step){.op = "DynamicQuantizeLinear", .opset = 11, .in = {t}}, 3, q);
     return ODB_STEP(c, "DequantizeLinear", 13, (q[0], q[1], q[2]));
 }
 
@@ -153,8 +164,8 @@ static int64_t qlstm_time(const struct qlstm *q, int64_t b)
 static void qlstm_inputs(struct odb_chain *c)
 {
     struct qlstm *q = c->arg;
-    struct odb_tensor *x = odb_chain_new(c, q->dtype, 3,
-                                         (const int64_t[]){q->most, q->batch, q->input});
+    struct odb_tensor *x =
+        odb_chain_new(c, q->dtype, 3, (const int64_t[]){q->most, q->batch, q->input});
     if (!x)
         return;
     memcpy(x->data, c->k->in[0]->data, x->bytes);
@@ -218,11 +229,13 @@ static void qlstm_step(struct odb_chain *c)
         memcpy(to_h, (char *)q->h->data + (size_t)b * state, state);
     }
     const struct odb_tensor *coarse = qlstm_coarse(c, h);
-    odb_chain_steps(c, &(const struct odb_step){.op = "LSTM", .opset = 14,
-                                                .in = {x, q->w, q->r, q->bias, NULL, coarse, q->c,
-                                                       q->peep},
-                                                .attrs = {attrs, qlstm_attrs(c->k, q, attrs)}},
-                    3, out);
+    odb_chain_steps(
+        c,
+        &(const struct odb_step){.op = "LSTM",
+                                 .opset = 14,
+                                 .in = {x, q->w, q->r, q->bias, NULL, coarse, q->c, q->peep},
+                                 .attrs = {attrs, qlstm_attrs(c->k, q, attrs)}},
+        3, out);
     if (odb_chain_ok(c))
         qlstm_keep(c->k, q, out);
     free(attrs);
@@ -282,7 +295,17 @@ static const struct odb_attr_spec qlstm_attr_specs[] = {
 #define QF ODB_BIT(ODB_F32)
 
 const struct odb_op odb_ops_qlstm[] = {
-    {"com.microsoft", "DynamicQuantizeLSTM", 1, 1, 12, 0, 3, ODB_OP_REAL | ODB_OP_MATMUL,
-     {QF, Q8, Q8, QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, Q8, QF, Q8}, qlstm_attr_specs, qlstm_infer,
-     qlstm_run, NULL},
+    {"com.microsoft",
+     "DynamicQuantizeLSTM",
+     1,
+     1,
+     12,
+     0,
+     3,
+     ODB_OP_REAL | ODB_OP_MATMUL,
+     {QF, Q8, Q8, QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, Q8, QF, Q8},
+     qlstm_attr_specs,
+     qlstm_infer,
+     qlstm_run,
+     NULL},
     {.name = NULL}};

@@ -124,8 +124,9 @@ static void qproduct_dynamic(struct odb_chain *c)
 {
     struct odb_kern *k = c->k;
     const struct odb_tensor *a[3];
-    odb_chain_steps(c, &(const struct odb_step){.op = "DynamicQuantizeLinear", .opset = 11,
-                                                .in = {k->in[0]}}, 3, a);
+    odb_chain_steps(
+        c, &(const struct odb_step){.op = "DynamicQuantizeLinear", .opset = 11, .in = {k->in[0]}},
+        3, a);
     const struct odb_tensor *sums =
         ODB_STEP(c, "MatMulInteger", 10, (a[0], k->in[1], a[2], odb_kern_in(k, 3)));
     odb_chain_give(c, 0, qproduct_real(c, sums, a[1], k->in[2], odb_kern_in(k, 4), 1));
@@ -169,10 +170,13 @@ static void qproduct_attention(struct odb_chain *c)
     const struct odb_tensor *out[2];
     const struct odb_tensor *x = qproduct_floats(c, 0, 3, 6, 0);
     const struct odb_tensor *weights = qproduct_floats(c, 1, 4, 7, 1);
-    odb_chain_steps(c, &(const struct odb_step){.op = "com.microsoft::Attention", .opset = 1,
-                                                .in = {x, weights, k->in[2], odb_kern_in(k, 5),
-                                                       odb_kern_in(k, 8)}, .attrs = k->attrs},
-                    k->n_out, out);
+    odb_chain_steps(
+        c,
+        &(const struct odb_step){.op = "com.microsoft::Attention",
+                                 .opset = 1,
+                                 .in = {x, weights, k->in[2], odb_kern_in(k, 5), odb_kern_in(k, 8)},
+                                 .attrs = k->attrs},
+        k->n_out, out);
     for (int i = 0; i < k->n_out; i++)
         odb_chain_give(c, i, out[i]);
 }
@@ -187,12 +191,14 @@ static void qproduct_embed(struct odb_chain *c)
     for (int i = 0; i < 5; i++)
         if (odb_kern_in(k, 2 + i))
             table[i] = qproduct_floats(c, 2 + i, 8 + i, 13 + i, 0);
-    odb_chain_steps(c, &(const struct odb_step){.op = "com.microsoft::EmbedLayerNormalization",
-                                                .opset = 1,
-                                                .in = {k->in[0], odb_kern_in(k, 1), table[0],
-                                                       table[1], table[2], table[3], table[4],
-                                                       odb_kern_in(k, 7)}, .attrs = k->attrs},
-                    k->n_out, out);
+    odb_chain_steps(
+        c,
+        &(const struct odb_step){.op = "com.microsoft::EmbedLayerNormalization",
+                                 .opset = 1,
+                                 .in = {k->in[0], odb_kern_in(k, 1), table[0], table[1], table[2],
+                                        table[3], table[4], odb_kern_in(k, 7)},
+                                 .attrs = k->attrs},
+        k->n_out, out);
     for (int i = 0; i < k->n_out; i++)
         odb_chain_give(c, i, out[i]);
 }
@@ -233,11 +239,10 @@ ODB_CHAIN(qproduct_reduce)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const struct odb_attr_spec qproduct_gemm_attrs[] = {
-    {"alpha", ODB_ATTR_FLOAT, "1", false},
-    {"transA", ODB_ATTR_INT, "0", false},
-    {"transB", ODB_ATTR_INT, "0", false},
-    {NULL}};
+static const struct odb_attr_spec qproduct_gemm_attrs[] = {{"alpha", ODB_ATTR_FLOAT, "1", false},
+                                                           {"transA", ODB_ATTR_INT, "0", false},
+                                                           {"transB", ODB_ATTR_INT, "0", false},
+                                                           {NULL}};
 static const struct odb_attr_spec qproduct_reduce_attrs[] = {
     {"axes", ODB_ATTR_INTS, NULL, true}, {"keepdims", ODB_ATTR_INT, NULL, true}, {NULL}};
 
@@ -256,25 +261,47 @@ static const struct odb_attr_spec qproduct_embed_attrs[] = {
 #define Q16 (ODB_BIT(ODB_I16) | ODB_BIT(ODB_U16))
 #define QF ODB_BIT(ODB_F32)
 #define QH (QF | ODB_BIT(ODB_F16))
-#define QPRODUCT_ROW(name, least, most, flags, attrs, fn, ...)                                   \
-    {"com.microsoft", name,          1,     least,      most,     1,   1,                        \
-     flags,           {__VA_ARGS__}, attrs, fn##_infer, fn##_run, NULL}
+#define QPRODUCT_ROW(name, least, most, flags, attrs, fn, ...)                                     \
+    {                                                                                              \
+        "com.microsoft", name, 1, least, most, 1, 1, flags, {__VA_ARGS__}, attrs, fn##_infer,      \
+            fn##_run, NULL                                                                         \
+    }
 
 const struct odb_op odb_ops_qproduct[] = {
     QPRODUCT_ROW("QGemm", 6, 9, ODB_OP_REAL | ODB_OP_BOUNDARY, qproduct_gemm_attrs, qproduct_gemm,
                  Q8, QF, Q8, Q8, QF, Q8, ODB_BIT(ODB_I32), QF, Q8),
-    QPRODUCT_ROW("DynamicQuantizeMatMul", 3, 5, ODB_OP_REAL, NULL, qproduct_dynamic, QF, Q8, QF,
-                 Q8, QF),
-    QPRODUCT_ROW("MatMulIntegerToFloat", 4, 7, ODB_OP_REAL, NULL, qproduct_to_float, Q8, Q8, QH,
-                 QH, Q8, Q8, QH),
+    QPRODUCT_ROW("DynamicQuantizeMatMul", 3, 5, ODB_OP_REAL, NULL, qproduct_dynamic, QF, Q8, QF, Q8,
+                 QF),
+    QPRODUCT_ROW("MatMulIntegerToFloat", 4, 7, ODB_OP_REAL, NULL, qproduct_to_float, Q8, Q8, QH, QH,
+                 Q8, Q8, QH),
     QPRODUCT_ROW("MatMulInteger16", 2, 2, ODB_OP_EXACT, NULL, qproduct_int16, Q16),
     QPRODUCT_ROW("MulInteger", 1, 4, ODB_OP_EXACT, NULL, qproduct_mul, Q8),
     QPRODUCT_ROW("ReduceSumInteger", 1, 1, ODB_OP_EXACT, qproduct_reduce_attrs, qproduct_reduce,
                  Q8),
-    {"com.microsoft", "QAttention", 1, 5, 9, 1, 2, ODB_OP_REAL | ODB_OP_MATMUL,
-     {Q8, Q8, QH, QH, QH, ODB_BIT(ODB_I32), Q8, Q8, QH}, qproduct_attention_attrs,
-     qproduct_attention_infer, qproduct_attention_run, NULL},
-    {"com.microsoft", "QEmbedLayerNormalization", 1, 1, 18, 1, 2, ODB_OP_REAL,
+    {"com.microsoft",
+     "QAttention",
+     1,
+     5,
+     9,
+     1,
+     2,
+     ODB_OP_REAL | ODB_OP_MATMUL,
+     {Q8, Q8, QH, QH, QH, ODB_BIT(ODB_I32), Q8, Q8, QH},
+     qproduct_attention_attrs,
+     qproduct_attention_infer,
+     qproduct_attention_run,
+     NULL},
+    {"com.microsoft",
+     "QEmbedLayerNormalization",
+     1,
+     1,
+     18,
+     1,
+     2,
+     ODB_OP_REAL,
      {ODB_BIT(ODB_I32), ODB_BIT(ODB_I32), Q8, Q8, Q8, Q8, Q8, ODB_BIT(ODB_I32), QF | Q8},
-     qproduct_embed_attrs, qproduct_embed_infer, qproduct_embed_run, NULL},
+     qproduct_embed_attrs,
+     qproduct_embed_infer,
+     qproduct_embed_run,
+     NULL},
     {.name = NULL}};

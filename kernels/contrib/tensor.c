@@ -15,12 +15,12 @@
 
 /* --- as in ai.onnx ---------------------------------------------------------------------------- */
 
-#define TENSOR_SAME_AS(fn, op, version, ...)                                                     \
-    static void fn(struct odb_chain *c)                                                          \
-    {                                                                                            \
-        struct odb_kern *k = c->k;                                                               \
-        odb_chain_give(c, 0, ODB_STEP_WITH(c, op, version, (__VA_ARGS__), k->attrs));            \
-    }                                                                                            \
+#define TENSOR_SAME_AS(fn, op, version, ...)                                                       \
+    static void fn(struct odb_chain *c)                                                            \
+    {                                                                                              \
+        struct odb_kern *k = c->k;                                                                 \
+        odb_chain_give(c, 0, ODB_STEP_WITH(c, op, version, (__VA_ARGS__), k->attrs));              \
+    }                                                                                              \
     ODB_CHAIN(fn)
 
 TENSOR_SAME_AS(tensor_trilu, "Trilu", 14, k->in[0], odb_kern_in(k, 1))
@@ -52,8 +52,8 @@ static void tensor_pad(struct odb_chain *c)
     const struct odb_tensor *pads = c->k->in[1];
     if (pads->rank != 1)
         pads = odb_chain_reshape(c, pads, 1, (const int64_t[]){(int64_t)pads->count});
-    odb_chain_give(c, 0, ODB_STEP_WITH(c, "Pad", 13, (c->k->in[0], pads, tensor_scalar(c, 2)),
-                                       c->k->attrs));
+    odb_chain_give(
+        c, 0, ODB_STEP_WITH(c, "Pad", 13, (c->k->in[0], pads, tensor_scalar(c, 2)), c->k->attrs));
 }
 ODB_CHAIN(tensor_pad)
 
@@ -64,8 +64,7 @@ static void tensor_expand_dims(struct odb_chain *c)
     c->status = odb_kern_values(c->k, 1, axis, 1, &n);
     if (odb_chain_ok(c) && n != 1)
         ODB_CHAIN_FAIL(c, "%zu axes; 1 is needed", n);
-    odb_chain_give(c, 0,
-                   ODB_STEP(c, "Unsqueeze", 13, (c->k->in[0], odb_chain_list(c, axis, 1))));
+    odb_chain_give(c, 0, ODB_STEP(c, "Unsqueeze", 13, (c->k->in[0], odb_chain_list(c, axis, 1))));
 }
 ODB_CHAIN(tensor_expand_dims)
 
@@ -74,8 +73,11 @@ static void tensor_unique(struct odb_chain *c)
 {
     static const int from[] = {0, 2, 3}; /* Unique has the first places as output 1 */
     const struct odb_tensor *out[4];
-    odb_chain_steps(c, &(const struct odb_step){.op = "Unique", .opset = 11, .in = {c->k->in[0]},
-                                                .attrs = ODB_ATTRS(ODB_ATTR_I("sorted", 0))},
+    odb_chain_steps(c,
+                    &(const struct odb_step){.op = "Unique",
+                                             .opset = 11,
+                                             .in = {c->k->in[0]},
+                                             .attrs = ODB_ATTRS(ODB_ATTR_I("sorted", 0))},
                     4, out);
     for (int i = 0; i < 3; i++)
         odb_chain_give(c, i, out[from[i]]);
@@ -154,8 +156,8 @@ static void tensor_keep_all(struct odb_chain *c, const struct odb_tensor *y, int
     if (!odb_chain_ok(c) || tensor_drops(c, ratio))
         return;
     int64_t words = ((int64_t)y->count + 31) / 32;
-    struct odb_tensor *mask = bits ? odb_chain_new(c, ODB_U32, 1, &words)
-                                   : odb_chain_new(c, ODB_BOOL, y->rank, y->dims);
+    struct odb_tensor *mask =
+        bits ? odb_chain_new(c, ODB_U32, 1, &words) : odb_chain_new(c, ODB_BOOL, y->rank, y->dims);
     if (mask && !c->infer && mask->bytes)
         memset(mask->data, bits ? 0xff : 1, mask->bytes);
     odb_chain_give(c, 0, y);
@@ -213,8 +215,9 @@ static void tensor_complex(struct odb_chain *c, bool conjugate)
     part[1] = ODB_STEP(c, conjugate ? "Sub" : "Add", 14, (second, first));
     for (int i = 0; i < 2; i++)
         part[i] = ODB_STEP(c, "Unsqueeze", 13, (part[i], minus));
-    odb_chain_give(c, 0, ODB_STEP_WITH(c, "Concat", 13, (part[0], part[1]),
-                                       ODB_ATTRS(ODB_ATTR_I("axis", -1))));
+    odb_chain_give(
+        c, 0,
+        ODB_STEP_WITH(c, "Concat", 13, (part[0], part[1]), ODB_ATTRS(ODB_ATTR_I("axis", -1))));
 }
 
 static void tensor_complex_mul(struct odb_chain *c)
@@ -380,8 +383,8 @@ static enum odb_status tensor_distance_run(struct odb_kern *k)
     for (size_t i = 0; i < y->count; i++) {
         double sum = 0;
         for (size_t j = 0; j < n; j++) {
-            double d = odb_tensor_f64(a, i / columns * n + j) -
-                       odb_tensor_f64(b, i % columns * n + j);
+            double d =
+                odb_tensor_f64(a, i / columns * n + j) - odb_tensor_f64(b, i % columns * n + j);
             sum += d * d;
         }
         odb_store_f64(y->dtype, y->data, i, root ? sqrt(sum) : sum);
@@ -416,8 +419,9 @@ static enum odb_status tensor_warp_run(struct odb_kern *k)
             double both = at[-(ptrdiff_t)width - 1], down = at[-(ptrdiff_t)width], right = at[-1];
             bool is_both = both < down && both < right, is_down = down < both && down < right;
             step[i * width + j] = is_both ? 0 : is_down ? 1 : 2;
-            *at = odb_tensor_f64(x, (i - 1) * columns + j - 1) +
-                  (is_both ? both : is_down ? down : right);
+            *at = odb_tensor_f64(x, (i - 1) * columns + j - 1) + (is_both   ? both
+                                                                  : is_down ? down
+                                                                            : right);
         }
     for (size_t i = rows, j = columns; i > 0 || j > 0; length++) {
         path[2 * length] = (int32_t)i - 1;
@@ -574,30 +578,37 @@ static enum odb_status tensor_hash_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define TENSOR_ATTR(name, type, def, required) {name, ODB_ATTR_##type, def, required}
+#define TENSOR_ATTR(name, type, def, required)                                                     \
+    {                                                                                              \
+        name, ODB_ATTR_##type, def, required                                                       \
+    }
 static const struct odb_attr_spec tensor_trilu_attrs[] = {TENSOR_ATTR("upper", INT, "1", false),
                                                           {NULL}};
 static const struct odb_attr_spec tensor_grid_attrs[] = {
-    TENSOR_ATTR("align_corners", INT, "0", false), TENSOR_ATTR("mode", STRING, "bilinear", false),
-    TENSOR_ATTR("padding_mode", STRING, "zeros", false), {NULL}};
+    TENSOR_ATTR("align_corners", INT, "0", false),
+    TENSOR_ATTR("mode", STRING, "bilinear", false),
+    TENSOR_ATTR("padding_mode", STRING, "zeros", false),
+    {NULL}};
 static const struct odb_attr_spec tensor_pad_attrs[] = {
     TENSOR_ATTR("mode", STRING, "constant", false), {NULL}};
-static const struct odb_attr_spec tensor_unfold_attrs[] = {
-    TENSOR_ATTR("dim", INT, "-1", false), TENSOR_ATTR("size", INT, NULL, true),
-    TENSOR_ATTR("step", INT, "1", false), {NULL}};
+static const struct odb_attr_spec tensor_unfold_attrs[] = {TENSOR_ATTR("dim", INT, "-1", false),
+                                                           TENSOR_ATTR("size", INT, NULL, true),
+                                                           TENSOR_ATTR("step", INT, "1", false),
+                                                           {NULL}};
 static const struct odb_attr_spec tensor_seed_attrs[] = {TENSOR_ATTR("seed", INT, NULL, false),
                                                          {NULL}};
-static const struct odb_attr_spec tensor_fft_attrs[] = {
-    TENSOR_ATTR("normalized", INT, "0", false), TENSOR_ATTR("onesided", INT, "1", false),
-    TENSOR_ATTR("signal_ndim", INT, NULL, true), {NULL}};
+static const struct odb_attr_spec tensor_fft_attrs[] = {TENSOR_ATTR("normalized", INT, "0", false),
+                                                        TENSOR_ATTR("onesided", INT, "1", false),
+                                                        TENSOR_ATTR("signal_ndim", INT, NULL, true),
+                                                        {NULL}};
 static const struct odb_attr_spec tensor_distance_attrs[] = {
     TENSOR_ATTR("metric", STRING, "sqeuclidean", false), {NULL}};
 static const struct odb_attr_spec tensor_crop_attrs[] = {
     TENSOR_ATTR("extrapolation_value", FLOAT, "0", false),
-    TENSOR_ATTR("mode", STRING, "bilinear", false), {NULL}};
-static const struct odb_attr_spec tensor_finite_attrs[] = {
-    TENSOR_ATTR("isinf_only", INT, "0", false), TENSOR_ATTR("isnan_only", INT, "0", false),
+    TENSOR_ATTR("mode", STRING, "bilinear", false),
     {NULL}};
+static const struct odb_attr_spec tensor_finite_attrs[] = {
+    TENSOR_ATTR("isinf_only", INT, "0", false), TENSOR_ATTR("isnan_only", INT, "0", false), {NULL}};
 static const struct odb_attr_spec tensor_hash_attrs[] = {
     TENSOR_ATTR("positive", INT, "1", false), TENSOR_ATTR("seed", INT, "0", false), {NULL}};
 
@@ -605,11 +616,15 @@ static const struct odb_attr_spec tensor_hash_attrs[] = {
 #define TBOOL ODB_T_BOOL
 #define TI32 ODB_BIT(ODB_I32)
 #define TI64 ODB_BIT(ODB_I64)
-#define TENSOR_ROW(name, least, most, outs, flags, attrs, fn, ...)                               \
-    {"com.microsoft", name,          1,     least,      most,     1,   outs,                     \
-     flags,           {__VA_ARGS__}, attrs, fn##_infer, fn##_run, NULL}
-#define TENSOR_FREE_ROW(name, outs, flags, fn, ...)                                              \
-    {"com.microsoft", name, 1, 1, 1, 1, outs, flags, {__VA_ARGS__}, NULL, NULL, fn##_run, NULL}
+#define TENSOR_ROW(name, least, most, outs, flags, attrs, fn, ...)                                 \
+    {                                                                                              \
+        "com.microsoft", name, 1, least, most, 1, outs, flags, {__VA_ARGS__}, attrs, fn##_infer,   \
+            fn##_run, NULL                                                                         \
+    }
+#define TENSOR_FREE_ROW(name, outs, flags, fn, ...)                                                \
+    {                                                                                              \
+        "com.microsoft", name, 1, 1, 1, 1, outs, flags, {__VA_ARGS__}, NULL, NULL, fn##_run, NULL  \
+    }
 
 const struct odb_op odb_ops_contrib_tensor[] = {
     TENSOR_ROW("Trilu", 1, 2, 1, ODB_OP_EXACT, tensor_trilu_attrs, tensor_trilu,
@@ -625,8 +640,7 @@ const struct odb_op odb_ops_contrib_tensor[] = {
     TENSOR_ROW("Pad", 2, 3, 1, ODB_OP_EXACT, tensor_pad_attrs, tensor_pad, ODB_T_FLOAT, TI64,
                ODB_T_FLOAT),
     TENSOR_ROW("ExpandDims", 2, 2, 1, ODB_OP_EXACT, NULL, tensor_expand_dims, ODB_T_ANY, TI32),
-    TENSOR_FREE_ROW("Unique", 3, ODB_OP_EXACT | ODB_OP_BOUNDARY, tensor_unique,
-                    ODB_BIT(ODB_F32)),
+    TENSOR_FREE_ROW("Unique", 3, ODB_OP_EXACT | ODB_OP_BOUNDARY, tensor_unique, ODB_BIT(ODB_F32)),
     TENSOR_ROW("UnfoldTensor", 1, 1, 1, ODB_OP_EXACT, tensor_unfold_attrs, tensor_unfold,
                ODB_T_ANY),
     TENSOR_ROW("BitmaskDropout", 1, 3, 2, ODB_OP_REAL, tensor_seed_attrs, tensor_bitmask_dropout,
@@ -637,8 +651,7 @@ const struct odb_op odb_ops_contrib_tensor[] = {
                tensor_bitmask_bias_dropout, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT,
                TBOOL),
     TENSOR_ROW("ComplexMul", 2, 2, 1, ODB_OP_REAL, NULL, tensor_complex_mul, ODB_T_FLOAT),
-    TENSOR_ROW("ComplexMulConj", 2, 2, 1, ODB_OP_REAL, NULL, tensor_complex_mul_conj,
-               ODB_T_FLOAT),
+    TENSOR_ROW("ComplexMulConj", 2, 2, 1, ODB_OP_REAL, NULL, tensor_complex_mul_conj, ODB_T_FLOAT),
     TENSOR_ROW("Rfft", 1, 1, 1, ODB_OP_REAL, tensor_fft_attrs, tensor_rfft, ODB_T_FLOAT),
     TENSOR_ROW("Irfft", 1, 1, 1, ODB_OP_REAL, tensor_fft_attrs, tensor_irfft, ODB_T_FLOAT),
     TENSOR_ROW("Inverse", 1, 1, 1, ODB_OP_REAL, NULL, tensor_inverse, ODB_T_FLOAT),

@@ -328,14 +328,21 @@ out:
 }
 
 static const struct odb_attr_spec tokenize_attrs[] = {
-    {"mark", ODB_ATTR_INT, NULL, true},
-    {"mincharnum", ODB_ATTR_INT, NULL, true},
-    {"pad_value", ODB_ATTR_STRING, NULL, true},
-    {"separators", ODB_ATTR_STRINGS, NULL, false},
-    {"tokenexp", ODB_ATTR_STRING, NULL, false},
-    {NULL}};
+    {"mark", ODB_ATTR_INT, NULL, true},         {"mincharnum", ODB_ATTR_INT, NULL, true},
+    {"pad_value", ODB_ATTR_STRING, NULL, true}, {"separators", ODB_ATTR_STRINGS, NULL, false},
+    {"tokenexp", ODB_ATTR_STRING, NULL, false}, {NULL}};
 
-const struct odb_op odb_ops_tokenize[] = {
-    {"com.microsoft", "Tokenizer", 1, 1, 1, 1, 1, ODB_OP_EXACT, {ODB_T_STRING}, tokenize_attrs,
-     NULL, tokenize_run, NULL},
-    {.name = NULL}};
+const struct odb_op odb_ops_tokenize[] = {{"com.microsoft",
+                                           "Tokenizer",
+                                           1,
+                                           1,
+                                           1,
+                                           1,
+                                           1,
+                                           ODB_OP_EXACT,
+                                           {ODB_T_STRING},
+                                           tokenize_attrs,
+                                           NULL,
+                                           tokenize_run,
+                                           NULL},
+                                          {.name = NULL}};
