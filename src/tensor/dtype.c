@@ -612,9 +612,9 @@ static void dtype_convert_part(void *arg, size_t begin, size_t end)
 {
     const struct dtype_job *job = arg;
     dtype_loop_fn loop = dtype_loops[job->to][job->from];
-    if (loop == loop_f32_f16 && dtype_has_f16c())
+    if (job->to == ODB_F16 && job->from == ODB_F32 && dtype_has_f16c())
         loop = dtype_narrow_f16;
-    else if (loop == loop_f16_f32 && dtype_has_f16c())
+    else if (job->to == ODB_F32 && job->from == ODB_F16 && dtype_has_f16c())
         loop = dtype_widen_f16;
     if (loop)
         loop(job->dst, job->src, begin, end);
