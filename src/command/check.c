@@ -175,7 +175,7 @@ static enum odb_status check_read(struct odb_tensor **out, const struct check_ru
 {
     const struct odb_type *type = &run->model->graph->values[value].type;
     char *path = odb_xasprintf("%s/%s_%zu.pb", run->dir, what, i);
-    enum odb_status status = odb_pb_read(out, type->known ? type->kind : ODB_TENSOR, path, err);
+    enum odb_status status = odb_pb_read_as(out, type, path, err);
     free(path);
     return status;
 }

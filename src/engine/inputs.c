@@ -248,9 +248,9 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
     char shape[300], from[600];
     if (!type->known)
         return ODB_OK;
-    if (t->kind != type->kind)
+    if (t->kind != type->kind && type->kind != ODB_OPTIONAL) /* of which the value itself will do */
         return odb_fail(err, ODB_E_INPUT, "the value is not of the kind declared, %s", type->text);
-    if (t->kind != ODB_TENSOR)
+    if (type->kind != ODB_TENSOR)
         return ODB_OK;
     if (t->dtype != type->dtype) {
         odb_fail(err, ODB_E_INPUT, "the values are %s, the model declares %s",
@@ -279,7 +279,7 @@ static enum odb_status inputs_from_file(struct inputs_port *port, const char *pa
     const struct odb_type *type = &port->value->type;
     snprintf(port->source, sizeof port->source, "file %.240s", path);
     if (inputs_ends_with(path, ".pb"))
-        return odb_pb_read(&port->tensor, type->known ? type->kind : ODB_TENSOR, path, err);
+        return odb_pb_read_as(&port->tensor, type, path, err);
     if (inputs_ends_with(path, ".npy"))
         return odb_npy_read(&port->tensor, path, err);
     odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file");
@@ -529,6 +529,12 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
         const struct odb_type *type = &port->value->type;
         if (port->tensor) {
             inputs_draw(&stream, port->tensor->dtype, port->tensor->count, NULL);
+            continue;
+        }
+        if (type->kind == ODB_OPTIONAL) {
+            ODB_TRY(odb_tensor_new_container(&port->tensor, ODB_OPTIONAL, NULL, 0, err));
+            port->tensor->dtype = type->dtype;
+            snprintf(port->source, sizeof port->source, "left out");
             continue;
         }
         if (type->kind != ODB_TENSOR || !odb_dtype_info(type->dtype)->name) {

@@ -84,7 +84,8 @@ enum odb_status cpu_stack_push(const struct cpu_scope *scope, struct cpu_stack *
     if (t->kind != ODB_TENSOR)
         status = odb_fail(err, ODB_E_OPERATOR, "a scan output must be a tensor");
     else if (scope->precision == ODB_PREC_F64)
-        status = odb_tensor_cast_floats(&kept, t, ODB_F64, err); /* an input handed through may still be float */
+        status = odb_tensor_cast_floats(&kept, t, ODB_F64,
+                                        err); /* an input handed through may still be float */
     if (scope->precision == ODB_PREC_F64 || status != ODB_OK)
         odb_tensor_unref(t);
     if (status == ODB_OK)
@@ -118,9 +119,8 @@ static enum odb_status control_empty(const struct cpu_scope *scope, const struct
     if (rank > ODB_MAX_RANK || at < 0 || at >= rank)
         return odb_fail(err, ODB_E_OPERATOR, "axis %lld does not fit a scan output of rank %d",
                         (long long)axis, rank);
-    for (int d = 0, from = 0; d < rank; d++)
-        if (d != at && value->type.rank > 0)
-            dims[d] = ODB_MAX(value->type.dims[from++].value, 0);
+    for (int d = 0; d < value->type.rank; d++)
+        dims[d + (d >= at)] = ODB_MAX(value->type.dims[d].value, 0);
     return odb_tensor_new(out, dtype, rank, dims, err);
 }
 

@@ -236,6 +236,10 @@ void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);
  * kind says which is expected (they cannot be told apart by their bytes). */
 enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const char *path,
                             struct odb_error *err) ODB_MUST_USE;
+/* The same for a value of a declared type, which tells the kind, and of what an empty container in
+ * the file is one. */
+enum odb_status odb_pb_read_as(struct odb_tensor **out, const struct odb_type *type,
+                               const char *path, struct odb_error *err) ODB_MUST_USE;
 /* Writes beside and renames. name is the TensorProto's name. */
 enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const char *path,
                              struct odb_error *err) ODB_MUST_USE;

@@ -335,6 +335,15 @@ enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const c
     return status;
 }
 
+enum odb_status odb_pb_read_as(struct odb_tensor **out, const struct odb_type *type,
+                               const char *path, struct odb_error *err)
+{
+    ODB_TRY(odb_pb_read(out, type->known ? type->kind : ODB_TENSOR, path, err));
+    if ((*out)->kind != ODB_TENSOR && !(*out)->n_items)
+        (*out)->dtype = type->dtype;
+    return ODB_OK;
+}
+
 enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const char *path,
                              struct odb_error *err)
 {
