@@ -25,6 +25,7 @@ struct ew_plan {
     int64_t dims[ODB_MAX_RANK];
     ptrdiff_t step[ODB_EW_MAX_IN][ODB_MAX_RANK]; /* bytes */
     int walks[ODB_EW_MAX_IN];                    /* along the innermost dimension: 0 or 1 */
+    bool still; /* none does: another operand, not among these, gave the output that dimension */
 };
 
 size_t odb_ew_size(enum odb_dtype dtype)
@@ -75,7 +76,10 @@ static void ew_block(void *arg, size_t begin, size_t end)
             in[i] = p->in[i] + offset;
         }
         size_t n = ODB_MIN((size_t)(p->dims[last] - at[last]), end - begin);
-        p->loop(n, in, p->walks, p->out + begin * p->out_size, p->arg);
+        char *out = p->out + begin * p->out_size;
+        p->loop(p->still ? 1 : n, in, p->walks, out, p->arg);
+        for (size_t i = 1; p->still && i < n; i++)
+            memcpy(out + i * p->out_size, out, p->out_size);
         begin += n;
         at[last] += (int64_t)n;
         for (int d = last; d > 0 && at[d] == p->dims[d]; d--) {
@@ -102,8 +106,11 @@ void odb_ew_apply(odb_ew_loop loop, int n_in, const struct odb_tensor *const *in
             ew_add_dim(&p, out->dims[d], step, d);
     if (p.rank == 0)
         p.dims[p.rank++] = 1;
-    for (int i = 0; i < n_in; i++)
+    p.still = true;
+    for (int i = 0; i < n_in; i++) {
         p.walks[i] = out->count == 1 || p.step[i][p.rank - 1] != 0;
+        p.still = p.still && !p.walks[i];
+    }
     odb_parallel_for(out->count, EW_GRAIN, ew_block, &p);
 }
 

@@ -135,6 +135,10 @@ static void test_edges__broadcast(void **state)
         E("PRelu", 16, "", ("float[2,2] -1 -2 3 -4", "float[2,1] 2 3"), "float[2,2] -2 -4 3 -12"),
         E("PRelu", 16, "", ("float[2] -1 -2", "float[2,1] 2 3"), "!does not broadcast"),
         E("Mean", 13, "", ("float[1] 1", "float[3] 4 5 6"), "float[3] 2.5 3 3.5"),
+        /* The last gives dimensions along which the first two stand still. */
+        E("Mean", 13, "", ("float[1] 1", "float[] 2", "float[3] 3 6 9"), "float[3] 2 3 4"),
+        E("Max", 13, "", ("int64[2,1] 1 7", "int64[1] 5", "int64[3] 4 6 8"),
+          "int64[2,3] 5 6 8 7 7 8"),
         E("Sum", 13, "", ("float[0] "), "float[0] "));
 }
 
