@@ -142,6 +142,10 @@ $(B)/planted: tests/planted/planted.c $(ARCHIVES)
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
 
+$(B)/versus: $(wildcard tests/versus/*.c tests/versus/*.h) $(B)/libonnxdbg-mit.a
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
+
 $(B)/json-get: tests/json_get.c
 	@mkdir -p $(@D)
 	@echo "  TEST  $@"

@@ -278,6 +278,13 @@ void odb_build_attr_float(struct odb_builder *b, const char *name, float v)
     attr->f = v;
 }
 
+void odb_build_attr_floats(struct odb_builder *b, const char *name, size_t n, const float *v)
+{
+    Onnx__AttributeProto *attr = build_attr(b, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+    attr->n_floats = n;
+    attr->floats = odb_model__arena_dup(b->arena, v, n, sizeof *v);
+}
+
 void odb_build_attr_string(struct odb_builder *b, const char *name, const char *v)
 {
     Onnx__AttributeProto *attr = build_attr(b, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);

@@ -51,6 +51,7 @@ void odb_build_node(struct odb_builder *b, const char *op, const char *name, con
 void odb_build_attr_int(struct odb_builder *b, const char *name, int64_t v);
 void odb_build_attr_ints(struct odb_builder *b, const char *name, size_t n, const int64_t *v);
 void odb_build_attr_float(struct odb_builder *b, const char *name, float v);
+void odb_build_attr_floats(struct odb_builder *b, const char *name, size_t n, const float *v);
 void odb_build_attr_string(struct odb_builder *b, const char *name, const char *v);
 /* Words separated by spaces. */
 void odb_build_attr_strings(struct odb_builder *b, const char *name, const char *words);
