@@ -304,6 +304,14 @@ void odb_op_add(const struct odb_op *op)
         ;
 }
 
+const struct odb_op *odb_op_added(size_t i)
+{
+    const struct kern_added *a = atomic_load(&kern_added);
+    while (a && i--)
+        a = a->next;
+    return a ? a->op : NULL;
+}
+
 static const struct odb_op *kern_find_added(const char *domain, const char *name, int opset)
 {
     const struct odb_op *found = NULL;

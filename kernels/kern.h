@@ -197,6 +197,8 @@ const struct odb_op *odb_op_any(const char *domain, const char *name);
 /* Adds a row, which must live as long as the process, in front of all others. Thread-safe; plans
  * that are made already do not see it. */
 void odb_op_add(const struct odb_op *op);
+/* Row i of those that were added, the newest first; NULL: there are no more. */
+const struct odb_op *odb_op_added(size_t i);
 /* All rows of the tables below, for tests and listings; not those that were added. */
 const struct odb_op *const *odb_op_table(size_t *n);
 

@@ -27,6 +27,7 @@ static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000
 static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000..1000000000"),
                                            {0}};
 static const struct odb_arg args_words[] = {TAKES("TEXT", TEXT, .repeated = true), {0}};
+static const struct odb_arg args_text[] = {TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
 static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
@@ -285,6 +286,21 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
+    },
+    {
+        .name = "operators",
+        .group = "help",
+        .args = args_text,
+        .options = ODB_OPT(KERNELS) | ODB_OPT(JSON),
+        .help = "what the reference has kernels for",
+        .text = "Lists the operators whose name or domain holds TEXT, or all of them, with the "
+                "opset versions from which their meaning or attributes changed, and how their "
+                "outputs are judged: exact (bit for bit), real (within noise), boundary (a tiny "
+                "change of an input may flip an output), random (not at all), bodies (by what is "
+                "inside).",
+        .example = "onnxdbg operators QLinear",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
+        .exec = odb_command__operators,
     },
     {
         .name = "executors",

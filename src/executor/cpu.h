@@ -36,6 +36,16 @@ enum odb_status odb_cpu_add_kernels(const char *path, struct odb_error *err) ODB
 /* Paths of the libraries that are used, between colons; NULL: none. Borrowed: the environment. */
 const char *odb_cpu_kernels(void);
 
+/* Something that the reference runs, from one version of its domain on. */
+struct odb_cpu_operator {
+    const char *domain, *name; /* borrowed: for as long as the process lives */
+    int since;
+    unsigned flags; /* of its row (kern.h); 0: it has bodies */
+    bool added;     /* by a library */
+};
+/* Sorted by domain, name and version; *n of them. Owned by the caller. */
+struct odb_cpu_operator *odb_cpu_operators(size_t *n);
+
 /* A run over the main graph. values[] is indexed by value and owned by the caller: what is there
  * before the run (feeds, captured or pinned values) is taken as it is, nodes whose wanted outputs
  * are all there are not run, and everything computed is left there. */

@@ -54,7 +54,14 @@ struct cpu_scope {
     void *payload;
 };
 
-/* NULL when the operator is not control flow. */
+/* Operators that are run here and not by a kernel, as they need the graph; ends without a name. */
+extern const struct cpu_control_row {
+    const char *domain, *name;
+    cpu_control_fn run;
+    int since; /* first opset version */
+} cpu_control_rows[];
+
+/* NULL when the operator is not among them. */
 cpu_control_fn cpu_control_find(const struct odb_node *node);
 enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
                                const struct odb_tensor *const *in, struct odb_tensor **out,
