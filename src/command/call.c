@@ -197,13 +197,27 @@ static bool call_ends_with(const char *text, const char *end)
     return n > m && !strcmp(text + n - m, end);
 }
 
+/* The bytes do not say what they are: a sequence or an optional, whose one value looks like a
+ * sequence of one, where they are no tensor. */
+static enum odb_status call_read_pb(struct odb_tensor **out, const char *path,
+                                    struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = odb_pb_read(out, ODB_TENSOR, path, &why);
+    if (status == ODB_E_MODEL && odb_pb_read(out, ODB_SEQUENCE, path, NULL) == ODB_OK)
+        return ODB_OK;
+    if (status != ODB_OK && err)
+        *err = why;
+    return status;
+}
+
 enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
                                       struct odb_error *err)
 {
     if (call_ends_with(path, ".npy"))
         return odb_npy_read(out, path, err);
     if (call_ends_with(path, ".pb"))
-        return odb_pb_read(out, ODB_TENSOR, path, err);
+        return call_read_pb(out, path, err);
     odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file");
     return odb_error_at(err, "%s", path);
 }

@@ -526,6 +526,8 @@ static enum odb_status ort_value_in(struct ort *ort, const struct odb_tensor *t,
 static enum odb_status ort_container_in(struct ort *ort, const struct odb_tensor *t,
                                         struct ort_value **out, struct odb_error *err)
 {
+    if (t->n_items == 0) /* its API says no, with less to read */
+        return odb_fail(err, ODB_UNSUPPORTED, "ONNX Runtime cannot be given an empty sequence");
     struct ort_value **parts = odb_new_n(struct ort_value *, t->n_items + 1);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < t->n_items && status == ODB_OK; i++)
