@@ -23,6 +23,16 @@ ODB_SIMD static void FN(norm_all)(const T *x, size_t n, ACC mean, ACC factor, AC
         y[i] = (T)(((ACC)x[i] - mean) * factor + bias);
 }
 
+/* Around the mean; in noisy mode in one pass, as others do who then lose what the mean is larger by
+ * than the spread. */
+static ACC FN(norm_variance)(const T *x, size_t n, ACC mean)
+{
+    ACC variance = FN(sums_squares)(x, n, LANES == 1 ? 0 : mean) / (ACC)n;
+    if (LANES == 1)
+        variance = variance > mean * mean || IS_NAN(variance) ? variance - mean * mean : 0;
+    return variance;
+}
+
 /* Blocks [begin, end): each has its own mean and variance. */
 static void FN(norm_blocks)(void *arg, size_t begin, size_t end)
 {
@@ -32,7 +42,7 @@ static void FN(norm_blocks)(void *arg, size_t begin, size_t end)
         const T *x = (const T *)s->x + block * s->length;
         T *y = (T *)s->y + block * s->length;
         ACC mean = s->centred ? FN(sums_plain)(x, s->length) / (ACC)s->length : 0;
-        ACC variance = FN(sums_squares)(x, s->length, mean) / (ACC)s->length;
+        ACC variance = FN(norm_variance)(x, s->length, mean);
         ACC inverse = 1 / (ACC)sqrt((double)(variance + (ACC)s->epsilon));
         if (s->mean)
             s->mean[block] = (double)mean;
