@@ -296,17 +296,18 @@ static enum odb_status norm_layer_infer(struct odb_kern *k)
     return norm_layer_infer_any(k, k->in[0]->dtype);
 }
 
-static enum odb_status norm_rms_infer(struct odb_kern *k)
+/* Of the scale's type: RMSNormalization, and ONNX Runtime's LayerNormalization of any opset. */
+static enum odb_status norm_scaled_infer(struct odb_kern *k)
 {
     return norm_layer_infer_any(k, k->in[1]->dtype);
 }
 
-/* Computed in the type of the result, which for RMSNormalization is that of scale. */
+/* Computed in the type of the result. */
 static enum odb_status norm_layer_any(struct odb_kern *k, bool centred)
 {
     const struct odb_tensor *x = k->in[0], *scale = k->in[1], *bias = odb_kern_in(k, 2);
     struct odb_tensor *own_x = NULL, *own_scale = NULL, *own_bias = NULL;
-    enum odb_dtype dtype = centred ? x->dtype : scale->dtype;
+    enum odb_dtype dtype = k->op->infer == norm_scaled_infer ? scale->dtype : x->dtype;
     enum odb_status status;
     int axis;
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", -1), x->rank, false, &axis));
@@ -485,9 +486,11 @@ const struct odb_op odb_ops_norm[] = {
     {"", "GroupNormalization", 21, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_group_attrs,
      norm_group_infer, norm_group_run, NULL},
     {"", "LayerNormalization", 1, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
+     norm_scaled_infer, norm_layer_run, NULL},
+    {"", "LayerNormalization", 17, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
      norm_layer_infer, norm_layer_run, NULL},
     {"", "RMSNormalization", 23, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
-     norm_rms_infer, norm_rms_run, NULL},
+     norm_scaled_infer, norm_rms_run, NULL},
     {"", "LRN", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_lrn_attrs, norm_lrn_infer,
      norm_lrn_run, NULL},
     {"", "LpNormalization", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_lp_attrs,
