@@ -188,8 +188,10 @@ check-widths: all
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/widths
 
 ## bench-kernels: one inference by the reference and by ONNX Runtime: time and memory, side by side
-bench bench-kernels: all $(B)/speed $(B)/gen-model
+bench-kernels: all $(B)/speed $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
+
+bench: bench-kernels
 
 ## bench-search: planted faults at every eligible node of the first models, and the cost of a search
 bench-search: all $(TESTS_NEED)
