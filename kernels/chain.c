@@ -11,31 +11,32 @@
 
 #include "base/mem.h"
 
-static void chain_own(struct odb_chain *c, struct odb_tensor *t)
+struct odb_tensor *odb_chain_take(struct odb_chain *c, struct odb_tensor *t)
 {
     ODB_ASSERT(c->n < ODB_CHAIN_VALUES);
-    c->owned[c->n++] = t;
+    return c->owned[c->n++] = t;
 }
 
-static enum odb_status chain_finish(struct odb_chain *c)
+void odb_chain_dispose(struct odb_chain *c)
 {
-    for (int i = 0; i < c->n; i++)
-        odb_tensor_unref(c->owned[i]);
-    return c->status;
+    while (c->n)
+        odb_tensor_unref(c->owned[--c->n]);
 }
 
 enum odb_status odb_chain_infer(struct odb_kern *k, odb_chain_fn fn)
 {
     struct odb_chain c = {.k = k, .infer = true};
     fn(&c);
-    return chain_finish(&c);
+    odb_chain_dispose(&c);
+    return c.status;
 }
 
 enum odb_status odb_chain_run_with(struct odb_kern *k, odb_chain_fn fn, void *arg)
 {
     struct odb_chain c = {.k = k, .arg = arg};
     fn(&c);
-    return chain_finish(&c);
+    odb_chain_dispose(&c);
+    return c.status;
 }
 
 enum odb_status odb_chain_run(struct odb_kern *k, odb_chain_fn fn)
@@ -72,10 +73,8 @@ void odb_chain_steps(struct odb_chain *c, const struct odb_step *s, int n,
     while (call.n_in && !s->in[call.n_in - 1])
         call.n_in--;
     c->status = (c->infer ? odb_op_infer : odb_op_run)(&call, made, c->k->err);
-    for (int i = 0; i < n && odb_chain_ok(c); i++) {
-        chain_own(c, made[i]);
-        out[i] = made[i];
-    }
+    for (int i = 0; i < n && odb_chain_ok(c); i++)
+        out[i] = odb_chain_take(c, made[i]);
 }
 
 const struct odb_tensor *odb_chain_step(struct odb_chain *c, const struct odb_step *s)
@@ -97,8 +96,7 @@ struct odb_tensor *odb_chain_new(struct odb_chain *c, enum odb_dtype dtype, int 
         (c->infer ? odb_tensor_new_shape : odb_tensor_new_raw)(&t, dtype, rank, dims, c->k->err);
     if (!odb_chain_ok(c))
         return NULL;
-    chain_own(c, t);
-    return t;
+    return odb_chain_take(c, t);
 }
 
 const struct odb_tensor *odb_chain_number(struct odb_chain *c, enum odb_dtype dtype, double v)
@@ -112,8 +110,7 @@ const struct odb_tensor *odb_chain_number(struct odb_chain *c, enum odb_dtype dt
     if (!odb_chain_ok(c))
         return NULL;
     odb_store_f64(dtype, t->data, 0, v);
-    chain_own(c, t);
-    return t;
+    return odb_chain_take(c, t);
 }
 
 const struct odb_tensor *odb_chain_list(struct odb_chain *c, const int64_t *values, int n)
@@ -124,8 +121,7 @@ const struct odb_tensor *odb_chain_list(struct odb_chain *c, const int64_t *valu
     c->status = odb_tensor_copy_of(&t, ODB_I64, 1, (const int64_t[]){n}, values, c->k->err);
     if (!odb_chain_ok(c))
         return NULL;
-    chain_own(c, t);
-    return t;
+    return odb_chain_take(c, t);
 }
 
 const struct odb_tensor *odb_chain_reshape(struct odb_chain *c, const struct odb_tensor *t,
@@ -143,8 +139,7 @@ const struct odb_tensor *odb_chain_reshape(struct odb_chain *c, const struct odb
         c->status = odb_tensor_new_shape(&out, t->dtype, rank, dims, c->k->err);
     if (!odb_chain_ok(c))
         return NULL;
-    chain_own(c, out);
-    return out;
+    return odb_chain_take(c, out);
 }
 
 const struct odb_tensor *odb_chain_cast(struct odb_chain *c, const struct odb_tensor *t,

@@ -13,6 +13,9 @@
  *
  * The first failure makes all later steps do nothing and give NULL, so a chain needs no checks
  * between its steps; what reads a step's result itself asks odb_chain_ok() before.
+ *
+ * A kernel that computes only part of its result in steps holds a chain itself, c = {.k = k}, reads
+ * c.status and ends with odb_chain_dispose().
  */
 #ifndef ODB_KERNELS_CHAIN_H
 #define ODB_KERNELS_CHAIN_H
@@ -35,6 +38,8 @@ enum odb_status odb_chain_infer(struct odb_kern *k, odb_chain_fn fn) ODB_MUST_US
 enum odb_status odb_chain_run(struct odb_kern *k, odb_chain_fn fn) ODB_MUST_USE;
 /* For a kernel that is a loop of chains, in run(). */
 enum odb_status odb_chain_run_with(struct odb_kern *k, odb_chain_fn fn, void *arg) ODB_MUST_USE;
+/* Drops what the chain owns. */
+void odb_chain_dispose(struct odb_chain *c);
 
 #define ODB_CHAIN(name)                                                                            \
     static enum odb_status name##_infer(struct odb_kern *k)                                        \
@@ -100,6 +105,8 @@ void odb_chain_steps(struct odb_chain *c, const struct odb_step *s, int n,
         .name = key, .type = ODB_ATTR_INTS, .ints = values, .n = (size_t)(count)                   \
     }
 
+/* The caller's reference becomes the chain's; gives t, which may be NULL. */
+struct odb_tensor *odb_chain_take(struct odb_chain *c, struct odb_tensor *t);
 /* A tensor of the chain's: fresh memory in run(), a shape in infer(). NULL after a failure. */
 struct odb_tensor *odb_chain_new(struct odb_chain *c, enum odb_dtype dtype, int rank,
                                  const int64_t *dims);

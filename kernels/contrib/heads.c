@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/elementwise.h"
+#include "kernels/parts.h"
 
 struct odb_heads odb_heads_flat(const struct odb_tensor *t, size_t at, size_t rows, size_t width,
                                 size_t size)
@@ -78,6 +79,18 @@ enum odb_status odb_heads_bias(struct odb_kern *k, int i, const struct odb_atten
                                           .col = 1,
                                           .cols = keys};
     return ODB_OK;
+}
+
+const struct odb_tensor *odb_heads_add_vector(struct odb_chain *c, const struct odb_tensor *t,
+                                              const struct odb_tensor *vector, size_t at)
+{
+    struct odb_tensor *part = NULL;
+    if (!vector || !odb_chain_ok(c))
+        return t;
+    c->status =
+        odb_parts_take(&part, vector, 0, (int64_t)at, t->dims[t->rank - 1], false, c->k->err);
+    odb_chain_take(c, part);
+    return ODB_STEP(c, "Add", 14, (t, part));
 }
 
 double odb_heads_scale(const struct odb_kern *k, size_t size)

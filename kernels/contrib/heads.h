@@ -6,7 +6,7 @@
 #define ODB_KERNELS_CONTRIB_HEADS_H
 
 #include "kernels/attention.h"
-#include "kernels/kern.h"
+#include "kernels/chain.h"
 
 /* Vectors of [batch][head][row], wherever they lie. */
 struct odb_heads {
@@ -39,6 +39,11 @@ void odb_cache_fill(const struct odb_cache *c, void *data);
  * input is omitted. */
 enum odb_status odb_heads_bias(struct odb_kern *k, int i, const struct odb_attention *a,
                                size_t keys, struct odb_attention_plane *plane) ODB_MUST_USE;
+
+/* t plus the elements from `at` on of a vector, as many as t's last dimension has; t itself where
+ * there is no vector. */
+const struct odb_tensor *odb_heads_add_vector(struct odb_chain *c, const struct odb_tensor *t,
+                                              const struct odb_tensor *vector, size_t at);
 
 /* The attribute scale; absent or 0: 1 / sqrt(size). */
 double odb_heads_scale(const struct odb_kern *k, size_t size);

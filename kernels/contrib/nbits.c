@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/chain.h"
-#include "kernels/contrib/need.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/simd.h"
 
 #define NBITS_GRAIN 64 /* rows of weights */

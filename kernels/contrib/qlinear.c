@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "kernels/chain.h"
-#include "kernels/contrib/need.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "kernels/chain.h"
-#include "kernels/contrib/need.h"
+#include "kernels/contrib/contrib.h"
 
 struct qlstm {
     int64_t steps, batch, input, hidden, dirs;

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "kernels/chain.h"
-#include "kernels/contrib/need.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/matmul.h"
 
 /* --- from sums to results --------------------------------------------------------------------- */

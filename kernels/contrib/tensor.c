@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "kernels/cells.h"
 #include "kernels/chain.h"
-#include "kernels/contrib/need.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/stride.h"
 
 /* --- as in ai.onnx ---------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/contrib/need.h"
+#include "kernels/contrib/contrib.h"
 
 /* --- WordConvEmbedding ------------------------------------------------------------------------ */
 

@@ -99,6 +99,10 @@ static void test_contrib_norm__half(void **state)
         1e-3,
         OP("SimplifiedLayerNormalization", 17, "epsilon=0f", {"float16[1,2] 3 4", "float[2] 1 2"}),
         "float[1,2] 0.8485281 2.2627417", "float[1,1] 0.2828427");
+    OP_EXPECT(1e-12,
+              OP("SimplifiedLayerNormalization", 17, "epsilon=0f",
+                 {"float[1,2] 7 1", "double[2] 1 2"}),
+              "double[1,2] 1.4 0.4");
 }
 
 static void test_contrib_norm__groups(void **state)

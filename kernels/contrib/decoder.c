@@ -14,9 +14,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/compose.h"
 #include "kernels/contrib/heads.h"
-#include "kernels/contrib/row.h"
+#include "kernels/contrib/contrib.h"
 
 enum {
     DECODER_QUERY,
@@ -35,9 +34,10 @@ enum {
 
 struct decoder {
     struct odb_attention a;
-    bool fixed, cached, masked;                /* static_kv; keys or values come from the caches */
-    size_t past, added;                        /* keys */
-    struct odb_tensor *q, *kv, *mask, *own[2]; /* owned; may be NULL */
+    struct odb_chain c;              /* projections, the mask, caches that are no outputs */
+    bool fixed, cached, masked;      /* static_kv; keys or values come from the caches */
+    size_t past, added;              /* keys */
+    const struct odb_tensor *q, *kv; /* borrowed: c; kv may be NULL */
 };
 
 static enum odb_status decoder_flag(struct odb_kern *k, int i, bool *flag)
@@ -105,7 +105,7 @@ static enum odb_status decoder_shape(struct odb_kern *k, struct decoder *d)
 
 static enum odb_status decoder_infer(struct odb_kern *k)
 {
-    struct decoder d = {.q = NULL};
+    struct decoder d = {.c = {.k = k}};
     ODB_TRY(decoder_shape(k, &d));
     ODB_TRY(odb_infer_same(k));
     for (int i = 1; i < 3; i++)
@@ -116,22 +116,11 @@ static enum odb_status decoder_infer(struct odb_kern *k)
 }
 
 /* x W + the bias from element `at` on. */
-static enum odb_status decoder_project(struct odb_kern *k, const struct odb_tensor *x, int weight,
-                                       size_t at, struct odb_tensor **out)
+static const struct odb_tensor *decoder_project(struct odb_chain *c, const struct odb_tensor *x,
+                                                int weight, size_t at)
 {
-    const struct odb_tensor *w = k->in[weight], *bias = k->in[DECODER_BIAS];
-    size_t element = odb_dtype_info(bias->dtype)->bits / 8;
-    struct odb_tensor *product = NULL, *part = NULL;
-    enum odb_status status = ODB_OK;
-    ODB_TRY_OUT(odb_tensor_view(&part, bias->dtype, 1, &w->dims[1],
-                                (char *)bias->data + at * element, (size_t)w->dims[1] * element,
-                                bias->storage, k->err));
-    ODB_TRY_OUT(ODB_PART(k, "MatMul", 13, ODB_PART_PLAIN, &product, x, w));
-    ODB_TRY_OUT(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, out, product, part));
-out:
-    odb_tensor_unref(product);
-    odb_tensor_unref(part);
-    return status;
+    const struct odb_tensor *product = ODB_STEP(c, "MatMul", 13, (x, c->k->in[weight]));
+    return odb_heads_add_vector(c, product, c->k->in[DECODER_BIAS], at);
 }
 
 /* Vectors of a tensor [rows][batch][width]; the first head begins at column `at`. */
@@ -152,8 +141,8 @@ static enum odb_status decoder_cache(struct odb_kern *k, struct decoder *d, int 
     struct odb_tensor *to = i < k->n_out ? k->out[i] : NULL;
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)a->keys, (int64_t)a->size};
     if (!to)
-        ODB_TRY(odb_tensor_new_raw(&d->own[i - 1], a->dtype, 4, dims, k->err));
-    to = to ? to : d->own[i - 1];
+        to = odb_chain_new(&d->c, a->dtype, 4, dims);
+    ODB_TRY(d->c.status);
     struct odb_cache c = {.dtype = a->dtype,
                           .batch = a->batch,
                           .heads = a->heads,
@@ -175,11 +164,12 @@ static enum odb_status decoder_mask(struct odb_kern *k, struct decoder *d)
     double filter = odb_kern_float(k, "mask_filter_value", -10000);
     if (!d->masked)
         return ODB_OK;
-    ODB_TRY(odb_tensor_new_raw(&d->mask, d->a.dtype, 2, mask->dims, k->err));
+    struct odb_tensor *plane = odb_chain_new(&d->c, d->a.dtype, 2, mask->dims);
+    ODB_TRY(d->c.status);
     for (size_t i = 0; i < mask->count; i++)
-        odb_store_f64(d->a.dtype, d->mask->data, i, odb_tensor_i64(mask, i) ? filter : 0);
+        odb_store_f64(d->a.dtype, plane->data, i, odb_tensor_i64(mask, i) ? filter : 0);
     d->a.bias[0] = (struct odb_attention_plane){
-        .data = d->mask->data, .batch = d->a.keys, .col = 1, .cols = d->a.keys};
+        .data = plane->data, .batch = d->a.keys, .col = 1, .cols = d->a.keys};
     return ODB_OK;
 }
 
@@ -187,10 +177,11 @@ static enum odb_status decoder_compute(struct odb_kern *k, struct decoder *d)
 {
     struct odb_attention *a = &d->a;
     ODB_TRY(decoder_shape(k, d));
-    ODB_TRY(decoder_project(k, k->in[DECODER_QUERY], DECODER_Q_WEIGHT, 0, &d->q));
+    d->q = decoder_project(&d->c, k->in[DECODER_QUERY], DECODER_Q_WEIGHT, 0);
     if (d->added)
-        ODB_TRY(decoder_project(k, k->in[d->fixed ? DECODER_KEY : DECODER_QUERY], DECODER_KV_WEIGHT,
-                                a->heads * a->size, &d->kv));
+        d->kv = decoder_project(&d->c, k->in[d->fixed ? DECODER_KEY : DECODER_QUERY],
+                                DECODER_KV_WEIGHT, a->heads * a->size);
+    ODB_TRY(d->c.status);
     ODB_TRY(decoder_cache(k, d, 1, &a->k));
     ODB_TRY(decoder_cache(k, d, 2, &a->v));
     ODB_TRY(decoder_mask(k, d));
@@ -209,13 +200,9 @@ static enum odb_status decoder_compute(struct odb_kern *k, struct decoder *d)
 
 static enum odb_status decoder_run(struct odb_kern *k)
 {
-    struct decoder d = {.q = NULL};
+    struct decoder d = {.c = {.k = k}};
     enum odb_status status = decoder_compute(k, &d);
-    odb_tensor_unref(d.q);
-    odb_tensor_unref(d.kv);
-    odb_tensor_unref(d.mask);
-    odb_tensor_unref(d.own[0]);
-    odb_tensor_unref(d.own[1]);
+    odb_chain_dispose(&d.c);
     return status;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "kernels/contrib/heads.h"
-#include "kernels/contrib/row.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/rotary.h"
 
 /* Where an operator has which input; -1: it has none. */
@@ -30,7 +30,7 @@ struct group {
     size_t turned;                 /* of a vector by rotary embedding; 0: none */
     int64_t *past, *keys;          /* owned; [batch] */
     double *sink;                  /* owned; [heads]; may be NULL */
-    struct odb_tensor *q, *k, *mask, *own_k, *own_v; /* owned; may be NULL */
+    struct odb_chain c;            /* turned vectors, the mask, caches that are no outputs */
 };
 
 static void group_dispose(struct group *g)
@@ -38,11 +38,7 @@ static void group_dispose(struct group *g)
     free(g->past);
     free(g->keys);
     free(g->sink);
-    odb_tensor_unref(g->q);
-    odb_tensor_unref(g->k);
-    odb_tensor_unref(g->mask);
-    odb_tensor_unref(g->own_k);
-    odb_tensor_unref(g->own_v);
+    odb_chain_dispose(&g->c);
 }
 
 /* NULL also where the operator has no such input. */
@@ -154,7 +150,7 @@ static enum odb_status group_shape(struct odb_kern *k, struct group *g)
 
 static enum odb_status group_infer(struct odb_kern *k)
 {
-    struct group g = {.at = NULL};
+    struct group g = {.c = {.k = k}};
     ODB_TRY(group_shape(k, &g));
     const struct odb_attention *a = &g.a;
     int64_t batch = (int64_t)a->batch, size = (int64_t)a->size;
@@ -214,14 +210,15 @@ static enum odb_status group_positions(struct odb_kern *k, const struct group *g
     return ODB_OK;
 }
 
-/* Turns heads vectors of every query; *vectors then lie in *own. */
-static enum odb_status group_turn(struct odb_kern *k, const struct group *g, const size_t *rows,
-                                  size_t heads, struct odb_heads *vectors, struct odb_tensor **own)
+/* Turns heads vectors of every query; *vectors then lie in a tensor of the chain. */
+static enum odb_status group_turn(struct odb_kern *k, struct group *g, const size_t *rows,
+                                  size_t heads, struct odb_heads *vectors)
 {
     const struct odb_attention *a = &g->a;
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->queries, (int64_t)(heads * a->size)};
-    ODB_TRY(odb_tensor_new_raw(own, a->dtype, 3, dims, k->err));
-    struct odb_heads turned = odb_heads_flat(*own, 0, a->queries, heads * a->size, a->size);
+    struct odb_tensor *own = odb_chain_new(&g->c, a->dtype, 3, dims);
+    ODB_TRY(g->c.status);
+    struct odb_heads turned = odb_heads_flat(own, 0, a->queries, heads * a->size, a->size);
     struct odb_rotary r = {.dtype = a->dtype,
                            .sequential = k->sequential,
                            .interleaved = odb_kern_int(k, "rotary_interleaved", 0) != 0,
@@ -232,7 +229,7 @@ static enum odb_status group_turn(struct odb_kern *k, const struct group *g, con
                            .turned = g->turned,
                            .x = vectors->data,
                            .x_steps = vectors->steps,
-                           .y = (*own)->data,
+                           .y = own->data,
                            .y_steps = turned.steps,
                            .cos = k->in[g->at->cos]->data,
                            .sin = k->in[g->at->sin]->data,
@@ -277,13 +274,15 @@ static enum odb_status group_mask(struct odb_kern *k, struct group *g)
     if (a->heads % layouts)
         return ODB_KERN_FAIL(k, "%zu heads cannot take %zu layouts in turn", a->heads, layouts);
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)a->queries, (int64_t)a->keys};
-    ODB_TRY(odb_tensor_new(&g->mask, ODB_U8, 4, dims, k->err));
+    struct odb_tensor *mask = NULL;
+    ODB_TRY(odb_tensor_new(&mask, ODB_U8, 4, dims, k->err));
+    odb_chain_take(&g->c, mask);
     for (size_t i = 0; i < a->batch * a->heads * a->queries; i++) {
         size_t q = i % a->queries, layout = i / a->queries % a->heads % layouts;
         size_t row = ((size_t)g->past[i / a->queries / a->heads] + q) / block;
         if (row >= blocks)
             return ODB_KERN_FAIL(k, "the layout ends before block %zu", row);
-        unsigned char *open = (unsigned char *)g->mask->data + i * a->keys;
+        unsigned char *open = (unsigned char *)mask->data + i * a->keys;
         size_t to = (size_t)odb_tensor_i64(rows, layout * (blocks + 1) + row + 1);
         for (size_t c = (size_t)odb_tensor_i64(rows, layout * (blocks + 1) + row); c < to; c++) {
             int64_t column = odb_tensor_i64(columns, layout * (size_t)columns->dims[1] + c);
@@ -293,7 +292,7 @@ static enum odb_status group_mask(struct odb_kern *k, struct group *g)
         }
     }
     size_t area = a->queries * a->keys;
-    a->mask = (struct odb_attention_plane){.data = g->mask->data,
+    a->mask = (struct odb_attention_plane){.data = mask->data,
                                            .batch = a->heads * area,
                                            .head = area,
                                            .row = a->keys,
@@ -320,11 +319,11 @@ static enum odb_status group_sink(struct odb_kern *k, struct group *g)
     return ODB_OK;
 }
 
-/* Appends to a cache, in output i where that is wanted, else in *own; returns where it lies. What
- * lies behind the last key is zero, but SparseAttention keeps it: it is meant to write in place. */
-static enum odb_status group_append(struct odb_kern *k, const struct group *g, int i,
-                                    const struct odb_heads *added, struct odb_tensor **own,
-                                    const void **data)
+/* Appends to a cache, in output i where that is wanted, else in a tensor of the chain; *data is
+ * where. What lies behind the last key is zero, but SparseAttention keeps it: it is meant to write
+ * in place. */
+static enum odb_status group_append(struct odb_kern *k, struct group *g, int i,
+                                    const struct odb_heads *added, const void **data)
 {
     const struct odb_attention *a = &g->a;
     const struct odb_tensor *past = odb_kern_in(k, GROUP_PAST + i - 1);
@@ -341,10 +340,9 @@ static enum odb_status group_append(struct odb_kern *k, const struct group *g, i
                           .added_rows = a->queries};
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->kv_heads, (int64_t)g->rows, (int64_t)a->size};
     struct odb_tensor *to = i < k->n_out ? k->out[i] : NULL;
-    if (!to) {
-        ODB_TRY(odb_tensor_new_raw(own, a->dtype, 4, dims, k->err));
-        to = *own;
-    }
+    if (!to)
+        to = odb_chain_new(&g->c, a->dtype, 4, dims);
+    ODB_TRY(g->c.status);
     odb_cache_fill(&c, to->data);
     *data = to->data;
     return ODB_OK;
@@ -366,17 +364,17 @@ static enum odb_status group_keys(struct odb_kern *k, struct group *g)
         size_t *rows = odb_new_n(size_t, a->batch * a->queries + 1);
         enum odb_status status = group_positions(k, g, rows);
         if (status == ODB_OK)
-            status = group_turn(k, g, rows, a->heads, &qs, &g->q);
+            status = group_turn(k, g, rows, a->heads, &qs);
         if (status == ODB_OK)
-            status = group_turn(k, g, rows, a->kv_heads, &ks, &g->k);
+            status = group_turn(k, g, rows, a->kv_heads, &ks);
         free(rows);
         ODB_TRY(status);
     }
     a->q = qs.data;
     a->q_steps = qs.steps;
     a->k_steps = a->v_steps = odb_heads_split(NULL, a->kv_heads, g->rows, a->size).steps;
-    ODB_TRY(group_append(k, g, 1, &ks, &g->own_k, &a->k));
-    return group_append(k, g, 2, &vs, &g->own_v, &a->v);
+    ODB_TRY(group_append(k, g, 1, &ks, &a->k));
+    return group_append(k, g, 2, &vs, &a->v);
 }
 
 static enum odb_status group_compute(struct odb_kern *k, struct group *g)
@@ -407,7 +405,7 @@ static enum odb_status group_compute(struct odb_kern *k, struct group *g)
 
 static enum odb_status group_run(struct odb_kern *k)
 {
-    struct group g = {.at = NULL};
+    struct group g = {.c = {.k = k}};
     enum odb_status status = group_compute(k, &g);
     group_dispose(&g);
     return status;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "kernels/contrib/row.h"
+#include "kernels/contrib/contrib.h"
 
 enum { ROTARY_X, ROTARY_POSITIONS, ROTARY_COS, ROTARY_SIN };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/compose.h"
-#include "kernels/contrib/row.h"
+#include "kernels/chain.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/elementwise.h"
 
 static enum odb_status seq_check_shape(struct odb_kern *k, int i, int rank, const int64_t *dims)
@@ -40,38 +40,35 @@ static enum odb_status seq_bias_infer(struct odb_kern *k)
     return odb_kern_outline(k, 0, x->dtype, x->rank, dims);
 }
 
+static void seq_bias_add(struct odb_chain *c)
+{
+    const struct odb_tensor *sum = ODB_STEP(c, "Add", 14, (c->k->in[0], c->k->in[1]));
+    odb_chain_give(c, 0, ODB_STEP(c, "Add", 14, (sum, c->k->in[2])));
+}
+
 static enum odb_status seq_bias_add_run(struct odb_kern *k)
 {
-    struct odb_tensor *sum = NULL;
-    ODB_TRY(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &sum, k->in[0], k->in[1]));
-    enum odb_status status = ODB_PART(k, "Add", 14, ODB_PART_PLAIN, k->out, sum, k->in[2]);
-    odb_tensor_unref(sum);
-    return status;
+    return odb_chain_run(k, seq_bias_add);
 }
 
 /* The first half of X + bias, times Gelu of the second. */
+static void seq_split_gelu(struct odb_chain *c)
+{
+    const struct odb_tensor *half[2];
+    const struct odb_tensor *sum = ODB_STEP(c, "Add", 14, (c->k->in[0], c->k->in[1]));
+    const struct odb_step split = {
+        .op = "Split",
+        .opset = 18,
+        .in = {sum},
+        .attrs = ODB_ATTRS(ODB_ATTR_I("axis", -1), ODB_ATTR_I("num_outputs", 2))};
+    odb_chain_steps(c, &split, 2, half);
+    const struct odb_tensor *gate = ODB_STEP(c, "Gelu", 20, (half[1]));
+    odb_chain_give(c, 0, ODB_STEP(c, "Mul", 14, (half[0], gate)));
+}
+
 static enum odb_status seq_split_gelu_run(struct odb_kern *k)
 {
-    struct odb_tensor *sum = NULL, *half[2] = {NULL}, *gate = NULL;
-    struct odb_attr axis = {.name = "axis", .type = ODB_ATTR_INT, .i = -1};
-    struct odb_attr parts = {.name = "num_outputs", .type = ODB_ATTR_INT, .i = 2};
-    enum odb_status status = ODB_OK;
-    ODB_TRY_OUT(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &sum, k->in[0], k->in[1]));
-    struct odb_part split = {.op = "Split",
-                             .opset = 18,
-                             .attrs = ODB_PART_ATTRS(axis, parts),
-                             .n_in = 1,
-                             .in = (const struct odb_tensor *[]){sum},
-                             .n_out = 2};
-    ODB_TRY_OUT(odb_part_run(k, &split, half));
-    ODB_TRY_OUT(ODB_PART(k, "Gelu", 20, ODB_PART_PLAIN, &gate, half[1]));
-    ODB_TRY_OUT(ODB_PART(k, "Mul", 14, ODB_PART_PLAIN, k->out, half[0], gate));
-out:
-    odb_tensor_unref(sum);
-    odb_tensor_unref(half[0]);
-    odb_tensor_unref(half[1]);
-    odb_tensor_unref(gate);
-    return status;
+    return odb_chain_run(k, seq_split_gelu);
 }
 
 /* --- relative positions ----------------------------------------------------------------------- */
@@ -157,22 +154,16 @@ static enum odb_status seq_gated_infer(struct odb_kern *k)
 }
 
 /* (query + bias) W + b of every head and position, [batch * length * heads][d]. */
-static enum odb_status seq_gated_linear(struct odb_kern *k, struct odb_tensor **out)
+static const struct odb_tensor *seq_gated_linear(struct odb_chain *c)
 {
-    struct odb_tensor *query = NULL, *rows = NULL, *product = NULL;
-    enum odb_status status = ODB_OK;
+    struct odb_kern *k = c->k;
     int64_t size = k->in[GATED_WEIGHT]->dims[0];
-    ODB_TRY_OUT(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &query, k->in[GATED_QUERY],
-                         k->in[GATED_QUERY_BIAS]));
-    int64_t count = size ? (int64_t)query->count / size : 0;
-    ODB_TRY_OUT(odb_tensor_reshape(&rows, query, 2, (int64_t[]){count, size}, k->err));
-    ODB_TRY_OUT(ODB_PART(k, "MatMul", 13, ODB_PART_PLAIN, &product, rows, k->in[GATED_WEIGHT]));
-    ODB_TRY_OUT(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, out, product, k->in[GATED_BIAS]));
-out:
-    odb_tensor_unref(query);
-    odb_tensor_unref(rows);
-    odb_tensor_unref(product);
-    return status;
+    const struct odb_tensor *query =
+        ODB_STEP(c, "Add", 14, (k->in[GATED_QUERY], k->in[GATED_QUERY_BIAS]));
+    int64_t count = query && size ? (int64_t)query->count / size : 0;
+    const struct odb_tensor *rows = odb_chain_reshape(c, query, 2, (int64_t[]){count, size});
+    const struct odb_tensor *product = ODB_STEP(c, "MatMul", 13, (rows, k->in[GATED_WEIGHT]));
+    return ODB_STEP(c, "Add", 14, (product, k->in[GATED_BIAS]));
 }
 
 static double seq_gate(const struct odb_tensor *linear, size_t from, size_t n)
@@ -184,15 +175,14 @@ static double seq_gate(const struct odb_tensor *linear, size_t from, size_t n)
 }
 
 /* Every row of rel_pos times u (r a - 1) + 2 of its query and head. */
-static enum odb_status seq_gated_run(struct odb_kern *k)
+static void seq_gated(struct odb_chain *c)
 {
-    struct odb_tensor *linear = NULL, *y = k->out[0];
+    const struct odb_kern *k = c->k;
+    const struct odb_tensor *linear = seq_gated_linear(c);
+    struct odb_tensor *y = k->out[0];
     size_t heads = (size_t)y->dims[1], length = (size_t)y->dims[2];
     size_t half = (size_t)k->in[GATED_WEIGHT]->dims[1] / 2;
-    if (y->count == 0)
-        return ODB_OK;
-    ODB_TRY(seq_gated_linear(k, &linear));
-    for (size_t row = 0; row < y->count / length; row++) {
+    for (size_t row = 0; odb_chain_ok(c) && row < y->count / length; row++) {
         size_t batch = row / length / heads, head = row / length % heads, s = row % length;
         size_t at = ((batch * length + s) * heads + head) * 2 * half;
         double u = seq_gate(linear, at, half), r = seq_gate(linear, at + half, half);
@@ -202,8 +192,11 @@ static enum odb_status seq_gated_run(struct odb_kern *k)
                 y->dtype, y->data, row * length + t,
                 factor * odb_tensor_f64(k->in[GATED_POSITIONS], (head * length + s) * length + t));
     }
-    odb_tensor_unref(linear);
-    return ODB_OK;
+}
+
+static enum odb_status seq_gated_run(struct odb_kern *k)
+{
+    return k->out[0]->count ? odb_chain_run(k, seq_gated) : ODB_OK;
 }
 
 /* --- padding ---------------------------------------------------------------------------------- */

@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/compose.h"
-#include "kernels/contrib/row.h"
+#include "kernels/chain.h"
+#include "kernels/contrib/contrib.h"
 
 enum { NORM_LAYER_VERSION = 17, NORM_RMS_VERSION = 23, NORM_GROUP_VERSION = 21 };
+
+#define NORM_EPSILON(k) ODB_ATTR_F("epsilon", (float)odb_kern_float(k, "epsilon", 1e-5))
 
 static enum odb_status norm_check_vector(struct odb_kern *k, int i, int64_t length)
 {
@@ -23,12 +25,6 @@ static enum odb_status norm_check_vector(struct odb_kern *k, int i, int64_t leng
         return ODB_KERN_FAIL(k, "input %d of %s has the shape %s instead of [%lld]", i, k->op->name,
                              odb_shape_text(t, text, sizeof text), (long long)length);
     return ODB_OK;
-}
-
-static struct odb_attr norm_epsilon(const struct odb_kern *k)
-{
-    return (struct odb_attr){
-        .name = "epsilon", .type = ODB_ATTR_FLOAT, .f = (float)odb_kern_float(k, "epsilon", 1e-5)};
 }
 
 /* Means and inverse deviations of rows are floats whatever is normalised. */
@@ -53,6 +49,7 @@ static enum odb_status norm_simplified(struct odb_kern *k, bool infer)
     struct odb_tensor *out[3] = {k->out[0], NULL, k->n_out > 1 ? k->out[1] : NULL};
     bool wanted[3] = {k->wanted[0], false, k->n_out > 1 && k->wanted[1]};
     struct odb_kern inner = *k;
+    inner.op = rms;
     inner.n_out = 3;
     inner.out = out;
     inner.outline = lines;
@@ -104,43 +101,52 @@ static enum odb_status norm_skip_infer(struct odb_kern *k)
     return k->n_out > 3 ? odb_kern_outline_like(k, 3, 0) : ODB_OK;
 }
 
-/* a + b, and + c where there is one. *sum: NULL, or where to put it. */
-static enum odb_status norm_add(struct odb_kern *k, const struct odb_tensor *a,
-                                const struct odb_tensor *b, const struct odb_tensor *c,
-                                struct odb_tensor **sum)
+/* a + b, and + more where there is one. */
+static const struct odb_tensor *norm_add(struct odb_chain *c, const struct odb_tensor *a,
+                                         const struct odb_tensor *b, const struct odb_tensor *more)
 {
-    struct odb_tensor *first = NULL;
-    if (!c)
-        return ODB_PART(k, "Add", 14, ODB_PART_PLAIN, sum, a, b);
-    ODB_TRY(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &first, a, b));
-    enum odb_status status = ODB_PART(k, "Add", 14, ODB_PART_PLAIN, sum, first, c);
-    odb_tensor_unref(first);
-    return status;
+    const struct odb_tensor *sum = ODB_STEP(c, "Add", 14, (a, b));
+    return more ? ODB_STEP(c, "Add", 14, (sum, more)) : sum;
+}
+
+/* The inverse deviations of output 2, and the means of output 1, which are not taken: zeros. */
+static void norm_give_rms_moments(struct odb_chain *c, const struct odb_tensor *inverse)
+{
+    if (!odb_chain_ok(c))
+        return;
+    struct odb_tensor *mean = odb_chain_new(c, inverse->dtype, inverse->rank, inverse->dims);
+    if (mean && mean->bytes)
+        memset(mean->data, 0, mean->bytes);
+    odb_chain_give(c, 1, mean);
+    odb_chain_give(c, 2, inverse);
+}
+
+static void norm_skip(struct odb_chain *c)
+{
+    struct odb_kern *k = c->k;
+    const struct odb_tensor *out[3] = {NULL};
+    bool rms = norm_is_rms(k), moments = k->n_out > 1;
+    const struct odb_tensor *sum = norm_add(c, k->in[0], k->in[1], odb_kern_in(k, rms ? 3 : 4));
+    struct odb_step norm = {.op = "LayerNormalization",
+                            .opset = NORM_LAYER_VERSION,
+                            .in = {sum, k->in[2], rms ? NULL : odb_kern_in(k, 3)},
+                            .attrs = ODB_ATTRS(NORM_EPSILON(k))};
+    if (rms) {
+        norm.op = "com.microsoft::SimplifiedLayerNormalization";
+        norm.opset = 1;
+    }
+    odb_chain_steps(c, &norm, !moments ? 1 : rms ? 2 : 3, out);
+    odb_chain_give(c, 0, out[0]);
+    if (moments && rms)
+        norm_give_rms_moments(c, out[1]);
+    for (int i = 1; moments && !rms && i < 3; i++)
+        odb_chain_give(c, i, out[i]);
+    odb_chain_give(c, 3, sum);
 }
 
 static enum odb_status norm_skip_run(struct odb_kern *k)
 {
-    bool rms = norm_is_rms(k);
-    const struct odb_tensor *beta = rms ? NULL : odb_kern_in(k, 3);
-    struct odb_tensor *sum = k->n_out > 3 ? k->out[3] : NULL, *given = sum;
-    struct odb_tensor *out[3] = {k->out[0], k->n_out > 1 ? k->out[1] : NULL,
-                                 k->n_out > 2 ? k->out[2] : NULL};
-    struct odb_tensor *kept[3] = {out[0], out[1], out[2]};
-    struct odb_attr epsilon = norm_epsilon(k);
-    ODB_TRY(norm_add(k, k->in[0], k->in[1], odb_kern_in(k, rms ? 3 : 4), &sum));
-    struct odb_part norm = {.op = rms ? "RMSNormalization" : "LayerNormalization",
-                            .opset = rms ? NORM_RMS_VERSION : NORM_LAYER_VERSION,
-                            .attrs = {&epsilon, 1},
-                            .n_in = beta ? 3 : 2,
-                            .in = (const struct odb_tensor *[]){sum, k->in[2], beta},
-                            .n_out = k->n_out > 1 ? 3 : 1};
-    enum odb_status status = odb_part_run(k, &norm, out);
-    for (int i = 0; i < 3; i++)
-        if (out[i] != kept[i])
-            odb_tensor_unref(out[i]);
-    if (sum != given)
-        odb_tensor_unref(sum);
-    return status;
+    return odb_chain_run(k, norm_skip);
 }
 
 /* --- EmbedLayerNormalization ------------------------------------------------------------------ */
@@ -207,50 +213,51 @@ static void norm_embed_mask_index(const struct odb_kern *k, struct odb_tensor *o
     }
 }
 
-/* Sum of the embeddings' rows of every token, as their one tensor. */
-static enum odb_status norm_embed_sum(struct odb_kern *k, struct odb_tensor **sum)
+/* ONNX's Gather counts negative ones from the end. */
+static void norm_embed_refuse_negative(struct odb_chain *c, const struct odb_tensor *ids)
 {
+    for (size_t i = 0; ids && i < ids->count && odb_chain_ok(c); i++)
+        if (odb_tensor_i64(ids, i) < 0)
+            ODB_CHAIN_FAIL(c, "a token, segment or position is negative");
+}
+
+/* 0, 1, … for every sequence. */
+static const struct odb_tensor *norm_embed_order(struct odb_chain *c, int64_t length)
+{
+    struct odb_tensor *t = odb_chain_new(c, ODB_I32, 2, (int64_t[]){1, length});
+    for (int32_t s = 0; t && s < length; s++)
+        ((odb_i32 *)t->data)[s] = s;
+    return t;
+}
+
+/* The sum of the embeddings' rows of every token, normalised. */
+static void norm_embed(struct odb_chain *c)
+{
+    struct odb_kern *k = c->k;
     const struct odb_tensor *ids = k->in[EMBED_IDS], *segments = k->in[EMBED_SEGMENTS];
-    const struct odb_tensor *positions = odb_kern_in(k, EMBED_POSITIONS);
-    struct odb_tensor *part[3] = {NULL}, *place = NULL;
-    struct odb_attrs none = ODB_PART_PLAIN;
-    enum odb_status status = ODB_OK;
-    if (!positions) { /* 0, 1, … in every sequence */
-        ODB_TRY_OUT(odb_tensor_new(&place, ODB_I32, 2, (int64_t[]){1, ids->dims[1]}, k->err));
-        for (int32_t s = 0; s < ids->dims[1]; s++)
-            ((odb_i32 *)place->data)[s] = s;
-        positions = place;
-    }
-    for (size_t i = 0; i < ids->count; i++) /* ONNX's Gather counts negative ones from the end */
-        if (odb_tensor_i64(ids, i) < 0 || odb_tensor_i64(positions, i % positions->count) < 0 ||
-            (segments && odb_tensor_i64(segments, i) < 0))
-            ODB_TRY_OUT(ODB_KERN_FAIL(k, "a token, segment or position is negative"));
-    ODB_TRY_OUT(ODB_PART(k, "Gather", 13, none, &part[0], k->in[EMBED_WORDS], ids));
-    ODB_TRY_OUT(ODB_PART(k, "Gather", 13, none, &part[1], k->in[EMBED_PLACES], positions));
+    const struct odb_tensor *positions = odb_kern_in(k, EMBED_POSITIONS), *kind = NULL;
+    if (!positions)
+        positions = norm_embed_order(c, ids->dims[1]);
+    norm_embed_refuse_negative(c, ids);
+    norm_embed_refuse_negative(c, segments);
+    norm_embed_refuse_negative(c, positions);
+    const struct odb_tensor *word = ODB_STEP(c, "Gather", 13, (k->in[EMBED_WORDS], ids));
+    const struct odb_tensor *place = ODB_STEP(c, "Gather", 13, (k->in[EMBED_PLACES], positions));
     if (segments)
-        ODB_TRY_OUT(ODB_PART(k, "Gather", 13, none, &part[2], k->in[EMBED_KINDS], segments));
-    ODB_TRY_OUT(norm_add(k, part[0], part[1], part[2], sum));
-out:
-    for (size_t i = 0; i < ODB_COUNT(part); i++)
-        odb_tensor_unref(part[i]);
-    odb_tensor_unref(place);
-    return status;
+        kind = ODB_STEP(c, "Gather", 13, (k->in[EMBED_KINDS], segments));
+    const struct odb_tensor *sum = norm_add(c, word, place, kind);
+    odb_chain_give(c, 0,
+                   ODB_STEP_WITH(c, "LayerNormalization", NORM_LAYER_VERSION,
+                                 (sum, k->in[EMBED_GAMMA], k->in[EMBED_BETA]),
+                                 ODB_ATTRS(NORM_EPSILON(k))));
+    odb_chain_give(c, 2, sum);
 }
 
 static enum odb_status norm_embed_run(struct odb_kern *k)
 {
-    struct odb_tensor *sum = k->n_out > 2 ? k->out[2] : NULL, *given = sum, *y = k->out[0];
     if (k->n_out > 1 && k->out[1])
         norm_embed_mask_index(k, k->out[1]);
-    ODB_TRY(norm_embed_sum(k, &sum));
-    enum odb_status status =
-        ODB_PART(k, "LayerNormalization", NORM_LAYER_VERSION, ODB_PART_ATTRS(norm_epsilon(k)), &y,
-                 sum, k->in[EMBED_GAMMA], k->in[EMBED_BETA]);
-    if (y != k->out[0])
-        odb_tensor_unref(y);
-    if (sum != given)
-        odb_tensor_unref(sum);
-    return status;
+    return odb_chain_run(k, norm_embed);
 }
 
 /* --- GroupNorm -------------------------------------------------------------------------------- */
@@ -294,68 +301,41 @@ static enum odb_status norm_groups_infer(struct odb_kern *k)
     return ODB_OK;
 }
 
-/* The last dimension to second place, or the second to the last. */
-static enum odb_status norm_move_channels(struct odb_kern *k, const struct odb_tensor *x,
-                                          bool forward, struct odb_tensor **out)
-{
-    int64_t perm[ODB_MAX_RANK] = {0};
-    for (int d = 1; d < x->rank; d++) {
-        int from = d == 1 ? x->rank - 1 : d - 1;
-        perm[forward ? d : from] = forward ? from : d;
-    }
-    struct odb_attr attr = {
-        .name = "perm", .type = ODB_ATTR_INTS, .ints = perm, .n = (size_t)x->rank};
-    return ODB_PART(k, "Transpose", 13, ODB_PART_ATTRS(attr), out, x);
-}
-
 /* The input, its skip and its bias; one vector per image as a tensor of x's rank. */
-static enum odb_status norm_groups_sum(struct odb_kern *k, struct odb_tensor **sum)
+static const struct odb_tensor *norm_groups_sum(struct odb_chain *c)
 {
-    const struct odb_tensor *x = k->in[0], *skip = odb_kern_in(k, 3);
-    struct odb_tensor *placed = NULL;
-    if (!skip) {
-        *sum = odb_tensor_ref(x);
-        return ODB_OK;
-    }
+    const struct odb_tensor *x = c->k->in[0], *skip = odb_kern_in(c->k, 3);
     int64_t dims[ODB_MAX_RANK];
+    if (!skip)
+        return x;
     for (int d = 0; d < x->rank; d++)
         dims[d] = skip->rank == x->rank        ? skip->dims[d]
                   : d == 0 || d == x->rank - 1 ? x->dims[d]
                                                : 1;
-    ODB_TRY(odb_tensor_reshape(&placed, skip, x->rank, dims, k->err));
-    enum odb_status status = norm_add(k, x, placed, odb_kern_in(k, 4), sum);
-    odb_tensor_unref(placed);
-    return status;
+    return norm_add(c, x, odb_chain_reshape(c, skip, x->rank, dims), odb_kern_in(c->k, 4));
+}
+
+static void norm_groups(struct odb_chain *c)
+{
+    struct odb_kern *k = c->k;
+    bool last = norm_channels_last(k);
+    const struct odb_tensor *sum = norm_groups_sum(c), *y = sum;
+    if (last)
+        y = odb_chain_channels_first(c, y);
+    y = ODB_STEP_WITH(
+        c, "GroupNormalization", NORM_GROUP_VERSION, (y, k->in[1], k->in[2]),
+        ODB_ATTRS(NORM_EPSILON(k), ODB_ATTR_I("num_groups", odb_kern_int(k, "groups", 1))));
+    if (last)
+        y = odb_chain_channels_last(c, y);
+    if (odb_kern_int(k, "activation", 0) == 1)
+        y = ODB_STEP(c, "Swish", 24, (y));
+    odb_chain_give(c, 0, y);
+    odb_chain_give(c, 1, sum);
 }
 
 static enum odb_status norm_groups_run(struct odb_kern *k)
 {
-    bool last = norm_channels_last(k), gate = odb_kern_int(k, "activation", 0) == 1;
-    struct odb_tensor *sum = k->n_out > 1 ? k->out[1] : NULL, *given = sum, *y = k->out[0];
-    struct odb_tensor *moved = NULL, *normed = NULL, *back = NULL;
-    struct odb_attr groups = {
-        .name = "num_groups", .type = ODB_ATTR_INT, .i = odb_kern_int(k, "groups", 1)};
-    enum odb_status status = norm_groups_sum(k, &sum);
-    if (status != ODB_OK)
-        return status;
-    if (last)
-        ODB_TRY_OUT(norm_move_channels(k, sum, true, &moved));
-    ODB_TRY_OUT(ODB_PART(k, "GroupNormalization", NORM_GROUP_VERSION,
-                         ODB_PART_ATTRS(norm_epsilon(k), groups), last || gate ? &normed : &y,
-                         last ? moved : sum, k->in[1], k->in[2]));
-    if (last)
-        ODB_TRY_OUT(norm_move_channels(k, normed, false, gate ? &back : &y));
-    if (gate)
-        ODB_TRY_OUT(ODB_PART(k, "Swish", 24, ODB_PART_PLAIN, &y, last ? back : normed));
-out:
-    odb_tensor_unref(moved);
-    odb_tensor_unref(normed);
-    odb_tensor_unref(back);
-    if (y != k->out[0])
-        odb_tensor_unref(y);
-    if (sum != given)
-        odb_tensor_unref(sum);
-    return status;
+    return odb_chain_run(k, norm_groups);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

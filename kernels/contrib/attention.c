@@ -13,12 +13,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/compose.h"
 #include "kernels/contrib/heads.h"
-#include "kernels/contrib/row.h"
-#include "kernels/parts.h"
-
-enum { MHA_OWN = 12 };
+#include "kernels/contrib/contrib.h"
 
 /* One call. */
 struct mha {
@@ -29,21 +25,8 @@ struct mha {
     bool shared;        /* caches keep their size: past of past_rows is filled */
     bool given;         /* K and V come as caches [batch][heads][added][size] */
     struct odb_heads q, k, v;
-    struct odb_tensor *own[MHA_OWN]; /* owned; of what q, k, v and the mask point at */
-    int n_own;
+    struct odb_chain c; /* what q, k, v and the mask point at */
 };
-
-static struct odb_tensor *mha_keep(struct mha *m, struct odb_tensor *t)
-{
-    ODB_ASSERT(m->n_own < MHA_OWN);
-    return m->own[m->n_own++] = t;
-}
-
-static void mha_dispose(struct mha *m)
-{
-    for (int i = 0; i < m->n_own; i++)
-        odb_tensor_unref(m->own[i]);
-}
 
 static enum odb_status mha_heads(struct odb_kern *k, size_t *heads)
 {
@@ -171,9 +154,8 @@ static enum odb_status mha_mask(struct odb_kern *k, struct mha *m, int i, bool c
         return ODB_OK;
     double filter = odb_kern_float(k, "mask_filter_value", -10000);
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->queries, (int64_t)a->keys};
-    struct odb_tensor *t = NULL;
-    ODB_TRY(odb_tensor_new_raw(&t, a->dtype, 3, dims, k->err));
-    mha_keep(m, t);
+    struct odb_tensor *t = odb_chain_new(&m->c, a->dtype, 3, dims);
+    ODB_TRY(m->c.status);
     for (size_t e = 0; e < t->count; e++) {
         size_t j = e % a->keys, q = e / a->keys % a->queries, b = e / a->keys / a->queries;
         bool later = causal && q + 1 < a->queries && j > m->past + q;
@@ -187,21 +169,11 @@ static enum odb_status mha_mask(struct odb_kern *k, struct mha *m, int i, bool c
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* Input i (the projection's bias) is added to t, [.., width] from its element `at` on; *t is
- * replaced by the sum, which m keeps. */
-static enum odb_status mha_add_bias(struct odb_kern *k, struct mha *m, int i, size_t at,
-                                    const struct odb_tensor **t)
+/* Input i (the projection's bias) is added to t, [.., width], from its element `at` on. */
+static const struct odb_tensor *mha_add_bias(struct mha *m, int i, size_t at,
+                                             const struct odb_tensor *t)
 {
-    const struct odb_tensor *bias = odb_kern_in(k, i);
-    struct odb_tensor *part = NULL, *sum = NULL;
-    if (!bias)
-        return ODB_OK;
-    ODB_TRY(odb_parts_take(&part, bias, 0, (int64_t)at, (*t)->dims[(*t)->rank - 1], false, k->err));
-    enum odb_status status = ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &sum, *t, part);
-    odb_tensor_unref(part);
-    if (status == ODB_OK)
-        *t = mha_keep(m, sum);
-    return status;
+    return odb_heads_add_vector(&m->c, t, odb_kern_in(m->c.k, i), at);
 }
 
 /* A cache of keys or values, in out where that is wanted; *rows then lie in it. past: NULL, or
@@ -223,19 +195,16 @@ static enum odb_status mha_cache(struct odb_kern *k, struct mha *m, const void *
                           .at = at,
                           .added = *rows,
                           .added_rows = m->added};
-    struct odb_tensor *own = NULL;
-    enum odb_status status = ODB_OK;
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)m->rows, (int64_t)size};
+    struct odb_tensor *own = out ? NULL : odb_chain_new(&m->c, a->dtype, 4, dims);
+    out = own ? own->data : out;
     for (size_t b = 0; b < a->batch; b++)
         at[b] = (int64_t)m->past;
-    if (!out)
-        ODB_TRY_OUT(odb_tensor_new_raw(&own, a->dtype, 4, dims, k->err));
-    out = own ? mha_keep(m, own)->data : out;
-    odb_cache_fill(&c, out);
+    if (odb_chain_ok(&m->c))
+        odb_cache_fill(&c, out);
     *rows = odb_heads_split(out, a->heads, m->rows, size);
-out:
     free(at);
-    return status;
+    return m->c.status;
 }
 
 /* Everything is known: computes the output, and the scores where output `scores` is wanted. */
@@ -251,11 +220,10 @@ static enum odb_status mha_compute(struct odb_kern *k, struct mha *m, int scores
     a->v_steps = m->v.steps;
     a->scale = odb_heads_scale(k, a->size);
     a->left = a->right = -1;
-    struct odb_tensor *y = k->out[0], *own = NULL;
-    if (!y) {
-        ODB_TRY(odb_tensor_new_raw(&own, a->dtype, k->outline[0].rank, k->outline[0].dims, k->err));
-        y = mha_keep(m, own);
-    }
+    struct odb_tensor *y = k->out[0];
+    if (!y)
+        y = odb_chain_new(&m->c, a->dtype, k->outline[0].rank, k->outline[0].dims);
+    ODB_TRY(m->c.status);
     a->y = y->data;
     a->y_steps = odb_heads_flat(y, 0, a->queries, a->heads * a->v_size, a->v_size).steps;
     if (scores >= 0 && scores < k->n_out && k->out[scores]) {
@@ -266,7 +234,7 @@ static enum odb_status mha_compute(struct odb_kern *k, struct mha *m, int scores
 }
 
 /* The keys and values of the past are those of the beam that input i names for each of them:
- * *rows, [batch][heads][rows][size], becomes a copy that m keeps. */
+ * *rows, [batch][heads][rows][size], becomes a copy. */
 static enum odb_status mha_follow_beams(struct odb_kern *k, struct mha *m, int i, size_t size,
                                         struct odb_heads *rows)
 {
@@ -282,7 +250,7 @@ static enum odb_status mha_follow_beams(struct odb_kern *k, struct mha *m, int i
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)m->rows, (int64_t)size};
     struct odb_tensor *t = NULL;
     ODB_TRY(odb_tensor_new(&t, a->dtype, 4, dims, k->err));
-    mha_keep(m, t);
+    odb_chain_take(&m->c, t);
     for (size_t e = 0; e < a->batch * a->heads * a->keys; e++) {
         size_t j = e % a->keys, h = e / a->keys % a->heads, b = e / a->keys / a->heads;
         int64_t beam = j < m->past ? odb_tensor_i64(of, b * most + j) : (int64_t)(b % beams);
@@ -378,7 +346,7 @@ static enum odb_status mha_self_shape(struct odb_kern *k, struct mha *m)
 
 static enum odb_status mha_self_infer(struct odb_kern *k)
 {
-    struct mha m = {.n_own = 0};
+    struct mha m = {.c = {.k = k}};
     ODB_TRY(mha_self_shape(k, &m));
     int64_t batch = (int64_t)m.a.batch, heads = (int64_t)m.a.heads;
     ODB_TRY(odb_kern_outline(
@@ -387,19 +355,12 @@ static enum odb_status mha_self_infer(struct odb_kern *k)
                             (int64_t[]){2, batch, heads, (int64_t)m.rows, (int64_t)m.a.size});
 }
 
-/* x W + b, [batch][rows][Q, K and V]; m keeps it. */
-static enum odb_status mha_project(struct odb_kern *k, struct mha *m, const struct odb_tensor *x,
-                                   const struct odb_tensor *weights, const struct odb_tensor *bias,
-                                   const struct odb_tensor **out)
+/* x W + b, [batch][rows][Q, K and V]. */
+static const struct odb_tensor *mha_project(struct mha *m, int x, int weights, int bias)
 {
-    struct odb_tensor *product = NULL, *sum = NULL;
-    ODB_TRY(ODB_PART(k, "MatMul", 13, ODB_PART_PLAIN, &product, x, weights));
-    *out = mha_keep(m, product);
-    if (!bias)
-        return ODB_OK;
-    ODB_TRY(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &sum, product, bias));
-    *out = mha_keep(m, sum);
-    return ODB_OK;
+    struct odb_kern *k = m->c.k;
+    const struct odb_tensor *product = ODB_STEP(&m->c, "MatMul", 13, (k->in[x], k->in[weights]));
+    return mha_add_bias(m, bias, 0, product);
 }
 
 /* Q, K and V side by side in the last dimension of t. */
@@ -438,14 +399,13 @@ static enum odb_status mha_decoder_keys(struct odb_kern *k, struct mha *m, const
 {
     struct odb_attention *a = &m->a;
     int64_t dims[] = {(int64_t)a->batch, (int64_t)a->heads, (int64_t)m->rows, (int64_t)a->size};
-    struct odb_tensor *plain = NULL;
     if (!m->shared || a->queries != 1 || a->size % (k->narrow != ODB_UNDEFINED ? 8 : 4))
         return ODB_KERN_FAIL(k,
                              "%s needs past_present_share_buffer, one query, and heads that "
                              "are whole pieces of 16 bytes",
                              k->op->name);
-    ODB_TRY(odb_tensor_new_raw(&plain, a->dtype, 4, dims, k->err));
-    mha_keep(m, plain);
+    struct odb_tensor *plain = odb_chain_new(&m->c, a->dtype, 4, dims);
+    ODB_TRY(m->c.status);
     mha_reorder(k, m, past, plain->data, false);
     ODB_TRY(mha_cache(k, m, plain->data, NULL, a->size, &m->k));
     if (out)
@@ -455,13 +415,13 @@ static enum odb_status mha_decoder_keys(struct odb_kern *k, struct mha *m, const
 
 static enum odb_status mha_self_run(struct odb_kern *k)
 {
-    struct mha m = {.n_own = 0};
+    struct mha m = {.c = {.k = k}};
     struct odb_attention *a = &m.a;
-    const struct odb_tensor *all, *past = odb_kern_in(k, SELF_PAST);
+    const struct odb_tensor *past = odb_kern_in(k, SELF_PAST);
     enum odb_status status = ODB_OK;
     ODB_TRY_OUT(mha_self_shape(k, &m));
-    ODB_TRY_OUT(
-        mha_project(k, &m, k->in[SELF_X], k->in[SELF_WEIGHTS], odb_kern_in(k, SELF_BIAS), &all));
+    const struct odb_tensor *all = mha_project(&m, SELF_X, SELF_WEIGHTS, SELF_BIAS);
+    ODB_TRY_OUT(m.c.status);
     mha_split_columns(&m, all);
     size_t old = past ? past->bytes / 2 : 0;
     char *present = mha_out(k, 1);
@@ -479,7 +439,7 @@ static enum odb_status mha_self_run(struct odb_kern *k)
     ODB_TRY_OUT(odb_heads_bias(k, SELF_SCORES_BIAS, a, a->keys, &a->bias[1]));
     ODB_TRY_OUT(mha_compute(k, &m, -1));
 out:
-    mha_dispose(&m);
+    odb_chain_dispose(&m.c);
     return status;
 }
 
@@ -591,7 +551,7 @@ static const struct mha_inputs *mha_many_inputs(const struct odb_kern *k)
 
 static enum odb_status mha_many_infer(struct odb_kern *k)
 {
-    struct mha m = {.n_own = 0};
+    struct mha m = {.c = {.k = k}};
     ODB_TRY(mha_many_shape(k, &m, mha_many_inputs(k)));
     struct odb_attention *a = &m.a;
     int64_t batch = (int64_t)a->batch, heads = (int64_t)a->heads, queries = (int64_t)a->queries;
@@ -605,25 +565,15 @@ static enum odb_status mha_many_infer(struct odb_kern *k)
                             (int64_t[]){batch, heads, queries, (int64_t)a->keys});
 }
 
-/* The bias of Q, K and V for [heads, 3, size]. */
-static enum odb_status mha_bias_by_head(struct odb_kern *k, struct mha *m, int i,
-                                        const struct odb_tensor **q)
+/* Input i, the bias of Q, K and V, is added to q, [.., heads, 3, size]. */
+static const struct odb_tensor *mha_bias_by_head(struct mha *m, int i, const struct odb_tensor *q)
 {
-    struct odb_tensor *parts = NULL, *turned = NULL, *sum = NULL;
-    int64_t heads = (int64_t)m->a.heads, perm[] = {1, 0, 2};
-    struct odb_attr attr = {.name = "perm", .type = ODB_ATTR_INTS, .ints = perm, .n = 3};
-    enum odb_status status = ODB_OK;
-    if (!odb_kern_in(k, i))
-        return ODB_OK;
-    ODB_TRY_OUT(
-        odb_tensor_reshape(&parts, k->in[i], 3, (int64_t[]){3, heads, (int64_t)m->a.size}, k->err));
-    ODB_TRY_OUT(ODB_PART(k, "Transpose", 13, ODB_PART_ATTRS(attr), &turned, parts));
-    ODB_TRY_OUT(ODB_PART(k, "Add", 14, ODB_PART_PLAIN, &sum, *q, turned));
-    *q = mha_keep(m, sum);
-out:
-    odb_tensor_unref(parts);
-    odb_tensor_unref(turned);
-    return status;
+    const struct odb_tensor *bias = odb_kern_in(m->c.k, i);
+    int64_t dims[] = {3, (int64_t)m->a.heads, (int64_t)m->a.size}, perm[] = {1, 0, 2};
+    if (!bias)
+        return q;
+    bias = odb_chain_permute(&m->c, odb_chain_reshape(&m->c, bias, 3, dims), perm);
+    return ODB_STEP(&m->c, "Add", 14, (q, bias));
 }
 
 /* Heads of `many` vectors each, of which the one at `which` is meant. */
@@ -644,13 +594,15 @@ static enum odb_status mha_many_vectors(struct odb_kern *k, struct mha *m,
     const struct odb_tensor *q = k->in[0], *key = odb_kern_in(k, 1), *value = odb_kern_in(k, 2);
     size_t width = a->heads * a->size;
     if (q->rank == 5) {
-        ODB_TRY(mha_bias_by_head(k, m, at->bias, &q));
+        q = mha_bias_by_head(m, at->bias, q);
+        ODB_TRY(m->c.status);
         m->q = mha_interleaved(q, m, m->added, 3, 0);
         m->k = mha_interleaved(q, m, m->added, 3, 1);
         m->v = mha_interleaved(q, m, m->added, 3, 2);
         return ODB_OK;
     }
-    ODB_TRY(mha_add_bias(k, m, at->bias, 0, &q));
+    q = mha_add_bias(m, at->bias, 0, q);
+    ODB_TRY(m->c.status);
     if (!key) {
         mha_split_columns(m, q);
         return ODB_OK;
@@ -663,8 +615,9 @@ static enum odb_status mha_many_vectors(struct odb_kern *k, struct mha *m,
         m->k = odb_heads_split(key->data, a->heads, m->added, a->size);
         m->v = odb_heads_split(value->data, a->heads, m->added, a->v_size);
     } else {
-        ODB_TRY(mha_add_bias(k, m, at->bias, width, &key));
-        ODB_TRY(mha_add_bias(k, m, at->bias, 2 * width, &value));
+        key = mha_add_bias(m, at->bias, width, key);
+        value = mha_add_bias(m, at->bias, 2 * width, value);
+        ODB_TRY(m->c.status);
         m->k = odb_heads_flat(key, 0, m->added, width, a->size);
         m->v = odb_heads_flat(value, 0, m->added, a->heads * a->v_size, a->v_size);
     }
@@ -674,7 +627,7 @@ static enum odb_status mha_many_vectors(struct odb_kern *k, struct mha *m,
 static enum odb_status mha_many_run(struct odb_kern *k)
 {
     const struct mha_inputs *at = mha_many_inputs(k);
-    struct mha m = {.n_own = 0};
+    struct mha m = {.c = {.k = k}};
     struct odb_attention *a = &m.a;
     bool causal = odb_kern_int(k, "unidirectional", 0) != 0;
     const struct odb_tensor *past[2] = {odb_kern_in(k, at->past), odb_kern_in(k, at->past + 1)};
@@ -691,7 +644,7 @@ static enum odb_status mha_many_run(struct odb_kern *k)
     ODB_TRY_OUT(odb_heads_bias(k, at->scores_bias, a, a->keys, &a->bias[1]));
     ODB_TRY_OUT(mha_compute(k, &m, 3));
 out:
-    mha_dispose(&m);
+    odb_chain_dispose(&m.c);
     return status;
 }
 
@@ -750,7 +703,7 @@ static enum odb_status mha_packed_shape(struct odb_kern *k, struct mha *m)
 
 static enum odb_status mha_packed_infer(struct odb_kern *k)
 {
-    struct mha m = {.n_own = 0};
+    struct mha m = {.c = {.k = k}};
     ODB_TRY(mha_packed_shape(k, &m));
     return odb_kern_outline(k, 0, m.a.dtype, 2,
                             (int64_t[]){(int64_t)m.added, (int64_t)(m.a.heads * m.a.v_size)});
@@ -760,14 +713,16 @@ static enum odb_status mha_packed_infer(struct odb_kern *k)
 static enum odb_status mha_packed_vectors(struct odb_kern *k, struct mha *m)
 {
     struct odb_attention *a = &m->a;
-    const struct odb_tensor *x = k->in[0], *all;
+    const struct odb_tensor *x = k->in[0];
     if (!mha_packs_many(k)) {
-        ODB_TRY(mha_project(k, m, x, k->in[1], k->in[2], &all));
-        mha_split_columns(m, all);
+        x = mha_project(m, 0, 1, 2);
+        ODB_TRY(m->c.status);
+        mha_split_columns(m, x);
         return ODB_OK;
     }
     if (x->rank == 4) {
-        ODB_TRY(mha_bias_by_head(k, m, 3, &x));
+        x = mha_bias_by_head(m, 3, x);
+        ODB_TRY(m->c.status);
         m->q = mha_interleaved(x, m, m->added, 3, 0);
         m->k = mha_interleaved(x, m, m->added, 3, 1);
         m->v = mha_interleaved(x, m, m->added, 3, 2);
@@ -775,9 +730,10 @@ static enum odb_status mha_packed_vectors(struct odb_kern *k, struct mha *m)
     }
     const struct odb_tensor *key = k->in[1], *value = k->in[2];
     size_t width = a->heads * a->size;
-    ODB_TRY(mha_add_bias(k, m, 3, 0, &x));
-    ODB_TRY(mha_add_bias(k, m, 3, width, &key));
-    ODB_TRY(mha_add_bias(k, m, 3, 2 * width, &value));
+    x = mha_add_bias(m, 3, 0, x);
+    key = mha_add_bias(m, 3, width, key);
+    value = mha_add_bias(m, 3, 2 * width, value);
+    ODB_TRY(m->c.status);
     m->q = odb_heads_flat(x, 0, m->added, width, a->size);
     m->k = odb_heads_flat(key, 0, m->added, width, a->size);
     m->v = odb_heads_flat(value, 0, m->added, a->heads * a->v_size, a->v_size);
@@ -792,7 +748,7 @@ static const void *mha_row(const struct odb_heads *heads, enum odb_dtype dtype, 
 /* Every sequence attends to itself. */
 static enum odb_status mha_packed_run(struct odb_kern *k)
 {
-    struct mha m = {.n_own = 0};
+    struct mha m = {.c = {.k = k}};
     struct odb_attention *a = &m.a;
     struct odb_attention_plane bias = {.data = NULL};
     int last = mha_packs_many(k) ? PACKED_MANY_OFFSET : PACKED_OFFSET;
@@ -827,7 +783,7 @@ static enum odb_status mha_packed_run(struct odb_kern *k)
         ODB_TRY_OUT(odb_attention_run(&one, k->err));
     }
 out:
-    mha_dispose(&m);
+    odb_chain_dispose(&m.c);
     return status;
 }
 
