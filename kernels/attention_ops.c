@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "kernels/attention.h"
 #include "kernels/kern.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 
 enum attend_in {
@@ -393,17 +394,15 @@ static const struct odb_attr_spec attend_attrs_25[] = {
     {NULL}};
 
 #define ATTEND_TYPES                                                                               \
-    {                                                                                              \
-        ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_NUMBER | ODB_T_BOOL, ODB_T_FLOAT,             \
-            ODB_T_FLOAT, ODB_BIT(ODB_I64)                                                          \
-    }
+    ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_NUMBER | ODB_T_BOOL, ODB_T_FLOAT, ODB_T_FLOAT,    \
+        ODB_BIT(ODB_I64)
 #define ATTEND_ROW(since, most, attrs)                                                             \
-    {                                                                                              \
-        "", "Attention", since, 3, most, 1, 4, ODB_OP_REAL | ODB_OP_MATMUL, ATTEND_TYPES, attrs,   \
-            attend_infer, attend_run, NULL                                                         \
-    }
+    ODB_ONNX("Attention", since, ODB_ARITY(3, most), ODB_ARITY(1, 4), ODB_OP_REAL | ODB_OP_MATMUL, \
+             attrs, attend_infer, attend_run, ATTEND_TYPES)
 
-const struct odb_op odb_ops_attention[] = {ATTEND_ROW(23, 6, attend_attrs_23),
-                                           ATTEND_ROW(24, 7, attend_attrs_23),
-                                           ATTEND_ROW(25, 7, attend_attrs_25),
-                                           {.name = NULL}};
+const struct odb_op odb_ops_attention[] = {
+    ATTEND_ROW(23, 6, attend_attrs_23),
+    ATTEND_ROW(24, 7, attend_attrs_23),
+    ATTEND_ROW(25, 7, attend_attrs_25),
+    {.name = NULL},
+};

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 #include "kernels/window.h"
 #include "kernels/workspace.h"
@@ -111,17 +112,8 @@ static const struct odb_attr_spec deform_attrs[] = {
     {.name = "strides", .type = ODB_ATTR_INTS},
     {.name = NULL}};
 
-const struct odb_op odb_ops_deform[] = {{"",
-                                         "DeformConv",
-                                         19,
-                                         3,
-                                         5,
-                                         1,
-                                         1,
-                                         ODB_OP_REAL | ODB_OP_MATMUL,
-                                         {ODB_T_FLOAT},
-                                         deform_attrs,
-                                         deform_infer,
-                                         deform_run,
-                                         NULL},
-                                        {.name = NULL}};
+const struct odb_op odb_ops_deform[] = {
+    ODB_ONNX("DeformConv", 19, ODB_ARITY(3, 5), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL,
+             deform_attrs, deform_infer, deform_run, ODB_T_FLOAT),
+    {.name = NULL},
+};

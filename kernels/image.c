@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "kernels/kern.h"
+#include "kernels/row.h"
 
 /* --- the library ------------------------------------------------------------------------------ */
 
@@ -185,17 +186,8 @@ static enum odb_status image_run(struct odb_kern *k)
 static const struct odb_attr_spec image_attrs[] = {
     {.name = "pixel_format", .type = ODB_ATTR_STRING, .def = "RGB"}, {.name = NULL}};
 
-const struct odb_op odb_ops_image[] = {{"",
-                                        "ImageDecoder",
-                                        20,
-                                        1,
-                                        1,
-                                        1,
-                                        1,
-                                        ODB_OP_EXACT,
-                                        {ODB_BIT(ODB_U8)},
-                                        image_attrs,
-                                        NULL,
-                                        image_run,
-                                        NULL},
-                                       {.name = NULL}};
+const struct odb_op odb_ops_image[] = {
+    ODB_ONNX("ImageDecoder", 20, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT, image_attrs, NULL,
+             image_run, ODB_BIT(ODB_U8)),
+    {.name = NULL},
+};

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "kernels/chain.h"
+#include "kernels/row.h"
 
 /* alpha f(beta x) and its kin: attributes as numbers of x's type. */
 static const struct odb_tensor *retired_number(struct odb_chain *c, const char *name,
@@ -213,10 +214,8 @@ static const struct odb_attr_spec retired_fill_attrs[] = {
 
 #define RETIRED_HALF (ODB_T_FLOAT & ~ODB_BIT(ODB_BF16))
 #define RETIRED_ROW(name, since, least, most, flags, attrs, fn, ...)                               \
-    {                                                                                              \
-        "", name, since, least, most, 1, 1, flags, {__VA_ARGS__}, attrs, fn##_infer, fn##_run,     \
-            NULL                                                                                   \
-    }
+    ODB_ONNX(name, since, ODB_ARITY(least, most), ODB_ARITY(1, 1), flags, attrs, fn##_infer,       \
+             fn##_run, __VA_ARGS__)
 
 const struct odb_op odb_ops_retired[] = {
     RETIRED_ROW("Affine", 1, 1, 1, ODB_OP_REAL, retired_affine_attrs, retired_affine, RETIRED_HALF),
@@ -235,4 +234,5 @@ const struct odb_op odb_ops_retired[] = {
                 ODB_T_ANY),
     RETIRED_ROW("ConstantFill", 1, 0, 1, ODB_OP_EXACT, retired_fill_attrs, retired_constant_fill,
                 ODB_T_ANY),
-    {.name = NULL}};
+    {.name = NULL},
+};

@@ -15,6 +15,7 @@
 
 #define ODB_BODY "kernels/rotary.real.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 
 #define ROTARY_GRAIN (1u << 15)
 
@@ -126,17 +127,8 @@ static const struct odb_attr_spec rotary_attrs[] = {
     {"rotary_embedding_dim", ODB_ATTR_INT, "0", false},
     {NULL}};
 
-const struct odb_op odb_ops_rotary[] = {{"",
-                                         "RotaryEmbedding",
-                                         23,
-                                         3,
-                                         4,
-                                         1,
-                                         1,
-                                         ODB_OP_REAL,
-                                         {ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64)},
-                                         rotary_attrs,
-                                         rotary_infer,
-                                         rotary_run,
-                                         NULL},
-                                        {.name = NULL}};
+const struct odb_op odb_ops_rotary[] = {
+    ODB_ONNX("RotaryEmbedding", 23, ODB_ARITY(3, 4), ODB_ARITY(1, 1), ODB_OP_REAL, rotary_attrs,
+             rotary_infer, rotary_run, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

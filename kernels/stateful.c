@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "kernels/kern.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 #include "kernels/workspace.h"
 
 /* Operands as (batch, steps, heads, size), states as (batch, kv_heads, size, v_size). Pointers are
@@ -255,30 +256,10 @@ static const struct odb_attr_spec linear_attrs[] = {
 static const struct odb_attr_spec causal_attrs[] = {{"activation", ODB_ATTR_STRING, "none", false},
                                                     {NULL}};
 
-const struct odb_op odb_ops_stateful[] = {{"",
-                                           "LinearAttention",
-                                           27,
-                                           3,
-                                           6,
-                                           1,
-                                           2,
-                                           ODB_OP_REAL,
-                                           {ODB_T_FLOAT},
-                                           linear_attrs,
-                                           linear_infer,
-                                           linear_run,
-                                           NULL},
-                                          {"",
-                                           "CausalConvWithState",
-                                           27,
-                                           2,
-                                           4,
-                                           1,
-                                           2,
-                                           ODB_OP_REAL,
-                                           {ODB_T_FLOAT},
-                                           causal_attrs,
-                                           causal_infer,
-                                           causal_run,
-                                           NULL},
-                                          {.name = NULL}};
+const struct odb_op odb_ops_stateful[] = {
+    ODB_ONNX("LinearAttention", 27, ODB_ARITY(3, 6), ODB_ARITY(1, 2), ODB_OP_REAL, linear_attrs,
+             linear_infer, linear_run, ODB_T_FLOAT),
+    ODB_ONNX("CausalConvWithState", 27, ODB_ARITY(2, 4), ODB_ARITY(1, 2), ODB_OP_REAL, causal_attrs,
+             causal_infer, causal_run, ODB_T_FLOAT),
+    {.name = NULL},
+};

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
+#include "kernels/row.h"
 
 enum { TRAINING_PARTS = 4 }; /* X, G and two states at most */
 
@@ -180,12 +181,9 @@ static enum odb_status training_run_momentum(struct odb_kern *k)
 
 #define TRAINING_FLOAT (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64))
 #define TRAINING_ROW(op, method, method_attrs)                                                     \
-    {                                                                                              \
-        .domain = "ai.onnx.preview.training", .name = op, .since = 1, .min_in = 3,                 \
-        .max_in = ODB_MANY, .min_out = 1, .max_out = ODB_MANY, .flags = ODB_OP_REAL,               \
-        .types = {TRAINING_FLOAT, ODB_BIT(ODB_I64), TRAINING_FLOAT}, .attrs = method_attrs,        \
-        .infer = training_infer_##method, .run = training_run_##method                             \
-    }
+    ODB_ROW("ai.onnx.preview.training", op, 1, ODB_ARITY(3, ODB_MANY), ODB_ARITY(1, ODB_MANY),     \
+            ODB_OP_REAL, method_attrs, training_infer_##method, training_run_##method,             \
+            TRAINING_FLOAT, ODB_BIT(ODB_I64), TRAINING_FLOAT)
 
 static const struct odb_attr_spec training_adagrad_attrs[] = {
     {"decay_factor", ODB_ATTR_FLOAT, "0.0", false},

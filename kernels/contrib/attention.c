@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/contrib/heads.h"
 #include "kernels/contrib/contrib.h"
+#include "kernels/contrib/heads.h"
 
 /* One call. */
 struct mha {

@@ -7,18 +7,10 @@
 #ifndef ODB_KERNELS_CONTRIB_CONTRIB_H
 #define ODB_KERNELS_CONTRIB_CONTRIB_H
 
-#include "kernels/kern.h"
+#include "kernels/row.h"
 
-/* ins and outs: ODB_ARITY(least, most). What follows run are the types of the inputs. */
-#define ODB_ARITY(least, most) least, most
-#define ODB_MICROSOFT(...) ODB_MICROSOFT_(__VA_ARGS__)
-#define ODB_MICROSOFT_(op_name, least_in, most_in, least_out, most_out, op_flags, list, op_infer,  \
-                       op_run, ...)                                                                \
-    {                                                                                              \
-        .domain = "com.microsoft", .name = op_name, .since = 1, .min_in = least_in,                \
-        .max_in = most_in, .min_out = least_out, .max_out = most_out, .flags = op_flags,           \
-        .types = {__VA_ARGS__}, .attrs = list, .infer = op_infer, .run = op_run                    \
-    }
+/* name, ins, outs, flags, attributes, infer, run, types. */
+#define ODB_MICROSOFT(name, ...) ODB_ROW("com.microsoft", name, 1, __VA_ARGS__)
 
 /* ODB_E_OPERATOR unless the n inputs of these numbers are there. */
 static inline enum odb_status odb_need(struct odb_kern *k, const int *inputs, int n)

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "kernels/chain.h"
+#include "kernels/contrib/contrib.h"
 
 /* --- activations ------------------------------------------------------------------------------ */
 
@@ -336,10 +337,8 @@ static const struct odb_attr_spec fused_matmul_activation_attrs[] = {
 #define FUSED_WIDE (ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
 #define FUSED_REAL (ODB_OP_REAL | ODB_OP_MATMUL)
 #define FUSED_ROW(name, least, most, flags, mask, attrs, fn)                                       \
-    {                                                                                              \
-        "com.microsoft", name, 1, least, most, 1, 1, flags, {mask}, attrs, fn##_infer, fn##_run,   \
-            NULL                                                                                   \
-    }
+    ODB_MICROSOFT(name, ODB_ARITY(least, most), ODB_ARITY(1, 1), flags, attrs, fn##_infer,         \
+                  fn##_run, mask)
 
 const struct odb_op odb_ops_fused[] = {
     FUSED_ROW("FusedConv", 2, 4, FUSED_REAL, ODB_T_FLOAT, fused_conv_attrs, fused_conv),
@@ -348,19 +347,9 @@ const struct odb_op odb_ops_fused[] = {
     FUSED_ROW("NhwcMaxPool", 1, 1, ODB_OP_EXACT | ODB_OP_REAL,
               ODB_T_FLOAT | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8), fused_pool_attrs,
               fused_nhwc_max_pool),
-    {"com.microsoft",
-     "ConvTransposeWithDynamicPads",
-     1,
-     2,
-     4,
-     1,
-     1,
-     FUSED_REAL,
-     {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT},
-     fused_spread_attrs,
-     fused_conv_transpose_infer,
-     fused_conv_transpose_run,
-     NULL},
+    ODB_MICROSOFT("ConvTransposeWithDynamicPads", ODB_ARITY(2, 4), ODB_ARITY(1, 1), FUSED_REAL,
+                  fused_spread_attrs, fused_conv_transpose_infer, fused_conv_transpose_run,
+                  ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT),
     FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs,
               fused_gemm),
     FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul),
@@ -369,18 +358,9 @@ const struct odb_op odb_ops_fused[] = {
     FUSED_ROW("FusedMatMulActivation", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_matmul_activation_attrs,
               fused_matmul_activation),
     FUSED_ROW("GemmFastGelu", 2, 3, FUSED_REAL, ODB_T_FLOAT, NULL, fused_gelu),
-    {"com.microsoft",
-     "SparseToDenseMatMul",
-     1,
-     2,
-     2,
-     1,
-     1,
-     FUSED_REAL,
-     {ODB_T_SPARSE | ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE,
-      ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE},
-     fused_transpose_attrs,
-     fused_sparse_matmul_infer,
-     fused_sparse_matmul_run,
-     NULL},
-    {.name = NULL}};
+    ODB_MICROSOFT("SparseToDenseMatMul", ODB_ARITY(2, 2), ODB_ARITY(1, 1), FUSED_REAL,
+                  fused_transpose_attrs, fused_sparse_matmul_infer, fused_sparse_matmul_run,
+                  ODB_T_SPARSE | ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE,
+                  ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | FUSED_WIDE),
+    {.name = NULL},
+};

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/contrib/heads.h"
 #include "kernels/contrib/contrib.h"
+#include "kernels/contrib/heads.h"
 #include "kernels/rotary.h"
 
 /* Where an operator has which input; -1: it has none. */

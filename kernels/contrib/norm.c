@@ -364,18 +364,8 @@ static const struct odb_attr_spec norm_groups_attrs[] = {
 #define NORM_IDS ODB_BIT(ODB_I32)
 
 const struct odb_op odb_ops_contrib_norm[] = {
-    {.domain = "",
-     .name = "SimplifiedLayerNormalization",
-     .since = 1,
-     .min_in = 2,
-     .max_in = 2,
-     .min_out = 1,
-     .max_out = 2,
-     .flags = ODB_OP_REAL,
-     .types = {ODB_T_FLOAT},
-     .attrs = norm_simplified_attrs,
-     .infer = norm_simplified_infer,
-     .run = norm_simplified_run},
+    ODB_ONNX("SimplifiedLayerNormalization", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 2), ODB_OP_REAL,
+             norm_simplified_attrs, norm_simplified_infer, norm_simplified_run, ODB_T_FLOAT),
     NORM_ROW("SimplifiedLayerNormalization", 2, 2, 2, simplified, ODB_T_FLOAT),
     NORM_ROW("SkipLayerNormalization", 3, 5, 4, skip, ODB_T_FLOAT),
     NORM_ROW("SkipSimplifiedLayerNormalization", 3, 4, 4, skip, ODB_T_FLOAT),
@@ -383,4 +373,5 @@ const struct odb_op odb_ops_contrib_norm[] = {
              ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, NORM_IDS, NORM_IDS),
     NORM_ROW("GroupNorm", 3, 3, 1, groups, ODB_T_FLOAT),
     NORM_ROW("SkipGroupNorm", 4, 5, 2, groups, ODB_T_FLOAT),
-    {.name = NULL}};
+    {.name = NULL},
+};

@@ -484,10 +484,8 @@ static const struct odb_attr_spec qlinear_conv_attrs[] = {
 #define QLINEAR_SMALL (Q8 | ODB_BIT(ODB_I16) | ODB_BIT(ODB_U16) | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4))
 #define QLINEAR_FLOATS (QF | ODB_BIT(ODB_F16))
 #define QLINEAR_ROW(name, least, most, attrs, infer, run, ...)                                     \
-    {                                                                                              \
-        "com.microsoft", name, 1, least, most, 1, 1, ODB_OP_REAL | ODB_OP_BOUNDARY, {__VA_ARGS__}, \
-            attrs, infer, run, NULL                                                                \
-    }
+    ODB_MICROSOFT(name, ODB_ARITY(least, most), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_BOUNDARY,    \
+                  attrs, infer, run, __VA_ARGS__)
 
 const struct odb_op odb_ops_qlinear[] = {
     QLINEAR_ROW("QLinearAdd", 2, 8, NULL, qlinear_pair_infer, qlinear_add_run, Q8, QF, Q8, Q8, QF,
@@ -514,17 +512,9 @@ const struct odb_op odb_ops_qlinear[] = {
                 QF, Q8, Q8, QF, Q8, QF, Q8, ODB_BIT(ODB_I32)),
     QLINEAR_ROW("QuantizeLinear", 2, 3, qlinear_axis_attrs, qlinear_quantize_infer,
                 qlinear_quantize_run, QLINEAR_FLOATS, QLINEAR_FLOATS, QLINEAR_SMALL),
-    {"com.microsoft",
-     "DequantizeLinear",
-     1,
-     2,
-     3,
-     1,
-     1,
-     ODB_OP_REAL,
-     {QLINEAR_SMALL | ODB_BIT(ODB_I32), QLINEAR_FLOATS, QLINEAR_SMALL | ODB_BIT(ODB_I32)},
-     qlinear_axis_attrs,
-     qlinear_dequantize_infer,
-     qlinear_dequantize_run,
-     NULL},
-    {.name = NULL}};
+    ODB_MICROSOFT("DequantizeLinear", ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL,
+                  qlinear_axis_attrs, qlinear_dequantize_infer, qlinear_dequantize_run,
+                  QLINEAR_SMALL | ODB_BIT(ODB_I32), QLINEAR_FLOATS,
+                  QLINEAR_SMALL | ODB_BIT(ODB_I32)),
+    {.name = NULL},
+};

@@ -295,17 +295,8 @@ static const struct odb_attr_spec qlstm_attr_specs[] = {
 #define QF ODB_BIT(ODB_F32)
 
 const struct odb_op odb_ops_qlstm[] = {
-    {"com.microsoft",
-     "DynamicQuantizeLSTM",
-     1,
-     1,
-     12,
-     0,
-     3,
-     ODB_OP_REAL | ODB_OP_MATMUL,
-     {QF, Q8, Q8, QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, Q8, QF, Q8},
-     qlstm_attr_specs,
-     qlstm_infer,
-     qlstm_run,
-     NULL},
-    {.name = NULL}};
+    ODB_MICROSOFT("DynamicQuantizeLSTM", ODB_ARITY(1, 12), ODB_ARITY(0, 3),
+                  ODB_OP_REAL | ODB_OP_MATMUL, qlstm_attr_specs, qlstm_infer, qlstm_run, QF, Q8, Q8,
+                  QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, Q8, QF, Q8),
+    {.name = NULL},
+};

@@ -262,10 +262,8 @@ static const struct odb_attr_spec qproduct_embed_attrs[] = {
 #define QF ODB_BIT(ODB_F32)
 #define QH (QF | ODB_BIT(ODB_F16))
 #define QPRODUCT_ROW(name, least, most, flags, attrs, fn, ...)                                     \
-    {                                                                                              \
-        "com.microsoft", name, 1, least, most, 1, 1, flags, {__VA_ARGS__}, attrs, fn##_infer,      \
-            fn##_run, NULL                                                                         \
-    }
+    ODB_MICROSOFT(name, ODB_ARITY(least, most), ODB_ARITY(1, 1), flags, attrs, fn##_infer,         \
+                  fn##_run, __VA_ARGS__)
 
 const struct odb_op odb_ops_qproduct[] = {
     QPRODUCT_ROW("QGemm", 6, 9, ODB_OP_REAL | ODB_OP_BOUNDARY, qproduct_gemm_attrs, qproduct_gemm,
@@ -278,30 +276,11 @@ const struct odb_op odb_ops_qproduct[] = {
     QPRODUCT_ROW("MulInteger", 1, 4, ODB_OP_EXACT, NULL, qproduct_mul, Q8),
     QPRODUCT_ROW("ReduceSumInteger", 1, 1, ODB_OP_EXACT, qproduct_reduce_attrs, qproduct_reduce,
                  Q8),
-    {"com.microsoft",
-     "QAttention",
-     1,
-     5,
-     9,
-     1,
-     2,
-     ODB_OP_REAL | ODB_OP_MATMUL,
-     {Q8, Q8, QH, QH, QH, ODB_BIT(ODB_I32), Q8, Q8, QH},
-     qproduct_attention_attrs,
-     qproduct_attention_infer,
-     qproduct_attention_run,
-     NULL},
-    {"com.microsoft",
-     "QEmbedLayerNormalization",
-     1,
-     1,
-     18,
-     1,
-     2,
-     ODB_OP_REAL,
-     {ODB_BIT(ODB_I32), ODB_BIT(ODB_I32), Q8, Q8, Q8, Q8, Q8, ODB_BIT(ODB_I32), QF | Q8},
-     qproduct_embed_attrs,
-     qproduct_embed_infer,
-     qproduct_embed_run,
-     NULL},
-    {.name = NULL}};
+    ODB_MICROSOFT("QAttention", ODB_ARITY(5, 9), ODB_ARITY(1, 2), ODB_OP_REAL | ODB_OP_MATMUL,
+                  qproduct_attention_attrs, qproduct_attention_infer, qproduct_attention_run, Q8,
+                  Q8, QH, QH, QH, ODB_BIT(ODB_I32), Q8, Q8, QH),
+    ODB_MICROSOFT("QEmbedLayerNormalization", ODB_ARITY(1, 18), ODB_ARITY(1, 2), ODB_OP_REAL,
+                  qproduct_embed_attrs, qproduct_embed_infer, qproduct_embed_run, ODB_BIT(ODB_I32),
+                  ODB_BIT(ODB_I32), Q8, Q8, Q8, Q8, Q8, ODB_BIT(ODB_I32), QF | Q8),
+    {.name = NULL},
+};

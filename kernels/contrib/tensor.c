@@ -617,14 +617,11 @@ static const struct odb_attr_spec tensor_hash_attrs[] = {
 #define TI32 ODB_BIT(ODB_I32)
 #define TI64 ODB_BIT(ODB_I64)
 #define TENSOR_ROW(name, least, most, outs, flags, attrs, fn, ...)                                 \
-    {                                                                                              \
-        "com.microsoft", name, 1, least, most, 1, outs, flags, {__VA_ARGS__}, attrs, fn##_infer,   \
-            fn##_run, NULL                                                                         \
-    }
+    ODB_MICROSOFT(name, ODB_ARITY(least, most), ODB_ARITY(1, outs), flags, attrs, fn##_infer,      \
+                  fn##_run, __VA_ARGS__)
 #define TENSOR_FREE_ROW(name, outs, flags, fn, ...)                                                \
-    {                                                                                              \
-        "com.microsoft", name, 1, 1, 1, 1, outs, flags, {__VA_ARGS__}, NULL, NULL, fn##_run, NULL  \
-    }
+    ODB_MICROSOFT(name, ODB_ARITY(1, 1), ODB_ARITY(1, outs), flags, NULL, NULL, fn##_run,          \
+                  __VA_ARGS__)
 
 const struct odb_op odb_ops_contrib_tensor[] = {
     TENSOR_ROW("Trilu", 1, 2, 1, ODB_OP_EXACT, tensor_trilu_attrs, tensor_trilu,
@@ -664,4 +661,5 @@ const struct odb_op odb_ops_contrib_tensor[] = {
                ODB_T_FLOAT),
     TENSOR_ROW("MurmurHash3", 1, 1, 1, ODB_OP_EXACT, tensor_hash_attrs, tensor_hash,
                TF32_64 | TI32 | TI64 | ODB_BIT(ODB_U32) | ODB_BIT(ODB_U64) | ODB_T_STRING),
-    {.name = NULL}};
+    {.name = NULL},
+};

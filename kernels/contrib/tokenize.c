@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/contrib/contrib.h"
 #include "kernels/kern.h"
 
 /* --- expressions ------------------------------------------------------------------------------ */
@@ -332,17 +333,8 @@ static const struct odb_attr_spec tokenize_attrs[] = {
     {"pad_value", ODB_ATTR_STRING, NULL, true}, {"separators", ODB_ATTR_STRINGS, NULL, false},
     {"tokenexp", ODB_ATTR_STRING, NULL, false}, {NULL}};
 
-const struct odb_op odb_ops_tokenize[] = {{"com.microsoft",
-                                           "Tokenizer",
-                                           1,
-                                           1,
-                                           1,
-                                           1,
-                                           1,
-                                           ODB_OP_EXACT,
-                                           {ODB_T_STRING},
-                                           tokenize_attrs,
-                                           NULL,
-                                           tokenize_run,
-                                           NULL},
-                                          {.name = NULL}};
+const struct odb_op odb_ops_tokenize[] = {
+    ODB_MICROSOFT("Tokenizer", ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT, tokenize_attrs, NULL,
+                  tokenize_run, ODB_T_STRING),
+    {.name = NULL},
+};

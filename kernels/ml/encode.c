@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "kernels/lookup.h"
 #include "kernels/ml/ml.h"
+#include "kernels/row.h"
 
 /* A copy of element j of `from` becomes element i of `to`, of the same type. */
 static enum odb_status encode_copy(struct odb_tensor *to, size_t i, const struct odb_tensor *from,
@@ -627,12 +628,9 @@ static const struct odb_attr_spec encode_attrs_zip[] = {
 
 #define ENCODE_SWAPS (ODB_T_STRING | ODB_BIT(ODB_I64))
 #define ENCODE_KEYS (ENCODE_SWAPS | ODB_BIT(ODB_F32))
-#define ENCODE_ROW(op, version, mask, list, makes, does)                                           \
-    {                                                                                              \
-        .domain = "ai.onnx.ml", .name = op, .since = version, .min_in = 1, .max_in = 1,            \
-        .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY, .types = {mask},      \
-        .attrs = list, .infer = makes, .run = does                                                 \
-    }
+#define ENCODE_ROW(op, since, mask, attrs, infer, run)                                             \
+    ODB_ONNX_ML(op, since, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_EXACT | ODB_OP_BOUNDARY,       \
+                attrs, infer, run, mask)
 
 const struct odb_op odb_ops_encode[] = {
     ENCODE_ROW("LabelEncoder", 1, ENCODE_SWAPS, encode_attrs_label_1, encode_infer_swap,
@@ -649,15 +647,8 @@ const struct odb_op odb_ops_encode[] = {
     ENCODE_ROW("DictVectorizer", 1, ODB_T_MAP, encode_attrs_vectorize, NULL, encode_run_vectorize),
     ENCODE_ROW("CastMap", 1, ODB_T_MAP, encode_attrs_castmap, NULL, encode_run_castmap),
     ENCODE_ROW("ZipMap", 1, ODB_BIT(ODB_F32), encode_attrs_zip, NULL, encode_run_zip),
-    {.domain = "ai.onnx.ml",
-     .name = "ArrayFeatureExtractor",
-     .since = 1,
-     .min_in = 2,
-     .max_in = 2,
-     .min_out = 1,
-     .max_out = 1,
-     .flags = ODB_OP_EXACT,
-     .types = {ODB_ML_NUMBERS | ODB_T_STRING, ODB_BIT(ODB_I64)},
-     .infer = encode_infer_extract,
-     .run = encode_run_extract},
-    {.name = NULL}};
+    ODB_ONNX_ML("ArrayFeatureExtractor", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_EXACT, NULL,
+                encode_infer_extract, encode_run_extract, ODB_ML_NUMBERS | ODB_T_STRING,
+                ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

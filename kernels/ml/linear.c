@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "kernels/ml/ml.h"
+#include "kernels/row.h"
 
 struct linear {
     size_t rows, width, n; /* n: sets of coefficients */
@@ -139,30 +140,11 @@ static const struct odb_attr_spec linear_attrs_regress[] = {
     {.name = "targets", .type = ODB_ATTR_INT, .def = "1"},
     {.name = NULL}};
 
-const struct odb_op odb_ops_linear[] = {{"ai.onnx.ml",
-                                         "LinearClassifier",
-                                         1,
-                                         1,
-                                         1,
-                                         2,
-                                         2,
-                                         ODB_OP_REAL | ODB_OP_BOUNDARY,
-                                         {ODB_ML_NUMBERS},
-                                         linear_attrs_classify,
-                                         linear_infer_classify,
-                                         linear_run_classify,
-                                         NULL},
-                                        {"ai.onnx.ml",
-                                         "LinearRegressor",
-                                         1,
-                                         1,
-                                         1,
-                                         1,
-                                         1,
-                                         ODB_OP_REAL,
-                                         {ODB_ML_NUMBERS},
-                                         linear_attrs_regress,
-                                         linear_infer_regress,
-                                         linear_run_regress,
-                                         NULL},
-                                        {.name = NULL}};
+const struct odb_op odb_ops_linear[] = {
+    ODB_ONNX_ML("LinearClassifier", 1, ODB_ARITY(1, 1), ODB_ARITY(2, 2),
+                ODB_OP_REAL | ODB_OP_BOUNDARY, linear_attrs_classify, linear_infer_classify,
+                linear_run_classify, ODB_ML_NUMBERS),
+    ODB_ONNX_ML("LinearRegressor", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
+                linear_attrs_regress, linear_infer_regress, linear_run_regress, ODB_ML_NUMBERS),
+    {.name = NULL},
+};

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ml/ml.h"
+#include "kernels/row.h"
 
 #define SCALE_GRAIN ((size_t)1 << 14) /* elements worth a thread */
 
@@ -259,12 +260,9 @@ static const struct odb_attr_spec scale_attrs_normalize[] = {
 static const struct odb_attr_spec scale_attrs_join[] = {
     {.name = "inputdimensions", .type = ODB_ATTR_INTS}, {.name = NULL}};
 
-#define SCALE_ROW(op, most, kind, list, makes, does)                                               \
-    {                                                                                              \
-        .domain = "ai.onnx.ml", .name = op, .since = 1, .min_in = 1, .max_in = most, .min_out = 1, \
-        .max_out = 1, .flags = kind, .types = {ODB_ML_NUMBERS}, .attrs = list, .infer = makes,     \
-        .run = does                                                                                \
-    }
+#define SCALE_ROW(op, most, flags, attrs, infer, run)                                              \
+    ODB_ONNX_ML(op, 1, ODB_ARITY(1, most), ODB_ARITY(1, 1), flags, attrs, infer, run,              \
+                ODB_ML_NUMBERS)
 
 const struct odb_op odb_ops_scale[] = {
     SCALE_ROW("Binarizer", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, scale_attrs_binarize, odb_infer_same,
@@ -276,4 +274,5 @@ const struct odb_op odb_ops_scale[] = {
               scale_run_normalize),
     SCALE_ROW("FeatureVectorizer", ODB_MANY, ODB_OP_EXACT, scale_attrs_join, scale_infer_join,
               scale_run_join),
-    {.name = NULL}};
+    {.name = NULL},
+};

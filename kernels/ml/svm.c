@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ml/ml.h"
+#include "kernels/row.h"
 
 #define SVM_GRAIN ((size_t)1 << 14) /* multiplications worth a thread */
 
@@ -432,30 +433,10 @@ static const struct odb_attr_spec svm_attrs_regress[] = {
     {.name = "one_class", .type = ODB_ATTR_INT, .def = "0"},
     {.name = NULL}};
 
-const struct odb_op odb_ops_svm[] = {{"ai.onnx.ml",
-                                      "SVMClassifier",
-                                      1,
-                                      1,
-                                      1,
-                                      2,
-                                      2,
-                                      ODB_OP_REAL | ODB_OP_BOUNDARY,
-                                      {ODB_ML_NUMBERS},
-                                      svm_attrs_classify,
-                                      svm_infer_classify,
-                                      svm_run_classify,
-                                      NULL},
-                                     {"ai.onnx.ml",
-                                      "SVMRegressor",
-                                      1,
-                                      1,
-                                      1,
-                                      1,
-                                      1,
-                                      ODB_OP_REAL | ODB_OP_BOUNDARY,
-                                      {ODB_ML_NUMBERS},
-                                      svm_attrs_regress,
-                                      svm_infer_regress,
-                                      svm_run_regress,
-                                      NULL},
-                                     {.name = NULL}};
+const struct odb_op odb_ops_svm[] = {
+    ODB_ONNX_ML("SVMClassifier", 1, ODB_ARITY(1, 1), ODB_ARITY(2, 2), ODB_OP_REAL | ODB_OP_BOUNDARY,
+                svm_attrs_classify, svm_infer_classify, svm_run_classify, ODB_ML_NUMBERS),
+    ODB_ONNX_ML("SVMRegressor", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_BOUNDARY,
+                svm_attrs_regress, svm_infer_regress, svm_run_regress, ODB_ML_NUMBERS),
+    {.name = NULL},
+};

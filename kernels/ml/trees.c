@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ml/ml.h"
+#include "kernels/row.h"
 
 #define TREE_GRAIN ((size_t)64) /* rows of a block; they go through a tree while it is in cache */
 
@@ -778,13 +779,10 @@ static const struct odb_attr_spec tree_attrs_5[] = {
     {.name = NULL}};
 
 /* Steady: a step in an operand would only try other branches, which is what boundaries are for. */
-#define TREE_ROW(op, version, outputs, mask, list, does)                                           \
-    {                                                                                              \
-        .domain = "ai.onnx.ml", .name = op, .since = version, .min_in = 1, .max_in = 1,            \
-        .min_out = outputs, .max_out = outputs,                                                    \
-        .flags = ODB_OP_REAL | ODB_OP_BOUNDARY | ODB_OP_STEADY, .types = {mask}, .attrs = list,    \
-        .infer = tree_infer_##does, .run = tree_run_##does                                         \
-    }
+#define TREE_ROW(op, since, outs, mask, attrs, does)                                               \
+    ODB_ONNX_ML(op, since, ODB_ARITY(1, 1), ODB_ARITY(outs, outs),                                 \
+                ODB_OP_REAL | ODB_OP_BOUNDARY | ODB_OP_STEADY, attrs, tree_infer_##does,           \
+                tree_run_##does, mask)
 
 const struct odb_op odb_ops_trees[] = {
     TREE_ROW("TreeEnsemble", 5, 1, ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | ODB_BIT(ODB_F16),
@@ -795,4 +793,5 @@ const struct odb_op odb_ops_trees[] = {
     TREE_ROW("TreeEnsembleClassifier", 1, 2, ODB_ML_NUMBERS, tree_attrs_classify_1, classify),
     TREE_ROW("TreeEnsembleClassifier", 3, 2, ODB_ML_NUMBERS, tree_attrs_classify_3, classify),
     {.domain = "ai.onnx.ml", .name = "TreeEnsembleClassifier", .since = 5},
-    {.name = NULL}};
+    {.name = NULL},
+};
