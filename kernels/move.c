@@ -630,9 +630,10 @@ static enum odb_status move_center_pads(struct odb_kern *k, struct move_pads *pa
 
     memset(pads, 0, sizeof *pads);
     ODB_TRY(odb_kern_values(k, 1, want, ODB_MAX_RANK, &n));
-    if (n != (axes != NULL ? n_axes : (size_t)x->rank))
-        return ODB_KERN_FAIL(k, "shape has %zu entries for %zu axes", n,
-                             axes != NULL ? n_axes : (size_t)x->rank);
+    if (!odb_kern_has(k, "axes")) /* an empty list is one, too */
+        n_axes = (size_t)x->rank;
+    if (n != n_axes)
+        return ODB_KERN_FAIL(k, "shape has %zu entries for %zu axes", n, n_axes);
     for (size_t i = 0; i < n; i++) {
         int axis;
         ODB_TRY(odb_kern_axis(k, axes != NULL ? axes[i] : (int64_t)i, x->rank, false, &axis));

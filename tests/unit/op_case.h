@@ -139,7 +139,7 @@ static inline void op_parse_attrs(const char *text, struct op_attrs *out)
         } else if (*end == ',') {
             a->type = ODB_ATTR_INTS;
             a->ints = out->lists[out->n];
-            for (char *item = value; *item; item += *item == ',')
+            for (char *item = value + (*value == ','); *item; item += *item == ',') /* ",": none */
                 out->lists[out->n][a->n++] = strtoll(item, &item, 10);
         } else if (*end) {
             a->f = strtof(value, &end);

@@ -519,6 +519,7 @@ static void test_edges__moves(void **state)
         E("Pad", 2, "pads=0,1, value=2.5f", ("float16[1] 1"), "float16[2] 1 2.5"),
         E("CenterCropPad", 18, "", ("float[3] 1 2 3", "int64[1] 2"), "float[2] 1 2"),
         E("CenterCropPad", 18, "axes=-1,", ("float[1,1] 1", "int64[1] 4"), "float[1,4] 0 1 0 0"),
+        E("CenterCropPad", 18, "axes=,", ("float[2] 1 2", "int64[0]"), "float[2] 1 2"),
         E("DepthToSpace", 13, "blocksize=2", ("float[1,3,1,1] 1 2 3"), "!no multiple"),
         E("SpaceToDepth", 13, "blocksize=2", ("float[0,1,2,2] "), "float[0,4,1,1] "),
         E("SpaceToDepth", 13, "blocksize=0", ("float[1,1,2,2] 1 2 3 4"), "!blocksize is 0"),
