@@ -42,6 +42,19 @@ static inline double op_draw(uint64_t *state)
     return (double)(int64_t)(*state >> 11) / (double)(1ull << 52) - 1;
 }
 
+/* A small repeatable random number in [0, n). */
+static inline int64_t op_random(uint64_t *state, int64_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)(*state >> 33) % n;
+}
+
+/* The same in [least, most]. */
+static inline int64_t op_between(uint64_t *state, int64_t least, int64_t most)
+{
+    return least + op_random(state, most - least + 1);
+}
+
 static inline struct odb_tensor *op_tensor(const char *text)
 {
     struct odb_tensor *t = NULL;
@@ -229,13 +242,50 @@ static inline void op_expect(const struct op_call *c, double tol, const char *co
 #define OP(name, version, text, ...)                                                              \
     {.op = name, .opset = version, .attrs = text, .in = __VA_ARGS__}
 
-static inline void op_expect_error(const struct op_call *c, enum odb_status status)
+/* The first n outputs of both calls are the same, whatever they are. */
+static inline void op_expect_same(const struct op_call *a, const struct op_call *b, int n,
+                                  double tol)
+{
+    struct odb_tensor *x[OP_MAX_OUT], *y[OP_MAX_OUT];
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[2000];
+    if (op_run_text(a, n, x, &err) != ODB_OK || op_run_text(b, n, y, &err) != ODB_OK)
+        fail_msg("%s, %s: %s", a->op, b->op, odb_error_text(&err, text, sizeof text));
+    for (int i = 0; i < n; i++) {
+        op_assert_close(x[i], y[i], tol, a->op);
+        odb_tensor_unref(x[i]);
+        odb_tensor_unref(y[i]);
+    }
+}
+#define OP_EXPECT_SAME(n, a, b)                                                                    \
+    op_expect_same(&(const struct op_call)a, &(const struct op_call)b, n, 2e-6)
+
+/* The call for n outputs fails, gives none of them, and says why: in words that hold `says`. */
+static inline void op_expect_failure(const struct op_call *c, int n, enum odb_status status,
+                                     const char *says)
 {
     struct odb_tensor *out[OP_MAX_OUT] = {NULL};
     struct odb_error err = ODB_ERROR_INIT;
-    assert_int_equal(op_run_text(c, 1, out, &err), status);
-    assert_string_not_equal(err.what, "");
-    assert_null(out[0]);
+    enum odb_status got = op_run_text(c, n, out, &err);
+    if (got != status || err.what[0] == '\0' || !strstr(err.what, says))
+        fail_msg("%s %s: status %d, '%s', where '%s' was expected", c->op,
+                 c->attrs ? c->attrs : "", (int)got, err.what, says);
+    for (int i = 0; i < n; i++)
+        assert_null(out[i]);
+}
+#define OP_REFUSES(says, call)                                                                     \
+    op_expect_failure(&(const struct op_call)call, 1, ODB_E_OPERATOR, says)
+
+static inline void op_expect_error(const struct op_call *c, enum odb_status status)
+{
+    op_expect_failure(c, 1, status, "");
+}
+
+/* All n calls break the operator's own rules. */
+static inline void op_expect_errors(const struct op_call *calls, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        op_expect_error(&calls[i], ODB_E_OPERATOR);
 }
 
 /* The bits of a result do not depend on the number of threads. */

@@ -4,22 +4,6 @@
  */
 #include "tests/unit/op_case.h"
 
-/* Both calls give the same first outputs. */
-static void expect_same(const struct op_call *a, const struct op_call *b, int n, double tol)
-{
-    struct odb_tensor *x[OP_MAX_OUT], *y[OP_MAX_OUT];
-    struct odb_error err = ODB_ERROR_INIT;
-    char text[2000];
-    if (op_run_text(a, n, x, &err) != ODB_OK || op_run_text(b, n, y, &err) != ODB_OK)
-        fail_msg("%s, %s: %s", a->op, b->op, odb_error_text(&err, text, sizeof text));
-    for (int i = 0; i < n; i++) {
-        op_assert_close(x[i], y[i], tol, a->op);
-        odb_tensor_unref(x[i]);
-        odb_tensor_unref(y[i]);
-    }
-}
-#define EXPECT_SAME(n, a, b)                                                                       \
-    expect_same(&(const struct op_call)a, &(const struct op_call)b, n, 2e-6)
 #define MS(op) "com.microsoft::" op
 
 static void test_contrib_attention__masks(void **state)
@@ -167,21 +151,21 @@ static void test_contrib_attention__packed_in_one(void **state)
 {
     (void)state;
     /* Two heads of two: the same numbers, Q, K and V apart and side by side. */
-    EXPECT_SAME(1,
-                OP(MS("MultiHeadAttention"), 1, "num_heads=2",
-                   {"float[1,2,4] 1 2 3 4 -1 0 1 2", "float[1,2,4] 5 6 7 8 1 -2 2 0",
-                    "float[1,2,4] 9 8 7 6 0 1 -1 3", "float[12] 1 2 3 4 5 6 7 8 9 10 11 12"}),
-                OP(MS("MultiHeadAttention"), 1, "num_heads=2",
-                   {"float[1,2,2,3,2] 1 2 5 6 9 8 3 4 7 8 7 6 -1 0 1 -2 0 1 1 2 2 0 -1 3", "-", "-",
-                    "float[12] 1 2 3 4 5 6 7 8 9 10 11 12"}));
-    EXPECT_SAME(1,
-                OP(MS("MultiHeadAttention"), 1, "num_heads=2",
-                   {"float[1,2,4] 1 2 3 4 -1 0 1 2", "float[1,2,4] 5 6 7 8 1 -2 2 0",
-                    "float[1,2,4] 9 8 7 6 0 1 -1 3"}),
-                OP(MS("MultiHeadAttention"), 1, "num_heads=2",
-                   {"float[1,2,4] 1 2 3 4 -1 0 1 2",
-                    "float[1,2,2,2,2] 5 6 9 8 7 8 7 6 1 -2 0 1 2 0 -1 3"}));
-    EXPECT_SAME(
+    OP_EXPECT_SAME(1,
+                   OP(MS("MultiHeadAttention"), 1, "num_heads=2",
+                      {"float[1,2,4] 1 2 3 4 -1 0 1 2", "float[1,2,4] 5 6 7 8 1 -2 2 0",
+                       "float[1,2,4] 9 8 7 6 0 1 -1 3", "float[12] 1 2 3 4 5 6 7 8 9 10 11 12"}),
+                   OP(MS("MultiHeadAttention"), 1, "num_heads=2",
+                      {"float[1,2,2,3,2] 1 2 5 6 9 8 3 4 7 8 7 6 -1 0 1 -2 0 1 1 2 2 0 -1 3", "-",
+                       "-", "float[12] 1 2 3 4 5 6 7 8 9 10 11 12"}));
+    OP_EXPECT_SAME(1,
+                   OP(MS("MultiHeadAttention"), 1, "num_heads=2",
+                      {"float[1,2,4] 1 2 3 4 -1 0 1 2", "float[1,2,4] 5 6 7 8 1 -2 2 0",
+                       "float[1,2,4] 9 8 7 6 0 1 -1 3"}),
+                   OP(MS("MultiHeadAttention"), 1, "num_heads=2",
+                      {"float[1,2,4] 1 2 3 4 -1 0 1 2",
+                       "float[1,2,2,2,2] 5 6 9 8 7 8 7 6 1 -2 0 1 2 0 -1 3"}));
+    OP_EXPECT_SAME(
         3,
         OP(MS("DecoderMaskedMultiHeadAttention"), 1, "num_heads=1 past_present_share_buffer=1",
            {"float[1,1,6] 1 2 3 4 5 6", "-", "-", "-", "-", "float[1,1,3,2] random 1",
@@ -217,13 +201,13 @@ static void test_contrib_attention__packed_tokens(void **state)
     assert_float_equal(odb_tensor_f64(b, 5), 6, 0);
     odb_tensor_unref(a);
     odb_tensor_unref(b);
-    EXPECT_SAME(1,
-                OP(MS("PackedMultiHeadAttention"), 1, "num_heads=1",
-                   {"float[2,1,3,2] 1 2 3 4 5 6 7 8 9 1 2 3", "-", "-", "float[6] 1 0 1 0 2 2",
-                    "int32[1,2] 0 1", "int32[2] 0 2"}),
-                OP(MS("PackedMultiHeadAttention"), 1, "num_heads=1",
-                   {"float[2,2] 1 2 7 8", "float[2,2] 3 4 9 1", "float[2,2] 5 6 2 3",
-                    "float[6] 1 0 1 0 2 2", "int32[1,2] 0 1", "int32[2] 0 2"}));
+    OP_EXPECT_SAME(1,
+                   OP(MS("PackedMultiHeadAttention"), 1, "num_heads=1",
+                      {"float[2,1,3,2] 1 2 3 4 5 6 7 8 9 1 2 3", "-", "-", "float[6] 1 0 1 0 2 2",
+                       "int32[1,2] 0 1", "int32[2] 0 2"}),
+                   OP(MS("PackedMultiHeadAttention"), 1, "num_heads=1",
+                      {"float[2,2] 1 2 7 8", "float[2,2] 3 4 9 1", "float[2,2] 5 6 2 3",
+                       "float[6] 1 0 1 0 2 2", "int32[1,2] 0 1", "int32[2] 0 2"}));
     op_expect_error(
         &(const struct op_call)OP(MS("PackedAttention"), 1, "num_heads=1",
                                   {"float[2,2] 1 2 7 8", "float[2,6] random 1", "float[6] random 2",
@@ -253,7 +237,7 @@ static void test_contrib_attention__beams(void **state)
 {
     (void)state;
     /* Every beam follows itself. */
-    EXPECT_SAME(
+    OP_EXPECT_SAME(
         3,
         OP(MS("DecoderMaskedMultiHeadAttention"), 1, "num_heads=1 past_present_share_buffer=1",
            {"float[2,1,2] random 1", "float[2,1,2] random 2", "float[2,1,2] random 3", "-", "-",
@@ -263,7 +247,7 @@ static void test_contrib_attention__beams(void **state)
             "float[2,1,3,2] random 4", "float[2,1,3,2] random 5", "int32[1] 2", "int32[1] 2",
             "int32[1,2,3] 0 0 0 1 1 0"}));
     /* Each took its first token from the other. */
-    EXPECT_SAME(
+    OP_EXPECT_SAME(
         1,
         OP(MS("MultiHeadAttention"), 1, "num_heads=1",
            {"float[2,1,2] 1 2 3 4", "float[2,1,2] 0 0 0 0", "float[2,1,2] 1 1 2 2", "-", "-", "-",
@@ -308,13 +292,14 @@ static void test_contrib_attention__decoder_keeps_keys_in_pieces(void **state)
 static void test_contrib_attention__megatron_mask(void **state)
 {
     (void)state;
-    EXPECT_SAME(1,
-                OP(MS("Attention"), 1, "num_heads=1",
-                   {"float[1,1,2] 1 2", "float[2,6] random 1", "float[6] random 2",
-                    "int32[1,1,4,4] 0 0 0 0 0 0 0 0 1 0 1 0 0 0 0 0", "float[2,1,1,2,2] random 3"}),
-                OP(MS("Attention"), 1, "num_heads=1",
-                   {"float[1,1,2] 1 2", "float[2,6] random 1", "float[6] random 2",
-                    "int32[1,3] 1 0 1", "float[2,1,1,2,2] random 3"}));
+    OP_EXPECT_SAME(
+        1,
+        OP(MS("Attention"), 1, "num_heads=1",
+           {"float[1,1,2] 1 2", "float[2,6] random 1", "float[6] random 2",
+            "int32[1,1,4,4] 0 0 0 0 0 0 0 0 1 0 1 0 0 0 0 0", "float[2,1,1,2,2] random 3"}),
+        OP(MS("Attention"), 1, "num_heads=1",
+           {"float[1,1,2] 1 2", "float[2,6] random 1", "float[6] random 2", "int32[1,3] 1 0 1",
+            "float[2,1,1,2,2] random 3"}));
 }
 
 static void test_contrib_attention__decoder_attention(void **state)

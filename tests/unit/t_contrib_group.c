@@ -5,22 +5,6 @@
  */
 #include "tests/unit/op_case.h"
 
-/* Both calls give the same first outputs. */
-static void expect_same(const struct op_call *a, const struct op_call *b, int n, double tol)
-{
-    struct odb_tensor *x[OP_MAX_OUT], *y[OP_MAX_OUT];
-    struct odb_error err = ODB_ERROR_INIT;
-    char text[2000];
-    if (op_run_text(a, n, x, &err) != ODB_OK || op_run_text(b, n, y, &err) != ODB_OK)
-        fail_msg("%s, %s: %s", a->op, b->op, odb_error_text(&err, text, sizeof text));
-    for (int i = 0; i < n; i++) {
-        op_assert_close(x[i], y[i], tol, a->op);
-        odb_tensor_unref(x[i]);
-        odb_tensor_unref(y[i]);
-    }
-}
-#define EXPECT_SAME(n, a, b)                                                                       \
-    expect_same(&(const struct op_call)a, &(const struct op_call)b, n, 2e-6)
 #define MS(op) "com.microsoft::" op
 
 static void test_contrib_group__prompt(void **state)
@@ -189,13 +173,13 @@ static void test_contrib_group__lengths(void **state)
 static void test_contrib_group__packed_and_shared(void **state)
 {
     (void)state;
-    EXPECT_SAME(3,
-                OP(MS("GroupQueryAttention"), 1, "num_heads=2 kv_num_heads=1",
-                   {"float[1,2,8] 1 2 3 4 5 6 7 8 -1 1 0 2 3 0 1 2", "-", "-", "-", "-",
-                    "int32[1] 1", "int32[] 2"}),
-                OP(MS("GroupQueryAttention"), 1, "num_heads=2 kv_num_heads=1",
-                   {"float[1,2,4] 1 2 3 4 -1 1 0 2", "float[1,2,2] 5 6 3 0", "float[1,2,2] 7 8 1 2",
-                    "-", "-", "int32[1] 1", "int32[] 2"}));
+    OP_EXPECT_SAME(3,
+                   OP(MS("GroupQueryAttention"), 1, "num_heads=2 kv_num_heads=1",
+                      {"float[1,2,8] 1 2 3 4 5 6 7 8 -1 1 0 2 3 0 1 2", "-", "-", "-", "-",
+                       "int32[1] 1", "int32[] 2"}),
+                   OP(MS("GroupQueryAttention"), 1, "num_heads=2 kv_num_heads=1",
+                      {"float[1,2,4] 1 2 3 4 -1 1 0 2", "float[1,2,2] 5 6 3 0",
+                       "float[1,2,2] 7 8 1 2", "-", "-", "int32[1] 1", "int32[] 2"}));
 }
 
 static void test_contrib_group__sink(void **state)
@@ -213,15 +197,15 @@ static void test_contrib_group__positions(void **state)
 {
     (void)state;
     /* Of a prompt's positions the first counts. */
-    EXPECT_SAME(3,
-                OP(MS("GroupQueryAttention"), 1, "num_heads=1 kv_num_heads=1 do_rotary=1",
-                   {"float[1,2,2] 1 2 3 4", "float[1,2,2] 5 6 3 0", "float[1,2,2] 7 8 1 2", "-",
-                    "-", "int32[1] 1", "int32[] 2", "float[4,1] random 1", "float[4,1] random 2",
-                    "int64[1,2] 2 0"}),
-                OP(MS("GroupQueryAttention"), 1, "num_heads=1 kv_num_heads=1 do_rotary=1",
-                   {"float[1,2,2] 1 2 3 4", "float[1,2,2] 5 6 3 0", "float[1,2,2] 7 8 1 2", "-",
-                    "-", "int32[1] 1", "int32[] 2", "float[4,1] random 1", "float[4,1] random 2",
-                    "int64[1,2] 2 3"}));
+    OP_EXPECT_SAME(3,
+                   OP(MS("GroupQueryAttention"), 1, "num_heads=1 kv_num_heads=1 do_rotary=1",
+                      {"float[1,2,2] 1 2 3 4", "float[1,2,2] 5 6 3 0", "float[1,2,2] 7 8 1 2", "-",
+                       "-", "int32[1] 1", "int32[] 2", "float[4,1] random 1", "float[4,1] random 2",
+                       "int64[1,2] 2 0"}),
+                   OP(MS("GroupQueryAttention"), 1, "num_heads=1 kv_num_heads=1 do_rotary=1",
+                      {"float[1,2,2] 1 2 3 4", "float[1,2,2] 5 6 3 0", "float[1,2,2] 7 8 1 2", "-",
+                       "-", "int32[1] 1", "int32[] 2", "float[4,1] random 1", "float[4,1] random 2",
+                       "int64[1,2] 2 3"}));
 }
 
 /* Blocks of two; the second head's third row of blocks leaves the first out. */

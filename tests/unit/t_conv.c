@@ -151,12 +151,6 @@ static void test_conv__against_the_definition(void **state)
 
 /* --- random shapes ---------------------------------------------------------------------------- */
 
-static int64_t draw(uint64_t *state, int64_t least, int64_t most)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return least + (int64_t)(*state >> 33) % (most - least + 1);
-}
-
 /* Appends ",v". */
 static void append(char *text, size_t size, int64_t v)
 {
@@ -171,32 +165,33 @@ static void check_random(uint64_t *state, const char *op, int64_t most_channels)
                                             after[80] = "";
     static const int64_t groups[] = {1, 1, 1, 2, 3};
     bool transposed = strcmp(op, "ConvTranspose") == 0;
-    int rank = (int)draw(state, 1, 3);
-    int64_t group = groups[draw(state, 0, 4)], in = draw(state, 1, most_channels);
-    int64_t out = draw(state, 1, 20), depthwise = draw(state, 0, 5) == 0;
+    int rank = (int)op_between(state, 1, 3);
+    int64_t group = groups[op_between(state, 0, 4)], in = op_between(state, 1, most_channels);
+    int64_t out = op_between(state, 1, 20), depthwise = op_between(state, 0, 5) == 0;
     if (depthwise)
-        group = in, in = 1, out = draw(state, 1, 2);
-    snprintf(x, sizeof x, "float[%d,%lld", (int)draw(state, 1, 2), (long long)(in * group));
+        group = in, in = 1, out = op_between(state, 1, 2);
+    snprintf(x, sizeof x, "float[%d,%lld", (int)op_between(state, 1, 2), (long long)(in * group));
     snprintf(w, sizeof w, "float[%lld,%lld", (long long)(transposed ? in * group : out * group),
              (long long)(transposed ? out : in));
     snprintf(b, sizeof b, "float[%lld] random 3", (long long)(out * group));
     for (int d = 0; d < rank; d++) {
-        int64_t kernel = draw(state, 1, rank == 1 ? 7 : 3), dilation = draw(state, 1, 2);
-        int64_t extent = (kernel - 1) * dilation + 1, pads = draw(state, 0, 2);
-        int64_t size = draw(state, extent, rank == 1 ? 90 : rank == 2 ? 22 : 8);
+        int64_t kernel = op_between(state, 1, rank == 1 ? 7 : 3);
+        int64_t dilation = op_between(state, 1, 2);
+        int64_t extent = (kernel - 1) * dilation + 1, pads = op_between(state, 0, 2);
+        int64_t size = op_between(state, extent, rank == 1 ? 90 : rank == 2 ? 22 : 8);
         append(x, sizeof x, size);
         append(w, sizeof w, kernel);
-        append(strides, sizeof strides, draw(state, 1, 3));
+        append(strides, sizeof strides, op_between(state, 1, 3));
         append(dilations, sizeof dilations, dilation);
         append(before, sizeof before, transposed ? pads % extent : pads);
-        append(after, sizeof after, transposed ? 0 : draw(state, 0, 2));
+        append(after, sizeof after, transposed ? 0 : op_between(state, 0, 2));
     }
     snprintf(x + strlen(x), 20, "] random 1");
     snprintf(w + strlen(w), 20, "] random 2");
     snprintf(attrs, sizeof attrs, "group=%lld strides=%s, dilations=%s, pads=%s,%s,",
              (long long)group, strides + 1, dilations + 1, before + 1, after + 1);
     struct op_call call = {.op = op, .opset = 22, .attrs = attrs, .in = {x, w, b}};
-    if (draw(state, 0, 1))
+    if (op_between(state, 0, 1))
         call.in[2] = NULL;
     check_call(&call, 3e-5);
 }
@@ -323,8 +318,7 @@ static void test_conv__refuses(void **state)
         CONV(NULL, {"float[1,1,5] random 1", "float[2,1,3] random 2", "float[3] 1 2 3"}),
         CONV(NULL, {"float[1,1,5] random 1", "double[2,1,3] random 2"})};
     (void)state;
-    for (size_t i = 0; i < ODB_COUNT(calls); i++)
-        op_expect_error(&calls[i], ODB_E_OPERATOR);
+    op_expect_errors(calls, ODB_COUNT(calls));
     op_expect_error(&(struct op_call)CONV("pads=2000000000,2000000000,2000000000,2000000000",
                                           {"float[1,1,1,1] 1", "float[1,1,1,1] 1"}),
                     ODB_UNSUPPORTED);

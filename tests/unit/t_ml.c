@@ -8,19 +8,11 @@
 #define ML(name) "ai.onnx.ml::" name
 #define ML_OK(call) assert_int_equal(call, ODB_OK)
 
-static void ml_refuse(const struct op_call *c, int n_out, enum odb_status status, const char *why)
-{
-    struct odb_tensor *out[2] = {NULL, NULL};
-    struct odb_error err = ODB_ERROR_INIT;
-    enum odb_status got = op_run_text(c, n_out, out, &err);
-    if (got != status || !strstr(err.what, why))
-        fail_msg("%s %s: %d '%s' where '%s' was expected", c->op, c->attrs, got, err.what, why);
-}
-#define ML_FAILS(why, ...) ml_refuse(&(const struct op_call)OP(__VA_ARGS__), 1, ODB_E_OPERATOR, why)
+#define ML_FAILS(why, ...) OP_REFUSES(why, OP(__VA_ARGS__))
 #define ML_FAILS_2(why, ...)                                                                       \
-    ml_refuse(&(const struct op_call)OP(__VA_ARGS__), 2, ODB_E_OPERATOR, why)
+    op_expect_failure(&(const struct op_call)OP(__VA_ARGS__), 2, ODB_E_OPERATOR, why)
 #define ML_LACKS_2(why, ...)                                                                       \
-    ml_refuse(&(const struct op_call)OP(__VA_ARGS__), 2, ODB_UNSUPPORTED, why)
+    op_expect_failure(&(const struct op_call)OP(__VA_ARGS__), 2, ODB_UNSUPPORTED, why)
 
 /* --- scaling ---------------------------------------------------------------------------------- */
 

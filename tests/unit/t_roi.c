@@ -4,37 +4,10 @@
  */
 #include "op_case.h"
 
-static void expect(const char *op, int opset, const char *attrs, const char *const *in,
-                   const char *want)
-{
-    struct odb_tensor *out = NULL, *t = op_tensor(want);
-    struct odb_error err = ODB_ERROR_INIT;
-    struct op_call call = {op, opset, attrs, {NULL}};
-    for (int i = 0; in[i]; i++)
-        call.in[i] = in[i];
-    if (op_run_text(&call, 1, &out, &err) != ODB_OK)
-        fail_msg("%s: %s", op, err.what);
-    op_assert_close(out, t, 1e-6, op);
-    odb_tensor_unref(out);
-    odb_tensor_unref(t);
-}
 #define EXPECT(op, opset, attrs, want, ...)                                                        \
-    expect(op, opset, attrs, (const char *const[]){__VA_ARGS__, NULL}, want)
-
-static void expect_error(const char *op, int opset, const char *attrs, const char *const *in,
-                         const char *text)
-{
-    struct odb_tensor *out = NULL;
-    struct odb_error err = ODB_ERROR_INIT;
-    struct op_call call = {op, opset, attrs, {NULL}};
-    for (int i = 0; in[i]; i++)
-        call.in[i] = in[i];
-    assert_int_equal(op_run_text(&call, 1, &out, &err), ODB_E_OPERATOR);
-    if (!strstr(err.what, text))
-        fail_msg("%s: '%s' does not say '%s'", op, err.what, text);
-}
+    OP_EXPECT(1e-6, OP(op, opset, attrs, {__VA_ARGS__}), want)
 #define EXPECT_ERROR(op, opset, attrs, text, ...)                                                  \
-    expect_error(op, opset, attrs, (const char *const[]){__VA_ARGS__, NULL}, text)
+    OP_REFUSES(text, OP(op, opset, attrs, {__VA_ARGS__}))
 
 #define GRID4 "float[1,1,4,4] 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
 

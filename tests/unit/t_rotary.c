@@ -125,8 +125,7 @@ static void test_rotary__refuses(void **state)
         OP("RotaryEmbedding", 23, NULL,
            {"float[1,1,1,2]", "float[2,1]", "float[2,1]", "int64[1,1] -1"}),
     };
-    for (size_t i = 0; i < ODB_COUNT(calls); i++)
-        op_expect_error(&calls[i], ODB_E_OPERATOR);
+    op_expect_errors(calls, ODB_COUNT(calls));
 }
 
 /* In place, as operators with a cache do it. */

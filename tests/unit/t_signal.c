@@ -13,17 +13,6 @@ static struct odb_tensor *run_one(const char *op, int opset, const char *attrs, 
     return out;
 }
 
-static void expect_error(const char *op, int opset, const char *attrs, const char *a, const char *b,
-                         const char *text)
-{
-    struct odb_tensor *out = NULL;
-    struct odb_error err = ODB_ERROR_INIT;
-    struct op_call call = {op, opset, attrs, {a, b}};
-    assert_int_not_equal(op_run_text(&call, 1, &out, &err), ODB_OK);
-    if (!strstr(err.what, text))
-        fail_msg("%s: '%s' does not say '%s'", op, err.what, text);
-}
-
 /* By the definition, in long double. */
 static void dft_direct(const struct odb_tensor *x, size_t n, size_t k, bool inverse, double *v)
 {
@@ -68,34 +57,24 @@ static void test_signal__dft_is_its_definition(void **state)
             }
 }
 
-static void expect(struct odb_tensor *y, const char *want, double tol)
-{
-    struct odb_tensor *t = op_tensor(want);
-    op_assert_close(y, t, tol, want);
-    odb_tensor_unref(t);
-    odb_tensor_unref(y);
-}
-
 static void test_signal__dft_axes_and_lengths(void **state)
 {
     const char *ones = "float[2,3,1] 1 1 1 1 1 1";
-    expect(run_one("DFT", 20, NULL, ones, "-", "int64[] 0", NULL),
-           "float[2,3,2] 2 0 2 0 2 0 0 0 0 0 0 0", 1e-6);
-    expect(run_one("DFT", 17, "axis=-2 onesided=1", ones, NULL, NULL, NULL),
-           "float[2,2,2] 3 0 0 0 3 0 0 0", 1e-6);
+    OP_EXPECT(1e-6, OP("DFT", 20, NULL, {ones, "-", "int64[] 0"}),
+              "float[2,3,2] 2 0 2 0 2 0 0 0 0 0 0 0");
+    OP_EXPECT(1e-6, OP("DFT", 17, "axis=-2 onesided=1", {ones}), "float[2,2,2] 3 0 0 0 3 0 0 0");
     /* padded with zeros, and cut */
-    expect(run_one("DFT", 20, NULL, "float[1,2,1] 1 1", "int64[] 4", NULL, NULL),
-           "float[1,4,2] 2 0 1 -1 0 0 1 1", 1e-6);
-    expect(run_one("DFT", 20, NULL, "float[1,3,1] 1 2 9", "int64[] 2", NULL, NULL),
-           "float[1,2,2] 3 0 -1 0", 1e-6);
+    OP_EXPECT(1e-6, OP("DFT", 20, NULL, {"float[1,2,1] 1 1", "int64[] 4"}),
+              "float[1,4,2] 2 0 1 -1 0 0 1 1");
+    OP_EXPECT(1e-6, OP("DFT", 20, NULL, {"float[1,3,1] 1 2 9", "int64[] 2"}),
+              "float[1,2,2] 3 0 -1 0");
     /* one side of a spectrum becomes a real signal; imaginary parts that cannot be are ignored */
-    expect(
-        run_one("DFT", 20, "inverse=1 onesided=1", "float[1,3,2] 10 5 -2 2 -2 7", NULL, NULL, NULL),
-        "float[1,4,1] 1 2 3 4", 1e-6);
-    expect_error("DFT", 20, "onesided=1", "float[1,3,2] 0 0 0 0 0 0", NULL, "takes real input");
-    expect_error("DFT", 17, "axis=2", "float[1,3,2] 0 0 0 0 0 0", NULL, "real and imaginary");
-    expect_error("DFT", 20, NULL, "float[1,3,2] 0 0 0 0 0 0", "int64[] 0", "dft_length is 0");
-    expect_error("DFT", 20, NULL, "float[4] 0 0 0 0", NULL, "last dimension");
+    OP_EXPECT(1e-6, OP("DFT", 20, "inverse=1 onesided=1", {"float[1,3,2] 10 5 -2 2 -2 7"}),
+              "float[1,4,1] 1 2 3 4");
+    OP_REFUSES("takes real input", OP("DFT", 20, "onesided=1", {"float[1,3,2] 0 0 0 0 0 0"}));
+    OP_REFUSES("real and imaginary", OP("DFT", 17, "axis=2", {"float[1,3,2] 0 0 0 0 0 0"}));
+    OP_REFUSES("dft_length is 0", OP("DFT", 20, NULL, {"float[1,3,2] 0 0 0 0 0 0", "int64[] 0"}));
+    OP_REFUSES("last dimension", OP("DFT", 20, NULL, {"float[4] 0 0 0 0"}));
 }
 
 /* A frame of STFT is the DFT of a windowed piece. */
@@ -127,24 +106,21 @@ static void test_signal__stft_is_dft_of_frames(void **state)
     odb_tensor_unref(x);
     odb_tensor_unref(w);
     odb_tensor_unref(y);
-    expect_error("STFT", 17, NULL, "float[1,4,2] 0 0 0 0 0 0 0 0", "int64[] 1", "takes real input");
-    expect_error("STFT", 17, NULL, "float[1,4,1] 0 0 0 0", "int64[] 0", "frame_step is 0");
+    OP_REFUSES("takes real input",
+               OP("STFT", 17, NULL, {"float[1,4,2] 0 0 0 0 0 0 0 0", "int64[] 1"}));
+    OP_REFUSES("frame_step is 0", OP("STFT", 17, NULL, {"float[1,4,1] 0 0 0 0", "int64[] 0"}));
 }
 
 static void test_signal__windows(void **state)
 {
-    expect(run_one("HannWindow", 17, NULL, "int64[] 4", NULL, NULL, NULL), "float[4] 0 .5 1 .5",
-           1e-7);
-    expect(
-        run_one("HannWindow", 17, "periodic=0 output_datatype=11", "int32[] 3", NULL, NULL, NULL),
-        "double[3] 0 1 0", 1e-15);
-    expect(run_one("BlackmanWindow", 17, NULL, "int64[] 2", NULL, NULL, NULL), "float[2] 0 1",
-           1e-7);
-    expect(run_one("HammingWindow", 17, NULL, "int64[] 2", NULL, NULL, NULL),
-           "float[2] 0.0869565217 1", 1e-7);
-    expect(run_one("HannWindow", 17, NULL, "int64[] 0", NULL, NULL, NULL), "float[0]", 0);
-    expect_error("HannWindow", 17, NULL, "int64[] -1", NULL, "size is -1");
-    expect_error("HannWindow", 17, "output_datatype=8", "int64[] 4", NULL, "no type of numbers");
+    OP_EXPECT(1e-7, OP("HannWindow", 17, NULL, {"int64[] 4"}), "float[4] 0 .5 1 .5");
+    OP_EXPECT(1e-15, OP("HannWindow", 17, "periodic=0 output_datatype=11", {"int32[] 3"}),
+              "double[3] 0 1 0");
+    OP_EXPECT(1e-7, OP("BlackmanWindow", 17, NULL, {"int64[] 2"}), "float[2] 0 1");
+    OP_EXPECT(1e-7, OP("HammingWindow", 17, NULL, {"int64[] 2"}), "float[2] 0.0869565217 1");
+    OP_EXPECT(0, OP("HannWindow", 17, NULL, {"int64[] 0"}), "float[0]");
+    OP_REFUSES("size is -1", OP("HannWindow", 17, NULL, {"int64[] -1"}));
+    OP_REFUSES("no type of numbers", OP("HannWindow", 17, "output_datatype=8", {"int64[] 4"}));
 }
 
 static void test_signal__mel_stays_within_the_spectrum(void **state)

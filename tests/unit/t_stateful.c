@@ -180,8 +180,7 @@ static void test_stateful__linear_refuses(void **state)
                "float[1,1,2]"),
         LINEAR(HEADS " update_rule=other", "float[1,1,4]", "float[1,1,2]", "float[1,1,1]"),
     };
-    for (size_t i = 0; i < ODB_COUNT(calls); i++)
-        op_expect_error(&calls[i], ODB_E_OPERATOR);
+    op_expect_errors(calls, ODB_COUNT(calls));
 }
 
 /* --- CausalConvWithState ------------------------------------------------------------------------
@@ -261,8 +260,7 @@ static void test_stateful__causal_refuses(void **state)
         OP("CausalConvWithState", 27, NULL, {"float[1,2,3]", "float16[2,1,3]"}),
         OP("CausalConvWithState", 27, "activation=relu", {"float[1,2,3]", "float[2,1,3]"}),
     };
-    for (size_t i = 0; i < ODB_COUNT(calls); i++)
-        op_expect_error(&calls[i], ODB_E_OPERATOR);
+    op_expect_errors(calls, ODB_COUNT(calls));
 }
 
 int main(void)
