@@ -16,6 +16,7 @@
  *            float, are moved by up to half an ulp of their own type. Moves and selections are left
  *            alone: nobody gets those wrong by rounding.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static uint64_t run_mix(uint64_t x) /* the finaliser of splitmix64 (Steele, Lea,
 struct run_jitter {
     enum odb_dtype dtype; /* of data */
     double narrow_eps;    /* data holds numbers of a narrower type with this epsilon; 0: its own */
+    double narrow_max;    /* and this largest number */
     void *data;
     size_t count;
     uint64_t seed;
@@ -71,18 +73,20 @@ RUN_JITTER(run_jitter_32, odb_u32, 0x7fffffffu, 0x7f7fffffu)
 RUN_JITTER(run_jitter_64, odb_u64, 0x7fffffffffffffffu, 0x7fefffffffffffffu)
 #undef RUN_JITTER
 
-/* Numbers of a narrower type in floats: up to half of its unit in the last place, up or down. */
-static void run_jitter_narrow(odb_f32 *x, size_t begin, size_t end, uint64_t seed, double eps)
+/* Numbers of a narrower type in floats: up to half of its unit in the last place, up or down. Its
+ * largest number stays here too. */
+static void run_jitter_narrow(const struct run_jitter *j, size_t begin, size_t end)
 {
+    odb_f32 *x = j->data;
     for (size_t i = begin; i < end; i++) {
         uint32_t magnitude = 0;
         float power, v = x[i];
         memcpy(&magnitude, &v, sizeof magnitude);
         magnitude &= 0x7f800000u; /* the power of two below |x|; infinite for Inf and NaN */
         memcpy(&power, &magnitude, sizeof power);
-        double unit = (double)(run_mix(seed + i / 8) >> i % 8 * 8 & 0xff) / 255 - 0.5;
-        if (magnitude < 0x7f800000u)
-            x[i] = (float)(v + unit * eps * power);
+        double unit = (double)(run_mix(j->seed + i / 8) >> i % 8 * 8 & 0xff) / 255 - 0.5;
+        if (fabs((double)v) < j->narrow_max)
+            x[i] = (float)(v + unit * j->narrow_eps * power);
     }
 }
 
@@ -90,7 +94,7 @@ static void run_jitter_block(void *arg, size_t begin, size_t end)
 {
     const struct run_jitter *j = arg;
     if (j->narrow_eps > 0)
-        run_jitter_narrow(j->data, begin, end, j->seed, j->narrow_eps);
+        run_jitter_narrow(j, begin, end);
     else if (j->dtype == ODB_F32)
         run_jitter_32(j->data, begin, end, j->seed);
     else if (j->dtype == ODB_F64)
@@ -122,7 +126,11 @@ static void run_disturb(const struct odb_call *call, struct odb_tensor *t, enum 
 {
     if (call->precision == ODB_PREC_NOISY) {
         double eps = run_is_narrow(declared) ? odb_dtype_info(declared)->eps : 0;
-        struct run_jitter j = {t->dtype, t->dtype == ODB_F32 ? eps : 0, t->data, t->count,
+        struct run_jitter j = {t->dtype,
+                               t->dtype == ODB_F32 ? eps : 0,
+                               eps > 0 ? odb_dtype_info(declared)->max : 0,
+                               t->data,
+                               t->count,
                                run_mix(call->seed ^ salt << 56)};
         odb_parallel_for(t->count, 1 << 16, run_jitter_block, &j);
         return;

@@ -13,7 +13,7 @@
 
 #define TRACE_NOISY_RUNS 3
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
- * runs is not that much larger than any one of them. */
+ * runs is not that much larger than any one of them, unless that one happened to show nothing. */
 #define TRACE_DECISIVE 10
 
 enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spec,
@@ -207,6 +207,25 @@ static enum odb_status trace_after_expected(void *payload, int node, enum odb_st
     return trace_after_noisy(payload, node, status, err);
 }
 
+/* What is made wider keeps the noise of the narrower type: a Cast to float of a float16 is as far
+ * off as that is. So do copies of it. */
+static void trace_carry_noise(struct odb_trace *trace)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        const struct odb_op *op = odb_cpu_op(trace->cpu, (int)n);
+        if (!op || !(op->flags & ODB_OP_EXACT) || node->n_in < 1 || node->n_out != 1)
+            continue;
+        int from = node->in[0], to = node->out[0];
+        if (from < 0 || to < 0 || !trace->ref[to] || !trace->golden[to] || !trace->ref[from] ||
+            trace->ref[to]->count != trace->ref[from]->count ||
+            odb_tensor_real(trace->ref[to]) == ODB_UNDEFINED)
+            continue;
+        trace->noise[to] = fmax(trace->noise[to], trace->noise[from]);
+    }
+}
+
 /* What is known without noisy runs: the floor, and the distance of the reference itself (of the
  * expected precision where one is expected). */
 static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_run *run,
@@ -225,6 +244,7 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
         if (gap.error > trace->noise[v])
             trace->noise[v] = gap.error;
     }
+    trace_carry_noise(trace);
     if (trace->expect == ODB_PREC_NATIVE)
         return ODB_OK;
     run->phase = "expected precision";
@@ -263,7 +283,7 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
 {
     while (trace->noisy_runs < TRACE_NOISY_RUNS && error > factor * trace->noise[value]) {
         double limit = TRACE_DECISIVE * factor * trace->noise[value];
-        if (trace->noisy_runs > 0 && error > limit)
+        if (trace->noisy_runs > 0 && limit > 0 && error > limit)
             break;
         ODB_TRY(trace_noisy_run(trace, err));
     }

@@ -223,8 +223,7 @@ static void test_blame__moves_are_held_to_the_bit(void **state)
 static void test_blame__amplifier_is_a_carrier(void **state)
 {
     struct odb_builder *b = odb_build_new("amplifier", 17);
-    static const float flat[8] = {1.0f,      1.000001f, 0.999999f, 1.000002f,
-                                  0.999998f, 1.0f,      1.000001f, 0.999999f};
+    static const float flat[8] = {1.0f, 1.01f, 0.99f, 1.02f, 0.98f, 1.0f, 1.01f, 0.99f};
     float ones[8], zeros[8] = {0};
     struct scene s;
     for (size_t i = 0; i < 8; i++)
@@ -241,13 +240,13 @@ static void test_blame__amplifier_is_a_carrier(void **state)
     odb_build_output(b, "y");
     scene_open(&s, b, 8, flat);
     struct odb_tensor *h = scaled(&s, "h", 1);
-    ((odb_f32 *)h->data)[0] *= 1.0001f;
+    ((odb_f32 *)h->data)[0] *= 1.001f;
     scene_spoil(&s, "h", h);
     scene_blame(&s);
     assert_culprit(&s, "h");
     const struct odb_value_report *y = &s.reports[value_of(&s, "y")];
     assert_int_equal(y->verdict, ODB_VERDICT_FAIL);
-    assert_true(y->gain.known && y->gain.v > 100);
+    assert_true(y->gain.known && y->gain.v > 30);
     scene_close(&s);
 }
 
@@ -329,6 +328,104 @@ static void test_blame__decision_at_its_border_is_not_introduced(void **state)
     scene_blame(&s);
     assert_culprit(&s, "");
     assert_int_equal(s.reports[value_of(&s, "at")].verdict, ODB_VERDICT_FAIL);
+    scene_close(&s);
+}
+
+/* A body may decide as well: what noisy runs of it tip over is no fault, the rest is one. */
+static void test_blame__decision_in_a_body_is_not_introduced(void **state)
+{
+    for (int64_t wrong = 0; wrong < 6; wrong += 5) {
+        struct odb_builder *b = odb_build_new("decides", 17);
+        struct odb_builder *body[2] = {odb_build_new("then", 17), odb_build_new("else", 17)};
+        struct odb_tensor *rows = NULL, *cond = NULL, *t = NULL;
+        struct odb_error err = ODB_ERROR_INIT;
+        struct scene s;
+        const bool yes = true;
+        assert_int_equal(odb_tensor_copy_of(&cond, ODB_BOOL, 0, NULL, &yes, &err), ODB_OK);
+        odb_build_weight(b, "c", cond);
+        assert_int_equal(
+            odb_tensor_copy_of(&rows, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){4, 3}, &err), ODB_OK);
+        odb_build_weight(b, "rows", rows);
+        odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){12});
+        for (int i = 0; i < 2; i++) {
+            odb_build_node(body[i], "Reshape", "m", "x rows", "m");
+            odb_build_node(body[i], "Exp", "e", "m", "h");
+            odb_build_node(body[i], "ArgMax", "a", "h", "t");
+            odb_build_attr_int(body[i], "axis", 1);
+            odb_build_output_typed(body[i], "t", ODB_I64, 2, (int64_t[]){4, 1});
+        }
+        odb_build_node(b, "If", "n0", "c", "at");
+        odb_build_attr_graph(b, "then_branch", body[0]);
+        odb_build_attr_graph(b, "else_branch", body[1]);
+        odb_build_output(b, "at");
+        scene_open(&s, b, 12, (float[]){0, 1, 1, 0, 2, 2, 0, 3, 3, 0, 4, 4});
+        assert_int_equal(odb_tensor_clone(&t, s.trace->ref[value_of(&s, "at")], &err), ODB_OK);
+        assert_int_equal(((odb_i64 *)t->data)[0], 1);
+        ((odb_i64 *)t->data)[0] = wrong ? wrong : 2;
+        scene_spoil(&s, "at", t);
+        scene_blame(&s);
+        assert_culprit(&s, wrong ? "at" : "");
+        scene_close(&s);
+        odb_tensor_unref(rows);
+        odb_tensor_unref(cond);
+    }
+}
+
+/* A single number may be made without rounding; what it is Cast to is as coarse as it is. */
+static void test_blame__noise_of_a_half_stays_in_a_wider_type(void **state)
+{
+    struct odb_builder *b = odb_build_new("wider", 17);
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){1});
+    odb_build_node(b, "Cast", "n0", "x", "h");
+    odb_build_attr_int(b, "to", ODB_F16);
+    odb_build_node(b, "Add", "n1", "h h", "q");
+    odb_build_node(b, "Cast", "n2", "q", "y");
+    odb_build_attr_int(b, "to", ODB_F32);
+    odb_build_output(b, "y");
+    scene_open(&s, b, 1, (float[]){1});
+    assert_true(s.trace->noise[value_of(&s, "q")] > 0x1p-11);
+    assert_true(s.trace->noise[value_of(&s, "y")] >= s.trace->noise[value_of(&s, "q")]);
+    scene_close(&s);
+}
+
+/* One noisy run of a few numbers may happen to show nothing: the others are made then. */
+static void test_blame__no_noise_in_one_run_settles_nothing(void **state)
+{
+    struct odb_builder *b = odb_build_new("zero", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct scene s;
+    double noise = 0;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){1});
+    odb_build_node(b, "Neg", "n0", "x", "h");
+    odb_build_node(b, "Add", "n1", "x h", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 1, (float[]){1});
+    assert_int_equal(odb_trace_noise(s.trace, value_of(&s, "y"), INFINITY, 10, &noise, &err),
+                     ODB_OK);
+    assert_true(noise > 0 || s.trace->noisy_runs == 3);
+    scene_close(&s);
+}
+
+/* The noisy runs over the model happened to show less than those of the operator. */
+static void test_blame__noise_of_the_operator_is_noise_of_its_value(void **state)
+{
+    struct scene s;
+    scene_open(&s, chain(), 8, ramp);
+    int h = value_of(&s, "h"), y = value_of(&s, "y");
+    for (int spoiled = 0; spoiled < 2; spoiled++) {
+        for (size_t v = 0; v < s.model->graph->n_values; v++) {
+            odb_tensor_unref(s.given[v]);
+            s.given[v] = NULL;
+            s.reports[v] = (struct odb_value_report){0};
+        }
+        s.trace->noise[y] = 1e-12;
+        s.trace->noisy_runs = 3;
+        scene_spoil(&s, "h", scaled(&s, "h", spoiled ? 1.01 : 1));
+        scene_blame(&s);
+        assert_int_equal(s.reports[y].verdict, spoiled ? ODB_VERDICT_FAIL : ODB_VERDICT_PASS);
+        assert_int_equal(s.reports[h].culprit, spoiled);
+    }
     scene_close(&s);
 }
 
@@ -520,6 +617,10 @@ int main(void)
         cmocka_unit_test(test_blame__minus_zero_is_zero),
         cmocka_unit_test(test_blame__integer_wrong_by_one_is_named),
         cmocka_unit_test(test_blame__decision_at_its_border_is_not_introduced),
+        cmocka_unit_test(test_blame__decision_in_a_body_is_not_introduced),
+        cmocka_unit_test(test_blame__noise_of_a_half_stays_in_a_wider_type),
+        cmocka_unit_test(test_blame__no_noise_in_one_run_settles_nothing),
+        cmocka_unit_test(test_blame__noise_of_the_operator_is_noise_of_its_value),
         cmocka_unit_test(test_blame__another_shape_is_told),
         cmocka_unit_test(test_blame__another_type_is_blamed_where_it_began),
         cmocka_unit_test(test_blame__fixed_criterion_decides_alone),

@@ -400,6 +400,10 @@ static void test_edges__quantize(void **state)
           ("uint8[1,2] 2 3", "float[] 1", "uint8[] 1", "float8e5m2[2,1] 3 40", "float[] 1",
            "float8e5m2[] 0", "float[] 2", "int8[] 100"), "int8[1,1] 127"),
         E("QLinearMatMul", 10, "",
+          ("uint8[1,0]", "float[] 0.5", "uint8[] 1", "uint8[0,2]", "float[] 0.5", "uint8[] 2",
+           "float[] 1", "uint8[] 7"),
+          "uint8[1,2] 7 7"),
+        E("QLinearMatMul", 10, "",
           ("float[1,1] 1", "float[] 1", "int8[] 0", "int8[1,1] 3", "float[] 1", "int8[] 0",
            "float[] 1", "int8[] 0"), "!input 0 of type float"),
         E("DynamicQuantizeLinear", 11, "", ("float[2] 0 0"), "uint8[2] 0 0", "float[] 1",
@@ -726,10 +730,25 @@ static void test_edges__recurrent(void **state)
 
 /* clang-format on */
 
+static void test_edges__noise_stays_in_range(void **state)
+{
+    (void)state;
+    struct op_call c = OP("Add", 14, NULL,
+                          {"float16[8] 65504 -65504 65504 -65504 65504 -65504 65504 -65504",
+                           "float16[1] 0"});
+    struct odb_tensor *out[1];
+    c.precision = ODB_PREC_NOISY;
+    assert_int_equal(op_run_text(&c, 1, out, NULL), ODB_OK);
+    for (size_t i = 0; i < out[0]->count; i++)
+        assert_true(isfinite(odb_tensor_f64(out[0], i)));
+    odb_tensor_unref(out[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edges__broadcast),
+        cmocka_unit_test(test_edges__noise_stays_in_range),
         cmocka_unit_test(test_edges__integers_wrap),
         cmocka_unit_test(test_edges__division),
         cmocka_unit_test(test_edges__floats),
