@@ -408,7 +408,7 @@ static enum odb_status matmul_quantized_infer(struct odb_kern *k)
     struct matmul s;
     ODB_TRY(matmul_shape(k, k->in[0], k->in[3], &s));
     for (int i = 1; i < 8; i++)
-        if (k->in[i]->count == 0)
+        if (i != 3 && k->in[i]->count == 0)
             return ODB_KERN_FAIL(k, "input %d has no elements", i);
     if (k->in[6]->count != 1 || k->in[7]->count != 1)
         return ODB_KERN_FAIL(k, "the result has one scale and one zero point");
