@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "versus.h"
+const struct row vs_ml_rows[] = {{NULL}};
