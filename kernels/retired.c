@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operators that ai.onnx had as experiments and took back, and that ONNX Runtime still runs in
- * models of their time.
+ * models of their time. All are chains of other operators and accumulate as these do.
  */
 #include <string.h>
 

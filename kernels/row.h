@@ -27,4 +27,15 @@
 #define ODB_ONNX(...) ODB_ROW("", __VA_ARGS__)
 #define ODB_ONNX_ML(...) ODB_ROW("ai.onnx.ml", __VA_ARGS__)
 
+/* Attributes in macros of rows' own: one that may be left out, one that may not. kind: INT, FLOATS,
+ * STRING, … */
+#define ODB_OPTIONAL_ATTR(name, kind, def)                                                         \
+    {                                                                                              \
+        name, ODB_ATTR_##kind, def, false                                                          \
+    }
+#define ODB_REQUIRED_ATTR(name, kind)                                                              \
+    {                                                                                              \
+        name, ODB_ATTR_##kind, NULL, true                                                          \
+    }
+
 #endif

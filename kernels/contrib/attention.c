@@ -789,26 +789,19 @@ out:
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define MHA_ATTR(name, kind, def)                                                                  \
-    {                                                                                              \
-        name, ODB_ATTR_##kind, def, false                                                          \
-    }
-#define MHA_HEADS                                                                                  \
-    {                                                                                              \
-        "num_heads", ODB_ATTR_INT, NULL, true                                                      \
-    }
-#define MHA_FILTER MHA_ATTR("mask_filter_value", FLOAT, "-10000.0")
-#define MHA_SCALE MHA_ATTR("scale", FLOAT, NULL)
-#define MHA_SHARED MHA_ATTR("past_present_share_buffer", INT, "0")
-#define MHA_ORDER MHA_ATTR("unidirectional", INT, "0")
-#define MHA_WIDTHS MHA_ATTR("qkv_hidden_sizes", INTS, NULL)
+#define MHA_FILTER ODB_OPTIONAL_ATTR("mask_filter_value", FLOAT, "-10000.0")
+#define MHA_SCALE ODB_OPTIONAL_ATTR("scale", FLOAT, NULL)
+#define MHA_SHARED ODB_OPTIONAL_ATTR("past_present_share_buffer", INT, "0")
+#define MHA_ORDER ODB_OPTIONAL_ATTR("unidirectional", INT, "0")
+#define MHA_WIDTHS ODB_OPTIONAL_ATTR("qkv_hidden_sizes", INTS, NULL)
 #define MHA_ATTRS(of, ...)                                                                         \
-    static const struct odb_attr_spec mha_##of##_attrs[] = {MHA_HEADS, __VA_ARGS__, {NULL}};
-MHA_ATTRS(self, MHA_ATTR("do_rotary", INT, "0"), MHA_FILTER, MHA_SHARED, MHA_WIDTHS,
-          MHA_ATTR("rotary_embedding_dim", INT, "0"), MHA_SCALE, MHA_ORDER)
+    static const struct odb_attr_spec mha_##of##_attrs[] = {                                       \
+        ODB_REQUIRED_ATTR("num_heads", INT), __VA_ARGS__, {NULL}};
+MHA_ATTRS(self, ODB_OPTIONAL_ATTR("do_rotary", INT, "0"), MHA_FILTER, MHA_SHARED, MHA_WIDTHS,
+          ODB_OPTIONAL_ATTR("rotary_embedding_dim", INT, "0"), MHA_SCALE, MHA_ORDER)
 MHA_ATTRS(many, MHA_FILTER, MHA_SCALE, MHA_ORDER)
-MHA_ATTRS(self_decoder, MHA_ATTR("do_rotary", INT, "0"), MHA_FILTER, MHA_SHARED, MHA_SCALE)
-MHA_ATTRS(decoder, MHA_FILTER, MHA_ATTR("output_qk", INT, "0"), MHA_SHARED, MHA_SCALE)
+MHA_ATTRS(self_decoder, ODB_OPTIONAL_ATTR("do_rotary", INT, "0"), MHA_FILTER, MHA_SHARED, MHA_SCALE)
+MHA_ATTRS(decoder, MHA_FILTER, ODB_OPTIONAL_ATTR("output_qk", INT, "0"), MHA_SHARED, MHA_SCALE)
 MHA_ATTRS(packed, MHA_WIDTHS, MHA_SCALE)
 MHA_ATTRS(packed_many, MHA_FILTER, MHA_SCALE)
 

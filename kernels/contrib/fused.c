@@ -281,58 +281,53 @@ ODB_CHAIN(fused_sparse_matmul)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define FUSED_INT(name, def)                                                                       \
-    {                                                                                              \
-        name, ODB_ATTR_INT, def, false                                                             \
-    }
-#define FUSED_FLOAT(name, def)                                                                     \
-    {                                                                                              \
-        name, ODB_ATTR_FLOAT, def, false                                                           \
-    }
-#define FUSED_INTS(name)                                                                           \
-    {                                                                                              \
-        name, ODB_ATTR_INTS, NULL, false                                                           \
-    }
-#define FUSED_ACTIVATION(required)                                                                 \
-    {                                                                                              \
-        "activation", ODB_ATTR_STRING, NULL, required                                              \
-    }
-#define FUSED_AUTO_PAD                                                                             \
-    {                                                                                              \
-        "auto_pad", ODB_ATTR_STRING, "NOTSET", false                                               \
-    }
 #define FUSED_WINDOW                                                                               \
-    FUSED_AUTO_PAD, FUSED_INTS("dilations"), FUSED_INT("group", "1"), FUSED_INTS("kernel_shape"),  \
-        FUSED_INTS("strides")
+    ODB_OPTIONAL_ATTR("auto_pad", STRING, "NOTSET"), ODB_OPTIONAL_ATTR("dilations", INTS, NULL),   \
+        ODB_OPTIONAL_ATTR("group", INT, "1"), ODB_OPTIONAL_ATTR("kernel_shape", INTS, NULL),       \
+        ODB_OPTIONAL_ATTR("strides", INTS, NULL)
 
 static const struct odb_attr_spec fused_conv_attrs[] = {
-    FUSED_ACTIVATION(false),
+    {"activation", ODB_ATTR_STRING, NULL, false},
     {"activation_params", ODB_ATTR_FLOATS, NULL, false},
-    FUSED_INTS("pads"),
+    {"pads", ODB_ATTR_INTS, NULL, false},
     FUSED_WINDOW,
     {NULL}};
-static const struct odb_attr_spec fused_nhwc_attrs[] = {FUSED_INTS("pads"), FUSED_WINDOW, {NULL}};
+static const struct odb_attr_spec fused_nhwc_attrs[] = {
+    {"pads", ODB_ATTR_INTS, NULL, false}, FUSED_WINDOW, {NULL}};
 static const struct odb_attr_spec fused_spread_attrs[] = {
-    FUSED_INTS("output_padding"), FUSED_WINDOW, {NULL}};
-static const struct odb_attr_spec fused_pool_attrs[] = {FUSED_AUTO_PAD,
-                                                        FUSED_INT("ceil_mode", "0"),
-                                                        FUSED_INTS("dilations"),
-                                                        {"kernel_shape", ODB_ATTR_INTS, NULL, true},
-                                                        FUSED_INTS("pads"),
-                                                        FUSED_INTS("strides"),
-                                                        {NULL}};
+    {"output_padding", ODB_ATTR_INTS, NULL, false}, FUSED_WINDOW, {NULL}};
+static const struct odb_attr_spec fused_pool_attrs[] = {
+    {"auto_pad", ODB_ATTR_STRING, "NOTSET", false},
+    {"ceil_mode", ODB_ATTR_INT, "0", false},
+    {"dilations", ODB_ATTR_INTS, NULL, false},
+    {"kernel_shape", ODB_ATTR_INTS, NULL, true},
+    {"pads", ODB_ATTR_INTS, NULL, false},
+    {"strides", ODB_ATTR_INTS, NULL, false},
+    {NULL}};
 #define FUSED_NUMBERS                                                                              \
-    FUSED_FLOAT("activation_alpha", NULL), FUSED_FLOAT("activation_beta", NULL),                   \
-        FUSED_FLOAT("activation_gamma", NULL)
-#define FUSED_OPERANDS FUSED_FLOAT("alpha", "1"), FUSED_INT("transA", "0"), FUSED_INT("transB", "0")
-#define FUSED_BATCHES FUSED_INT("transBatchA", "0"), FUSED_INT("transBatchB", "0")
+    ODB_OPTIONAL_ATTR("activation_alpha", FLOAT, NULL),                                            \
+        ODB_OPTIONAL_ATTR("activation_beta", FLOAT, NULL),                                         \
+        ODB_OPTIONAL_ATTR("activation_gamma", FLOAT, NULL)
+#define FUSED_OPERANDS                                                                             \
+    ODB_OPTIONAL_ATTR("alpha", FLOAT, "1"), ODB_OPTIONAL_ATTR("transA", INT, "0"),                 \
+        ODB_OPTIONAL_ATTR("transB", INT, "0")
+#define FUSED_BATCHES                                                                              \
+    ODB_OPTIONAL_ATTR("transBatchA", INT, "0"), ODB_OPTIONAL_ATTR("transBatchB", INT, "0")
 static const struct odb_attr_spec fused_gemm_attrs[] = {
-    FUSED_ACTIVATION(false), FUSED_NUMBERS, FUSED_OPERANDS, FUSED_FLOAT("beta", "1"), {NULL}};
+    {"activation", ODB_ATTR_STRING, NULL, false},
+    FUSED_NUMBERS,
+    FUSED_OPERANDS,
+    {"beta", ODB_ATTR_FLOAT, "1", false},
+    {NULL}};
 static const struct odb_attr_spec fused_product_attrs[] = {FUSED_OPERANDS, FUSED_BATCHES, {NULL}};
 static const struct odb_attr_spec fused_transpose_attrs[] = {FUSED_OPERANDS, {NULL}};
 static const struct odb_attr_spec fused_matmul_activation_attrs[] = {
-    FUSED_ACTIVATION(true), FUSED_NUMBERS, FUSED_INT("activation_axis", NULL),
-    FUSED_OPERANDS,         FUSED_BATCHES, {NULL}};
+    {"activation", ODB_ATTR_STRING, NULL, true},
+    FUSED_NUMBERS,
+    {"activation_axis", ODB_ATTR_INT, NULL, false},
+    FUSED_OPERANDS,
+    FUSED_BATCHES,
+    {NULL}};
 
 #define FUSED_WIDE (ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
 #define FUSED_REAL (ODB_OP_REAL | ODB_OP_MATMUL)

@@ -413,26 +413,22 @@ static enum odb_status group_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define GROUP_ATTR(name, kind, def)                                                                \
-    {                                                                                              \
-        name, ODB_ATTR_##kind, def, false                                                          \
-    }
 #define GROUP_COMMON                                                                               \
-    GROUP_ATTR("do_rotary", INT, "0"), {"kv_num_heads", ODB_ATTR_INT, NULL, true},                 \
-        {"num_heads", ODB_ATTR_INT, NULL, true}, GROUP_ATTR("rotary_interleaved", INT, "0"),       \
-        GROUP_ATTR("scale", FLOAT, NULL)
+    ODB_OPTIONAL_ATTR("do_rotary", INT, "0"), ODB_REQUIRED_ATTR("kv_num_heads", INT),              \
+        ODB_REQUIRED_ATTR("num_heads", INT), ODB_OPTIONAL_ATTR("rotary_interleaved", INT, "0"),    \
+        ODB_OPTIONAL_ATTR("scale", FLOAT, NULL)
 static const struct odb_attr_spec group_query_attrs[] = {
     GROUP_COMMON,
-    GROUP_ATTR("causal", INT, "1"),
-    GROUP_ATTR("k_quant_type", STRING, "NONE"),
-    GROUP_ATTR("kv_cache_bit_width", INT, NULL),
-    GROUP_ATTR("local_window_size", INT, "-1"),
-    GROUP_ATTR("qk_norm_epsilon", FLOAT, "1e-06"),
-    GROUP_ATTR("qk_output", INT, "0"),
-    GROUP_ATTR("sliding_window_cache", INT, "0"),
-    GROUP_ATTR("smooth_softmax", INT, "-1"),
-    GROUP_ATTR("softcap", FLOAT, "0.0"),
-    GROUP_ATTR("v_quant_type", STRING, "NONE"),
+    {"causal", ODB_ATTR_INT, "1", false},
+    {"k_quant_type", ODB_ATTR_STRING, "NONE", false},
+    {"kv_cache_bit_width", ODB_ATTR_INT, NULL, false},
+    {"local_window_size", ODB_ATTR_INT, "-1", false},
+    {"qk_norm_epsilon", ODB_ATTR_FLOAT, "1e-06", false},
+    {"qk_output", ODB_ATTR_INT, "0", false},
+    {"sliding_window_cache", ODB_ATTR_INT, "0", false},
+    {"smooth_softmax", ODB_ATTR_INT, "-1", false},
+    {"softcap", ODB_ATTR_FLOAT, "0.0", false},
+    {"v_quant_type", ODB_ATTR_STRING, "NONE", false},
     {NULL}};
 static const struct odb_attr_spec group_sparse_attrs[] = {
     GROUP_COMMON, {"sparse_block_size", ODB_ATTR_INT, NULL, true}, {NULL}};

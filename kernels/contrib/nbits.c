@@ -346,31 +346,28 @@ static enum odb_status nbits_gather_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define NBITS_INT(name, def, required)                                                             \
-    {                                                                                              \
-        name, ODB_ATTR_INT, def, required                                                          \
-    }
-static const struct odb_attr_spec nbits_attrs[] = {NBITS_INT("K", NULL, true),
-                                                   NBITS_INT("N", NULL, true),
-                                                   NBITS_INT("accuracy_level", "0", false),
-                                                   NBITS_INT("bits", "4", false),
-                                                   NBITS_INT("block_size", NULL, true),
-                                                   NBITS_INT("weight_prepacked", "0", false),
+static const struct odb_attr_spec nbits_attrs[] = {{"K", ODB_ATTR_INT, NULL, true},
+                                                   {"N", ODB_ATTR_INT, NULL, true},
+                                                   {"accuracy_level", ODB_ATTR_INT, "0", false},
+                                                   {"bits", ODB_ATTR_INT, "4", false},
+                                                   {"block_size", ODB_ATTR_INT, NULL, true},
+                                                   {"weight_prepacked", ODB_ATTR_INT, "0", false},
                                                    {NULL}};
-static const struct odb_attr_spec nbits_bnb4_attrs[] = {NBITS_INT("K", NULL, true),
-                                                        NBITS_INT("N", NULL, true),
-                                                        NBITS_INT("block_size", NULL, true),
-                                                        NBITS_INT("quant_type", NULL, true),
-                                                        NBITS_INT("training_mode", "0", false),
-                                                        NBITS_INT("transB", "1", false),
+static const struct odb_attr_spec nbits_bnb4_attrs[] = {{"K", ODB_ATTR_INT, NULL, true},
+                                                        {"N", ODB_ATTR_INT, NULL, true},
+                                                        {"block_size", ODB_ATTR_INT, NULL, true},
+                                                        {"quant_type", ODB_ATTR_INT, NULL, true},
+                                                        {"training_mode", ODB_ATTR_INT, "0", false},
+                                                        {"transB", ODB_ATTR_INT, "1", false},
                                                         {NULL}};
-static const struct odb_attr_spec nbits_fpq4_attrs[] = {NBITS_INT("blk_quant_type", "1", false),
-                                                        {NULL}};
-static const struct odb_attr_spec nbits_gather_attrs[] = {NBITS_INT("bits", "4", false),
-                                                          NBITS_INT("block_size", "128", false),
-                                                          NBITS_INT("gather_axis", "0", false),
-                                                          NBITS_INT("quantize_axis", "1", false),
-                                                          {NULL}};
+static const struct odb_attr_spec nbits_fpq4_attrs[] = {
+    {"blk_quant_type", ODB_ATTR_INT, "1", false}, {NULL}};
+static const struct odb_attr_spec nbits_gather_attrs[] = {
+    {"bits", ODB_ATTR_INT, "4", false},
+    {"block_size", ODB_ATTR_INT, "128", false},
+    {"gather_axis", ODB_ATTR_INT, "0", false},
+    {"quantize_axis", ODB_ATTR_INT, "1", false},
+    {NULL}};
 
 #define NBITS_HALF (ODB_BIT(ODB_F32) | ODB_T_HALVES)
 #define NBITS_BYTES ODB_BIT(ODB_U8)

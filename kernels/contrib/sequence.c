@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What stands around attention in ONNX Runtime's transformers (com.microsoft 1): padding that is
- * removed and restored, biases of relative positions, sums with a bias, blocked n-grams.
+ * removed and restored, biases of relative positions, sums with a bias, blocked n-grams. Sums with
+ * a bias are taken in the element type; gates of positions sum in double what MatMul made.
  */
 #include <math.h>
 #include <stdlib.h>

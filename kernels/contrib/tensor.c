@@ -578,39 +578,35 @@ static enum odb_status tensor_hash_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define TENSOR_ATTR(name, type, def, required)                                                     \
-    {                                                                                              \
-        name, ODB_ATTR_##type, def, required                                                       \
-    }
-static const struct odb_attr_spec tensor_trilu_attrs[] = {TENSOR_ATTR("upper", INT, "1", false),
+static const struct odb_attr_spec tensor_trilu_attrs[] = {{"upper", ODB_ATTR_INT, "1", false},
                                                           {NULL}};
 static const struct odb_attr_spec tensor_grid_attrs[] = {
-    TENSOR_ATTR("align_corners", INT, "0", false),
-    TENSOR_ATTR("mode", STRING, "bilinear", false),
-    TENSOR_ATTR("padding_mode", STRING, "zeros", false),
+    {"align_corners", ODB_ATTR_INT, "0", false},
+    {"mode", ODB_ATTR_STRING, "bilinear", false},
+    {"padding_mode", ODB_ATTR_STRING, "zeros", false},
     {NULL}};
 static const struct odb_attr_spec tensor_pad_attrs[] = {
-    TENSOR_ATTR("mode", STRING, "constant", false), {NULL}};
-static const struct odb_attr_spec tensor_unfold_attrs[] = {TENSOR_ATTR("dim", INT, "-1", false),
-                                                           TENSOR_ATTR("size", INT, NULL, true),
-                                                           TENSOR_ATTR("step", INT, "1", false),
+    {"mode", ODB_ATTR_STRING, "constant", false}, {NULL}};
+static const struct odb_attr_spec tensor_unfold_attrs[] = {{"dim", ODB_ATTR_INT, "-1", false},
+                                                           {"size", ODB_ATTR_INT, NULL, true},
+                                                           {"step", ODB_ATTR_INT, "1", false},
                                                            {NULL}};
-static const struct odb_attr_spec tensor_seed_attrs[] = {TENSOR_ATTR("seed", INT, NULL, false),
+static const struct odb_attr_spec tensor_seed_attrs[] = {{"seed", ODB_ATTR_INT, NULL, false},
                                                          {NULL}};
-static const struct odb_attr_spec tensor_fft_attrs[] = {TENSOR_ATTR("normalized", INT, "0", false),
-                                                        TENSOR_ATTR("onesided", INT, "1", false),
-                                                        TENSOR_ATTR("signal_ndim", INT, NULL, true),
+static const struct odb_attr_spec tensor_fft_attrs[] = {{"normalized", ODB_ATTR_INT, "0", false},
+                                                        {"onesided", ODB_ATTR_INT, "1", false},
+                                                        {"signal_ndim", ODB_ATTR_INT, NULL, true},
                                                         {NULL}};
 static const struct odb_attr_spec tensor_distance_attrs[] = {
-    TENSOR_ATTR("metric", STRING, "sqeuclidean", false), {NULL}};
+    {"metric", ODB_ATTR_STRING, "sqeuclidean", false}, {NULL}};
 static const struct odb_attr_spec tensor_crop_attrs[] = {
-    TENSOR_ATTR("extrapolation_value", FLOAT, "0", false),
-    TENSOR_ATTR("mode", STRING, "bilinear", false),
+    {"extrapolation_value", ODB_ATTR_FLOAT, "0", false},
+    {"mode", ODB_ATTR_STRING, "bilinear", false},
     {NULL}};
 static const struct odb_attr_spec tensor_finite_attrs[] = {
-    TENSOR_ATTR("isinf_only", INT, "0", false), TENSOR_ATTR("isnan_only", INT, "0", false), {NULL}};
+    {"isinf_only", ODB_ATTR_INT, "0", false}, {"isnan_only", ODB_ATTR_INT, "0", false}, {NULL}};
 static const struct odb_attr_spec tensor_hash_attrs[] = {
-    TENSOR_ATTR("positive", INT, "1", false), TENSOR_ATTR("seed", INT, "0", false), {NULL}};
+    {"positive", ODB_ATTR_INT, "1", false}, {"seed", ODB_ATTR_INT, "0", false}, {NULL}};
 
 #define TF32_64 (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64))
 #define TBOOL ODB_T_BOOL

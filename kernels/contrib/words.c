@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operators of com.microsoft on words and tokens: an embedding of words by their characters, and
- * the step of a decoder that takes over from its source what was predicted right.
+ * the step of a decoder that takes over from its source what was predicted right. The convolution
+ * over the characters sums in double and rounds once.
  */
 #include <math.h>
 #include <stdlib.h>
