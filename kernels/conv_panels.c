@@ -391,7 +391,7 @@ static bool panels_init(struct panels *s, const struct conv *c)
             rest /= (size_t)w->out[d];
         }
     }
-    s->dense = panels_dense(s);
+    s->dense = !s->in_place && panels_dense(s); /* no slack behind the image */
     atomic_init(&s->failed, false);
     return true;
 }
