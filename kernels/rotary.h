@@ -26,6 +26,7 @@ struct odb_rotary {
     const size_t *positions; /* [batch * rows]: which of those rows; NULL: in this order */
 };
 
+/* Fills y, on several threads; the result does not depend on their number. */
 void odb_rotary_run(const struct odb_rotary *r);
 
 #endif

@@ -23,6 +23,7 @@ struct odb_ml_labels {
     size_t n;
 };
 
+/* Reads them from the attributes of these names; ODB_E_OPERATOR where both or none are there. */
 enum odb_status odb_ml_labels(struct odb_kern *k, const char *ints, const char *strings,
                               struct odb_ml_labels *out) ODB_MUST_USE;
 enum odb_dtype odb_ml_labels_dtype(const struct odb_ml_labels *labels);
