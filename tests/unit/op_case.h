@@ -281,6 +281,10 @@ static inline void op_expect_error(const struct op_call *c, enum odb_status stat
     op_expect_failure(c, 1, status, "");
 }
 
+/* The call breaks the operator's own rules; the reference does not know how. */
+#define OP_FAILS(call) op_expect_error(&(const struct op_call)call, ODB_E_OPERATOR)
+#define OP_LACKS(call) op_expect_error(&(const struct op_call)call, ODB_UNSUPPORTED)
+
 /* All n calls break the operator's own rules. */
 static inline void op_expect_errors(const struct op_call *calls, size_t n)
 {
