@@ -620,14 +620,22 @@ static bool fault_measure(struct fault_work *w)
     return !zero;
 }
 
-/* Replaces *t by a spoiled copy; elements that the fault leaves alone keep their bits. */
-static enum odb_status fault_spoil(const struct fault *fault, const char *name,
-                                   struct odb_tensor **t, struct odb_error *err)
+/* Can hold a fault: a float tensor with elements, or a container of one. */
+static bool fault_fits(const struct odb_tensor *t)
+{
+    bool fits = t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype) && t->count > 0;
+    for (size_t i = 0; i < t->n_items && t->kind != ODB_SPARSE; i++)
+        fits = fits || fault_fits(t->items[i]);
+    return fits;
+}
+
+/* Replaces *t, a tensor, by a spoiled copy; elements that the fault leaves alone keep their bits.
+ */
+static enum odb_status fault_spoil_tensor(const struct fault *fault, const char *name,
+                                          struct odb_tensor **t, struct odb_error *err)
 {
     const struct odb_tensor *was = *t;
     struct odb_tensor *now = NULL;
-    if (was->kind != ODB_TENSOR || !odb_dtype_is_float(was->dtype) || was->count == 0)
-        return fault_refuse(fault, name, was->count ? "it is not float" : "it is empty", err);
     struct odb_tensor *wide;
     int64_t count = (int64_t)was->count;
     ODB_TRY(odb_tensor_new_raw(&wide, ODB_F64, 1, &count, err));
@@ -665,6 +673,39 @@ out:
     } else {
         odb_tensor_unref(now);
     }
+    return status;
+}
+
+/* Replaces *t by a spoiled copy: of a container, the first item that can hold the fault. */
+static enum odb_status fault_spoil(const struct fault *fault, const char *name,
+                                   struct odb_tensor **t, struct odb_error *err)
+{
+    const struct odb_tensor *was = *t;
+    bool bare = was->kind == ODB_TENSOR, empty = bare ? was->count == 0 : was->n_items == 0;
+    size_t at = 0;
+    if (!fault_fits(was))
+        return fault_refuse(fault, name,
+                            empty  ? "it is empty"
+                            : bare ? "it is not float"
+                                   : "it holds no float tensor with elements",
+                            err);
+    if (bare)
+        return fault_spoil_tensor(fault, name, t, err);
+    while (!fault_fits(was->items[at]))
+        at++;
+    struct odb_tensor **items = odb_new_n(struct odb_tensor *, was->n_items), *now = NULL;
+    memcpy(items, was->items, was->n_items * sizeof *items);
+    odb_tensor_ref(items[at]);
+    enum odb_status status = fault_spoil(fault, name, &items[at], err);
+    if (status == ODB_OK)
+        status = odb_tensor_new_container(&now, was->kind, items, was->n_items, err);
+    if (status == ODB_OK) {
+        now->dtype = was->dtype;
+        odb_tensor_unref(*t);
+        *t = now;
+    }
+    odb_tensor_unref(items[at]);
+    free(items);
     return status;
 }
 
@@ -728,7 +769,7 @@ static int fault_choose(const struct fault_run *run)
         const struct odb_tensor *t = node->out[i] >= 0 ? run->values[node->out[i]] : NULL;
         if (!t)
             continue;
-        if (t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype))
+        if (fault_fits(t))
             return node->out[i];
         first = first == ODB_NO_VALUE ? node->out[i] : first;
     }

@@ -147,6 +147,35 @@ static void test_bisect__fault_in_control_flow_is_named(void **state)
     odb_tensor_unref(cond);
 }
 
+/* Items of a sequence are judged one by one, and the node that made a wrong one is named. */
+static void test_bisect__fault_in_a_sequence_is_named(void **state)
+{
+    static const char *const targets[] = {"cpu", "fault:scale,node=n1,amount=0.01@cpu",
+                                          "fault:nan,node=n2@cpu",
+                                          "fault:scale,node=n3,amount=0.01@cpu"};
+    for (int node = 0; node < (int)ODB_COUNT(targets); node++) {
+        struct search s;
+        struct odb_builder *b = search_graph();
+        odb_build_node(b, "Tanh", "n0", "x", "g");
+        odb_build_node(b, "SequenceConstruct", "n1", "g x g", "q");
+        odb_build_node(b, "SequenceInsert", "n2", "q g", "r");
+        odb_build_node(b, "ConcatFromSequence", "n3", "r", "c");
+        odb_build_attr_int(b, "axis", 0);
+        odb_build_node(b, "Exp", "n4", "c", "y");
+        odb_build_output(b, "r");
+        odb_build_output(b, "y");
+        search_run(&s, b, search_ramp(), targets[node], ODB_STRATEGY_AUTO);
+        assert_int_equal(s.report->outputs_diverge, node > 0);
+        if (node == 0) {
+            assert_int_equal(s.report->culprits.n, 0);
+        } else {
+            assert_int_equal(search_only(&s)->node, node);
+            assert_true(search_only(&s)->verified);
+        }
+        search_close(&s);
+    }
+}
+
 static void test_bisect__nan_is_called_nan_by_every_strategy(void **state)
 {
     static const enum odb_strategy all[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
@@ -428,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_bisect__rounding_beside_an_exact_zero_is_no_fault),
         cmocka_unit_test(test_bisect__random_draws_are_fed),
         cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
+        cmocka_unit_test(test_bisect__fault_in_a_sequence_is_named),
         cmocka_unit_test(test_bisect__nan_is_called_nan_by_every_strategy),
         cmocka_unit_test(test_bisect__crash_without_reference_is_named),
         cmocka_unit_test(test_bisect__values_are_told_as_they_are_judged),
