@@ -9,28 +9,6 @@
 #undef FILL
 #undef T
 
-/* to[i] = from[i]; in pieces that overlap. */
-ODB_INLINE void FN(panel_copy)(const E *from, size_t n, E *to)
-{
-    const char *x = (const char *)from;
-    char *y = (char *)to;
-    size_t bytes = n * sizeof(E);
-    if (bytes >= 64) {
-        for (size_t i = 0; i + 64 <= bytes; i += 64)
-            memcpy(y + i, x + i, 64);
-        memcpy(y + bytes - 64, x + bytes - 64, 64);
-    } else if (bytes >= 32) {
-        memcpy(y, x, 32);
-        memcpy(y + bytes - 32, x + bytes - 32, 32);
-    } else if (bytes >= 16) {
-        memcpy(y, x, 16);
-        memcpy(y + bytes - 16, x + bytes - 16, 16);
-    } else {
-        for (size_t i = 0; i < n; i++)
-            to[i] = from[i];
-    }
-}
-
 /* Rows [k0, k0 + rows) of what the weights are multiplied with, `width` columns of them (whole
  * vectors): row k is tap k % taps of channel k / taps, `run` says where the columns lie. */
 ODB_SIMD static void FN(panel_pack)(const struct panels *s, const E *source, size_t k0, size_t rows,
@@ -52,14 +30,34 @@ ODB_SIMD static void FN(panel_pack)(const struct panels *s, const E *source, siz
             continue;
         }
         size_t r = 0;
-        for (; s->dense && s->in_place && r < runs; r++) /* nothing lies behind the image */
-            FN(panel_copy)(from + run[r].from, run[r].n, panel + run[r].column);
         for (; s->dense && r < runs; r++) /* what is moved too much is written over */
             for (size_t j = 0; j < run[r].n; j += ODB_VEC_BYTES / sizeof(E))
                 memcpy(panel + run[r].column + j, from + run[r].from + j, ODB_VEC_BYTES);
         for (; r < runs; r++)
             for (size_t j = 0; j < width; j++)
                 panel[j] = j < run->n ? from[run->from + j] : 0;
+    }
+}
+
+/* to[i] = from[i]; in pieces that overlap. */
+ODB_INLINE void FN(panel_copy)(const E *from, size_t n, E *to)
+{
+    const char *x = (const char *)from;
+    char *y = (char *)to;
+    size_t bytes = n * sizeof(E);
+    if (bytes >= 64) {
+        for (size_t i = 0; i + 64 <= bytes; i += 64)
+            memcpy(y + i, x + i, 64);
+        memcpy(y + bytes - 64, x + bytes - 64, 64);
+    } else if (bytes >= 32) {
+        memcpy(y, x, 32);
+        memcpy(y + bytes - 32, x + bytes - 32, 32);
+    } else if (bytes >= 16) {
+        memcpy(y, x, 16);
+        memcpy(y + bytes - 16, x + bytes - 16, 16);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            to[i] = from[i];
     }
 }
 

@@ -621,7 +621,7 @@ static enum odb_status ort_dense_out(struct ort *ort, struct ort_value *value_ta
                                      struct odb_tensor **out, struct odb_error *err)
 {
     int64_t dims[ODB_MAX_RANK];
-    int number, rank;
+    int number = 0, rank = 0;
     void *data = NULL;
     struct odb_tensor *t = NULL;
     struct odb_storage *storage = NULL;
