@@ -744,11 +744,40 @@ static void test_edges__noise_stays_in_range(void **state)
     odb_tensor_unref(out[0]);
 }
 
+/* Half way between two steps, noise in the scales tips some results over, and none farther. */
+static void test_edges__noise_moves_scales(void **state)
+{
+    (void)state;
+    struct op_call calls[] = {
+        OP("QLinearMatMul", 10, NULL,
+           {"uint8[8,1] 5 5 5 5 5 5 5 5", "float[8] .5 .5 .5 .5 .5 .5 .5 .5",
+            "uint8[8] 0 0 0 0 0 0 0 0", "uint8[1,1] 1", "float[1] 1", "uint8[1] 0", "float[1] 1",
+            "uint8[1] 0"}),
+        OP("QLinearConv", 10, NULL,
+           {"uint8[1,1,1,1] 5", "float[] 1", "uint8[] 0", "uint8[8,1,1,1] 1 1 1 1 1 1 1 1",
+            "float[8] .5 .5 .5 .5 .5 .5 .5 .5", "uint8[8] 0 0 0 0 0 0 0 0", "float[] 1",
+            "uint8[] 0"})};
+    for (size_t c = 0; c < ODB_COUNT(calls); c++)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            struct odb_tensor *out[1];
+            size_t up = 0;
+            calls[c].precision = noisy ? ODB_PREC_NOISY : ODB_PREC_NATIVE;
+            assert_int_equal(op_run_text(&calls[c], 1, out, NULL), ODB_OK);
+            for (size_t i = 0; i < 8; i++) {
+                up += odb_tensor_i64(out[0], i) == 3;
+                assert_in_range(odb_tensor_i64(out[0], i), 2, 3);
+            }
+            assert_int_equal(up > 0, noisy);
+            odb_tensor_unref(out[0]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edges__broadcast),
         cmocka_unit_test(test_edges__noise_stays_in_range),
+        cmocka_unit_test(test_edges__noise_moves_scales),
         cmocka_unit_test(test_edges__integers_wrap),
         cmocka_unit_test(test_edges__division),
         cmocka_unit_test(test_edges__floats),
