@@ -139,8 +139,8 @@ static enum odb_status binary_infer_pow(struct odb_kern *k)
     return odb_kern_outline(k, 0, k->in[0]->dtype, rank, dims);
 }
 
-/* Zero to a negative power is a division by zero. Pairs are looked at only where there is a zero and
- * a negative power somewhere. */
+/* Zero to a negative power is a division by zero. Pairs are looked at only where there is a zero
+ * and a negative power somewhere. */
 ODB_EW_LOOP2_BOOL(i64, I64, int64_t, pow_fails, (a == 0) & (b < 0))
 
 static enum odb_status binary_check_pow(struct odb_kern *k, const struct odb_tensor *const *in)

@@ -97,8 +97,8 @@ struct odb_op {
     odb_kern_fn infer;                 /* NULL: run() allocates */
     odb_kern_fn run;
     const char *tolerance; /* for `check`, where allclose:1e-3,1e-7 is wrong; else NULL */
-    /* With ODB_OP_RANDOM: whether this node draws at all; NULL: always. known[i] is input i where it
-     * is a constant of the model, NULL where it is computed or fed. */
+    /* With ODB_OP_RANDOM: whether this node draws at all; NULL: always. known[i] is input i where
+     * it is a constant of the model, NULL where it is computed or fed. */
     bool (*draws)(const struct odb_attrs *attrs, int n_in, const struct odb_tensor *const *known);
 };
 

@@ -386,7 +386,8 @@ static enum odb_status make_run_multinomial(struct odb_kern *k)
 /* --- Dropout ---------------------------------------------------------------------------------- */
 
 /* The share that is dropped; 0 where nothing is. Up to opset 6 is_test says whether to drop, from
- * 12 an input does, between them nothing ever is. ODB_SKIPPED: hangs on values that are not there. */
+ * 12 an input does, between them nothing ever is. ODB_SKIPPED: hangs on values that are not
+ * there. */
 static enum odb_status make_dropped(struct odb_kern *k, double *ratio)
 {
     const struct odb_tensor *given = odb_kern_in(k, 1), *training = odb_kern_in(k, 2);
@@ -512,10 +513,11 @@ static const struct odb_attr_spec make_constant_12[] = {
     MAKE_ATTR("value_strings", STRINGS, NULL),
     {.name = NULL}};
 
-static const struct odb_attr_spec make_dropout[] = {MAKE_ATTR("consumed_inputs", INTS, NULL), /* 1 */
-                                                    MAKE_ATTR("is_test", INT, "0"), /* up to 6 */
-                                                    MAKE_ATTR("ratio", FLOAT, "0.5"),
-                                                    {.name = NULL}};
+static const struct odb_attr_spec make_dropout[] = {
+    MAKE_ATTR("consumed_inputs", INTS, NULL), /* 1 */
+    MAKE_ATTR("is_test", INT, "0"),           /* up to 6 */
+    MAKE_ATTR("ratio", FLOAT, "0.5"),
+    {.name = NULL}};
 
 const struct odb_op odb_ops_make[] = {
     {MAKE_CONSTANT(1), .attrs = make_constant_1},
@@ -535,7 +537,8 @@ const struct odb_op odb_ops_make[] = {
      .attrs = MAKE_ATTRS(MAKE_DTYPE("1"), MAKE_BOUNDS, MAKE_SEED, MAKE_SHAPE)},
     {MAKE_ROW("RandomNormalLike", 1, 1, ODB_OP_RANDOM, ODB_T_ANY, make_infer_like, make_run_normal),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_GAUSS, MAKE_SEED)},
-    {MAKE_ROW("RandomUniformLike", 1, 1, ODB_OP_RANDOM, ODB_T_ANY, make_infer_like, make_run_uniform),
+    {MAKE_ROW("RandomUniformLike", 1, 1, ODB_OP_RANDOM, ODB_T_ANY, make_infer_like,
+              make_run_uniform),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_BOUNDS, MAKE_SEED)},
     {MAKE_ROW("Bernoulli", 15, 1, ODB_OP_RANDOM, ODB_T_FLOAT, make_infer_like, make_run_bernoulli),
      .attrs = MAKE_ATTRS(MAKE_DTYPE(NULL), MAKE_SEED)},

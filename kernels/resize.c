@@ -569,8 +569,8 @@ out:
     return status;
 }
 
-/* Integers are computed in double, rounded to even and clamped; the largest of 64 bits is no double,
- * so what reaches it is stored as what it is. */
+/* Integers are computed in double, rounded to even and clamped; the largest of 64 bits is no
+ * double, so what reaches it is stored as what it is. */
 static enum odb_status resize_integers(struct odb_kern *k, const struct resize *r)
 {
     const struct odb_tensor *x = k->in[0];

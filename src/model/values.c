@@ -78,8 +78,8 @@ static enum odb_status load_inputs(struct graph_load *load, struct odb_error *er
     return ODB_OK;
 }
 
-/* Of several initializers of one name the last counts, as in ONNX Runtime. One that is stored sparse
- * is dense to all that read it, unless an input of that name is declared sparse. */
+/* Of several initializers of one name the last counts, as in ONNX Runtime. One that is stored
+ * sparse is dense to all that read it, unless an input of that name is declared sparse. */
 static enum odb_status load_init(struct graph_load *load, const char *name,
                                  const Onnx__TensorProto *dense,
                                  const Onnx__SparseTensorProto *sparse, struct odb_error *err)

@@ -104,8 +104,8 @@ void odb_tensor_unref(struct odb_tensor *t);                   /* NULL is fine *
 bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b);
 /* Bit for bit, NaN payloads included; strings by bytes; containers by items. */
 bool odb_tensor_identical(const struct odb_tensor *a, const struct odb_tensor *b);
-/* The float type of a tensor of floats, or of a container whose values are nothing else (keys of maps
- * and indices of sparse tensors aside); ODB_UNDEFINED for all others, empty containers too. */
+/* The float type of a tensor of floats, or of a container whose values are nothing else (keys of
+ * maps and indices of sparse tensors aside); ODB_UNDEFINED for all others, empty containers too. */
 enum odb_dtype odb_tensor_real(const struct odb_tensor *t);
 /* Element i as a number (tensors only). */
 double odb_tensor_f64(const struct odb_tensor *t, size_t i);

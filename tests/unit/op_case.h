@@ -4,9 +4,9 @@
  * "float[2,3] random 7" for values in [-1, 1) that depend on the number alone; "-" is an omitted
  * input. Attributes are written "axis=1 alpha=0.5f auto_pad=VALID pads=1,1," (a comma makes a
  * list), a list of numbers with an f ("0.5f,1f,") is one of floats, and one with semicolons
- * ("keys=a;b;") one of strings; a tensor has colons for spaces ("splits=@double[2]:1:2"). Strings in
- * tensors are words, '' the empty one; a complex number is two numbers. Operators of another domain
- * are written "com.microsoft::Gelu".
+ * ("keys=a;b;") one of strings; a tensor has colons for spaces ("splits=@double[2]:1:2"). Strings
+ * in tensors are words, '' the empty one; a complex number is two numbers. Operators of another
+ * domain are written "com.microsoft::Gelu".
  */
 #ifndef ODB_TESTS_OP_CASE_H
 #define ODB_TESTS_OP_CASE_H
