@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What ONNX's own cases leave out, for the operators of ai.onnx, as tables: a call, and what it gives
- * or, after "!", what its error says. Results must be equal bit for bit, the sign of zero included;
- * after "~" to six digits.
+ * What ONNX's own cases leave out, for the operators of ai.onnx, as tables: a call, and what it
+ * gives or, after "!", what its error says. Results must be equal bit for bit, the sign of zero
+ * included; after "~" to six digits.
  */
 #include "op_case.h"
 
@@ -286,13 +286,15 @@ static void test_edges__compare_and_choose(void **state)
         E("Where", 16, "", ("bool[2] 1 0", "complex64[2] 1 2 3 4", "complex64[] 5 -0"),
           "complex64[2] 1 2 5 -0"),
         E("Where", 16, "", ("bool[2] 1 0", "float[2] nan 1", "float[2] 1 -0"), "float[2] nan -0"),
-        E("Max", 13, "", ("float[4] nan 1 inf -0", "float[4] 1 nan 5 -1"), "float[4] nan nan inf -0"),
+        E("Max", 13, "", ("float[4] nan 1 inf -0", "float[4] 1 nan 5 -1"),
+          "float[4] nan nan inf -0"),
         E("Min", 13, "", ("float[3] nan 1 -inf", "float[3] 1 nan 5"), "float[3] nan nan -inf"),
         E("Max", 13, "", ("uint64[1] 18446744073709551615", "uint64[1] 1"),
           "uint64[1] 18446744073709551615"),
         E("Min", 13, "", ("int8[2] -128 3"), "int8[2] -128 3"),
         E("Max", 13, "", ("float[1] 1", "double[1] 1"), "!one type"),
-        E("Clip", 13, "", ("float[3] nan -inf inf", "float[] -1", "float[] 1"), "float[3] nan -1 1"),
+        E("Clip", 13, "", ("float[3] nan -inf inf", "float[] -1", "float[] 1"),
+          "float[3] nan -1 1"),
         E("Clip", 13, "", ("float[1] 5", "float[] 4", "float[] 2"), "float[1] 2"),
         E("Clip", 13, "", ("float[1] 5", "float[] 4", "float[2] 2 3"), "!must be one"),
         E("Clip", 13, "", ("int8[3] -128 0 127", "-", "int8[] 5"), "int8[3] -128 0 5"),
@@ -313,7 +315,8 @@ static void test_edges__cast(void **state)
         E("Cast", 13, "to=1", ("string[1] Hello"), "!is not a number"),
         E("Cast", 13, "to=1", ("string[1] ''"), "!is not a number"),
         E("Cast", 13, "to=7", ("string[1] 0x10"), "!is not a number"),
-        E("Cast", 13, "to=13", ("string[1] 18446744073709551615"), "uint64[1] 18446744073709551615"),
+        E("Cast", 13, "to=13", ("string[1] 18446744073709551615"),
+          "uint64[1] 18446744073709551615"),
         E("Cast", 13, "to=7", ("string[2] -9223372036854775808 9007199254740993"),
           "int64[2] -9223372036854775808 9007199254740993"),
         E("Cast", 13, "to=8", ("uint64[1] 18446744073709551615"), "string[1] 18446744073709551615"),
@@ -543,7 +546,8 @@ static void test_edges__moves(void **state)
           "18446744073709551615"),
         E("Resize", 19, "mode=linear", ("complex64[2] 0 4 4 0", "-", "float[1] 2"),
           "complex64[4] 0 4 1 3 3 1 4 0"),
-        E("Resize", 19, "mode=linear", ("string[2] a b", "-", "float[1] 2"), "!mode linear of string"),
+        E("Resize", 19, "mode=linear", ("string[2] a b", "-", "float[1] 2"),
+          "!mode linear of string"),
         E("Resize", 19, "", ("float[2] 1 2", "-", "float[1] 0"), "!cannot be scaled"),
         E("Resize", 19, "", ("float[2] 1 2", "-", "-", "int64[2] 1 1"), "!sizes has 2"),
         E("Upsample", 1, "height_scale=2f width_scale=1f", ("float[1,1,1,2] 1 2"),
@@ -566,18 +570,23 @@ static void test_edges__indices(void **state)
           "int4[2,1] 2 3"),
         E("GatherElements", 13, "", ("float[2] 1 2", "int64[1,1] 0"), "!do not fit"),
         E("GatherElements", 13, "", ("float[2] 1 2", "int64[1] 5"), "!index 5"),
-        E("GatherND", 13, "batch_dims=1", ("float[2,2] 1 2 3 4", "int64[2,1] 1 -2"), "float[2] 2 3"),
+        E("GatherND", 13, "batch_dims=1", ("float[2,2] 1 2 3 4", "int64[2,1] 1 -2"),
+          "float[2] 2 3"),
         E("GatherND", 13, "", ("bool[2,2] 1 0 0 1", "int64[1,2] 1 2"), "!index 2"),
         E("GatherND", 13, "", ("float[2] 1 2", "int64[1,2] 0 0"), "!do not fit"),
         E("ScatterElements", 18, "axis=-1", ("string[2] a b", "int64[1] -1", "string[1] z"),
           "string[2] a z"),
-        E("ScatterElements", 18, "reduction=max", ("float[2] nan 1", "int64[2] 0 1", "float[2] 1 nan"),
+        E("ScatterElements", 18, "reduction=max",
+          ("float[2] nan 1", "int64[2] 0 1", "float[2] 1 nan"),
           "float[2] nan nan"),
-        E("ScatterElements", 18, "reduction=add", ("complex64[1] 1 2", "int64[1] 0", "complex64[1] 3 4"),
+        E("ScatterElements", 18, "reduction=add",
+          ("complex64[1] 1 2", "int64[1] 0", "complex64[1] 3 4"),
           "complex64[1] 4 6"),
-        E("ScatterElements", 18, "reduction=mul", ("complex64[1] 1 2", "int64[1] 0", "complex64[1] 3 4"),
+        E("ScatterElements", 18, "reduction=mul",
+          ("complex64[1] 1 2", "int64[1] 0", "complex64[1] 3 4"),
           "complex64[1] -5 10"),
-        E("ScatterElements", 18, "reduction=min", ("complex64[1] 1 2", "int64[1] 0", "complex64[1] 3 4"),
+        E("ScatterElements", 18, "reduction=min",
+          ("complex64[1] 1 2", "int64[1] 0", "complex64[1] 3 4"),
           "!no reduction"),
         E("ScatterElements", 18, "reduction=add", ("string[1] a", "int64[1] 0", "string[1] b"),
           "!no reduction"),
@@ -589,7 +598,8 @@ static void test_edges__indices(void **state)
           "bool[2] 0 1"),
         E("ScatterND", 18, "reduction=add", ("float[2] 1 2", "int64[3,1] 0 0 -1", "float[3] 1 1 1"),
           "float[2] 3 3"),
-        E("ScatterND", 18, "", ("float[2] 1 2", "int64[1,1] 0", "float[2] 1 1"), "!updates have shape"),
+        E("ScatterND", 18, "", ("float[2] 1 2", "int64[1,1] 0", "float[2] 1 1"),
+          "!updates have shape"),
         E("ScatterND", 18, "reduction=min", ("uint64[1] 18446744073709551615", "int64[1,1] 0",
                                              "uint64[1] 1"), "uint64[1] 1"),
         E("Scatter", 9, "", ("float[2] 1 2", "int32[1] 0", "float[1] 9"), "float[2] 9 2"),
@@ -630,7 +640,8 @@ static void test_edges__order(void **state)
         E("ArgMax", 13, "axis=1", ("float[2,0] "), "!no elements"),
         E("ArgMax", 13, "axis=0", ("float[2,0] "), "int64[1,0] "),
         E("ArgMax", 13, "axis=2", ("float[2,1] 1 2"), "!axis 2"),
-        E("TopK", 11, "", ("float[4] 1 2 2 nan", "int64[1] 3"), "float[3] nan 2 2", "int64[3] 3 1 2"),
+        E("TopK", 11, "", ("float[4] 1 2 2 nan", "int64[1] 3"), "float[3] nan 2 2",
+          "int64[3] 3 1 2"),
         E("TopK", 11, "largest=0", ("float[4] 2 1 -0 0", "int64[1] 3"), "float[3] -0 0 1",
           "int64[3] 2 3 1"),
         E("TopK", 11, "axis=0", ("int64[2,1] -1 5", "int64[1] 1"), "int64[1,1] 5", "int64[1,1] 1"),
@@ -696,7 +707,8 @@ static void test_edges__reduce(void **state)
         E("Einsum", 12, "equation=...i->...", ("float[0,2] "), "float[0] "),
         E("Einsum", 12, "equation=i,->i", ("float[1] 3", "float[] 4"), "float[1] 12"),
         E("Einsum", 12, "equation=ij->k", ("float[1,1] 1"), "!in no input"),
-        E("Einsum", 12, "equation=i,i", ("float[2] 1 2", "float[3] 1 2 3"), "!another of its label"),
+        E("Einsum", 12, "equation=i,i", ("float[2] 1 2", "float[3] 1 2 3"),
+          "!another of its label"),
         E("Einsum", 12, "equation=i,i", ("float[2] 1 2"), "!does not fit 1 inputs"));
 }
 
