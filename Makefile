@@ -162,7 +162,7 @@ $(B)/screen-models: tests/screen/models/models.c $(B)/libonnxdbg-mit.a
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
 
-TESTS_NEED := $(B)/planted $(B)/json-get $(B)/drive $(B)/screen-models $(B)/gen-model \
+TESTS_NEED := $(B)/planted $(B)/versus $(B)/json-get $(B)/drive $(B)/screen-models $(B)/gen-model \
               $(B)/demo.onnx
 
 ## check: every test; ends with "N passed, N failed, N skipped"
@@ -200,6 +200,10 @@ bench-search: all $(TESTS_NEED)
 ## bench-screen: what a start, a key and a screen cost, for large models
 bench-screen: all $(B)/drive $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-screen
+
+## versus: random calls of every operator, the reference against ONNX Runtime (VERSUS=OPTIONS)
+versus: all $(B)/versus
+	$(Q)ONNXDBG_SERVE=$(abspath $(SERVE)) $(B)/versus --cases 2000 $(VERSUS)
 
 HEADERS = $(filter-out %.body.h %.real.h,$(wildcard include/onnxdbg/*.h src/*/*.h kernels/*.h kernels/*/*.h \
                                               ui/*.h tools/*.h))
@@ -251,4 +255,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen check-headers lint install clean help
+.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen versus check-headers lint install clean help

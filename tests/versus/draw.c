@@ -22,7 +22,7 @@ uint64_t vs_bits(struct draw *d)
 
 int64_t vs_int(struct draw *d, int64_t lo, int64_t hi)
 {
-    return lo + (int64_t)(vs_bits(d) % (uint64_t)(hi - lo + 1));
+    return hi <= lo ? lo : lo + (int64_t)(vs_bits(d) % ((uint64_t)(hi - lo) + 1));
 }
 
 bool vs_chance(struct draw *d, int percent)
@@ -381,7 +381,9 @@ void vs_draw(struct draw *d, const struct row *row, uint64_t seed)
         op = odb_op_find(domain, name, d->version);
     }
     uint32_t types = op ? op->types[0] : 0;
-    d->dtype = draw_dtype(d, row->types ? (types ? types & row->types : row->types) : types);
+    d->dtype = draw_dtype(d, row->types & types ? row->types & types
+                             : row->types       ? row->types
+                                                : types);
     d->exact = op && (op->flags & ODB_OP_EXACT);
     d->empty = !row->full && vs_chance(d, 8);
     d->extreme = !row->tame && vs_chance(d, 15);

@@ -171,7 +171,7 @@ const struct row vs_quant_rows[] = {
     {.op = "MatMulInteger",
      .types = ODB_BIT(ODB_U8) | ODB_BIT(ODB_I8),
      .draw = draw_matmul_integer},
-    {.op = "QLinearMatMul", .draw = draw_qlinear_matmul, .tame = true},
+    {.op = "QLinearMatMul", .draw = draw_qlinear_matmul, .full = true, .tame = true},
     {.op = "ConvInteger", .draw = draw_conv_integer, .types = ODB_BIT(ODB_U8)},
     {.op = "QLinearConv",
      .draw = draw_qlinear_conv,

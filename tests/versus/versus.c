@@ -2,7 +2,7 @@
  *
  * The CPU reference against ONNX Runtime, one random operator call after another.
  *
- *   versus [--op NAME] [--seed N] [--cases N] [--seconds S] [--target SPEC] [--verbose] [--tap]
+ *   versus [--op NAME] [--seed N] [--cases N] [--seconds S] [--target SPEC] [--verbose]
  *
  * Both run in children, so that a crash costs one case. What is exact must agree bit for bit
  * (NaN = NaN, -0 = +0), what is rounded to a small part of the root mean square; a call that one
@@ -27,7 +27,7 @@ struct options {
     uint64_t seed;
     size_t cases;
     double seconds; /* per operator; 0: no limit */
-    bool verbose, tap;
+    bool verbose;
 };
 
 /* One side of a case. */
@@ -312,12 +312,10 @@ static struct score row_run(const struct row *row, const struct options *options
         if (options->seconds > 0 && seconds_now() > until)
             break;
     }
-    size_t bad = s.n[DIFFERENT] + s.n[UNSUPPORTED];
-    printf("%s%s: %zu cases, %zu agreed, %zu both refused, %zu not there, %zu types, %zu known, "
+    printf("%s: %zu cases, %zu agreed, %zu both refused, %zu not there, %zu types, %zu known, "
            "%zu we lack, %zu different\n",
-           options->tap ? (bad ? "not ok - " : "ok - ") : "", row->op, s.cases, s.n[AGREED],
-           s.n[REFUSED], s.n[NOT_THERE], s.n[LENIENT], s.n[KNOWN], s.n[UNSUPPORTED],
-           s.n[DIFFERENT]);
+           row->op, s.cases, s.n[AGREED], s.n[REFUSED], s.n[NOT_THERE], s.n[LENIENT], s.n[KNOWN],
+           s.n[UNSUPPORTED], s.n[DIFFERENT]);
     fflush(stdout);
     return s;
 }
@@ -328,8 +326,6 @@ static bool parse(struct options *o, int argc, char **argv)
         const char *name = argv[a];
         if (strcmp(name, "--verbose") == 0)
             o->verbose = true;
-        else if (strcmp(name, "--tap") == 0)
-            o->tap = true;
         else if (a + 1 == argc)
             return false;
         else if (strcmp(name, "--op") == 0)
@@ -372,7 +368,7 @@ int main(int argc, char **argv)
     size_t bad = 0, cases = 0, ops = 0;
     if (!parse(&o, argc, argv)) {
         fprintf(stderr, "usage: versus [--op NAMES] [--seed N] [--cases N] [--seconds S] "
-                        "[--target SPEC] [--verbose] [--tap]\n");
+                        "[--target SPEC] [--verbose]\n");
         return 2;
     }
     if (odb_target_open(&us, "cpu,timeout=20", &err) != ODB_OK ||
@@ -380,6 +376,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "versus: %s\n", err.what);
         return 2;
     }
+    printf("# %s\n", odb_target_description(them));
     for (size_t t = 0; t < ODB_COUNT(tables); t++)
         for (const struct row *row = tables[t]; row->op; row++)
             if (asked_for(row->op, o.op)) {

@@ -74,7 +74,7 @@ struct draw {
 /* --- numbers --------------------------------------------------------------------------------- */
 
 uint64_t vs_bits(struct draw *d);
-int64_t vs_int(struct draw *d, int64_t lo, int64_t hi); /* both included */
+int64_t vs_int(struct draw *d, int64_t lo, int64_t hi); /* both included; lo where hi is less */
 bool vs_chance(struct draw *d, int percent);
 double vs_real(struct draw *d, double lo, double hi);
 const char *vs_word(struct draw *d, const char *words); /* one of those between bars; "" is none */
