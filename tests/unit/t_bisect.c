@@ -193,11 +193,17 @@ static void test_bisect__nan_is_called_nan_by_every_strategy(void **state)
 static struct odb_builder *search_stranger(void)
 {
     struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_tensor *mask;
+    int64_t dims[] = {1, 1, 2, 2};
+    assert_int_equal(odb_tensor_new(&mask, ODB_I32, 4, dims, NULL), ODB_OK);
     odb_build_opset(b, "com.microsoft", 1);
-    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 2});
+    odb_build_input(b, "x", ODB_F32, 4, dims);
+    odb_build_weight(b, "mask", mask);
+    odb_tensor_unref(mask);
     odb_build_node(b, "Tanh", "n0", "x", "h");
     odb_build_node(b, "Neg", "n1", "h", "y");
-    odb_build_node(b, "com.microsoft::Inverse", "n2", "x", "m");
+    odb_build_node(b, "com.microsoft::MaxpoolWithMask", "n2", "x mask", "m");
+    odb_build_attr_ints(b, "kernel_shape", 2, (int64_t[]){1, 1});
     odb_build_node(b, "Tanh", "n3", "m", "t");
     odb_build_node(b, "Neg", "n4", "t", "z");
     odb_build_output(b, "y");
@@ -215,8 +221,9 @@ static void test_bisect__crash_without_reference_is_named(void **state)
         struct search s;
         char target[80];
         snprintf(target, sizeof target, "fault:crash,node=n%d@ort", node);
-        search_run(&s, search_stranger(), models_f32(2, (int64_t[]){2, 2}, (float[]){2, 1, 1, 3}),
-                   target, ODB_STRATEGY_AUTO);
+        search_run(&s, search_stranger(),
+                   models_f32(4, (int64_t[]){1, 1, 2, 2}, (float[]){2, 1, 1, 3}), target,
+                   ODB_STRATEGY_AUTO);
         assert_int_equal(search_only(&s)->node, node);
         assert_int_equal(search_only(&s)->kind, ODB_KIND_CRASH);
         assert_int_equal(search_only(&s)->segment[0], node);
