@@ -389,7 +389,7 @@ const struct row vs_math_rows[] = {
     UNARY("BitwiseNot"),
     {.op = "Celu", .attrs = "alpha=-|0.5f|2f"},
     {.op = "Elu", .attrs = "alpha=-|0.5f|2f"},
-    {.op = "Gelu", .tol = 1e-5, .attrs = "approximate=-|none|tanh"},
+    {.op = "Gelu", .tol = 1e-4, .attrs = "approximate=-|none|tanh"},
     {.op = "HardSigmoid", .attrs = "alpha=-|0.5f beta=-|0.25f"},
     {.op = "IsInf", .attrs = "detect_negative=-|0|1 detect_positive=-|0|1"},
     {.op = "LeakyRelu", .attrs = "alpha=-|0.5f|-0.1f"},
