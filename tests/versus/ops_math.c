@@ -446,7 +446,7 @@ const struct row vs_math_rows[] = {
     {.op = "MatMul", .draw = draw_matmul},
     {.op = "Gemm", .draw = draw_gemm},
     {.op = "Einsum", .draw = draw_einsum, .full = true},
-    {.op = "Det", .draw = draw_square},
+    {.op = "Det", .tol = 1e-3, .draw = draw_square},
     {.op = "Range", .draw = draw_range},
     {.op = "DFT",
      .draw = draw_dft,
