@@ -23,6 +23,7 @@ struct grid_job {
     enum grid_mode mode;
     enum grid_padding padding;
     bool align;
+    bool narrow;                 /* noisy mode: sums in float */
     int dims;                    /* spatial dimensions */
     int64_t in[GRID_DIMS];       /* of the input */
     size_t channels, plane, locations; /* input cells and output cells per channel */
@@ -139,10 +140,12 @@ static void grid_sample(const struct grid_job *j, const struct grid_taps *taps, 
 {
     double sum = 0;
 
-    for (size_t t = 0; t < taps->n; t++)
-        if (taps->at[t] >= 0)
-            sum += taps->weight[t] *
-                   odb_load_f64(j->y->dtype, j->src, from + (size_t)taps->at[t]);
+    for (size_t t = 0; t < taps->n; t++) {
+        if (taps->at[t] < 0)
+            continue;
+        sum += taps->weight[t] * odb_load_f64(j->y->dtype, j->src, from + (size_t)taps->at[t]);
+        sum = j->narrow ? (float)sum : sum;
+    }
     odb_store_f64(j->y->dtype, j->dst, to, sum);
 }
 
@@ -234,7 +237,10 @@ static enum odb_status grid_infer(struct odb_kern *k)
 static enum odb_status grid_run(struct odb_kern *k)
 {
     const struct odb_tensor *x = k->in[0];
-    struct grid_job j = {.dims = x->rank - 2, .grid = k->in[1], .y = k->out[0]};
+    struct grid_job j = {.narrow = k->sequential && x->dtype == ODB_F32,
+                         .dims = x->rank - 2,
+                         .grid = k->in[1],
+                         .y = k->out[0]};
 
     ODB_TRY(grid_read(k, &j));
     for (int d = 0; d < j.dims; d++)

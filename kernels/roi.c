@@ -22,6 +22,7 @@ struct roi {
     double scale, shift;     /* RoiAlign: added to every coordinate */
     int64_t sampling;        /* 0: adaptive */
     bool align, least, mean; /* least: regions are at least one cell large */
+    bool narrow;             /* noisy mode: sums in float */
 };
 
 static enum odb_status roi_read(struct odb_kern *k, struct roi *r)
@@ -44,6 +45,7 @@ static enum odb_status roi_read(struct odb_kern *k, struct roi *r)
     r->height = x->dims[2];
     r->width = x->dims[3];
     r->scale = odb_kern_float(k, "spatial_scale", 1);
+    r->narrow = k->sequential && x->dtype == ODB_F32;
     if (r->out_height < 1 || r->out_width < 1 || r->out_height > INT32_MAX ||
         r->out_width > INT32_MAX)
         return ODB_KERN_FAIL(k, "an output of %lld by %lld", (long long)r->out_height,
@@ -127,7 +129,7 @@ static double roi_bin(const struct roi *r, size_t plane, double y, double x, dou
         for (int64_t j = 0; j < columns; j++) {
             double v = roi_sample(r, plane, y + ((double)i + 0.5) * height / (double)rows,
                                   x + ((double)j + 0.5) * width / (double)columns);
-            sum += v;
+            sum = r->narrow ? (float)(sum + v) : sum + v;
             top = any ? fmax(top, v) : v;
             any = true;
         }
