@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers live as long as the process and sleep between loops. A loop is one struct on the
- * caller's stack; blocks are handed out by an atomic counter. Only one loop runs at a time:
+ * Workers live as long as the process. Between loops they look out for the next one for some tens
+ * of microseconds, for it mostly follows at once and waking up takes longer than many loops; then
+ * they sleep. A loop is one struct on the caller's stack; blocks are handed out by an atomic counter. Only one loop runs at a time:
  * a second caller (another thread, or a body that loops itself) does its blocks alone.
  */
 #include "base/parallel.h"
@@ -12,6 +13,13 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
+
+#if defined(__x86_64__)
+#define PARALLEL_PAUSE() __builtin_ia32_pause()
+#else
+#define PARALLEL_PAUSE() atomic_signal_fence(memory_order_seq_cst)
+#endif
+#define PARALLEL_LOOKS 2000 /* before a thread goes to sleep */
 
 struct parallel_loop {
     size_t n, grain, blocks;
@@ -24,10 +32,10 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     struct parallel_loop *loop; /* borrowed: the caller's stack */
-    unsigned long generation;
-    atomic_int threads; /* asked for; 0: not yet known */
-    int workers, busy;  /* workers live on: of those there are, helpers may join this loop */
-    int helpers;
+    atomic_ulong generation; /* of loops; changed under the lock */
+    atomic_int threads;      /* asked for; 0: not yet known */
+    atomic_int busy;         /* workers at this loop; changed under the lock */
+    int workers, helpers;    /* workers live on: of those there are, helpers may join this loop */
     bool in_use;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
@@ -45,12 +53,30 @@ static void parallel_run_blocks(struct parallel_loop *loop)
     }
 }
 
+static int parallel_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Looks out for a loop after `seen`. Where threads must share processors nobody gains by that. */
+static void parallel_look(unsigned long seen, int looks)
+{
+    while (looks-- > 0 && atomic_load(&pool.generation) == seen)
+        PARALLEL_PAUSE();
+}
+
 static void *parallel_worker(void *unused)
 {
     (void)unused;
     unsigned long seen = 0;
+    int processors = parallel_processors();
     pthread_mutex_lock(&pool.lock);
     for (;;) {
+        bool eager = pool.threads <= processors;
+        pthread_mutex_unlock(&pool.lock);
+        parallel_look(seen, eager ? PARALLEL_LOOKS : 0);
+        pthread_mutex_lock(&pool.lock);
         while (!pool.loop || pool.generation == seen)
             pthread_cond_wait(&pool.work, &pool.lock);
         seen = pool.generation;
@@ -69,10 +95,8 @@ static void *parallel_worker(void *unused)
 
 int odb_parallel_threads(void)
 {
-    if (pool.threads == 0) {
-        cpu_set_t set;
-        pool.threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    }
+    if (pool.threads == 0)
+        pool.threads = parallel_processors();
     return pool.threads;
 }
 
@@ -116,7 +140,13 @@ void odb_parallel_for(size_t n, size_t grain, void (*body)(void *arg, size_t beg
     if (!shared)
         return;
     pthread_mutex_lock(&pool.lock);
-    pool.loop = NULL;
+    pool.loop = NULL; /* nobody joins from here on */
+    if (pool.busy > 0) {
+        pthread_mutex_unlock(&pool.lock);
+        for (int looks = PARALLEL_LOOKS; looks > 0 && atomic_load(&pool.busy) > 0; looks--)
+            PARALLEL_PAUSE();
+        pthread_mutex_lock(&pool.lock);
+    }
     while (pool.busy > 0)
         pthread_cond_wait(&pool.done, &pool.lock);
     pool.in_use = false;
