@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Workers live as long as the process. Between loops they look out for the next one for some tens
- * of microseconds, for it mostly follows at once and waking up takes longer than many loops; then
- * they sleep. A loop is one struct on the caller's stack; blocks are handed out by an atomic counter. Only one loop runs at a time:
- * a second caller (another thread, or a body that loops itself) does its blocks alone.
+ * of microseconds, as it mostly follows at once and waking up takes longer than many loops do; then
+ * they sleep. A loop is one struct on the caller's stack; blocks are handed out by an atomic
+ * counter. Only one loop runs at a time: a second caller (another thread, or a body that loops
+ * itself) does its blocks alone.
  */
 #include "base/parallel.h"
 
