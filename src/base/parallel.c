@@ -33,10 +33,10 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     struct parallel_loop *loop; /* borrowed: the caller's stack */
-    atomic_ulong generation; /* of loops; changed under the lock */
-    atomic_int threads;      /* asked for; 0: not yet known */
-    atomic_int busy;         /* workers at this loop; changed under the lock */
-    int workers, helpers;    /* workers live on: of those there are, helpers may join this loop */
+    atomic_ulong generation;    /* of loops; changed under the lock */
+    atomic_int threads;         /* asked for; 0: not yet known */
+    atomic_int busy;            /* workers at this loop; changed under the lock */
+    int workers, helpers; /* workers live on: of those there are, helpers may join this loop */
     bool in_use;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
