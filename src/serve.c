@@ -243,6 +243,41 @@ static enum odb_status serve_execute(struct serve *serve, const struct odb_frame
     return status;
 }
 
+static enum odb_status serve_tell(struct serve *serve, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_account account = ODB_ACCOUNT_INIT;
+    struct odb_parcel parcel = {0};
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    Odb__Wire__Account message = ODB__WIRE__ACCOUNT__INIT;
+    Odb__Wire__Blob text;
+    enum odb_status status = odb_executor_account(serve->executor, &account, &why);
+    size_t n = account.places.n;
+    Odb__Wire__Placement *places = odb_new_n(Odb__Wire__Placement, n + 1);
+    Odb__Wire__Placement **list = odb_new_n(Odb__Wire__Placement *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        odb__wire__placement__init(list[i] = &places[i]);
+        places[i].node = account.places.items[i].node;
+        places[i].op_type = account.places.items[i].op_type;
+        places[i].where = account.places.items[i].where;
+    }
+    odb_parcel_add(&parcel, &text, odb_buf_text(&account.text), account.text.len);
+    message.text = &text;
+    message.places = list;
+    message.n_places = n;
+    message.notes = account.notes.items;
+    message.n_notes = account.notes.n;
+    reply.say_case = ODB__WIRE__REPLY__SAY_ACCOUNT;
+    reply.account = &message;
+    status =
+        status == ODB_OK ? serve_reply(serve, &reply, &parcel, err) : serve_no(serve, &why, err);
+    odb_parcel_dispose(&parcel);
+    odb_account_dispose(&account);
+    free(places);
+    free(list);
+    return status;
+}
+
 /* --- the conversation ------------------------------------------------------------------------ */
 
 /* One request. Sets *over when there is to be no other. An error is a connection that is of no
@@ -261,6 +296,8 @@ static enum odb_status serve_request(struct serve *serve, bool *over, struct odb
         status = serve_load(serve, &frame, request->load, err);
     else if (say == ODB__WIRE__REQUEST__SAY_EXECUTE && serve->executor)
         status = serve_execute(serve, &frame, request->execute, err);
+    else if (say == ODB__WIRE__REQUEST__SAY_TELL && serve->executor)
+        status = serve_tell(serve, err);
     else if (say == ODB__WIRE__REQUEST__SAY_SHUTDOWN)
         *over = true;
     else

@@ -9,6 +9,7 @@ static json_t *executors_json(const struct odb_executor_ops *ops, const char *wh
     json_object_set_new(row, "kind", odb_json_text(ops->kind));
     json_object_set_new(row, "syntax", odb_json_text(ops->syntax));
     json_object_set_new(row, "help", odb_json_text(ops->help));
+    json_object_set_new(row, "manual", odb_json_text(ops->page));
     json_object_set_new(row, "available", json_boolean(!*why));
     json_object_set_new(row, "why", odb_json_text(*why ? why : NULL));
     return row;
@@ -19,7 +20,8 @@ static void executors_text(const struct odb_executor_ops *ops, const char *why, 
     odb_buf_printf(out, "%-10s ", ops->kind);
     odb_buf_puts(out, *why ? "missing: " : "available");
     odb_buf_put_shown(out, why);
-    odb_buf_printf(out, "\n    %s\n    %s\n", ops->syntax, ops->help);
+    odb_buf_printf(out, "\n    %s\n    %s%s%s\n", ops->syntax, ops->help, ops->page ? ", see " : "",
+                   ops->page ? ops->page : "");
 }
 
 enum odb_status odb_command__executors(struct odb_command_call *call, struct odb_error *err)

@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "executor/spec.h"
 #include "tensor/tensor.h"
 
-#define ODB_EXECUTOR_VERSION 1
+#define ODB_EXECUTOR_VERSION 2
 
 /* A tensor with its name. */
 struct odb_named {
@@ -25,19 +27,41 @@ struct odb_named {
 struct odb_load {
     const void *bytes; /* ONNX; borrowed for the call */
     size_t size;
-    const char *dir;   /* relative external data is below it; the child's working directory */
+    const char *dir;       /* relative external data is below it; the child's working directory */
     const int *node_index; /* [n_nodes] index in the debugged model of each node, in file order */
     size_t n_nodes;
     const char *const *original_outputs; /* of the debugged model: outputs that are no probes */
     size_t n_original_outputs;
 };
 
+/* Where a node of the loaded model was run. */
+struct odb_placement {
+    char *node;    /* owned: its name as the executor knows it, which may be one of its own */
+    char *op_type; /* owned */
+    char *where;   /* owned: "CPUExecutionProvider", "cuda:0" */
+};
+
+/* What an executor says of the model that it has loaded. */
+struct odb_account {
+    struct odb_buf text; /* the model in its own words: an optimised graph, an IR */
+    ODB_VEC(struct odb_placement) places;
+    ODB_VEC(char *) notes; /* owned: what its user should know, a line each */
+};
+
+#define ODB_ACCOUNT_INIT                                                                           \
+    {                                                                                              \
+        .text = ODB_BUF_INIT                                                                       \
+    }
+
 struct odb_executor_ops {
-    unsigned version; /* ODB_EXECUTOR_VERSION */
-    size_t size;      /* sizeof(struct odb_executor_ops) */
-    const char *kind; /* as in the spec: "ort" */
+    unsigned version;   /* ODB_EXECUTOR_VERSION */
+    size_t size;        /* sizeof(struct odb_executor_ops) */
+    const char *kind;   /* as in the spec: "ort" */
     const char *syntax; /* "ort[,opt=disabled|basic|extended|all][,threads=N]" */
-    const char *help; /* one line */
+    const char *help;   /* one line */
+    const char *page;   /* of the manual: "onnxdbg-ort(7)" */
+    bool recorded;      /* gives what was recorded before, whatever is cut out of the model: outputs
+                           that were not are NULL, and that is no failure */
     /* Empty string: usable here. Else why not. Optional. */
     void (*available)(char *why, size_t size);
     /* Checks the options. */
@@ -50,6 +74,8 @@ struct odb_executor_ops {
     void (*release)(void *self);
     /* Version and platform for reports, "ONNX Runtime 1.22.0, CPU"; optional. */
     void (*describe)(void *self, char *text, size_t size);
+    /* Adds to what is known of the loaded model, best after a run; optional. */
+    enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
 };
 
 /* The row for a kind, NULL when unknown. */
@@ -68,10 +94,20 @@ enum odb_status odb_executor_open(struct odb_executor **out, const char *spec,
 void odb_executor_close(struct odb_executor *executor); /* NULL is fine */
 enum odb_status odb_executor_load(struct odb_executor *executor, const struct odb_load *load,
                                   struct odb_error *err) ODB_MUST_USE;
-/* As in the row; outputs are all set on success and all NULL otherwise. */
+/* As in the row; outputs are all set on success (those that a recording lacks are NULL) and all
+ * NULL otherwise. */
 enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb_named *inputs,
                                  size_t n_inputs, const char *const *names, size_t n_outputs,
                                  struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
 void odb_executor_describe(struct odb_executor *executor, char *text, size_t size);
+/* What it says of the loaded model; account is the caller's to dispose of, on failure too. */
+enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
+                                     struct odb_error *err) ODB_MUST_USE;
+
+void odb_account_dispose(struct odb_account *account);
+/* All texts are copied. */
+void odb_account_place(struct odb_account *account, const char *node, const char *op_type,
+                       const char *where);
+void odb_account_note(struct odb_account *account, const char *fmt, ...) ODB_PRINTF(2, 3);
 
 #endif

@@ -441,7 +441,8 @@ enum odb_status odb_wire_put(struct odb_wire_list *list, struct odb_parcel *parc
 {
     Odb__Wire__Tensor *item = wire_new(list, name);
     item->same = same;
-    if (same)
+    item->absent = !same && !t;
+    if (same || !t)
         return ODB_OK;
     item->kind = (uint32_t)t->kind;
     item->dtype = (uint32_t)t->dtype;
@@ -561,6 +562,9 @@ static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame 
     if (*at >= n)
         return odb_fail(err, ODB_E_FORMAT, "parts of a tensor are missing");
     const Odb__Wire__Tensor *item = items[(*at)++];
+    *out = NULL;
+    if (item->absent && depth == 0)
+        return ODB_OK;
     if (depth > WIRE_DEPTH || item->kind > ODB_MAP || item->n_dims > ODB_MAX_RANK ||
         item->dtype >= ODB_DTYPE_COUNT)
         return odb_fail(err, ODB_E_FORMAT, "a tensor of kind %u, type %u and rank %zu", item->kind,

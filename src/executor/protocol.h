@@ -70,12 +70,12 @@ struct odb_wire_list {
 };
 
 void odb_wire_list_dispose(struct odb_wire_list *list);
-/* Appends t (and its parts) under name, or, with same, only the name. Name and data are borrowed
- * until the message is sent. */
+/* Appends t (and its parts; NULL: that there is none) under name, or, with same, only the name.
+ * Name and data are borrowed until the message is sent. */
 enum odb_status odb_wire_put(struct odb_wire_list *list, struct odb_parcel *parcel,
                              const char *name, const struct odb_tensor *t, bool same,
                              struct odb_error *err) ODB_MUST_USE;
-/* Reads the tensor that begins at items[*at] and moves *at behind it. */
+/* Reads the tensor that begins at items[*at] and moves *at behind it. NULL: there is none. */
 enum odb_status odb_wire_get(struct odb_tensor **out, const struct odb_frame *frame,
                              Odb__Wire__Tensor *const *items, size_t n, size_t *at,
                              struct odb_error *err) ODB_MUST_USE;

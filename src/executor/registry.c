@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +92,7 @@ enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb
     enum odb_status status =
         executor->ops->execute(executor->self, inputs, n_inputs, names, n_outputs, outputs, err);
     for (size_t i = 0; i < n_outputs && status == ODB_OK; i++)
-        if (!outputs[i])
+        if (!outputs[i] && !executor->ops->recorded)
             status = odb_fail(err, ODB_E_EXECUTOR, "there is no output '%s'", names[i]);
     for (size_t i = 0; i < n_outputs && status != ODB_OK; i++) {
         odb_tensor_unref(outputs[i]);
@@ -104,4 +106,45 @@ void odb_executor_describe(struct odb_executor *executor, char *text, size_t siz
     text[0] = '\0';
     if (executor->ops->describe)
         executor->ops->describe(executor->self, text, size);
+}
+
+enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,
+                                     struct odb_error *err)
+{
+    return executor->ops->account ? executor->ops->account(executor->self, account, err) : ODB_OK;
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+void odb_account_dispose(struct odb_account *account)
+{
+    for (size_t i = 0; i < account->places.n; i++) {
+        free(account->places.items[i].node);
+        free(account->places.items[i].op_type);
+        free(account->places.items[i].where);
+    }
+    for (size_t i = 0; i < account->notes.n; i++)
+        free(account->notes.items[i]);
+    free(account->places.items);
+    free(account->notes.items);
+    odb_buf_dispose(&account->text);
+    *account = (struct odb_account)ODB_ACCOUNT_INIT;
+}
+
+void odb_account_place(struct odb_account *account, const char *node, const char *op_type,
+                       const char *where)
+{
+    odb_push(&account->places,
+             (struct odb_placement){odb_xstrdup(node), odb_xstrdup(op_type), odb_xstrdup(where)});
+}
+
+void odb_account_note(struct odb_account *account, const char *fmt, ...)
+{
+    char *note = NULL;
+    va_list args;
+    va_start(args, fmt);
+    if (vasprintf(&note, fmt, args) < 0)
+        note = odb_xstrdup(fmt);
+    va_end(args);
+    odb_push(&account->notes, note);
 }

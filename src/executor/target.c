@@ -585,13 +585,17 @@ static void target_remember_sent(struct odb_target *target, const struct odb_nam
 }
 
 static enum odb_status target_values(struct odb_target *target, const Odb__Wire__Values *values,
-                                     const struct odb_frame *frame, size_t n_outputs,
-                                     struct odb_tensor **outputs, struct odb_error *err)
+                                     const struct odb_frame *frame, const char *const *names,
+                                     size_t n_outputs, struct odb_tensor **outputs,
+                                     struct odb_error *err)
 {
     size_t at = 0, i = 0;
     enum odb_status status = ODB_OK;
-    for (; i < n_outputs && status == ODB_OK; i++)
+    for (; i < n_outputs && status == ODB_OK; i++) {
         status = odb_wire_get(&outputs[i], frame, values->outputs, values->n_outputs, &at, err);
+        if (status == ODB_OK && !outputs[i] && !odb_target_recorded(target))
+            status = odb_fail(err, ODB_E_FORMAT, "the value of '%s' is missing", names[i]);
+    }
     if (status == ODB_OK && at == values->n_outputs)
         return ODB_OK;
     if (status == ODB_OK)
@@ -629,7 +633,7 @@ static enum odb_status target_run(struct odb_target *target, const struct odb_na
     target_remember_sent(target, inputs, n_inputs);
     ODB_TRY_OUT(target_ask(target, &request, &parcel, "running", ODB__WIRE__REPLY__SAY_VALUES,
                            &reply, &frame, err));
-    status = target_values(target, reply->values, &frame, n_outputs, outputs, err);
+    status = target_values(target, reply->values, &frame, names, n_outputs, outputs, err);
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
 out:
@@ -650,6 +654,51 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
     enum odb_status status = target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
     target->stats.run_seconds += target_now() - begin;
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target->spec->kind);
+}
+
+static enum odb_status target_read_account(const Odb__Wire__Account *message,
+                                           const struct odb_frame *frame,
+                                           struct odb_account *account, struct odb_error *err)
+{
+    const void *text = NULL;
+    size_t size = 0;
+    if (message->text)
+        ODB_TRY(odb_frame_blob(frame, message->text, &text, &size, err));
+    odb_buf_add(&account->text, text, size);
+    for (size_t i = 0; i < message->n_places; i++) {
+        const Odb__Wire__Placement *place = message->places[i];
+        odb_account_place(account, place->node, place->op_type, place->where);
+    }
+    for (size_t i = 0; i < message->n_notes; i++)
+        odb_account_note(account, "%s", message->notes[i]);
+    return ODB_OK;
+}
+
+enum odb_status odb_target_account(struct odb_target *target, struct odb_account *account,
+                                   struct odb_error *err)
+{
+    struct odb_error unasked;
+    Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
+    Odb__Wire__Tell tell = ODB__WIRE__TELL__INIT;
+    Odb__Wire__Reply *reply;
+    struct odb_frame frame;
+    err = err ? err : &unasked;
+    if (!target->pid || !target->loaded)
+        return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
+    request.say_case = ODB__WIRE__REQUEST__SAY_TELL;
+    request.tell = &tell;
+    ODB_TRY(target_ask(target, &request, NULL, "asking about the model",
+                       ODB__WIRE__REPLY__SAY_ACCOUNT, &reply, &frame, err));
+    enum odb_status status = target_read_account(reply->account, &frame, account, err);
+    odb__wire__reply__free_unpacked(reply, NULL);
+    odb_frame_dispose(&frame);
+    return status == ODB_OK ? ODB_OK : target_broken(target, status, err);
+}
+
+bool odb_target_recorded(const struct odb_target *target)
+{
+    const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);
+    return ops && ops->recorded;
 }
 
 const char *odb_target_spec(const struct odb_target *target)

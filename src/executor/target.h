@@ -30,12 +30,19 @@ void odb_target_close(struct odb_target *target); /* NULL is fine; the process g
  * ODB_E_TIMEOUT; ODB_CANCELLED. ODB_E_IO: load->dir cannot be read. */
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err) ODB_MUST_USE;
-/* outputs[i] is owned by the caller on success. */
+/* outputs[i] is owned by the caller on success; NULL: a recording that lacks it. */
 enum odb_status odb_target_run(struct odb_target *target, const struct odb_named *inputs,
                                size_t n_inputs, const char *const *names, size_t n_outputs,
                                struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
 
+/* What the executor says of the loaded model (see executor.h); account is the caller's to dispose
+ * of, on failure too. Statuses as in odb_target_run(). */
+enum odb_status odb_target_account(struct odb_target *target, struct odb_account *account,
+                                   struct odb_error *err) ODB_MUST_USE;
+
 const char *odb_target_spec(const struct odb_target *target);
+/* Whether it gives what was recorded before instead of running what it is given. */
+bool odb_target_recorded(const struct odb_target *target);
 /* What the executor says of itself; "" before the first start. */
 const char *odb_target_description(const struct odb_target *target);
 struct odb_target_stats odb_target_stats(const struct odb_target *target);
