@@ -270,6 +270,16 @@ static void complete_path(struct complete *c)
 /* --- what the tables say ---------------------------------------------------------------------- */
 
 /* "a|b|c"; a word in capitals says what kind of thing stands there. */
+/* "FILE", "LIB.so", "DIR", "PROGRAM" */
+static bool complete_is_path(const char *choice)
+{
+    static const char *const words[] = {"FILE", "LIB", "DIR", "PROGRAM"};
+    for (size_t i = 0; i < ODB_COUNT(words); i++)
+        if (!strncmp(choice, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
 static void complete_choices(struct complete *c, const char *choices)
 {
     while (choices && *choices) {
@@ -279,7 +289,7 @@ static void complete_choices(struct complete *c, const char *choices)
             c->escaped = true;
             complete_node(c);
             complete_value(c);
-        } else if (!strcmp(choice, "PROGRAM") || !strcmp(choice, "FILE")) {
+        } else if (complete_is_path(choice)) {
             c->escaped = true;
             complete_path(c);
         } else if (choice[0] >= 'a' && choice[0] <= 'z') {
@@ -355,18 +365,19 @@ static const char *complete_find(const char *p, const char *stop)
     return NULL;
 }
 
-/* A row's syntax is a spec as well, once its brackets are gone. */
-static struct odb_spec *complete_syntax(const struct odb_executor_ops *ops)
+/* The row for ":" or "@"; NULL: the kind has no such thing. */
+static const struct odb_executor_option *complete_part(const struct odb_executor_ops *ops,
+                                                       const char *key)
 {
-    struct odb_spec *spec = NULL;
-    struct odb_buf flat = ODB_BUF_INIT;
-    for (const char *p = ops->syntax; *p; p++)
-        if (*p != '[' && *p != ']')
-            odb_buf_putc(&flat, *p);
-    if (odb_spec_parse(&spec, odb_buf_text(&flat), NULL) != ODB_OK)
-        spec = NULL;
-    odb_buf_dispose(&flat);
-    return spec;
+    for (const struct odb_executor_option *row = ops->options; row && row->key; row++)
+        if (!strcmp(row->key, key))
+            return row;
+    return NULL;
+}
+
+static bool complete_is_key(const struct odb_executor_option *row)
+{
+    return !strpbrk(row->key, ":@*");
 }
 
 /* Kinds; and what may follow the one that is there already. */
@@ -376,51 +387,52 @@ static void complete_kinds(struct complete *c)
     const struct odb_executor_ops *const *list = odb_executor_list(&n);
     for (size_t i = 0; i < n; i++) {
         const char *kind = list[i]->kind;
-        struct odb_spec *syntax = complete_syntax(list[i]);
-        bool needs = list[i]->syntax[strlen(kind)] == ':', whole = !strcmp(kind, c->text);
+        const struct odb_executor_option *arg = complete_part(list[i], ":"),
+                                         *row = list[i]->options;
+        bool needs = arg && arg->needed, more = !needs && !strcmp(kind, c->text);
         complete_offer_take(c, odb_xasprintf("%s%s", kind, needs ? ":" : ""), true);
-        if (whole && !needs && syntax && syntax->arg)
+        if (more && arg)
             complete_offer_take(c, odb_xasprintf("%s:", kind), true);
-        for (size_t j = 0; whole && !needs && syntax && j < syntax->n_options; j++)
-            complete_offer_take(c, odb_xasprintf("%s,%s=", kind, syntax->options[j].key), true);
-        odb_spec_free(syntax);
+        for (; more && row && row->key; row++)
+            if (complete_is_key(row))
+                complete_offer_take(
+                    c, odb_xasprintf("%s,%s%s", kind, row->key, row->values ? "=" : ""), true);
     }
 }
 
 /* Keys that the spec does not have yet. */
-static void complete_keys(struct complete *c, const struct odb_spec *syntax)
+static void complete_keys(struct complete *c, const struct odb_executor_option *row)
 {
-    for (size_t i = 0; i <= syntax->n_options; i++) {
-        bool more = i < syntax->n_options;
-        const char *key = more ? syntax->options[i].key : "timeout"; /* every target's */
-        const char *value = more ? syntax->options[i].value : "SECONDS";
-        char *there = odb_xasprintf(",%s%s", key, *value ? "=" : ",");
-        if (!strstr(odb_buf_text(&c->head), there))
-            complete_offer_take(c, odb_xasprintf("%s%s", key, *value ? "=" : ""), *value);
+    for (; row && row->key; row++) {
+        const char *equals = row->values ? "=" : "";
+        char *there = odb_xasprintf(",%s%s", row->key, row->values ? "=" : ",");
+        if (complete_is_key(row) && !strstr(odb_buf_text(&c->head), there))
+            complete_offer_take(c, odb_xasprintf("%s%s", row->key, equals), row->values);
         free(there);
     }
 }
 
 /* Behind the kind: its argument, or the last of its options. */
-static void complete_spec_rest(struct complete *c, const struct odb_spec *syntax)
+static void complete_spec_rest(struct complete *c, const struct odb_executor_ops *ops)
 {
-    const char *choices = syntax->arg;
+    const struct odb_executor_option *row = complete_part(ops, ":");
     complete_settle(c, strcspn(c->text, ":,") + 1);
     for (const char *p; (p = complete_find(c->text, ","));)
         complete_settle(c, (size_t)(p + 1 - c->text));
     const char *equals = complete_find(c->text, "=");
     if (odb_buf_text(&c->head)[c->head.len - 1] == ':') {
-        complete_choices(c, choices);
+        complete_choices(c, row ? row->values : NULL);
         return;
     }
     if (!equals) {
-        complete_keys(c, syntax);
+        complete_keys(c, ops->options);
+        complete_keys(c, odb_spec_common);
         return;
     }
     char *key = odb_xstrndup(c->text, (size_t)(equals - c->text));
     complete_settle(c, (size_t)(equals + 1 - c->text));
-    choices = odb_spec_option(syntax, key);
-    complete_choices(c, choices);
+    row = odb_spec_row(ops->options, key);
+    complete_choices(c, row ? row->values : NULL);
     free(key);
 }
 
@@ -430,16 +442,14 @@ static void complete_spec(struct complete *c)
         char *kind = odb_xstrndup(c->text, strcspn(c->text, ":,@"));
         const struct odb_executor_ops *ops = odb_executor_find(kind);
         const char *rest = c->text + strlen(kind), *inner = complete_find(c->text, "@");
-        struct odb_spec *syntax = ops ? complete_syntax(ops) : NULL;
-        bool wraps = syntax && syntax->inner && inner;
+        bool wraps = ops && complete_part(ops, "@") && inner;
         free(kind);
         if (wraps)
             complete_settle(c, (size_t)(inner + 1 - c->text));
         else if (!*rest)
             complete_kinds(c);
-        else if (syntax)
-            complete_spec_rest(c, syntax);
-        odb_spec_free(syntax);
+        else if (ops)
+            complete_spec_rest(c, ops);
         if (!wraps)
             return;
     }

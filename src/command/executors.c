@@ -7,7 +7,10 @@ static json_t *executors_json(const struct odb_executor_ops *ops, const char *wh
 {
     json_t *row = json_object();
     json_object_set_new(row, "kind", odb_json_text(ops->kind));
-    json_object_set_new(row, "syntax", odb_json_text(ops->syntax));
+    struct odb_buf syntax = ODB_BUF_INIT;
+    odb_spec_put_syntax(ops->kind, ops->options, &syntax);
+    json_object_set_new(row, "syntax", odb_json_text(odb_buf_text(&syntax)));
+    odb_buf_dispose(&syntax);
     json_object_set_new(row, "help", odb_json_text(ops->help));
     json_object_set_new(row, "manual", odb_json_text(ops->page));
     json_object_set_new(row, "available", json_boolean(!*why));
@@ -20,7 +23,9 @@ static void executors_text(const struct odb_executor_ops *ops, const char *why, 
     odb_buf_printf(out, "%-10s ", ops->kind);
     odb_buf_puts(out, *why ? "missing: " : "available");
     odb_buf_put_shown(out, why);
-    odb_buf_printf(out, "\n    %s\n    %s%s%s\n", ops->syntax, ops->help, ops->page ? ", see " : "",
+    odb_buf_puts(out, "\n    ");
+    odb_spec_put_syntax(ops->kind, ops->options, out);
+    odb_buf_printf(out, "\n    %s%s%s\n", ops->help, ops->page ? ", see " : "",
                    ops->page ? ops->page : "");
 }
 

@@ -103,10 +103,14 @@ static void command_release(void *self)
     free(command);
 }
 
+static const struct odb_executor_option command_options[] = {
+    {":", "PROGRAM", NULL, "what to start, split at blanks, with further arguments", true},
+    {NULL, NULL, NULL, NULL, false},
+};
+
 static enum odb_status command_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
-    static const char *const keys[] = {NULL};
-    ODB_TRY(odb_spec_check(spec, keys, err));
+    ODB_TRY(odb_spec_check(spec, command_options, err));
     struct command *command = odb_new(struct command);
     command_split(command, spec->arg ? spec->arg : "");
     if (command->words.n == 0) {
@@ -516,7 +520,7 @@ const struct odb_executor_ops odb_executor_command = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
     .kind = "command",
-    .syntax = "command:PROGRAM",
+    .options = command_options,
     .help = "a program of your own that reads and writes .npy files",
     .init = command_init,
     .load_model = command_load,

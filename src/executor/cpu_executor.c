@@ -41,37 +41,29 @@ struct cpu_job {
     int *wanted; /* values to return */
 };
 
-static enum odb_status cpu_executor_mode(struct cpu_executor *self, const struct odb_spec *spec,
-                                         struct odb_error *err)
-{
-    for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++)
-        if (!strcmp(cpu_modes[i].arg, spec->arg ? spec->arg : ""))
-            self->mode = &cpu_modes[i];
-    if (self->mode)
-        return ODB_OK;
-    odb_fail(err, ODB_E_USAGE, "'%s' is no precision of the CPU reference", spec->arg);
-    odb_error_remedy(err, "choose one of cpu, cpu:f64, cpu:f16, cpu:bf16, cpu:tf32, cpu:noisy");
-    return odb_error_at(err, "%s", spec->text);
-}
+static const struct odb_executor_option cpu_options[] = {
+    {":", "f64|f16|bf16|tf32|noisy", NULL, "another precision than the model's own types", false},
+    {"seed", "N", "42", "of cpu:noisy: which noise", false},
+    {"threads", "N", "0", "how many; 0: one per core. The results do not depend on it", false},
+    {NULL, NULL, NULL, NULL, false},
+};
 
 static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec,
                                          struct odb_error *err)
 {
-    static const char *const plain[] = {"threads", NULL}, *const noisy[] = {"seed", "threads",
-                                                                            NULL};
     struct cpu_executor *self = odb_new(struct cpu_executor);
     odb_mem_keep_pages();
     double seed = 42, threads = 0;
     enum odb_status status;
-    ODB_TRY_OUT(cpu_executor_mode(self, spec, err));
-    ODB_TRY_OUT(odb_spec_check(spec, self->mode->precision == ODB_PREC_NOISY ? noisy : plain, err));
-    ODB_TRY_OUT(odb_spec_number(spec, "seed", &seed, err));
-    ODB_TRY_OUT(odb_spec_number(spec, "threads", &threads, err));
-    bool bad_seed = seed < 0 || seed > 9e15 || seed != (double)(uint64_t)seed;
-    if (bad_seed || threads < 0 || threads > 4096 || threads != (int)threads) {
-        status = odb_fail(err, ODB_E_USAGE, "%s=%g is out of range", bad_seed ? "seed" : "threads",
-                          bad_seed ? seed : threads);
-        odb_error_at(err, "%s", spec->text);
+    ODB_TRY_OUT(odb_spec_check(spec, cpu_options, err));
+    for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++)
+        if (!strcmp(cpu_modes[i].arg, spec->arg ? spec->arg : ""))
+            self->mode = &cpu_modes[i];
+    ODB_TRY_OUT(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
+    ODB_TRY_OUT(odb_spec_whole(spec, "threads", 0, 4096, &threads, err));
+    if (odb_spec_option(spec, "seed") && self->mode->precision != ODB_PREC_NOISY) {
+        odb_fail(err, ODB_E_USAGE, "seed= belongs to cpu:noisy");
+        status = odb_error_at(err, "%s", spec->text);
         goto out;
     }
     self->seed = (uint64_t)seed;
@@ -233,7 +225,7 @@ const struct odb_executor_ops odb_executor_cpu = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
     .kind = "cpu",
-    .syntax = "cpu[:f64|f16|bf16|tf32|noisy][,seed=N][,threads=N]",
+    .options = cpu_options,
     .help = "the CPU reference, in the model's own types or another precision",
     .init = cpu_executor_init,
     .load_model = cpu_executor_load,

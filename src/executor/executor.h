@@ -57,7 +57,7 @@ struct odb_executor_ops {
     unsigned version;   /* ODB_EXECUTOR_VERSION */
     size_t size;        /* sizeof(struct odb_executor_ops) */
     const char *kind;   /* as in the spec: "ort" */
-    const char *syntax; /* "ort[,opt=disabled|basic|extended|all][,threads=N]" */
+    const struct odb_executor_option *options; /* what its specs may hold, for odb_spec_check() */
     const char *help;   /* one line */
     const char *page;   /* of the manual: "onnxdbg-ort(7)" */
     bool recorded;      /* gives what was recorded before, whatever is cut out of the model: outputs

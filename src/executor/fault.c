@@ -198,51 +198,35 @@ static const struct fault_kind fault_kinds[] = {
 
 /* --- options --------------------------------------------------------------------------------- */
 
-static enum odb_status fault_find_kind(struct fault *fault, const struct odb_spec *spec,
-                                       struct odb_error *err)
-{
-    struct odb_buf names = ODB_BUF_INIT;
-    for (size_t i = 0; i < ODB_COUNT(fault_kinds); i++) {
-        if (spec->arg && !strcmp(fault_kinds[i].name, spec->arg))
-            fault->kind = &fault_kinds[i];
-        odb_buf_printf(&names, "%s%s", i ? ", " : "", fault_kinds[i].name);
-    }
-    if (!fault->kind) {
-        odb_fail(err, ODB_E_USAGE, "'%s' is no kind of fault", spec->arg ? spec->arg : "");
-        odb_error_remedy(err, "choose one of %s", odb_buf_text(&names));
-    }
-    odb_buf_dispose(&names);
-    return fault->kind ? ODB_OK : ODB_E_USAGE;
-}
-
-/* A whole number from low to 2^53. */
-static enum odb_status fault_whole(const struct odb_spec *spec, const char *key, double low,
-                                   double *out, struct odb_error *err)
-{
-    ODB_TRY(odb_spec_number(spec, key, out, err));
-    if (odb_spec_option(spec, key) && (*out < low || *out > 0x1p53 || *out != floor(*out)))
-        return odb_fail(err, ODB_E_USAGE, "%s=%g is no whole number from %g up", key, *out, low);
-    return ODB_OK;
-}
+static const struct odb_executor_option fault_rows[] = {
+    {":", "scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang", NULL,
+     "what goes wrong", true},
+    {"node", "NAME|#INDEX", NULL, "where the fault is", true},
+    {"amount", "X", NULL, "how much; 0.01 for scale, offset and noise, 0.5 for saturate", false},
+    {"count", "N", NULL, "how many elements are spoiled; all, or one for nan and inf", false},
+    {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
+    {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
+    {"seed", "N", "42", "which elements, and which noise", false},
+    {"@", "SPEC", NULL, "what runs the model", true},
+    {NULL, NULL, NULL, NULL, false},
+};
 
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
-    static const char *const keys[] = {"node",  "amount", "count", "hidden",
-                                       "fused", "seed",   "@",     NULL};
     double count = 0, fused = 0, seed = 42;
-    ODB_TRY(odb_spec_check(spec, keys, err));
-    ODB_TRY(fault_find_kind(fault, spec, err));
+    ODB_TRY(odb_spec_check(spec, fault_rows, err));
+    for (size_t i = 0; i < ODB_COUNT(fault_kinds); i++)
+        if (!strcmp(fault_kinds[i].name, spec->arg))
+            fault->kind = &fault_kinds[i];
     const char *node = odb_spec_option(spec, "node");
-    if (!node || !node[0] || !spec->inner)
-        return odb_fail(err, ODB_E_USAGE, "%s",
-                        spec->inner ? "node=NAME or node=#INDEX must say where the fault is"
-                                    : "@SPEC must say what runs the model");
+    if (!node[0])
+        return odb_fail(err, ODB_E_USAGE, "node= names no node");
     fault->amount = fault->kind->amount;
     ODB_TRY(odb_spec_number(spec, "amount", &fault->amount, err));
-    ODB_TRY(fault_whole(spec, "count", 1, &count, err));
-    ODB_TRY(fault_whole(spec, "fused", 1, &fused, err));
-    ODB_TRY(fault_whole(spec, "seed", 0, &seed, err));
+    ODB_TRY(odb_spec_whole(spec, "count", 1, 0x1p53, &count, err));
+    ODB_TRY(odb_spec_whole(spec, "fused", 1, 0x1p53, &fused, err));
+    ODB_TRY(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
     fault->node = odb_xstrdup(node);
     fault->inner = odb_xstrdup(spec->inner);
     fault->count = (size_t)count;
@@ -927,8 +911,7 @@ const struct odb_executor_ops odb_executor_fault = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
     .kind = "fault",
-    .syntax = "fault:scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang,"
-              "node=NAME|#INDEX[,amount=X][,count=N][,hidden][,fused=K][,seed=N]@SPEC",
+    .options = fault_rows,
     .help = "another executor with a fault planted in one value: for trials and tests",
     .init = fault_init,
     .load_model = fault_load,

@@ -260,46 +260,34 @@ static enum odb_status ort_bind(struct ort *ort, void *lib, struct odb_error *er
 
 /* --- options --------------------------------------------------------------------------------- */
 
-static enum odb_status ort_choose(const struct ort_choice **out, const struct ort_choice *table,
-                                  const struct odb_spec *spec, const char *key,
-                                  struct odb_error *err)
+/* The choice of a spec that was checked, or the first. */
+static const struct ort_choice *ort_choose(const struct ort_choice *table,
+                                           const struct odb_spec *spec, const char *key)
 {
     const char *text = odb_spec_option(spec, key);
-    struct odb_buf names = ODB_BUF_INIT;
-    *out = table;
-    for (const struct ort_choice *c = table; text && c->name; c++) {
-        if (!strcmp(c->name, text)) {
-            *out = c;
-            odb_buf_dispose(&names);
-            return ODB_OK;
-        }
-        odb_buf_printf(&names, "%s%s", names.len ? ", " : "", c->name);
-    }
-    if (!text)
-        return ODB_OK;
-    odb_fail(err, ODB_E_USAGE, "%s=%s is no choice", key, text);
-    odb_error_remedy(err, "choose one of %s", odb_buf_text(&names));
-    odb_buf_dispose(&names);
-    return odb_error_at(err, "%s", spec->text);
+    const struct ort_choice *choice = table;
+    while (text && strcmp(choice->name, text) != 0)
+        choice++;
+    return choice;
 }
+
+static const struct odb_executor_option ort_rows[] = {
+    {"opt", "all|extended|basic|disabled", "all", "how far the graph is optimised", false},
+    {"threads", "N", "1", "within an operator; 0: one per core", false},
+    {"mode", "sequential|parallel", "sequential", "one operator at a time, or several", false},
+    {"provider", "NAME", "CPU", "the execution provider that comes before the CPU's", false},
+    {"library", "FILE", NULL, "of custom operators", false},
+    {NULL, NULL, NULL, NULL, false},
+};
 
 static enum odb_status ort_options(struct ort *ort, const struct odb_spec *spec,
                                    struct odb_error *err)
 {
-    static const char *const keys[] = {"opt", "threads", "mode", "provider", "library", NULL};
     double threads = 1;
-    ODB_TRY(odb_spec_check(spec, keys, err));
-    if (spec->arg) {
-        odb_fail(err, ODB_E_USAGE, "'ort' takes no argument");
-        return odb_error_at(err, "%s", spec->text);
-    }
-    ODB_TRY(ort_choose(&ort->opt, ort_opts, spec, "opt", err));
-    ODB_TRY(ort_choose(&ort->mode, ort_modes, spec, "mode", err));
-    ODB_TRY(odb_spec_number(spec, "threads", &threads, err));
-    if (threads < 0 || threads > 4096 || threads != (int)threads) {
-        odb_fail(err, ODB_E_USAGE, "threads=%g is no number of threads", threads);
-        return odb_error_at(err, "%s", spec->text);
-    }
+    ODB_TRY(odb_spec_check(spec, ort_rows, err));
+    ort->opt = ort_choose(ort_opts, spec, "opt");
+    ort->mode = ort_choose(ort_modes, spec, "mode");
+    ODB_TRY(odb_spec_whole(spec, "threads", 0, 4096, &threads, err));
     ort->threads = (int)threads;
     const char *provider = odb_spec_option(spec, "provider");
     const char *library = odb_spec_option(spec, "library");
@@ -796,8 +784,7 @@ const struct odb_executor_ops odb_executor_ort = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
     .kind = "ort",
-    .syntax = "ort[,opt=all|extended|basic|disabled][,threads=N][,mode=sequential|parallel]"
-              "[,provider=NAME][,library=FILE]",
+    .options = ort_rows,
     .help = "ONNX Runtime on the CPU, or with another of its execution providers",
     .available = ort_available,
     .init = ort_init,

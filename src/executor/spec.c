@@ -124,39 +124,188 @@ enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, do
     return ODB_OK;
 }
 
-/* "opt, threads, timeout" for messages. */
-static void spec_known_keys(const char *const *keys, struct odb_buf *out)
+enum odb_status odb_spec_whole(const struct odb_spec *spec, const char *key, double low,
+                               double high, double *out, struct odb_error *err)
 {
-    for (; *keys; keys++)
-        if (strcmp(*keys, "@") != 0)
-            odb_buf_printf(out, "%s, ", *keys);
-    odb_buf_puts(out, "timeout");
+    ODB_TRY(odb_spec_number(spec, key, out, err));
+    if (!odb_spec_option(spec, key) || (*out >= low && *out <= high && *out == floor(*out)))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s=%s is no whole number from %.0f to %.0f", key,
+             odb_spec_option(spec, key), low, high);
+    return odb_error_at(err, "%s", spec->text);
 }
 
-enum odb_status odb_spec_check(const struct odb_spec *spec, const char *const *keys,
-                               struct odb_error *err)
+/* --- tables of options ------------------------------------------------------------------------ */
+
+static bool spec_key_is(const struct odb_executor_option *row, const char *key)
 {
-    bool wraps = false;
-    for (const char *const *k = keys; *k; k++)
-        wraps |= !strcmp(*k, "@");
-    if (spec->inner && !wraps) {
-        odb_fail(err, ODB_E_USAGE, "'%s' wraps no other executor", spec->kind);
-        odb_error_remedy(err, "write \\@ for an @ that belongs to an argument");
-        return odb_error_at(err, "%s", spec->text);
-    }
-    for (size_t i = 0; i < spec->n_options; i++) {
-        const char *key = spec->options[i].key;
-        bool known = !strcmp(key, "timeout");
-        for (const char *const *k = keys; *k && !known; k++)
-            known = !strcmp(*k, key);
-        if (known)
+    size_t n = strlen(row->key);
+    return row->key[n - 1] == '*' ? !strncmp(row->key, key, n - 1) : !strcmp(row->key, key);
+}
+
+/* The row for ":" or "@", NULL: the kind has no such thing. */
+static const struct odb_executor_option *spec_part(const struct odb_executor_option *options,
+                                                   const char *key)
+{
+    for (; options && options->key; options++)
+        if (!strcmp(options->key, key))
+            return options;
+    return NULL;
+}
+
+static bool spec_is_part(const struct odb_executor_option *row)
+{
+    return !strcmp(row->key, ":") || !strcmp(row->key, "@");
+}
+
+const struct odb_executor_option *odb_spec_row(const struct odb_executor_option *options,
+                                               const char *key)
+{
+    for (const struct odb_executor_option *row = odb_spec_common; row->key; row++)
+        if (spec_key_is(row, key))
+            return row;
+    for (const struct odb_executor_option *row = options; row && row->key; row++)
+        if (!spec_is_part(row) && spec_key_is(row, key))
+            return row;
+    return NULL;
+}
+
+bool odb_spec_chooses(const struct odb_executor_option *row)
+{
+    const char *p = row->values;
+    while (p && *p && !(*p >= 'A' && *p <= 'Z'))
+        p++;
+    return p && !*p;
+}
+
+/* "node=NAME|#INDEX", "hidden", "fault:scale|swap", "@SPEC" */
+static void spec_put_row(const char *kind, const struct odb_executor_option *row,
+                         struct odb_buf *out)
+{
+    size_t n = strlen(row->key);
+    if (row->key[0] == ':')
+        odb_buf_printf(out, "%s:", kind);
+    else if (row->key[n - 1] == '*')
+        odb_buf_printf(out, "%.*sKEY=", (int)n - 1, row->key);
+    else
+        odb_buf_printf(out, "%s%s", row->key, row->values && !spec_is_part(row) ? "=" : "");
+    odb_buf_puts(out, row->values ? row->values : "");
+}
+
+void odb_spec_put_syntax(const char *kind, const struct odb_executor_option *options,
+                         struct odb_buf *out)
+{
+    const struct odb_executor_option *arg = spec_part(options, ":"),
+                                     *wrapped = spec_part(options, "@");
+    odb_buf_printf(out, "%s%s%s%s%s", kind, arg && !arg->needed ? "[" : "", arg ? ":" : "",
+                   arg ? arg->values : "", arg && !arg->needed ? "]" : "");
+    for (const struct odb_executor_option *row = options; row && row->key; row++) {
+        if (spec_is_part(row))
             continue;
-        struct odb_buf list = ODB_BUF_INIT;
-        spec_known_keys(keys, &list);
-        odb_fail(err, ODB_E_USAGE, "'%s' has no option '%s'", spec->kind, key);
-        odb_error_remedy(err, "it has %s", odb_buf_text(&list));
-        odb_buf_dispose(&list);
-        return odb_error_at(err, "%s", spec->text);
+        odb_buf_puts(out, row->needed ? "," : "[,");
+        spec_put_row(kind, row, out);
+        odb_buf_puts(out, row->needed ? "" : "]");
+    }
+    if (wrapped)
+        odb_buf_printf(out, "@%s", wrapped->values);
+}
+
+/* "opt, threads, timeout" for messages. */
+static void spec_put_keys(const struct odb_executor_option *options, struct odb_buf *out)
+{
+    for (; options && options->key; options++)
+        if (!spec_is_part(options))
+            odb_buf_printf(out, "%s%s", out->len ? ", " : "", options->key);
+}
+
+static enum odb_status spec_unknown(const struct odb_spec *spec, const char *key,
+                                    const struct odb_executor_option *options,
+                                    struct odb_error *err)
+{
+    struct odb_buf list = ODB_BUF_INIT;
+    spec_put_keys(options, &list);
+    spec_put_keys(odb_spec_common, &list);
+    odb_fail(err, ODB_E_USAGE, "'%s' has no option '%s'", spec->kind, key);
+    odb_error_remedy(err, "it has %s", odb_buf_text(&list));
+    odb_buf_dispose(&list);
+    return ODB_E_USAGE;
+}
+
+/* Whether a value, "" for none, is one of the row's choices, where it has some. */
+static enum odb_status spec_choose(const struct odb_spec *spec,
+                                   const struct odb_executor_option *row, const char *value,
+                                   struct odb_error *err)
+{
+    struct odb_buf list = ODB_BUF_INIT;
+    bool found = !odb_spec_chooses(row);
+    for (const char *p = row->values; !found && *p; p += *p == '|') {
+        size_t n = strcspn(p, "|");
+        found = n == strlen(value) && !strncmp(p, value, n);
+        odb_buf_printf(&list, "%s%.*s", list.len ? ", " : "", (int)n, p);
+        p += n;
+    }
+    if (!found) {
+        bool arg = row->key[0] == ':';
+        odb_fail(err, ODB_E_USAGE, "%s%s%s is no choice", arg ? spec->kind : row->key,
+                 arg ? ":" : "=", value);
+        odb_error_remedy(err, "choose one of %s", odb_buf_text(&list));
+    }
+    odb_buf_dispose(&list);
+    return found ? ODB_OK : ODB_E_USAGE;
+}
+
+static enum odb_status spec_needs(const struct odb_spec *spec,
+                                  const struct odb_executor_option *options, struct odb_error *err)
+{
+    for (const struct odb_executor_option *row = options; row && row->key; row++) {
+        bool there = row->key[0] == ':'   ? spec->arg && spec->arg[0]
+                     : row->key[0] == '@' ? spec->inner != NULL
+                                          : odb_spec_option(spec, row->key) != NULL;
+        if (there || !row->needed)
+            continue;
+        struct odb_buf text = ODB_BUF_INIT;
+        spec_put_row(spec->kind, row, &text);
+        odb_fail(err, ODB_E_USAGE, "'%s' needs %s: %s", spec->kind, odb_buf_text(&text), row->help);
+        odb_buf_clear(&text);
+        odb_spec_put_syntax(spec->kind, options, &text);
+        odb_error_remedy(err, "write %s", odb_buf_text(&text));
+        odb_buf_dispose(&text);
+        return ODB_E_USAGE;
     }
     return ODB_OK;
 }
+
+static enum odb_status spec_check(const struct odb_spec *spec,
+                                  const struct odb_executor_option *options, struct odb_error *err)
+{
+    const struct odb_executor_option *arg = spec_part(options, ":");
+    if (spec->inner && !spec_part(options, "@")) {
+        odb_fail(err, ODB_E_USAGE, "'%s' wraps no other executor", spec->kind);
+        odb_error_remedy(err, "write \\@ for an @ that belongs to an argument");
+        return ODB_E_USAGE;
+    }
+    if (spec->arg && spec->arg[0] && !arg)
+        return odb_fail(err, ODB_E_USAGE, "'%s' takes no argument", spec->kind);
+    if (spec->arg && spec->arg[0])
+        ODB_TRY(spec_choose(spec, arg, spec->arg, err));
+    for (size_t i = 0; i < spec->n_options; i++) {
+        const struct odb_spec_option *option = &spec->options[i];
+        const struct odb_executor_option *row = odb_spec_row(options, option->key);
+        if (!row)
+            return spec_unknown(spec, option->key, options, err);
+        ODB_TRY(spec_choose(spec, row, option->value, err));
+    }
+    return spec_needs(spec, options, err);
+}
+
+enum odb_status odb_spec_check(const struct odb_spec *spec,
+                               const struct odb_executor_option *options, struct odb_error *err)
+{
+    return spec_check(spec, options, err) == ODB_OK ? ODB_OK : odb_error_at(err, "%s", spec->text);
+}
+
+const struct odb_executor_option odb_spec_common[] = {
+    {"timeout", "SECONDS", "600", "how long one load or run may take", false},
+    {"workers", "N", "1", "children at work side by side, where questions are independent", false},
+    {NULL, NULL, NULL, NULL, false},
+};

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 struct odb_spec_option {
@@ -17,13 +18,27 @@ struct odb_spec_option {
 };
 
 struct odb_spec {
-    char *text;  /* owned: as given */
-    char *kind;  /* owned */
-    char *arg;   /* owned: between ':' and the first ',', unescaped; NULL: none */
+    char *text; /* owned: as given */
+    char *kind; /* owned */
+    char *arg;  /* owned: between ':' and the first ',', unescaped; NULL: none */
     struct odb_spec_option *options; /* owned */
     size_t n_options;
     char *inner; /* owned: text behind the first unescaped @, still escaped; NULL: none */
 };
+
+/* What a kind's specs may hold: a row per option, ":" for the argument, "@" for the spec that it
+ * wraps. A row without a key ends the table. Messages, syntax, help and completion come from it. */
+struct odb_executor_option {
+    const char *key;    /* "threads"; with * at its end any key that begins so: "config.*", "*" */
+    const char *values; /* "all|basic|disabled": these alone, as long as nothing is in capitals;
+                           "N", "FILE|none": the executor checks; NULL: a flag */
+    const char *preset; /* what holds without it: "1"; NULL: nothing does */
+    const char *help;   /* one line */
+    bool needed;
+};
+
+/* timeout, workers: what every spec may hold, wherever in it, and the debugger itself sees to. */
+extern const struct odb_executor_option odb_spec_common[];
 
 /* ODB_E_USAGE with the syntax where the text is malformed. Kinds are not looked up. */
 enum odb_status odb_spec_parse(struct odb_spec **out, const char *text,
@@ -34,9 +49,21 @@ const char *odb_spec_option(const struct odb_spec *spec, const char *key);
 /* A number, or ODB_E_USAGE; *out keeps its value when the option is absent. */
 enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, double *out,
                                 struct odb_error *err) ODB_MUST_USE;
-/* Refuses options that are not in the NULL-terminated list ("timeout" is always allowed), and a
- * wrapped spec unless the list holds "@". */
-enum odb_status odb_spec_check(const struct odb_spec *spec, const char *const *keys,
+/* The same for a whole number from low to high, 2^53 at most. */
+enum odb_status odb_spec_whole(const struct odb_spec *spec, const char *key, double low,
+                               double high, double *out, struct odb_error *err) ODB_MUST_USE;
+/* Refuses options, an argument and a wrapped spec that are not in the table, values that are none
+ * of the choices, and the lack of what is needed. */
+enum odb_status odb_spec_check(const struct odb_spec *spec,
+                               const struct odb_executor_option *options,
                                struct odb_error *err) ODB_MUST_USE;
+/* The row of a table, or of those in common, that an option's key belongs to; NULL: none. */
+const struct odb_executor_option *odb_spec_row(const struct odb_executor_option *options,
+                                               const char *key);
+/* Whether a row's values are choices, and there are no others. */
+bool odb_spec_chooses(const struct odb_executor_option *row);
+/* "fault:scale|swap,node=NAME[,seed=N]@SPEC" */
+void odb_spec_put_syntax(const char *kind, const struct odb_executor_option *options,
+                         struct odb_buf *out);
 
 #endif

@@ -89,21 +89,107 @@ static void test_spec__numbers(void **state)
     odb_spec_free(spec);
 }
 
+static const struct odb_executor_option plain[] = {
+    {"opt", "all|basic", "all", "how much", false},
+    {"threads", "N|all", "1", "how many", false},
+    {"config.*", "VALUE", NULL, "an entry", false},
+    {"flag", NULL, NULL, "yes", false},
+    {NULL, NULL, NULL, NULL, false},
+};
+static const struct odb_executor_option wrap[] = {
+    {":", "nan|inf", NULL, "what goes wrong", true},
+    {"node", "NAME", NULL, "where", true},
+    {"seed", "N", "42", "which", false},
+    {"@", "SPEC", NULL, "what runs it", true},
+    {NULL, NULL, NULL, NULL, false},
+};
+static const struct odb_executor_option anything[] = {
+    {":", "FILE", NULL, "to read", false},
+    {"*", "VALUE", NULL, "whatever it takes", false},
+    {NULL, NULL, NULL, NULL, false},
+};
+
 static void test_spec__check(void **state)
 {
-    static const char *const keys[] = {"opt", "threads", NULL}, *const wrap[] = {"node", "@", NULL};
+    static const struct {
+        const char *spec;
+        const struct odb_executor_option *rows;
+        const char *what, *remedy; /* NULL: fine */
+    } cases[] = {
+        {"ort,threads=2,timeout=5,workers=3", plain, NULL, NULL},
+        {"ort,opt=all,config.a.b=1,flag", plain, NULL, NULL},
+        {"ort:", plain, NULL, NULL},
+        {"ort,thread=2", plain, "'ort' has no option 'thread'",
+         "it has opt, threads, config.*, flag, timeout, workers"},
+        {"ort,opt=al", plain, "opt=al is no choice", "choose one of all, basic"},
+        {"ort,opt", plain, "opt= is no choice", "choose one of all, basic"},
+        {"ort,threads=all", plain, NULL, NULL},
+        {"ort:x", plain, "'ort' takes no argument", ""},
+        {"ort,:=1", plain, "no option ':'", "it has"},
+        {"ort@cpu", plain, "'ort' wraps no other executor", "\\@"},
+        {"cpu", NULL, NULL, NULL},
+        {"cpu,a=1", NULL, "'cpu' has no option 'a'", "it has timeout, workers"},
+        {"fault:nan,node=a@cpu", wrap, NULL, NULL},
+        {"fault,node=a@cpu", wrap, "'fault' needs fault:nan|inf: what goes wrong",
+         "write fault:nan|inf,node=NAME[,seed=N]@SPEC"},
+        {"fault:bad,node=a@cpu", wrap, "fault:bad is no choice", "choose one of nan, inf"},
+        {"fault:nan@cpu", wrap, "'fault' needs node=NAME: where", "write fault:"},
+        {"fault:nan,node=a", wrap, "'fault' needs @SPEC: what runs it", "write fault:"},
+        {"any,x=1,y=2", anything, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_spec *spec = parse(cases[i].spec);
+        assert_int_equal(odb_spec_check(spec, cases[i].rows, &err),
+                         cases[i].what ? ODB_E_USAGE : ODB_OK);
+        if (cases[i].what) {
+            assert_non_null(strstr(err.what, cases[i].what));
+            assert_non_null(strstr(err.remedy, cases[i].remedy));
+            assert_string_equal(err.where, cases[i].spec);
+        }
+        odb_spec_free(spec);
+    }
+}
+
+static void test_spec__syntax(void **state)
+{
+    static const struct {
+        const char *kind;
+        const struct odb_executor_option *rows;
+        const char *text;
+    } cases[] = {
+        {"cpu", NULL, "cpu"},
+        {"ort", plain, "ort[,opt=all|basic][,threads=N|all][,config.KEY=VALUE][,flag]"},
+        {"fault", wrap, "fault:nan|inf,node=NAME[,seed=N]@SPEC"},
+        {"any", anything, "any[:FILE][,KEY=VALUE]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_spec_put_syntax(cases[i].kind, cases[i].rows, &text);
+        assert_string_equal(odb_buf_text(&text), cases[i].text);
+        odb_buf_dispose(&text);
+    }
+    assert_ptr_equal(odb_spec_row(plain, "threads"), &plain[1]);
+    assert_ptr_equal(odb_spec_row(plain, "config.x"), &plain[2]);
+    assert_string_equal(odb_spec_row(anything, "timeout")->values, "SECONDS");
+    assert_null(odb_spec_row(wrap, "@"));
+    assert_null(odb_spec_row(NULL, "x"));
+}
+
+static void test_spec__whole_numbers(void **state)
+{
     struct odb_error err = ODB_ERROR_INIT;
-    struct odb_spec *spec = parse("ort,threads=2,timeout=5");
-    assert_int_equal(odb_spec_check(spec, keys, &err), ODB_OK);
-    odb_spec_free(spec);
-    spec = parse("ort,thread=2");
-    assert_int_equal(odb_spec_check(spec, keys, &err), ODB_E_USAGE);
-    assert_non_null(strstr(err.what, "thread"));
-    assert_non_null(strstr(err.remedy, "opt, threads, timeout"));
-    odb_spec_free(spec);
-    spec = parse("ort@cpu");
-    assert_int_equal(odb_spec_check(spec, keys, &err), ODB_E_USAGE);
-    assert_int_equal(odb_spec_check(spec, wrap, &err), ODB_OK);
+    struct odb_spec *spec = parse("cpu,a=3,b=2.5,c=-1,d=x");
+    double v = 7;
+    assert_int_equal(odb_spec_whole(spec, "none", 0, 4, &v, &err), ODB_OK);
+    assert_true(v == 7);
+    assert_int_equal(odb_spec_whole(spec, "a", 0, 4, &v, &err), ODB_OK);
+    assert_true(v == 3);
+    assert_int_equal(odb_spec_whole(spec, "a", 4, 9, &v, &err), ODB_E_USAGE);
+    assert_non_null(strstr(err.what, "a=3 is no whole number from 4 to 9"));
+    assert_int_equal(odb_spec_whole(spec, "b", 0, 4, &v, &err), ODB_E_USAGE);
+    assert_int_equal(odb_spec_whole(spec, "c", 0, 4, &v, &err), ODB_E_USAGE);
+    assert_int_equal(odb_spec_whole(spec, "d", 0, 4, &v, &err), ODB_E_USAGE);
     odb_spec_free(spec);
 }
 
@@ -113,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_spec__kind_alone), cmocka_unit_test(test_spec__everything),
         cmocka_unit_test(test_spec__escapes),    cmocka_unit_test(test_spec__malformed),
         cmocka_unit_test(test_spec__numbers),    cmocka_unit_test(test_spec__check),
+        cmocka_unit_test(test_spec__syntax),     cmocka_unit_test(test_spec__whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
