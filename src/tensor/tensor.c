@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Heap tensors are one allocation: the storage's header, then the elements on a cache line of
- * their own. Zeroed memory comes straight from calloc(), so that a huge output costs pages only
+ * Heap tensors are one block of the pool: the storage's header, then the elements on a cache line
+ * of their own. Fresh zeroed memory comes from calloc(), so that a huge output costs pages only
  * where a kernel writes.
  */
 #include "tensor/tensor.h"
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/blocks.h"
 
 enum { TENSOR_ALIGN = 64 };
 
@@ -20,6 +21,7 @@ enum { TENSOR_ALIGN = 64 };
 
 struct tensor_heap {
     struct odb_storage base;
+    size_t size;             /* of the block */
     struct odb_str *strings; /* owned items; NULL unless the elements are strings */
     size_t n_strings;
 };
@@ -47,17 +49,17 @@ static void tensor_heap_release(struct odb_storage *storage)
     for (size_t i = 0; i < heap->n_strings; i++)
         if (heap->strings[i].data != tensor_nothing)
             free((char *)heap->strings[i].data);
-    free(heap);
+    odb_blocks_give(heap, heap->size);
 }
 
 /* NULL when there is no memory. *data is aligned to a cache line. */
 static struct odb_storage *tensor_heap_new(size_t bytes, bool zero, void **data)
 {
     size_t size = bytes + sizeof(struct tensor_heap) + TENSOR_ALIGN;
-    struct tensor_heap *heap = zero ? calloc(1, size) : malloc(size);
+    struct tensor_heap *heap = zero ? odb_blocks_take_zeroed(size) : odb_blocks_take(size);
     if (!heap)
         return NULL;
-    memset(heap, 0, sizeof *heap);
+    *heap = (struct tensor_heap){.size = size};
     heap->base.release = tensor_heap_release;
     atomic_init(&heap->base.refs, 1);
     uintptr_t start = (uintptr_t)(heap + 1);
@@ -75,6 +77,15 @@ static void tensor_shape_print(char *buf, size_t size, int rank, const int64_t *
             (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "(", (long long)dims[i]);
     if (len < size)
         snprintf(buf + len, size - len, rank == 0 ? "()" : rank == 1 ? ",)" : ")");
+}
+
+static struct odb_tensor *tensor_header(enum odb_kind kind)
+{
+    struct odb_tensor *t = odb_blocks_take(sizeof *t);
+    t = t ? t : odb_new(struct odb_tensor); /* which ends the program */
+    *t = (struct odb_tensor){.kind = kind};
+    atomic_init(&t->refs, 1);
+    return t;
 }
 
 /* A tensor without storage, its shape checked and its sizes computed. */
@@ -103,9 +114,7 @@ static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtyp
         return odb_fail(err, ODB_E_NOMEM, "a tensor of shape %s, %s, is too large for memory",
                         shape, odb_dtype_info(dtype)->name);
     }
-    struct odb_tensor *t = odb_new(struct odb_tensor);
-    atomic_init(&t->refs, 1);
-    t->kind = ODB_TENSOR;
+    struct odb_tensor *t = tensor_header(ODB_TENSOR);
     t->dtype = dtype;
     t->rank = rank;
     if (rank)
@@ -330,9 +339,7 @@ enum odb_status odb_tensor_new_container(struct odb_tensor **out, enum odb_kind 
     if ((kind == ODB_SPARSE || kind == ODB_MAP) && n != 2)
         return odb_fail(err, ODB_E_INPUT, "a %s has two parts, not %zu",
                         kind == ODB_MAP ? "map" : "sparse tensor", n);
-    struct odb_tensor *t = odb_new(struct odb_tensor);
-    atomic_init(&t->refs, 1);
-    t->kind = kind;
+    struct odb_tensor *t = tensor_header(kind);
     t->items = odb_new_n(struct odb_tensor *, n + 1);
     t->n_items = n;
     for (size_t i = 0; i < n; i++)
@@ -357,7 +364,7 @@ void odb_tensor_unref(struct odb_tensor *t)
         return;
     odb_storage_unref(t->storage);
     tensor_free_items(t->items, t->n_items);
-    free(t);
+    odb_blocks_give(t, sizeof *t);
 }
 
 /* --- looking at tensors ----------------------------------------------------------------------- */

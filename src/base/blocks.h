@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of memory kept for the next who wants as many bytes. A model asks for the same sizes in
+ * the same order run after run, so after the first run nothing is left to ask the allocator for.
+ * Any thread may take a block and any other give it back.
+ */
+#ifndef ODB_BASE_BLOCKS_H
+#define ODB_BASE_BLOCKS_H
+
+#include <stddef.h>
+
+/* At least size bytes of whatever was there before, aligned as malloc() does; NULL when there is no
+ * memory. */
+void *odb_blocks_take(size_t size);
+/* The same, zeroed. Fresh memory comes from calloc(), so that pages cost nothing until used. */
+void *odb_blocks_take_zeroed(size_t size);
+/* Gives a block back; size as it was asked for. NULL is fine. */
+void odb_blocks_give(void *block, size_t size);
+
+/* Frees all that is kept. */
+void odb_blocks_flush(void);
+
+#endif
