@@ -296,14 +296,16 @@ static enum odb_status qlinear_softmax_infer(struct odb_kern *k)
 /* One lane: shares of the sum of powers, in units of 1 / floor(1 / scale) as ONNX Runtime has it,
  * which is the scale itself where that is one over a whole number. powers[d] = e^(-d scale). */
 static void qlinear_softmax_lane(const odb_u8 *x, odb_u8 *y, size_t n, size_t inner, bool sign,
-                                 const double *powers, double units, int32_t zero)
+                                 const double *powers, bool in_float, double units, int32_t zero)
 {
     int32_t flip = sign ? 128 : 0, low = sign ? -128 : 0, most = 0; /* levels from 0 to 255 */
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         most = ODB_MAX(most, x[i * inner] ^ flip);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum += powers[most - (x[i * inner] ^ flip)];
+        sum = in_float ? (float)sum : sum;
+    }
     for (size_t i = 0; i < n; i++) {
         double share = powers[most - (x[i * inner] ^ flip)] / sum;
         y[i * inner] = (odb_u8)qlinear_clamp((float)rint(share * units) + (float)zero, low);
@@ -321,7 +323,8 @@ static enum odb_status qlinear_softmax_run(struct odb_kern *k)
     ODB_TRY(qlinear_read(k, 1, &from));
     ODB_TRY(qlinear_read(k, 3, &to));
     for (int d = 0; d < 256; d++)
-        powers[d] = exp(-(double)d * from.scale);
+        powers[d] =
+            k->sequential ? expf(-(float)d * (float)from.scale) : exp(-(double)d * from.scale);
     size_t n = flatten        ? odb_dims_product(x->dims, axis, x->rank)
                : x->rank == 0 ? 1
                               : (size_t)x->dims[axis];
@@ -329,7 +332,8 @@ static enum odb_status qlinear_softmax_run(struct odb_kern *k)
     for (size_t lane = 0; n && lane < x->count / n; lane++) {
         size_t at = lane / inner * inner * n + lane % inner;
         qlinear_softmax_lane((const odb_u8 *)x->data + at, (odb_u8 *)k->out[0]->data + at, n, inner,
-                             x->dtype == ODB_I8, powers, floorf(1 / to.scale), to.zero);
+                             x->dtype == ODB_I8, powers, k->sequential, floorf(1 / to.scale),
+                             to.zero);
     }
     return ODB_OK;
 }

@@ -167,11 +167,13 @@ static const struct odb_tensor *seq_gated_linear(struct odb_chain *c)
     return ODB_STEP(c, "Add", 14, (product, k->in[GATED_BIAS]));
 }
 
-static double seq_gate(const struct odb_tensor *linear, size_t from, size_t n)
+static double seq_gate(const struct odb_tensor *linear, size_t from, size_t n, bool in_float)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum += odb_tensor_f64(linear, from + i);
+        sum = in_float ? (float)sum : sum;
+    }
     return 1 / (1 + exp(-sum));
 }
 
@@ -183,10 +185,12 @@ static void seq_gated(struct odb_chain *c)
     struct odb_tensor *y = k->out[0];
     size_t heads = (size_t)y->dims[1], length = (size_t)y->dims[2];
     size_t half = (size_t)k->in[GATED_WEIGHT]->dims[1] / 2;
+    bool in_float = k->sequential && y->dtype != ODB_F64;
     for (size_t row = 0; odb_chain_ok(c) && row < y->count / length; row++) {
         size_t batch = row / length / heads, head = row / length % heads, s = row % length;
         size_t at = ((batch * length + s) * heads + head) * 2 * half;
-        double u = seq_gate(linear, at, half), r = seq_gate(linear, at + half, half);
+        double u = seq_gate(linear, at, half, in_float);
+        double r = seq_gate(linear, at + half, half, in_float);
         double factor = u * (r * odb_tensor_f64(k->in[GATED_ECO], head) - 1) + 2;
         for (size_t t = 0; t < length; t++)
             odb_store_f64(

@@ -379,13 +379,14 @@ static enum odb_status tensor_distance_run(struct odb_kern *k)
     const struct odb_tensor *a = k->in[0], *b = k->in[1];
     struct odb_tensor *y = k->out[0];
     bool root = strcmp(odb_kern_string(k, "metric", "sqeuclidean"), "euclidean") == 0;
+    bool in_float = k->sequential && y->dtype != ODB_F64;
     size_t n = (size_t)a->dims[1], columns = (size_t)b->dims[0];
     for (size_t i = 0; i < y->count; i++) {
         double sum = 0;
         for (size_t j = 0; j < n; j++) {
             double d =
                 odb_tensor_f64(a, i / columns * n + j) - odb_tensor_f64(b, i % columns * n + j);
-            sum += d * d;
+            sum = in_float ? (float)(sum + d * d) : sum + d * d;
         }
         odb_store_f64(y->dtype, y->data, i, root ? sqrt(sum) : sum);
     }
