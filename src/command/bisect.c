@@ -120,6 +120,7 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
         if (counts[v])
             odb_buf_printf(out, " %zu %s", counts[v], odb_verdict_name((enum odb_verdict)v));
     odb_buf_putc(out, '\n');
+    odb_report_firsts(report, out);
 }
 
 static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)

@@ -673,6 +673,10 @@ static void bisect_finish(struct bisection *b, double start)
         report->target_seconds = stats.load_seconds + stats.run_seconds;
         report->target_description = odb_xstrdup(odb_target_description(b->target));
     }
+    if (b->trace) {
+        odb_firsts_find(&report->reference_firsts, b->graph, b->feeds, b->trace->ref);
+        odb_firsts_find(&report->target_firsts, b->graph, b->feeds, report->given);
+    }
     report->seconds = odb_clock() - start;
     if (b->options->trace) /* the reference ran before, and is told of as a part of it */
         report->seconds += b->options->trace->seconds;

@@ -50,6 +50,52 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
     }
 }
 
+/* The three kinds of firsts, for text and JSON. */
+static const struct report_first {
+    const char *title, *key;
+    size_t offset; /* of an int in struct odb_firsts */
+} report_first_rows[] = {
+    {"NaN", "nan", offsetof(struct odb_firsts, nan)},
+    {"Inf", "inf", offsetof(struct odb_firsts, inf)},
+    {"value beyond float16", "beyond_f16", offsetof(struct odb_firsts, beyond_f16)},
+};
+
+static int report_first(const struct odb_firsts *firsts, const struct report_first *row)
+{
+    int value;
+    memcpy(&value, (const char *)firsts + row->offset, sizeof value);
+    return value;
+}
+
+static void report_put_first(const struct odb_report *report, int value, struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    if (value == ODB_NO_VALUE) {
+        odb_buf_puts(out, "none");
+    } else if (graph->values[value].producer != ODB_NO_NODE) {
+        odb_node_put(graph, graph->values[value].producer, out);
+    } else {
+        odb_buf_puts(out, "the input ");
+        odb_buf_put_shown(out, graph->values[value].name);
+    }
+}
+
+void odb_report_firsts(const struct odb_report *report, struct odb_buf *out)
+{
+    for (size_t i = 0; i < ODB_COUNT(report_first_rows); i++) {
+        const struct report_first *row = &report_first_rows[i];
+        int reference = report_first(&report->reference_firsts, row);
+        int target = report_first(&report->target_firsts, row);
+        if (reference == ODB_NO_VALUE && target == ODB_NO_VALUE)
+            continue;
+        odb_buf_printf(out, "first %s: reference ", row->title);
+        report_put_first(report, reference, out);
+        odb_buf_puts(out, ", target ");
+        report_put_first(report, target, out);
+        odb_buf_putc(out, '\n');
+    }
+}
+
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
 {
     bool region = culprit->segment[0] != culprit->segment[1];
@@ -80,6 +126,7 @@ struct odb_report *odb_report_new(const struct odb_model *model)
     report->n_values = model->graph->n_values;
     report->values = odb_new_n(struct odb_value_report, report->n_values + 1);
     report->given = odb_new_n(struct odb_tensor *, report->n_values);
+    report->reference_firsts = report->target_firsts = (struct odb_firsts)ODB_FIRSTS_NONE;
     return report;
 }
 
@@ -237,6 +284,15 @@ static json_t *report_values(const struct odb_report *report)
     return values;
 }
 
+static json_t *report_json_firsts(const struct odb_report *report, const struct odb_firsts *firsts)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < ODB_COUNT(report_first_rows); i++)
+        report_set(object, report_first_rows[i].key,
+                   report_value_key(report, report_first(firsts, &report_first_rows[i])));
+    return object;
+}
+
 static json_t *report_model(const struct odb_report *report)
 {
     json_t *model = json_object();
@@ -273,6 +329,10 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "reference_seconds", odb_json_real(report->reference_seconds));
     report_set(root, "target_seconds", odb_json_real(report->target_seconds));
     report_set(root, "unsupported_nodes", json_integer((json_int_t)report->n_unsupported));
+    report_set(root, "first",
+               json_pack("{soso}", "reference",
+                         report_json_firsts(report, &report->reference_firsts), "target",
+                         report_json_firsts(report, &report->target_firsts)));
     report_set(root, "culprits", culprits);
     report_set(root, "values", report_values(report));
     odb_json_put(root, out);

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "compare/verdict.h"
+#include "engine/firsts.h"
 #include "engine/inputs.h"
 #include "model/model.h"
 
@@ -91,6 +92,7 @@ struct odb_report {
     struct odb_tensor **given;       /* owned refs; [n_values] what the target made, that values[]
                                         judges; NULL: not had */
     size_t n_values;                 /* of the main graph */
+    struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported;            /* nodes without a reference kernel */
     size_t target_loads, target_runs;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
@@ -111,6 +113,8 @@ void odb_report_numbers(const struct odb_value_report *report,
                         struct odb_named_number out[ODB_REPORT_NUMBERS]);
 /* The result in one sentence, without a full stop. */
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out);
+/* "first NaN: reference none, target #12 Conv conv1", a line for each kind that there is. */
+void odb_report_firsts(const struct odb_report *report, struct odb_buf *out);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */
