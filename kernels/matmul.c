@@ -158,16 +158,17 @@ static enum odb_status matmul_shape(struct odb_kern *k, const struct odb_tensor 
                                     const struct odb_tensor *b, struct matmul *s)
 {
     char text_a[200], text_b[200];
-    const char *shape_a = odb_shape_text(a, text_a, sizeof text_a);
-    const char *shape_b = odb_shape_text(b, text_b, sizeof text_b);
     if (a->rank < 1 || b->rank < 1)
-        return ODB_KERN_FAIL(k, "%s takes no scalars: shapes %s and %s", k->op->name, shape_a,
-                             shape_b);
+        return ODB_KERN_FAIL(k, "%s takes no scalars: shapes %s and %s", k->op->name,
+                             odb_shape_text(a, text_a, sizeof text_a),
+                             odb_shape_text(b, text_b, sizeof text_b));
     s->m = a->rank == 1 ? 1 : (size_t)a->dims[a->rank - 2];
     s->k = (size_t)a->dims[a->rank - 1];
     s->n = b->rank == 1 ? 1 : (size_t)b->dims[b->rank - 1];
     if (b->dims[ODB_MAX(b->rank - 2, 0)] != (int64_t)s->k)
-        return ODB_KERN_FAIL(k, "inner dimensions of %s and %s differ", shape_a, shape_b);
+        return ODB_KERN_FAIL(k, "inner dimensions of %s and %s differ",
+                             odb_shape_text(a, text_a, sizeof text_a),
+                             odb_shape_text(b, text_b, sizeof text_b));
     int ra = ODB_MAX(a->rank - 2, 0), rb = ODB_MAX(b->rank - 2, 0);
     s->rank = ODB_MAX(ra, rb);
     s->out_rank = 0;
@@ -175,7 +176,9 @@ static enum odb_status matmul_shape(struct odb_kern *k, const struct odb_tensor 
         int64_t da = d < s->rank - ra ? 1 : a->dims[d - (s->rank - ra)];
         int64_t db = d < s->rank - rb ? 1 : b->dims[d - (s->rank - rb)];
         if (da != db && da != 1 && db != 1)
-            return ODB_KERN_FAIL(k, "shapes %s and %s do not broadcast", shape_a, shape_b);
+            return ODB_KERN_FAIL(k, "shapes %s and %s do not broadcast",
+                                 odb_shape_text(a, text_a, sizeof text_a),
+                                 odb_shape_text(b, text_b, sizeof text_b));
         s->batch_a[d] = da;
         s->batch_b[d] = db;
         s->batch[d] = s->out[s->out_rank++] = da == 1 ? db : da;
