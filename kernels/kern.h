@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "kernels/memo.h"
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
 
@@ -128,6 +129,9 @@ struct odb_kern {
     enum odb_dtype narrow;         /* the half type that operands were widened from, where one was;
                                       else ODB_UNDEFINED */
     uint64_t seed;                 /* random operators */
+    struct odb_memo *memo;         /* borrowed; in run(): what is made of attributes alone may be
+                                      kept there */
+    uint32_t constant;             /* bit i: and of input i, which is the same in every call */
     struct odb_error *err;         /* borrowed: the caller's */
 };
 
@@ -216,6 +220,8 @@ struct odb_call {
     uint32_t dying; /* bit i: nobody wants input i any more, so that a result may be written over it
                        if in[] and one more hold it, and nothing else its storage */
     uint64_t seed;              /* jitter and random operators */
+    struct odb_memo *memo; /* borrowed; of all calls with these attributes; NULL: nothing is kept */
+    uint32_t constant;     /* bit i: input i is the same tensor in all of them */
 };
 
 /* Runs the call; out[i] owned by the caller on success, NULL where not wanted. In double mode

@@ -367,6 +367,7 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
 {
     ODB_TRY(run_check_types(call, err));
     enum odb_status status = ODB_OK;
+    struct odb_memo own_memo = {NULL};
     bool few = call->n_out <= RUN_FEW && call->n_in <= RUN_FEW;
     struct odb_outline few_lines[RUN_FEW];
     struct odb_tensor *few_in[RUN_FEW] = {NULL};
@@ -391,6 +392,8 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                          .sequential = call->precision == ODB_PREC_NOISY,
                          .carry_f64 = call->precision == ODB_PREC_F64,
                          .seed = call->seed,
+                         .memo = call->memo ? call->memo : &own_memo,
+                         .constant = call->precision == ODB_PREC_NATIVE ? call->constant : 0,
                          .err = err};
     ODB_TRY_OUT(run_declare(call, &k, declared));
     for (int i = 0; i < call->n_in; i++) {
@@ -414,6 +417,7 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
         if (call->wanted[i] && out[i])
             ODB_TRY_OUT(run_result(call, i, declared[i], out, err));
 out:
+    odb_memo_dispose(&own_memo);
     for (int i = 0; i < call->n_in; i++)
         odb_tensor_unref(in[i]);
     if (status != ODB_OK) {

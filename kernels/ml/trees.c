@@ -50,6 +50,7 @@ struct tree_vote {
 struct forest {
     struct tree_branch *branches; /* owned, as all arrays here */
     size_t n_branches;
+    uint64_t greatest; /* of the features that branches look at; one below 0 is enormous */
     int32_t *roots; /* negative: ~leaf */
     size_t n_roots;
     struct tree_vote *votes; /* by leaf */
@@ -58,16 +59,19 @@ struct forest {
     double *members, *base; /* base: NULL or [n_targets] */
     enum tree_aggregate aggregate;
     enum odb_ml_post post;
+    int only; /* of two classes the one that all votes are for; else -1 */
 };
 
-static void forest_dispose(struct forest *f)
+static void forest_free(void *forest)
 {
+    struct forest *f = forest;
     free(f->branches);
     free(f->roots);
     free(f->votes);
     free(f->first_vote);
     free(f->members);
     free(f->base);
+    free(f);
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
@@ -190,7 +194,7 @@ static enum odb_status forest_check_loops(struct odb_kern *k, const struct fores
 static enum odb_status forest_check_features(struct odb_kern *k, const struct forest *f,
                                              size_t width)
 {
-    for (size_t i = 0; i < f->n_branches; i++)
+    for (size_t i = 0; f->greatest >= width && i < f->n_branches; i++)
         ODB_TRY(tree_index(k, "nodes_featureids", i, f->branches[i].feature, width));
     return ODB_OK;
 }
@@ -463,6 +467,27 @@ out:
     return status;
 }
 
+/* The node's forest, read once. */
+static enum odb_status forest_get(struct odb_kern *k,
+                                  enum odb_status (*read)(struct odb_kern *, struct forest *),
+                                  const struct forest **out)
+{
+    struct forest *f = odb_memo_find(k->memo, forest_free, 0);
+    enum odb_status status = ODB_OK;
+    if (!f) {
+        f = odb_new(struct forest);
+        status = read(k, f);
+        for (size_t i = 0; status == ODB_OK && i < f->n_branches; i++)
+            f->greatest = ODB_MAX(f->greatest, (uint64_t)f->branches[i].feature);
+        if (status == ODB_OK)
+            f = odb_memo_keep(k->memo, forest_free, 0, f);
+        else
+            forest_free(f);
+    }
+    *out = f;
+    return status;
+}
+
 /* --- walking ---------------------------------------------------------------------------------- */
 
 struct tree_job {
@@ -612,26 +637,27 @@ static enum odb_status tree_aggregate(struct odb_kern *k, enum tree_aggregate *o
                       : ODB_KERN_FAIL(k, "there is no aggregate_function %lld", (long long)number);
 }
 
+static enum odb_status tree_read_regress(struct odb_kern *k, struct forest *f)
+{
+    ODB_TRY(tree_targets(k, &f->n_targets));
+    ODB_TRY(tree_aggregate(k, &f->aggregate));
+    if (k->op->since >= 5)
+        return forest_read(k, f);
+    ODB_TRY(forest_read_flat(k, f, "target"));
+    return tree_base(k, f, false);
+}
+
 static enum odb_status tree_run_regress(struct odb_kern *k)
 {
-    struct forest f = {.n_roots = 0};
-    double *scores = NULL;
-    enum odb_status status;
-    ODB_TRY_OUT(tree_targets(k, &f.n_targets));
-    ODB_TRY_OUT(tree_aggregate(k, &f.aggregate));
-    if (k->op->since < 5) {
-        ODB_TRY_OUT(forest_read_flat(k, &f, "target"));
-        ODB_TRY_OUT(tree_base(k, &f, false));
-    } else {
-        ODB_TRY_OUT(forest_read(k, &f));
-    }
-    ODB_TRY_OUT(forest_run(k, &f, &scores));
-    for (size_t r = 0; r < k->out[0]->count / f.n_targets; r++)
-        odb_ml_post_apply(f.post, scores + r * f.n_targets, f.n_targets);
-    odb_ml_write(k, 0, scores);
-out:
+    const struct forest *f;
+    double *scores;
+    ODB_TRY(forest_get(k, tree_read_regress, &f));
+    enum odb_status status = forest_run(k, f, &scores);
+    for (size_t r = 0; status == ODB_OK && r < k->out[0]->count / f->n_targets; r++)
+        odb_ml_post_apply(f->post, scores + r * f->n_targets, f->n_targets);
+    if (status == ODB_OK)
+        odb_ml_write(k, 0, scores);
     free(scores);
-    forest_dispose(&f);
     return status;
 }
 
@@ -668,36 +694,43 @@ static int tree_only_class(struct odb_kern *k, const struct forest *f)
     return f->n_targets == 2 && n > 0 ? (int)ids[0] : -1;
 }
 
+static enum odb_status tree_read_classify(struct odb_kern *k, struct forest *f)
+{
+    struct odb_ml_labels labels;
+    ODB_TRY(tree_labels(k, &labels));
+    f->n_targets = labels.n;
+    f->aggregate = TREE_SUM;
+    ODB_TRY(forest_read_flat(k, f, "class"));
+    f->only = tree_only_class(k, f);
+    return tree_base(k, f, f->only >= 0);
+}
+
 static enum odb_status tree_run_classify(struct odb_kern *k)
 {
-    struct forest f = {.aggregate = TREE_SUM};
+    const struct forest *f;
     struct odb_ml_labels labels;
     double *scores = NULL;
     size_t *best = NULL, rows, width;
     enum odb_status status;
     ODB_TRY(tree_labels(k, &labels));
     ODB_TRY(odb_ml_shape(k, &rows, &width));
-    f.n_targets = labels.n;
-    ODB_TRY_OUT(forest_read_flat(k, &f, "class"));
-    int only = tree_only_class(k, &f);
-    ODB_TRY_OUT(tree_base(k, &f, only >= 0));
-    ODB_TRY_OUT(forest_run(k, &f, &scores));
+    ODB_TRY(forest_get(k, tree_read_classify, &f));
+    ODB_TRY_OUT(forest_run(k, f, &scores));
     best = odb_new_n(size_t, rows + 1);
     for (size_t r = 0; r < rows; r++) {
         double *row = scores + r * labels.n;
-        if (only >= 0) {
-            row[1] = row[only];
-            row[0] = f.post == ODB_ML_NONE || f.post == ODB_ML_PROBIT ? 1 - row[1] : -row[1];
+        if (f->only >= 0) {
+            row[1] = row[f->only];
+            row[0] = f->post == ODB_ML_NONE || f->post == ODB_ML_PROBIT ? 1 - row[1] : -row[1];
         }
         best[r] = odb_ml_argmax(k, row, labels.n);
-        odb_ml_post_apply(f.post, row, labels.n);
+        odb_ml_post_apply(f->post, row, labels.n);
     }
     odb_ml_write(k, 1, scores);
     status = odb_ml_labels_write(k, 0, &labels, best);
 out:
     free(scores);
     free(best);
-    forest_dispose(&f);
     return status;
 }
 

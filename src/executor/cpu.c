@@ -162,8 +162,10 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
     }
     slot->op = cpu_is_debug(node) ? odb_op_find("", "Identity", 1)
                                   : odb_op_find(node->domain, node->op_type, node->opset);
-    if (slot->op)
+    if (slot->op) {
+        slot->memo = odb_new(struct odb_memo);
         return;
+    }
     if (node->function && depth < CPU_MAX_DEPTH) {
         slot->body =
             cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults, depth + 1);
@@ -201,6 +203,9 @@ static void cpu_plan_free(struct cpu_plan *plan)
             cpu_plan_free(slot->bodies[b]);
         free(slot->bodies);
         free(slot->own_attrs);
+        if (slot->memo)
+            odb_memo_dispose(slot->memo);
+        free(slot->memo);
     }
     free(plan->nodes);
     free(plan->kept);
@@ -553,6 +558,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .wanted = wanted,
                             .precision = scope->precision,
                             .dying = dying,
+                            .memo = slot->memo,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
     for (int i = 0; i < n_in && i < 32; i++)
         if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(node, i)))

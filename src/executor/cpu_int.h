@@ -26,6 +26,7 @@ struct cpu_node {
     size_t n_bodies;
     struct odb_attrs attrs;     /* with references resolved */
     struct odb_attr *own_attrs; /* owned; NULL where nothing had to be resolved */
+    struct odb_memo *memo;      /* owned; what op keeps between its runs; NULL: no op */
     char why[200];              /* it cannot be run: "" where it can */
 };
 
