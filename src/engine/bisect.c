@@ -24,8 +24,7 @@
 #include "engine/hooks.h"
 
 #define BISECT_GOLDEN "cpu:f64"
-#define BISECT_VERIFY_MOST 16 /* culprits that are verified one by one */
-#define BISECT_SAME_FACTOR 4  /* failing errors within this factor reproduce each other */
+#define BISECT_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
 
 /* --- accounting ------------------------------------------------------------------------------- */
 
@@ -49,14 +48,13 @@ void bisection_keep(struct bisection *b, int value, struct odb_tensor *t)
 void bisection_step_begin(struct bisection *b, const char *phase)
 {
     b->step_start = odb_clock();
-    b->step_stats = b->target ? odb_target_stats(b->target) : (struct odb_target_stats){0};
+    b->step_stats = b->pool ? odb_pool_stats(b->pool) : (struct odb_target_stats){0};
     bisection_phase(b, phase, 0);
 }
 
 void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
 {
-    struct odb_target_stats now =
-        b->target ? odb_target_stats(b->target) : (struct odb_target_stats){0};
+    struct odb_target_stats now = b->pool ? odb_pool_stats(b->pool) : (struct odb_target_stats){0};
     char line[400];
     va_list args;
     va_start(args, why);
@@ -275,7 +273,7 @@ static enum odb_status bisect_repeat(struct bisection *b, struct odb_error *err)
         status = bisect_compare_runs(b, again, &shown, err);
     }
     odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_probe_drop(&probe);
+    odb_probe_drop(&b->prober, &probe);
     free(again);
     return status;
 }
@@ -607,33 +605,13 @@ static enum odb_status bisect_by_strategy(struct bisection *b, struct odb_error 
     return ODB_OK;
 }
 
-/* The node itself is said to be wrong, so that running it alone shows it. */
-static bool bisect_accuses(enum odb_diagnosis kind)
-{
-    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN;
-}
-
-static enum odb_status bisect_verify_all(struct bisection *b, struct odb_error *err)
-{
-    size_t n = ODB_MIN(b->report->culprits.n, (size_t)BISECT_VERIFY_MOST);
-    bisection_step_begin(b, "verify");
-    for (size_t c = 0; c < n; c++) {
-        struct odb_culprit *culprit = &b->report->culprits.items[c];
-        if (bisect_accuses(culprit->kind) && !culprit->verified)
-            ODB_TRY(bisection_verify(b, culprit, err));
-        odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
-    }
-    bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
-    return ODB_OK;
-}
-
 static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err)
 {
     if (b->report->culprits.n == 0)
         return ODB_OK;
-    ODB_TRY(bisect_verify_all(b, err));
+    ODB_TRY(bisection_verify_all(b, err));
     struct odb_culprit *first = b->report->culprits.items;
-    if (first->value >= 0 && bisect_accuses(first->kind)) {
+    if (first->value >= 0 && bisection_accuses(first->kind)) {
         bisection_step_begin(b, "third opinion");
         bisection_third_opinion(b, first);
         bisection_step_end(b, "third", "the first culprit alone on another executor");
@@ -647,8 +625,8 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     if (b->options->memo && b->options->memo->n)
         odb_report_warn(b->report, "goes on from a search that was stopped: %zu prefixes are known",
                         b->options->memo->n);
-    ODB_TRY(odb_target_open(&b->target, b->options->target, err));
-    odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->target, b->options->hooks);
+    ODB_TRY(odb_pool_open(&b->pool, b->options->target, err));
+    odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
     enum odb_status status = bisect_plain(b, err);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
         b->report->outputs_diverge = true;
@@ -666,12 +644,15 @@ static void bisect_finish(struct bisection *b, double start)
     struct odb_report *report = b->report;
     for (size_t c = 0; c < report->culprits.n; c++)
         report->culprits.items[c].text = bisection_words(b, &report->culprits.items[c]);
-    if (b->target) {
-        struct odb_target_stats stats = odb_target_stats(b->target);
+    if (b->pool) {
+        odb_pool_stop(b->pool);
+        struct odb_target_stats stats = odb_pool_stats(b->pool);
         report->target_loads = stats.loads;
         report->target_runs = stats.runs;
         report->target_seconds = stats.load_seconds + stats.run_seconds;
-        report->target_description = odb_xstrdup(odb_target_description(b->target));
+        report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(b->pool)));
+        if (odb_pool_trouble(b->pool)[0])
+            odb_report_warn(report, "a worker of the target is out: %s", odb_pool_trouble(b->pool));
     }
     if (b->trace) {
         odb_firsts_find(&report->reference_firsts, b->graph, b->feeds, b->trace->ref);
@@ -690,9 +671,9 @@ static void bisect_finish(struct bisection *b, double start)
     free(b->plain);
     free(b->verdicts);
     free(b->outputs);
-    if (b->target)
+    if (b->pool)
         odb_prober_dispose(&b->prober);
-    odb_target_close(b->target);
+    odb_pool_close(b->pool);
     if (b->trace != b->options->trace)
         odb_trace_free(b->trace);
     if (b->options->trace) {

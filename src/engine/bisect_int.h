@@ -16,7 +16,7 @@ struct bisection {
     const struct odb_bisect_options *options; /* borrowed */
     struct odb_report *report;                /* the caller's */
     struct odb_trace *trace;                  /* owned, unless the options brought it */
-    struct odb_target *target;                /* owned */
+    struct odb_pool *pool;                    /* owned: the target's */
     struct odb_prober prober;
     struct odb_judge judge;
     int *outputs; /* owned: graph outputs that a node computes */
@@ -68,10 +68,11 @@ void bisection_hunt_refusal(struct bisection *b);
 /* --strategy each and isolated. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
-/* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
- * verified, or finds the smallest segment that fails. */
-enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
-                                 struct odb_error *err) ODB_MUST_USE;
+/* The node itself is said to be wrong, so that running it alone shows it. */
+bool bisection_accuses(enum odb_diagnosis kind);
+/* Runs the first culprits that accuse a node alone on the target, on the target's own inputs where
+ * they are known; sets verified, or finds the smallest segment that fails. */
+enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 /* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
 

@@ -15,7 +15,15 @@
 #include "engine/hooks.h"
 #include "engine/search.h"
 
+#define HUNT_VERIFY_MOST 16           /* culprits that are verified one by one */
+#define HUNT_THIRD "ort,opt=disabled" /* whose opinion is asked when two disagree */
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
+
+/* Questions that are being answered before they are put. */
+struct hunt_ahead {
+    struct hunt_question **of; /* owned; [n_nodes]; NULL: one worker, and nothing is begun */
+    size_t next;               /* where all nodes are asked in order: the first not begun */
+};
 
 struct hunt {
     struct bisection *b;
@@ -23,6 +31,17 @@ struct hunt {
     size_t *start;             /* owned: parents of every node, for the search core */
     int *parents;              /* owned */
     const bool *suspects;      /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
+    struct hunt_ahead ahead;
+};
+
+/* A question about one node: the prefix that ends in its outputs, or the node alone. */
+struct hunt_question {
+    struct odb_probe probe;
+    struct odb_prober *prober;   /* borrowed */
+    bool *nodes;                 /* owned; NULL: a prefix */
+    int *list;                   /* owned */
+    struct odb_tensor **outputs; /* owned refs */
+    char what[240];
 };
 
 /* --- the graph as the search core wants it ---------------------------------------------------- */
@@ -60,12 +79,6 @@ static size_t hunt_remaining(const struct hunt *h, int node, enum odb_answer ans
     return h->suspects ? odb_search_narrow(&dag, h->suspects, node, answer, NULL) : 0;
 }
 
-static void hunt_dispose(struct hunt *h)
-{
-    free(h->start);
-    free(h->parents);
-}
-
 /* --- one question ----------------------------------------------------------------------------- */
 
 /* The outputs of a node that can be asked for: those that can be judged, or all; list has room for
@@ -81,6 +94,104 @@ static size_t hunt_outputs(const struct bisection *b, int node, bool judged, int
     }
     return count;
 }
+
+static struct hunt_question *hunt_question_new(struct bisection *b, struct odb_prober *prober,
+                                               int node, const char *how)
+{
+    struct hunt_question *q = odb_new(struct hunt_question);
+    int n_out = b->graph->nodes[node].n_out;
+    q->prober = prober;
+    q->list = odb_new_n(int, n_out);
+    q->outputs = odb_new_n(struct odb_tensor *, n_out);
+    q->probe = (struct odb_probe){
+        .what = odb_probe_title(b->graph, how, node, node, q->what, sizeof q->what),
+        .node = node,
+        .judged = true,
+        .values = q->list,
+        .outputs = q->outputs};
+    return q;
+}
+
+static struct hunt_question *hunt_prefix(struct hunt *h, int node)
+{
+    struct hunt_question *q = hunt_question_new(h->b, &h->b->prober, node, "prefix up to");
+    q->probe.n_values = hunt_outputs(h->b, node, h->signature == ODB_OK, q->list);
+    return q;
+}
+
+/* The node alone, fed with given ([n_values], borrowed). */
+static struct hunt_question *hunt_alone(struct bisection *b, struct odb_prober *prober, int node,
+                                        struct odb_tensor *const *given)
+{
+    const char *how = prober == &b->prober ? "alone:" : "alone on " HUNT_THIRD ":";
+    struct hunt_question *q = hunt_question_new(b, prober, node, how);
+    q->nodes = odb_new_n(bool, b->graph->n_nodes);
+    q->nodes[node] = true;
+    q->probe.nodes = q->nodes;
+    q->probe.given = given;
+    q->probe.n_values = hunt_outputs(b, node, false, q->list);
+    return q;
+}
+
+static void hunt_question_free(struct hunt_question *q)
+{
+    if (!q)
+        return;
+    odb_probe_drop(q->prober, &q->probe);
+    free(q->nodes);
+    free(q->list);
+    free(q->outputs);
+    free(q);
+}
+
+/* --- working ahead ---------------------------------------------------------------------------- */
+
+static struct hunt_ahead hunt_ahead_new(const struct bisection *b)
+{
+    bool many = odb_pool_workers(b->pool) > 1;
+    return (struct hunt_ahead){many ? odb_new_n(struct hunt_question *, b->graph->n_nodes) : NULL,
+                               0};
+}
+
+static void hunt_ahead_dispose(struct bisection *b, struct hunt_ahead *ahead)
+{
+    for (size_t n = 0; ahead->of && n < b->graph->n_nodes; n++)
+        hunt_question_free(ahead->of[n]);
+    free(ahead->of);
+}
+
+/* The question that was begun, which is the caller's now; else NULL. */
+static struct hunt_question *hunt_ahead_take(struct hunt_ahead *ahead, int node)
+{
+    struct hunt_question *q = ahead->of ? ahead->of[node] : NULL;
+    if (q)
+        ahead->of[node] = NULL;
+    return q;
+}
+
+/* Takes q over and begins with it. */
+static void hunt_ahead_put(struct hunt_ahead *ahead, struct hunt_question *q)
+{
+    odb_probe_begin(q->prober, &q->probe);
+    ahead->of[q->probe.node] = q;
+}
+
+/* Whether node is among the next to begin with where all are asked in order, and now at `at`:
+ * enough to keep every worker busy while one answer is judged. */
+static bool hunt_ahead_reaches(const struct bisection *b, const struct hunt_ahead *ahead, size_t at)
+{
+    return ahead->of && ahead->next < b->graph->n_nodes &&
+           ahead->next < at + 2 * odb_pool_workers(b->pool);
+}
+
+static void hunt_dispose(struct hunt *h)
+{
+    hunt_ahead_dispose(h->b, &h->ahead);
+    free(h->start);
+    free(h->parents);
+}
+
+/* --- what is made of an answer ---------------------------------------------------------------- */
 
 /* Judges what a probe of a node's outputs gave, and keeps it as the target's values. */
 static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *probe,
@@ -131,12 +242,18 @@ void odb_prefix_memo_free(struct odb_prefix_memo *memo)
 }
 
 /* True where the same question was answered in the search that this one goes on with. */
+static bool hunt_knows(const struct hunt *h, int node)
+{
+    const struct odb_prefix_memo *memo = h->b->options->memo;
+    return memo && memo->answers[node].asked && memo->answers[node].signature == h->signature;
+}
+
 static bool hunt_recall(struct hunt *h, int node, enum odb_answer *answer)
 {
     struct bisection *b = h->b;
     const struct odb_prefix_memo *memo = b->options->memo;
     const struct odb_node *n = &b->graph->nodes[node];
-    if (!memo || !memo->answers[node].asked || memo->answers[node].signature != h->signature)
+    if (!hunt_knows(h, node))
         return false;
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] < 0 || memo->values[n->out[o]].verdict == ODB_VERDICT_UNTESTED)
@@ -167,23 +284,15 @@ static enum odb_status hunt_probe(struct hunt *h, int node, enum odb_answer *ans
                                   struct odb_error *err)
 {
     struct bisection *b = h->b;
-    int n_out = b->graph->nodes[node].n_out;
-    int *list = odb_new_n(int, n_out);
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n_out);
-    char what[240];
-    struct odb_probe probe = {
-        .what = odb_probe_title(b->graph, "prefix up to", node, node, what, sizeof what),
-        .node = node,
-        .judged = true,
-        .remaining = hunt_remaining(h, node, ODB_ANSWER_UNTESTABLE),
-        .values = list,
-        .n_values = hunt_outputs(b, node, h->signature == ODB_OK, list),
-        .outputs = outputs};
+    struct hunt_question *q = hunt_ahead_take(&h->ahead, node);
+    q = q ? q : hunt_prefix(h, node);
+    struct odb_probe *probe = &q->probe;
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
     *answer = ODB_ANSWER_UNTESTABLE;
-    if (probe.n_values)
-        had = odb_probe_run(&b->prober, &probe, &probe_err);
+    probe->remaining = hunt_remaining(h, node, ODB_ANSWER_UNTESTABLE);
+    if (probe->n_values)
+        had = odb_probe_run(&b->prober, probe, &probe_err);
     enum odb_verdict shown = odb_probe_verdict(had);
     if (had == ODB_CANCELLED) {
         *err = probe_err;
@@ -191,18 +300,37 @@ static enum odb_status hunt_probe(struct hunt *h, int node, enum odb_answer *ans
     } else if (h->signature != ODB_OK && had == h->signature) {
         *answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
-        status = hunt_judge(b, &probe, &shown, err);
+        status = hunt_judge(b, probe, &shown, err);
         bool bad = odb_verdict_is_bad(shown) && h->signature == ODB_OK;
         *answer = bad ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
     }
-    if (probe.n_values)
-        odb_probe_tell(&b->prober, &probe, shown, hunt_remaining(h, node, *answer));
+    if (probe->n_values)
+        odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, node, *answer));
     if (had != ODB_OK && had != ODB_CANCELLED)
-        hunt_note_failure(b, list, probe.n_values, had);
-    odb_probe_drop(&probe);
-    free(outputs);
-    free(list);
+        hunt_note_failure(b, q->list, probe->n_values, had);
+    hunt_question_free(q);
     return status;
+}
+
+static bool hunt_at_hand(void *payload, int node)
+{
+    const struct hunt *h = payload;
+    const struct hunt_question *q = h->ahead.of ? h->ahead.of[node] : NULL;
+    return hunt_knows(h, node) || (q && odb_probe_at_hand(q->prober, &q->probe));
+}
+
+/* Begins with a prefix that is going to be asked for, while there are workers for it. */
+static bool hunt_begin(void *payload, int node)
+{
+    struct hunt *h = payload;
+    if (!h->ahead.of)
+        return false;
+    if (h->ahead.of[node] || hunt_knows(h, node))
+        return true;
+    if (!odb_pool_idle(h->b->pool))
+        return false;
+    hunt_ahead_put(&h->ahead, hunt_prefix(h, node));
+    return true;
 }
 
 static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer,
@@ -217,20 +345,18 @@ static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer
     return status;
 }
 
-#define HUNT_THIRD "ort,opt=disabled" /* whose opinion is asked when two disagree */
-
 /* --- alone ------------------------------------------------------------------------------------ */
 
 /* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
  * reports ([n_values], only the node's outputs are meaningful). */
-struct hunt_alone {
+struct hunt_verdict {
     struct odb_tensor **out;          /* owned refs; [n_out] */
     struct odb_value_report *reports; /* owned; [n_values] */
     bool judged; /* false: the reference operator cannot be replayed on these inputs */
     bool guilty;
 };
 
-static void hunt_alone_dispose(struct hunt_alone *alone, int n_out)
+static void hunt_verdict_dispose(struct hunt_verdict *alone, int n_out)
 {
     for (int o = 0; alone->out && o < n_out; o++)
         odb_tensor_unref(alone->out[o]);
@@ -240,7 +366,7 @@ static void hunt_alone_dispose(struct hunt_alone *alone, int n_out)
 
 /* The judge's word on what a node gave alone; shown: on its first wrong output. */
 static enum odb_status hunt_judge_alone(struct bisection *b, int node,
-                                        struct odb_tensor *const *given, struct hunt_alone *alone,
+                                        struct odb_tensor *const *given, struct hunt_verdict *alone,
                                         enum odb_verdict *shown, struct odb_error *err)
 {
     const struct odb_node *n = &b->graph->nodes[node];
@@ -257,45 +383,28 @@ static enum odb_status hunt_judge_alone(struct bisection *b, int node,
     return ODB_OK;
 }
 
-/* Runs a node alone on given inputs, and judges it. */
-static enum odb_status hunt_run_alone(struct bisection *b, struct odb_prober *prober, int node,
-                                      struct odb_tensor *const *given, struct hunt_alone *alone,
-                                      struct odb_error *err)
+/* Asks q, which is freed: a node alone on given inputs; and judges it. */
+static enum odb_status hunt_run_alone(struct bisection *b, struct hunt_question *q,
+                                      struct hunt_verdict *alone, struct odb_error *err)
 {
+    int node = q->probe.node;
     const struct odb_node *n = &b->graph->nodes[node];
-    const char *how = prober == &b->prober ? "alone:" : "alone on " HUNT_THIRD ":";
-    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
-    int *list = odb_new_n(int, n->n_out);
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n->n_out);
-    size_t count = hunt_outputs(b, node, false, list);
-    char what[240];
-    struct odb_probe probe = {.what = odb_probe_title(b->graph, how, node, node, what, sizeof what),
-                              .node = node,
-                              .nodes = nodes,
-                              .given = given,
-                              .values = list,
-                              .n_values = count,
-                              .outputs = outputs,
-                              .judged = true};
-    nodes[node] = true;
     *alone =
-        (struct hunt_alone){odb_new_n(struct odb_tensor *, n->n_out),
-                            odb_new_n(struct odb_value_report, b->graph->n_values), false, false};
+        (struct hunt_verdict){odb_new_n(struct odb_tensor *, n->n_out),
+                              odb_new_n(struct odb_value_report, b->graph->n_values), false, false};
     memcpy(alone->reports, b->report->values,
            b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0)
             alone->reports[n->out[o]] = (struct odb_value_report){0};
-    enum odb_status status = odb_probe_run(prober, &probe, err);
+    enum odb_status status = odb_probe_run(q->prober, &q->probe, err);
     enum odb_verdict shown = odb_probe_verdict(status);
-    for (size_t i = 0; i < count && status == ODB_OK; i++)
-        alone->out[b->graph->values[list[i]].slot] = outputs[i];
+    for (size_t i = 0; i < q->probe.n_values && status == ODB_OK; i++)
+        alone->out[b->graph->values[q->list[i]].slot] = odb_tensor_ref(q->outputs[i]);
     if (status == ODB_OK)
-        status = hunt_judge_alone(b, node, given, alone, &shown, err);
-    odb_probe_tell(prober, &probe, shown, 0);
-    free(outputs);
-    free(list);
-    free(nodes);
+        status = hunt_judge_alone(b, node, q->probe.given, alone, &shown, err);
+    odb_probe_tell(q->prober, &q->probe, shown, 0);
+    hunt_question_free(q);
     return status;
 }
 
@@ -337,7 +446,7 @@ static enum odb_status hunt_get_inputs(struct bisection *b, int node, struct odb
     for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
         if (!b->given[read[i]])
             b->given[read[i]] = odb_tensor_ref(odb_trace_value(b->trace, read[i]));
-    odb_probe_drop(&probe);
+    odb_probe_drop(&b->prober, &probe);
     free(outputs);
     free(list);
     free(read);
@@ -418,14 +527,21 @@ out:
     return status;
 }
 
-enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
-                                 struct odb_error *err)
+/* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
+ * verified, or finds the smallest segment that fails. q: the question, if it was begun; taken. */
+static enum odb_status hunt_verify(struct bisection *b, struct odb_culprit *culprit,
+                                   struct hunt_question *q, struct odb_error *err)
 {
-    struct hunt_alone alone = {0};
+    struct hunt_verdict alone = {0};
     struct odb_error probe_err = ODB_ERROR_INIT;
     int node = culprit->node, n_out = b->graph->nodes[node].n_out;
-    ODB_TRY(hunt_get_inputs(b, node, err));
-    enum odb_status status = hunt_run_alone(b, &b->prober, node, b->given, &alone, &probe_err);
+    enum odb_status status = hunt_get_inputs(b, node, err);
+    if (status != ODB_OK) {
+        hunt_question_free(q);
+        return status;
+    }
+    q = q ? q : hunt_alone(b, &b->prober, node, b->given);
+    status = hunt_run_alone(b, q, &alone, &probe_err);
     if (status == ODB_CANCELLED) {
         *err = probe_err;
     } else if (status != ODB_OK) { /* untestable alone: stays accused, not verified */
@@ -446,23 +562,75 @@ enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culpri
     } else if (alone.judged && b->trace->ref[culprit->value]) {
         status = hunt_widen(b, culprit, err);
     }
-    hunt_alone_dispose(&alone, n_out);
+    hunt_verdict_dispose(&alone, n_out);
+    return status;
+}
+
+/* Whether running the node alone on its own inputs needs nothing else from the target. */
+static bool hunt_has_inputs(const struct bisection *b, int node)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    bool all = true;
+    for (int i = 0; i < n->n_in; i++)
+        all = all && (n->in[i] < 0 || b->given[n->in[i]] ||
+                      b->graph->values[n->in[i]].producer == ODB_NO_NODE);
+    for (size_t c = 0; c < n->n_captured; c++)
+        all = all && (b->given[n->captured[c]] ||
+                      b->graph->values[n->captured[c]].producer == ODB_NO_NODE);
+    return all;
+}
+
+bool bisection_accuses(enum odb_diagnosis kind)
+{
+    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN;
+}
+
+enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
+{
+    size_t n = ODB_MIN(b->report->culprits.n, (size_t)HUNT_VERIFY_MOST);
+    struct hunt_ahead ahead = hunt_ahead_new(b);
+    enum odb_status status = ODB_OK;
+    bisection_step_begin(b, "verify");
+    for (size_t c = 0; c < n && ahead.of; c++) {
+        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (bisection_accuses(culprit->kind) && !culprit->verified &&
+            hunt_has_inputs(b, culprit->node) && !ahead.of[culprit->node])
+            hunt_ahead_put(&ahead, hunt_alone(b, &b->prober, culprit->node, b->given));
+    }
+    for (size_t c = 0; c < n && status == ODB_OK; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (bisection_accuses(culprit->kind) && !culprit->verified)
+            status = hunt_verify(b, culprit, hunt_ahead_take(&ahead, culprit->node), err);
+        odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
+    }
+    hunt_ahead_dispose(b, &ahead);
+    if (status == ODB_OK)
+        bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
     return status;
 }
 
 /* --- searches --------------------------------------------------------------------------------- */
 
+/* Bisects over prefixes among the ancestors of values; suspects [n_nodes] are those left. */
+static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_values,
+                                   bool *suspects, size_t *probes, struct odb_error *err)
+{
+    struct odb_dag dag = hunt_dag(h);
+    struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand, h};
+    h->suspects = suspects;
+    h->ahead = hunt_ahead_new(h->b);
+    bisection_step_begin(h->b, "prefixes");
+    odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
+    return odb_search(&dag, suspects, &oracle, probes, err);
+}
+
 enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = ODB_OK};
-    struct odb_dag dag = hunt_dag(&h);
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
-    h.suspects = suspects;
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
-    bisection_step_begin(b, "prefixes");
-    odb_graph_ancestors(b->graph, &value, 1, b->drawn, suspects);
-    enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
+    enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
     for (size_t i = 0; i < b->graph->n_nodes && status == ODB_OK; i++) {
         if (!suspects[i])
             continue;
@@ -481,7 +649,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
             odb_report_warn(b->report, HUNT_REGION, left, first, last);
         } else {
             bisection_step_begin(b, "verify");
-            status = bisection_verify(b, culprit, err);
+            status = hunt_verify(b, culprit, NULL, err);
             bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
         }
     }
@@ -492,34 +660,47 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
 
 #define HUNT_WITNESSES 3
 
+/* Up to HUNT_WITNESSES nodes of other operators than the accused one's, each of another. */
+static size_t hunt_witnesses(const struct bisection *b, int accused, int *list)
+{
+    size_t count = 0;
+    for (size_t n = b->graph->n_nodes; n-- > 0 && count < HUNT_WITNESSES;) {
+        const char *op = b->graph->nodes[n].op_type;
+        bool known = bisection_output_of(b, (int)n) < 0 || b->trace->why[n] ||
+                     strcmp(op, b->graph->nodes[accused].op_type) == 0;
+        for (size_t i = 0; i < count; i++)
+            known = known || strcmp(op, b->graph->nodes[list[i]].op_type) == 0;
+        if (!known)
+            list[count++] = (int)n;
+    }
+    return count;
+}
+
 /* The first node of all is accused: does the target die on nodes of other operators as well, each
  * alone? If on all that are asked, the target does not run, and no node is to blame. */
 static bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
 {
-    const char *asked[HUNT_WITNESSES + 1] = {b->graph->nodes[accused].op_type};
-    size_t n_asked = 1;
-    for (size_t n = b->graph->n_nodes; n-- > 0 && n_asked < ODB_COUNT(asked);) {
-        struct hunt_alone alone = {0};
+    int witnesses[HUNT_WITNESSES];
+    size_t n = hunt_witnesses(b, accused, witnesses);
+    struct hunt_ahead ahead = hunt_ahead_new(b);
+    bool runs = n == 0; /* a model of one operator has no witness */
+    for (size_t i = 0; i < n && ahead.of; i++)
+        hunt_ahead_put(&ahead, hunt_alone(b, &b->prober, witnesses[i], b->trace->ref));
+    for (size_t i = 0; i < n && !runs; i++) {
+        struct hunt_verdict alone = {0};
         struct odb_error ignored = ODB_ERROR_INIT;
-        bool known = bisection_output_of(b, (int)n) < 0 || b->trace->why[n];
-        for (size_t i = 0; i < n_asked; i++)
-            known = known || strcmp(b->graph->nodes[n].op_type, asked[i]) == 0;
-        if (known)
-            continue;
-        bool dies =
-            hunt_run_alone(b, &b->prober, (int)n, b->trace->ref, &alone, &ignored) == signature;
-        hunt_alone_dispose(&alone, b->graph->nodes[n].n_out);
-        if (!dies)
-            return true;
-        asked[n_asked++] = b->graph->nodes[n].op_type;
+        struct hunt_question *q = hunt_ahead_take(&ahead, witnesses[i]);
+        q = q ? q : hunt_alone(b, &b->prober, witnesses[i], b->trace->ref);
+        runs = hunt_run_alone(b, q, &alone, &ignored) != signature;
+        hunt_verdict_dispose(&alone, b->graph->nodes[witnesses[i]].n_out);
     }
-    if (n_asked == 1) /* a model of one operator has no witness */
-        return true;
-    odb_report_warn(b->report,
-                    "the target does not run at all here: it does the same on a single %s as on a "
-                    "single %s, so no node is to blame",
-                    asked[1], asked[0]);
-    return false;
+    hunt_ahead_dispose(b, &ahead);
+    if (!runs)
+        odb_report_warn(b->report,
+                        "the target does not run at all here: it does the same on a single %s as "
+                        "on a single %s, so no node is to blame",
+                        b->graph->nodes[witnesses[0]].op_type, b->graph->nodes[accused].op_type);
+    return runs;
 }
 
 /* Accuses the node that ends the smallest prefix which kills the target, and runs it alone; words:
@@ -528,7 +709,7 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
                                         struct odb_error *err)
 {
     struct bisection *b = h->b;
-    struct hunt_alone alone = {0};
+    struct hunt_verdict alone = {0};
     struct odb_error alone_err = ODB_ERROR_INIT;
     int value = bisection_output_of(b, last);
     if (value >= 0) {
@@ -541,8 +722,9 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     culprit->segment[0] = first;
     snprintf(culprit->numbers.reason, sizeof culprit->numbers.reason, "%.150s", words);
     bisection_step_begin(b, "verify");
-    enum odb_status status = hunt_run_alone(b, &b->prober, last, b->trace->ref, &alone, &alone_err);
-    hunt_alone_dispose(&alone, b->graph->nodes[last].n_out);
+    enum odb_status status =
+        hunt_run_alone(b, hunt_alone(b, &b->prober, last, b->trace->ref), &alone, &alone_err);
+    hunt_verdict_dispose(&alone, b->graph->nodes[last].n_out);
     if (status == ODB_CANCELLED) {
         *err = alone_err;
         return status;
@@ -559,15 +741,11 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
                                      struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = signature};
-    struct odb_dag dag = hunt_dag(&h);
     struct odb_error first_words = *err;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
-    h.suspects = suspects;
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
-    bisection_step_begin(b, "prefixes");
-    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
-    enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, err);
+    enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, err);
     for (size_t i = 0; i < b->graph->n_nodes; i++) {
         if (!suspects[i])
             continue;
@@ -589,16 +767,12 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
 void bisection_hunt_refusal(struct bisection *b)
 {
     struct hunt h = {.b = b, .signature = ODB_E_EXECUTOR};
-    struct odb_dag dag = hunt_dag(&h);
     struct odb_error ignored = ODB_ERROR_INIT;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
-    h.suspects = suspects;
     size_t probes = 0;
     int last = -1;
     char label[200];
-    bisection_step_begin(b, "prefixes");
-    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
-    enum odb_status status = odb_search(&dag, suspects, hunt_ask, &h, &probes, &ignored);
+    enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, &ignored);
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (suspects[i])
             last = (int)i;
@@ -635,25 +809,41 @@ static void hunt_accuse_first(struct bisection *b)
 
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = ODB_OK};
+    struct hunt h = {.b = b, .signature = ODB_OK, .ahead = hunt_ahead_new(b)};
+    enum odb_status status = ODB_OK;
     bisection_step_begin(b, "each");
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
         enum odb_answer answer;
-        ODB_TRY(hunt_ask(&h, (int)n, &answer, err));
-        odb_hooks_progress(&b->options->hooks, "each", (int)n, n + 1, b->graph->n_nodes);
+        for (; hunt_ahead_reaches(b, &h.ahead, n); h.ahead.next++)
+            if (!hunt_knows(&h, (int)h.ahead.next))
+                hunt_ahead_put(&h.ahead, hunt_prefix(&h, (int)h.ahead.next));
+        status = hunt_ask(&h, (int)n, &answer, err);
+        if (status == ODB_OK)
+            odb_hooks_progress(&b->options->hooks, "each", (int)n, n + 1, b->graph->n_nodes);
     }
+    hunt_dispose(&h);
+    if (status != ODB_OK)
+        return status;
     bisection_step_end(b, "each", "one submodel per node");
     hunt_accuse_first(b);
     return ODB_OK;
 }
 
-/* One node alone on the reference's values: its numbers, its verdict, and whether it is guilty. */
-static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_error *err)
+static bool hunt_can_isolate(const struct bisection *b, int node)
 {
+    return bisection_output_of(b, node) >= 0 && !b->trace->why[node] &&
+           !odb_cpu_random(b->trace->cpu, node);
+}
+
+/* One node alone on the reference's values: its numbers, its verdict, and whether it is guilty. */
+static enum odb_status hunt_isolate(struct bisection *b, struct hunt_question *q,
+                                    struct odb_error *err)
+{
+    int index = q->probe.node;
     const struct odb_node *node = &b->graph->nodes[index];
-    struct hunt_alone alone = {0};
+    struct hunt_verdict alone = {0};
     struct odb_error alone_err = ODB_ERROR_INIT;
-    enum odb_status had = hunt_run_alone(b, &b->prober, index, b->trace->ref, &alone, &alone_err);
+    enum odb_status had = hunt_run_alone(b, q, &alone, &alone_err);
     enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
     int guilty = ODB_NO_VALUE;
     if (had == ODB_CANCELLED)
@@ -674,40 +864,51 @@ static enum odb_status hunt_isolate(struct bisection *b, int index, struct odb_e
     if (guilty >= 0 && status == ODB_OK)
         bisection_accuse(b, index, guilty, bisection_kind(b->report->values[guilty].verdict))
             ->verified = true;
-    hunt_alone_dispose(&alone, node->n_out);
+    hunt_verdict_dispose(&alone, node->n_out);
     return status;
 }
 
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 {
+    struct hunt_ahead ahead = hunt_ahead_new(b);
+    enum odb_status status = ODB_OK;
     bisection_step_begin(b, "isolated");
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        if (bisection_output_of(b, (int)n) >= 0 && !b->trace->why[n] &&
-            !odb_cpu_random(b->trace->cpu, (int)n))
-            ODB_TRY(hunt_isolate(b, (int)n, err));
-        odb_hooks_progress(&b->options->hooks, "isolated", (int)n, n + 1, b->graph->n_nodes);
+    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
+        for (; hunt_ahead_reaches(b, &ahead, n); ahead.next++)
+            if (hunt_can_isolate(b, (int)ahead.next))
+                hunt_ahead_put(&ahead, hunt_alone(b, &b->prober, (int)ahead.next, b->trace->ref));
+        if (hunt_can_isolate(b, (int)n)) {
+            struct hunt_question *q = hunt_ahead_take(&ahead, (int)n);
+            q = q ? q : hunt_alone(b, &b->prober, (int)n, b->trace->ref);
+            status = hunt_isolate(b, q, err);
+        }
+        if (status == ODB_OK)
+            odb_hooks_progress(&b->options->hooks, "isolated", (int)n, n + 1, b->graph->n_nodes);
     }
-    bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
-    return ODB_OK;
+    hunt_ahead_dispose(b, &ahead);
+    if (status == ODB_OK)
+        bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
+    return status;
 }
 
 /* --- third opinion ---------------------------------------------------------------------------- */
 
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
 {
-    struct odb_target *third = NULL;
+    struct odb_pool *third = NULL;
     struct odb_prober prober;
     struct odb_error ignored = ODB_ERROR_INIT;
-    struct hunt_alone alone = {0};
+    struct hunt_verdict alone = {0};
     const struct odb_node *node = &b->graph->nodes[culprit->node];
     const struct odb_tensor *told = b->given[culprit->value];
     int slot = b->graph->values[culprit->value].slot;
     bool whole = culprit->segment[0] == culprit->segment[1];
     if (!whole || !told || strcmp(b->options->target, HUNT_THIRD) == 0 ||
-        odb_target_open(&third, HUNT_THIRD, &ignored) != ODB_OK)
+        odb_pool_open(&third, HUNT_THIRD, &ignored) != ODB_OK)
         return;
     odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
-    if (hunt_run_alone(b, &prober, culprit->node, b->given, &alone, &ignored) == ODB_OK &&
+    if (hunt_run_alone(b, hunt_alone(b, &prober, culprit->node, b->given), &alone, &ignored) ==
+            ODB_OK &&
         alone.out[slot] && alone.judged) {
         const struct odb_value_report *report = &alone.reports[culprit->value];
         struct odb_gap gap;
@@ -720,7 +921,7 @@ void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
                                  : with_target    ? ODB_OPINION_TARGET
                                                   : ODB_OPINION_NEITHER;
     }
-    hunt_alone_dispose(&alone, node->n_out);
+    hunt_verdict_dispose(&alone, node->n_out);
     odb_prober_dispose(&prober);
-    odb_target_close(third);
+    odb_pool_close(third);
 }

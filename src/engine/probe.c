@@ -11,14 +11,14 @@
 
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
-                     struct odb_target *target, struct odb_search_hooks hooks)
+                     struct odb_pool *pool, struct odb_search_hooks hooks)
 {
     const struct odb_graph *graph = model->graph;
-    *prober = (struct odb_prober){model,  trace, feeds,
-                                  target, hooks, odb_new_n(const char *, graph->n_outputs)};
+    *prober = (struct odb_prober){model, trace, feeds,
+                                  pool,  hooks, odb_new_n(const char *, graph->n_outputs)};
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
-    odb_target_set_cancel(target, hooks.cancelled, hooks.payload);
+    odb_pool_set_cancel(pool, hooks.cancelled, hooks.payload);
 }
 
 void odb_prober_dispose(struct odb_prober *prober)
@@ -74,34 +74,41 @@ void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict)
         *shown = verdict;
 }
 
-void odb_probe_drop(struct odb_probe *probe)
-{
-    for (size_t i = 0; i < probe->n_values; i++) {
-        odb_tensor_unref(probe->outputs[i]);
-        probe->outputs[i] = NULL;
-    }
-}
-
 /* --- building the cut ------------------------------------------------------------------------- */
 
-/* A probe under way: what extraction, load and run have in common. */
-struct probe_cut {
-    bool *nodes;               /* owned; [n_nodes] */
-    struct odb_port *in, *out; /* owned */
+/* A probe under way: what extraction, load and run have in common. A thread of the pool may have it
+ * to itself while others go on. */
+struct odb_probe_cut {
+    const struct odb_prober *prober; /* borrowed */
+    bool *nodes;                     /* owned; [n_nodes] */
+    struct odb_port *in, *out;       /* owned; in[].like are refs */
     size_t n_in, n_out;
     struct odb_named *feeds; /* owned; [n_in] */
     const char **names;      /* owned; [n_out] */
-    size_t *slot;            /* owned; [n_out] index into probe->values */
+    size_t *which;           /* owned; [n_values of the probe] output + 1; 0: a feed */
+
+    struct odb_pool_task *task;  /* NULL: nobody was asked ahead */
+    bool load;                   /* false: what is loaded is run again */
+    struct odb_tensor **outputs; /* owned refs; [n_out] */
+    enum odb_status status;
+    struct odb_error err;
+    size_t loads, runs;
+    double seconds;
 };
 
-static void probe_cut_dispose(struct probe_cut *cut)
+static void probe_cut_dispose(struct odb_probe_cut *cut)
 {
+    for (size_t i = 0; i < cut->n_in; i++)
+        odb_tensor_unref((struct odb_tensor *)cut->in[i].like);
+    for (size_t o = 0; cut->outputs && o < cut->n_out; o++)
+        odb_tensor_unref(cut->outputs[o]);
     free(cut->nodes);
     free(cut->in);
     free(cut->out);
     free(cut->feeds);
     free(cut->names);
-    free(cut->slot);
+    free(cut->which);
+    free(cut->outputs);
 }
 
 static const struct odb_tensor *probe_known(const struct odb_prober *prober,
@@ -117,7 +124,7 @@ static const struct odb_tensor *probe_known(const struct odb_prober *prober,
 }
 
 static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
-                                        const struct odb_probe *probe, struct probe_cut *cut,
+                                        const struct odb_probe *probe, struct odb_probe_cut *cut,
                                         struct odb_error *err)
 {
     const struct odb_graph *graph = prober->model->graph;
@@ -133,7 +140,8 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
             status =
                 odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed", value->name);
         bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
-        cut->in[i] = (struct odb_port){.value = list[i], .like = t, .symbolic = symbolic};
+        cut->in[i] = (struct odb_port){
+            .value = list[i], .like = t ? odb_tensor_ref(t) : NULL, .symbolic = symbolic};
         cut->feeds[i] = (struct odb_named){value->name, t};
     }
     free(list);
@@ -143,7 +151,7 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
 /* The nodes of the cut. Those that draw at random are never among them: what the reference drew is
  * fed to every probe. */
 static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_probe *probe,
-                            struct probe_cut *cut)
+                            struct odb_probe_cut *cut)
 {
     const struct odb_graph *graph = prober->model->graph;
     bool *drawn = odb_new_n(bool, graph->n_values);
@@ -161,7 +169,7 @@ static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_pr
 }
 
 static enum odb_status probe_cut_make(const struct odb_prober *prober,
-                                      const struct odb_probe *probe, struct probe_cut *cut,
+                                      const struct odb_probe *probe, struct odb_probe_cut *cut,
                                       struct odb_error *err)
 {
     const struct odb_graph *graph = prober->model->graph;
@@ -169,22 +177,23 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
     ODB_TRY(probe_cut_inputs(prober, probe, cut, err));
     cut->out = odb_new_n(struct odb_port, probe->n_values);
     cut->names = odb_new_n(const char *, probe->n_values);
-    cut->slot = odb_new_n(size_t, probe->n_values);
-    bool *seen = odb_new_n(bool, graph->n_values);
+    cut->which = odb_new_n(size_t, probe->n_values);
+    size_t *at = odb_new_n(size_t, graph->n_values);
     for (size_t i = 0; i < probe->n_values; i++) {
         int v = probe->values[i];
         const struct odb_value *value = &graph->values[v];
-        if (value->producer == ODB_NO_NODE || !cut->nodes[value->producer] || seen[v])
+        if (value->producer == ODB_NO_NODE || !cut->nodes[value->producer])
             continue;
-        seen[v] = true;
-        cut->slot[cut->n_out] = i;
+        cut->which[i] = at[v] = at[v] ? at[v] : cut->n_out + 1;
+        if (at[v] <= cut->n_out) /* it is read twice */
+            continue;
         cut->names[cut->n_out] = value->name;
         cut->out[cut->n_out++] =
             (struct odb_port){.value = v,
                               .like = prober->trace ? prober->trace->ref[v] : NULL,
                               .symbolic = prober->trace && prober->trace->dynamic[v]};
     }
-    free(seen);
+    free(at);
     return ODB_OK;
 }
 
@@ -203,31 +212,10 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
                                                              .seconds = probe->seconds});
 }
 
-static enum odb_status probe_execute(struct odb_prober *prober, struct odb_probe *probe,
-                                     const struct probe_cut *cut, struct odb_error *err)
-{
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, cut->n_out);
-    enum odb_status status = ODB_OK;
-    if (cut->n_out)
-        status = odb_target_run(prober->target, cut->feeds, cut->n_in, cut->names, cut->n_out,
-                                outputs, err);
-    for (size_t o = 0; o < cut->n_out && status == ODB_OK; o++)
-        probe->outputs[cut->slot[o]] = outputs[o];
-    for (size_t i = 0; i < probe->n_values && status == ODB_OK; i++) { /* feeds, repeats */
-        int v = probe->values[i];
-        for (size_t o = 0; o < cut->n_out && !probe->outputs[i]; o++)
-            if (cut->out[o].value == v)
-                probe->outputs[i] = odb_tensor_ref(outputs[o]);
-        if (!probe->outputs[i])
-            probe->outputs[i] = odb_tensor_ref(probe_known(prober, probe, v));
-    }
-    free(outputs);
-    return status;
-}
-
-static enum odb_status probe_load(struct odb_prober *prober, const struct probe_cut *cut,
+static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_target *target,
                                   struct odb_error *err)
 {
+    const struct odb_prober *prober = cut->prober;
     const struct odb_model *model = prober->model;
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_extract what = {.nodes = cut->nodes,
@@ -251,37 +239,111 @@ static enum odb_status probe_load(struct odb_prober *prober, const struct probe_
                                 .n_nodes = n,
                                 .original_outputs = prober->original_outputs,
                                 .n_original_outputs = model->graph->n_outputs};
-        status = odb_target_load(prober->target, &load, err);
+        status = odb_target_load(target, &load, err);
     }
     free(index);
     odb_buf_dispose(&bytes);
     return status;
 }
 
+/* Loads and runs the cut, in whatever thread. */
+static void probe_ask(void *arg, struct odb_target *target)
+{
+    struct odb_probe_cut *cut = arg;
+    double start = odb_clock();
+    struct odb_target_stats before = odb_target_stats(target);
+    cut->outputs = odb_new_n(struct odb_tensor *, cut->n_out);
+    cut->status = cut->load ? probe_load(cut, target, &cut->err) : ODB_OK;
+    if (cut->status == ODB_OK)
+        cut->status = odb_target_run(target, cut->feeds, cut->n_in, cut->names, cut->n_out,
+                                     cut->outputs, &cut->err);
+    struct odb_target_stats after = odb_target_stats(target);
+    cut->loads = after.loads - before.loads;
+    cut->runs = after.runs - before.runs;
+    cut->seconds = odb_clock() - start;
+}
+
+/* Gives the probe what its cut came to: outputs, NULL where a recording lacks them, and feeds. */
+static void probe_collect(const struct odb_prober *prober, struct odb_probe *probe,
+                          const struct odb_probe_cut *cut)
+{
+    probe->loads = cut->loads;
+    probe->runs = cut->runs;
+    probe->seconds = cut->seconds;
+    for (size_t i = 0; i < probe->n_values && cut->status == ODB_OK; i++) {
+        const struct odb_tensor *t = cut->which[i] ? cut->outputs[cut->which[i] - 1]
+                                                   : probe_known(prober, probe, probe->values[i]);
+        probe->outputs[i] = t ? odb_tensor_ref(t) : NULL;
+    }
+}
+
+static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
+                                           const struct odb_probe *probe, bool load)
+{
+    struct odb_probe_cut *cut = odb_new(struct odb_probe_cut);
+    cut->prober = prober;
+    cut->load = load;
+    cut->status = odb_hooks_cancelled(&prober->hooks, &cut->err);
+    if (cut->status == ODB_OK)
+        cut->status = probe_cut_make(prober, probe, cut, &cut->err);
+    return cut;
+}
+
+static void probe_cut_free(void *arg)
+{
+    struct odb_probe_cut *cut = arg;
+    probe_cut_dispose(cut);
+    free(cut);
+}
+
+void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
+{
+    if (odb_pool_workers(prober->pool) == 1)
+        return;
+    struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
+    if (cut->status == ODB_OK && cut->n_out)
+        cut->task = odb_pool_begin(prober->pool, probe_ask, cut);
+    probe->begun = cut;
+}
+
+bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe)
+{
+    return probe->begun && (!probe->begun->task || odb_pool_done(prober->pool, probe->begun->task));
+}
+
+void odb_probe_drop(struct odb_prober *prober, struct odb_probe *probe)
+{
+    for (size_t i = 0; i < probe->n_values; i++) {
+        odb_tensor_unref(probe->outputs[i]);
+        probe->outputs[i] = NULL;
+    }
+    if (probe->begun && probe->begun->task)
+        odb_pool_forget(prober->pool, probe->begun->task, probe_cut_free);
+    else if (probe->begun)
+        probe_cut_free(probe->begun);
+    probe->begun = NULL;
+}
+
 static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *probe, bool load,
                                 struct odb_error *err)
 {
-    struct probe_cut cut = {0};
-    double start = odb_clock();
-    struct odb_target_stats before = odb_target_stats(prober->target);
-    enum odb_status status = odb_hooks_cancelled(&prober->hooks, err);
-    if (status == ODB_OK)
-        status = probe_cut_make(prober, probe, &cut, err);
+    struct odb_probe_cut *cut = probe->begun ? probe->begun : probe_cut_new(prober, probe, load);
+    probe->begun = NULL;
     odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
                                                              .text = probe->what,
                                                              .node = probe->node,
                                                              .remaining = probe->remaining});
-    if (status == ODB_OK && load && cut.n_out)
-        status = probe_load(prober, &cut, err);
-    if (status == ODB_OK)
-        status = probe_execute(prober, probe, &cut, err);
-    struct odb_target_stats after = odb_target_stats(prober->target);
-    probe->seconds = odb_clock() - start;
-    probe->loads = after.loads - before.loads;
-    probe->runs = after.runs - before.runs;
+    if (cut->task)
+        odb_pool_wait(prober->pool, cut->task);
+    else if (cut->status == ODB_OK && cut->n_out)
+        probe_ask(cut, odb_pool_target(prober->pool));
+    probe_collect(prober, probe, cut);
+    enum odb_status status = cut->status;
+    if (status != ODB_OK && err)
+        *err = cut->err;
     if (!probe->judged)
         odb_probe_tell(prober, probe, odb_probe_verdict(status), probe->remaining);
-    probe_cut_dispose(&cut);
+    probe_cut_free(cut);
     return status;
 }
 
@@ -302,12 +364,12 @@ enum odb_status odb_run_values(const struct odb_model *model, const struct odb_f
                                struct odb_tensor **outputs, char *description, size_t size,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
 {
-    struct odb_target *target = NULL;
+    struct odb_pool *pool = NULL;
     ODB_TRY(odb_model_require_data(model, err));
-    ODB_TRY(odb_target_open(&target, spec, err));
+    ODB_TRY(odb_pool_open(&pool, spec, err));
     struct odb_prober prober;
     struct odb_search_hooks quiet = {0};
-    odb_prober_init(&prober, model, feeds, NULL, target, hooks ? *hooks : quiet);
+    odb_prober_init(&prober, model, feeds, NULL, pool, hooks ? *hooks : quiet);
     struct odb_probe probe = {.what = "run",
                               .node = ODB_NO_NODE,
                               .values = values,
@@ -315,12 +377,12 @@ enum odb_status odb_run_values(const struct odb_model *model, const struct odb_f
                               .outputs = outputs};
     enum odb_status status = odb_probe_run(&prober, &probe, err);
     if (description && size) {
-        size_t n = strlen(odb_target_description(target));
-        n = ODB_MIN(n, size - 1);
-        memcpy(description, odb_target_description(target), n);
+        const char *text = odb_target_description(odb_pool_target(pool));
+        size_t n = strnlen(text, size - 1);
+        memcpy(description, text, n);
         description[n] = '\0';
     }
     odb_prober_dispose(&prober);
-    odb_target_close(target);
+    odb_pool_close(pool);
     return status;
 }

@@ -8,13 +8,13 @@
 
 #include "engine/bisect.h"
 #include "engine/trace.h"
-#include "executor/target.h"
+#include "executor/pool.h"
 
 struct odb_prober {
     const struct odb_model *model; /* borrowed */
     const struct odb_trace *trace; /* borrowed; NULL: no reference (shapes are as declared) */
     const struct odb_feeds *feeds; /* borrowed */
-    struct odb_target *target;     /* borrowed */
+    struct odb_pool *pool;         /* borrowed */
     struct odb_search_hooks hooks;
     const char **original_outputs; /* owned array */
 };
@@ -33,15 +33,22 @@ struct odb_probe {
     size_t remaining;            /* suspects that it is to divide; 0: none */
     size_t loads, runs;          /* out: what it cost */
     double seconds;              /* out: load and run */
+    struct odb_probe_cut *begun; /* owned: by odb_probe_begin(); NULL: not yet asked */
 };
 
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
-                     struct odb_target *target, struct odb_search_hooks hooks);
+                     struct odb_pool *pool, struct odb_search_hooks hooks);
 void odb_prober_dispose(struct odb_prober *prober);
 
-/* Loads and runs. Any status of odb_target_load() and odb_target_run(); the outputs are then NULL.
- * Values that no node makes are answered from feeds and initializers. */
+/* Has a probe that is going to be run asked for already, where there are workers for that. It is
+ * announced and tells as if it began when it is run. What it is fed is taken now. */
+void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe);
+/* Whether odb_probe_run() has nothing to wait for any more. */
+bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe);
+/* Loads and runs, or waits for what was begun. Any status of odb_target_load() and
+ * odb_target_run(); the outputs are then NULL. Values that no node makes are answered from feeds
+ * and initializers. */
 enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
                               struct odb_error *err) ODB_MUST_USE;
 /* Posts the end of a judged probe: what it showed, and how many suspects that leaves. */
@@ -65,6 +72,7 @@ enum odb_verdict odb_probe_verdict(enum odb_status status);
 const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,
                             char *buf, size_t size);
 
-void odb_probe_drop(struct odb_probe *probe); /* unrefs the outputs */
+/* Unrefs the outputs; what was begun and never run is forgotten. */
+void odb_probe_drop(struct odb_prober *prober, struct odb_probe *probe);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 
 #define SEARCH_EXACT 4096
+#define SEARCH_AHEAD 128 /* questions that are thought of at once: more than there are workers */
 
 /* Marks node and its ancestors. */
 static void search_ancestors(const struct odb_dag *dag, int node, bool *marks)
@@ -96,25 +97,79 @@ size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, int no
     return all ? total : count;
 }
 
-enum odb_status odb_search(const struct odb_dag *dag, bool *suspects, odb_oracle_fn oracle,
-                           void *payload, size_t *probes, struct odb_error *err)
+/* --- working ahead -----------------------------------------------------------------------------
+ */
+
+/* What is known at some point of a search. */
+struct search_state {
+    bool *suspects, *closed; /* owned */
+    int node;                /* asked next, -1: nobody */
+};
+
+static void search_state_dispose(struct search_state *state)
+{
+    free(state->suspects);
+    free(state->closed);
+}
+
+/* The untested suspect to ask next, -1 where there is nothing left to find out. */
+static int search_next(const struct odb_dag *dag, const bool *suspects, const bool *closed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < dag->n; i++)
+        count += suspects[i];
+    return count <= 1             ? -1
+           : count > SEARCH_EXACT ? search_middle(dag, suspects, closed, count)
+                                  : search_best(dag, suspects, closed, count);
+}
+
+/* Where the search will stand once the state's node has this answer. */
+static struct search_state search_after(const struct odb_dag *dag, const struct search_state *state,
+                                        enum odb_answer answer)
+{
+    struct search_state next = {odb_new_n(bool, dag->n),
+                                odb_xmemdup(state->closed, dag->n * sizeof *state->closed), -1};
+    next.closed[state->node] = true;
+    odb_search_narrow(dag, state->suspects, state->node, answer, next.suspects);
+    next.node = search_next(dag, next.suspects, next.closed);
+    return next;
+}
+
+/* Tells the oracle of the node asked next, then of those asked after either answer, and so on: the
+ * tree of what may come, level by level, as far as the oracle goes along. */
+static void search_ahead(const struct odb_dag *dag, const bool *suspects, const bool *closed,
+                         int node, const struct odb_oracle *oracle)
+{
+    struct search_state tree[SEARCH_AHEAD];
+    size_t n = 1;
+    if (!oracle->ahead || oracle->at_hand(oracle->payload, node) ||
+        !oracle->ahead(oracle->payload, node))
+        return;
+    tree[0] = (struct search_state){odb_xmemdup(suspects, dag->n * sizeof *suspects),
+                                    odb_xmemdup(closed, dag->n * sizeof *closed), node};
+    bool more = true;
+    for (size_t at = 0; at < n && more; at++)
+        for (int bad = 0; bad < 2 && n < SEARCH_AHEAD && more && tree[at].node >= 0; bad++) {
+            tree[n] = search_after(dag, &tree[at], bad ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD);
+            more = tree[n].node < 0 || oracle->ahead(oracle->payload, tree[n].node);
+            n++;
+        }
+    while (n > 0)
+        search_state_dispose(&tree[--n]);
+}
+
+enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
+                           const struct odb_oracle *oracle, size_t *probes, struct odb_error *err)
 {
     bool *closed = odb_new_n(bool, dag->n); /* asked before, or tells nothing */
     enum odb_status status = ODB_OK;
+    int node;
     *probes = 0;
-    for (;;) {
-        size_t count = 0;
-        for (size_t i = 0; i < dag->n; i++)
-            count += suspects[i];
-        if (count <= 1)
-            break;
-        int node = count > SEARCH_EXACT ? search_middle(dag, suspects, closed, count)
-                                        : search_best(dag, suspects, closed, count);
-        if (node < 0)
-            break;
+    while ((node = search_next(dag, suspects, closed)) >= 0) {
         enum odb_answer answer = ODB_ANSWER_UNTESTABLE;
+        search_ahead(dag, suspects, closed, node, oracle);
         closed[node] = true;
-        status = oracle(payload, node, &answer, err);
+        status = oracle->ask(oracle->payload, node, &answer, err);
         if (status != ODB_OK)
             break;
         ++*probes;

@@ -21,8 +21,15 @@ struct odb_dag {
     const int *parents;
 };
 
-typedef enum odb_status (*odb_oracle_fn)(void *payload, int node, enum odb_answer *answer,
-                                         struct odb_error *err);
+struct odb_oracle {
+    enum odb_status (*ask)(void *payload, int node, enum odb_answer *answer, struct odb_error *err);
+    /* The node is going to be asked, or, after the first of a row of calls, may be: whoever can
+     * answer several questions at once begins with it. False: no more for now. NULL: nobody can. */
+    bool (*ahead)(void *payload, int node);
+    /* Its answer is there, so that nobody need guess what comes after it. NULL with ahead. */
+    bool (*at_hand)(void *payload, int node);
+    void *payload;
+};
 
 /* The suspects that are left once node has this answer; left may be NULL or suspects itself. An
  * answer that would clear all contradicts the others, and leaves them all. Returns their number. */
@@ -33,8 +40,10 @@ size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, int no
  * node included. As in git bisect, a bad answer leaves the node's ancestors, a good one clears
  * them; the node asked next is the one that halves the suspects best. On return one suspect is
  * left, or those that no testable node can tell apart. *probes counts the oracle's answers. A
- * status other than ODB_OK from the oracle ends the search and is returned. */
-enum odb_status odb_search(const struct odb_dag *dag, bool *suspects, odb_oracle_fn oracle,
-                           void *payload, size_t *probes, struct odb_error *err) ODB_MUST_USE;
+ * status other than ODB_OK from the oracle ends the search and is returned. Working ahead changes
+ * neither what is asked nor the order. */
+enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
+                           const struct odb_oracle *oracle, size_t *probes,
+                           struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -184,7 +184,7 @@ static void walk_listen(struct odb_walk *walk, struct odb_search_hooks hooks)
 {
     walk->prober.hooks = walk->trace->hooks = hooks;
     walk->trace->phase = NULL;
-    odb_target_set_cancel(walk->target, hooks.cancelled, hooks.payload);
+    odb_pool_set_cancel(walk->pool, hooks.cancelled, hooks.payload);
 }
 
 enum odb_status odb_walk_to(struct odb_walk *walk, int stop, const struct odb_search_hooks *hooks,
@@ -221,9 +221,9 @@ enum odb_status odb_walk_open(struct odb_walk **out, const struct odb_model *mod
                               const struct odb_feeds *feeds, struct odb_trace *trace,
                               const struct odb_bisect_options *options, struct odb_error *err)
 {
-    struct odb_target *target = NULL;
+    struct odb_pool *pool = NULL;
     size_t n = model->graph->n_values;
-    ODB_TRY(odb_target_open(&target, options->target, err));
+    ODB_TRY(odb_pool_open(&pool, options->target, err));
     struct odb_walk *walk = odb_new(struct odb_walk);
     *walk = (struct odb_walk){.model = model,
                               .trace = trace,
@@ -231,8 +231,8 @@ enum odb_status odb_walk_open(struct odb_walk **out, const struct odb_model *mod
                               .given = odb_new_n(struct odb_tensor *, n),
                               .fed_by_reference = odb_new_n(bool, n),
                               .tolerance = options->tolerance,
-                              .target = target};
-    odb_prober_init(&walk->prober, model, feeds, trace, target, (struct odb_search_hooks){0});
+                              .pool = pool};
+    odb_prober_init(&walk->prober, model, feeds, trace, pool, (struct odb_search_hooks){0});
     *out = walk;
     return ODB_OK;
 }
@@ -243,7 +243,7 @@ void odb_walk_close(struct odb_walk *walk)
         return;
     odb_walk_restart(walk); /* drops the tensors */
     odb_prober_dispose(&walk->prober);
-    odb_target_close(walk->target);
+    odb_pool_close(walk->pool);
     free(walk->values);
     free(walk->given);
     free(walk->fed_by_reference);

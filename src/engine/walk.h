@@ -20,7 +20,7 @@ struct odb_walk {
     bool *fed_by_reference;          /* owned; [n_values] a later stretch was fed the reference's
                                         value, because the target's could not be read */
     struct odb_criterion tolerance;
-    struct odb_target *target; /* owned: its child lives from stretch to stretch */
+    struct odb_pool *pool; /* owned: its child lives from stretch to stretch */
     struct odb_prober prober;
 };
 

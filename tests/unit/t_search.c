@@ -106,7 +106,10 @@ static void test_search__finds_every_culprit_of_random_graphs(void **state)
                 continue;
             bool *suspects = odb_xmemdup(up, n * sizeof *up);
             w.culprit = c;
-            assert_int_equal(odb_search(&w.dag, suspects, oracle, &w, &probes, &err), ODB_OK);
+            assert_int_equal(odb_search(&w.dag, suspects,
+                                        &(struct odb_oracle){oracle, NULL, NULL, &w}, &probes,
+                                        &err),
+                             ODB_OK);
             assert_int_equal(count(suspects, n), 1);
             assert_true(suspects[c]);
             free(suspects);
@@ -125,7 +128,10 @@ static void test_search__chain_takes_log2_probes(void **state)
             size_t probes;
             bool *suspects = ancestors(&w.dag, (int)n - 1);
             w.culprit = (int)(odb_mix64(99 + (uint64_t)i) % n);
-            assert_int_equal(odb_search(&w.dag, suspects, oracle, &w, &probes, &err), ODB_OK);
+            assert_int_equal(odb_search(&w.dag, suspects,
+                                        &(struct odb_oracle){oracle, NULL, NULL, &w}, &probes,
+                                        &err),
+                             ODB_OK);
             assert_true(suspects[w.culprit]);
             assert_int_equal(count(suspects, n), 1);
             assert_true(probes <= (size_t)ceil(log2((double)n)) + 3);
@@ -150,7 +156,9 @@ static void test_search__untestable_nodes_leave_a_region_that_holds_the_culprit(
             w.culprit = (int)(odb_mix64(seed++) % n);
         while (!suspects[w.culprit]);
         w.mute = mute;
-        assert_int_equal(odb_search(&w.dag, suspects, oracle, &w, &probes, &err), ODB_OK);
+        assert_int_equal(odb_search(&w.dag, suspects, &(struct odb_oracle){oracle, NULL, NULL, &w},
+                                    &probes, &err),
+                         ODB_OK);
         assert_true(suspects[w.culprit]);
         for (size_t i = 0; i + 1 < n; i++) /* a testable suspect would have been asked and settled:
                                               what is left beside it must be untestable */
@@ -177,7 +185,10 @@ static void test_search__contradiction_clears_nobody(void **state)
     bool *suspects = ancestors(&w.dag, 4999);
     struct odb_error err = ODB_ERROR_INIT;
     size_t probes;
-    assert_int_equal(odb_search(&w.dag, suspects, clears_the_last, &w.dag, &probes, &err), ODB_OK);
+    assert_int_equal(odb_search(&w.dag, suspects,
+                                &(struct odb_oracle){clears_the_last, NULL, NULL, &w.dag}, &probes,
+                                &err),
+                     ODB_OK);
     assert_int_equal(count(suspects, 5000), 5000);
     free(suspects);
     world_free(&w);
@@ -195,10 +206,88 @@ static void test_search__oracle_status_ends_it(void **state)
     bool *suspects = ancestors(&w.dag, 9);
     struct odb_error err = ODB_ERROR_INIT;
     size_t probes;
-    assert_int_equal(odb_search(&w.dag, suspects, stops, NULL, &probes, &err), ODB_CANCELLED);
+    assert_int_equal(
+        odb_search(&w.dag, suspects, &(struct odb_oracle){stops, NULL, NULL, NULL}, &probes, &err),
+        ODB_CANCELLED);
     assert_int_equal(probes, 0);
     free(suspects);
     world_free(&w);
+}
+
+/* Answers so many questions at once, all in the same time: a round. */
+struct crowd {
+    struct world *w;
+    size_t workers, busy, rounds, n_asked;
+    bool *begun, *done; /* [n] */
+    int asked[64];
+};
+
+static bool crowd_ahead(void *payload, int node)
+{
+    struct crowd *c = payload;
+    if (c->done[node] || c->begun[node])
+        return true;
+    if (c->busy == c->workers)
+        return false;
+    c->begun[node] = true;
+    c->busy++;
+    return true;
+}
+
+static bool crowd_at_hand(void *payload, int node)
+{
+    const struct crowd *c = payload;
+    return c->done[node];
+}
+
+static enum odb_status crowd_ask(void *payload, int node, enum odb_answer *answer,
+                                 struct odb_error *err)
+{
+    struct crowd *c = payload;
+    assert_true(c->done[node] || c->begun[node]);
+    if (!c->done[node]) {
+        memcpy(c->done, c->begun, c->w->dag.n * sizeof *c->done);
+        c->busy = 0;
+        c->rounds++;
+    }
+    c->asked[c->n_asked++] = node;
+    return oracle(c->w, node, answer, err);
+}
+
+/* Whoever works ahead is asked the same, in the same order; k answers at once are log2(k + 1)
+ * levels of the tree. */
+static void test_search__working_ahead_changes_only_the_time(void **state)
+{
+    static const size_t workers[] = {1, 2, 3, 7, 8, 15};
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        size_t n = 300, reach = seed % 3 ? 1 + seed % 7 : 1;
+        struct world w = world_new(n, reach, seed);
+        struct crowd first = {0};
+        bool *up = ancestors(&w.dag, (int)n - 1);
+        do
+            w.culprit = (int)(odb_mix64(seed + w.asked++) % n);
+        while (!up[w.culprit]);
+        for (size_t k = 0; k < sizeof workers / sizeof *workers; k++) {
+            struct odb_error err = ODB_ERROR_INIT;
+            struct crowd c = {&w, workers[k], .begun = odb_new_n(bool, n),
+                              .done = odb_new_n(bool, n)};
+            struct odb_oracle many = {crowd_ask, crowd_ahead, crowd_at_hand, &c};
+            bool *suspects = odb_xmemdup(up, n * sizeof *up);
+            size_t probes;
+            assert_int_equal(odb_search(&w.dag, suspects, &many, &probes, &err), ODB_OK);
+            assert_true(suspects[w.culprit]);
+            first = k == 0 ? c : first;
+            assert_int_equal(c.n_asked, first.n_asked);
+            assert_memory_equal(c.asked, first.asked, c.n_asked * sizeof *c.asked);
+            size_t levels = (size_t)floor(log2((double)workers[k] + 1));
+            assert_true(c.rounds <= (probes + levels - 1) / levels);
+            free(suspects);
+            free(c.begun);
+            free(c.done);
+        }
+        free(up);
+        world_free(&w);
+    }
 }
 
 int main(void)
@@ -208,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_search__chain_takes_log2_probes),
         cmocka_unit_test(test_search__untestable_nodes_leave_a_region_that_holds_the_culprit),
         cmocka_unit_test(test_search__contradiction_clears_nobody),
+        cmocka_unit_test(test_search__working_ahead_changes_only_the_time),
         cmocka_unit_test(test_search__oracle_status_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

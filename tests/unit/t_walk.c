@@ -123,7 +123,7 @@ static void test_walk__every_way_to_the_end_shows_the_same(void **state)
         odb_walk_restart(s.walk);
         assert_int_equal(s.walk->at, 0);
     }
-    assert_int_equal(odb_target_stats(s.walk->target).starts, 1);
+    assert_int_equal(odb_pool_stats(s.walk->pool).starts, 1);
     scene_close(&s);
 }
 
