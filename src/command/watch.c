@@ -2,6 +2,7 @@
 #include "command/watch.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "engine/clock.h"
@@ -10,11 +11,11 @@
 #define WATCH_EVERY 0.1
 
 /* A signal handler has nowhere else to write to. */
-static volatile sig_atomic_t watch_signal;
+static atomic_int watch_signal; /* several threads look at it */
 
 static void watch_on_signal(int number)
 {
-    watch_signal = number;
+    atomic_store(&watch_signal, number);
 }
 
 static void watch_catch(bool on)
@@ -22,7 +23,7 @@ static void watch_catch(bool on)
     struct sigaction action = {.sa_handler = on ? watch_on_signal : SIG_DFL,
                                .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
-    watch_signal = 0;
+    atomic_store(&watch_signal, 0);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -31,7 +32,7 @@ static bool watch_cancelled(void *payload)
 {
     const struct odb_watch *watch = payload;
     struct odb_console *console = watch->call->console;
-    return console ? atomic_load(&console->cancel) : watch_signal != 0;
+    return console ? atomic_load(&console->cancel) : atomic_load(&watch_signal) != 0;
 }
 
 static void watch_show(struct odb_watch *watch)

@@ -53,7 +53,7 @@ struct odb_search_event {
 
 struct odb_search_hooks {
     void (*event)(void *payload, const struct odb_search_event *event); /* may be NULL */
-    bool (*cancelled)(void *payload);                                   /* may be NULL */
+    bool (*cancelled)(void *payload); /* may be NULL; asked by several threads at once */
     void *payload;
 };
 
