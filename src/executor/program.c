@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "executor/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROGRAM_LINE 800  /* bytes of a telling line in a message */
+#define PROGRAM_DRAIN 256 /* reads from the pipe after its end: one pipe's worth, and no flood */
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+void odb_argv_add(struct odb_argv *words, const char *word)
+{
+    odb_push(&words->list, odb_xstrdup(word));
+}
+
+void odb_argv_split(struct odb_argv *words, const char *text)
+{
+    struct odb_buf word = ODB_BUF_INIT;
+    bool open = false;
+    for (const char *p = text; *p; p++) {
+        if (*p == ' ') {
+            if (open)
+                odb_argv_add(words, odb_buf_text(&word));
+            odb_buf_clear(&word);
+            open = false;
+            continue;
+        }
+        if (*p == '\\' && (p[1] == ' ' || p[1] == '\\'))
+            p++;
+        odb_buf_putc(&word, *p);
+        open = true;
+    }
+    if (open)
+        odb_argv_add(words, odb_buf_text(&word));
+    odb_buf_dispose(&word);
+}
+
+void odb_argv_dispose(struct odb_argv *words)
+{
+    for (size_t i = 0; i < words->list.n; i++)
+        free(words->list.items[i]);
+    free(words->list.items);
+    *words = (struct odb_argv){0};
+}
+
+void odb_argv_show(const struct odb_argv *words, struct odb_buf *out)
+{
+    for (size_t i = 0; i < words->list.n; i++) {
+        bool quote = strpbrk(words->list.items[i], " \t\n\"\\$`*?;&|<>()") != NULL;
+        odb_buf_puts(out, i ? quote ? " '" : " " : quote ? "'" : "");
+        odb_buf_put_shown(out, words->list.items[i]);
+        odb_buf_puts(out, quote ? "'" : "");
+    }
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+static enum odb_status program_not_started(const char *name, int error, struct odb_error *err)
+{
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {EACCES, "make it executable (chmod +x), or name what runs it: command:python3 FILE"},
+        {ENOEXEC, "let it begin with a line such as #!/bin/sh, or name what runs it"},
+        {ENOENT, "name an executable file, or one that is in PATH; if it is a script, what its "
+                 "first line names is missing"},
+    };
+    odb_fail(err, ODB_E_EXECUTOR, "'%s' cannot be started: %s", name, strerror(error));
+    for (size_t i = 0; i < ODB_COUNT(remedies); i++)
+        if (remedies[i].error == error)
+            odb_error_remedy(err, "%s", remedies[i].remedy);
+    return ODB_E_EXECUTOR;
+}
+
+/* Default signals, no input, all output into a pipe. The process group stays ours: so it ends with
+ * us, whatever it does. */
+static enum odb_status program_spawn(const struct odb_program *program, pid_t *pid, int *from,
+                                     struct odb_error *err)
+{
+    extern char **environ;
+    int to[2];
+    sigset_t all, none;
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_t files;
+    size_t n = program->argv->list.n;
+    if (pipe2(to, O_CLOEXEC) < 0)
+        return odb_fail(err, ODB_E_IO, "pipe: %s", strerror(errno));
+    char **argv = odb_new_n(char *, n + 1);
+    memcpy(argv, program->argv->list.items, n * sizeof *argv);
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, to[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, to[1], STDERR_FILENO);
+    if (program->dir)
+        posix_spawn_file_actions_addchdir_np(&files, program->dir);
+    int error = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    free(argv);
+    close(to[1]);
+    *from = to[0];
+    if (!error)
+        return ODB_OK;
+    close(to[0]);
+    return program_not_started(program->argv->list.items[0], error, err);
+}
+
+/* One piece of what it prints; false when there will be no more. */
+static bool program_listen(struct odb_program *program, int from)
+{
+    char piece[4096];
+    ssize_t n = read(from, piece, sizeof piece);
+    if (n <= 0)
+        return n < 0 && errno == EINTR;
+    for (ssize_t done = 0; done < n && !program->quiet;) {
+        ssize_t put = write(STDERR_FILENO, piece + done, (size_t)(n - done));
+        if (put < 0)
+            break; /* nobody listens to us; the program must not stand still for that */
+        done += put;
+    }
+    odb_buf_add(&program->said, piece, (size_t)n);
+    if (program->said.len > 2 * ODB_PROGRAM_WORDS) {
+        size_t drop = program->said.len - ODB_PROGRAM_WORDS;
+        memmove(program->said.data, program->said.data + drop, ODB_PROGRAM_WORDS);
+        program->said.len = ODB_PROGRAM_WORDS;
+    }
+    return true;
+}
+
+/* Listens until it has ended. The pipe may stay open, or even busy, in what it leaves behind. */
+static void program_wait(struct odb_program *program, pid_t pid, int from)
+{
+    bool open = true;
+    struct pollfd fd = {.fd = from, .events = POLLIN};
+    while (waitpid(pid, &program->how, WNOHANG) == 0)
+        if (!open)
+            poll(NULL, 0, 5);
+        else if (poll(&fd, 1, 20) > 0)
+            open = program_listen(program, from);
+    for (int i = 0; i < PROGRAM_DRAIN && open && poll(&fd, 1, 0) > 0; i++)
+        open = program_listen(program, from);
+}
+
+enum odb_status odb_program_run(struct odb_program *program, struct odb_error *err)
+{
+    pid_t pid = 0;
+    int from = -1;
+    program->said = (struct odb_buf)ODB_BUF_INIT;
+    program->how = 0;
+    ODB_TRY(program_spawn(program, &pid, &from, err));
+    program_wait(program, pid, from);
+    close(from);
+    for (size_t i = 0; i < program->said.len; i++)
+        if (program->said.data[i] == '\0')
+            program->said.data[i] = ' ';
+    if (program->said.data)
+        program->said.data[program->said.len] = '\0';
+    return ODB_OK;
+}
+
+void odb_program_dispose(struct odb_program *program)
+{
+    odb_buf_dispose(&program->said);
+}
+
+/* --- verdicts -------------------------------------------------------------------------------- */
+
+enum odb_status odb_program_check(const struct odb_program *program, const char *says,
+                                  struct odb_error *err)
+{
+    const char *name = program->argv->list.items[0];
+    int status = WEXITSTATUS(program->how);
+    if (WIFSIGNALED(program->how))
+        return odb_fail(err, ODB_E_CRASH, "%s was killed by SIG%s%s", name,
+                        sigabbrev_np(WTERMSIG(program->how)), says);
+    if (status == 0)
+        return ODB_OK;
+    odb_fail(err, ODB_E_EXECUTOR, "%s exited with status %d%s", name, status, says);
+    if (status == 127 || status == 126)
+        odb_error_remedy(err, "%d is how a shell says that what it was to run %s", status,
+                         status == 127 ? "was not found" : "is not executable");
+    return ODB_E_EXECUTOR;
+}
+
+void odb_program_last_words(const struct odb_program *program, size_t max, struct odb_buf *out)
+{
+    size_t end = program->said.len;
+    while (end > 0 && strchr(" \r\n\t", program->said.data[end - 1]))
+        end--;
+    size_t from = end > max ? end - max : 0;
+    char *line = odb_xstrndup(odb_buf_text(&program->said) + from, end - from);
+    for (char *p = line; *p; p++)
+        if (strchr("\r\n\t", *p))
+            *p = ' ';
+    odb_buf_put_shown(out, line);
+    free(line);
+}
+
+static bool program_line_tells(const char *line)
+{
+    static const char *const marks[] = {"error", "assertion", "fatal", "not found", "unsupported"};
+    for (size_t i = 0; i < ODB_COUNT(marks); i++)
+        if (strcasestr(line, marks[i]))
+            return true;
+    return false;
+}
+
+void odb_program_telling_line(const struct odb_program *program, struct odb_buf *out)
+{
+    char *text = odb_xstrdup(odb_buf_text(&program->said)), *rest = text, *last = NULL;
+    for (char *line; (line = strsep(&rest, "\r\n"));) {
+        line += strspn(line, " \t");
+        if (!line[0])
+            continue;
+        last = line;
+        if (program_line_tells(line))
+            break;
+    }
+    if (last && strlen(last) > PROGRAM_LINE)
+        last[PROGRAM_LINE] = '\0';
+    odb_buf_put_shown(out, last ? last : "");
+    free(text);
+}

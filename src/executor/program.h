@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Programs that executors start: what they print is passed on to standard error, and its end kept.
+ */
+#ifndef ODB_EXECUTOR_PROGRAM_H
+#define ODB_EXECUTOR_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define ODB_PROGRAM_WORDS ((size_t)64 << 10) /* bytes of what it printed that are kept */
+
+/* A command line: words, each owned. */
+struct odb_argv {
+    ODB_VEC(char *) list;
+};
+
+/* Splits text at spaces; a backslash before a space or a backslash makes it belong to a word. */
+void odb_argv_split(struct odb_argv *words, const char *text);
+void odb_argv_add(struct odb_argv *words, const char *word);
+void odb_argv_dispose(struct odb_argv *words);
+/* The command line as a person would type it, shown safely. */
+void odb_argv_show(const struct odb_argv *words, struct odb_buf *out);
+
+struct odb_program {
+    const struct odb_argv *argv; /* borrowed; the first is looked for in PATH */
+    const char *dir;             /* it runs there; NULL: where we are */
+    bool quiet;                  /* what it prints is kept, and not passed on */
+    /* out */
+    struct odb_buf said; /* owned: the last ODB_PROGRAM_WORDS bytes of what it printed */
+    int how;             /* as waitpid() says */
+};
+
+/* Runs it to its end, in our process group, with no input; processes that it leaves behind are not
+ * waited for. An error means that it could not be started. */
+enum odb_status odb_program_run(struct odb_program *program, struct odb_error *err) ODB_MUST_USE;
+void odb_program_dispose(struct odb_program *program);
+/* Whether it ended with status 0. If not, err says how it ended (ODB_E_CRASH for a signal), with
+ * says behind that. */
+enum odb_status odb_program_check(const struct odb_program *program, const char *says,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* The end of what it printed, at most max bytes, as one line shown safely. */
+void odb_program_last_words(const struct odb_program *program, size_t max, struct odb_buf *out);
+/* The line of it that says what went wrong: the first that speaks of an error, else the last. */
+void odb_program_telling_line(const struct odb_program *program, struct odb_buf *out);
+
+#endif
