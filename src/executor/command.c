@@ -41,19 +41,6 @@ struct command {
 
 /* --- the program ----------------------------------------------------------------------------- */
 
-/* A word that names a file as seen from where we are now becomes a path from anywhere. */
-static void command_find_file(char **word)
-{
-    struct stat st;
-    char *path = NULL;
-    if (stat(*word, &st) == 0 && S_ISREG(st.st_mode))
-        path = realpath(*word, NULL);
-    if (!path)
-        return;
-    free(*word);
-    *word = path;
-}
-
 static void command_unload(struct command *command)
 {
     for (size_t i = 0; i < command->n_outputs; i++)
@@ -84,8 +71,7 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     struct command *command = odb_new(struct command);
     const char *keep = odb_spec_option(spec, "keep");
     odb_argv_split(&command->words, spec->arg ? spec->arg : "");
-    for (size_t i = 0; i < command->words.list.n; i++)
-        command_find_file(&command->words.list.items[i]);
+    odb_argv_find_files(&command->words);
     command->place = odb_place_new(keep);
     command->keep = keep != NULL;
     if (command->words.list.n == 0 || (keep && !keep[0])) {

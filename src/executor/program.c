@@ -8,27 +8,28 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM_LINE 800  /* bytes of a telling line in a message */
 #define PROGRAM_DRAIN 256 /* reads from the pipe after its end: one pipe's worth, and no flood */
 
-/* --- words ----------------------------------------------------------------------------------- */
+/* --- command lines --------------------------------------------------------------------------- */
 
-void odb_argv_add(struct odb_argv *words, const char *word)
+void odb_argv_add(struct odb_argv *argv, const char *word)
 {
-    odb_push(&words->list, odb_xstrdup(word));
+    odb_push(&argv->list, odb_xstrdup(word));
 }
 
-void odb_argv_split(struct odb_argv *words, const char *text)
+void odb_argv_split(struct odb_argv *argv, const char *text)
 {
     struct odb_buf word = ODB_BUF_INIT;
     bool open = false;
     for (const char *p = text; *p; p++) {
         if (*p == ' ') {
             if (open)
-                odb_argv_add(words, odb_buf_text(&word));
+                odb_argv_add(argv, odb_buf_text(&word));
             odb_buf_clear(&word);
             open = false;
             continue;
@@ -39,24 +40,41 @@ void odb_argv_split(struct odb_argv *words, const char *text)
         open = true;
     }
     if (open)
-        odb_argv_add(words, odb_buf_text(&word));
+        odb_argv_add(argv, odb_buf_text(&word));
     odb_buf_dispose(&word);
 }
 
-void odb_argv_dispose(struct odb_argv *words)
+void odb_argv_find_files(struct odb_argv *argv)
 {
-    for (size_t i = 0; i < words->list.n; i++)
-        free(words->list.items[i]);
-    free(words->list.items);
-    *words = (struct odb_argv){0};
+    struct stat st;
+    for (size_t i = 0; i < argv->list.n; i++) {
+        char *word = argv->list.items[i], *equals = strchr(word, '=');
+        int prefix = stat(word, &st) < 0 && equals ? (int)(equals + 1 - word) : 0;
+        char *path = stat(word + prefix, &st) == 0 && S_ISREG(st.st_mode)
+                         ? realpath(word + prefix, NULL)
+                         : NULL;
+        if (!path)
+            continue;
+        argv->list.items[i] = odb_xasprintf("%.*s%s", prefix, word, path);
+        free(word);
+        free(path);
+    }
 }
 
-void odb_argv_show(const struct odb_argv *words, struct odb_buf *out)
+void odb_argv_dispose(struct odb_argv *argv)
 {
-    for (size_t i = 0; i < words->list.n; i++) {
-        bool quote = strpbrk(words->list.items[i], " \t\n\"\\$`*?;&|<>()") != NULL;
+    for (size_t i = 0; i < argv->list.n; i++)
+        free(argv->list.items[i]);
+    free(argv->list.items);
+    *argv = (struct odb_argv){0};
+}
+
+void odb_argv_show(const struct odb_argv *argv, struct odb_buf *out)
+{
+    for (size_t i = 0; i < argv->list.n; i++) {
+        bool quote = strpbrk(argv->list.items[i], " \t\n\"\\$`*?;&|<>()") != NULL;
         odb_buf_puts(out, i ? quote ? " '" : " " : quote ? "'" : "");
-        odb_buf_put_shown(out, words->list.items[i]);
+        odb_buf_put_shown(out, argv->list.items[i]);
         odb_buf_puts(out, quote ? "'" : "");
     }
 }

@@ -18,11 +18,14 @@ struct odb_argv {
 };
 
 /* Splits text at spaces; a backslash before a space or a backslash makes it belong to a word. */
-void odb_argv_split(struct odb_argv *words, const char *text);
-void odb_argv_add(struct odb_argv *words, const char *word);
-void odb_argv_dispose(struct odb_argv *words);
+void odb_argv_split(struct odb_argv *argv, const char *text);
+void odb_argv_add(struct odb_argv *argv, const char *word);
+/* Words that name regular files as seen from where we are now, whole or behind a '=', become paths
+ * from anywhere. */
+void odb_argv_find_files(struct odb_argv *argv);
+void odb_argv_dispose(struct odb_argv *argv);
 /* The command line as a person would type it, shown safely. */
-void odb_argv_show(const struct odb_argv *words, struct odb_buf *out);
+void odb_argv_show(const struct odb_argv *argv, struct odb_buf *out);
 
 struct odb_program {
     const struct odb_argv *argv; /* borrowed; the first is looked for in PATH */
