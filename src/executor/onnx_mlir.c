@@ -171,31 +171,30 @@ static void mlir_release(void *self)
     free(mlir);
 }
 
-static enum odb_status mlir_set_ir(struct mlir *mlir, const struct odb_spec *spec,
-                                   struct odb_error *err)
+static const struct odb_executor_option mlir_options[] = {
+    {":", "FLAGS", NULL, "for the compiler, split at blanks: -O3 --march=native", false},
+    {"entry", "NAME", "run_main_graph", "the entry point of the library", false},
+    {"home", "DIR", "$ONNX_MLIR_HOME", "the parent of the compiler's bin/ and lib/", false},
+    {"cache", "DIR|off", "~/.cache/onnxdbg/onnx-mlir", "where libraries are kept", false},
+    {"ir", "onnx|mlir|off", "onnx", "which IR is shown when it is asked for", false},
+    {NULL, NULL, NULL, NULL, false},
+};
+
+static const char *mlir_ir_flag(const char *ir)
 {
-    static const struct {
-        const char *name, *flag;
-    } stages[] = {{"onnx", "--EmitONNXIR"}, {"mlir", "--EmitMLIR"}, {"off", NULL}};
-    const char *name = odb_spec_option(spec, "ir");
-    for (size_t i = 0; i < ODB_COUNT(stages); i++)
-        if (!strcmp(name ? name : "onnx", stages[i].name)) {
-            mlir->ir = stages[i].flag;
-            return ODB_OK;
-        }
-    odb_fail(err, ODB_E_USAGE, "ir=%s is none of onnx, mlir and off", name);
-    return odb_error_at(err, "%s", spec->text);
+    if (ir && !strcmp(ir, "off"))
+        return NULL;
+    return ir && !strcmp(ir, "mlir") ? "--EmitMLIR" : "--EmitONNXIR";
 }
 
 static enum odb_status mlir_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
-    static const char *const keys[] = {"cache", "entry", "home", "ir", NULL};
     struct mlir *mlir = odb_new(struct mlir);
     const char *entry = odb_spec_option(spec, "entry");
     enum odb_status status;
     mlir->place = odb_place_new(NULL);
-    ODB_TRY_OUT(odb_spec_check(spec, keys, err));
-    ODB_TRY_OUT(mlir_set_ir(mlir, spec, err));
+    ODB_TRY_OUT(odb_spec_check(spec, mlir_options, err));
+    mlir->ir = mlir_ir_flag(odb_spec_option(spec, "ir"));
     odb_argv_split(&mlir->flags, spec->arg ? spec->arg : "");
     odb_argv_find_files(&mlir->flags);
     mlir->entry = entry ? odb_xstrdup(entry) : NULL;
@@ -467,7 +466,7 @@ const struct odb_executor_ops odb_executor_onnx_mlir = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
     .kind = "onnx-mlir",
-    .syntax = "onnx-mlir[:FLAGS][,entry=NAME][,home=DIR][,cache=DIR|off][,ir=onnx|mlir|off]",
+    .options = mlir_options,
     .help = "models compiled to shared libraries by onnx-mlir",
     .page = "onnxdbg-onnx-mlir(7)",
     .available = mlir_available,
