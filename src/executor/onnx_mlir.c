@@ -119,8 +119,6 @@ static enum odb_status mlir_run_compiler(const struct mlir *mlir, const char *fl
                                          struct odb_error *err)
 {
     struct odb_argv argv = {0};
-    struct odb_buf line = ODB_BUF_INIT;
-    const char *verbose = getenv("VERBOSE");
     char *model = odb_xasprintf("%s/model.onnx", odb_place_dir(mlir->place));
     odb_argv_add(&argv, mlir->compiler);
     for (size_t i = 0; i < mlir->flags.list.n; i++)
@@ -128,16 +126,12 @@ static enum odb_status mlir_run_compiler(const struct mlir *mlir, const char *fl
     if (flag)
         odb_argv_add(&argv, flag);
     odb_argv_add(&argv, model);
-    odb_argv_show(&argv, &line);
-    if (verbose && verbose[0])
-        fprintf(stderr, "%s\n", odb_buf_text(&line));
     struct odb_program program = {.argv = &argv, .dir = odb_place_dir(mlir->place)};
     enum odb_status status = odb_program_run(&program, err);
     if (status == ODB_OK)
         status = mlir_check(&program, err);
     odb_program_dispose(&program);
     odb_argv_dispose(&argv);
-    odb_buf_dispose(&line);
     free(model);
     return status;
 }

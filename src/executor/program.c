@@ -138,6 +138,17 @@ static enum odb_status program_spawn(const struct odb_program *program, pid_t *p
     return program_not_started(program->argv->list.items[0], error, err);
 }
 
+static void program_say(const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(STDERR_FILENO, text, n);
+        if (put < 0)
+            return; /* nobody listens to us; the program must not stand still for that */
+        text += put;
+        n -= (size_t)put;
+    }
+}
+
 /* One piece of what it prints; false when there will be no more. */
 static bool program_listen(struct odb_program *program, int from)
 {
@@ -145,12 +156,8 @@ static bool program_listen(struct odb_program *program, int from)
     ssize_t n = read(from, piece, sizeof piece);
     if (n <= 0)
         return n < 0 && errno == EINTR;
-    for (ssize_t done = 0; done < n && !program->quiet;) {
-        ssize_t put = write(STDERR_FILENO, piece + done, (size_t)(n - done));
-        if (put < 0)
-            break; /* nobody listens to us; the program must not stand still for that */
-        done += put;
-    }
+    if (!program->quiet)
+        program_say(piece, (size_t)n);
     odb_buf_add(&program->said, piece, (size_t)n);
     if (program->said.len > 2 * ODB_PROGRAM_WORDS) {
         size_t drop = program->said.len - ODB_PROGRAM_WORDS;
@@ -174,10 +181,24 @@ static void program_wait(struct odb_program *program, pid_t pid, int from)
         open = program_listen(program, from);
 }
 
+static void program_announce(const struct odb_program *program)
+{
+    const char *verbose = getenv("VERBOSE");
+    struct odb_buf line = ODB_BUF_INIT;
+    if (!verbose || !verbose[0])
+        return;
+    odb_argv_show(program->argv, &line);
+    odb_buf_putc(&line, '\n');
+    program_say(line.data, line.len);
+    odb_buf_dispose(&line);
+}
+
 enum odb_status odb_program_run(struct odb_program *program, struct odb_error *err)
 {
     pid_t pid = 0;
     int from = -1;
+    if (!program->quiet)
+        program_announce(program);
     program->said = (struct odb_buf)ODB_BUF_INIT;
     program->how = 0;
     ODB_TRY(program_spawn(program, &pid, &from, err));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Programs that executors start: what they print is passed on to standard error, and its end kept.
+ * With VERBOSE in the environment their command lines are printed too.
  */
 #ifndef ODB_EXECUTOR_PROGRAM_H
 #define ODB_EXECUTOR_PROGRAM_H
