@@ -192,8 +192,14 @@ static void test_complete__values(void **state)
 static void test_complete__executors(void **state)
 {
     struct complete_at *at = *state;
-    complete_gives(at, "bisect --target ", "cpu|ort|command:|fault:", NULL);
-    complete_gives(at, "bisect --target o", "ort", "ort");
+    size_t n;
+    const struct odb_executor_ops *const *list = odb_executor_list(&n);
+    complete_line(at, "bisect --target ");
+    assert_int_equal(at->found.words.n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(strncmp(at->found.words.items[i], list[i]->kind, strlen(list[i]->kind)), 0);
+    assert_true(complete_has(at, "cpu") && complete_has(at, "command:"));
+    complete_gives(at, "bisect --target or", "ort", "ort");
     assert_true(at->found.partial);
     complete_line(at, "bisect --target ort");
     assert_string_equal(at->found.words.items[0], "ort");

@@ -1008,6 +1008,17 @@ static int program_main(void)
  * and available() cannot know, `missing` says so; where it needs files, `prepare` makes them below
  * $DIR. An executor that gives what was `recorded` gets the cases marked so; it has recorded what
  * expect_plain() wants of it: y and side, (2, 4), for x = 1, 2, … and w = 1. */
+/* The stand-in of tests/mlir is always there. */
+static void mlir_missing(char *why, size_t size)
+{
+    why[0] = '\0';
+}
+
+#define MLIR                                                                                       \
+    (TYPES_NUMPY & ~T(STRING)) | T(BF16) | T(C64) | T(C128) | T(F8E4M3FN) | T(F8E4M3FNUZ) |        \
+        T(F8E5M2),                                                                                 \
+        "sequences empty-sequences optionals", 5, mlir_missing
+
 static const struct row rows[] = {
     {"cpu", "cpu", TYPES_ALL},
     {"cpu:f64", "cpu:f64", TYPES_ALL},
@@ -1015,6 +1026,9 @@ static const struct row rows[] = {
     {"ort", "ort", TYPES_NUMPY | T(BF16), "empty-sequences"},
     {"ort,opt=disabled", "ort,opt=disabled", TYPES_NUMPY | T(BF16), "empty-sequences"},
     {"command", "command:$SELF --program", TYPES_ALL},
+    {"onnx-mlir", "onnx-mlir,home=$B/mlir,cache=$DIR/kept", MLIR},
+    {"onnx-mlir 2021", "onnx-mlir:--stand-in=2021,home=$B/mlir,cache=off", MLIR},
+    {"onnx-mlir 2020", "onnx-mlir:--stand-in=2020,home=$B/mlir,cache=off", MLIR},
     {"fault", "fault:scale,amount=0,node=cut@cpu", TYPES_ALL},
 };
 
