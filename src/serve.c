@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,16 @@
 #include "executor/protocol.h"
 #include "executor/scratch.h"
 
+/* How long a call may take to come back once it is told to: less than the debugger waits. */
+#define SERVE_GRACE_US (200 * 1000)
+
 struct serve {
     const char *spec;    /* borrowed: argv */
     const char *scratch; /* borrowed: argv; NULL: none */
     struct odb_channel channel;
     struct odb_executor *executor; /* owned; NULL before hello */
+    atomic_bool busy;              /* the executor is at work */
+    atomic_bool ending;            /* SIGTERM came: nothing more is asked of the executor */
     /* inputs of the run before, which the debugger may refer to */
     struct odb_named *inputs; /* owned, with names and refs */
     size_t n_inputs;
@@ -61,14 +67,36 @@ static _Noreturn void serve_orphaned(const struct serve *serve)
     _exit(1);
 }
 
+/* Written by the handler of SIGTERM, which can hand nothing else over; read by the watch. */
+static int serve_term[2] = {-1, -1};
+
+static void serve_on_term(int signal)
+{
+    ssize_t n = write(serve_term[1], "", 1);
+    (void)n; /* full: it was told before */
+}
+
+/* SIGTERM: a call that can be ended comes back and lets the executor put its things away. */
+static void serve_terminated(struct serve *serve)
+{
+    atomic_store(&serve->ending, true);
+    if (atomic_load(&serve->busy) && odb_executor_cancel(serve->executor))
+        usleep(SERVE_GRACE_US);
+    signal(SIGTERM, SIG_DFL);
+    kill(getpid(), SIGTERM);
+}
+
 static void *serve_watch(void *arg)
 {
-    const struct serve *serve = arg;
-    struct pollfd fd = {.fd = serve->channel.in, .events = 0};
+    struct serve *serve = arg;
+    struct pollfd fds[2] = {{.fd = serve->channel.in, .events = 0},
+                            {.fd = serve_term[0], .events = POLLIN}};
     for (;;) {
-        int n = poll(&fd, 1, -1);
-        if (n > 0 && (fd.revents & (POLLHUP | POLLERR | POLLNVAL)))
+        int n = poll(fds, 2, -1);
+        if (n > 0 && (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)))
             serve_orphaned(serve);
+        if (n > 0 && fds[1].revents)
+            serve_terminated(serve);
     }
     return NULL;
 }
@@ -111,9 +139,12 @@ static enum odb_status serve_hello(struct serve *serve, struct odb_error *err)
     struct odb_error why = ODB_ERROR_INIT;
     Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
     Odb__Wire__Ready ready = ODB__WIRE__READY__INIT;
-    char text[256];
+    char text[1024];
     if (!serve->executor && odb_executor_open(&serve->executor, serve->spec, &why) != ODB_OK)
         return serve_no(serve, &why, err);
+    if (serve->executor->ops->cancel)
+        sigaction(SIGTERM, &(struct sigaction){.sa_handler = serve_on_term, .sa_flags = SA_RESTART},
+                  NULL);
     odb_executor_describe(serve->executor, text, sizeof text);
     ready.version = ODB_VERSION;
     ready.description = text;
@@ -136,12 +167,16 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
         .n_original_outputs = message->n_original_outputs,
     };
     ODB_TRY(odb_frame_blob(frame, message->model, &load.bytes, &load.size, err));
+    load.keep = message->model && message->model->attached ? frame->storage : NULL;
     if (chdir(message->dir) < 0) {
         odb_fail(&why, ODB_E_IO, "cannot go there: %s", strerror(errno));
         odb_error_at(&why, "%s", message->dir);
         return serve_no(serve, &why, err);
     }
-    if (odb_executor_load(serve->executor, &load, &why) != ODB_OK)
+    atomic_store(&serve->busy, true);
+    enum odb_status status = odb_executor_load(serve->executor, &load, &why);
+    atomic_store(&serve->busy, false);
+    if (status != ODB_OK)
         return serve_no(serve, &why, err);
     reply.say_case = ODB__WIRE__REPLY__SAY_DONE;
     reply.done = &done;
@@ -230,9 +265,11 @@ static enum odb_status serve_execute(struct serve *serve, const struct odb_frame
     size_t n = message->n_outputs;
     ODB_TRY(serve_inputs(serve, frame, message, err));
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n + 1);
+    atomic_store(&serve->busy, true);
     enum odb_status status =
         odb_executor_run(serve->executor, serve->inputs, serve->n_inputs,
                          (const char *const *)message->outputs, n, outputs, &why);
+    atomic_store(&serve->busy, false);
     if (status != ODB_OK)
         status = serve_no(serve, &why, err);
     else
@@ -313,7 +350,7 @@ static int serve_talk(struct serve *serve)
     struct odb_error err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK;
     char text[2048];
-    for (bool over = false; !over && status == ODB_OK;)
+    for (bool over = false; !over && status == ODB_OK && !atomic_load(&serve->ending);)
         status = serve_request(serve, &over, &err);
     if (status == ODB_E_IO && serve->channel.local)
         serve_orphaned(serve);
@@ -386,6 +423,10 @@ int main(int argc, char **argv)
     }
     dup2(2, 1);
     setvbuf(stdout, NULL, _IONBF, 0); /* a crash must not take its last words with it */
+    if (pipe2(serve_term, O_CLOEXEC | O_NONBLOCK) < 0) {
+        fprintf(stderr, "onnxdbg-serve: no pipe: %s\n", strerror(errno));
+        return 2;
+    }
     serve_start_watch(&serve);
     return serve_talk(&serve);
 }

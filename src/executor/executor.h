@@ -27,6 +27,7 @@ struct odb_named {
 struct odb_load {
     const void *bytes; /* ONNX; borrowed for the call */
     size_t size;
+    struct odb_storage *keep; /* owns bytes, for those who hold on to them; borrowed; NULL: copy */
     const char *dir;       /* relative external data is below it; the child's working directory */
     const int *node_index; /* [n_nodes] index in the debugged model of each node, in file order */
     size_t n_nodes;
@@ -64,6 +65,9 @@ struct odb_executor_ops {
                            that were not are NULL, and that is no failure */
     /* Empty string: usable here. Else why not. Optional. */
     void (*available)(char *why, size_t size);
+    /* What is installed, and where; may take a moment. False: text says why it is of no use.
+     * Optional. */
+    bool (*found)(char *text, size_t size);
     /* Checks the options. */
     enum odb_status (*init)(void **self, const struct odb_spec *spec, struct odb_error *err);
     enum odb_status (*load_model)(void *self, const struct odb_load *load, struct odb_error *err);
@@ -72,6 +76,9 @@ struct odb_executor_ops {
                                const char *const *names, size_t n_outputs,
                                struct odb_tensor **outputs, struct odb_error *err);
     void (*release)(void *self);
+    /* Ends load_model or execute early, from another thread: there is nothing else to come but
+     * release. False: that may take as long as ever. Optional. */
+    bool (*cancel)(void *self);
     /* Version and platform for reports, "ONNX Runtime 1.22.0, CPU"; optional. */
     void (*describe)(void *self, char *text, size_t size);
     /* Adds to what is known of the loaded model, best after a run; optional. */
@@ -99,6 +106,8 @@ enum odb_status odb_executor_load(struct odb_executor *executor, const struct od
 enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb_named *inputs,
                                  size_t n_inputs, const char *const *names, size_t n_outputs,
                                  struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
+/* As in the row; false where it has none. */
+bool odb_executor_cancel(struct odb_executor *executor);
 void odb_executor_describe(struct odb_executor *executor, char *text, size_t size);
 /* What it says of the loaded model; account is the caller's to dispose of, on failure too. */
 enum odb_status odb_executor_account(struct odb_executor *executor, struct odb_account *account,

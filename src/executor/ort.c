@@ -1,333 +1,66 @@
 /* SPDX-License-Identifier: MIT
  *
- * ONNX Runtime, found when it is asked for and never linked. Inputs are handed over where they
- * lie, outputs stay in the memory that ONNX Runtime allocated, owned by a storage, until they are
- * sent.
+ * ONNX Runtime, found when it is asked for and never linked: its life, and that of a model in it.
  */
-#include <ctype.h>
-#include <dlfcn.h>
-#include <glob.h>
+#include "executor/ort_int.h"
+
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
-#include "executor/executor.h"
-#include "executor/ort_api.h"
+#include "base/file.h"
+#include "model/model.h"
 
-#define ORT_REMEDY                                                                                 \
-    "install it (npm install --ignore-scripts onnxruntime-node) or name libonnxruntime.so in "     \
-    "ONNXDBG_ORT"
+/* Versions before this one optimise no model that comes as bytes with external data. */
+#define ORT_MINOR_FOLDER 21
 
-struct ort_choice {
-    const char *name;
-    int value;
-};
-
-struct ort_port {
-    char *name; /* owned */
-    int kind;   /* enum ort_kind */
-};
-
-struct ort {
-    struct ort_api api;
-    char version[32];
-    const struct ort_choice *opt, *mode; /* rows of tables below */
-    int threads;
-    char *provider, *library; /* owned; NULL: CPU, none */
-    struct ort_env *env;
-    struct ort_memory_info *memory;
-    struct ort_allocator *allocator;   /* borrowed: the library */
-    struct ort_session *session;       /* NULL: none loaded */
-    struct ort_port *inputs, *outputs; /* owned; of the session */
-    size_t n_inputs, n_outputs;
-};
-
-static const struct ort_choice ort_opts[] = {
-    {"all", 99}, {"extended", 2}, {"basic", 1}, {"disabled", 0}, {NULL, 0}};
-static const struct ort_choice ort_modes[] = {{"sequential", 0}, {"parallel", 1}, {NULL, 0}};
-
-/* Known refusals and the way out of them. */
-static const struct {
-    const char *text, *remedy;
-    enum odb_status code;
-} ort_remedies[] = {
-    {"max supported IR version",
-     "write the model with a lower ir_version, or use a newer ONNX "
-     "Runtime (ONNXDBG_ORT)",
-     ODB_E_EXECUTOR},
-    {"is till opset",
-     "convert the model to an older opset, or use a newer ONNX Runtime "
-     "(ONNXDBG_ORT)",
-     ODB_E_EXECUTOR},
-    {"Could not find an implementation",
-     "this build of ONNX Runtime has no kernel for the "
-     "operator with these types",
-     ODB_UNSUPPORTED},
-    {"is not a registered function/op",
-     "name the library of the custom operator: "
-     "ort,library=FILE",
-     ODB_UNSUPPORTED},
-    {"No Op registered for", "this operator is in no opset that ONNX Runtime knows",
-     ODB_UNSUPPORTED},
-};
-
-/* --- its errors ------------------------------------------------------------------------------ */
-
-/* Takes "/path/file.cc:12 type Class::function(arguments) " out of a message: it begins with a
- * slash, has a line number, and ends with a parenthesis (or "<lambda()>") and a space. */
-static void ort_strip_source(char *text)
-{
-    for (char *p = strchr(text, '/'); p; p = strchr(p + 1, '/')) {
-        size_t word = strcspn(p, " \n");
-        char *colon = memchr(p, ':', word), *end = strchr(p + word, ')');
-        while (end && strncmp(end, ") ", 2) != 0 && strncmp(end, ")> ", 3) != 0)
-            end = strchr(end + 1, ')');
-        if ((p > text && p[-1] != ' ') || !colon || !isdigit((unsigned char)colon[1]) || !end)
-            continue;
-        end = strchr(end, ' ') + 1;
-        if (!strncmp(end, "const ", 6))
-            end += 6;
-        memmove(p, end, strlen(end) + 1);
-        return;
-    }
-}
-
-static enum odb_status ort_check(const struct ort *ort, struct ort_status *said,
-                                 struct odb_error *err)
-{
-    if (!said)
-        return ODB_OK;
-    char *text = odb_xstrdup(ort->api.get_error_message(said));
-    int number = ort->api.get_error_code(said);
-    enum odb_status code = number == ORT_NOT_IMPLEMENTED ? ODB_UNSUPPORTED : ODB_E_EXECUTOR;
-    const char *remedy = NULL;
-    ort->api.release_status(said);
-    ort_strip_source(text);
-    for (size_t i = 0; i < ODB_COUNT(ort_remedies) && !remedy; i++)
-        if (strstr(text, ort_remedies[i].text)) {
-            remedy = ort_remedies[i].remedy;
-            code = ort_remedies[i].code;
-        }
-    odb_fail(err, code, "%s (code %d)", text, number);
-    if (remedy)
-        odb_error_remedy(err, "%s", remedy);
-    free(text);
-    return code;
-}
-
-#define ORT_TRY(call) ODB_TRY(ort_check(ort, ort->api.call, err))
-#define ORT_TRY_OUT(call) ODB_TRY_OUT(ort_check(ort, ort->api.call, err))
+/* --- life ------------------------------------------------------------------------------------ */
 
 /* What it logs goes to standard error, where the debugger keeps the end of it. */
 static void ort_log(void *param, int severity, const char *category, const char *logid,
                     const char *location, const char *message)
 {
-    if (severity >= ORT_LOG_ERROR)
+    struct ort *ort = param;
+    pthread_mutex_lock(&ort->lock);
+    if (severity >= ORT_LOG_ERROR) {
         fprintf(stderr, "onnxruntime: %s\n", message);
+        snprintf(ort->last, sizeof ort->last, "%s", message);
+    }
+    if (ort->heard && ort_log_places(location))
+        odb_buf_add(ort->heard, message, strlen(message) + 1);
+    pthread_mutex_unlock(&ort->lock);
 }
 
-/* --- finding it ------------------------------------------------------------------------------ */
-
-#define ORT_NPM "vendor/node_modules/onnxruntime-node/bin/napi-v*/linux/x64/libonnxruntime.so.1"
-#define ORT_PIP "python3*/*-packages/onnxruntime/capi/libonnxruntime.so*"
-
-/* Where to look besides the loader's own path. %s: the directory of this program. Never below the
- * working directory: nobody should run code because it lies beside a model. */
-static const char *const ort_places[] = {
-    "%s/" ORT_NPM,
-    "%s/../" ORT_NPM, /* from a build folder */
-    "%s/../lib/onnxdbg/libonnxruntime.so.1",
-    "/usr/lib/" ORT_PIP,
-    "/usr/local/lib/" ORT_PIP,
-};
-
-static char *ort_first_match(const char *pattern)
+/* ONNX Runtime chooses the profile's name, so that it is made elsewhere and copied. */
+static void ort_end_profile(struct ort *ort)
 {
-    glob_t found;
-    char *path = NULL;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        path = odb_xstrdup(found.gl_pathv[0]);
-        globfree(&found);
-    }
-    return path;
-}
-
-/* A file that should be the library; NULL when none is found. */
-static char *ort_find(void)
-{
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash)
-        *slash = '\0';
-    char *path = NULL;
-    for (size_t i = 0; i < ODB_COUNT(ort_places) && !path; i++) {
-        const char *place = ort_places[i];
-        char *pattern =
-            !strncmp(place, "%s", 2) ? odb_xasprintf("%s%s", self, place + 2) : odb_xstrdup(place);
-        path = ort_first_match(pattern);
-        free(pattern);
-    }
-    const char *venv = getenv("VIRTUAL_ENV");
-    if (!path && venv) {
-        char *pattern = odb_xasprintf("%s/lib/" ORT_PIP, venv);
-        path = ort_first_match(pattern);
-        free(pattern);
-    }
-    return path;
-}
-
-/* Never closed again: its threads may outlive the last session. */
-static void *ort_dlopen(struct odb_error *err)
-{
-    const char *env = getenv("ONNXDBG_ORT");
-    void *lib = NULL;
-    if (env && env[0]) {
-        lib = dlopen(env, RTLD_NOW | RTLD_LOCAL);
-        if (!lib) {
-            odb_fail(err, ODB_E_EXECUTOR, "%s", dlerror());
-            odb_error_remedy(err, "correct ONNXDBG_ORT, or unset it");
-        }
-        return lib;
-    }
-    lib = dlopen("libonnxruntime.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!lib)
-        lib = dlopen("libonnxruntime.so", RTLD_NOW | RTLD_LOCAL);
-    if (lib)
-        return lib;
-    char *path = ort_find();
-    if (path)
-        lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!lib) {
-        odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s%s",
-                 path ? "cannot be loaded: " : "is not installed here", path ? dlerror() : "");
-        odb_error_remedy(err, ORT_REMEDY);
-    }
-    free(path);
-    return lib;
-}
-
-/* Files are believed without loading them, because that costs a tenth of a second. */
-static void ort_available(char *why, size_t size)
-{
-    const char *env = getenv("ONNXDBG_ORT");
-    why[0] = '\0';
-    if (env && env[0]) {
-        if (access(env, R_OK) < 0)
-            snprintf(why, size, "ONNXDBG_ORT names no readable file: %s", env);
-        return;
-    }
-    char *path = ort_find();
     struct odb_error err = ODB_ERROR_INIT;
-    if (!path && !ort_dlopen(&err))
-        odb_error_text(&err, why, size);
-    free(path);
-}
-
-/* The base table of the library, once its version is known to be one of ours. */
-static enum odb_status ort_bind(struct ort *ort, void *lib, struct odb_error *err)
-{
-    const struct ort_base *(*get_base)(void);
-    void *symbol = dlsym(lib, "OrtGetApiBase");
-    memcpy(&get_base, &symbol, sizeof get_base);
-    const struct ort_base *base = symbol ? get_base() : NULL;
-    if (!base)
-        return odb_fail(err, ODB_E_EXECUTOR, "the library is no ONNX Runtime");
-    snprintf(ort->version, sizeof ort->version, "%s", base->get_version_string());
-    int major = 0, minor = 0;
-    if (sscanf(ort->version, "%d.%d", &major, &minor) != 2 || major != 1 ||
-        minor < ORT_API_NEEDED) {
-        odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s is not one that onnxdbg knows",
-                 ort->version);
-        return odb_error_remedy(err, "use 1.%d or later", ORT_API_NEEDED);
+    struct stat st = {0};
+    char text[2048], *name = NULL;
+    enum odb_status status =
+        ort_check(ort, ort->api.end_profiling(ort->session, ort->allocator, &name), &err);
+    int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+    size_t size = fd >= 0 && fstat(fd, &st) == 0 ? (size_t)st.st_size : 0;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (status == ODB_OK && bytes == MAP_FAILED)
+        status = odb_fail(&err, ODB_E_IO, "ONNX Runtime left no profile");
+    if (status == ODB_OK)
+        status = odb_file_write(ort->options.profile, bytes, size, &err);
+    if (status != ODB_OK)
+        fprintf(stderr, "onnxdbg-serve: %s\n", odb_error_text(&err, text, sizeof text));
+    if (bytes != MAP_FAILED)
+        munmap(bytes, size);
+    if (fd >= 0)
+        close(fd);
+    if (name) {
+        unlink(name);
+        status = ort_check(ort, ort->api.allocator_free(ort->allocator, name), &err);
     }
-    int version = ODB_MIN(minor, ORT_API_WANTED);
-    const void *const *table = base->get_api((uint32_t)version);
-    if (!table)
-        return odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s has no interface %d", ort->version,
-                        version);
-#define ORT_FILL(slot, since, result, name, args)                                                  \
-    if ((since) <= version)                                                                        \
-        memcpy(&ort->api.name, &table[slot], sizeof(void *));
-    ORT_FUNCTIONS(ORT_FILL)
-#undef ORT_FILL
-    return ODB_OK;
 }
-
-/* --- options --------------------------------------------------------------------------------- */
-
-/* The choice of a spec that was checked, or the first. */
-static const struct ort_choice *ort_choose(const struct ort_choice *table,
-                                           const struct odb_spec *spec, const char *key)
-{
-    const char *text = odb_spec_option(spec, key);
-    const struct ort_choice *choice = table;
-    while (text && strcmp(choice->name, text) != 0)
-        choice++;
-    return choice;
-}
-
-static const struct odb_executor_option ort_rows[] = {
-    {"opt", "all|extended|basic|disabled", "all", "how far the graph is optimised", false},
-    {"threads", "N", "1", "within an operator; 0: one per core", false},
-    {"mode", "sequential|parallel", "sequential", "one operator at a time, or several", false},
-    {"provider", "NAME", "CPU", "the execution provider that comes before the CPU's", false},
-    {"library", "FILE", NULL, "of custom operators", false},
-    {NULL, NULL, NULL, NULL, false},
-};
-
-static enum odb_status ort_options(struct ort *ort, const struct odb_spec *spec,
-                                   struct odb_error *err)
-{
-    double threads = 1;
-    ODB_TRY(odb_spec_check(spec, ort_rows, err));
-    ort->opt = ort_choose(ort_opts, spec, "opt");
-    ort->mode = ort_choose(ort_modes, spec, "mode");
-    ODB_TRY(odb_spec_whole(spec, "threads", 0, 4096, &threads, err));
-    ort->threads = (int)threads;
-    const char *provider = odb_spec_option(spec, "provider");
-    const char *library = odb_spec_option(spec, "library");
-    if (provider && strcmp(provider, "CPU") != 0)
-        ort->provider = odb_xstrdup(provider);
-    if (library) {
-        ort->library = realpath(library, NULL); /* models live in other directories */
-        if (!ort->library) {
-            odb_fail(err, ODB_E_USAGE, "there is no file '%s'", library);
-            return odb_error_at(err, "%s", spec->text);
-        }
-    }
-    return ODB_OK;
-}
-
-/* Where external data of a model that comes as bytes is; optimisers want a path as well. Versions
- * that do not know the key ignore it and use the working directory. */
-#define ORT_KEY_FOLDER "session.model_external_initializers_file_folder_path"
-
-static enum odb_status ort_session_options(struct ort *ort, struct ort_session_options **out,
-                                           struct odb_error *err)
-{
-    ORT_TRY(create_options(out));
-    ORT_TRY(set_config(*out, ORT_KEY_FOLDER, "."));
-    ORT_TRY(set_optimization(*out, ort->opt->value));
-    ORT_TRY(set_execution_mode(*out, ort->mode->value));
-    ORT_TRY(set_intra_threads(*out, ort->threads));
-    if (ort->mode->value == 0)
-        ORT_TRY(set_inter_threads(*out, 1));
-    if ((ort->provider && !ort->api.append_provider) || (ort->library && !ort->api.custom_ops))
-        return odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s is too old for this option",
-                        ort->version);
-    if (ort->provider)
-        ORT_TRY(append_provider(*out, ort->provider, NULL, NULL, 0));
-    if (ort->library)
-        ORT_TRY(custom_ops(*out, ort->library));
-    return ODB_OK;
-}
-
-/* --- life ------------------------------------------------------------------------------------ */
 
 static void ort_free_ports(struct ort_port *ports, size_t n)
 {
@@ -338,38 +71,48 @@ static void ort_free_ports(struct ort_port *ports, size_t n)
 
 static void ort_unload(struct ort *ort)
 {
+    if (ort->session && ort->profiles)
+        ort_end_profile(ort);
     if (ort->session)
         ort->api.release_session(ort->session);
     ort->session = NULL;
+    ort->profiles = false;
     ort_free_ports(ort->inputs, ort->n_inputs);
     ort_free_ports(ort->outputs, ort->n_outputs);
     ort->inputs = ort->outputs = NULL;
     ort->n_inputs = ort->n_outputs = 0;
+    if (ort->keep)
+        odb_storage_unref(ort->keep);
+    else
+        free((void *)(uintptr_t)ort->bytes);
+    ort->keep = NULL;
+    ort->bytes = NULL;
 }
 
 static void ort_release(void *self)
 {
     struct ort *ort = self;
     ort_unload(ort);
+    if (ort->run_options)
+        ort->api.release_run_options(ort->run_options);
     if (ort->memory)
         ort->api.release_memory(ort->memory);
     if (ort->env)
         ort->api.release_env(ort->env);
-    free(ort->provider);
-    free(ort->library);
+    ort_options_dispose(&ort->options);
+    pthread_mutex_destroy(&ort->lock);
+    free(ort->path);
     free(ort);
 }
 
 static enum odb_status ort_start(struct ort *ort, struct odb_error *err)
 {
-    void *lib = ort_dlopen(err);
-    if (!lib)
-        return ODB_E_EXECUTOR;
-    ODB_TRY(ort_bind(ort, lib, err));
-    ORT_TRY(create_env(ort_log, NULL, ORT_LOG_ERROR, "onnxdbg", &ort->env));
+    ODB_TRY(ort_open_library(ort, err));
+    ORT_TRY(create_env(ort_log, ort, ORT_LOG_ERROR, "onnxdbg", &ort->env));
     ORT_TRY(disable_telemetry(ort->env));
     ORT_TRY(cpu_memory(1, 0, &ort->memory)); /* arena allocator, default memory */
     ORT_TRY(default_allocator(&ort->allocator));
+    ORT_TRY(create_run_options(&ort->run_options));
     /* Providers and libraries are refused here and not at the first model. */
     struct ort_session_options *options = NULL;
     enum odb_status status = ort_session_options(ort, &options, err);
@@ -381,7 +124,8 @@ static enum odb_status ort_start(struct ort *ort, struct odb_error *err)
 static enum odb_status ort_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     struct ort *ort = odb_new(struct ort);
-    enum odb_status status = ort_options(ort, spec, err);
+    pthread_mutex_init(&ort->lock, NULL);
+    enum odb_status status = ort_read_options(&ort->options, spec, err);
     if (status == ODB_OK)
         status = ort_start(ort, err);
     if (status != ODB_OK) {
@@ -395,9 +139,29 @@ static enum odb_status ort_init(void **self, const struct odb_spec *spec, struct
 static void ort_describe(void *self, char *text, size_t size)
 {
     const struct ort *ort = self;
-    snprintf(text, size, "ONNX Runtime %s, %s, opt=%s, %d thread%s", ort->version,
-             ort->provider ? ort->provider : "CPU", ort->opt->name, ort->threads,
-             ort->threads == 1 ? "" : "s");
+    const struct ort_options *options = &ort->options;
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_buf_printf(&out, "ONNX Runtime %s, ", ort->version);
+    for (size_t i = 0; i < options->providers.n; i++)
+        odb_buf_printf(&out, "%s then ", options->providers.items[i].name);
+    odb_buf_printf(&out, "CPU, opt=%s, %d thread%s, interface %d of %s", options->opt->name,
+                   options->threads, options->threads == 1 ? "" : "s", ort->interface, ort->path);
+    snprintf(text, size, "%s", odb_buf_text(&out));
+    odb_buf_dispose(&out);
+}
+
+/* True: what it is at will soon end. */
+static bool ort_cancel(void *self)
+{
+    struct ort *ort = self;
+    struct odb_error err;
+    pthread_mutex_lock(&ort->lock);
+    bool ends = !ort->loading || ort->api.cancel_load;
+    enum odb_status status = ort_check(ort, ort->api.terminate(ort->run_options), &err);
+    if (ort->loading && ends)
+        status = ort_check(ort, ort->api.cancel_load(ort->loading, true), &err);
+    pthread_mutex_unlock(&ort->lock);
+    return ends && status == ODB_OK;
 }
 
 /* --- loading --------------------------------------------------------------------------------- */
@@ -438,16 +202,113 @@ static enum odb_status ort_read_ports(struct ort *ort, struct odb_error *err)
     return ODB_OK;
 }
 
+/* Weights with their names, until the session is made. */
+struct ort_weights {
+    struct odb_model *model; /* owned */
+    const char **names;      /* owned, the names borrowed from the model */
+    struct ort_value **values;
+    size_t n;
+};
+
+/* Hands weights over one by one where the model's external data cannot be found otherwise. ONNX
+ * Runtime copies them. */
+static enum odb_status ort_add_weights(struct ort *ort, struct ort_session_options *options,
+                                       struct ort_weights *weights, struct odb_error *err)
+{
+    ODB_TRY(odb_model_open_bytes(&weights->model, ort->bytes, ort->size, ort->keep, ".",
+                                 "the model", err));
+    const struct odb_graph *graph = weights->model->graph;
+    weights->names = odb_new_n(const char *, graph->n_values);
+    weights->values = odb_new_n(struct ort_value *, graph->n_values);
+    for (size_t i = 0; i < graph->n_values; i++) {
+        const struct odb_value *value = &graph->values[i];
+        if (!value->init || !value->init_is_external)
+            continue;
+        ODB_TRY(ort_value_in(ort, value->init, &weights->values[weights->n], err));
+        weights->names[weights->n++] = value->name;
+    }
+    if (weights->n == 0)
+        return ODB_OK;
+    ORT_TRY(add_weights(options, weights->names, (const struct ort_value *const *)weights->values,
+                        weights->n));
+    return ODB_OK;
+}
+
+static void ort_weights_dispose(struct ort *ort, struct ort_weights *weights)
+{
+    for (size_t i = 0; i < weights->n; i++)
+        ort->api.release_value(weights->values[i]);
+    free(weights->values);
+    free(weights->names);
+    odb_model_free(weights->model);
+}
+
+static void ort_set_loading(struct ort *ort, struct ort_session_options *options)
+{
+    pthread_mutex_lock(&ort->lock);
+    ort->loading = options;
+    pthread_mutex_unlock(&ort->lock);
+}
+
+enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
+                           struct ort_session **out, struct odb_error *err)
+{
+    struct ort_weights weights = {0};
+    enum odb_status status = ODB_OK;
+    if (ort->minor < ORT_MINOR_FOLDER && ort->options.opt->value != ORT_OPT_DISABLED)
+        status = ort_add_weights(ort, options, &weights, err);
+    if (status == ODB_OK) {
+        ort_set_loading(ort, options);
+        status = ort_check(
+            ort, ort->api.create_session(ort->env, ort->bytes, ort->size, options, out), err);
+        ort_set_loading(ort, NULL);
+    }
+    ort_weights_dispose(ort, &weights);
+    return status;
+}
+
+/* A session whose profile and optimised model the user wants, as far as not done: those of the
+ * first model, which is the whole one. */
+static enum odb_status ort_create_reported(struct ort *ort, struct ort_session_options *options,
+                                           struct odb_error *err)
+{
+    const char *base = getenv("TMPDIR"), *file = ort->options.optimized;
+    char *beside = file ? odb_xasprintf("%s.%d", file, (int)getpid()) : NULL;
+    enum odb_status status = ODB_OK;
+    if (file)
+        status = ort_check(ort, ort->api.write_optimized(options, beside), err);
+    if (status == ODB_OK && ort->options.profile) {
+        char *prefix =
+            odb_xasprintf("%s/onnxdbg-profile-%d", base && base[0] ? base : "/tmp", (int)getpid());
+        status = ort_check(ort, ort->api.enable_profiling(options, prefix), err);
+        ort->profiles = true;
+        free(prefix);
+    }
+    if (status == ODB_OK)
+        status = ort_create(ort, options, &ort->session, err);
+    if (status == ODB_OK && file && rename(beside, file) < 0) {
+        odb_fail(err, ODB_E_IO, "cannot be written: %m");
+        status = odb_error_at(err, "%s", file);
+    }
+    if (status != ODB_OK && file)
+        unlink(beside);
+    ort->reported = status == ODB_OK;
+    free(beside);
+    return status;
+}
+
 static enum odb_status ort_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     struct ort *ort = self;
     struct ort_session_options *options = NULL;
     ort_unload(ort);
+    ort->keep = load->keep ? odb_storage_ref(load->keep) : NULL;
+    ort->bytes = load->keep ? load->bytes : odb_xmemdup(load->bytes, load->size);
+    ort->size = load->size;
     enum odb_status status = ort_session_options(ort, &options, err);
     if (status == ODB_OK)
-        status = ort_check(
-            ort, ort->api.create_session(ort->env, load->bytes, load->size, options, &ort->session),
-            err);
+        status = ort->reported ? ort_create(ort, options, &ort->session, err)
+                               : ort_create_reported(ort, options, err);
     if (options)
         ort->api.release_options(options);
     if (status == ODB_OK)
@@ -457,245 +318,7 @@ static enum odb_status ort_load(void *self, const struct odb_load *load, struct 
     return status;
 }
 
-/* --- values in ------------------------------------------------------------------------------- */
-
-static int ort_dtype(enum odb_dtype dtype)
-{
-    switch (dtype) {
-    case ODB_F8E8M0:
-        return ORT_F8E8M0;
-    case ODB_U2:
-        return ORT_U2;
-    case ODB_I2:
-        return ORT_I2;
-    default:
-        return (int)dtype;
-    }
-}
-
-static enum odb_dtype ort_dtype_back(int dtype)
-{
-    for (int d = ODB_F8E8M0; d <= ODB_I2; d++)
-        if (ort_dtype((enum odb_dtype)d) == dtype)
-            return (enum odb_dtype)d;
-    return (enum odb_dtype)dtype;
-}
-
-static enum odb_status ort_strings_in(struct ort *ort, const struct odb_tensor *t,
-                                      struct ort_value **out, struct odb_error *err)
-{
-    const struct odb_str *s = t->data;
-    char **texts = odb_new_n(char *, t->count + 1);
-    enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < t->count && status == ODB_OK; i++) {
-        if (memchr(s[i].data ? s[i].data : "", '\0', s[i].len))
-            status = odb_fail(err, ODB_E_INPUT,
-                              "string %zu holds a zero byte, which ONNX "
-                              "Runtime's C interface cannot take",
-                              i);
-        texts[i] = odb_xstrndup(s[i].data ? s[i].data : "", s[i].len);
-    }
-    if (status == ODB_OK)
-        status = ort_check(
-            ort, ort->api.create_tensor(ort->allocator, t->dims, (size_t)t->rank, ODB_STRING, out),
-            err);
-    if (status == ODB_OK)
-        status =
-            ort_check(ort, ort->api.fill_strings(*out, (const char *const *)texts, t->count), err);
-    for (size_t i = 0; i < t->count; i++)
-        free(texts[i]);
-    free(texts);
-    return status;
-}
-
-static enum odb_status ort_value_in(struct ort *ort, const struct odb_tensor *t,
-                                    struct ort_value **out, struct odb_error *err);
-
-static enum odb_status ort_container_in(struct ort *ort, const struct odb_tensor *t,
-                                        struct ort_value **out, struct odb_error *err)
-{
-    if (t->n_items == 0) /* its API says no, with less to read */
-        return odb_fail(err, ODB_UNSUPPORTED, "ONNX Runtime cannot be given an empty sequence");
-    struct ort_value **parts = odb_new_n(struct ort_value *, t->n_items + 1);
-    enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < t->n_items && status == ODB_OK; i++)
-        status = ort_value_in(ort, t->items[i], &parts[i], err);
-    if (status == ODB_OK)
-        status =
-            ort_check(ort,
-                      ort->api.create_container((const struct ort_value *const *)parts, t->n_items,
-                                                t->kind == ODB_MAP ? ORT_MAP : ORT_SEQUENCE, out),
-                      err);
-    for (size_t i = 0; i < t->n_items; i++)
-        if (parts[i])
-            ort->api.release_value(parts[i]);
-    free(parts);
-    return status;
-}
-
-/* *out stays NULL for an optional that holds nothing. On failure *out may be set, too. */
-static enum odb_status ort_value_in(struct ort *ort, const struct odb_tensor *t,
-                                    struct ort_value **out, struct odb_error *err)
-{
-    if (t->kind == ODB_OPTIONAL)
-        return t->n_items ? ort_value_in(ort, t->items[0], out, err) : ODB_OK;
-    if (t->kind == ODB_SEQUENCE || t->kind == ODB_MAP)
-        return ort_container_in(ort, t, out, err);
-    if (t->kind != ODB_TENSOR)
-        return odb_fail(err, ODB_UNSUPPORTED, "sparse tensors are not passed to ONNX Runtime");
-    if (t->dtype == ODB_STRING)
-        return ort_strings_in(ort, t, out, err);
-    ORT_TRY(create_tensor_with_data(ort->memory, t->data, t->bytes, t->dims, (size_t)t->rank,
-                                    ort_dtype(t->dtype), out));
-    return ODB_OK;
-}
-
-/* --- values out ------------------------------------------------------------------------------ */
-
-struct ort_storage {
-    struct odb_storage base;
-    struct ort_value *value; /* owned */
-    void (*release_value)(struct ort_value *value);
-};
-
-static void ort_storage_release(struct odb_storage *storage)
-{
-    struct ort_storage *s = (struct ort_storage *)storage;
-    s->release_value(s->value);
-    free(s);
-}
-
-static enum odb_status ort_shape(struct ort *ort, const struct ort_value *value, int *dtype,
-                                 int *rank, int64_t *dims, struct odb_error *err)
-{
-    struct ort_shape_info *info = NULL;
-    size_t n = 0;
-    enum odb_status status;
-    ORT_TRY_OUT(tensor_shape(value, &info));
-    ORT_TRY_OUT(shape_dtype(info, dtype));
-    ORT_TRY_OUT(shape_rank(info, &n));
-    if (n > ODB_MAX_RANK)
-        status = odb_fail(err, ODB_UNSUPPORTED, "a tensor of rank %zu is over the limit of %d", n,
-                          ODB_MAX_RANK);
-    else
-        status = ort_check(ort, ort->api.shape_dims(info, dims, n), err);
-    *rank = (int)n;
-out:
-    if (info)
-        ort->api.release_shape(info);
-    return status;
-}
-
-static enum odb_status ort_strings_out(struct ort *ort, const struct ort_value *value,
-                                       struct odb_tensor *t, struct odb_error *err)
-{
-    size_t size;
-    ORT_TRY(strings_size(value, &size));
-    char *text = odb_xcalloc(1, size + 1);
-    size_t *offsets = odb_new_n(size_t, t->count + 1);
-    enum odb_status status =
-        t->count == 0 ? ODB_OK
-                      : ort_check(ort, ort->api.strings(value, text, size, offsets, t->count), err);
-    offsets[t->count] = size;
-    for (size_t i = 0; i < t->count && status == ODB_OK; i++)
-        status = odb_tensor_set_string(t, i, text + offsets[i], offsets[i + 1] - offsets[i], err);
-    free(text);
-    free(offsets);
-    return status;
-}
-
-/* Takes value over, on failure too. */
-static enum odb_status ort_dense_out(struct ort *ort, struct ort_value *value_take,
-                                     struct odb_tensor **out, struct odb_error *err)
-{
-    int64_t dims[ODB_MAX_RANK];
-    int number = 0, rank = 0;
-    void *data = NULL;
-    struct odb_tensor *t = NULL;
-    struct odb_storage *storage = NULL;
-    enum odb_status status;
-    ODB_TRY_OUT(ort_shape(ort, value_take, &number, &rank, dims, err));
-    enum odb_dtype dtype = ort_dtype_back(number);
-    if (dtype == ODB_STRING) {
-        ODB_TRY_OUT(odb_tensor_new(&t, dtype, rank, dims, err));
-        status = ort_strings_out(ort, value_take, t, err);
-        goto out;
-    }
-    ODB_TRY_OUT(odb_tensor_new_shape(&t, dtype, rank, dims, err));
-    size_t bytes;
-    if (!odb_dtype_bytes(dtype, t->count, &bytes)) {
-        status = odb_fail(err, ODB_E_EXECUTOR, "a tensor of unknown type %d", number);
-        goto out;
-    }
-    odb_tensor_unref(t);
-    t = NULL;
-    ORT_TRY_OUT(tensor_data(value_take, &data));
-    struct ort_storage *s = odb_new(struct ort_storage);
-    s->base.refs = 1;
-    s->base.release = ort_storage_release;
-    s->value = value_take;
-    s->release_value = ort->api.release_value;
-    value_take = NULL;
-    storage = &s->base;
-    status = odb_tensor_view(&t, dtype, rank, dims, bytes ? data : "", bytes, storage, err);
-out:
-    odb_storage_unref(storage);
-    if (value_take)
-        ort->api.release_value(value_take);
-    if (status == ODB_OK)
-        *out = t;
-    else
-        odb_tensor_unref(t);
-    return status;
-}
-
-static enum odb_status ort_value_out(struct ort *ort, struct ort_value *value_take,
-                                     struct odb_tensor **out, struct odb_error *err);
-
-static enum odb_status ort_container_out(struct ort *ort, const struct ort_value *value,
-                                         enum odb_kind kind, struct odb_tensor **out,
-                                         struct odb_error *err)
-{
-    size_t n = 0;
-    ORT_TRY(part_count(value, &n));
-    struct odb_tensor **parts = odb_new_n(struct odb_tensor *, n + 1);
-    enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < n; i++) {
-        struct ort_value *part = NULL;
-        ORT_TRY_OUT(part(value, (int)i, ort->allocator, &part));
-        ODB_TRY_OUT(ort_value_out(ort, part, &parts[i], err));
-    }
-    status = odb_tensor_new_container(out, kind, parts, n, err);
-out:
-    for (size_t i = 0; i < n; i++)
-        odb_tensor_unref(parts[i]);
-    free(parts);
-    return status;
-}
-
-/* Takes value over, on failure too. */
-static enum odb_status ort_value_out(struct ort *ort, struct ort_value *value_take,
-                                     struct odb_tensor **out, struct odb_error *err)
-{
-    int kind = 0, has = 1;
-    enum odb_status status;
-    ORT_TRY_OUT(has_value(value_take, &has));
-    if (!has) {
-        status = odb_tensor_new_container(out, ODB_OPTIONAL, NULL, 0, err);
-        goto out;
-    }
-    ORT_TRY_OUT(value_kind(value_take, &kind));
-    if (kind == ORT_TENSOR)
-        return ort_dense_out(ort, value_take, out, err);
-    if (kind == ORT_SEQUENCE || kind == ORT_MAP)
-        status =
-            ort_container_out(ort, value_take, kind == ORT_MAP ? ODB_MAP : ODB_SEQUENCE, out, err);
-    else
-        status = odb_fail(err, ODB_UNSUPPORTED, "ONNX Runtime returned a value of kind %d", kind);
-out:
-    ort->api.release_value(value_take);
-    return status;
-}
+/* --- running --------------------------------------------------------------------------------- */
 
 /* An output that is declared optional comes bare when it has a value. */
 static enum odb_status ort_wrap_optional(const struct ort *ort, const char *name,
@@ -713,8 +336,6 @@ static enum odb_status ort_wrap_optional(const struct ort *ort, const char *name
     }
     return ODB_OK;
 }
-
-/* --- running --------------------------------------------------------------------------------- */
 
 /* It would say so itself, but only when some kernel misses the value, and with an odd code. */
 static enum odb_status ort_check_inputs(const struct ort *ort, const struct odb_named *inputs,
@@ -753,8 +374,8 @@ static enum odb_status ort_execute(void *self, const struct odb_named *inputs, s
         if (status != ODB_OK)
             goto out;
     }
-    ORT_TRY_OUT(run(ort->session, NULL, in_names, (const struct ort_value *const *)in, fed, names,
-                    n_outputs, out));
+    ORT_TRY_OUT(run(ort->session, ort->run_options, in_names, (const struct ort_value *const *)in,
+                    fed, names, n_outputs, out));
     for (size_t i = 0; i < n_outputs; i++) {
         struct ort_value *value = out[i];
         out[i] = NULL;
@@ -786,10 +407,14 @@ const struct odb_executor_ops odb_executor_ort = {
     .kind = "ort",
     .options = ort_rows,
     .help = "ONNX Runtime on the CPU, or with another of its execution providers",
+    .page = "onnxdbg-ort(7)",
     .available = ort_available,
+    .found = ort_found,
     .init = ort_init,
     .load_model = ort_load,
     .execute = ort_execute,
+    .cancel = ort_cancel,
+    .account = ort_account,
     .release = ort_release,
     .describe = ort_describe,
 };

@@ -101,6 +101,11 @@ enum odb_status odb_executor_run(struct odb_executor *executor, const struct odb
     return status;
 }
 
+bool odb_executor_cancel(struct odb_executor *executor)
+{
+    return executor->ops->cancel && executor->ops->cancel(executor->self);
+}
+
 void odb_executor_describe(struct odb_executor *executor, char *text, size_t size)
 {
     text[0] = '\0';

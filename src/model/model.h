@@ -51,6 +51,7 @@ struct odb_value {
     struct odb_type type;          /* as declared (value_info, input, output) */
     const struct odb_tensor *init; /* initializer or Constant-like weight; borrowed: model */
     bool init_is_sparse; /* init is dense, and stored sparse in the file */
+    bool init_is_external; /* init's data are in another file */
     bool is_input;     /* graph input (an initializer may be one too: IR 3, or overridable) */
     bool is_output;
     bool is_outer;     /* in a body: captured from the enclosing graph */

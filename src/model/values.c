@@ -99,6 +99,8 @@ static enum odb_status load_init(struct graph_load *load, const char *name,
     }
     value->init = tensor;
     value->init_is_sparse = packed != NULL;
+    value->init_is_external =
+        dense && dense->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     load->sources.items[index].packed = packed ? packed : tensor;
     load->sources.items[index].tensor = dense;
     load->sources.items[index].sparse = sparse;
