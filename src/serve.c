@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -31,6 +32,7 @@ struct serve {
     const char *spec;    /* borrowed: argv */
     const char *scratch; /* borrowed: argv; NULL: none */
     struct odb_channel channel;
+    uint64_t asked;                /* the number of the request that is being answered */
     struct odb_executor *executor; /* owned; NULL before hello */
     atomic_bool busy;              /* the executor is at work */
     atomic_bool ending;            /* SIGTERM came: nothing more is asked of the executor */
@@ -40,13 +42,14 @@ struct serve {
 };
 
 static const char serve_usage[] =
-    "usage: onnxdbg-serve [--fd=N] [--scratch=DIR] SPEC\n"
+    "usage: onnxdbg-serve [--fd=N] [--scratch=DIR] [--mem=BYTES] SPEC\n"
     "\n"
     "Runs models with the executor SPEC for a debugger that speaks executor.proto on the socket\n"
     "N, or on standard input and output. onnxdbg starts it; there is no need to.\n"
     "\n"
     "  --fd=N         the connection is descriptor N, a socket within this machine\n"
     "  --scratch=DIR  a directory for temporary files, removed if the debugger dies\n"
+    "  --mem=BYTES    how much memory it may take; 0: no limit\n"
     "  --help         this text\n"
     "  --version      the version, and the executors that can be had here\n";
 
@@ -114,9 +117,10 @@ static void serve_start_watch(struct serve *serve)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-static enum odb_status serve_reply(struct serve *serve, const Odb__Wire__Reply *reply,
+static enum odb_status serve_reply(struct serve *serve, Odb__Wire__Reply *reply,
                                    const struct odb_parcel *parcel, struct odb_error *err)
 {
+    reply->id = serve->asked;
     return odb_channel_send(&serve->channel, &reply->base, parcel, err);
 }
 
@@ -324,8 +328,9 @@ static enum odb_status serve_request(struct serve *serve, bool *over, struct odb
     struct odb_frame frame;
     ODB_TRY(odb_channel_receive(&serve->channel, &frame, err));
     Odb__Wire__Request *request =
-        odb__wire__request__unpack(NULL, frame.message_size, frame.message);
+        (Odb__Wire__Request *)odb_frame_unpack(&frame, &odb__wire__request__descriptor);
     int say = request ? (int)request->say_case : ODB__WIRE__REQUEST__SAY__NOT_SET;
+    serve->asked = request ? request->id : 0;
     enum odb_status status = ODB_OK;
     if (say == ODB__WIRE__REQUEST__SAY_HELLO)
         status = serve_hello(serve, err);
@@ -374,6 +379,15 @@ static int serve_take_stdio(struct odb_channel *channel)
     return 0;
 }
 
+/* For this process and all that it starts. Data rather than address space, which threads, arenas
+ * and mapped models reserve by the gigabyte and never touch. */
+static void serve_limit(rlim_t bytes)
+{
+    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+    if (bytes > 0 && setrlimit(RLIMIT_DATA, &limit) < 0)
+        fprintf(stderr, "onnxdbg-serve: memory cannot be limited: %s\n", strerror(errno));
+}
+
 static int serve_version(void)
 {
     size_t n;
@@ -401,6 +415,8 @@ int main(int argc, char **argv)
             serve.channel.local = true;
         } else if (!strncmp(argv[i], "--scratch=", 10)) {
             serve.scratch = argv[i] + 10;
+        } else if (!strncmp(argv[i], "--mem=", 6)) {
+            serve_limit(strtoull(argv[i] + 6, NULL, 10));
         } else if (!strcmp(argv[i], "--version")) {
             return serve_version();
         } else {

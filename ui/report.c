@@ -3,6 +3,7 @@
  * The diagnosis in words: what the newest search found, culprit by culprit, and what it cost.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ui/app.h"
 #include "ui/text.h"
@@ -59,6 +60,20 @@ static void report_head(struct report_view *v, const struct odb_report *report)
     odb_buf_dispose(&line);
 }
 
+/* What the target printed before it died. */
+static void report_words(struct report_view *v, const struct odb_report *report)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    char *rest = NULL;
+    odb_report_put_words(report, "", &words);
+    if (words.len)
+        report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, "The target printed before it died:");
+    for (char *line = words.len ? strtok_r(words.data, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest))
+        report_line(v, UI_STYLE_DIM, 4, ODB_NO_NODE, line);
+    odb_buf_dispose(&words);
+}
+
 static void report_cost(struct report_view *v, const struct odb_report *report)
 {
     const struct ui_app *app = v->text.view.app;
@@ -71,6 +86,7 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
         odb_buf_printf(&line, "warning: %s", report->warnings.items[i]);
         report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
     }
+    report_words(v, report);
     for (size_t i = 0; i < report->steps.n; i++) {
         const struct odb_search_step *step = &report->steps.items[i];
         odb_buf_clear(&line);

@@ -136,6 +136,15 @@ static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out
                    report->reference_seconds, report->target_seconds);
 }
 
+static void bisect_put_words(const struct odb_report *report, struct odb_buf *out)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    odb_report_put_words(report, "    ", &words);
+    if (words.len)
+        odb_buf_printf(out, "\nthe end of what the target printed before it died:\n%s", words.data);
+    odb_buf_dispose(&words);
+}
+
 static void bisect_text(const struct odb_report *report, bool partial, struct odb_buf *out)
 {
     if (partial)
@@ -143,6 +152,7 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
     else
         bisect_put_headline(report, out);
     bisect_put_culprits(report, out);
+    bisect_put_words(report, out);
     odb_buf_puts(out, report->warnings.n ? "\n" : "");
     for (size_t i = 0; i < report->warnings.n; i++) {
         odb_buf_puts(out, "warning: ");

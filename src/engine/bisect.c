@@ -619,6 +619,19 @@ static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err
     return ODB_OK;
 }
 
+/* A target that is dead has said its last; zeros among it are no end of it. */
+static void bisect_keep_words(struct bisection *b)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    if (odb_target_pid(b->target))
+        return;
+    odb_target_words(b->target, &words);
+    for (size_t i = 0; i < words.len; i++)
+        if (!words.data[i])
+            words.data[i] = ' ';
+    b->report->target_words = words.len ? odb_buf_take(&words) : NULL;
+}
+
 static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisect_trace(b, err));
@@ -628,6 +641,8 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     ODB_TRY(odb_pool_open(&b->pool, b->options->target, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
     enum odb_status status = bisect_plain(b, err);
+    if (status < 0)
+        bisect_keep_words(b);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
         b->report->outputs_diverge = true;
         return bisection_hunt_crash(b, status, err);

@@ -153,7 +153,21 @@ void odb_report_free(struct odb_report *report)
     free(report->given);
     free(report->failure);
     free(report->target_description);
+    free(report->target_words);
     free(report);
+}
+
+void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out)
+{
+    char *words = odb_xstrdup(report->target_words ? report->target_words : "");
+    char *rest = NULL, *line = strtok_r(words, "\r\n", &rest);
+    bool several = rest && *rest;
+    for (; several && line; line = strtok_r(NULL, "\r\n", &rest)) {
+        odb_buf_puts(out, indent);
+        odb_buf_put_shown(out, line);
+        odb_buf_putc(out, '\n');
+    }
+    free(words);
 }
 
 void odb_report_warn(struct odb_report *report, const char *fmt, ...)
@@ -315,6 +329,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "reference", odb_json_text(report->reference));
     report_set(root, "target", odb_json_text(report->target));
     report_set(root, "target_description", odb_json_text(report->target_description));
+    report_set(root, "target_words", odb_json_text(report->target_words));
     report_set(root, "tolerance", odb_json_text(report->tolerance));
     report_set(root, "expect", odb_json_text(report->expect));
     report_set(root, "inputs", report_inputs(report));

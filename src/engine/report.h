@@ -82,8 +82,8 @@ struct odb_report {
     char *reference, *target, *golden, *tolerance; /* owned specs */
     const char *expect;                            /* static: "f16" …; NULL */
     const struct odb_feeds *feeds;                 /* borrowed */
-    bool complete;   /* the search came to its end */
-    char *failure;   /* owned: why it did not; NULL: it did */
+    bool complete;                                 /* the search came to its end */
+    char *failure;                                 /* owned: why it did not; NULL: it did */
     bool outputs_diverge;
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(struct odb_search_step) steps;
@@ -96,11 +96,15 @@ struct odb_report {
     size_t n_unsupported;            /* nodes without a reference kernel */
     size_t target_loads, target_runs;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
-    char *target_description; /* owned */
+    char *target_description;                          /* owned */
+    char *target_words; /* owned: the end of what it printed before it died; NULL: it lives */
 };
 
 struct odb_report *odb_report_new(const struct odb_model *model);
 void odb_report_free(struct odb_report *report);
+/* Appends the target's last words, safely shown and each line behind indent; nothing where there
+ * are none, or no more than a culprit's text says already. */
+void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out);
 void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 
 /* The numbers of a value in the order in which they are told. */

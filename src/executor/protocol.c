@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
  * A message is small, whatever the tensors weigh: bytes beyond the first few tens of kilobytes go
- * to the attachment, which on one machine is a memfd written once by the sender and mapped by the
- * receiver. The receiver believes nothing: lengths are capped before anything is allocated, and a
- * memfd must be sealed, because one that shrinks under a mapping is a SIGBUS for its reader.
+ * to the attachment. On one machine that is a pipe of its own, to which the sender lends its pages
+ * (vmsplice), so that the one copy there is happens at the receiver's; a memfd that is mapped there
+ * is understood as well. The receiver believes nothing: lengths are capped before anything is
+ * allocated, what a message unpacks to has a budget, and a memfd must be sealed and without holes,
+ * because one that shrinks under a mapping is a SIGBUS for its reader, and holes are memory that
+ * reading would make.
  */
 #include "executor/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -26,6 +34,9 @@
 #define WIRE_INLINE ((size_t)64 << 10)      /* bytes of tensors in one message */
 #define WIRE_MESSAGE_MAX ((size_t)64 << 20) /* names and shapes of 500,000 values */
 #define WIRE_ATTACHMENT_MAX ((size_t)1 << 42)
+#define WIRE_UNPACKED_MAX ((size_t)32 << 20) /* what any message may unpack to, and … */
+#define WIRE_UNPACKED_EACH 16                /* … how much more for each byte of it */
+#define WIRE_PIPE (1 << 20)                  /* bytes: the most that an ordinary user gets */
 #define WIRE_ALIGN 64
 #define WIRE_DEPTH 8 /* of sequences in optionals in maps */
 
@@ -129,44 +140,6 @@ static enum odb_status channel_write(const struct odb_channel *channel, const vo
     return ODB_OK;
 }
 
-static enum odb_status parcel_write_part(int fd, const struct odb_parcel_part *part,
-                                         struct odb_error *err)
-{
-    for (size_t done = 0; done < part->size;) {
-        ssize_t n = pwrite(fd, (const char *)part->data + done, part->size - done,
-                           (off_t)(part->offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return odb_fail(err, ODB_E_NOMEM, "no shared memory for %zu bytes: %s", part->size,
-                            strerror(errno));
-        done += (size_t)n;
-    }
-    return ODB_OK;
-}
-
-static enum odb_status parcel_memfd(const struct odb_parcel *parcel, int *out,
-                                    struct odb_error *err)
-{
-    int fd = memfd_create("onnxdbg", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0)
-        return odb_fail(err, ODB_E_IO, "memfd_create: %s", strerror(errno));
-    enum odb_status status = ODB_OK;
-    if (ftruncate(fd, (off_t)parcel->size) < 0)
-        status = odb_fail(err, ODB_E_NOMEM, "no shared memory for %zu bytes: %s", parcel->size,
-                          strerror(errno));
-    for (size_t i = 0; i < parcel->n_parts && status == ODB_OK; i++)
-        status = parcel_write_part(fd, &parcel->parts[i], err);
-    if (status == ODB_OK && fcntl(fd, F_ADD_SEALS, WIRE_SEALS) < 0)
-        status = odb_fail(err, ODB_E_IO, "sealing shared memory: %s", strerror(errno));
-    if (status != ODB_OK) {
-        close(fd);
-        return status;
-    }
-    *out = fd;
-    return ODB_OK;
-}
-
 static enum odb_status channel_write_parts(const struct odb_channel *channel,
                                            const struct odb_parcel *parcel, struct odb_error *err)
 {
@@ -177,6 +150,68 @@ static enum odb_status channel_write_parts(const struct odb_channel *channel,
         ODB_TRY(channel_write(channel, part->data, part->size, -1, err));
         ODB_TRY(channel_write(channel, zeros, end - part->offset - part->size, -1, err));
     }
+    return ODB_OK;
+}
+
+/* Puts bytes into a pipe, lending the pages where that can be done. A reader that is gone is an
+ * errno, not a signal. */
+static ssize_t pipe_put(int fd, const void *data, size_t size, bool lend, bool block)
+{
+    struct iovec part = {.iov_base = (void *)data, .iov_len = size};
+    const struct timespec now = {0};
+    sigset_t sigpipe, before, pending;
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+    ssize_t n = -1;
+    if (lend)
+        n = vmsplice(fd, &part, 1, block ? 0 : SPLICE_F_NONBLOCK);
+    if (!lend || (n < 0 && (errno == ENOSYS || errno == EPERM)))
+        n = write(fd, data, size);
+    int error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&sigpipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
+/* The attachment through a pipe. Pages are lent as long as a pipe's worth comes behind them: once
+ * that has been taken in, no lent page can still be unread, and the caller may do with its memory
+ * what it likes. */
+static enum odb_status channel_feed(const struct odb_channel *channel, int fd,
+                                    const struct odb_parcel *parcel, struct odb_error *err)
+{
+    static const char zeros[WIRE_ALIGN];
+    size_t kept = (size_t)ODB_MAX(fcntl(fd, F_GETPIPE_SZ), 0), done = 0;
+    size_t lent = parcel->size > kept ? parcel->size - kept : 0;
+    for (size_t i = 0; done < parcel->size;) {
+        const struct odb_parcel_part *part = &parcel->parts[i];
+        size_t at = done - part->offset;
+        size_t end = i + 1 < parcel->n_parts ? parcel->parts[i + 1].offset : parcel->size;
+        const char *data = at < part->size ? (const char *)part->data + at : zeros;
+        size_t size = at < part->size ? part->size - at : end - done;
+        bool lend = at < part->size && done < lent;
+        ODB_TRY(channel_wait(channel, fd, POLLOUT, err));
+        ssize_t n = pipe_put(fd, data, lend ? ODB_MIN(size, lent - done) : size, lend,
+                             channel->wait == NULL);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return channel_gone(err, "sending");
+        done += n > 0 ? (size_t)n : 0;
+        i += done == end;
+    }
+    return ODB_OK;
+}
+
+static enum odb_status channel_pipe(const struct odb_channel *channel, int pipe[2],
+                                    struct odb_error *err)
+{
+    if (pipe2(pipe, O_CLOEXEC) < 0)
+        return odb_fail(err, ODB_E_IO, "no pipe for an attachment: %s", strerror(errno));
+    fcntl(pipe[1], F_SETPIPE_SZ, WIRE_PIPE);
+    if (channel->wait)
+        fcntl(pipe[1], F_SETFL, O_NONBLOCK);
     return ODB_OK;
 }
 
@@ -191,20 +226,23 @@ enum odb_status odb_channel_send(const struct odb_channel *channel, const Protob
                         attachment);
     header.message = size;
     header.attachment = attachment;
-    int fd = -1;
+    int pipe[2] = {-1, -1};
     if (attachment > 0 && channel->local) {
         header.flags = WIRE_FLAG_FD;
-        ODB_TRY(parcel_memfd(parcel, &fd, err));
+        ODB_TRY(channel_pipe(channel, pipe, err));
     }
     char *frame = odb_xcalloc(1, sizeof header + size);
     memcpy(frame, &header, sizeof header);
     protobuf_c_message_pack(message, (uint8_t *)frame + sizeof header);
-    enum odb_status status = channel_write(channel, frame, sizeof header + size, fd, err);
+    enum odb_status status = channel_write(channel, frame, sizeof header + size, pipe[0], err);
     free(frame);
-    if (fd >= 0)
-        close(fd);
-    if (status == ODB_OK && attachment > 0 && !channel->local)
-        status = channel_write_parts(channel, parcel, err);
+    if (pipe[0] >= 0)
+        close(pipe[0]);
+    if (status == ODB_OK && attachment > 0)
+        status = channel->local ? channel_feed(channel, pipe[1], parcel, err)
+                                : channel_write_parts(channel, parcel, err);
+    if (pipe[1] >= 0)
+        close(pipe[1]);
     return status;
 }
 
@@ -281,22 +319,31 @@ static void wire_map_release(struct odb_storage *storage)
     free(map);
 }
 
+/* Memory that can be read without harm: it cannot shrink, and all of it is there. */
+static bool frame_sealed(int fd, size_t size)
+{
+    struct stat st;
+    struct statfs fs;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & WIRE_SEALS) == WIRE_SEALS && fstat(fd, &st) == 0 &&
+           (uint64_t)st.st_size >= size && (uint64_t)st.st_blocks >= size / 512 &&
+           fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+}
+
+/* Memory for the attachment: that behind fd, or fresh where fd is -1. */
 static enum odb_status frame_map(struct odb_frame *frame, size_t size, int fd,
                                  struct odb_error *err)
 {
-    if (fd >= 0) {
-        struct stat st;
-        int seals = fcntl(fd, F_GET_SEALS);
-        if (seals < 0 || (seals & WIRE_SEALS) != WIRE_SEALS || fstat(fd, &st) < 0 ||
-            (uint64_t)st.st_size < size)
-            return odb_fail(err, ODB_E_FORMAT, "the attachment is not sealed memory of %zu bytes",
-                            size);
-    }
+    if (fd >= 0 && !frame_sealed(fd, size))
+        return odb_fail(err, ODB_E_FORMAT, "the attachment is not sealed memory of %zu bytes",
+                        size);
     void *data = mmap(NULL, size, fd >= 0 ? PROT_READ : PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | (fd >= 0 ? 0 : MAP_ANONYMOUS), fd, 0);
     if (data == MAP_FAILED)
         return odb_fail(err, ODB_E_NOMEM, "no memory for an attachment of %zu bytes: %s", size,
                         strerror(errno));
+    if (fd < 0)
+        madvise(data, size, MADV_HUGEPAGE);
     struct wire_map *map = odb_new(struct wire_map);
     map->base.refs = 1;
     map->base.release = wire_map_release;
@@ -306,6 +353,26 @@ static enum odb_status frame_map(struct odb_frame *frame, size_t size, int fd,
     frame->attachment_size = size;
     frame->storage = &map->base;
     return ODB_OK;
+}
+
+/* Takes the attachment: from the connection, or from the pipe or the memory behind fd. */
+static enum odb_status frame_attach(const struct odb_channel *channel, struct odb_frame *frame,
+                                    size_t size, int fd, struct odb_error *err)
+{
+    struct stat st;
+    bool pipe = fd >= 0 && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    ODB_TRY(frame_map(frame, size, pipe ? -1 : fd, err));
+    if (fd >= 0 && !pipe)
+        return ODB_OK;
+    struct odb_channel from = *channel;
+    if (pipe) {
+        from.in = fd;
+        from.local = false;
+        if (channel->wait)
+            fcntl(fd, F_SETFL, O_NONBLOCK);
+    }
+    int none = -1;
+    return channel_read(&from, (void *)frame->attachment, size, &none, err);
 }
 
 static enum odb_status frame_check(const struct wire_header *header, int fd, struct odb_error *err)
@@ -344,16 +411,36 @@ enum odb_status odb_channel_receive(const struct odb_channel *channel, struct od
     }
     ODB_TRY_OUT(channel_read(channel, frame->message, frame->message_size, &fd, err));
     if (header.attachment > 0)
-        ODB_TRY_OUT(frame_map(frame, header.attachment, fd, err));
-    if (header.attachment > 0 && fd < 0)
-        ODB_TRY_OUT(
-            channel_read(channel, (void *)frame->attachment, frame->attachment_size, &fd, err));
+        ODB_TRY_OUT(frame_attach(channel, frame, header.attachment, fd, err));
 out:
     if (fd >= 0)
         close(fd);
     if (status != ODB_OK)
         odb_frame_dispose(frame);
     return status;
+}
+
+/* Memory under a budget: a message of many empty parts unpacks to a hundred times its size. */
+static void *frame_alloc(void *budget, size_t size)
+{
+    size_t *left = budget;
+    if (size > *left)
+        return NULL;
+    *left -= size;
+    return malloc(size);
+}
+
+static void frame_free(void *budget, void *p)
+{
+    free(p);
+}
+
+ProtobufCMessage *odb_frame_unpack(const struct odb_frame *frame,
+                                   const ProtobufCMessageDescriptor *type)
+{
+    size_t left = WIRE_UNPACKED_MAX + frame->message_size * WIRE_UNPACKED_EACH;
+    ProtobufCAllocator budget = {frame_alloc, frame_free, &left};
+    return protobuf_c_message_unpack(type, &budget, frame->message_size, frame->message);
 }
 
 void odb_frame_dispose(struct odb_frame *frame)

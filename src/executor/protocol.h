@@ -13,12 +13,12 @@
 #include "executor.pb-c.h"
 #include "tensor/tensor.h"
 
-#define ODB_WIRE_VERSION 1
+#define ODB_WIRE_VERSION 2
 
 /* One end of a conversation. */
 struct odb_channel {
     int in, out; /* borrowed; the same descriptor for a socket */
-    bool local;  /* a socket within this machine: attachments go as descriptors */
+    bool local;  /* a socket within this machine: attachments go through descriptors */
     /* Waits until fd is ready for events (poll's), or says why not to go on. NULL: the descriptors
      * block. */
     enum odb_status (*wait)(void *payload, int fd, short events, struct odb_error *err);
@@ -56,6 +56,11 @@ enum odb_status odb_channel_send(const struct odb_channel *channel, const Protob
 enum odb_status odb_channel_receive(const struct odb_channel *channel, struct odb_frame *frame,
                                     struct odb_error *err) ODB_MUST_USE;
 void odb_frame_dispose(struct odb_frame *frame); /* idempotent */
+
+/* The message of a frame, to be freed with protobuf_c_message_free_unpacked(…, NULL). NULL where it
+ * is malformed, or a small one that would become a large one. */
+ProtobufCMessage *odb_frame_unpack(const struct odb_frame *frame,
+                                   const ProtobufCMessageDescriptor *type);
 
 /* The bytes of a blob: borrowed from the message or the frame. */
 enum odb_status odb_frame_blob(const struct odb_frame *frame, const Odb__Wire__Blob *blob,

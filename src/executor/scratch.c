@@ -2,10 +2,11 @@
 #include "executor/scratch.h"
 
 #include <errno.h>
-#include <ftw.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 
@@ -27,13 +28,16 @@ enum odb_status odb_scratch_new(char **path, struct odb_error *err)
     return ODB_OK;
 }
 
-static int scratch_remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    remove(path); /* what cannot be removed stays; the rest still goes */
-    return 0;
-}
-
 void odb_scratch_remove(const char *path)
 {
-    nftw(path, scratch_remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    char *roots[] = {(char *)path, NULL};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+    for (FTSENT *e; tree && (e = fts_read(tree));)
+        if (e->fts_info == FTS_D)
+            chmod(e->fts_accpath,
+                  S_IRWXU); /* as far as that is possible: caches like it read-only */
+        else
+            remove(e->fts_accpath);
+    if (tree)
+        fts_close(tree);
 }

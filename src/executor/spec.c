@@ -135,6 +135,29 @@ enum odb_status odb_spec_whole(const struct odb_spec *spec, const char *key, dou
     return odb_error_at(err, "%s", spec->text);
 }
 
+enum odb_status odb_spec_size(const struct odb_spec *spec, const char *key, size_t *out,
+                              struct odb_error *err)
+{
+    static const char units[] = "KMGT";
+    const char *text = odb_spec_option(spec, key);
+    if (!text)
+        return ODB_OK;
+    char *end;
+    double v = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (unit) {
+        v *= (double)((size_t)1 << 10 * (unit - units + 1));
+        end++;
+    }
+    if (text == end || *end || !(v >= 1) || v > (double)((size_t)1 << 60)) {
+        odb_fail(err, ODB_E_USAGE, "%s=%s is no size", key, text);
+        odb_error_remedy(err, "write %s=4G; K, M, G and T are binary multiples", key);
+        return odb_error_at(err, "%s", spec->text);
+    }
+    *out = (size_t)v;
+    return ODB_OK;
+}
+
 /* --- tables of options ------------------------------------------------------------------------ */
 
 static bool spec_key_is(const struct odb_executor_option *row, const char *key)
@@ -306,6 +329,7 @@ enum odb_status odb_spec_check(const struct odb_spec *spec,
 
 const struct odb_executor_option odb_spec_common[] = {
     {"timeout", "SECONDS", "600", "how long one load or run may take", false},
+    {"mem", "SIZE", NULL, "how much memory the child may have: 512M, 4G", false},
     {"workers", "N", "1", "children at work side by side, where questions are independent", false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -52,6 +52,9 @@ enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, do
 /* The same for a whole number from low to high, 2^53 at most. */
 enum odb_status odb_spec_whole(const struct odb_spec *spec, const char *key, double low,
                                double high, double *out, struct odb_error *err) ODB_MUST_USE;
+/* A number of bytes: 4096, 512K, 1.5G (binary multiples K, M, G, T); as above. */
+enum odb_status odb_spec_size(const struct odb_spec *spec, const char *key, size_t *out,
+                              struct odb_error *err) ODB_MUST_USE;
 /* Refuses options, an argument and a wrapped spec that are not in the table, values that are none
  * of the choices, and the lack of what is needed. */
 enum odb_status odb_spec_check(const struct odb_spec *spec,

@@ -5,38 +5,37 @@
  * killed with its whole process group, reaped, and its scratch directory removed; the next load
  * starts another.
  *
- * Everything the child prints comes through one pipe, of which the last 4 KiB are kept: what a
- * library says before it dies is often the best description of why.
+ * The last 4 KiB of what it printed go with every verdict: what a library says before it dies is
+ * often the best description of why.
  */
 #include "executor/target.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "executor/child.h"
 #include "executor/protocol.h"
 #include "executor/scratch.h"
 
 /* Long, because the first run of a large model on a slow target takes minutes and a hang wrongly
  * reported costs more than waiting: the user sees the time and can cancel. */
 #define TARGET_TIMEOUT 600.0
-#define TARGET_WORDS 4096
-#define TARGET_SHOWN 400      /* of the last words in a message */
-#define TARGET_TICK_MS 100    /* how often cancel and deadline are looked at */
-#define TARGET_CHILD_FD 3     /* the child's end of the socket */
-#define TARGET_GRACE 2.0      /* seconds to end by itself when asked to */
-#define TARGET_TERM_GRACE 0.3 /* seconds between SIGTERM and SIGKILL */
+#define TARGET_SHOWN 400   /* of the last words in a message */
+#define TARGET_TICK_MS 100 /* how often cancel and deadline are looked at */
+#define TARGET_GRACE 2.0   /* seconds to end by itself when asked to */
+
+#define TARGET_KILLED                                                                              \
+    "the kernel may have done that for want of memory: mem=SIZE in the spec sets a limit before "  \
+    "it"
 
 struct target_sent {
     char *name;                /* owned */
@@ -46,20 +45,18 @@ struct target_sent {
 struct odb_target {
     struct odb_spec *spec; /* owned */
     double timeout;
+    size_t mem;        /* bytes that the child may have; 0: as it likes */
+    char mem_text[32]; /* the same as the spec says it */
     bool (*cancelled)(void *payload);
     void *payload;     /* borrowed: for cancelled */
     char *description; /* owned */
     struct odb_target_stats stats;
 
-    /* the child */
-    pid_t pid;          /* 0: none */
-    int sock, words_fd; /* -1: closed */
-    char *scratch;      /* owned */
+    struct odb_child child;
     bool loaded;
-    double deadline;
-    const char *doing; /* for messages */
-    char words[TARGET_WORDS];
-    size_t n_words;           /* printed since the last load; the ring holds the last of them */
+    double deadline, tick;    /* by target_now() */
+    const char *doing;        /* for messages */
+    uint64_t asked;           /* requests so far: the number of the last */
     struct target_sent *sent; /* owned: inputs that the child still has */
     size_t n_sent;
 };
@@ -69,13 +66,6 @@ static double target_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void target_close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
 }
 
 static void target_forget_sent(struct odb_target *target)
@@ -89,99 +79,67 @@ static void target_forget_sent(struct odb_target *target)
     target->n_sent = 0;
 }
 
-/* --- last words ------------------------------------------------------------------------------ */
-
-/* Takes what there is in the pipe, at most one ring's worth so that a flood cannot hold us. */
-static void target_listen(struct odb_target *target)
-{
-    char piece[TARGET_WORDS];
-    if (target->words_fd < 0)
-        return;
-    ssize_t n = read(target->words_fd, piece, sizeof piece);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        target_close_fd(&target->words_fd);
-    for (ssize_t i = 0; i < n; i++)
-        target->words[target->n_words++ % TARGET_WORDS] = piece[i];
-}
-
-/* The end of what the child printed, as one line; "" when it printed nothing. */
-static void target_last_words(struct odb_target *target, struct odb_buf *out)
-{
-    char raw[TARGET_SHOWN + 1];
-    size_t end = target->n_words;
-    while (end > 0 && target->n_words - end < TARGET_WORDS &&
-           strchr(" \r\n\t", target->words[(end - 1) % TARGET_WORDS]))
-        end--;
-    size_t oldest = target->n_words > TARGET_WORDS ? target->n_words - TARGET_WORDS : 0;
-    size_t begin = end > TARGET_SHOWN ? end - TARGET_SHOWN : 0;
-    begin = ODB_MAX(begin, oldest);
-    size_t n = 0;
-    for (size_t i = begin; i < end; i++) {
-        char c = target->words[i % TARGET_WORDS];
-        raw[n++] = c == '\0' || c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
-    }
-    raw[n] = '\0';
-    odb_buf_put_shown(out, raw);
-}
-
 /* --- the end of a child ---------------------------------------------------------------------- */
 
-/* Waits until the child has ended, listening; false when it has not after so many seconds. */
-static bool target_reap(struct odb_target *target, double seconds, int *how)
+static void target_bury(struct odb_target *target)
 {
-    for (double end = target_now() + seconds;;) {
-        pid_t pid = waitpid(target->pid, how, WNOHANG);
-        if (pid == target->pid || (pid < 0 && errno == ECHILD))
-            return true;
-        if (target_now() >= end)
-            return false;
-        target_listen(target);
-        poll(NULL, 0, 2);
-    }
+    odb_child_bury(&target->child);
+    target->loaded = false;
+    target_forget_sent(target);
 }
 
-/* Ends the whole process group, whatever it does, and takes everything of the child's away. */
-static void target_bury(struct odb_target *target, bool reaped)
+/* What is said where memory runs out: by us, by C++, by Python, by the C library. */
+static const char *const target_oom_words[] = {
+    "out of memory",          "bad_alloc",
+    "bad allocation",         "MemoryError",
+    "Cannot allocate memory", "Failed to allocate memory"};
+
+static bool target_speaks_of_memory(const char *text)
 {
-    int how;
-    if (!target->pid)
-        return;
-    if (!reaped) {
-        kill(-target->pid, SIGTERM);
-        reaped = target_reap(target, TARGET_TERM_GRACE, &how);
-    }
-    kill(-target->pid, SIGKILL);
-    if (!reaped)
-        waitpid(target->pid, &how, 0);
-    for (int i = 0; i < 64 && target->words_fd >= 0; i++)
-        target_listen(target);
-    target->pid = 0;
-    target->loaded = false;
-    target_close_fd(&target->sock);
-    target_close_fd(&target->words_fd);
-    target_forget_sent(target);
-    if (target->scratch)
-        odb_scratch_remove(target->scratch);
-    free(target->scratch);
-    target->scratch = NULL;
+    for (size_t i = 0; i < ODB_COUNT(target_oom_words); i++)
+        if (strcasestr(text, target_oom_words[i]))
+            return true;
+    return false;
+}
+
+static void target_explain_memory(const struct odb_target *target, struct odb_error *err)
+{
+    odb_error_remedy(err, "mem=%s in its spec limits its memory", target->mem_text);
+}
+
+/* Adds the last words, in short, to what went wrong. */
+static void target_add_words(struct odb_target *target, struct odb_error *err)
+{
+    struct odb_buf line = ODB_BUF_INIT;
+    size_t n = strlen(err->what);
+    odb_child_last_line(&target->child, TARGET_SHOWN, &line);
+    if (line.len)
+        snprintf(err->what + n, sizeof err->what - n, "; its last words: %s", line.data);
+    odb_buf_dispose(&line);
 }
 
 static enum odb_status target_crashed(struct odb_target *target, struct odb_error *err)
 {
     struct odb_buf words = ODB_BUF_INIT;
-    char fate[128];
+    char fate[64] = "closed the connection", name[32];
     int how = 0;
-    bool reaped = target_reap(target, TARGET_GRACE, &how);
-    if (!reaped)
-        snprintf(fate, sizeof fate, "closed the connection");
-    else if (WIFSIGNALED(how))
-        snprintf(fate, sizeof fate, "was killed by SIG%s", sigabbrev_np(WTERMSIG(how)));
-    else
-        snprintf(fate, sizeof fate, "exited with status %d", WEXITSTATUS(how));
-    target_bury(target, reaped);
-    target_last_words(target, &words);
-    odb_fail(err, ODB_E_CRASH, "the executor %s while %s%s%s", fate, target->doing,
-             words.len ? "; its last words: " : "", odb_buf_text(&words));
+    if (odb_child_wait(&target->child, TARGET_GRACE, &how)) {
+        if (WIFSIGNALED(how))
+            snprintf(fate, sizeof fate, "was killed by %s",
+                     odb_signal_name(WTERMSIG(how), name, sizeof name));
+        else
+            snprintf(fate, sizeof fate, "exited with status %d", WEXITSTATUS(how));
+    }
+    target_bury(target);
+    odb_child_words(&target->child, &words);
+    bool oom = target->mem && target_speaks_of_memory(odb_buf_text(&words));
+    odb_fail(err, ODB_E_CRASH, "the executor %s%s while %s", oom ? "ran out of memory and " : "",
+             fate, target->doing);
+    if (target->mem && (oom || WIFSIGNALED(how)))
+        target_explain_memory(target, err);
+    else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
+        odb_error_remedy(err, TARGET_KILLED);
+    target_add_words(target, err);
     odb_buf_dispose(&words);
     return ODB_E_CRASH;
 }
@@ -196,45 +154,56 @@ static enum odb_status target_broken(struct odb_target *target, enum odb_status 
         err->code = ODB_E_EXECUTOR;
         odb_error_at(err, "a broken message while %s", target->doing);
     }
-    target_bury(target, false);
+    target_bury(target);
+    if (status != ODB_CANCELLED)
+        target_add_words(target, err);
     return err->code;
 }
 
 /* --- talking --------------------------------------------------------------------------------- */
 
-/* True when the child has ended though its socket is still open: a process that it left behind
- * may hold the other end. */
-static bool target_is_dead(const struct odb_target *target)
+/* What is looked at ten times a second, however busy the line is: the user, the time, and, where
+ * nothing comes, a child that has ended though a process that it left behind holds its socket. */
+static enum odb_status target_tick(struct odb_target *target, bool ready, struct odb_error *err)
 {
-    siginfo_t info = {0};
-    return waitid(P_PID, (id_t)target->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == target->pid;
+    double now = target_now();
+    int how, stopped;
+    char name[32];
+    if (now < target->tick)
+        return ODB_OK;
+    target->tick = now + TARGET_TICK_MS * 1e-3;
+    if (!ready && odb_child_ended(&target->child, &how))
+        return odb_fail(err, ODB_E_IO, "the executor has ended");
+    if (target->cancelled && target->cancelled(target->payload))
+        return odb_fail(err, ODB_CANCELLED, "cancelled while %s", target->doing);
+    if (now <= target->deadline)
+        return ODB_OK;
+    stopped = odb_child_stopped(&target->child);
+    if (stopped)
+        odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s: it was stopped by %s",
+                 target->timeout, target->doing, odb_signal_name(stopped, name, sizeof name));
+    else
+        odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s", target->timeout,
+                 target->doing);
+    return odb_error_remedy(err, "timeout=SECONDS in its spec gives it longer");
 }
 
 static enum odb_status target_wait(void *payload, int fd, short events, struct odb_error *err)
 {
     struct odb_target *target = payload;
-    for (;;) {
+    struct odb_child *child = &target->child;
+    for (bool ready = false; !ready;) {
         struct pollfd fds[2] = {{.fd = fd, .events = events},
-                                {.fd = target->words_fd, .events = POLLIN}};
+                                {.fd = child->words_fd, .events = POLLIN}};
         int n = poll(fds, 2, TARGET_TICK_MS);
         if (n < 0 && errno != EINTR)
             return odb_fail(err, ODB_E_INTERNAL, "poll: %s", strerror(errno));
         if (n > 0 && fds[1].revents)
-            target_listen(target);
-        if (n > 0 && fds[0].revents)
-            return ODB_OK;
-        if (n == 0 && target_is_dead(target))
-            return odb_fail(err, ODB_E_IO, "the executor has ended");
-        if (target->cancelled && target->cancelled(target->payload))
-            return odb_fail(err, ODB_CANCELLED, "cancelled while %s", target->doing);
-        if (target_now() > target->deadline) {
-            odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s", target->timeout,
-                     target->doing);
-            odb_error_remedy(err, "timeout=SECONDS in its spec gives it longer");
-            return ODB_E_TIMEOUT;
-        }
+            odb_child_listen(child);
+        ready = n > 0 && fds[0].revents;
+        ODB_TRY(target_tick(target, ready, err));
     }
+    return ODB_OK;
 }
 
 /* Codes that an executor may give its refusals; anything else is E_EXECUTOR, so that nobody takes
@@ -242,46 +211,62 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
 static const enum odb_status target_codes[] = {ODB_E_USAGE, ODB_E_INPUT, ODB_E_NOMEM, ODB_E_CRASH,
                                                ODB_UNSUPPORTED};
 
-static enum odb_status target_said_no(const Odb__Wire__Error *no, struct odb_error *err)
+static enum odb_status target_said_no(const struct odb_target *target, const Odb__Wire__Error *no,
+                                      struct odb_error *err)
 {
     enum odb_status code = ODB_E_EXECUTOR;
     for (size_t i = 0; i < ODB_COUNT(target_codes); i++)
         if (no->code == (int)target_codes[i])
             code = target_codes[i];
+    if (target->mem && code == ODB_E_EXECUTOR && target_speaks_of_memory(no->what))
+        code = ODB_E_NOMEM;
     odb_fail(err, code, "%s", no->what);
     if (no->where[0])
         odb_error_at(err, "%s", no->where);
     if (no->remedy[0])
         odb_error_remedy(err, "%s", no->remedy);
+    else if (target->mem && code == ODB_E_NOMEM)
+        target_explain_memory(target, err);
     return code;
 }
 
+static struct odb_channel target_channel(struct odb_target *target)
+{
+    return (struct odb_channel){.in = target->child.sock,
+                                .out = target->child.sock,
+                                .local = true,
+                                .wait = target_wait,
+                                .payload = target};
+}
+
 /* One exchange. On success reply is the caller's to free, and frame to dispose of. */
-static enum odb_status target_ask(struct odb_target *target, const Odb__Wire__Request *request,
+static enum odb_status target_ask(struct odb_target *target, Odb__Wire__Request *request,
                                   const struct odb_parcel *parcel, const char *doing,
                                   Odb__Wire__Reply__SayCase want, Odb__Wire__Reply **reply,
                                   struct odb_frame *frame, struct odb_error *err)
 {
-    struct odb_channel channel = {.in = target->sock,
-                                  .out = target->sock,
-                                  .local = true,
-                                  .wait = target_wait,
-                                  .payload = target};
+    struct odb_channel channel = target_channel(target);
     target->doing = doing;
     target->deadline = target_now() + target->timeout;
+    request->id = ++target->asked;
     *frame = (struct odb_frame){0};
     enum odb_status status = odb_channel_send(&channel, &request->base, parcel, err);
     if (status == ODB_OK)
         status = odb_channel_receive(&channel, frame, err);
     if (status != ODB_OK)
         return target_broken(target, status, err);
-    *reply = odb__wire__reply__unpack(NULL, frame->message_size, frame->message);
-    if (*reply && (*reply)->say_case == want)
+    *reply = (Odb__Wire__Reply *)odb_frame_unpack(frame, &odb__wire__reply__descriptor);
+    bool answers = *reply && (*reply)->id == request->id;
+    if (answers && (*reply)->say_case == want)
         return ODB_OK;
-    if (*reply && (*reply)->say_case == ODB__WIRE__REPLY__SAY_ERROR)
-        status = target_said_no((*reply)->error, err);
+    if (answers && (*reply)->say_case == ODB__WIRE__REPLY__SAY_ERROR)
+        status = target_said_no(target, (*reply)->error, err);
     else
-        status = target_broken(target, odb_fail(err, ODB_E_FORMAT, "it is no answer"), err);
+        status = target_broken(
+            target,
+            odb_fail(err, ODB_E_FORMAT,
+                     *reply && !answers ? "it answers another request" : "it is no answer"),
+            err);
     if (*reply)
         odb__wire__reply__free_unpacked(*reply, NULL);
     odb_frame_dispose(frame);
@@ -322,92 +307,30 @@ static char *target_program(void)
     return path ? path : odb_xstrdup("onnxdbg-serve");
 }
 
-/* A copy of fd out of the way of the numbers that the child's descriptors get. */
-static int target_move_up(int fd)
+static enum odb_status target_spawn(struct odb_target *target, struct odb_error *err)
 {
-    int up = fcntl(fd, F_DUPFD_CLOEXEC, 16);
-    close(fd);
-    return up;
-}
-
-/* Process group of its own, default signals, no input, all output into words, the socket as
- * descriptor 3, nothing else open. */
-static int target_exec(struct odb_target *target, int sock, int words)
-{
-    extern char **environ;
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t all, none;
+    struct odb_child *child = &target->child;
+    ODB_TRY(odb_scratch_new(&child->scratch, err));
     char *program = target_program();
-    char *fd_arg = odb_xasprintf("--fd=%d", TARGET_CHILD_FD);
-    char *scratch_arg = odb_xasprintf("--scratch=%s", target->scratch);
-    char *argv[] = {program, fd_arg, scratch_arg, "--", target->spec->text, NULL};
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                        POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, words, 1);
-    posix_spawn_file_actions_adddup2(&files, words, 2);
-    posix_spawn_file_actions_adddup2(&files, sock, TARGET_CHILD_FD);
-    posix_spawn_file_actions_addclosefrom_np(&files, TARGET_CHILD_FD + 1);
-    int error = posix_spawnp(&target->pid, program, &files, &attr, argv, environ);
-    if (error)
-        target->pid = 0;
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attr);
+    char *fd_arg = odb_xasprintf("--fd=%d", ODB_CHILD_FD);
+    char *scratch_arg = odb_xasprintf("--scratch=%s", child->scratch);
+    char *mem_arg = odb_xasprintf("--mem=%zu", target->mem);
+    char *argv[] = {program, fd_arg, scratch_arg, mem_arg, "--", target->spec->text, NULL};
+    enum odb_status status = odb_child_start(child, argv, false, err);
+    if (status == ODB_E_EXECUTOR)
+        odb_error_remedy(err, "install it beside onnxdbg, or name it in ONNXDBG_SERVE");
     free(program);
     free(fd_arg);
     free(scratch_arg);
-    return error;
-}
-
-static enum odb_status target_spawn(struct odb_target *target, struct odb_error *err)
-{
-    int socks[2] = {-1, -1}, words[2] = {-1, -1};
-    ODB_TRY(odb_scratch_new(&target->scratch, err));
-    enum odb_status status = ODB_OK;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) < 0 ||
-        pipe2(words, O_CLOEXEC) < 0)
-        status = odb_fail(err, ODB_E_IO, "no connection to a child: %s", strerror(errno));
-    if (status == ODB_OK) {
-        fcntl(socks[0], F_SETFL, O_NONBLOCK);
-        fcntl(words[0], F_SETFL, O_NONBLOCK);
-        socks[1] = target_move_up(socks[1]);
-        words[1] = target_move_up(words[1]);
-        int error = target_exec(target, socks[1], words[1]);
-        if (error) {
-            status = odb_fail(err, ODB_E_EXECUTOR, "onnxdbg-serve cannot be started: %s",
-                              strerror(error));
-            odb_error_remedy(err, "install it beside onnxdbg, or name it in ONNXDBG_SERVE");
-        }
-    }
-    target_close_fd(&socks[1]);
-    target_close_fd(&words[1]);
-    if (status != ODB_OK) {
-        target_close_fd(&socks[0]);
-        target_close_fd(&words[0]);
-        odb_scratch_remove(target->scratch);
-        free(target->scratch);
-        target->scratch = NULL;
-        return status;
-    }
-    target->sock = socks[0];
-    target->words_fd = words[0];
-    target->n_words = 0;
-    target->stats.starts++;
-    return ODB_OK;
+    free(mem_arg);
+    target->stats.starts += status == ODB_OK;
+    return status;
 }
 
 /* A child that has accepted its spec. */
 static enum odb_status target_start(struct odb_target *target, struct odb_error *err)
 {
-    if (target->pid)
+    if (target->child.pid)
         return ODB_OK;
     ODB_TRY(target_spawn(target, err));
     Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
@@ -419,7 +342,7 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
     enum odb_status status = target_ask(target, &request, NULL, "starting",
                                         ODB__WIRE__REPLY__SAY_READY, &reply, &frame, err);
     if (status != ODB_OK) {
-        target_bury(target, false);
+        target_bury(target);
         return status;
     }
     free(target->description);
@@ -431,22 +354,27 @@ static enum odb_status target_start(struct odb_target *target, struct odb_error 
 
 /* --- public ---------------------------------------------------------------------------------- */
 
-/* timeout= may stand in the spec of a wrapper or in what it wraps; the outermost counts. */
-static enum odb_status target_timeout(const struct odb_spec *spec, double *out,
-                                      struct odb_error *err)
+/* What every target has: it may stand in the spec of a wrapper or in what that wraps; the outermost
+ * counts. */
+static enum odb_status target_limits(struct odb_target *target, const struct odb_spec *spec,
+                                     struct odb_error *err)
 {
-    if (odb_spec_option(spec, "timeout")) {
-        ODB_TRY(odb_spec_number(spec, "timeout", out, err));
-        if (*out > 0)
-            return ODB_OK;
-        odb_fail(err, ODB_E_USAGE, "timeout=%g is no time", *out);
-        return odb_error_at(err, "%s", spec->text);
+    if (!target->timeout && odb_spec_option(spec, "timeout")) {
+        ODB_TRY(odb_spec_number(spec, "timeout", &target->timeout, err));
+        if (target->timeout <= 0) {
+            odb_fail(err, ODB_E_USAGE, "timeout=%g is no time", target->timeout);
+            return odb_error_at(err, "%s", spec->text);
+        }
+    }
+    if (!target->mem && odb_spec_option(spec, "mem")) {
+        ODB_TRY(odb_spec_size(spec, "mem", &target->mem, err));
+        snprintf(target->mem_text, sizeof target->mem_text, "%s", odb_spec_option(spec, "mem"));
     }
     if (!spec->inner)
         return ODB_OK;
     struct odb_spec *inner;
     ODB_TRY(odb_spec_parse(&inner, spec->inner, err));
-    enum odb_status status = target_timeout(inner, out, err);
+    enum odb_status status = target_limits(target, inner, err);
     odb_spec_free(inner);
     return status;
 }
@@ -456,11 +384,12 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec, struc
     struct odb_error unasked;
     err = err ? err : &unasked;
     struct odb_target *target = odb_new(struct odb_target);
-    target->sock = target->words_fd = -1;
-    target->timeout = TARGET_TIMEOUT;
+    target->child = (struct odb_child)ODB_CHILD_INIT;
     enum odb_status status = odb_spec_parse(&target->spec, spec, err);
     if (status == ODB_OK)
-        status = target_timeout(target->spec, &target->timeout, err);
+        status = target_limits(target, target->spec, err);
+    if (!target->timeout)
+        target->timeout = TARGET_TIMEOUT;
     if (status == ODB_OK) {
         status = target_start(target, err);
         if (status == ODB_E_CRASH) /* nothing was tried yet that could be called a crash */
@@ -480,17 +409,19 @@ void odb_target_close(struct odb_target *target)
 {
     if (!target)
         return;
-    bool reaped = false;
-    if (target->pid) {
+    if (target->child.pid) {
         Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
         Odb__Wire__Shutdown shutdown = ODB__WIRE__SHUTDOWN__INIT;
-        struct odb_channel channel = {.in = target->sock, .out = target->sock, .local = true};
+        struct odb_channel channel = target_channel(target);
         int how;
         request.say_case = ODB__WIRE__REQUEST__SAY_SHUTDOWN;
         request.shutdown = &shutdown;
+        target->doing = "ending";
+        target->deadline = target_now() + TARGET_GRACE;
+        target->cancelled = NULL;
         if (odb_channel_send(&channel, &request.base, NULL, NULL) == ODB_OK)
-            reaped = target_reap(target, TARGET_GRACE, &how);
-        target_bury(target, reaped);
+            odb_child_wait(&target->child, TARGET_GRACE, &how);
+        target_bury(target);
     }
     odb_spec_free(target->spec);
     free(target->description);
@@ -528,8 +459,7 @@ static enum odb_status target_load(struct odb_target *target, const struct odb_l
     request.say_case = ODB__WIRE__REQUEST__SAY_LOAD;
     request.load = &message;
     target->loaded = false;
-    target_listen(target);
-    target->n_words = 0; /* what it said of another model would mislead */
+    odb_child_hush(&target->child); /* what it said of another model would mislead */
     target->stats.loads++;
     target->stats.model_bytes += load->size;
     enum odb_status status = target_ask(target, &request, &parcel, "loading",
@@ -618,7 +548,7 @@ static enum odb_status target_run(struct odb_target *target, const struct odb_na
     struct odb_parcel parcel = {0};
     struct odb_frame frame;
     enum odb_status status;
-    if (!target->pid || !target->loaded)
+    if (!target->child.pid || !target->loaded)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     for (size_t i = 0; i < n_inputs; i++)
         ODB_TRY_OUT(odb_wire_put(&list, &parcel, inputs[i].name, inputs[i].tensor,
@@ -683,7 +613,7 @@ enum odb_status odb_target_account(struct odb_target *target, struct odb_account
     Odb__Wire__Reply *reply;
     struct odb_frame frame;
     err = err ? err : &unasked;
-    if (!target->pid || !target->loaded)
+    if (!target->child.pid || !target->loaded)
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     request.say_case = ODB__WIRE__REQUEST__SAY_TELL;
     request.tell = &tell;
@@ -718,7 +648,12 @@ struct odb_target_stats odb_target_stats(const struct odb_target *target)
 
 int odb_target_pid(const struct odb_target *target)
 {
-    return (int)target->pid;
+    return (int)target->child.pid;
+}
+
+void odb_target_words(const struct odb_target *target, struct odb_buf *out)
+{
+    odb_child_words(&target->child, out);
 }
 
 void odb_target_set_cancel(struct odb_target *target, bool (*cancelled)(void *), void *payload)

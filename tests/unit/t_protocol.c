@@ -143,11 +143,87 @@ static void test_protocol__pipe(void **state)
     close(p[1]);
 }
 
+struct lender {
+    struct odb_channel channel;
+    unsigned char *bytes;
+    size_t size;
+    enum odb_status status;
+};
+
+/* Sends the bytes in three parts, the second one at no page's border, and spoils them at once. */
+static void *lend(void *arg)
+{
+    struct lender *l = arg;
+    Odb__Wire__Load load = ODB__WIRE__LOAD__INIT;
+    Odb__Wire__Blob blobs[3];
+    struct odb_parcel parcel = {0};
+    size_t third = l->size / 3 - 1000;
+    for (size_t i = 0; i < 3; i++)
+        odb_parcel_add(&parcel, &blobs[i], l->bytes + i * third, third);
+    l->status = odb_channel_send(&l->channel, &load.base, &parcel, NULL);
+    memset(l->bytes, 0xee, l->size);
+    odb_parcel_dispose(&parcel);
+    return NULL;
+}
+
+/* Memory that was lent for sending is the sender's again when the call returns. */
+static void test_protocol__lent_pages(void **state)
+{
+    static const size_t sizes[] = {300000, 3 << 20, 20 << 20};
+    for (size_t s = 0; s < ODB_COUNT(sizes); s++) {
+        int ends[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        struct lender l = {.channel = {.in = ends[0], .out = ends[0], .local = true},
+                           .bytes = malloc(sizes[s]),
+                           .size = sizes[s]};
+        struct odb_channel to = {.in = ends[1], .out = ends[1], .local = true};
+        struct odb_frame frame;
+        struct odb_error err = ODB_ERROR_INIT;
+        pthread_t thread;
+        for (size_t i = 0; i < l.size; i++)
+            l.bytes[i] = (unsigned char)(i * 31 + i / 4096);
+        assert_int_equal(pthread_create(&thread, NULL, lend, &l), 0);
+        help_ok(odb_channel_receive(&to, &frame, &err), &err);
+        pthread_join(thread, NULL);
+        assert_int_equal(l.status, ODB_OK);
+        size_t third = sizes[s] / 3 - 1000, bad = 0;
+        for (size_t p = 0; p < 3; p++)
+            for (size_t k = 0; k < third; k++) {
+                size_t i = p * third + k;
+                bad += frame.attachment[p * ((third + 63) / 64 * 64) + k] !=
+                       (unsigned char)(i * 31 + i / 4096);
+            }
+        assert_int_equal(bad, 0);
+        odb_frame_dispose(&frame);
+        free(l.bytes);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
+/* A reader that closes the pipe is an error for the sender, and no signal. */
+static void test_protocol__reader_gone(void **state)
+{
+    int ends[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    struct lender l = {.channel = {.in = ends[0], .out = ends[0], .local = true},
+                       .bytes = calloc(1, 8 << 20),
+                       .size = 8 << 20};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, lend, &l), 0);
+    usleep(50 * 1000); /* the pipe is full by now; its other end goes with the socket */
+    close(ends[1]);
+    pthread_join(thread, NULL);
+    assert_int_equal(l.status, ODB_E_IO);
+    free(l.bytes);
+    close(ends[0]);
+}
+
 /* An attachment that could shrink under its reader is refused. */
 static void test_protocol__unsealed(void **state)
 {
     int s[2];
-    unsigned char head[24] = {'O', 'D', 'B', 'X', 1, 0, 1, 0, [16] = 64};
+    unsigned char head[24] = {'O', 'D', 'B', 'X', ODB_WIRE_VERSION, 0, 1, 0, [16] = 64};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
     int fd = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     assert_int_equal(ftruncate(fd, 64), 0);
@@ -289,6 +365,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_protocol__socket),
         cmocka_unit_test(test_protocol__pipe),
+        cmocka_unit_test(test_protocol__lent_pages),
+        cmocka_unit_test(test_protocol__reader_gone),
         cmocka_unit_test(test_protocol__unsealed),
         cmocka_unit_test(test_protocol__serve_on_stdio),
     };

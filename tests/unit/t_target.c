@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "executor.pb-c.h"
+#include "executor/protocol.h"
 #include "executor_help.h"
 
 /* --- surroundings ---------------------------------------------------------------------------- */
@@ -343,12 +344,12 @@ static void test_target__garbage(void **state)
 #define ZERO4 "\\0\\0\\0\\0"
     static const char *const replies[] = {
         "this is not a message of any kind",
-        "ODBX\\001\\0\\0\\0" ZERO4 "\\0\\0\\0\\200" ZERO4 ZERO4, /* promises 2^63 bytes */
-        "ODBX\\001\\0\\001\\0" ZERO4 ZERO4
+        "ODBX\\002\\0\\0\\0" ZERO4 "\\0\\0\\0\\200" ZERO4 ZERO4, /* promises 2^63 bytes */
+        "ODBX\\002\\0\\001\\0" ZERO4 ZERO4
         "\\001\\0\\0\\0" ZERO4, /* a descriptor, and none comes */
-        "ODBX\\001\\0\\0\\0\\003\\0\\0\\0" ZERO4 ZERO4 ZERO4 "abc", /* no reply */
-        "ODBX\\001\\0\\0\\0" ZERO4 ZERO4 ZERO4 ZERO4,               /* an empty reply */
-        "ODBX\\002\\0\\0\\0" ZERO4 ZERO4 ZERO4 ZERO4,               /* another version */
+        "ODBX\\002\\0\\0\\0\\003\\0\\0\\0" ZERO4 ZERO4 ZERO4 "abc", /* no reply */
+        "ODBX\\002\\0\\0\\0" ZERO4 ZERO4 ZERO4 ZERO4,               /* an empty reply */
+        "ODBX\\003\\0\\0\\0" ZERO4 ZERO4 ZERO4 ZERO4,               /* another version */
     };
 #undef ZERO4
     for (size_t i = 0; i < ODB_COUNT(replies); i++) {
@@ -384,7 +385,7 @@ static void test_target__left_behind(void **state)
 
 static void put_frame(FILE *f, const Odb__Wire__Reply *reply)
 {
-    unsigned char head[24] = {'O', 'D', 'B', 'X', 1}, body[8192];
+    unsigned char head[24] = {'O', 'D', 'B', 'X', ODB_WIRE_VERSION}, body[8192];
     size_t size = odb__wire__reply__get_packed_size(reply);
     assert_true(size <= sizeof body);
     odb__wire__reply__pack(reply, body);
@@ -406,14 +407,17 @@ static void stand_in_with_values(const struct place *place, Odb__Wire__Tensor **
     assert_non_null(f);
     reply.say_case = ODB__WIRE__REPLY__SAY_READY;
     reply.ready = &ready;
+    reply.id = 1;
     put_frame(f, &reply);
     reply.say_case = ODB__WIRE__REPLY__SAY_DONE;
     reply.done = &done;
+    reply.id = 2;
     put_frame(f, &reply);
     list.outputs = values;
     list.n_outputs = n;
     reply.say_case = ODB__WIRE__REPLY__SAY_VALUES;
     reply.values = &list;
+    reply.id = 3;
     put_frame(f, &reply);
     fclose(f);
     snprintf(script, sizeof script, "cat %s >&3; sleep 60", path);
