@@ -623,9 +623,10 @@ static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err
 static void bisect_keep_words(struct bisection *b)
 {
     struct odb_buf words = ODB_BUF_INIT;
-    if (odb_target_pid(b->target))
+    const struct odb_target *target = odb_pool_target(b->pool);
+    if (odb_target_pid(target))
         return;
-    odb_target_words(b->target, &words);
+    odb_target_words(target, &words);
     for (size_t i = 0; i < words.len; i++)
         if (!words.data[i])
             words.data[i] = ' ';
