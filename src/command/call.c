@@ -58,6 +58,52 @@ void odb_call__warn(struct odb_command_call *call, const char *text)
     odb_buf_dispose(&shown);
 }
 
+/* The spec in the words of --map, where it is a recording's that names no map itself. */
+static const char *call_mapped(struct odb_command_call *call, const char *spec)
+{
+    const char *map = odb_call_option(call, ODB_OPTION_MAP);
+    struct odb_spec *parsed;
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!spec || !map || !odb_executor_recorded(spec) ||
+        odb_spec_parse(&parsed, spec, NULL) != ODB_OK)
+        return spec;
+    bool names = odb_spec_option(parsed, "map") != NULL;
+    odb_spec_free(parsed);
+    if (names)
+        return spec;
+    odb_buf_printf(&text, "%s,map=", spec);
+    for (const char *p = map; *p; p++)
+        odb_buf_printf(&text, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
+    odb_push(&call->specs, odb_buf_take(&text));
+    return call->specs.items[call->specs.n - 1];
+}
+
+/* The executor that an option names; NULL: none. */
+static const char *call_spec(struct odb_command_call *call, enum odb_option_id id)
+{
+    return call_mapped(call, odb_call_option(call, id));
+}
+
+/* Which inputs were taken from a recording that is target, reference or golden. */
+static void call_say_recorded(struct odb_command_call *call, const struct odb_feeds *feeds)
+{
+    struct odb_buf names = ODB_BUF_INIT;
+    const char *source = NULL;
+    for (size_t i = 0; i < feeds->n; i++) {
+        const struct odb_feed *feed = &feeds->items[i];
+        if (strncmp(feed->source, "recorded, ", 10) != 0)
+            continue;
+        source = feed->source + 10;
+        odb_buf_puts(&names, names.len ? ", " : "");
+        odb_buf_put_shown(&names, call->model->graph->values[feed->value].name);
+    }
+    if (source) {
+        fprintf(call->log, "onnxdbg: inputs as recorded, from %s: %s\n", source,
+                odb_buf_text(&names));
+    }
+    odb_buf_dispose(&names);
+}
+
 static void call_warn_lines(struct odb_command_call *call, const char *lines)
 {
     while (*lines) {
@@ -81,7 +127,10 @@ static enum odb_status call_feeds_remedy(const struct odb_command_call *call, st
 enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
                                 struct odb_error *err)
 {
+    static const enum odb_option_id sides[] = {ODB_OPTION_TARGET, ODB_OPTION_REFERENCE,
+                                               ODB_OPTION_GOLDEN};
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+    const char *recordings[ODB_COUNT(sides) + 1];
     struct odb_feeds *feeds;
     *out = call->session->feeds;
     if (*out)
@@ -90,11 +139,16 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
     options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
     options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed);
+    options.recordings = recordings;
+    for (size_t i = 0; i < ODB_COUNT(sides); i++)
+        if ((recordings[options.n_recordings] = call_spec(call, sides[i])))
+            options.n_recordings++;
     enum odb_status status = odb_feeds_make(&feeds, call->model, &options, err);
     free((void *)options.inputs);
     free((void *)options.dims);
     if (status != ODB_OK)
         return call_feeds_remedy(call, err);
+    call_say_recorded(call, feeds);
     call_warn_lines(call, feeds->warnings);
     odb_session_feed_take(call->session, feeds);
     *out = feeds;
@@ -107,9 +161,9 @@ enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct 
     return odb_criterion_parse(out, odb_call_option(call, ODB_OPTION_TOL), err);
 }
 
-const char *odb_call__target(const struct odb_command_call *call)
+const char *odb_call__target(struct odb_command_call *call)
 {
-    const char *spec = odb_call_option(call, ODB_OPTION_TARGET);
+    const char *spec = call_spec(call, ODB_OPTION_TARGET);
     return spec ? spec : odb_call__default_target();
 }
 
@@ -124,7 +178,7 @@ const char *odb_call__default_target(void)
     return ort && !why[0] ? "ort" : "cpu:f16";
 }
 
-enum odb_status odb_call__search_options(const struct odb_command_call *call,
+enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
     static const char *const names[] = {
@@ -132,11 +186,11 @@ enum odb_status odb_call__search_options(const struct odb_command_call *call,
         ODB_STRATEGY_LIST(CALL_STRATEGY)
 #undef CALL_STRATEGY
     };
-    const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
+    const char *reference = call_spec(call, ODB_OPTION_REFERENCE);
     const char *strategy = odb_call_option(call, ODB_OPTION_STRATEGY);
     *out = (struct odb_bisect_options){
         .reference = reference ? reference : "cpu",
-        .golden = odb_call_option(call, ODB_OPTION_GOLDEN),
+        .golden = call_spec(call, ODB_OPTION_GOLDEN),
         .target = odb_call__target(call),
         .expect = odb_call_option(call, ODB_OPTION_EXPECT),
         .seed = (uint64_t)odb_call_int(call, ODB_OPTION_SEED, 42),
@@ -233,10 +287,10 @@ enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *n
     return odb_error_at(err, "%s", path);
 }
 
-const char *odb_call__runner(const struct odb_command_call *call)
+const char *odb_call__runner(struct odb_command_call *call)
 {
-    const char *target = odb_call_option(call, ODB_OPTION_TARGET);
-    const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
+    const char *target = call_spec(call, ODB_OPTION_TARGET);
+    const char *reference = call_spec(call, ODB_OPTION_REFERENCE);
     return target ? target : reference ? reference : "cpu";
 }
 

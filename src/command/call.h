@@ -36,14 +36,14 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
 enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct odb_criterion *out,
                                     struct odb_error *err) ODB_MUST_USE;
 /* What --reference, --target, --tol, --expect, --strategy and --seed say; no hooks. */
-enum odb_status odb_call__search_options(const struct odb_command_call *call,
+enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out,
                                          struct odb_error *err) ODB_MUST_USE;
-/* --target, else the best that is here. Borrowed. */
-const char *odb_call__target(const struct odb_command_call *call);
+/* --target, else the best that is here. Borrowed: call. */
+const char *odb_call__target(struct odb_command_call *call);
 const char *odb_call__default_target(void);
-/* The spec of what runs a model once: --target, else --reference, else "cpu". Borrowed. */
-const char *odb_call__runner(const struct odb_command_call *call);
+/* The spec of what runs a model once: --target, else --reference, else "cpu". Borrowed: call. */
+const char *odb_call__runner(struct odb_command_call *call);
 /* Opens the model that the call is about, with the session of --session. */
 enum odb_status odb_call__open_model(struct odb_command_call *call, const char *path,
                                      struct odb_error *err) ODB_MUST_USE;

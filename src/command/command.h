@@ -53,7 +53,8 @@ enum odb_option_id {
 /* Options that a console keeps. */
 #define ODB_SETTINGS                                                                               \
     (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(REFERENCE) |   \
-     ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(EXPECT) | ODB_OPT(STRATEGY))
+     ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) | ODB_OPT(TOL) | ODB_OPT(EXPECT) |           \
+     ODB_OPT(STRATEGY))
 
 struct odb_option {
     const char *name; /* without dashes */
@@ -140,6 +141,7 @@ struct odb_command_call {
         const char *value; /* borrowed; "" for a flag */
     })
     options;
+    ODB_VEC(char *) specs;         /* owned: those that --map was added to */
     struct odb_session *session;   /* borrowed from the console, else owned; where the first
                                       argument is a model */
     const struct odb_model *model; /* borrowed: session */

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "executor/executor.h"
 
 /* Values computed by the reference depend on these, */
-#define CONSOLE_FEEDS (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED))
+#define CONSOLE_FEEDS                                                                              \
+    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(MAP) | ODB_OPT(DIM) | ODB_OPT(SEED))
 /* and verdicts on these as well; on the tolerance they are judged anew. */
 #define CONSOLE_VERDICTS (ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(EXPECT))
 
@@ -66,15 +68,23 @@ static bool console_has(const struct odb_console *console, enum odb_option_id id
     return !value && !odb_console_get(console, id);
 }
 
+/* A recording brings the inputs that it was made with, and takes them with it. */
+static bool console_feeds(enum odb_option_id id, const char *old, const char *value)
+{
+    return (id == ODB_OPTION_REFERENCE || id == ODB_OPTION_TARGET) &&
+           ((old && odb_executor_recorded(old)) || (value && odb_executor_recorded(value)));
+}
+
 void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value)
 {
     if (console_has(console, id, value))
         return;
     char *copy = value ? odb_xstrdup(value) : NULL;
+    bool feeds = CONSOLE_FEEDS >> id & 1 || console_feeds(id, odb_console_get(console, id), value);
     console_remove(console, id, value);
     if (copy)
         odb_push(&console->settings, (struct odb_setting){id, copy});
-    if (CONSOLE_FEEDS >> id & 1)
+    if (feeds)
         odb_session_feed_take(console->session, NULL);
     else if (CONSOLE_VERDICTS >> id & 1)
         odb_session_forget(console->session);

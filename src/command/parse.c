@@ -322,6 +322,9 @@ void odb_call_dispose(struct odb_command_call *call)
 {
     if (!call->console)
         odb_session_close(call->session);
+    for (size_t i = 0; i < call->specs.n; i++)
+        free(call->specs.items[i]);
+    free(call->specs.items);
     free(call->args);
     free(call->options.items);
     *call = (struct odb_command_call){0};

@@ -40,9 +40,10 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS                                                                                 \
     (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(KERNELS))
+#define OPTS_RUN (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(MAP))
 #define OPTS_SEARCH                                                                                \
-    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(TOL) |          \
-     ODB_OPT(EXPECT))
+    (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
+     ODB_OPT(TOL) | ODB_OPT(EXPECT))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)
@@ -123,7 +124,7 @@ static const struct odb_command command_table[] = {
         .name = "run",
         .group = "run",
         .args = args_model,
-        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(SAVE_DIR),
+        .options = OPTS_RUN | ODB_OPT(SAVE_DIR),
         .help = "run the model once and show its outputs; at the prompt, up to a breakpoint",
         .text = "Runs the model on --target, or on the reference where none is given, and prints "
                 "shape and statistics of every output, or saves them all. At the prompt of the "
@@ -211,7 +212,7 @@ static const struct odb_command command_table[] = {
         .name = "tensor",
         .group = "run",
         .args = args_source,
-        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(JSON),
+        .options = OPTS_RUN | ODB_OPT(JSON),
         .help = "statistics and histogram of a weight, a computed value or a tensor file",
         .text = "A weight is read from the model; any other value is computed on --target, or on "
                 "the reference where none is given, by running what it depends on and no more.",
@@ -224,7 +225,7 @@ static const struct odb_command command_table[] = {
         .alias = "p",
         .group = "run",
         .args = args_slice,
-        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(SAVE),
+        .options = OPTS_RUN | ODB_OPT(SAVE),
         .help = "print the numbers of a value, or of a slice of it",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets. Values come from "

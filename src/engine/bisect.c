@@ -10,6 +10,8 @@
  *   4. otherwise probing changes the answer, and prefixes whose only outputs are the cut are
  *      bisected for each output that is wrong and not yet explained;
  *   5. whoever is accused runs alone, and, where there is one, on a third executor.
+ *
+ * A target that is a recording cannot be asked again: recorded.c has the plan for it.
  */
 #include "engine/bisect.h"
 
@@ -467,7 +469,7 @@ static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
 
 /* --- from evidence to culprits ---------------------------------------------------------------- */
 
-static bool bisect_explains(const struct bisection *b, int value)
+bool bisection_explains(const struct bisection *b, int value)
 {
     bool *up = odb_new_n(bool, b->graph->n_nodes);
     bool explained = false;
@@ -552,7 +554,7 @@ static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
         }
     }
     for (size_t o = 0; o < b->n_outputs; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisect_explains(b, b->outputs[o]))
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
             bisect_accumulated(b, b->outputs[o]);
     return ODB_OK;
 }
@@ -573,7 +575,7 @@ static enum odb_status bisect_hunt_all(struct bisection *b, struct odb_error *er
         if (worst < 0)
             break;
         tried[worst] = true;
-        if (!bisect_explains(b, b->outputs[worst]))
+        if (!bisection_explains(b, b->outputs[worst]))
             status = bisection_hunt_value(b, b->outputs[worst], err);
     }
     free(tried);
@@ -609,7 +611,8 @@ static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err
 {
     if (b->report->culprits.n == 0)
         return ODB_OK;
-    ODB_TRY(bisection_verify_all(b, err));
+    if (!b->prober.recorded)
+        ODB_TRY(bisection_verify_all(b, err));
     struct odb_culprit *first = b->report->culprits.items;
     if (first->value >= 0 && bisection_accuses(first->kind)) {
         bisection_step_begin(b, "third opinion");
@@ -641,6 +644,10 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
                         b->options->memo->n);
     ODB_TRY(odb_pool_open(&b->pool, b->options->target, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
+    if (b->prober.recorded) {
+        ODB_TRY(bisection_recorded(b, err));
+        return bisect_confirm(b, err);
+    }
     enum odb_status status = bisect_plain(b, err);
     if (status < 0)
         bisect_keep_words(b);

@@ -54,6 +54,14 @@ enum odb_diagnosis bisection_kind(enum odb_verdict verdict);
 /* The node's first named output, ODB_NO_VALUE when it has none. */
 int bisection_output_of(const struct bisection *b, int node);
 
+/* Whether a node that is accused already stands before the value. */
+bool bisection_explains(const struct bisection *b, int value);
+
+/* --- recorded.c ------------------------------------------------------------------------------- */
+
+/* The search where the target is a recording: what was recorded is judged, and nothing is run. */
+enum odb_status bisection_recorded(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
 /* --- hunt.c ----------------------------------------------------------------------------------- */
 
 /* Bisects over prefixes for what made this output wrong (b->verdicts says how), names the node or

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "engine/probe.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 #include "tensor/random.h"
@@ -557,6 +558,46 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
     return ODB_OK;
 }
 
+/* --- recorded -------------------------------------------------------------------------------- */
+
+static enum odb_status inputs_recalled(struct inputs_work *work, const char *spec,
+                                       struct odb_tensor **had, struct odb_error *err)
+{
+    for (size_t i = 0; i < work->n; i++) {
+        struct inputs_port *port = &work->ports[i];
+        if (!had[i] || port->tensor || port->range)
+            continue;
+        port->tensor = odb_tensor_ref(had[i]);
+        snprintf(port->source, sizeof port->source, "recorded, %.240s", spec);
+        if (inputs_accept(work, port, err) != ODB_OK) {
+            odb_error_remedy(err, "give the input that the model takes: --input %s=FILE",
+                             port->value->name);
+            return odb_error_at(err, "input '%s' of %s", port->value->name, spec);
+        }
+    }
+    return ODB_OK;
+}
+
+static enum odb_status inputs_recall(struct inputs_work *work, struct odb_error *err)
+{
+    const struct odb_input_options *options = work->options;
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, work->n + 1);
+    int *values = odb_new_n(int, work->n + 1);
+    enum odb_status status = ODB_OK;
+    odb_graph_feeds(work->model->graph, values);
+    for (size_t r = 0; r < options->n_recordings && status == ODB_OK; r++) {
+        status = odb_recall(work->model, options->recordings[r], values, work->n, had, err);
+        if (status == ODB_OK)
+            status = inputs_recalled(work, options->recordings[r], had, err);
+        for (size_t i = 0; i < work->n; i++)
+            odb_tensor_unref(had[i]);
+        memset(had, 0, work->n * sizeof *had);
+    }
+    free(values);
+    free(had);
+    return status;
+}
+
 /* --- all of it ------------------------------------------------------------------------------- */
 
 static void inputs_begin(struct inputs_work *work)
@@ -594,6 +635,7 @@ static enum odb_status inputs_collect(struct inputs_work *work, struct odb_error
     }
     if (options->inputs_from)
         ODB_TRY(inputs_from(work, options->inputs_from, err));
+    ODB_TRY(inputs_recall(work, err));
     inputs_apply_bindings(work);
     ODB_TRY(inputs_check_bound(work, err));
     return inputs_generate(work, err);

@@ -12,6 +12,9 @@ struct odb_input_options {
     const char *const *inputs; /* --input NAME=FILE or NAME=range(lo,hi[,seed]) */
     size_t n_inputs;
     const char *inputs_from; /* --inputs-from DIR|FILE; NULL: none */
+    const char *const *recordings; /* specs of executors: those that recorded the inputs give them,
+                                      where nothing above does */
+    size_t n_recordings;
     const char *const *dims; /* --dim NAME=N, --dim INPUT[AXIS]=N */
     size_t n_dims;
     uint32_t seed; /* 42 */

@@ -14,8 +14,13 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      struct odb_pool *pool, struct odb_search_hooks hooks)
 {
     const struct odb_graph *graph = model->graph;
-    *prober = (struct odb_prober){model, trace, feeds,
-                                  pool,  hooks, odb_new_n(const char *, graph->n_outputs)};
+    *prober = (struct odb_prober){.model = model,
+                                  .trace = trace,
+                                  .feeds = feeds,
+                                  .pool = pool,
+                                  .hooks = hooks,
+                                  .original_outputs = odb_new_n(const char *, graph->n_outputs),
+                                  .recorded = odb_target_recorded(odb_pool_target(pool))};
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
     odb_pool_set_cancel(pool, hooks.cancelled, hooks.payload);
@@ -83,13 +88,14 @@ struct odb_probe_cut {
     bool *nodes;                     /* owned; [n_nodes] */
     struct odb_port *in, *out;       /* owned; in[].like are refs */
     size_t n_in, n_out;
-    struct odb_named *feeds; /* owned; [n_in] */
-    const char **names;      /* owned; [n_out] */
-    size_t *which;           /* owned; [n_values of the probe] output + 1; 0: a feed */
+    struct odb_named *feeds; /* owned; [n_feeds]: n_in, a recording is fed nothing */
+    const char **names;      /* owned; [n_names]: n_out, a recording is asked for anything */
+    size_t n_feeds, n_names;
+    size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
 
     struct odb_pool_task *task;  /* NULL: nobody was asked ahead */
     bool load;                   /* false: what is loaded is run again */
-    struct odb_tensor **outputs; /* owned refs; [n_out] */
+    struct odb_tensor **outputs; /* owned refs; [n_names] */
     enum odb_status status;
     struct odb_error err;
     size_t loads, runs;
@@ -100,7 +106,7 @@ static void probe_cut_dispose(struct odb_probe_cut *cut)
 {
     for (size_t i = 0; i < cut->n_in; i++)
         odb_tensor_unref((struct odb_tensor *)cut->in[i].like);
-    for (size_t o = 0; cut->outputs && o < cut->n_out; o++)
+    for (size_t o = 0; cut->outputs && o < cut->n_names; o++)
         odb_tensor_unref(cut->outputs[o]);
     free(cut->nodes);
     free(cut->in);
@@ -144,6 +150,7 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
             .value = list[i], .like = t ? odb_tensor_ref(t) : NULL, .symbolic = symbolic};
         cut->feeds[i] = (struct odb_named){value->name, t};
     }
+    cut->n_feeds = cut->n_in;
     free(list);
     return status;
 }
@@ -193,7 +200,46 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
                               .like = prober->trace ? prober->trace->ref[v] : NULL,
                               .symbolic = prober->trace && prober->trace->dynamic[v]};
     }
+    cut->n_names = cut->n_out;
     free(at);
+    return ODB_OK;
+}
+
+/* A recording answers by name, whatever is cut out: feeds and initializers too. It is shown the
+ * whole model, which tells it what names mean. */
+static enum odb_status probe_cut_recall(const struct odb_prober *prober,
+                                        const struct odb_probe *probe, struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    const struct odb_probe nothing = {0};
+    int *feeds = odb_new_n(int, graph->n_inputs);
+    bool *seen = odb_new_n(bool, graph->n_values);
+    cut->nodes = odb_new_n(bool, graph->n_nodes);
+    cut->in = odb_new_n(struct odb_port, graph->n_inputs);
+    cut->out = odb_new_n(struct odb_port, graph->n_outputs);
+    cut->names = odb_new_n(const char *, probe->n_values);
+    cut->which = odb_new_n(size_t, probe->n_values);
+    memset(cut->nodes, true, graph->n_nodes * sizeof *cut->nodes);
+    cut->n_in = odb_graph_feeds(graph, feeds);
+    for (size_t i = 0; i < cut->n_in; i++) {
+        const struct odb_tensor *t = probe_known(prober, &nothing, feeds[i]);
+        cut->in[i] = (struct odb_port){.value = feeds[i], .like = t ? odb_tensor_ref(t) : NULL};
+    }
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        int v = graph->outputs[o];
+        if (graph->values[v].producer != ODB_NO_NODE && !seen[v])
+            cut->out[cut->n_out++] = (struct odb_port){.value = v};
+        seen[v] = true;
+    }
+    for (size_t i = 0; i < probe->n_values; i++) {
+        const char *name = graph->values[probe->values[i]].name;
+        if (!name[0])
+            continue;
+        cut->names[cut->n_names++] = name;
+        cut->which[i] = cut->n_names;
+    }
+    free(seen);
+    free(feeds);
     return ODB_OK;
 }
 
@@ -252,10 +298,10 @@ static void probe_ask(void *arg, struct odb_target *target)
     struct odb_probe_cut *cut = arg;
     double start = odb_clock();
     struct odb_target_stats before = odb_target_stats(target);
-    cut->outputs = odb_new_n(struct odb_tensor *, cut->n_out);
+    cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
     cut->status = cut->load ? probe_load(cut, target, &cut->err) : ODB_OK;
     if (cut->status == ODB_OK)
-        cut->status = odb_target_run(target, cut->feeds, cut->n_in, cut->names, cut->n_out,
+        cut->status = odb_target_run(target, cut->feeds, cut->n_feeds, cut->names, cut->n_names,
                                      cut->outputs, &cut->err);
     struct odb_target_stats after = odb_target_stats(target);
     cut->loads = after.loads - before.loads;
@@ -272,7 +318,9 @@ static void probe_collect(const struct odb_prober *prober, struct odb_probe *pro
     probe->seconds = cut->seconds;
     for (size_t i = 0; i < probe->n_values && cut->status == ODB_OK; i++) {
         const struct odb_tensor *t = cut->which[i] ? cut->outputs[cut->which[i] - 1]
-                                                   : probe_known(prober, probe, probe->values[i]);
+                                     : prober->recorded
+                                         ? NULL
+                                         : probe_known(prober, probe, probe->values[i]);
         probe->outputs[i] = t ? odb_tensor_ref(t) : NULL;
     }
 }
@@ -285,7 +333,8 @@ static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
     cut->load = load;
     cut->status = odb_hooks_cancelled(&prober->hooks, &cut->err);
     if (cut->status == ODB_OK)
-        cut->status = probe_cut_make(prober, probe, cut, &cut->err);
+        cut->status = prober->recorded ? probe_cut_recall(prober, probe, cut)
+                                       : probe_cut_make(prober, probe, cut, &cut->err);
     return cut;
 }
 
@@ -301,7 +350,7 @@ void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
     if (odb_pool_workers(prober->pool) == 1)
         return;
     struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
-    if (cut->status == ODB_OK && cut->n_out)
+    if (cut->status == ODB_OK && cut->n_names)
         cut->task = odb_pool_begin(prober->pool, probe_ask, cut);
     probe->begun = cut;
 }
@@ -335,7 +384,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
                                                              .remaining = probe->remaining});
     if (cut->task)
         odb_pool_wait(prober->pool, cut->task);
-    else if (cut->status == ODB_OK && cut->n_out)
+    else if (cut->status == ODB_OK && cut->n_names)
         probe_ask(cut, odb_pool_target(prober->pool));
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;
@@ -359,6 +408,21 @@ enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *pro
     return probe_do(prober, probe, false, err);
 }
 
+/* For those who need every value: what a recording lacks is an error. */
+static enum odb_status probe_complete(struct odb_prober *prober, struct odb_probe *probe,
+                                      struct odb_error *err)
+{
+    for (size_t i = 0; i < probe->n_values; i++) {
+        if (probe->outputs[i])
+            continue;
+        odb_probe_drop(prober, probe);
+        return odb_fail(err, ODB_E_INPUT, "%s: '%s' was not recorded",
+                        odb_target_spec(odb_pool_target(prober->pool)),
+                        prober->model->graph->values[probe->values[i]].name);
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
                                const char *spec, const int *values, size_t n_values,
                                struct odb_tensor **outputs, char *description, size_t size,
@@ -376,12 +440,35 @@ enum odb_status odb_run_values(const struct odb_model *model, const struct odb_f
                               .n_values = n_values,
                               .outputs = outputs};
     enum odb_status status = odb_probe_run(&prober, &probe, err);
+    if (status == ODB_OK)
+        status = probe_complete(&prober, &probe, err);
     if (description && size) {
         const char *text = odb_target_description(odb_pool_target(pool));
         size_t n = strnlen(text, size - 1);
         memcpy(description, text, n);
         description[n] = '\0';
     }
+    odb_prober_dispose(&prober);
+    odb_pool_close(pool);
+    return status;
+}
+
+enum odb_status odb_recall(const struct odb_model *model, const char *spec, const int *values,
+                           size_t n_values, struct odb_tensor **outputs, struct odb_error *err)
+{
+    const struct odb_feeds none = {0};
+    struct odb_pool *pool = NULL;
+    struct odb_prober prober;
+    struct odb_probe probe = {.what = "what was recorded",
+                              .node = ODB_NO_NODE,
+                              .values = values,
+                              .n_values = n_values,
+                              .outputs = outputs};
+    if (!odb_executor_recorded(spec))
+        return ODB_OK;
+    ODB_TRY(odb_pool_open(&pool, spec, err));
+    odb_prober_init(&prober, model, &none, NULL, pool, (struct odb_search_hooks){0});
+    enum odb_status status = odb_probe_run(&prober, &probe, err);
     odb_prober_dispose(&prober);
     odb_pool_close(pool);
     return status;

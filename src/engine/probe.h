@@ -17,6 +17,7 @@ struct odb_prober {
     struct odb_pool *pool;         /* borrowed */
     struct odb_search_hooks hooks;
     const char **original_outputs; /* owned array */
+    bool recorded;                 /* the target runs nothing */
 };
 
 struct odb_probe {
@@ -48,7 +49,8 @@ void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe);
 bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe);
 /* Loads and runs, or waits for what was begun. Any status of odb_target_load() and
  * odb_target_run(); the outputs are then NULL. Values that no node makes are answered from feeds
- * and initializers. */
+ * and initializers, unless the target is a recording: that is asked for them too, whatever nodes
+ * and given say, and gives NULL for what it lacks. */
 enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe,
                               struct odb_error *err) ODB_MUST_USE;
 /* Posts the end of a judged probe: what it showed, and how many suspects that leaves. */
@@ -57,6 +59,12 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
 /* Runs what is loaded once more, with the same feeds, into probe->outputs. */
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;
+
+/* What a recording holds of some values: refs owned by the caller, NULL where it lacks one, and all
+ * NULL where the spec is of no recording. */
+enum odb_status odb_recall(const struct odb_model *model, const char *spec, const int *values,
+                           size_t n_values, struct odb_tensor **outputs,
+                           struct odb_error *err) ODB_MUST_USE;
 
 /* Whether a target can be asked for a value: named, made by a node, and no random draw. */
 bool odb_probe_reads(const struct odb_graph *graph, const struct odb_trace *trace, int value);

@@ -80,16 +80,38 @@ static enum odb_status repro_choose(struct repro *r, struct odb_error *err)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* What the segment is fed: the reference's values; of a target that is a recording, what it had. */
+static enum odb_status repro_input(const struct repro *r, int value, struct odb_tensor **out,
+                                   struct odb_error *err)
+{
+    const struct odb_tensor *t = odb_trace_value(r->trace, value);
+    const char *name = r->graph->values[value].name;
+    *out = NULL;
+    ODB_TRY(odb_recall(r->model, r->options->target, &value, 1, out, err));
+    if (*out)
+        return ODB_OK;
+    if (r->graph->values[value].producer != ODB_NO_NODE &&
+        odb_executor_recorded(r->options->target)) {
+        odb_fail(err, ODB_E_INPUT, "%s was not recorded, which the segment is fed", name);
+        return odb_error_remedy(err, "begin the segment at a recorded value");
+    }
+    if (!t)
+        return odb_fail(err, ODB_UNSUPPORTED,
+                        "the reference cannot compute %s, which the segment is fed", name);
+    *out = odb_tensor_ref(t);
+    return ODB_OK;
+}
+
 static enum odb_status repro_write_inputs(const struct repro *r, const int *inputs, size_t n,
                                           struct odb_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct odb_tensor *t = odb_trace_value(r->trace, inputs[i]);
-        const char *name = r->graph->values[inputs[i]].name;
-        if (!t)
-            return odb_fail(err, ODB_UNSUPPORTED,
-                            "the reference cannot compute %s, which the segment is fed", name);
-        ODB_TRY(repro_tensor(r, "test_data_set_0", "input", i, t, name, err));
+        struct odb_tensor *t;
+        ODB_TRY(repro_input(r, inputs[i], &t, err));
+        enum odb_status status = repro_tensor(r, "test_data_set_0", "input", i, t,
+                                              r->graph->values[inputs[i]].name, err);
+        odb_tensor_unref(t);
+        ODB_TRY(status);
     }
     return ODB_OK;
 }
@@ -166,6 +188,12 @@ static enum odb_status repro_write_cut(struct repro *r, struct odb_error *err)
     return status;
 }
 
+/* A recording of other inputs is no reference for the segment. */
+static const char *repro_reference(const struct repro *r)
+{
+    return odb_executor_recorded(r->options->reference) ? "cpu" : r->options->reference;
+}
+
 /* --- the second run --------------------------------------------------------------------------- */
 
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
@@ -174,7 +202,7 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
     static const char *const folders[] = {"test_data_set_0", "actual"};
     const struct odb_graph *graph = r->small->graph;
     for (int side = 0; side < 2; side++) {
-        const char *spec = side == 0 ? r->options->reference : r->options->target;
+        const char *spec = side == 0 ? repro_reference(r) : r->options->target;
         struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs);
         struct odb_error run_err = ODB_ERROR_INIT;
         enum odb_status status =
@@ -201,7 +229,7 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
     char *data = odb_xasprintf("%s/test_data_set_0", r->dir);
     struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
     struct odb_buf json = ODB_BUF_INIT;
-    struct odb_bisect_options options = {.reference = r->options->reference,
+    struct odb_bisect_options options = {.reference = repro_reference(r),
                                          .target = r->options->target,
                                          .tolerance = r->options->tolerance,
                                          .expect = r->options->expect,

@@ -74,10 +74,13 @@ static void walk_keep(struct walk_stretch *s, struct odb_tensor **outputs)
     }
 }
 
-/* Who among the values at the cut before the stretch stands in for the target's own. */
+/* Who among the values at the cut before the stretch stands in for the target's own. A recording is
+ * fed nothing: what it lacks is not known. */
 static void walk_mark_fed(struct walk_stretch *s)
 {
     struct odb_walk *walk = s->walk;
+    if (walk->prober.recorded)
+        return;
     const struct odb_graph *graph = walk->model->graph;
     int *cut = odb_new_n(int, graph->n_values);
     size_t n = odb_graph_segment_inputs(graph, s->nodes, cut);
@@ -99,7 +102,9 @@ static const char *walk_reason(const struct odb_walk *walk, int node, int value)
     if (odb_trace_drawn(walk->trace, value))
         return "drawn at random by the reference, and fed to the target";
     if (!walk->given[value])
-        return "no node reads it, so the target is not asked for it";
+        return walk->prober.recorded
+                   ? "it was not recorded"
+                   : "no node reads it, so the target is not asked for it";
     return !walk->trace->ref[value] && walk->trace->why[node] ? walk->trace->why[node] : "";
 }
 

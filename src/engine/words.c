@@ -29,6 +29,11 @@ static void words_against(struct odb_number error, struct odb_number noise, stru
         odb_buf_printf(out, " (%.3g times as much)", error.v / noise.v);
 }
 
+static bool words_recorded(const struct bisection *b)
+{
+    return b->prober.recorded;
+}
+
 static void words_introduced(const struct bisection *b, const struct odb_culprit *c,
                              struct odb_buf *out)
 {
@@ -60,7 +65,43 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
     odb_buf_puts(out, ". ");
     odb_buf_puts(out, c->verified ? "Run alone on the target with those inputs it fails the same "
                                     "way, so neither its neighbours nor the cut are to blame. "
-                                  : "It could not be confirmed alone on the target. ");
+                      : words_recorded(b)
+                          ? "The target is a recording, which cannot be asked to run it alone. "
+                          : "It could not be confirmed alone on the target. ");
+}
+
+static void words_from_to(const struct bisection *b, const struct odb_culprit *c,
+                          struct odb_buf *out)
+{
+    odb_buf_puts(out, "the region from ");
+    words_node(b, c->segment[0], out);
+    odb_buf_puts(out, " to ");
+    words_node(b, c->segment[1], out);
+}
+
+/* A region between recorded values. */
+static void words_stretch(const struct bisection *b, const struct odb_culprit *c,
+                          struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    words_from_to(b, c, out);
+    odb_buf_puts(out, ", within which nothing was recorded, ");
+    odb_buf_puts(out, c->kind == ODB_KIND_NAN ? "makes NaN or Inf" : "introduces the error");
+    odb_buf_puts(out, ": its end ");
+    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    if (v->local_error.known) {
+        odb_buf_puts(out, " is off from what the reference makes of the values recorded before "
+                          "it by ");
+        words_against(v->local_error, v->local_noise, out);
+    } else {
+        odb_buf_puts(out, " is the first recorded value that is wrong, and the reference cannot "
+                          "run the region on the values recorded before it");
+        if (v->reason[0]) {
+            odb_buf_puts(out, ": ");
+            odb_buf_put_shown(out, v->reason);
+        }
+    }
+    odb_buf_puts(out, ". Which of its nodes it is, values recorded in between would tell. ");
 }
 
 /* Observation causes it: unobserved and alone, nothing is wrong. */
@@ -77,10 +118,7 @@ static void words_observed(const struct bisection *b, const struct odb_culprit *
 static void words_region(const struct bisection *b, const struct odb_culprit *c,
                          struct odb_buf *out)
 {
-    odb_buf_printf(out, "the region from ");
-    words_node(b, c->segment[0], out);
-    odb_buf_puts(out, " to ");
-    words_node(b, c->segment[1], out);
+    words_from_to(b, c, out);
     odb_buf_puts(out, c->verified ? " fails as a whole, fed with the reference's values and with "
                                     "nothing inside it observed; "
                                   : " is as far as the search could narrow it; ");
@@ -95,11 +133,18 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
                          struct odb_buf *out)
 {
     const struct odb_value_report *v = &c->numbers;
-    words_node(b, c->node, out);
+    bool region = c->segment[0] != c->segment[1];
+    if (region)
+        words_from_to(b, c, out);
+    else
+        words_node(b, c->node, out);
     odb_buf_puts(out, " is the first whose output is over tolerance, by ");
     words_against(v->error, v->noise, out);
-    odb_buf_puts(out, ", and its inputs are not; but the reference operator on the target's own "
-                      "inputs gives the same, so the operator itself is right. ");
+    odb_buf_puts(out, region ? ", and what was recorded before it is not; but the reference makes "
+                               "the same of that. "
+                             : ", and its inputs are not; but the reference operator on the "
+                               "target's own inputs gives the same, so the operator itself is "
+                               "right. ");
     if (c->kind == ODB_KIND_ACCUMULATED)
         odb_buf_puts(out,
                      "No single node is to blame: small errors of the nodes before it add up. ");
@@ -169,10 +214,12 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
     switch (c->kind) {
     case ODB_KIND_INTRODUCED:
     case ODB_KIND_NAN:
-        if (c->segment[0] != c->segment[1])
-            words_region(b, c, &out);
-        else
+        if (c->segment[0] == c->segment[1])
             words_introduced(b, c, &out);
+        else if (words_recorded(b))
+            words_stretch(b, c, &out);
+        else
+            words_region(b, c, &out);
         break;
     case ODB_KIND_FUSION:
     case ODB_KIND_PROBE_EFFECT:

@@ -23,12 +23,6 @@ static bool cpu_is(const struct odb_node *node, const char *op_type)
     return node->domain[0] == '\0' && strcmp(node->op_type, op_type) == 0;
 }
 
-/* A probe of PyTorch exports: any domain, one input, one output, named Debug: an Identity. */
-static bool cpu_is_debug(const struct odb_node *node)
-{
-    return strcmp(node->op_type, "Debug") == 0 && node->n_in == 1 && node->n_out == 1;
-}
-
 /* True where float values at this input only steer: they become shapes, indices or integers. */
 static bool cpu_steers(const struct odb_node *node, int input)
 {
@@ -160,7 +154,7 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
         cpu_plan_bodies(slot, node);
         return;
     }
-    slot->op = cpu_is_debug(node) ? odb_op_find("", "Identity", 1)
+    slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
                                   : odb_op_find(node->domain, node->op_type, node->opset);
     if (slot->op) {
         slot->memo = odb_new(struct odb_memo);

@@ -89,6 +89,9 @@ struct odb_executor_ops {
 const struct odb_executor_ops *odb_executor_find(const char *kind);
 const struct odb_executor_ops *const *odb_executor_list(size_t *n);
 
+/* Whether a spec names one that gives what was recorded before; false for a malformed one. */
+bool odb_executor_recorded(const char *spec);
+
 /* An executor at work in this process: what the child runs, and what wrappers run inside. */
 struct odb_executor {
     const struct odb_executor_ops *ops;

@@ -284,6 +284,10 @@ static enum odb_status fault_init(void **self, const struct odb_spec *spec, stru
         odb_error_at(err, "%s", spec->text);
     if (status == ODB_OK)
         status = odb_executor_open(&fault->up, fault->inner, err);
+    if (status == ODB_OK && fault->up->ops->recorded) {
+        odb_fail(err, ODB_E_USAGE, "a recording runs nothing, so no fault can be planted in it");
+        status = odb_error_at(err, "%s", spec->text);
+    }
     if (status == ODB_OK && fault->kind->spoil) /* now, because later we are in another directory */
         status = odb_executor_open(&fault->down, fault->inner, err);
     if (status != ODB_OK) {

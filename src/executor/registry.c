@@ -32,6 +32,16 @@ const struct odb_executor_ops *const *odb_executor_list(size_t *n)
     return registry;
 }
 
+bool odb_executor_recorded(const char *text)
+{
+    struct odb_spec *spec;
+    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
+        return false;
+    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
+    odb_spec_free(spec);
+    return ops && ops->recorded;
+}
+
 static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_buf kinds = ODB_BUF_INIT;

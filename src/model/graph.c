@@ -147,6 +147,22 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
     return ODB_OK;
 }
 
+/* --- checkpoints ------------------------------------------------------------------------------ */
+
+bool odb_node_is_debug(const struct odb_node *node)
+{
+    return strcmp(node->op_type, "Debug") == 0 && node->n_in == 1 && node->n_out == 1;
+}
+
+char *odb_node_checkpoint(const struct odb_node *node)
+{
+    const struct odb_attr *name =
+        odb_node_is_debug(node) ? odb_attrs_find(&node->attrs, "name") : NULL;
+    if (!name || name->type != ODB_ATTR_STRING || !name->s.len)
+        return NULL;
+    return odb_xstrndup(name->s.data, name->s.len);
+}
+
 /* --- walking ---------------------------------------------------------------------------------- */
 
 size_t odb_graph_feeds(const struct odb_graph *graph, int *list)

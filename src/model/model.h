@@ -162,6 +162,12 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
 const char *odb_node_label(const struct odb_node *node, char *buf, size_t size);
 /* "#12 conv1 (Conv)", "#12 (Conv)" without a name, "#12 conv1 (domain::Op)"; shown safely. */
 void odb_node_put(const struct odb_graph *graph, int node, struct odb_buf *out);
+/* A node Debug of any domain with one input and one output, as a probe in PyTorch leaves it: it
+ * gives what it gets. */
+bool odb_node_is_debug(const struct odb_node *node);
+/* Its attribute name, which the checkpoint goes by; NULL where there is none. Owned by the
+ * caller. */
+char *odb_node_checkpoint(const struct odb_node *node);
 /* Key of a value: its name, or "#INDEX:SLOT" where there is none. Returns buf. */
 const char *odb_value_key(const struct odb_graph *graph, const struct odb_value *value, char *buf,
                           size_t size);
@@ -241,6 +247,9 @@ enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const c
  * the file is one. */
 enum odb_status odb_pb_read_as(struct odb_tensor **out, const struct odb_type *type,
                                const char *path, struct odb_error *err) ODB_MUST_USE;
+/* The name in a file that holds a TensorProto, whose values are not read; NULL where there is none,
+ * as in files of anything else. Owned by the caller. */
+char *odb_pb_name(const char *path);
 /* Writes beside and renames. name is the TensorProto's name. */
 enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const char *path,
                              struct odb_error *err) ODB_MUST_USE;

@@ -319,6 +319,57 @@ out:
     return status;
 }
 
+#define PB_NAME_FIELD 8 /* TensorProto.name */
+#define PB_NAME_MOST 65536
+
+static bool pb_varint(FILE *file, uint64_t *v)
+{
+    *v = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        int c = getc(file);
+        if (c == EOF)
+            return false;
+        *v |= (uint64_t)(c & 0x7f) << shift;
+        if (!(c & 0x80))
+            return true;
+    }
+    return false;
+}
+
+/* Passes over a field's value; *size: of one that has a length, which is not passed over. */
+static bool pb_field(FILE *file, unsigned wire_type, uint64_t *size)
+{
+    uint64_t ignored;
+    *size = 0;
+    if (wire_type == 0)
+        return pb_varint(file, &ignored);
+    if (wire_type == 1 || wire_type == 5)
+        return fseeko(file, wire_type == 1 ? 8 : 4, SEEK_CUR) == 0;
+    return wire_type == 2 && pb_varint(file, size) && *size < (uint64_t)1 << 62;
+}
+
+char *odb_pb_name(const char *path)
+{
+    FILE *file = fopen(path, "rbe");
+    char *name = NULL;
+    uint64_t tag, size;
+    while (file && !name && pb_varint(file, &tag) && pb_field(file, tag & 7, &size)) {
+        if (tag == (PB_NAME_FIELD << 3 | 2) && size > 0 && size < PB_NAME_MOST) {
+            name = odb_xcalloc(size + 1, 1);
+            if (fread(name, 1, size, file) == size && strlen(name) == size)
+                continue;
+            free(name);
+            name = NULL;
+            break;
+        }
+        if (fseeko(file, (off_t)size, SEEK_CUR) != 0)
+            break;
+    }
+    if (file)
+        fclose(file);
+    return name;
+}
+
 enum odb_status odb_pb_read(struct odb_tensor **out, enum odb_kind kind, const char *path,
                             struct odb_error *err)
 {

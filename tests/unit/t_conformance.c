@@ -1003,6 +1003,21 @@ static int program_main(void)
 
 /* --- the tables ------------------------------------------------------------------------------ */
 
+static void prepare_dump(const char *dir)
+{
+    static const char *const names[] = {"y", "side"};
+    for (int i = 0; i < 2; i++) {
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_tensor *t = whole_numbers(2, (int64_t[]){2, 4}, 1);
+        char *path = odb_xasprintf("%s/%s.npy", dir, names[i]);
+        for (size_t k = 0; k < t->count; k++)
+            ((float *)t->data)[k] = i ? -((float *)t->data)[k] : fabsf(((float *)t->data)[k]) + 1;
+        help_ok(odb_npy_write(t, path, &err), &err);
+        odb_tensor_unref(t);
+        free(path);
+    }
+}
+
 /* To have another executor tested, add a line: its name here, its spec, the types it carries (as
  * T(F32) | T(I64)), and what it cannot do, with why. Where it needs something that may not be there
  * and available() cannot know, `missing` says so; where it needs files, `prepare` makes them below
@@ -1030,6 +1045,7 @@ static const struct row rows[] = {
     {"onnx-mlir 2021", "onnx-mlir:--stand-in=2021,home=$B/mlir,cache=off", MLIR},
     {"onnx-mlir 2020", "onnx-mlir:--stand-in=2020,home=$B/mlir,cache=off", MLIR},
     {"fault", "fault:scale,amount=0,node=cut@cpu", TYPES_ALL},
+    {"dump", "dump:$DIR", TYPES_ALL, .prepare = prepare_dump},
 };
 
 static const struct {

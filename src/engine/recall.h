@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a recording says beside the values of nodes: whether it was made with the model's weights,
+ * and which of its names nobody knows.
+ */
+#ifndef ODB_ENGINE_RECALL_H
+#define ODB_ENGINE_RECALL_H
+
+#include "engine/probe.h"
+
+/* After a first run of the prober's target. Lines go into the report as warnings. */
+enum odb_status odb_recall_notes(struct odb_prober *prober, struct odb_report *report,
+                                 struct odb_error *err) ODB_MUST_USE;
+
+#endif
