@@ -248,6 +248,49 @@ static void test_ort__places(void **state)
     free(command);
 }
 
+/* Two libraries, by names relative to the working directory, of which the executor knows. */
+static void test_ort__custom_operators(void **state)
+{
+    NEED_ORT();
+    static const float want[] = {4, -16, 36, -64, 100, -144, 196, -256};
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *x = help_floats(2, 4, help_x), *out;
+    const char *name = "z";
+    char here[4096], *dir;
+    assert_non_null(getcwd(here, sizeof here));
+    help_ok(odb_scratch_new(&dir, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        char *command = odb_xasprintf("cc -w -shared -fPIC -DDOMAIN='\"%s\"' -o '%s/lib,%d.so' "
+                                      "tests/ort_custom_op.c",
+                                      i ? "other" : "test", dir, i);
+        bool made = system(command) == 0;
+        free(command);
+        if (made)
+            continue;
+        print_message("skipped: there is no C compiler\n");
+        skip();
+    }
+    assert_int_equal(chdir(dir), 0);
+    struct odb_executor *ort = open_ort("ort,library=lib\\,0.so,./lib\\,1.so");
+    assert_int_equal(chdir(here), 0);
+    struct odb_builder *b = odb_build_new("custom", 17);
+    odb_build_opset(b, "test", 1);
+    odb_build_opset(b, "other", 1);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_node(b, "test::Twice", "first", "x", "y");
+    odb_build_node(b, "other::Twice", "second", "y", "z");
+    odb_build_output_typed(b, "z", ODB_F32, 2, (int64_t[]){2, 4});
+    help_ok(load_built(ort, b, &err), &err);
+    struct odb_named in = {"x", x};
+    help_ok(odb_executor_run(ort, &in, 1, &name, 1, &out, &err), &err);
+    help_floats_equal(out, want, 8);
+    odb_tensor_unref(out);
+    odb_tensor_unref(x);
+    odb_executor_close(ort);
+    odb_scratch_remove(dir);
+    free(dir);
+}
+
 /* --- values ------------------------------------------------------------------------------------
  */
 
@@ -716,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_ort__not_in_this_build),
         cmocka_unit_test(test_ort__not_found),
         cmocka_unit_test(test_ort__places),
+        cmocka_unit_test(test_ort__custom_operators),
         cmocka_unit_test(test_ort__types),
         cmocka_unit_test(test_ort__strings),
         cmocka_unit_test(test_ort__sequences),
