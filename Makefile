@@ -32,7 +32,7 @@ PKGS_GPL := sqlite3 ncursesw readline
 VERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -Iinclude -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \
-            $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD)"')
+            $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"')
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
              -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(SANFLAGS) -pthread

@@ -2,7 +2,7 @@
  *
  * Activation functions of neural networks. Where the textbook formula loses digits (ln(1 + e^x),
  * e^x - 1, 1 - tanh) an equal one that does not is computed; the transcendental part of a float is
- * taken in double and rounded once.
+ * taken in double and rounded once, but for Sigmoid, which models spend much time in (floatmath.h).
  */
 #include <math.h>
 #include <string.h>
@@ -22,6 +22,11 @@ ODB_INLINE double act_sigmoid(double x, act_exp_fn e)
 {
     double small = e(-fabs(x));
     return (x >= 0 ? 1 : small) / (1 + small);
+}
+
+ODB_INLINE double act_sigmoid_of(double x)
+{
+    return act_sigmoid(x, exp);
 }
 
 ODB_INLINE double act_softplus(double x, act_exp_fn e)
@@ -115,7 +120,7 @@ ACT(softsign, ODB_EW_FLOATS, "", "", a / (1 + (a < 0 ? -a : a)))
 ACT(elu, ODB_EW_FLOATS, "alpha", "", act_elu(a, p, a, ACT_EXPM1))
 ACT(selu, ODB_EW_FLOATS, "alpha", "gamma", (double)q *act_elu(a, p, a, ACT_EXPM1))
 ACT(celu, ODB_EW_FLOATS, "alpha", "", act_celu(a, p, ACT_EXPM1))
-ACT(sigmoid, ODB_EW_FLOATS, "", "", act_sigmoid(a, ACT_E))
+ACT(sigmoid, ODB_EW_FLOATS, "", "", _Generic(a, float: odb_single_sigmoid, double: act_sigmoid_of)(a))
 ACT(softplus, ODB_EW_FLOATS, "", "", act_softplus(a, ACT_E))
 ACT(mish, ODB_EW_FLOATS, "", "", act_mish(a, ACT_E))
 ACT(swish, ODB_EW_FLOATS, "alpha", "", a *act_sigmoid((double)p * a, ACT_E))

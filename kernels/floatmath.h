@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Exponentials for results in float. They take and give doubles with a relative error below 1e-10,
- * which one rounding to float hides, and they have no branches, tables or calls, so that loops over
- * them become vector code. Results in double want the C library's functions instead:
+ * Exponentials for results in float. They have no branches, tables or calls, so that loops over
+ * them become vector code. odb_float_* take and give doubles with a relative error below 1e-10,
+ * which one rounding to float hides; odb_single_* are for what models spend most time in, and
+ * compute in float, with fused multiply-adds, to less than two units in the last place. Results in
+ * double want the C library's functions instead:
  *
  *     ODB_BY_TYPE(a, exp)    odb_float_exp where a is a float, exp where it is a double
+ *     ODB_SINGLE(a, exp)     odb_single_exp where a is a float, exp where it is a double
  *
  * Polynomials interpolate at Chebyshev nodes; the unit tests compare all functions with the C
  * library's.
@@ -18,6 +21,7 @@
 #include "kernels/simd.h"
 
 #define ODB_BY_TYPE(a, name) _Generic((a), float: odb_float_##name, double: name)
+#define ODB_SINGLE(a, name) _Generic((a), float: odb_single_##name, double: name)
 
 /* e^x = 2^n e^r with n whole and |r| <= ln(2) / 2. *scale = 2^n; returns e^r - 1, to its own
  * precision, not that of 1. What is beyond a double's range gives its largest or smallest power. */
@@ -102,6 +106,98 @@ ODB_INLINE double odb_float_erf(double x)
     p = p * square + 0x1.20dd75040cec4p+0;
     double far = 1 - odb_float_erfc_right(z);
     return z < 0.75 ? p * x : x < 0 ? -far : far;
+}
+
+/* --- in float --------------------------------------------------------------------------------- */
+
+#define ODB_FMA(a, b, c) __builtin_fmaf(a, b, c)
+
+/* 2^n for -126 <= n <= 127. */
+ODB_INLINE float odb_single_power(int32_t n)
+{
+    uint32_t bits = (uint32_t)(n + 127) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* e^x; e^x (1 + *rest) is closer. Two powers make it gradual at the lower end, and infinite at the
+ * upper. */
+ODB_INLINE float odb_single_exp_rest(float x, float *rest)
+{
+    const float magic = 0x1.8p23f; /* adding it leaves a whole number in the low bits */
+    x = x < -104 ? -104 : x;
+    x = x > 89 ? 89 : x;
+    float shifted = ODB_FMA(x, 0x1.715476p0f, magic), n = shifted - magic;
+    float r = ODB_FMA(n, -0x1.62e43p-1f, x);
+    r = ODB_FMA(n, 0x1.05c61p-29f, r); /* the rest of ln(2) */
+    int32_t bits, whole;
+    memcpy(&bits, &shifted, sizeof bits);
+    whole = bits - 0x4b400000; /* the bits of magic */
+    float q = 0x1.a1256cp-13f;
+    q = ODB_FMA(q, r, 0x1.6d43bp-10f);
+    q = ODB_FMA(q, r, 0x1.1110ep-7f);
+    q = ODB_FMA(q, r, 0x1.5554e8p-5f);
+    q = ODB_FMA(q, r, 0x1.555556p-3f);
+    q = ODB_FMA(q, r, 0.5f);
+    float less = ODB_FMA(r * r, q, r), grown = 1 + less;
+    *rest = less - (grown - 1);
+    return grown * odb_single_power(whole >> 1) * odb_single_power(whole - (whole >> 1));
+}
+
+ODB_INLINE float odb_single_exp(float x)
+{
+    float rest;
+    return odb_single_exp_rest(x, &rest);
+}
+
+/* Never overflows: the exponential is that of a negative number. The reciprocal of 1 + e^-|x| takes
+ * a step of Newton's, as the sum has lost what the last place of its smaller term was. */
+ODB_INLINE float odb_single_sigmoid(float x)
+{
+    float rest, small = odb_single_exp_rest(x < 0 ? x : -x, &rest), sum = 1 + small;
+    float y = 1 / sum, lost = ODB_FMA(small, rest, small - (sum - 1));
+    y = ODB_FMA(y, ODB_FMA(-y, lost, ODB_FMA(-y, sum, 1.0f)), y);
+    float left = small * y;
+    return x >= 0 ? y : ODB_FMA(left, rest, left);
+}
+
+/* Near 0 an odd polynomial; else 1 - 2 / (e^2x + 1), which is above a half. */
+ODB_INLINE float odb_single_tanh(float x)
+{
+    float size = x < 0 ? -x : x, square = x * x;
+    float p = -0x1.b13538p-8f;
+    p = ODB_FMA(p, square, 0x1.5d220ep-6f);
+    p = ODB_FMA(p, square, -0x1.b9a044p-5f);
+    p = ODB_FMA(p, square, 0x1.110feap-3f);
+    p = ODB_FMA(p, square, -0x1.555554p-2f);
+    float near = ODB_FMA(p * square, x, x);
+    float far = 1 - 2 / (odb_single_exp(2 * (size > 10 ? 10 : size)) + 1); /* 1 - 4e-9 there */
+    return __builtin_copysignf(size < 0.55f ? near : far, x); /* -0 stays */
+}
+
+/* Near 0 an odd polynomial; else 1 - erfc, which is e^(-z^2) t P(t) with t = 1 / (1 + 0.45 z). */
+ODB_INLINE float odb_single_erf(float x)
+{
+    float z = x < 0 ? -x : x, square = z * z;
+    float p = 0x1.65bfcp-14f;
+    p = ODB_FMA(p, square, -0x1.acd92ap-11f);
+    p = ODB_FMA(p, square, 0x1.55107p-8f);
+    p = ODB_FMA(p, square, -0x1.b815ccp-6f);
+    p = ODB_FMA(p, square, 0x1.ce2e5cp-4f);
+    p = ODB_FMA(p, square, -0x1.812744p-2f);
+    p = ODB_FMA(p, square, 0x1.06eba8p-3f);
+    z = z > 4 ? 4 : z; /* erf(4) is 1 - 2e-8 */
+    float t = 1 / ODB_FMA(0.45f, z, 1.0f), q = 0x1.e6370ep-5f;
+    q = ODB_FMA(q, t, -0x1.7e9fdep-2f);
+    q = ODB_FMA(q, t, 0x1.5c4e1ep-1f);
+    q = ODB_FMA(q, t, -0x1.f5a84cp-3f);
+    q = ODB_FMA(q, t, 0x1.a7278ap-2f);
+    q = ODB_FMA(q, t, 0x1.a3dfd2p-3f);
+    q = ODB_FMA(q, t, 0x1.0b5a0ap-2f);
+    q = ODB_FMA(q, t, -0x1.de6e98p-12f);
+    float far = ODB_FMA(-q, odb_single_exp(-z * z), 1.0f);
+    return square < 0.81f ? ODB_FMA(p, x, x) : __builtin_copysignf(far, x);
 }
 
 #endif

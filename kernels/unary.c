@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Functions of one element: y = f(x), any shape. Square root, log, sin and cos of float are the C
- * library's float functions, which are within an ulp; the others are computed in double and rounded
- * once, those that models spend time in by floatmath.h.
+ * library's float functions, which are within an ulp; exp, tanh and erf of float are those of
+ * floatmath.h, within two; the others are computed in double and rounded once.
  */
 #include <tgmath.h>
 
@@ -14,7 +14,7 @@
 
 #define UNARY_FLOAT(name, ...) ODB_EW_UNARY(name, ODB_EW_FLOATS, __VA_ARGS__)
 #define UNARY_DOUBLE(name) UNARY_FLOAT(name, name((double)a))
-#define UNARY_BY_TYPE(name) UNARY_FLOAT(name, ODB_BY_TYPE(a, name)(a))
+#define UNARY_SINGLE(name) UNARY_FLOAT(name, ODB_SINGLE(a, name)(a))
 
 UNARY_FLOAT(sqrt, sqrt(a))
 UNARY_FLOAT(reciprocal, 1 / a)
@@ -24,8 +24,8 @@ UNARY_FLOAT(cos, cos(a))
 UNARY_FLOAT(floor, floor(a))
 UNARY_FLOAT(ceil, ceil(a))
 UNARY_FLOAT(round, rint(a))
-UNARY_BY_TYPE(exp)
-UNARY_BY_TYPE(tanh)
+UNARY_SINGLE(exp)
+UNARY_SINGLE(tanh)
 UNARY_DOUBLE(tan)
 UNARY_DOUBLE(asin)
 UNARY_DOUBLE(acos)
@@ -51,7 +51,7 @@ UNARY_DOUBLE(atanh)
     }
 
 /* Of integers the fraction is cut off. */
-UNARY_NUMBER(erf, ODB_BY_TYPE(a, erf)(a), erf((double)a), erf((double)a))
+UNARY_NUMBER(erf, ODB_SINGLE(a, erf)(a), erf((double)a), erf((double)a))
 UNARY_NUMBER(abs, fabs(a), a < 0 ? 0 - ODB_U(a) : ODB_U(a), a)
 UNARY_NUMBER(neg, -a, 0 - ODB_U(a), 0 - ODB_U(a))
 /* The sign of NaN is NaN, as in NumPy. */
