@@ -112,50 +112,44 @@ ODB_INLINE double odb_float_erf(double x)
 
 #define ODB_FMA(a, b, c) __builtin_fmaf(a, b, c)
 
-/* 2^n for -126 <= n <= 127. */
-ODB_INLINE float odb_single_power(int32_t n)
-{
-    uint32_t bits = (uint32_t)(n + 127) << 23;
-    float power;
-    memcpy(&power, &bits, sizeof power);
-    return power;
-}
-
-/* e^x; e^x (1 + *rest) is closer. Two powers make it gradual at the lower end, and infinite at the
- * upper. */
-ODB_INLINE float odb_single_exp_rest(float x, float *rest)
+/* e^x = 2^n (1 + y) with n whole, y in [-0.3, 0.42]: returns y and 2^(n + more), which must lie in
+ * [-126, 127]. */
+ODB_INLINE float odb_single_exp_parts(float x, int more, float *power)
 {
     const float magic = 0x1.8p23f; /* adding it leaves a whole number in the low bits */
-    x = x < -104 ? -104 : x;
-    x = x > 89 ? 89 : x;
     float shifted = ODB_FMA(x, 0x1.715476p0f, magic), n = shifted - magic;
     float r = ODB_FMA(n, -0x1.62e43p-1f, x);
     r = ODB_FMA(n, 0x1.05c61p-29f, r); /* the rest of ln(2) */
-    int32_t bits, whole;
+    uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
-    whole = bits - 0x4b400000; /* the bits of magic */
+    bits = (bits + 127 + (uint32_t)more) << 23; /* the bits of magic fall off */
+    memcpy(power, &bits, sizeof bits);
     float q = 0x1.a1256cp-13f;
     q = ODB_FMA(q, r, 0x1.6d43bp-10f);
     q = ODB_FMA(q, r, 0x1.1110ep-7f);
     q = ODB_FMA(q, r, 0x1.5554e8p-5f);
     q = ODB_FMA(q, r, 0x1.555556p-3f);
     q = ODB_FMA(q, r, 0.5f);
-    float less = ODB_FMA(r * r, q, r), grown = 1 + less;
-    *rest = less - (grown - 1);
-    return grown * odb_single_power(whole >> 1) * odb_single_power(whole - (whole >> 1));
+    return ODB_FMA(r * r, q, r);
 }
 
+/* In two steps, so that the lower end is gradual and the upper infinite. */
 ODB_INLINE float odb_single_exp(float x)
 {
-    float rest;
-    return odb_single_exp_rest(x, &rest);
+    float power, step = x < 0 ? 0x1p-24f : 0x1p24f;
+    x = x < -104 ? -104 : x;
+    x = x > 89 ? 89 : x;
+    float less = odb_single_exp_parts(x, x < 0 ? 24 : -24, &power);
+    return (1 + less) * power * step;
 }
 
 /* Never overflows: the exponential is that of a negative number. The reciprocal of 1 + e^-|x| takes
- * a step of Newton's, as the sum has lost what the last place of its smaller term was. */
+ * a step of Newton's, as that sum and the power have both lost what is below their last place. */
 ODB_INLINE float odb_single_sigmoid(float x)
 {
-    float rest, small = odb_single_exp_rest(x < 0 ? x : -x, &rest), sum = 1 + small;
+    float power, least = -__builtin_fabsf(x);
+    float less = odb_single_exp_parts(least < -104 ? -104 : least, 24, &power), grown = 1 + less;
+    float rest = less - (grown - 1), small = grown * power * 0x1p-24f, sum = 1 + small;
     float y = 1 / sum, lost = ODB_FMA(small, rest, small - (sum - 1));
     y = ODB_FMA(y, ODB_FMA(-y, lost, ODB_FMA(-y, sum, 1.0f)), y);
     float left = small * y;
@@ -172,7 +166,8 @@ ODB_INLINE float odb_single_tanh(float x)
     p = ODB_FMA(p, square, 0x1.110feap-3f);
     p = ODB_FMA(p, square, -0x1.555554p-2f);
     float near = ODB_FMA(p * square, x, x);
-    float far = 1 - 2 / (odb_single_exp(2 * (size > 10 ? 10 : size)) + 1); /* 1 - 4e-9 there */
+    float power, less = odb_single_exp_parts(2 * (size > 10 ? 10 : size), 0, &power);
+    float far = 1 - 2 / (ODB_FMA(less, power, power) + 1); /* 1 - 4e-9 at 10 */
     return __builtin_copysignf(size < 0.55f ? near : far, x); /* -0 stays */
 }
 
@@ -196,7 +191,8 @@ ODB_INLINE float odb_single_erf(float x)
     q = ODB_FMA(q, t, 0x1.a3dfd2p-3f);
     q = ODB_FMA(q, t, 0x1.0b5a0ap-2f);
     q = ODB_FMA(q, t, -0x1.de6e98p-12f);
-    float far = ODB_FMA(-q, odb_single_exp(-z * z), 1.0f);
+    float power, less = odb_single_exp_parts(-z * z, 0, &power);
+    float far = ODB_FMA(-q, ODB_FMA(less, power, power), 1.0f);
     return square < 0.81f ? ODB_FMA(p, x, x) : __builtin_copysignf(far, x);
 }
 
