@@ -3,13 +3,13 @@
  * Conv, ConvTranspose, ConvInteger, QLinearConv (ai.onnx 1 to 28), for images of any rank.
  *
  *   direct     few channels per group (depthwise): sums of shifted planes, in double for float
- *   panels     any other of floats or doubles: conv_panels.c
- *   pointwise  1x1 without stride or pad: the image is already the matrix
- *   columns    blocks of results are laid out as columns and multiplied; where a convolution has
- *              only a few blocks, each is multiplied by all threads
+ *   pointwise  the image is already the matrix: 1x1 without stride or pad, or one result
+ *   columns    a few windows apart: blocks of results are laid out as columns and multiplied; where
+ *              a convolution has only a few blocks, each is multiplied by all threads
+ *   panels     all others of floats or doubles: conv_panels.c
  *
- * The last two serve noisy mode (where direct sums are sequential too) and processors without a
- * fused multiply-add. Bytes are convolved as floats or doubles, which hold their sums exactly. x is
+ * Noisy mode (where direct sums are sequential too) and processors without a fused multiply-add do
+ * without the last. Bytes are convolved as floats or doubles, which hold their sums exactly. x is
  * (N, C, in…), w (M, C/group, kernel…), y (N, M, out…).
  */
 #include <stdatomic.h>
@@ -68,6 +68,9 @@ ODB_INLINE void conv_line_next(const struct odb_window *w, const int64_t *dims, 
 }
 
 /* --- direct ----------------------------------------------------------------------------------- */
+
+#define CONV_MANY_TAPS 4
+#define CONV_LINE 16 /* results that make a line worth a panel */
 
 struct conv_direct {
     const struct conv *conv;
@@ -131,6 +134,29 @@ static struct odb_gemm conv_gemm(const struct conv *c)
                              .alpha = 1};
 }
 
+/* Whether one window is the whole image. */
+static bool conv_is_whole(const struct conv *c)
+{
+    const struct odb_window *w = &c->window;
+    for (int d = 0; d < w->rank; d++)
+        if (w->kernel[d] != w->in[d] || w->out[d] != 1 || w->before[d])
+            return false;
+    return true;
+}
+
+/* Whether the image is cut into few patches that do not overlap: planes of phases would be many, and
+ * their lines short. */
+static bool conv_is_apart(const struct conv *c)
+{
+    const struct odb_window *w = &c->window;
+    if (w->taps < CONV_MANY_TAPS || w->out[w->rank - 1] >= CONV_LINE)
+        return false;
+    for (int d = 0; d < w->rank; d++)
+        if ((w->kernel[d] - 1) * w->dilation[d] >= w->stride[d])
+            return false;
+    return true;
+}
+
 bool odb_conv_is_pointwise(const struct conv *c)
 {
     const struct odb_window *w = &c->window;
@@ -147,7 +173,7 @@ static bool conv_run_pointwise(const struct conv *c)
     size_t *at = odb_new_n(size_t, 3 * batch);
     for (size_t i = 0; i < batch; i++) {
         at[i] = i % c->group * g.m * g.k;
-        at[batch + i] = i * g.k * c->window.in_size;
+        at[batch + i] = i * (c->c / c->group) * c->window.in_size;
         at[2 * batch + i] = i * g.m * c->window.out_size;
     }
     bool done = odb_gemm_batch(&g, batch, at, at + batch, at + 2 * batch);
@@ -256,13 +282,15 @@ static bool conv_compute(const struct conv *c)
         return true;
     if (c->c > 0 && conv_is_direct(c))
         return conv_run_direct(c);
-    if (c->c > 0 && odb_conv_panels_can(c))
+    bool matrix = c->c == 0 || odb_conv_is_pointwise(c) || conv_is_whole(c);
+    bool wide = matrix ? c->window.out_size > 1 : !conv_is_apart(c);
+    if (c->c > 0 && wide && odb_conv_panels_can(c))
         return odb_conv_panels_run(c);
     for (size_t i = 0; c->bias && i < c->n; i++)
         (c->size == 8 ? conv_bias_8 : conv_bias_4)(
             c->bias, c->m, c->window.out_size,
             (char *)c->y + i * c->m * c->window.out_size * c->size);
-    return c->c == 0 || odb_conv_is_pointwise(c) ? conv_run_pointwise(c) : conv_run_columns(c);
+    return matrix ? conv_run_pointwise(c) : conv_run_columns(c);
 }
 
 /* --- Conv ------------------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
  *
  * The product for one element type E and one set of instructions (product.c): functions carry
  * TARGET; V is a vector of LANES elements with LOAD, STORE, ADD, ZERO, SPREAD (one element to all
- * lanes) and FMA; FMA1 is that of one element; TURN copies a panel of transposed B; ROWS is how
+ * lanes) and FMA; FMA1 is that of one element; TURN copies a panel of transposed B; QUAD
+ * loads four terms of LANES of its columns; ROWS is how
  * many rows of C the registers hold three vectors of.
  */
 
@@ -104,47 +105,91 @@ static void FN(product_column)(const struct odb_gemm *g, const struct product_pa
     }
 }
 
-/* One row of C, B read as it lies in memory: sums[0, cols) of `depth` terms. */
-static TARGET void FN(product_sums)(const E *a, size_t along, const E *b, size_t ldb, size_t depth,
-                                    E *sums, size_t cols)
+/* --- one row of C, B read where it lies --- */
+
+/* nv vectors of sums of `depth` terms. */
+ODB_INLINE TARGET void FN(product_sums)(const int nv, const E *a, size_t along, const E *b,
+                                        size_t ldb, size_t depth, E *sums)
 {
-    for (size_t j = 0; j < cols; j++)
-        sums[j] = 0;
-    for (size_t p = 0; p < depth; p += 4, b += 4 * ldb) {
-        size_t n = ODB_MIN(depth - p, (size_t)4), j = 0;
-        E left[4] = {0};
-        for (size_t r = 0; r < n; r++)
-            left[r] = a[(p + r) * along];
-        for (; n == 4 && j + LANES <= cols; j += LANES) {
-            V s = LOAD(sums + j);
-#pragma GCC unroll 4
-            for (size_t r = 0; r < 4; r++) {
-                __builtin_prefetch(b + (r + 4) * ldb + j);
-                s = FMA(SPREAD(left[r]), LOAD(b + r * ldb + j), s);
-            }
-            STORE(sums + j, s);
+    V sum[8];
+#pragma GCC unroll 8
+    for (int j = 0; j < nv; j++)
+        sum[j] = ZERO();
+    for (size_t p = 0; p < depth; p++, a += along, b += ldb) {
+        V left = SPREAD(*a);
+#pragma GCC unroll 8
+        for (int j = 0; j < nv; j++) {
+            __builtin_prefetch(b + PRODUCT_AHEAD * ldb + j * LANES);
+            sum[j] = FMA(left, LOAD(b + j * LANES), sum[j]);
         }
-        for (; j < cols; j++)
-            for (size_t r = 0; r < n; r++)
-                sums[j] = FMA1(left[r], b[r * ldb + j], sums[j]);
     }
+#pragma GCC unroll 8
+    for (int j = 0; j < nv; j++)
+        STORE(sums + j * LANES, sum[j]);
 }
 
+/* The same where B is transposed: four terms at a time are turned round in registers. */
+ODB_INLINE TARGET void FN(product_dots)(const int nv, const E *a, size_t along, const E *b,
+                                        size_t ldb, size_t depth, E *sums)
+{
+    V sum[8], part[4];
+    size_t p = 0;
+#pragma GCC unroll 8
+    for (int j = 0; j < nv; j++)
+        sum[j] = ZERO();
+    for (; p + 4 <= depth; p += 4) {
+#pragma GCC unroll 8
+        for (int j = 0; j < nv; j++) {
+            QUAD(b + (size_t)j * LANES * ldb + p, ldb, part);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < 4; r++)
+                sum[j] = FMA(SPREAD(a[(p + r) * along]), part[r], sum[j]);
+        }
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < nv; j++)
+        STORE(sums + j * LANES, sum[j]);
+    for (; p < depth; p++)
+        for (size_t j = 0; j < (size_t)nv * LANES; j++)
+            sums[j] = FMA1(a[p * along], b[j * ldb + p], sums[j]);
+}
+
+static TARGET void FN(product_sums_of)(size_t nv, bool turned, const E *a, size_t along, const E *b,
+                                       size_t ldb, size_t depth, E *sums)
+{
+    if (turned && nv >= 2)
+        FN(product_dots)(2, a, along, b, ldb, depth, sums);
+    else if (turned)
+        FN(product_dots)(1, a, along, b, ldb, depth, sums);
+    else if (nv == 8)
+        FN(product_sums)(8, a, along, b, ldb, depth, sums);
+    else if (nv == 4)
+        FN(product_sums)(4, a, along, b, ldb, depth, sums);
+    else
+        FN(product_sums)(1, a, along, b, ldb, depth, sums);
+}
+
+/* At least a vector of columns: the last ones are a vector too, and some of it known already. */
 static void FN(product_row)(const struct odb_gemm *g)
 {
-    E sums[PRODUCT_COLS];
+    E sums[8 * LANES];
     size_t along = g->trans_a ? g->lda : 1;
-    for (size_t j0 = 0; j0 < g->n; j0 += PRODUCT_COLS)
+    for (size_t j0 = 0; j0 < g->n;) {
+        size_t left = (g->n - j0) / LANES, nv = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+        if (g->trans_b)
+            nv = left >= 2 ? 2 : 1;
+        size_t known = left ? 0 : j0 + LANES - g->n, from = j0 - known, cols = nv * LANES - known;
         for (size_t p0 = 0; p0 < g->k; p0 += ODB_PRODUCT_DEPTH) {
-            size_t depth = ODB_MIN(g->k - p0, (size_t)ODB_PRODUCT_DEPTH);
-            size_t cols = ODB_MIN(g->n - j0, (size_t)PRODUCT_COLS);
+            const E *b = (const E *)g->b + (g->trans_b ? from * g->ldb + p0 : p0 * g->ldb + from);
             E *c = (E *)g->c + j0;
-            FN(product_sums)
-            ((const E *)g->a + p0 * along, along, (const E *)g->b + p0 * g->ldb + j0, g->ldb, depth,
-             sums, cols);
+            FN(product_sums_of)
+            (nv, g->trans_b, (const E *)g->a + p0 * along, along, b, g->ldb,
+             ODB_MIN(g->k - p0, (size_t)ODB_PRODUCT_DEPTH), sums);
             for (size_t j = 0; j < cols; j++)
-                c[j] = p0 > 0 || g->accumulate ? c[j] + sums[j] : sums[j];
+                c[j] = p0 > 0 || g->accumulate ? c[j] + sums[known + j] : sums[known + j];
         }
+        j0 += cols;
+    }
 }
 
 /* Panels of op(B), one behind the other, the last vector filled up with zeros. Rows are read in one
@@ -186,7 +231,7 @@ static size_t FN(product_group)(const struct odb_gemm *g, struct product_panel *
 /* All of C. Panels of B that are used too seldom for a copy are read where they are. */
 static bool FN(product_run)(const struct odb_gemm *g)
 {
-    if (g->m == 1 && !g->trans_b) {
+    if (g->m == 1 && g->n >= LANES) {
         FN(product_row)(g);
         return true;
     }
@@ -217,6 +262,7 @@ static bool FN(product_run)(const struct odb_gemm *g)
 #undef FN
 #undef E
 #undef TURN
+#undef QUAD
 #undef V
 #undef LANES
 #undef LOAD

@@ -15,10 +15,10 @@
 #include "kernels/simd.h"
 #include "kernels/workspace.h"
 
-#define PRODUCT_LINE 64   /* bytes */
-#define PRODUCT_GROUP 4   /* panels copied at a time: rows of B are best read in long pieces */
-#define PRODUCT_FEW 16    /* rows of C, for which B is read where it is */
-#define PRODUCT_COLS 1024 /* of a single row at a time: partial sums that stay near */
+#define PRODUCT_LINE 64 /* bytes */
+#define PRODUCT_GROUP 4 /* panels copied at a time: rows of B are best read in long pieces */
+#define PRODUCT_FEW 16  /* rows of C, for which B is read where it is */
+#define PRODUCT_AHEAD 8 /* rows that are asked for ahead, for a single row of C */
 
 /* --- the walk over B -------------------------------------------------------------------------- */
 
@@ -93,17 +93,26 @@ ODB_INLINE PRODUCT_AVX2 __m256 product_pair(const odb_f32 *low, const odb_f32 *h
     return _mm256_insertf128_ps(v, _mm_loadu_ps((const float *)high), 1);
 }
 
-/* Four rows of eight, from four columns of eight rows. */
-ODB_INLINE PRODUCT_AVX2 void product_turn_4x8(const odb_f32 *x, size_t ld, odb_f32 *y, size_t width)
+/* Four terms (x[0, 4)) of each of eight columns, `ld` apart, as vectors of eight. */
+ODB_INLINE PRODUCT_AVX2 void product_quad_f32_avx2(const odb_f32 *x, size_t ld, __m256 *v)
 {
     __m256 a = product_pair(x, x + 4 * ld), b = product_pair(x + ld, x + 5 * ld);
     __m256 c = product_pair(x + 2 * ld, x + 6 * ld), d = product_pair(x + 3 * ld, x + 7 * ld);
     __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
     __m256 ba = _mm256_unpackhi_ps(a, b), dc = _mm256_unpackhi_ps(c, d);
-    _mm256_storeu_ps((float *)y, _mm256_shuffle_ps(ab, cd, 0x44));
-    _mm256_storeu_ps((float *)(y + width), _mm256_shuffle_ps(ab, cd, 0xee));
-    _mm256_storeu_ps((float *)(y + 2 * width), _mm256_shuffle_ps(ba, dc, 0x44));
-    _mm256_storeu_ps((float *)(y + 3 * width), _mm256_shuffle_ps(ba, dc, 0xee));
+    v[0] = _mm256_shuffle_ps(ab, cd, 0x44);
+    v[1] = _mm256_shuffle_ps(ab, cd, 0xee);
+    v[2] = _mm256_shuffle_ps(ba, dc, 0x44);
+    v[3] = _mm256_shuffle_ps(ba, dc, 0xee);
+}
+
+/* Four rows of eight, from four columns of eight rows. */
+ODB_INLINE PRODUCT_AVX2 void product_turn_4x8(const odb_f32 *x, size_t ld, odb_f32 *y, size_t width)
+{
+    __m256 v[4];
+    product_quad_f32_avx2(x, ld, v);
+    for (size_t p = 0; p < 4; p++)
+        _mm256_storeu_ps((float *)(y + p * width), v[p]);
 }
 
 /* to[p * width + j] = from[j * ld + p] for p < depth, j < cols; 0 for cols <= j < width. */
@@ -129,6 +138,42 @@ static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t
                 to[p * width + c] = c < cols ? from[c * ld + p] : 0;
 }
 
+#define PRODUCT_AVX512 __attribute__((target("avx512f")))
+
+/* Four times four elements, of columns 4 apart. */
+ODB_INLINE PRODUCT_AVX512 __m512 product_four(const odb_f32 *x, size_t ld)
+{
+    __m512 v = _mm512_castps128_ps512(_mm_loadu_ps((const float *)x));
+    v = _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(x + 4 * ld)), 1);
+    v = _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(x + 8 * ld)), 2);
+    return _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(x + 12 * ld)), 3);
+}
+
+ODB_INLINE PRODUCT_AVX512 void product_quad_f32_avx512(const odb_f32 *x, size_t ld, __m512 *v)
+{
+    __m512 a = product_four(x, ld), b = product_four(x + ld, ld);
+    __m512 c = product_four(x + 2 * ld, ld), d = product_four(x + 3 * ld, ld);
+    __m512 ab = _mm512_unpacklo_ps(a, b), cd = _mm512_unpacklo_ps(c, d);
+    __m512 ba = _mm512_unpackhi_ps(a, b), dc = _mm512_unpackhi_ps(c, d);
+    v[0] = _mm512_shuffle_ps(ab, cd, 0x44);
+    v[1] = _mm512_shuffle_ps(ab, cd, 0xee);
+    v[2] = _mm512_shuffle_ps(ba, dc, 0x44);
+    v[3] = _mm512_shuffle_ps(ba, dc, 0xee);
+}
+
+ODB_INLINE PRODUCT_AVX2 void product_quad_f64_avx2(const odb_f64 *x, size_t ld, __m256d *v)
+{
+    for (size_t p = 0; p < 4; p++)
+        v[p] = _mm256_set_pd(x[3 * ld + p], x[2 * ld + p], x[ld + p], x[p]);
+}
+
+ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t ld, __m512d *v)
+{
+    for (size_t p = 0; p < 4; p++)
+        v[p] = _mm512_set_pd(x[7 * ld + p], x[6 * ld + p], x[5 * ld + p], x[4 * ld + p],
+                             x[3 * ld + p], x[2 * ld + p], x[ld + p], x[p]);
+}
+
 /* --- kernels per set of instructions and element type ----------------------------------------- */
 
 #define TARGET __attribute__((target("avx512f")))
@@ -137,6 +182,7 @@ static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t
 #define E odb_f32
 #define FN(name) name##_f32_avx512
 #define TURN product_turn_f32
+#define QUAD product_quad_f32_avx512
 #define V __m512
 #define LANES 16
 #define LOAD(p) _mm512_loadu_ps((const void *)(p))
@@ -151,6 +197,7 @@ static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t
 #define E odb_f64
 #define FN(name) name##_f64_avx512
 #define TURN product_turn_f64
+#define QUAD product_quad_f64_avx512
 #define V __m512d
 #define LANES 8
 #define LOAD(p) _mm512_loadu_pd((const void *)(p))
@@ -170,6 +217,7 @@ static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t
 #define E odb_f32
 #define FN(name) name##_f32_avx2
 #define TURN product_turn_f32
+#define QUAD product_quad_f32_avx2
 #define V __m256
 #define LANES 8
 #define LOAD(p) _mm256_loadu_ps((const float *)(p))
@@ -184,6 +232,7 @@ static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t
 #define E odb_f64
 #define FN(name) name##_f64_avx2
 #define TURN product_turn_f64
+#define QUAD product_quad_f64_avx2
 #define V __m256d
 #define LANES 4
 #define LOAD(p) _mm256_loadu_pd((const double *)(p))
@@ -210,8 +259,29 @@ bool odb_product_can(const struct odb_gemm *g, enum odb_product_set set)
     return set != ODB_PRODUCT_NONE && (g->dtype == ODB_F32 || g->dtype == ODB_F64);
 }
 
+/* A single column of C is a row of its transpose. */
+static struct odb_gemm product_turned(const struct odb_gemm *g)
+{
+    struct odb_gemm t = *g;
+    t.m = 1;
+    t.n = g->m;
+    t.a = g->b;
+    t.b = g->a;
+    t.trans_a = !g->trans_b;
+    t.trans_b = !g->trans_a;
+    t.lda = g->ldb;
+    t.ldb = g->lda;
+    t.ldc = g->m;
+    return t;
+}
+
 static bool product_plain(const struct odb_gemm *g, enum odb_product_set set)
 {
+    struct odb_gemm turned;
+    if (g->n == 1 && g->m > 1 && g->ldc == 1) {
+        turned = product_turned(g);
+        g = &turned;
+    }
     if (g->dtype == ODB_F64)
         return set == ODB_PRODUCT_AVX512 ? product_run_f64_avx512(g) : product_run_f64_avx2(g);
     return set == ODB_PRODUCT_AVX512 ? product_run_f32_avx512(g) : product_run_f32_avx2(g);

@@ -160,6 +160,19 @@ static void test_product__long_sums_are_cut_at_256(void **state)
         }
 }
 
+static void test_product__rows_and_columns_are_exact(void **state)
+{
+    uint32_t seed = 4;
+    product_need();
+    for (size_t n = 2; n <= 300; n += 1 + n / 5)
+        for (size_t k = 1; k <= 600; k += 1 + k / 2)
+            for (int i = 0; i < 4; i++) {
+                enum odb_dtype dtype = i % 2 ? ODB_F64 : ODB_F32;
+                product_check(dtype, 1, n, k, &seed);
+                product_check(dtype, n, 1, k, &seed);
+            }
+}
+
 static void test_product__agrees_with_blas(void **state)
 {
     uint32_t seed = 3;
@@ -213,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_product__small_sizes_are_exact),
         cmocka_unit_test(test_product__long_sums_are_cut_at_256),
+        cmocka_unit_test(test_product__rows_and_columns_are_exact),
         cmocka_unit_test(test_product__agrees_with_blas),
         cmocka_unit_test(test_product__keeps_signs_of_zero),
     };
