@@ -25,29 +25,29 @@ ODB_INLINE void FN(columns_run)(const E *from, int64_t in, int64_t first, int64_
         to[i] = 0;
 }
 
-/* Rows [begin, end) of the columns of results [first, first + n), n to a row. */
+/* Rows [begin, end) of the columns of results [first, first + n), n to a row. Taps along the last
+ * dimension reach the same lines. */
 ODB_SIMD static void FN(columns_fill)(const struct odb_window *w, const E *x, size_t begin,
                                       size_t end, size_t first, size_t n, E *columns)
 {
     int last = w->rank - 1;
     int64_t width = w->out[last], stride = w->stride[last];
-    E *to = columns + begin * n;
-    for (size_t row = begin; row < end; row++) {
+    size_t kernel = (size_t)w->kernel[last], next;
+    for (size_t row = begin; row < end; row = next) {
         const E *channel = x + row / w->taps * w->in_size;
         int64_t reach[ODB_MAX_RANK]; /* what result 0 reads */
-        int64_t at[ODB_MAX_RANK], col = (int64_t)(first % (size_t)width);
+        int64_t at[ODB_MAX_RANK], col = (int64_t)(first % (size_t)width), run;
+        next = ODB_MIN(end, (row / kernel + 1) * kernel);
         conv_reach(w, row % w->taps, reach);
         conv_line_at(w, w->out, first / (size_t)width, at);
-        for (E *stop = to + n; to < stop; col = 0, conv_line_next(w, w->out, at)) {
-            int64_t run = ODB_MIN(width - col, stop - to);
-            size_t start;
-            if (conv_line(w, reach, w->in, at, &start))
-                FN(columns_run)(channel + start, w->in[last], reach[last] + col * stride, stride,
-                                run, to);
-            else
-                for (int64_t i = 0; i < run; i++)
-                    to[i] = 0;
-            to += run;
+        for (int64_t i = 0; i < (int64_t)n; i += run, col = 0, conv_line_next(w, w->out, at)) {
+            size_t start = 0;
+            run = ODB_MIN(width - col, (int64_t)n - i);
+            bool inside = conv_line(w, reach, w->in, at, &start);
+            int64_t from = reach[last] + col * stride;
+            E *to = columns + row * n + i;
+            for (size_t tap = row; tap < next; tap++, from += w->dilation[last], to += n)
+                FN(columns_run)(channel + start, inside ? w->in[last] : 0, from, stride, run, to);
         }
     }
 }

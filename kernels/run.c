@@ -417,7 +417,8 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
         if (call->wanted[i] && out[i])
             ODB_TRY_OUT(run_result(call, i, declared[i], out, err));
 out:
-    odb_memo_dispose(&own_memo);
+    if (own_memo.first)
+        odb_memo_dispose(&own_memo);
     for (int i = 0; i < call->n_in; i++)
         odb_tensor_unref(in[i]);
     if (status != ODB_OK) {

@@ -113,6 +113,15 @@ static struct odb_attrs cpu_resolve_attrs(struct cpu_node *slot, const struct od
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
                                      const struct odb_attrs *defaults, int depth);
 
+/* The tensor that a Constant gives. */
+static const struct odb_tensor *cpu_constant_of(const struct cpu_node *slot)
+{
+    const struct odb_attr *attr = slot->attrs.n == 1 ? slot->attrs.items : NULL;
+    if (!attr || attr->type != ODB_ATTR_TENSOR || strcmp(attr->name, "value") != 0)
+        return NULL;
+    return strcmp(slot->op->name, "Constant") == 0 ? attr->tensors[0] : NULL;
+}
+
 /* Why a node cannot be run for its bodies. Of If's branches one may do: the other's turn may not
  * come. A body that stands in a call of the enclosing function, and is handed on, would have to see
  * the values around that call. */
@@ -158,6 +167,7 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
                                   : odb_op_find(node->domain, node->op_type, node->opset);
     if (slot->op) {
         slot->memo = odb_new(struct odb_memo);
+        slot->constant = cpu_constant_of(slot);
         return;
     }
     if (node->function && depth < CPU_MAX_DEPTH) {
@@ -168,6 +178,21 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
     }
     snprintf(slot->why, sizeof slot->why, "no reference kernel for %s%s%s (opset %d)", node->domain,
              node->domain[0] ? "::" : "", node->op_type, node->opset);
+}
+
+/* What is kept, by the inputs and outputs of each node. */
+static void cpu_mark_operands(struct cpu_plan *plan)
+{
+    for (size_t n = 0; n < plan->graph->n_nodes; n++) {
+        const struct odb_node *node = &plan->graph->nodes[n];
+        struct cpu_node *slot = &plan->nodes[n];
+        for (int i = 0; i < node->n_in && i < 32; i++)
+            if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(node, i)))
+                slot->keep_in |= 1u << i;
+        for (int o = 0; o < node->n_out && o < 32; o++)
+            if (node->out[o] >= 0 && plan->kept[node->out[o]])
+                slot->keep_out |= 1u << o;
+    }
 }
 
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
@@ -182,6 +207,7 @@ static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct
             snprintf(plan->why, sizeof plan->why, "%s", plan->nodes[n].why);
     }
     cpu_mark_kept(plan);
+    cpu_mark_operands(plan);
     cpu_mark_last_use(plan);
     return plan;
 }
@@ -289,10 +315,7 @@ static const struct odb_tensor *cpu_constant(const struct cpu_plan *plan, int va
     const struct odb_value *v = value >= 0 ? &plan->graph->values[value] : NULL;
     if (!v || v->is_input || v->producer == ODB_NO_NODE)
         return v && !v->is_input ? v->init : NULL;
-    const struct cpu_node *slot = &plan->nodes[v->producer];
-    bool constant = slot->op && strcmp(slot->op->name, "Constant") == 0;
-    const struct odb_attr *attr = constant ? odb_attrs_find(&slot->attrs, "value") : NULL;
-    return attr && attr->type == ODB_ATTR_TENSOR ? attr->tensors[0] : NULL;
+    return plan->nodes[v->producer].constant;
 }
 
 /* Whether an operator that may draw does. */
@@ -534,6 +557,10 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
         return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
         return cpu_run_function(scope, slot->body, node, in, out, err);
+    if (slot->constant && slot->constant->data && scope->precision == ODB_PREC_NATIVE) {
+        out[0] = odb_tensor_ref(slot->constant); /* most of what it costs is getting there */
+        return ODB_OK;
+    }
     bool stack_wanted[16];
     bool *wanted = node->n_out <= 16 ? stack_wanted : odb_new_n(bool, node->n_out);
     int n_out = node->n_out, n_in = node->n_in;
@@ -553,13 +580,9 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .precision = scope->precision,
                             .dying = dying,
                             .memo = slot->memo,
+                            .keep_in = slot->keep_in,
+                            .keep_out = slot->keep_out,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
-    for (int i = 0; i < n_in && i < 32; i++)
-        if (node->in[i] >= 0 && (plan->kept[node->in[i]] || cpu_is_parameter(node, i)))
-            call.keep_in |= 1u << i;
-    for (int o = 0; o < n_out && o < 32; o++)
-        if (node->out[o] >= 0 && plan->kept[node->out[o]])
-            call.keep_out |= 1u << o;
     enum odb_status status = odb_op_run(&call, out, err);
     if (wanted != stack_wanted)
         free(wanted);
