@@ -144,8 +144,8 @@ static bool conv_is_whole(const struct conv *c)
     return true;
 }
 
-/* Whether the image is cut into few patches that do not overlap: planes of phases would be many, and
- * their lines short. */
+/* Whether the image is cut into few patches that do not overlap: planes of phases would be many,
+ * and their lines short. */
 static bool conv_is_apart(const struct conv *c)
 {
     const struct odb_window *w = &c->window;

@@ -2,7 +2,8 @@
  *
  * RNN, GRU and LSTM. Per direction: one matrix product for the inputs of all steps, then per step
  * one for the states of the whole batch (two for a GRU that resets before the product) and the
- * cell's arithmetic per batch entry. Activations are computed in double and rounded.
+ * cell's arithmetic per batch entry. Sigmoid and Tanh of floats are those of floatmath.h; other
+ * activations are computed in double and rounded.
  *
  * Every batch entry runs its own sequence_lens steps: steps beyond them leave the state alone and
  * give zeros. In reverse an entry starts at its own last step.
@@ -13,6 +14,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "kernels/floatmath.h"
 #include "kernels/kern.h"
 #include "kernels/matmul.h"
 

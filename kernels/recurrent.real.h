@@ -4,69 +4,108 @@
  * holds R*H (both overwritten), gates in the order of the weights; h and c are the state, in place.
  */
 
-static double FN(recurrent_act)(const struct recurrent *r, int which, T v)
+ODB_SIMD static void FN(recurrent_sigmoids)(T *v, size_t n)
 {
-    double x = (double)v;
+    for (size_t j = 0; j < n; j++)
+        v[j] = sizeof(T) == sizeof(float) ? (T)odb_single_sigmoid((float)v[j])
+                                          : (T)recurrent_sigmoid((double)v[j], 0, 0);
+}
 
-    if (r->clip > 0) { /* keeps NaN */
-        x = x < -r->clip ? -r->clip : x;
-        x = x > r->clip ? r->clip : x;
-    }
+ODB_SIMD static void FN(recurrent_tanhs)(T *v, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        v[j] = sizeof(T) == sizeof(float) ? (T)odb_single_tanh((float)v[j])
+                                          : (T)recurrent_tanh((double)v[j], 0, 0);
+}
+
+/* In place, clipped before. */
+static void FN(recurrent_act)(const struct recurrent *r, int which, T *v, size_t n)
+{
     const struct recurrent_act *a = &r->act[which];
-    return a->fn(x, a->alpha, a->beta);
+
+    for (size_t j = 0; r->clip > 0 && j < n; j++) { /* keeps NaN */
+        double x = (double)v[j];
+        x = x < -r->clip ? -r->clip : x;
+        v[j] = (T)(x > r->clip ? r->clip : x);
+    }
+    if (a->fn == recurrent_sigmoid)
+        FN(recurrent_sigmoids)(v, n);
+    else if (a->fn == recurrent_tanh)
+        FN(recurrent_tanhs)(v, n);
+    else
+        for (size_t j = 0; j < n; j++)
+            v[j] = (T)a->fn((double)v[j], a->alpha, a->beta);
+}
+
+ODB_SIMD static void FN(recurrent_add)(T *x, const T *y, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        x[j] += y[j];
 }
 
 static void FN(recurrent_rnn)(const struct recurrent *r, const void *peep, void *xs, void *rs,
                               void *hs, void *cs)
 {
-    T *x = xs, *rec = rs, *h = hs;
+    T *x = xs, *h = hs;
 
-    for (size_t j = 0; j < r->hidden; j++)
-        h[j] = (T)FN(recurrent_act)(r, 0, x[j] + rec[j]);
+    FN(recurrent_add)(x, rs, r->hidden);
+    FN(recurrent_act)(r, 0, x, r->hidden);
+    memcpy(h, x, r->hidden * sizeof *h);
 }
 
 /* Gates z, r, h. rec holds R*H of z and r; of h too where linear_before_reset, plus its bias. */
 static void FN(recurrent_gru_gates)(const struct recurrent *r, void *xs, void *rs)
 {
-    T *x = xs, *rec = rs;
-
-    for (size_t j = 0; j < 2 * r->hidden; j++)
-        x[j] = (T)FN(recurrent_act)(r, 0, x[j] + rec[j]);
+    FN(recurrent_add)(xs, rs, 2 * r->hidden);
+    FN(recurrent_act)(r, 0, xs, 2 * r->hidden);
 }
 
 static void FN(recurrent_gru)(const struct recurrent *r, const void *peep, void *xs, void *rs,
                               void *hs, void *cs)
 {
-    T *x = xs, *rec = rs, *h = hs;
+    T *x = xs, *rec = rs, *h = hs, *fresh = x + 2 * r->hidden;
     size_t n = r->hidden;
 
     for (size_t j = 0; j < n; j++) {
-        T z = x[j], reset = x[n + j], inner = rec[2 * n + j];
-        T fresh = (T)FN(recurrent_act)(r, 1, x[2 * n + j] + (r->linear ? reset * inner : inner));
-        h[j] = (1 - z) * fresh + z * h[j];
+        T reset = x[n + j], inner = rec[2 * n + j];
+        fresh[j] += r->linear ? reset * inner : inner;
     }
+    FN(recurrent_act)(r, 1, fresh, n);
+    for (size_t j = 0; j < n; j++)
+        h[j] = (1 - x[j]) * fresh[j] + x[j] * h[j];
 }
 
-/* Gates i, o, f, c; peepholes i, o, f. */
+ODB_SIMD static void FN(recurrent_peep)(T *x, const T *peep, const T *c, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        x[j] += peep[j] * c[j];
+}
+
+/* Gates i, o, f, c; peepholes i, o, f. What is squashed of c stands in rec for a while. */
 static void FN(recurrent_lstm)(const struct recurrent *r, const void *peep, void *xs, void *rs,
                                void *hs, void *cs)
 {
     const T *p = peep;
-    T *x = xs, *rec = rs, *h = hs, *c = cs;
     size_t n = r->hidden;
+    T *i = xs, *o = i + n, *f = o + n, *g = f + n, *h = hs, *c = cs, *out = rs;
 
-    for (size_t j = 0; j < n; j++) {
-        T pi = p ? p[j] * c[j] : 0, pf = p ? p[2 * n + j] * c[j] : 0;
-        T i = (T)FN(recurrent_act)(r, 0, x[j] + rec[j] + pi);
-        T f = (T)FN(recurrent_act)(r, 0, x[2 * n + j] + rec[2 * n + j] + pf);
-        T g = (T)FN(recurrent_act)(r, 1, x[3 * n + j] + rec[3 * n + j]);
-        if (r->couple)
-            f = 1 - i;
-        c[j] = f * c[j] + i * g;
-        T po = p ? p[n + j] * c[j] : 0;
-        T o = (T)FN(recurrent_act)(r, 0, x[n + j] + rec[n + j] + po);
-        h[j] = o * (T)FN(recurrent_act)(r, 2, c[j]);
+    FN(recurrent_add)(i, rs, 4 * n);
+    if (p) {
+        FN(recurrent_peep)(i, p, c, n);
+        FN(recurrent_peep)(f, p + 2 * n, c, n);
     }
+    FN(recurrent_act)(r, 0, i, n);
+    FN(recurrent_act)(r, 0, f, n);
+    FN(recurrent_act)(r, 1, g, n);
+    for (size_t j = 0; j < n; j++)
+        c[j] = (r->couple ? 1 - i[j] : f[j]) * c[j] + i[j] * g[j];
+    if (p)
+        FN(recurrent_peep)(o, p + n, c, n);
+    FN(recurrent_act)(r, 0, o, n);
+    memcpy(out, c, n * sizeof *out);
+    FN(recurrent_act)(r, 2, out, n);
+    for (size_t j = 0; j < n; j++)
+        h[j] = o[j] * out[j];
 }
 
 /* x[gates * hidden] += wb, and rb except where linear_before_reset takes that of the last gate. */

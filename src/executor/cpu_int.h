@@ -27,7 +27,7 @@ struct cpu_node {
     struct odb_attrs attrs;     /* with references resolved */
     struct odb_attr *own_attrs; /* owned; NULL where nothing had to be resolved */
     struct odb_memo *memo;      /* owned; what op keeps between its runs; NULL: no op */
-    const struct odb_tensor *constant; /* borrowed: attrs; what a Constant gives; NULL: no Constant */
+    const struct odb_tensor *constant; /* borrowed: attrs; what a Constant gives; else NULL */
     uint32_t keep_in, keep_out; /* bit i: input (output) i is never rounded */
     char why[200];              /* it cannot be run: "" where it can */
 };
