@@ -21,8 +21,8 @@
 #include "executor/place.h"
 #include "executor/scratch.h"
 
-#define CACHE_MAX ((uint64_t)4 << 30) /* bytes kept */
-#define CACHE_STALE (24 * 60 * 60)    /* seconds until what was not finished is rubbish */
+#define CACHE_LIMIT ((uint64_t)4 << 30) /* bytes kept */
+#define CACHE_STALE (24 * 60 * 60)      /* seconds until what was not finished is rubbish */
 
 static const char *const cache_files[] = {ODB_MLIR_LIBRARY, ODB_MLIR_CONSTANTS};
 
@@ -36,7 +36,7 @@ void odb_mlir_cache_init(struct odb_mlir_cache *cache, const char *where)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char *here = where && where[0] != '/' ? getcwd(NULL, 0) : NULL;
-    cache->dir = NULL;
+    *cache = (struct odb_mlir_cache){.limit = CACHE_LIMIT};
     if (where && strcmp(where, "off") != 0)
         cache->dir = here ? odb_xasprintf("%s/%s", here, where) : odb_xstrdup(where);
     else if (!where && base && base[0] == '/')
@@ -143,7 +143,7 @@ static void cache_trim(const struct odb_mlir_cache *cache, const char *made)
     if (entries.n > 0)
         qsort(entries.items, entries.n, sizeof *entries.items, cache_older);
     for (size_t i = 0; i < entries.n; i++) {
-        if (total > CACHE_MAX && strcmp(entries.items[i].name, made) != 0) {
+        if (total > cache->limit && strcmp(entries.items[i].name, made) != 0) {
             cache_remove(cache, entries.items[i].name);
             total -= entries.items[i].bytes;
         }
