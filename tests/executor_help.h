@@ -115,4 +115,21 @@ static inline void help_floats_equal(const struct odb_tensor *t, const float *wa
             fail_msg("element %zu is %g, not %g", i, odb_tensor_f64(t, i), (double)want[i]);
 }
 
+/* Waits until a process has ended; it may lie there dead, where nobody buries the orphans. */
+static inline void help_gone(int pid)
+{
+    char path[40], state = 'R';
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    for (int i = 0; i < 40 && !strchr("ZX", state); i++) {
+        FILE *f = fopen(path, "r");
+        if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+            state = 'X';
+        if (f)
+            fclose(f);
+        if (!strchr("ZX", state))
+            usleep(50 * 1000);
+    }
+    assert_non_null(strchr("ZX", state));
+}
+
 #endif

@@ -124,6 +124,7 @@ static enum odb_status program_spawn(const struct odb_program *program, pid_t *p
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, to[1], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, to[1], STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     if (program->dir)
         posix_spawn_file_actions_addchdir_np(&files, program->dir);
     int error = posix_spawnp(pid, argv[0], &files, &attr, argv, environ);

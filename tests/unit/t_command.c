@@ -2,9 +2,12 @@
  *
  * Programs as executors: shell scripts that copy files.
  */
+#include "executor/target.h"
+
 #include "executor_help.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -42,19 +45,32 @@ static int teardown(void **state)
     return bad;
 }
 
-static struct odb_executor *open_script(const struct place *place, const char *script)
+static void write_script(const struct place *place, const char *first, const char *script,
+                         mode_t mode)
+{
+    FILE *f = fopen(place->script, "w");
+    assert_non_null(f);
+    fprintf(f, "%s\n%s\n", first, script);
+    fclose(f);
+    chmod(place->script, mode);
+}
+
+/* What stands in spec behind the script's name. */
+static struct odb_executor *open_with(const struct place *place, const char *script,
+                                      const char *rest)
 {
     struct odb_executor *executor = NULL;
     struct odb_error err = ODB_ERROR_INIT;
-    FILE *f = fopen(place->script, "w");
-    assert_non_null(f);
-    fprintf(f, "#!/bin/sh\n%s\n", script);
-    fclose(f);
-    chmod(place->script, 0755);
-    char *spec = odb_xasprintf("command:%s first  a\\ b", place->script);
+    write_script(place, "#!/bin/sh", script, 0755);
+    char *spec = odb_xasprintf("command:%s%s", place->script, rest);
     help_ok(odb_executor_open(&executor, spec, &err), &err);
     free(spec);
     return executor;
+}
+
+static struct odb_executor *open_script(const struct place *place, const char *script)
+{
+    return open_with(place, script, " first  a\\ b");
 }
 
 /* Identity of a vector of three. */
@@ -161,6 +177,19 @@ static void test_command__failures(void **state)
         {"head -c 3000 /dev/zero | tr '\\0' x; echo end; kill -9 $$", "SIGKILL; its last words: x",
          ODB_E_CRASH},
         {"echo garbage > out_0.npy", "npy", ODB_E_FORMAT},
+        {"head -c 20 in_0.npy >out_0.npy", "the header says it has", ODB_E_FORMAT},
+        {"head -c 130 in_0.npy >out_0.npy", "3 elements of 4 bytes do not fit", ODB_E_FORMAT},
+        {"sed 's/(3,)/(3000000000, 3000000000, 3)/' in_0.npy >out_0.npy", "", ODB_E_NOMEM},
+        {": >out_0.npy", "not an .npy file", ODB_E_FORMAT},
+        {"mkdir out_0.npy", "no regular file", ODB_E_EXECUTOR},
+        {"mkfifo out_0.npy", "no regular file", ODB_E_EXECUTOR},
+        {"ln -s /dev/zero out_0.npy", "no regular file", ODB_E_EXECUTOR},
+        {"ln -s nowhere out_0.npy", "wrote no out_0.npy", ODB_E_EXECUTOR},
+        {"cp in_0.npy out_1.npy; cp in_0.npy y.npy", "wrote no out_0.npy", ODB_E_EXECUTOR},
+        {"no-such-command", "not found; 127 is how a shell says", ODB_E_EXECUTOR},
+        {"exit 126", "status 126; 126 is how a shell says", ODB_E_EXECUTOR},
+        {"kill -PIPE $$", "SIGPIPE", ODB_E_CRASH},
+        {"rm -rf \"$PWD\"; exit 5", "status 5", ODB_E_EXECUTOR},
         {"sleep 5 & exit 4", "status 4", ODB_E_EXECUTOR}, /* not waited for */
     };
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
@@ -171,6 +200,238 @@ static void test_command__failures(void **state)
         help_has_text(&err, cases[i].text);
         odb_executor_close(executor);
     }
+}
+
+/* Links to files are files, whatever their type: what to make of that is the debugger's affair. */
+static void test_command__other_files(void **state)
+{
+    static const char *const scripts[] = {
+        "mkdir sub && cp in_0.npy sub/y.npy && ln -s sub/y.npy out_0.npy",
+        "ln in_0.npy out_0.npy",
+        "sed s/f4/i4/ in_0.npy >out_0.npy",
+        "sed 's/(3,)/(1,3)/; s/ $//' in_0.npy >out_0.npy",
+    };
+    for (size_t i = 0; i < ODB_COUNT(scripts); i++) {
+        struct odb_executor *executor = open_script(*state, scripts[i]);
+        struct odb_error err = ODB_ERROR_INIT;
+        bool same = false;
+        load_identity(executor, ODB_F32, true);
+        help_ok(run_identity(executor, ODB_F32, &same, &err), &err);
+        assert_int_equal(same, i < 2);
+        odb_executor_close(executor);
+    }
+}
+
+/* What a program finds: no input, default signals, no other descriptors, a TMPDIR that goes. */
+static void test_command__surroundings(void **state)
+{
+    static const char script[] = "read -r line && exit 3\n"
+                                 "[ ! -e /proc/$$/fd/77 ] || exit 4\n"
+                                 "yes | head -n 1 >/dev/null || exit 5\n"
+                                 "case $PWD in \"$TMPDIR\"/*) ;; *) exit 6 ;; esac\n"
+                                 "[ \"$ODB_TEST\" = passed ] || exit 7\n"
+                                 "cp in_0.npy out_0.npy";
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(dup2(2, 77), 77);
+    setenv("ODB_TEST", "passed", 1);
+    signal(SIGPIPE, SIG_IGN);
+    struct odb_executor *executor = open_script(*state, script);
+    load_identity(executor, ODB_F32, true);
+    help_ok(run_identity(executor, ODB_F32, NULL, &err), &err);
+    odb_executor_close(executor);
+    signal(SIGPIPE, SIG_DFL);
+    unsetenv("ODB_TEST");
+    close(77);
+}
+
+/* Floods cost no memory and no time, not even those of what a program leaves behind. */
+static void test_command__floods(void **state)
+{
+    static const char *const scripts[] = {
+        "head -c 20000000 /dev/zero; cp in_0.npy out_0.npy",
+        "yes >&2 & echo $! >../pid; cp in_0.npy out_0.npy",
+    };
+    const struct place *place = *state;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC), err_fd = dup(2);
+    for (size_t i = 0; i < ODB_COUNT(scripts); i++) {
+        struct odb_executor *executor = open_script(place, scripts[i]);
+        struct odb_error err = ODB_ERROR_INIT;
+        bool same = false;
+        load_identity(executor, ODB_F32, true);
+        dup2(null, 2);
+        enum odb_status status = run_identity(executor, ODB_F32, &same, &err);
+        dup2(err_fd, 2);
+        help_ok(status, &err);
+        assert_true(same);
+        odb_executor_close(executor);
+    }
+    char path[100];
+    int pid = 0;
+    snprintf(path, sizeof path, "%s/pid", place->tmp);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%d", &pid), 1);
+    fclose(f);
+    unlink(path);
+    kill(pid, SIGKILL); /* most likely gone already: nobody reads what it says */
+    close(null);
+    close(err_fd);
+}
+
+/* A program that hangs ends with the child, and so do those that it started. */
+static void test_command__hangs(void **state)
+{
+    const struct place *place = *state;
+    struct odb_target *target;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_tensor *x = help_floats(2, 4, help_x), *out[2];
+    struct odb_named in = {"x", x};
+    char path[100];
+    write_script(place, "#!/bin/sh", "sleep 300 & echo $$ $! >../../../pids; echo hm >&2; wait",
+                 0755);
+    help_find_serve();
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    char *spec = odb_xasprintf("command:%s,timeout=0.5", place->script);
+    help_ok(odb_target_open(&target, spec, &err), &err);
+    help_ok(odb_target_load(target, &load, &err), &err);
+    assert_int_equal(odb_target_run(target, &in, 1, help_chain_outputs, 2, out, &err),
+                     ODB_E_TIMEOUT);
+    snprintf(path, sizeof path, "%s/pids", place->dir);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    for (int pid; fscanf(f, "%d", &pid) == 1;)
+        help_gone(pid);
+    fclose(f);
+    odb_target_close(target);
+    odb_tensor_unref(x);
+    odb_buf_dispose(&bytes);
+    free(spec);
+}
+
+/* Bytes that are no UTF-8 cannot stand in JSON; files tell inputs and outputs apart all the same.
+ */
+static void test_command__names(void **state)
+{
+    const struct place *place = *state;
+    struct odb_executor *executor =
+        open_script(place, "cp io.json ../../io.json; cp in_0.npy out_0.npy");
+    struct odb_builder *b = odb_build_new("names", 17);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_error err = ODB_ERROR_INIT;
+    const char *output = "y\"q\"\xc3\xa4";
+    struct odb_tensor *x = help_floats(2, 4, help_x), *y;
+    struct odb_named in = {"a\xff", x};
+    odb_build_input(b, in.name, ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_node(b, "Identity", "i", in.name, output);
+    odb_build_output_typed(b, output, ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    struct odb_load load = {.bytes = bytes.data, .size = bytes.len, .dir = "."};
+    help_ok(odb_executor_load(executor, &load, &err), &err);
+    help_ok(odb_executor_run(executor, &in, 1, &output, 1, &y, &err), &err);
+    help_floats_equal(y, help_x, 8);
+    char path[120], *names[2];
+    snprintf(path, sizeof path, "%s/io.json", place->dir);
+    json_t *io = json_load_file(path, 0, NULL);
+    assert_int_equal(json_unpack(io, "{s:[{s:s}],s:[{s:s}]}", "inputs", "name", &names[0],
+                                 "outputs", "name", &names[1]),
+                     0);
+    assert_string_equal(names[0], "a\\xff");
+    assert_string_equal(names[1], output);
+    json_decref(io);
+    odb_tensor_unref(x);
+    odb_tensor_unref(y);
+    odb_buf_dispose(&bytes);
+    odb_executor_close(executor);
+}
+
+/* Splitting, and the backslashes that the spec takes before. */
+static void test_command__words(void **state)
+{
+    static const struct {
+        const char *rest, *want;
+    } cases[] = {
+        {" one  two", "one|two|"},
+        {" a\\ b", "a b|"},
+        {" a\\\\\\\\b \\\\\\\\", "a\\b|\\|"},
+        {" 'a' $HOME *", "'a'|$HOME|*|"},
+        {" --x=1\\,2 me\\@home", "--x=1,2|me@home|"},
+        {" \\n", "\\n|"},
+    };
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        const struct place *place = *state;
+        char path[100], got[200] = "";
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_executor *executor =
+            open_with(place,
+                      "for w; do [ \"$w\" = \"$PWD\" ] || printf '%s|' \"$w\"; done >../../words\n"
+                      "cp in_0.npy out_0.npy",
+                      cases[i].rest);
+        load_identity(executor, ODB_F32, true);
+        help_ok(run_identity(executor, ODB_F32, NULL, &err), &err);
+        odb_executor_close(executor);
+        snprintf(path, sizeof path, "%s/words", place->dir);
+        FILE *f = fopen(path, "r");
+        assert_non_null(f);
+        got[fread(got, 1, sizeof got - 1, f)] = '\0';
+        fclose(f);
+        assert_string_equal(got, cases[i].want);
+    }
+}
+
+/* Why a program could not be started, and what to do about it. */
+static void test_command__not_started(void **state)
+{
+    static const struct {
+        const char *first, *text;
+        mode_t mode;
+    } cases[] = {
+        {"no first line", "begin with a line such as #!/bin/sh", 0755},
+        {"#!/bin/sh", "make it executable (chmod +x)", 0644},
+        {"#!/no/such/shell", "what its first line names is missing", 0755},
+    };
+    const struct place *place = *state;
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_executor *executor = open_script(place, "");
+        struct odb_error err = ODB_ERROR_INIT;
+        write_script(place, cases[i].first, "exit 0", cases[i].mode);
+        load_identity(executor, ODB_F32, true);
+        assert_int_equal(run_identity(executor, ODB_F32, NULL, &err), ODB_E_EXECUTOR);
+        help_has_text(&err, cases[i].text);
+        odb_executor_close(executor);
+    }
+}
+
+/* keep= leaves everything of each model and of its last run, numbered. */
+static void test_command__kept(void **state)
+{
+    static const char *const files[] = {"0001/model.onnx", "0001/io.json",  "0001/in_0.npy",
+                                        "0001/out_0.npy",  "0002/in_0.npy", "0003/out_0.npy"};
+    const struct place *place = *state;
+    char path[200], *rest = odb_xasprintf(",keep=%s/kept/here", place->dir);
+    for (int i = 0; i < 2; i++) {
+        struct odb_executor *executor = open_with(place, "cp in_0.npy out_0.npy", rest);
+        struct odb_error err = ODB_ERROR_INIT;
+        for (int load = i; load < 2; load++) {
+            load_identity(executor, ODB_F32, true);
+            for (int run = 0; run < 2; run++)
+                help_ok(run_identity(executor, ODB_F32, NULL, &err), &err);
+        }
+        odb_executor_close(executor);
+    }
+    for (size_t i = 0; i < ODB_COUNT(files); i++) {
+        snprintf(path, sizeof path, "%s/kept/here/%s", place->dir, files[i]);
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    snprintf(path, sizeof path, "%s/kept/here/0004", place->dir);
+    assert_int_equal(access(path, F_OK), -1);
+    free(rest);
+    struct odb_executor *executor;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(odb_executor_open(&executor, "command:true,keep=", &err), ODB_E_USAGE);
+    help_has_text(&err, "no directory is named");
 }
 
 static void test_command__no_program(void **state)
@@ -186,27 +447,14 @@ static void test_command__no_program(void **state)
     odb_executor_close(executor);
 }
 
-/* Adds a weight of 4 KiB that lies in a file of its own. */
-static void load_external(const struct place *place, struct odb_executor *executor,
-                          const char *file)
+/* Loads what load_external() wrote, cut out of it. */
+static void reload_external(const struct place *place, struct odb_executor *executor)
 {
-    struct odb_builder *b = odb_build_new("external", 17);
     struct odb_error err = ODB_ERROR_INIT;
-    struct odb_tensor *w;
     struct odb_model *model;
     struct odb_buf bytes = ODB_BUF_INIT;
     char path[120];
-    help_ok(odb_tensor_new(&w, ODB_F32, 1, (int64_t[]){1024}, &err), &err);
-    for (size_t i = 0; i < 1024; i++)
-        odb_store_f64(ODB_F32, w->data, i, (double)i);
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){1});
-    odb_build_weight(b, "w", w);
-    odb_build_node(b, "Add", "a", "x w", "y");
-    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){1024});
     snprintf(path, sizeof path, "%s/whole.onnx", place->dir);
-    help_ok(odb_build_write(b, path, file, &err), &err);
-    odb_build_free(b);
-    odb_tensor_unref(w);
     help_ok(odb_model_open(&model, path, &err), &err);
     int y = odb_graph_value(model->graph, "y")->index,
         x = odb_graph_value(model->graph, "x")->index;
@@ -221,6 +469,28 @@ static void load_external(const struct place *place, struct odb_executor *execut
     help_ok(odb_executor_load(executor, &load, &err), &err);
     odb_model_free(model);
     odb_buf_dispose(&bytes);
+}
+
+/* Adds a weight of 4 KiB that lies in a file of its own. */
+static void load_external(const struct place *place, struct odb_executor *executor,
+                          const char *file)
+{
+    struct odb_builder *b = odb_build_new("external", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *w;
+    char path[120];
+    help_ok(odb_tensor_new(&w, ODB_F32, 1, (int64_t[]){1024}, &err), &err);
+    for (size_t i = 0; i < 1024; i++)
+        odb_store_f64(ODB_F32, w->data, i, (double)i);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){1});
+    odb_build_weight(b, "w", w);
+    odb_build_node(b, "Add", "a", "x w", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){1024});
+    snprintf(path, sizeof path, "%s/whole.onnx", place->dir);
+    help_ok(odb_build_write(b, path, file, &err), &err);
+    odb_build_free(b);
+    odb_tensor_unref(w);
+    reload_external(place, executor);
 }
 
 /* What the program would find: the model opens where it stands, with its weights. */
@@ -256,12 +526,67 @@ static void test_command__weights_beside(void **state)
     odb_executor_close(executor);
 }
 
+/* The file of that name beside the placed model. */
+static struct stat stat_placed(const struct place *place, const char *file)
+{
+    char path[500] = "";
+    struct stat st;
+    DIR *dir = opendir(place->tmp);
+    for (const struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.')
+            snprintf(path, sizeof path, "%s/%s/%s", place->tmp, e->d_name, file);
+    closedir(dir);
+    assert_int_equal(stat(path, &st), 0);
+    return st;
+}
+
+static void scribble(const struct place *place, const char *file)
+{
+    char command[300];
+    snprintf(command, sizeof command, "for f in %s/*/%s; do echo x >$f; done", place->tmp, file);
+    assert_int_equal(system(command), 0);
+}
+
+/* One copy moves along from model to model, as long as nobody changes it or the original, which it
+ * shares no name with. */
+static void test_command__weights_once(void **state)
+{
+    const struct place *place = *state;
+    struct odb_executor *executor = open_script(place, "exit 1");
+    struct stat first, second, original;
+    char path[100];
+    load_external(place, executor, "w.data");
+    snprintf(path, sizeof path, "%s/w.data", place->dir);
+    first = stat_placed(place, "w.data");
+    assert_int_equal(stat(path, &original), 0);
+    assert_int_not_equal(first.st_ino, original.st_ino);
+    assert_int_equal(first.st_nlink, 1);
+    reload_external(place, executor);
+    second = stat_placed(place, "w.data");
+    assert_int_equal(first.st_ino, second.st_ino);
+    check_weights(place, "w.data");
+    scribble(place, "w.data");
+    reload_external(place, executor);
+    check_weights(place, "w.data");
+    second = stat_placed(place, "w.data");
+    usleep(20 * 1000);
+    load_external(place, executor, "w.data"); /* the original is written anew */
+    check_weights(place, "w.data");
+    odb_executor_close(executor);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(test_command__##name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs), CASE(types_without_npy), CASE(failures), CASE(no_program), CASE(weights_beside),
+        CASE(runs),           CASE(types_without_npy),
+        CASE(failures),       CASE(other_files),
+        CASE(surroundings),   CASE(floods),
+        CASE(hangs),          CASE(names),
+        CASE(words),          CASE(not_started),
+        CASE(kept),           CASE(no_program),
+        CASE(weights_beside), CASE(weights_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
