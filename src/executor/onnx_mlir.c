@@ -308,8 +308,7 @@ static enum odb_status mlir_remember(struct mlir *mlir, const struct odb_load *l
 }
 
 /* Puts the model into the place, unless it is there. */
-static enum odb_status mlir_place(struct mlir *mlir, const struct odb_model *model,
-                                  struct odb_error *err)
+static enum odb_status mlir_place(struct mlir *mlir, struct odb_model *model, struct odb_error *err)
 {
     if (!mlir->placed)
         ODB_TRY(odb_place_put(mlir->place, &mlir->load, model, err));
@@ -351,8 +350,7 @@ static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **d
 }
 
 /* From what is kept if it is there and can be loaded, else by the compiler. */
-static enum odb_status mlir_make(struct mlir *mlir, const struct odb_model *model,
-                                 struct odb_error *err)
+static enum odb_status mlir_make(struct mlir *mlir, struct odb_model *model, struct odb_error *err)
 {
     char key[ODB_MLIR_KEY + 1];
     mlir_key(mlir, &mlir->load, model, key);

@@ -26,8 +26,8 @@
 
 /* A file of external data that has been copied, as it was and as the copy was then. */
 struct place_weights {
-    char *location; /* owned: below the directory */
-    char *from;     /* owned */
+    char *name; /* owned: below the directory */
+    char *from; /* owned */
     struct stat original, copy;
 };
 
@@ -61,7 +61,7 @@ const char *odb_place_dir(const struct odb_place *place)
 static void place_forget(struct odb_place *place)
 {
     for (size_t i = 0; i < place->weights.n; i++) {
-        free(place->weights.items[i].location);
+        free(place->weights.items[i].name);
         free(place->weights.items[i].from);
     }
     place->weights.n = 0;
@@ -180,10 +180,10 @@ static bool place_reuse(const struct odb_place *before, const struct place_weigh
     struct stat copy;
     for (size_t i = 0; !before->keep && i < before->weights.n; i++) {
         const struct place_weights *had = &before->weights.items[i];
-        if (strcmp(had->location, wanted->location) != 0 || strcmp(had->from, wanted->from) != 0 ||
+        if (strcmp(had->name, wanted->name) != 0 || strcmp(had->from, wanted->from) != 0 ||
             !place_same(&had->original, &wanted->original))
             continue;
-        char *path = odb_xasprintf("%s/%s", before->dir, had->location);
+        char *path = odb_xasprintf("%s/%s", before->dir, had->name);
         bool moved =
             lstat(path, &copy) == 0 && place_same(&copy, &had->copy) && rename(path, to) == 0;
         free(path);
@@ -193,13 +193,14 @@ static bool place_reuse(const struct odb_place *before, const struct place_weigh
 }
 
 static enum odb_status place_weights(struct odb_place *place, const struct odb_place *before,
-                                     const char *dir, const char *location, struct odb_error *err)
+                                     const char *dir, const char *location, const char *name,
+                                     struct odb_error *err)
 {
     struct place_weights weights = {
-        .location = odb_xstrdup(location),
+        .name = odb_xstrdup(name),
         .from = odb_xasprintf("%s/%s", dir[0] ? dir : ".", location),
     };
-    char *to = odb_xasprintf("%s/%s", place->dir, location);
+    char *to = odb_xasprintf("%s/%s", place->dir, name);
     enum odb_status status = ODB_OK;
     place_make_parents(to, strlen(place->dir) + 1);
     if (stat(weights.from, &weights.original) < 0)
@@ -230,16 +231,14 @@ static bool place_can_hold(const char *location)
     return true;
 }
 
-/* The same model with its weights in one new file, where their own names would clash with ours. */
-static enum odb_status place_rewrite(const struct odb_place *place, const struct odb_model *model,
-                                     const char *path, struct odb_error *err)
+/* The model as it is now: whole. */
+static enum odb_status place_pack(const struct odb_model *model, struct odb_buf *bytes,
+                                  struct odb_error *err)
 {
     const struct odb_graph *graph = model->graph;
-    struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
     struct odb_port *ports = odb_new_n(struct odb_port, graph->n_inputs + graph->n_outputs + 1);
     int *feeds = odb_new_n(int, graph->n_inputs + 1);
     bool *nodes = odb_new_n(bool, graph->n_nodes + 1);
-    char *beside = odb_xasprintf("%s/weights.bin", place->dir);
     size_t n_in = odb_graph_feeds(graph, feeds);
     for (size_t i = 0; i < n_in; i++)
         ports[i].value = feeds[i];
@@ -251,48 +250,46 @@ static enum odb_status place_rewrite(const struct odb_place *place, const struct
                                .n_inputs = n_in,
                                .outputs = ports + n_in,
                                .n_outputs = graph->n_outputs,
-                               .weights = ODB_WEIGHTS_BESIDE,
-                               .weights_file = "weights.bin",
-                               .weights_out = &weights};
-    enum odb_status status = odb_model_extract(model, &what, &bytes, err);
-    if (status == ODB_OK)
-        status = odb_file_write(path, bytes.data, bytes.len, err);
-    if (status == ODB_OK)
-        status = odb_file_write(beside, weights.data, weights.len, err);
-    odb_buf_dispose(&bytes);
-    odb_buf_dispose(&weights);
+                               .weights = ODB_WEIGHTS_REFERENCE};
+    enum odb_status status = odb_model_extract(model, &what, bytes, err);
     free(ports);
     free(feeds);
     free(nodes);
-    free(beside);
     return status;
 }
 
 static enum odb_status place_model(struct odb_place *place, const struct odb_place *before,
-                                   const struct odb_load *load, const struct odb_model *model,
+                                   const struct odb_load *load, struct odb_model *model,
                                    struct odb_error *err)
 {
     size_t n;
     const char **files = odb_model_external_files(model, &n);
     char *path = odb_xasprintf("%s/model.onnx", place->dir);
-    bool hold = true;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    bool renamed = false;
     enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < n; i++)
-        hold = hold && place_can_hold(files[i]);
-    if (!hold) {
-        status = place_rewrite(place, model, path, err);
-    } else {
-        status = odb_file_write(path, load->bytes, load->size, err);
-        for (size_t i = 0; i < n && status == ODB_OK; i++)
-            status = place_weights(place, before, load->dir, files[i], err);
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+        bool hold = place_can_hold(files[i]);
+        char *name = hold ? odb_xstrdup(files[i]) : odb_xasprintf("onnxdbg-weights-%zu.bin", i);
+        if (!hold)
+            odb_model_rename_external(model, files[i], name);
+        renamed = renamed || !hold;
+        status = place_weights(place, before, load->dir, files[i], name, err);
+        free(name);
     }
+    if (status == ODB_OK && renamed)
+        status = place_pack(model, &bytes, err);
+    if (status == ODB_OK)
+        status = odb_file_write(path, renamed ? bytes.data : load->bytes,
+                                renamed ? bytes.len : load->size, err);
+    odb_buf_dispose(&bytes);
     free(files);
     free(path);
     return status;
 }
 
 enum odb_status odb_place_put(struct odb_place *place, const struct odb_load *load,
-                              const struct odb_model *model, struct odb_error *err)
+                              struct odb_model *model, struct odb_error *err)
 {
     struct odb_place before = *place;
     *place = (struct odb_place){.keep = before.keep};

@@ -17,9 +17,10 @@ struct odb_place *odb_place_new(const char *keep);
 void odb_place_free(struct odb_place *place); /* NULL is fine */
 
 /* Makes a new directory with the model in it; that of the model before goes, unless it is kept.
- * Weights that stay the same from model to model are copied once. model is what load holds. */
+ * Weights that stay the same from model to model are copied once. model is what load holds; files
+ * whose names we need ourselves get others in it. */
 enum odb_status odb_place_put(struct odb_place *place, const struct odb_load *load,
-                              const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
+                              struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
 /* Takes the directory of the last model away, unless it is kept. */
 void odb_place_clear(struct odb_place *place);
 /* Of the model that was put last, absolute; NULL: none was. */

@@ -8,10 +8,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "model/model_int.h"
+#include "model/pack.h"
 
 struct external {
     struct odb_map *seen; /* owned */
     ODB_VEC(const char *) list;
+    const char *from; /* to be named otherwise; NULL: none */
+    char *to;         /* in the arena */
 };
 
 static void external_tensor(struct external *e, const Onnx__TensorProto *t)
@@ -19,9 +22,13 @@ static void external_tensor(struct external *e, const Onnx__TensorProto *t)
     if (!t || t->data_location != ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
         return;
     for (size_t i = 0; i < t->n_external_data; i++) {
-        const char *key = t->external_data[i]->key, *value = t->external_data[i]->value;
-        if (key && value && !strcmp(key, "location") && odb_map_add(e->seen, value, e->list.n))
-            odb_push(&e->list, value);
+        Onnx__StringStringEntryProto *entry = t->external_data[i];
+        if (!entry->key || !entry->value || strcmp(entry->key, "location") != 0)
+            continue;
+        if (e->from && !strcmp(entry->value, e->from))
+            entry->value = e->to;
+        else if (odb_map_add(e->seen, entry->value, e->list.n))
+            odb_push(&e->list, entry->value);
     }
 }
 
@@ -65,15 +72,28 @@ static void external_graph(struct external *e, const Onnx__GraphProto *graph)
     external_nodes(e, graph->node, graph->n_node);
 }
 
+static void external_model(struct external *e, const struct odb_model *model)
+{
+    const Onnx__ModelProto *proto = model->priv->proto;
+    e->seen = odb_map_new();
+    if (proto->graph)
+        external_graph(e, proto->graph);
+    for (size_t i = 0; i < proto->n_functions; i++)
+        external_nodes(e, proto->functions[i]->node, proto->functions[i]->n_node);
+    odb_map_free(e->seen);
+}
+
 const char **odb_model_external_files(const struct odb_model *model, size_t *n)
 {
-    struct external e = {.seen = odb_map_new()};
-    const Onnx__ModelProto *proto = model->priv->proto;
-    if (proto->graph)
-        external_graph(&e, proto->graph);
-    for (size_t i = 0; i < proto->n_functions; i++)
-        external_nodes(&e, proto->functions[i]->node, proto->functions[i]->n_node);
-    odb_map_free(e.seen);
+    struct external e = {0};
+    external_model(&e, model);
     *n = e.list.n;
     return e.list.items;
+}
+
+void odb_model_rename_external(struct odb_model *model, const char *from, const char *to)
+{
+    struct external e = {.from = from, .to = odb_model__arena_printf(model->priv->arena, "%s", to)};
+    external_model(&e, model);
+    free(e.list.items);
 }

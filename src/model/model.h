@@ -139,6 +139,8 @@ void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by 
 /* Locations of external data that the model names, as they stand in it, each once. The array is
  * the caller's (NULL when there are none), the names are borrowed from the model. */
 const char **odb_model_external_files(const struct odb_model *model, size_t *n);
+/* Gives a file of external data another name in what is extracted from now on; tensors stay. */
+void odb_model_rename_external(struct odb_model *model, const char *from, const char *to);
 
 /* ODB_E_MODEL when weights are missing; to be asked before a model is run or cut. Models from bytes
  * are never without: for them it is an error at once. */

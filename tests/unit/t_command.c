@@ -521,8 +521,10 @@ static void test_command__weights_beside(void **state)
     struct odb_executor *executor = open_script(*state, "exit 1");
     load_external(*state, executor, "my weights.data");
     check_weights(*state, "my weights.data");
-    load_external(*state, executor, "in_0.npy"); /* a name of ours: they move */
-    check_weights(*state, "weights.bin");
+    load_external(*state, executor, "in_0.npy"); /* names of ours */
+    check_weights(*state, "onnxdbg-weights-0.bin");
+    load_external(*state, executor, "model.onnx.data");
+    check_weights(*state, "onnxdbg-weights-0.bin");
     odb_executor_close(executor);
 }
 
@@ -549,30 +551,109 @@ static void scribble(const struct place *place, const char *file)
 
 /* One copy moves along from model to model, as long as nobody changes it or the original, which it
  * shares no name with. */
-static void test_command__weights_once(void **state)
+static void check_weights_once(const struct place *place, const char *file, const char *placed)
 {
-    const struct place *place = *state;
     struct odb_executor *executor = open_script(place, "exit 1");
-    struct stat first, second, original;
+    struct stat first, original;
     char path[100];
-    load_external(place, executor, "w.data");
-    snprintf(path, sizeof path, "%s/w.data", place->dir);
-    first = stat_placed(place, "w.data");
+    snprintf(path, sizeof path, "%s/%s", place->dir, file);
+    load_external(place, executor, file);
+    first = stat_placed(place, placed);
     assert_int_equal(stat(path, &original), 0);
     assert_int_not_equal(first.st_ino, original.st_ino);
     assert_int_equal(first.st_nlink, 1);
     reload_external(place, executor);
-    second = stat_placed(place, "w.data");
-    assert_int_equal(first.st_ino, second.st_ino);
-    check_weights(place, "w.data");
-    scribble(place, "w.data");
+    assert_int_equal(first.st_ino, stat_placed(place, placed).st_ino);
+    check_weights(place, placed);
+    scribble(place, placed);
     reload_external(place, executor);
-    check_weights(place, "w.data");
-    second = stat_placed(place, "w.data");
+    check_weights(place, placed);
     usleep(20 * 1000);
-    load_external(place, executor, "w.data"); /* the original is written anew */
-    check_weights(place, "w.data");
+    load_external(place, executor, file); /* the original is written anew */
+    check_weights(place, placed);
     odb_executor_close(executor);
+}
+
+static void test_command__weights_once(void **state)
+{
+    check_weights_once(*state, "w.data", "w.data");
+    check_weights_once(*state, "model.onnx.data", "onnxdbg-weights-0.bin");
+}
+
+/* Writes the program that the manual shows from the line first on to a file in the directory. */
+static char *write_example(const struct place *place, const char *first, const char *name)
+{
+    FILE *page = fopen("man/onnxdbg-command.7", "r");
+    char *path = odb_xasprintf("%s/%s", place->dir, name), *line = NULL;
+    size_t size = 0;
+    bool within = false;
+    assert_non_null(page);
+    FILE *f = fopen(path, "w");
+    while (getline(&line, &size, page) > 0) {
+        within = within || (!strncmp(line, first, strlen(first)) && line[strlen(first)] == '\n');
+        if (within && !strcmp(line, ".Ed\n"))
+            break;
+        if (within)
+            fputs(line, f);
+    }
+    assert_true(within);
+    free(line);
+    fclose(f);
+    fclose(page);
+    chmod(path, 0755);
+    return path;
+}
+
+/* The shell script before a program that fails twice. */
+static void test_command__manual_shell(void **state)
+{
+    const struct place *place = *state;
+    struct odb_executor *executor;
+    struct odb_error err = ODB_ERROR_INIT;
+    char *retry = write_example(place, "#!/bin/sh", "retry.sh");
+    bool same = false;
+    write_script(place, "#!/bin/sh",
+                 "[ \"$1\" = \"$PWD\" ] && echo x >>tries && [ $(wc -l <tries) = 3 ] &&\n"
+                 "cp in_0.npy out_0.npy",
+                 0755);
+    char *spec = odb_xasprintf("command:%s %s", retry, place->script);
+    help_ok(odb_executor_open(&executor, spec, &err), &err);
+    load_identity(executor, ODB_F32, true);
+    help_ok(run_identity(executor, ODB_F32, &same, &err), &err);
+    assert_true(same);
+    odb_executor_close(executor);
+    free(spec);
+    free(retry);
+}
+
+static void test_command__manual_python(void **state)
+{
+    const struct place *place = *state;
+    struct odb_executor *executor;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    if (system("/usr/bin/python3 -c 'import cv2, numpy' 2>/dev/null") != 0) {
+        print_message("skipped: there is no /usr/bin/python3 with cv2 and numpy\n");
+        skip();
+    }
+    char *run = write_example(place, "#!/usr/bin/python3", "run.py");
+    char *spec = odb_xasprintf("command:%s", run);
+    struct odb_tensor *x = help_floats(2, 4, help_x), *out[2];
+    struct odb_named in = {"x", x};
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    help_ok(odb_executor_open(&executor, spec, &err), &err);
+    help_ok(odb_executor_load(executor, &load, &err), &err);
+    help_ok(odb_executor_run(executor, &in, 1, help_chain_outputs, 2, out, &err), &err);
+    help_floats_equal(out[0], (float[]){1, 2, 3, 4, 5, 6, 7, 8}, 8);
+    help_floats_equal(out[1], (float[]){0, 8, 0, 32, 0, 72, 0, 128}, 8);
+    odb_tensor_unref(x);
+    odb_tensor_unref(out[0]);
+    odb_tensor_unref(out[1]);
+    odb_executor_close(executor);
+    odb_buf_dispose(&bytes);
+    free(spec);
+    free(run);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(test_command__##name, setup, teardown)
@@ -587,6 +668,7 @@ int main(void)
         CASE(words),          CASE(not_started),
         CASE(kept),           CASE(no_program),
         CASE(weights_beside), CASE(weights_once),
+        CASE(manual_shell),   CASE(manual_python),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
