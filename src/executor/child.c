@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executor/program.h"
 #include "executor/scratch.h"
 
 #define CHILD_PIPE ((size_t)64 << 10) /* read at once: what a pipe holds */
@@ -55,6 +56,8 @@ void odb_child_listen(struct odb_child *child)
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
         child_close(&child->words_fd);
     size_t got = n > 0 ? (size_t)n : 0, skip = got > ODB_CHILD_WORDS ? got - ODB_CHILD_WORDS : 0;
+    if (child->aloud)
+        odb_program_say(piece, got);
     child->n_words += skip;
     for (size_t i = skip; i < got; i++)
         child->words[child->n_words++ % ODB_CHILD_WORDS] = piece[i];
@@ -230,6 +233,7 @@ enum odb_status odb_child_start(struct odb_child *child, char *const *argv, bool
     child->sock = socks[0];
     child->words_fd = words[0];
     child->n_words = 0;
+    child->aloud = odb_program_verbose();
     if (status != ODB_OK) {
         child_close(&child->sock);
         child_close(&child->words_fd);

@@ -20,6 +20,7 @@ struct odb_child {
     pid_t pid;     /* 0: none; a child that has ended stays a zombie until it is buried */
     int sock;      /* our end of the connection, does not block; -1: closed */
     int words_fd;  /* -1: closed */
+    bool aloud;    /* VERBOSE is set: what it prints is passed on */
     char *scratch; /* owned: removed when the child is buried; NULL: none */
     char words[ODB_CHILD_WORDS];
     size_t n_words; /* printed since odb_child_hush(); the ring holds the last of them */

@@ -170,6 +170,7 @@ static const struct odb_executor_option mlir_options[] = {
     {"entry", "NAME", "run_main_graph", "the entry point of the library", false},
     {"home", "DIR", "$ONNX_MLIR_HOME", "the parent of the compiler's bin/ and lib/", false},
     {"cache", "DIR|off", "~/.cache/onnxdbg/onnx-mlir", "where libraries are kept", false},
+    {"cache-size", "SIZE", "4G", "how much is kept; what was not used for longest goes", false},
     {"ir", "onnx|mlir|off", "onnx", "which IR is shown when it is asked for", false},
     {NULL, NULL, NULL, NULL, false},
 };
@@ -193,6 +194,7 @@ static enum odb_status mlir_init(void **self, const struct odb_spec *spec, struc
     odb_argv_find_files(&mlir->flags);
     mlir->entry = entry ? odb_xstrdup(entry) : NULL;
     odb_mlir_cache_init(&mlir->cache, odb_spec_option(spec, "cache"));
+    ODB_TRY_OUT(odb_spec_size(spec, "cache-size", &mlir->cache.limit, err));
     ODB_TRY_OUT(mlir_find_compiler(odb_spec_option(spec, "home"), &mlir->compiler, err));
     ODB_TRY_OUT(mlir_ask_version(mlir, err));
     *self = mlir;

@@ -21,15 +21,15 @@
 #include "executor/place.h"
 #include "executor/scratch.h"
 
-#define CACHE_LIMIT ((uint64_t)4 << 30) /* bytes kept */
-#define CACHE_STALE (24 * 60 * 60)      /* seconds until what was not finished is rubbish */
+#define CACHE_LIMIT ((size_t)4 << 30) /* bytes kept */
+#define CACHE_STALE (24 * 60 * 60)    /* seconds until what was not finished is rubbish */
 
 static const char *const cache_files[] = {ODB_MLIR_LIBRARY, ODB_MLIR_CONSTANTS};
 
 struct cache_entry {
     char *name; /* owned */
     time_t used;
-    uint64_t bytes;
+    size_t bytes;
 };
 
 void odb_mlir_cache_init(struct odb_mlir_cache *cache, const char *where)
@@ -87,14 +87,14 @@ void odb_mlir_cache_drop(const struct odb_mlir_cache *cache, const char *key)
         cache_remove(cache, key);
 }
 
-static uint64_t cache_bytes(const char *dir)
+static size_t cache_bytes(const char *dir)
 {
-    uint64_t bytes = 0;
+    size_t bytes = 0;
     for (size_t i = 0; i < ODB_COUNT(cache_files); i++) {
         struct stat st;
         char *path = odb_xasprintf("%s/%s", dir, cache_files[i]);
         if (stat(path, &st) == 0)
-            bytes += (uint64_t)st.st_blocks * 512;
+            bytes += (size_t)st.st_blocks * 512;
         free(path);
     }
     return bytes;
@@ -122,7 +122,7 @@ static bool cache_is_rubbish(const char *name, const struct stat *st)
 static void cache_trim(const struct odb_mlir_cache *cache, const char *made)
 {
     ODB_VEC(struct cache_entry) entries = {0};
-    uint64_t total = 0;
+    size_t total = 0;
     DIR *dir = opendir(cache->dir);
     if (!dir)
         return;

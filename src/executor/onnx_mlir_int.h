@@ -36,8 +36,8 @@ const char *odb_mlir_library_text(const struct odb_mlir_library *library, char *
 /* --- compiled models that are kept (onnx_mlir_cache.c) ---------------------------------------- */
 
 struct odb_mlir_cache {
-    char *dir;      /* owned; NULL: nothing is kept */
-    uint64_t limit; /* bytes kept */
+    char *dir;    /* owned; NULL: nothing is kept */
+    size_t limit; /* bytes kept */
 };
 
 /* where: a directory, "off", or NULL for onnxdbg/onnx-mlir below $XDG_CACHE_HOME, else ~/.cache. */

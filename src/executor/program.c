@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/child.h"
+
 #define PROGRAM_LINE 800  /* bytes of a telling line in a message */
 #define PROGRAM_DRAIN 256 /* reads from the pipe after its end: one pipe's worth, and no flood */
 
@@ -139,7 +141,7 @@ static enum odb_status program_spawn(const struct odb_program *program, pid_t *p
     return program_not_started(program->argv->list.items[0], error, err);
 }
 
-static void program_say(const char *text, size_t n)
+void odb_program_say(const char *text, size_t n)
 {
     while (n > 0) {
         ssize_t put = write(STDERR_FILENO, text, n);
@@ -158,7 +160,7 @@ static bool program_listen(struct odb_program *program, int from)
     if (n <= 0)
         return n < 0 && errno == EINTR;
     if (!program->quiet)
-        program_say(piece, (size_t)n);
+        odb_program_say(piece, (size_t)n);
     odb_buf_add(&program->said, piece, (size_t)n);
     if (program->said.len > 2 * ODB_PROGRAM_WORDS) {
         size_t drop = program->said.len - ODB_PROGRAM_WORDS;
@@ -182,15 +184,20 @@ static void program_wait(struct odb_program *program, pid_t pid, int from)
         open = program_listen(program, from);
 }
 
-static void program_announce(const struct odb_program *program)
+bool odb_program_verbose(void)
 {
     const char *verbose = getenv("VERBOSE");
+    return verbose && verbose[0];
+}
+
+static void program_announce(const struct odb_program *program)
+{
     struct odb_buf line = ODB_BUF_INIT;
-    if (!verbose || !verbose[0])
+    if (!odb_program_verbose())
         return;
     odb_argv_show(program->argv, &line);
     odb_buf_putc(&line, '\n');
-    program_say(line.data, line.len);
+    odb_program_say(line.data, line.len);
     odb_buf_dispose(&line);
 }
 
@@ -223,11 +230,13 @@ void odb_program_dispose(struct odb_program *program)
 enum odb_status odb_program_check(const struct odb_program *program, const char *says,
                                   struct odb_error *err)
 {
+    char signal_name[32];
     const char *name = program->argv->list.items[0];
     int status = WEXITSTATUS(program->how);
     if (WIFSIGNALED(program->how))
-        return odb_fail(err, ODB_E_CRASH, "%s was killed by SIG%s%s", name,
-                        sigabbrev_np(WTERMSIG(program->how)), says);
+        return odb_fail(err, ODB_E_CRASH, "%s was killed by %s%s", name,
+                        odb_signal_name(WTERMSIG(program->how), signal_name, sizeof signal_name),
+                        says);
     if (status == 0)
         return ODB_OK;
     odb_fail(err, ODB_E_EXECUTOR, "%s exited with status %d%s", name, status, says);

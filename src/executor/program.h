@@ -37,6 +37,11 @@ struct odb_program {
     int how;             /* as waitpid() says */
 };
 
+/* Whether VERBOSE is set. */
+bool odb_program_verbose(void);
+/* Writes to standard error, which may be closed. */
+void odb_program_say(const char *text, size_t n);
+
 /* Runs it to its end, in our process group, with no input; processes that it leaves behind are not
  * waited for. An error means that it could not be started. */
 enum odb_status odb_program_run(struct odb_program *program, struct odb_error *err) ODB_MUST_USE;

@@ -741,21 +741,27 @@ static void test_onnx_mlir__ir(void **state)
     odb_executor_close(executor);
 }
 
+/* The compiler's command line comes from the child's child to the user. */
 static void test_onnx_mlir__verbose(void **state)
 {
     const struct place *place = *state;
-    char path[100], text[4000] = "";
+    struct odb_target *target = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    char path[100], text[4000] = "", *spec = odb_xasprintf("onnx-mlir:-O3,cache=%s", place->kept);
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
     snprintf(path, sizeof path, "%s/said", place->dir);
     int said = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600), kept = dup(2);
     setenv("VERBOSE", "1", 1);
     dup2(said, 2);
-    struct odb_executor *executor = open_mlir(place, ":-O3", "");
-    struct odb_error err = ODB_ERROR_INIT;
-    enum odb_status status = load_chain(executor, &err);
+    enum odb_status status = odb_target_open(&target, spec, &err);
+    if (status == ODB_OK)
+        status = odb_target_load(target, &load, &err);
+    odb_target_close(target);
     dup2(kept, 2);
     unsetenv("VERBOSE");
     help_ok(status, &err);
-    odb_executor_close(executor);
     ssize_t n = pread(said, text, sizeof text - 1, 0);
     close(said);
     close(kept);
@@ -763,6 +769,8 @@ static void test_onnx_mlir__verbose(void **state)
     assert_ptr_equal(strstr(text, place->compiler), text);
     assert_non_null(strstr(text, "bin/onnx-mlir -O3 /"));
     assert_non_null(strstr(text, "/model.onnx\n"));
+    odb_buf_dispose(&bytes);
+    free(spec);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(test_onnx_mlir__##name, setup, teardown)
