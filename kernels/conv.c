@@ -69,6 +69,7 @@ ODB_INLINE void conv_line_next(const struct odb_window *w, const int64_t *dims, 
 
 /* --- direct ----------------------------------------------------------------------------------- */
 
+#define CONV_STEP 8 /* results moved at a time */
 #define CONV_MANY_TAPS 4
 #define CONV_LINE 16 /* results that make a line worth a panel */
 

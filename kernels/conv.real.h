@@ -10,7 +10,7 @@
 typedef ACC FN(vec) __attribute__((vector_size(ODB_VEC_BYTES), aligned(sizeof(ACC)), may_alias));
 
 /* out[i] = start + sum over taps of weight * planes[tap + i]. Writes whole blocks. */
-ODB_SIMD static void FN(conv_taps)(const ACC *planes, const size_t *tap, const ACC *weight,
+ODB_SIMD FUSED static void FN(conv_taps)(const ACC *planes, const size_t *tap, const ACC *weight,
                                    size_t taps, ACC start, size_t n, ACC *out)
 {
     const size_t lanes = ODB_VEC_BYTES / sizeof(ACC);
@@ -39,7 +39,11 @@ ODB_SIMD static void FN(conv_dense)(const struct odb_window *w, const struct odb
         size_t at = 0;
         for (int d = 0; d < last; d++)
             at += (size_t)line[d] * p->step[d];
-        for (size_t i = 0; i < length; i++)
+        size_t i = 0, room = (size_t)(stop - y);
+        for (; i < length && i + CONV_STEP <= room; i += CONV_STEP)
+            for (size_t j = i; j < i + CONV_STEP; j++)
+                y[j] = (T)grid[at + j]; /* what is too many, the next line writes over */
+        for (; i < length; i++)
             y[i] = (T)grid[at + i];
     }
 }
@@ -62,9 +66,12 @@ static void FN(conv_groups)(void *arg, size_t begin, size_t end)
     ACC *weight = grid + d->planes.flat + ODB_PLANES_SLACK;
     for (size_t g = begin; g < end; g++) {
         size_t image = g / c->group, group = g % c->group;
-        const T *x = (const T *)c->x + (image * c->c + group * in_group) * w->in_size;
-        for (size_t i = 0; i < in_group; i++)
-            FN(planes_fill)(w, &d->planes, x + i * w->in_size, 0, planes + i * channel);
+        for (size_t i = 0; i < in_group; i++) {
+            size_t from = (image * c->c + group * in_group + i) * w->in_size;
+            FN(planes_fill)
+            (w, &d->planes, (const T *)c->x + from, c->n * c->c * w->in_size - from, 0,
+             planes + i * channel);
+        }
         for (size_t o = 0; o < out_group; o++) {
             size_t m = group * out_group + o;
             for (size_t t = 0; t < taps; t++)

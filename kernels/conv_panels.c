@@ -70,6 +70,7 @@ struct panel_round {
     size_t part;             /* output channels of a part */
     size_t depth;            /* products taken into sums at a time */
     const void *x, *source;  /* the group's channels; their planes, once they are filled */
+    size_t there;            /* elements from x to the end of all images */
     char *y;                 /* the block's results of the group's first output channel */
 };
 
@@ -277,12 +278,12 @@ static void panel_planes(void *arg, size_t begin, size_t end)
     const struct panel_round *r = arg;
     const struct panels *s = r->s;
     for (size_t i = begin; i < end; i++) {
-        size_t from = i * s->window.in_size, to = i * s->channel;
+        size_t from = i * s->window.in_size, to = i * s->channel, there = r->there - from;
         if (s->conv->size == 8)
-            planes_fill_8(&r->window, &s->planes, (const odb_u64 *)r->x + from, 0,
+            planes_fill_8(&r->window, &s->planes, (const odb_u64 *)r->x + from, there, 0,
                           (odb_u64 *)r->source + to);
         else
-            planes_fill_4(&r->window, &s->planes, (const odb_u32 *)r->x + from, 0,
+            planes_fill_4(&r->window, &s->planes, (const odb_u32 *)r->x + from, there, 0,
                           (odb_u32 *)r->source + to);
     }
 }
@@ -301,6 +302,7 @@ static bool panel_round(struct panels *s, size_t index)
     r.length = w->rank == 1 ? rows : s->length;
     r.columns = s->dense ? r.lines * r.length : s->line[r.lines - 1] + r.length;
     r.x = (const char *)c->x + item * channels * w->in_size * c->size;
+    r.there = (c->n * c->c - item * channels) * w->in_size;
     r.y = (char *)c->y +
           (item * s->m * c->window.out_size + row * (c->window.out_size / all)) * c->size;
     r.source = r.x;

@@ -25,9 +25,10 @@ ODB_INLINE void FN(planes_copy)(const T *from, int64_t there, int64_t stride, in
 }
 
 /* One plane, whose coordinates in the padded channel have the given remainders (phase) modulo the
- * strides. */
+ * strides. No x[`there`] is read. */
 ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_planes *p,
-                                const int64_t *phase, const T *x, FILL pad, FILL *to)
+                                const int64_t *phase, const T *x, size_t there, FILL pad,
+                                FILL *to)
 {
     int last = w->rank - 1;
     int64_t length = p->grid[last], stride = w->stride[last];
@@ -54,7 +55,7 @@ ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_pla
             if (far)
                 for (int64_t j = 0; j < w->in[last]; j += PLANES_CACHE_LINE / (int64_t)sizeof(T))
                     __builtin_prefetch(x + at + ahead + j);
-            FN(planes_copy)(x + at, (int64_t)w->in_size - at, stride, end - begin, to + begin);
+            FN(planes_copy)(x + at, (int64_t)there - at, stride, end - begin, to + begin);
             i = end;
         }
         for (; i < length; i++)
@@ -64,9 +65,10 @@ ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_pla
     }
 }
 
-/* All planes of the channel at x into planes, and slack after the last. */
+/* All planes of the channel at x into planes, and slack after the last. `there` elements may be
+ * read, the channel's and what lies behind. */
 ODB_SIMD static void FN(planes_fill)(const struct odb_window *w, const struct odb_planes *p,
-                                     const T *x, FILL pad, FILL *planes)
+                                     const T *x, size_t there, FILL pad, FILL *planes)
 {
     for (size_t plane = 0; plane < p->count; plane++) {
         int64_t phase[ODB_MAX_RANK];
@@ -75,7 +77,7 @@ ODB_SIMD static void FN(planes_fill)(const struct odb_window *w, const struct od
             phase[d] = (int64_t)(rest % p->phases[d]) * w->dilation[d] % w->stride[d];
             rest /= p->phases[d];
         }
-        FN(planes_deal)(w, p, phase, x, pad, planes + plane * p->plane);
+        FN(planes_deal)(w, p, phase, x, there, pad, planes + plane * p->plane);
     }
     for (size_t i = 0; i < ODB_PLANES_SLACK; i++)
         planes[p->count * p->plane + i] = pad;

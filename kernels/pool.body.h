@@ -128,8 +128,10 @@ static void FN(pool_channels)(void *arg, size_t begin, size_t end)
     }
     for (size_t channel = begin; channel < end; channel++) {
         T *y = (T *)p->y + channel * w->out_size;
+        size_t from = channel * w->in_size;
         FN(planes_fill)
-        (w, &p->planes, (const T *)p->x + channel * w->in_size, max ? (VALUE)LOWEST : 0, planes);
+        (w, &p->planes, (const T *)p->x + from, p->elements - from, max ? (VALUE)LOWEST : 0,
+         planes);
         if (!max) {
             FN(pool_sums)(p, planes, grid);
             FN(pool_dense)(p, grid, y);

@@ -30,6 +30,7 @@ struct pool {
     bool by_dimension;           /* maxima are taken in one dimension after the other */
     size_t *reach[ODB_MAX_RANK]; /* owned, in that case: offsets of a dimension's taps */
     const void *x;               /* borrowed */
+    size_t elements;             /* of x */
     void *y;                     /* borrowed */
     odb_i64 *indices;            /* borrowed */
     atomic_bool failed;
@@ -172,7 +173,7 @@ static enum odb_status pool_infer(struct odb_kern *k)
 
 static enum odb_status pool_run(struct odb_kern *k, enum pool_kind kind, double p)
 {
-    struct pool pool = {.kind = kind, .p = p, .x = k->in[0]->data};
+    struct pool pool = {.kind = kind, .p = p, .x = k->in[0]->data, .elements = k->in[0]->count};
     ODB_TRY(odb_window_slide(k, k->in[0], NULL, &pool.window));
     pool.y = k->out[0] ? k->out[0]->data : NULL;
     if (k->n_out > 1 && k->out[1])
@@ -220,7 +221,8 @@ static enum odb_status pool_global_infer(struct odb_kern *k)
 static enum odb_status pool_global_run(struct odb_kern *k, enum pool_kind kind, double p)
 {
     const struct odb_tensor *x = k->in[0];
-    struct pool pool = {.kind = kind, .p = p, .x = x->data, .y = k->out[0]->data};
+    struct pool pool = {.kind = kind, .p = p, .x = x->data, .elements = x->count,
+                        .y = k->out[0]->data};
     pool.window.in_size = odb_dims_product(x->dims, 2, x->rank);
     pool_whole(k, &pool, k->out[0]->count);
     return ODB_OK;

@@ -7,7 +7,8 @@
  *
  * Scale and zero point are one number, one per index of an axis, or one per block along an axis.
  * They are brought to a shape that broadcasts to x (blocks are written out), and the element-wise
- * walk does the rest. The quotient is rounded to the type that the operator divides in (that of
+ * walk does the rest, in one go where x and scale are floats and y bytes or 16-bit integers, or the
+ * other way round. The quotient is rounded to the type that the operator divides in (that of
  * the scale, or the attribute precision) before it is rounded to an integer, ties to even.
  */
 #include <string.h>
@@ -134,6 +135,48 @@ static const odb_ew_loop ew_round_float[ODB_DTYPE_COUNT] = {
 static const odb_ew_loop ew_round_double[ODB_DTYPE_COUNT] = {
     QUANT_TYPES(ODB_EW_SLOT, round_double)};
 
+/* Of three inputs at once, as they lie: v = FN(a, zero, scale). Most often all share one zero and
+ * one scale. */
+#define QUANT_EACH(value)                                                                        \
+    if (step[0] && !step[1] && !step[2]) {                                                       \
+        const __typeof__(*zeros) zero = *zeros;                                                  \
+        const float scale = *scales;                                                             \
+        ODB_EW_EACH(i, n)                                                                        \
+        {                                                                                        \
+            const __typeof__(*x) a = x[i];                                                       \
+            y[i] = value;                                                                        \
+        }                                                                                        \
+    } else {                                                                                     \
+        for (size_t i = 0; i < n; i++) {                                                         \
+            const __typeof__(*x) a = x[step[0] ? i : 0];                                         \
+            const __typeof__(*zeros) zero = zeros[step[1] ? i : 0];                              \
+            const float scale = scales[step[2] ? i : 0];                                         \
+            y[i] = value;                                                                        \
+        }                                                                                        \
+    }
+#define QUANT_BOTH(t, T, ctype, name)                                                            \
+    ODB_SIMD static void ew_whole_##T(size_t n, const void *const *in, const int *step,          \
+                                      void *out, const void *arg)                                \
+    {                                                                                            \
+        const struct quant_range *range = arg;                                                   \
+        const float low = (float)range->low, high = (float)range->high;                          \
+        const odb_f32 *x = in[0], *scales = in[2];                                               \
+        const odb_##t *zeros = in[1];                                                            \
+        odb_##t *y = out;                                                                        \
+        QUANT_EACH(ew_round_float_##T##_op(a / scale, zero, low, high))                          \
+    }                                                                                            \
+    ODB_SIMD static void ew_back_##T(size_t n, const void *const *in, const int *step,           \
+                                     void *out, const void *arg)                                 \
+    {                                                                                            \
+        const odb_##t *x = in[0], *zeros = in[1];                                                \
+        const odb_f32 *scales = in[2];                                                           \
+        odb_f32 *y = out;                                                                        \
+        QUANT_EACH(((float)a - (float)zero) * scale)                                             \
+    }
+QUANT_TYPES(QUANT_BOTH, both)
+static const odb_ew_loop ew_whole[ODB_DTYPE_COUNT] = {QUANT_TYPES(ODB_EW_SLOT, whole)};
+static const odb_ew_loop ew_back[ODB_DTYPE_COUNT] = {QUANT_TYPES(ODB_EW_SLOT, back)};
+
 #define QUANT_FLOAT_TABLE(name, ...)                                                             \
     ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, __VA_ARGS__)                                          \
     static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)};
@@ -171,12 +214,11 @@ static enum odb_status quant_precision(struct odb_kern *k, enum odb_dtype *dtype
 }
 
 /* x / scale as float or double. *quotient is the caller's. */
-static enum odb_status quant_divide(struct odb_kern *k, struct odb_tensor **quotient)
+static enum odb_status quant_divide(struct odb_kern *k, enum odb_dtype precision,
+                                    struct odb_tensor **quotient)
 {
     struct odb_tensor *in[2] = {NULL, NULL}, *rounded = NULL;
-    enum odb_dtype precision;
     enum odb_status status = ODB_OK;
-    ODB_TRY(quant_precision(k, &precision));
     enum odb_dtype wide = precision == ODB_F64 ? ODB_F64 : ODB_F32;
     ODB_TRY_OUT(odb_tensor_cast(&rounded, k->in[0], precision, k->err));
     ODB_TRY_OUT(odb_tensor_cast(&in[0], rounded, wide, k->err));
@@ -221,15 +263,23 @@ static enum odb_status quant_to_float(struct odb_kern *k, struct odb_tensor *quo
     return ODB_OK;
 }
 
+/* Of an integer type of at most 16 bits. */
+static struct quant_range quant_range(enum odb_dtype dtype)
+{
+    unsigned bits = odb_dtype_info(dtype)->bits;
+    bool is_signed = odb_dtype_info(dtype)->class_ == ODB_CLASS_INT;
+    return (struct quant_range){is_signed ? -(1 << (bits - 1)) : 0,
+                                (1 << (is_signed ? bits - 1 : bits)) - 1};
+}
+
 /* quotient rounded + zero to an integer type. 4- and 2-bit types are computed as 8-bit ones. */
 static enum odb_status quant_to_int(struct odb_kern *k, const struct odb_tensor *quotient)
 {
     struct odb_tensor *y = k->out[0], *result = y, *zero = NULL;
-    unsigned bits = odb_dtype_info(y->dtype)->bits;
-    bool is_signed = odb_dtype_info(y->dtype)->class_ == ODB_CLASS_INT;
-    enum odb_dtype dtype = bits >= 8 ? y->dtype : is_signed ? ODB_I8 : ODB_U8;
-    struct quant_range range = {is_signed ? -(1 << (bits - 1)) : 0,
-                                (1 << (is_signed ? bits - 1 : bits)) - 1};
+    struct quant_range range = quant_range(y->dtype);
+    enum odb_dtype dtype = odb_dtype_info(y->dtype)->bits >= 8 ? y->dtype
+                           : range.low < 0                     ? ODB_I8
+                                                               : ODB_U8;
     odb_ew_loop loop =
         quotient->dtype == ODB_F64 ? ew_round_double[dtype] : ew_round_float[dtype];
     enum odb_status status = ODB_OK;
@@ -255,13 +305,38 @@ out:
     return status;
 }
 
+/* By one of the loops of three inputs; dtype is that of the zero point. */
+static enum odb_status quant_at_once(struct odb_kern *k, odb_ew_loop loop, enum odb_dtype dtype,
+                                     const struct quant_range *range)
+{
+    struct odb_tensor *zero = NULL, *scale = NULL;
+    enum odb_status status;
+    if (odb_kern_in(k, 2))
+        ODB_TRY_OUT(quant_place(k, k->in[2], dtype, &zero));
+    else
+        ODB_TRY_OUT(odb_tensor_new(&zero, dtype, 0, NULL, k->err));
+    ODB_TRY_OUT(quant_place(k, k->in[1], ODB_F32, &scale));
+    const struct odb_tensor *in[3] = {k->in[0], zero, scale};
+    odb_ew_apply(loop, 3, in, k->out[0], range);
+out:
+    odb_tensor_unref(zero);
+    odb_tensor_unref(scale);
+    return status;
+}
+
 static enum odb_status quant_linear(struct odb_kern *k)
 {
-    struct odb_tensor *quotient = NULL;
+    struct odb_tensor *quotient = NULL, *y = k->out[0];
     enum odb_status status = ODB_OK;
-    if (!k->out[0])
+    if (!y)
         return ODB_OK;
-    ODB_TRY_OUT(quant_divide(k, &quotient));
+    enum odb_dtype precision;
+    ODB_TRY(quant_precision(k, &precision));
+    if (k->in[0]->dtype == ODB_F32 && precision == ODB_F32 && ew_whole[y->dtype]) {
+        const struct quant_range range = quant_range(y->dtype);
+        return quant_at_once(k, ew_whole[y->dtype], y->dtype, &range);
+    }
+    ODB_TRY_OUT(quant_divide(k, precision, &quotient));
     if (odb_dtype_is_float(k->out[0]->dtype))
         status = quant_to_float(k, quotient);
     else
@@ -320,6 +395,8 @@ static enum odb_status quant_linear_back(struct odb_kern *k)
     if (zero && zero->dtype != x->dtype)
         return ODB_KERN_FAIL(k, "x is %s, but its zero point is %s",
                              odb_dtype_info(x->dtype)->name, odb_dtype_info(zero->dtype)->name);
+    if (y->dtype == ODB_F32 && ew_back[x->dtype])
+        return quant_at_once(k, ew_back[x->dtype], x->dtype, NULL);
     if (ODB_BIT(y->dtype) & ODB_T_HALVES)
         ODB_TRY_OUT(odb_tensor_new_raw(&wide, ODB_F32, y->rank, y->dims, k->err));
     if (zero && x->dtype == ODB_I32 && wide->dtype == ODB_F32) {

@@ -16,6 +16,8 @@
  *     WRAP         type in which sums and products do not overflow into undefined behaviour
  *     LOWEST, HIGHEST, IS_NAN(v), ABSOLUTE(v)
  *     NOTHING      the quotient 0 / 0
+ *     FUSED        of a function: products may be fused with sums, as they are exact: of floats in
+ *                  double; nothing where they are not
  *
  * ODB_REAL_FN picks the version of a function for a call; versions share one prototype.
  */
@@ -48,10 +50,17 @@
 #define ACC double
 #define LANES 8
 #define SUFFIX f32
+#if defined(__GNUC__) && !defined(__clang__)
+#define FUSED __attribute__((optimize("fp-contract=fast")))
+#else
+#define FUSED
+#endif
 #include ODB_BODY
 #undef ACC
 #undef LANES
 #undef SUFFIX
+#undef FUSED
+#define FUSED
 
 #define ACC float
 #define LANES 1
@@ -77,6 +86,7 @@
 #undef ACC
 #undef LANES
 #undef SUFFIX
+#undef FUSED
 #undef LOWEST
 #undef HIGHEST
 #undef IS_NAN
