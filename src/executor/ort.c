@@ -20,19 +20,39 @@
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+/* ONNX Runtime has one log per process, whichever executor opens it first. */
+static struct {
+    pthread_mutex_t lock;
+    struct odb_buf *heard; /* borrowed: where lines on placement go; NULL: nowhere */
+    char last[512];        /* error that was logged last */
+} ort_ear = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 /* What it logs goes to standard error, where the debugger keeps the end of it. */
 static void ort_log(void *param, int severity, const char *category, const char *logid,
                     const char *location, const char *message)
 {
-    struct ort *ort = param;
-    pthread_mutex_lock(&ort->lock);
+    pthread_mutex_lock(&ort_ear.lock);
     if (severity >= ORT_LOG_ERROR) {
         fprintf(stderr, "onnxruntime: %s\n", message);
-        snprintf(ort->last, sizeof ort->last, "%s", message);
+        snprintf(ort_ear.last, sizeof ort_ear.last, "%s", message);
     }
-    if (ort->heard && ort_log_places(location))
-        odb_buf_add(ort->heard, message, strlen(message) + 1);
-    pthread_mutex_unlock(&ort->lock);
+    if (ort_ear.heard && ort_log_places(location))
+        odb_buf_add(ort_ear.heard, message, strlen(message) + 1);
+    pthread_mutex_unlock(&ort_ear.lock);
+}
+
+void ort_listen(struct odb_buf *heard)
+{
+    pthread_mutex_lock(&ort_ear.lock);
+    ort_ear.heard = heard;
+    pthread_mutex_unlock(&ort_ear.lock);
+}
+
+void ort_last_logged(char *text, size_t size)
+{
+    pthread_mutex_lock(&ort_ear.lock);
+    snprintf(text, size, "%s", ort_ear.last);
+    pthread_mutex_unlock(&ort_ear.lock);
 }
 
 /* ONNX Runtime chooses the profile's name, so that it is made elsewhere and copied. */
@@ -108,7 +128,7 @@ static void ort_release(void *self)
 static enum odb_status ort_start(struct ort *ort, struct odb_error *err)
 {
     ODB_TRY(ort_open_library(ort, err));
-    ORT_TRY(create_env(ort_log, ort, ORT_LOG_ERROR, "onnxdbg", &ort->env));
+    ORT_TRY(create_env(ort_log, NULL, ORT_LOG_ERROR, "onnxdbg", &ort->env));
     ORT_TRY(disable_telemetry(ort->env));
     ORT_TRY(cpu_memory(1, 0, &ort->memory)); /* arena allocator, default memory */
     ORT_TRY(default_allocator(&ort->allocator));

@@ -25,13 +25,6 @@ bool ort_log_places(const char *location)
     return strstr(location, "VerifyEachNodeIsAssignedToAnEp") != NULL;
 }
 
-static void ort_listen(struct ort *ort, struct odb_buf *heard)
-{
-    pthread_mutex_lock(&ort->lock);
-    ort->heard = heard;
-    pthread_mutex_unlock(&ort->lock);
-}
-
 /* Makes a session that says where nodes go and, with a path, writes the optimised graph. */
 static enum odb_status ort_create_telling(struct ort *ort, const char *path, struct odb_buf *heard,
                                           struct odb_error *err)
@@ -49,9 +42,9 @@ static enum odb_status ort_create_telling(struct ort *ort, const char *path, str
         ORT_TRY_OUT(set_config(
             options, "session.optimized_model_external_initializers_min_size_in_bytes", "1024"));
     }
-    ort_listen(ort, heard);
+    ort_listen(heard);
     status = ort_create(ort, options, &session, err);
-    ort_listen(ort, NULL);
+    ort_listen(NULL);
 out:
     if (session)
         ort->api.release_session(session);

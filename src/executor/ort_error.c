@@ -117,8 +117,10 @@ static char *ort_message(const struct ort *ort, const struct ort_status *said)
 {
     static const char code[] = "[ONNXRuntimeError] : ", list[] = ". Currently supported values are";
     const char *message = ort->api.get_error_message(said);
-    bool why = strstr(message, "Failed to load shared library") && ort->last[0];
-    char *text = odb_xasprintf("%s%s%s", message, why ? ": " : "", why ? ort->last : "");
+    char last[512] = "";
+    if (strstr(message, "Failed to load shared library"))
+        ort_last_logged(last, sizeof last);
+    char *text = odb_xasprintf("%s%s%s", message, last[0] ? ": " : "", last);
     while (ort_strip_source(text))
         ;
     for (char *p = strstr(text, code); p; p = strstr(text, code)) { /* "1 : FAIL : " */

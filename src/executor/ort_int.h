@@ -61,8 +61,6 @@ struct ort {
     struct odb_storage *keep; /* ref; NULL: bytes are owned */
     bool profiles;            /* the session is being profiled */
     bool reported;            /* profile and optimised model were written, or are under way */
-    struct odb_buf *heard;    /* borrowed: where log lines on placement go; NULL: nowhere */
-    char last[512];           /* error that was logged last */
     /* what the thread that cancels may touch */
     pthread_mutex_t lock;
     struct ort_session_options *loading; /* borrowed: ort_create() */
@@ -78,6 +76,10 @@ enum odb_status ort_check(const struct ort *ort, struct ort_status *said, struct
 
 /* --- ort.c ------------------------------------------------------------------------------------ */
 
+/* Where log lines that ort_log_places() go from now on; NULL: nowhere. */
+void ort_listen(struct odb_buf *heard);
+/* The error that was logged last, "" for none. */
+void ort_last_logged(char *text, size_t size);
 /* A session for the model that is held, with options that stay the caller's. */
 enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
                            struct ort_session **out, struct odb_error *err);

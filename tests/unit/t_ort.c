@@ -751,6 +751,21 @@ static void test_ort__cancelled_child(void **state)
     free(dir);
 }
 
+/* The log is the process's, and outlives the executor that opened it. */
+static void test_ort__two_of_them(void **state)
+{
+    NEED_ORT();
+    struct odb_executor *first = open_ort("ort"), *second = open_ort("ort,opt=disabled");
+    struct odb_error err = ODB_ERROR_INIT;
+    odb_executor_close(first);
+    struct odb_builder *b = odb_build_new("refused", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(b, "NoSuchOp", "n", "x", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){2});
+    assert_int_equal(load_built(second, b, &err), ODB_UNSUPPORTED);
+    odb_executor_close(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -771,6 +786,7 @@ int main(void)
         cmocka_unit_test(test_ort__account),
         cmocka_unit_test(test_ort__account_of_half),
         cmocka_unit_test(test_ort__account_of_webgpu),
+        cmocka_unit_test(test_ort__two_of_them),
         cmocka_unit_test(test_ort__cancel),
         cmocka_unit_test(test_ort__cancelled_child),
     };
