@@ -65,7 +65,7 @@ static const struct {
     {"does not have type information",
      "declare its type and shape: onnxdbg extract writes what the reference finds", NULL,
      ODB_E_EXECUTOR},
-    {"ShapeInferenceError",
+    {"Inferred shape and existing shape differ",
      "the shapes that the model declares do not fit its operators; --dim NAME=N binds what is "
      "symbolic",
      NULL, ODB_E_EXECUTOR},
