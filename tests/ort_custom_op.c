@@ -110,10 +110,13 @@ void *RegisterCustomOps(void *options, const struct base *base)
     static const struct custom_op twice = {11,         op_create,  op_name,     op_provider,
                                            op_type,    op_count,   op_type,     op_count,
                                            op_compute, op_destroy, op_required, op_required};
-    void *domain = NULL;
+    static void *domain; /* as long-lived as the library, whose domain it is */
+    void *status = NULL;
     api = base->get_api(11);
-    void *status = CALL(CREATE_DOMAIN)(DOMAIN, &domain);
-    if (!status)
-        status = CALL(ADD_TO_DOMAIN)(domain, &twice);
+    if (!domain) {
+        status = CALL(CREATE_DOMAIN)(DOMAIN, &domain);
+        if (!status)
+            status = CALL(ADD_TO_DOMAIN)(domain, &twice);
+    }
     return status ? status : CALL(ADD_DOMAIN)(options, domain);
 }
