@@ -17,7 +17,8 @@ enum {
     SHAPE = 65,
     GET_INPUT = 90,
     GET_OUTPUT = 91,
-    RELEASE_SHAPE = 99
+    RELEASE_SHAPE = 99,
+    RELEASE_DOMAIN = 101
 };
 
 struct custom_op {
@@ -105,12 +106,20 @@ static void op_destroy(void *kernel)
 {
 }
 
+static void *domain;
+
+/* ONNX Runtime unloads libraries when nobody runs what they registered. */
+__attribute__((destructor)) static void op_unload(void)
+{
+    if (domain)
+        CALL(RELEASE_DOMAIN)(domain);
+}
+
 void *RegisterCustomOps(void *options, const struct base *base)
 {
     static const struct custom_op twice = {11,         op_create,  op_name,     op_provider,
                                            op_type,    op_count,   op_type,     op_count,
                                            op_compute, op_destroy, op_required, op_required};
-    static void *domain; /* as long-lived as the library, whose domain it is */
     void *status = NULL;
     api = base->get_api(11);
     if (!domain) {
