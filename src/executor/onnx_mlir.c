@@ -53,18 +53,17 @@ static enum odb_status mlir_find_compiler(const char *home, char **path, struct 
         odb_fail(err, ODB_E_EXECUTOR, "ONNX_MLIR_HOME is not set");
         return odb_error_remedy(err, "%s", mlir_home_remedy);
     }
-    char *relative = odb_xasprintf("%s/bin/onnx-mlir", home);
-    *path = realpath(relative, NULL);
-    int why = *path && access(*path, X_OK) == 0 ? 0 : errno;
-    if (why) {
-        odb_fail(err, ODB_E_EXECUTOR, "there is no compiler: %s", strerror(why));
-        odb_error_at(err, "%s", relative);
-        odb_error_remedy(err, "ONNX_MLIR_HOME is the parent of onnx-mlir's bin/ and lib/");
-        free(*path);
-        *path = NULL;
-    }
-    free(relative);
-    return why ? ODB_E_EXECUTOR : ODB_OK;
+    char *there = realpath(home, NULL); /* models are loaded from other directories */
+    *path = odb_xasprintf("%s/bin/onnx-mlir", there ? there : home);
+    free(there);
+    if (access(*path, X_OK) == 0)
+        return ODB_OK;
+    odb_fail(err, ODB_E_EXECUTOR, "there is no compiler: %s", strerror(errno));
+    odb_error_at(err, "%s", *path);
+    odb_error_remedy(err, "ONNX_MLIR_HOME is the parent of onnx-mlir's bin/ and lib/");
+    free(*path);
+    *path = NULL;
+    return ODB_E_EXECUTOR;
 }
 
 static void mlir_available(char *why, size_t size)

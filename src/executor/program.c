@@ -175,11 +175,13 @@ static void program_wait(struct odb_program *program, pid_t pid, int from)
 {
     bool open = true;
     struct pollfd fd = {.fd = from, .events = POLLIN};
-    while (waitpid(pid, &program->how, WNOHANG) == 0)
-        if (!open)
-            poll(NULL, 0, 5);
-        else if (poll(&fd, 1, 20) > 0)
+    for (pid_t done = 0; done == 0;) {
+        done = waitpid(pid, &program->how, open ? WNOHANG : 0);
+        if (done < 0 && errno == EINTR)
+            done = 0;
+        else if (done == 0 && poll(&fd, 1, 20) > 0)
             open = program_listen(program, from);
+    }
     for (int i = 0; i < PROGRAM_DRAIN && open && poll(&fd, 1, 0) > 0; i++)
         open = program_listen(program, from);
 }

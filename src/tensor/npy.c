@@ -363,7 +363,11 @@ enum odb_status odb_npy_parse(struct odb_tensor **out, const void *data, size_t 
         return odb_fail(err, ODB_UNSUPPORTED, "no tensor holds elements of NumPy type '%c%zu'",
                         h.kind, h.item);
     struct odb_tensor *shape = NULL, *t = NULL;
-    ODB_TRY(odb_tensor_new_shape(&shape, dtype, h.rank, h.dims, err));
+    if (odb_tensor_new_shape(&shape, dtype, h.rank, h.dims, err) != ODB_OK) {
+        if (err) /* no lack of memory: the header is wrong */
+            err->code = ODB_E_FORMAT;
+        return ODB_E_FORMAT;
+    }
     size_t needs, count = shape->count, has = size - h.offset;
     odb_tensor_unref(shape);
     if (!odb_size_mul(count, h.item, &needs) || needs > has)
