@@ -220,11 +220,9 @@ static enum odb_status place_weights(struct odb_place *place, const struct odb_p
  * their programs make there. */
 static bool place_can_hold(const char *location)
 {
-    static const char *const ours[] = {"model.", "io.json", "in_", "out_"};
-    if (location[0] == '/' || strstr(location, ".."))
-        return false;
-    while (location[0] == '.' && location[1] == '/')
-        location += 2;
+    static const char *const ours[] = {"/", "model.", "io.json", "in_", "out_", "onnxdbg-"};
+    if (strstr(location, "..") || strstr(location, "./") || strstr(location, "//"))
+        return false; /* a file may have several such names */
     for (size_t i = 0; i < ODB_COUNT(ours); i++)
         if (!strncmp(location, ours[i], strlen(ours[i])))
             return false;
