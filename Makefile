@@ -104,9 +104,11 @@ $(PROGRAM): $(B)/src/main.o $(ARCHIVES)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS) $^ $(LIBS_GPL) $(LIBS_MIT) -o $@
 
+# What the child looks for beside itself lies there, in other build folders by a link.
 $(SERVE): $(B)/src/serve.o $(B)/libonnxdbg-mit.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS) $^ $(LIBS_MIT) -o $@
+	$(Q)[ -e $(@D)/share ] || ln -s $(CURDIR)/share $(@D)/share
 
 # Models to test and measure with.
 $(B)/gen-model: tools/gen-model.c tools/gen.c tools/gen.h $(B)/libonnxdbg-mit.a
@@ -237,7 +239,8 @@ lint: $(PB_C)
 # --- installing -----------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
-INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man7)
+INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man7 \
+                                                share/onnxdbg/python)
 
 define PKG_CONFIG
 prefix=$(PREFIX)
@@ -256,6 +259,7 @@ install: all
 	$(Q)install $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 include/onnxdbg/*.h $(DESTDIR)$(PREFIX)/include/onnxdbg
 	$(Q)install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
+	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
 	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/lib/pkgconfig/onnxdbg.pc
 
 ## clean: remove what was built (not what setup installed)

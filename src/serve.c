@@ -17,12 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/protocol.h"
+#include "executor/python.h"
 #include "executor/scratch.h"
 
 /* How long a call may take to come back once it is told to: less than the debugger waits. */
@@ -34,6 +36,7 @@ struct serve {
     struct odb_channel channel;
     uint64_t asked;                /* the number of the request that is being answered */
     struct odb_executor *executor; /* owned; NULL before hello */
+    struct odb_error refused;      /* why there is no executor to be had; else empty */
     atomic_bool busy;              /* the executor is at work */
     atomic_bool ending;            /* SIGTERM came: nothing more is asked of the executor */
     /* inputs of the run before, which the debugger may refer to */
@@ -55,19 +58,24 @@ static const char serve_usage[] =
 
 /* --- the debugger's end ---------------------------------------------------------------------- */
 
-/* The debugger is gone: so is everything that was started for it. */
-static _Noreturn void serve_orphaned(const struct serve *serve)
+/* The debugger is gone: so is everything that was started for it, for the process that speaks. */
+static _Noreturn void serve_end_all(const struct serve *serve, pid_t speaker)
 {
     signal(SIGTERM, SIG_IGN);
-    bool leads = getpgrp() == getpid();
+    bool leads = getpgrp() == speaker;
     if (leads)
         kill(0, SIGTERM);
     if (serve->scratch) {
         usleep(100 * 1000); /* for those who clean up after themselves */
         odb_scratch_remove(serve->scratch);
     }
-    kill(leads ? 0 : getpid(), SIGKILL);
+    kill(leads ? 0 : speaker, SIGKILL);
     _exit(1);
+}
+
+static _Noreturn void serve_orphaned(const struct serve *serve)
+{
+    serve_end_all(serve, getpid());
 }
 
 /* Written by the handler of SIGTERM, which can hand nothing else over; read by the watch. */
@@ -115,6 +123,45 @@ static void serve_start_watch(struct serve *serve)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+/* --- another program in our place ------------------------------------------------------------ */
+
+/* A process that waits for the end of the debugger, to end all that was started for it, or for the
+ * end of the program that we are going to be. That program cannot be trusted with it: in Python, a
+ * call that hangs may keep every thread from running. */
+static void serve_watch_over_us(const struct serve *serve)
+{
+    pid_t speaker = getpid();
+    int debugger = pidfd_open(getppid(), 0), us = pidfd_open(speaker, 0);
+    if (debugger < 0 || us < 0 || fork() != 0) {
+        close(debugger);
+        close(us);
+        return;
+    }
+    dup2(debugger, 0);
+    dup2(us, 1);
+    close_range(2, ~0U, 0); /* the connection above all: nobody else may keep it open */
+    struct pollfd ends[] = {{.fd = 0, .events = POLLIN}, {.fd = 1, .events = POLLIN}};
+    while (poll(ends, 2, -1) < 0)
+        ;
+    if (!ends[1].revents)
+        serve_end_all(serve, speaker);
+    _exit(0);
+}
+
+/* Becomes the program that answers for the spec. Comes back only if that cannot be had. */
+static void serve_become(struct serve *serve)
+{
+    struct odb_error *err = &serve->refused;
+    char **args;
+    if (odb_python_args(&args, serve->spec, serve->channel.in, serve->scratch, err) != ODB_OK)
+        return;
+    serve_watch_over_us(serve);
+    execvp(args[0], args);
+    odb_fail(err, ODB_E_EXECUTOR, "'%s' cannot be started: %s", args[0], strerror(errno));
+    odb_error_remedy(err, "install python3, or name one in ONNXDBG_PYTHON");
+    odb_python_free_args(args);
+}
+
 /* --- answers --------------------------------------------------------------------------------- */
 
 static enum odb_status serve_reply(struct serve *serve, Odb__Wire__Reply *reply,
@@ -143,7 +190,13 @@ static enum odb_status serve_hello(struct serve *serve, struct odb_error *err)
     struct odb_error why = ODB_ERROR_INIT;
     Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
     Odb__Wire__Ready ready = ODB__WIRE__READY__INIT;
+<<<<<<< HEAD
     char text[1024];
+=======
+    char text[256];
+    if (serve->refused.what[0])
+        return serve_no(serve, &serve->refused, err);
+>>>>>>> bb5dbc3 (Run classes in Python as executors: a server in share/python that speaks the child's protocol)
     if (!serve->executor && odb_executor_open(&serve->executor, serve->spec, &why) != ODB_OK)
         return serve_no(serve, &why, err);
     if (serve->executor->ops->cancel)
@@ -432,6 +485,8 @@ int main(int argc, char **argv)
     serve.spec = argv[i];
     if (serve.scratch)
         setenv("TMPDIR", serve.scratch, 1);
+    if (odb_python_hosts(serve.spec))
+        serve_become(&serve);
     if (serve.channel.local ? fcntl(serve.channel.in, F_SETFD, FD_CLOEXEC) < 0
                             : serve_take_stdio(&serve.channel) < 0) {
         fprintf(stderr, "onnxdbg-serve: the connection cannot be had: %s\n", strerror(errno));

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""OpenCV's DNN module as a target of onnxdbg: the kind `opencv`.
+
+OpenCV fuses layers and knows values by the names of its own layers. So that every output can be
+answered by its ONNX name, whatever OpenCV makes of the graph, each gets an Identity node of its own
+behind it before OpenCV sees the model.
+"""
+import re
+
+import cv2
+import numpy as np
+
+from onnxdbg_model import external_files, read_model, with_outputs
+from onnxdbg_types import TYPES, TENSOR, Refused
+
+
+def choices(prefix):
+    """What OpenCV has constants for: {"cpu": 0, ...}."""
+    return {name[len(prefix):].lower(): value for name, value in vars(cv2.dnn).items()
+            if name.startswith(prefix)}
+
+
+def choose(what, table, name):
+    """The constant of that name."""
+    if name not in table:
+        raise ValueError("%s=%s: choose one of %s" % (what, name, ", ".join(sorted(table))))
+    return table[name]
+
+
+def reason(error):
+    """OpenCV's own words without files and functions of its source."""
+    text = " ".join(str(error).split())
+    node = re.search(r"Node \[(\w+)@?\S*\]:\((\S+)\)", text)
+    last = re.split(r"error: \(-\d+:[^)]*\) ?", text)[-1]
+    last = re.sub(r"^in function '\w+'[ >]*|in function '\w+'.*$", "", last).strip(" >")
+    name = node.group(2).split("!", 1)[-1] if node else ""
+    return "%s '%s': %s" % (node.group(1), name, last) if node else last or text
+
+
+class OpenCV:
+    """One net of OpenCV."""
+
+    def init(self, backend="opencv", target="cpu", fusion="on", threads=""):
+        """backend and target as OpenCV names them in DNN_BACKEND_ and DNN_TARGET_."""
+        self.where = "%s/%s" % (backend, target)
+        self.backend = choose("backend", choices("DNN_BACKEND_"), backend)
+        self.target = choose("target", choices("DNN_TARGET_"), target)
+        self.fusion = choose("fusion", {"on": True, "off": False}, fusion)
+        if self.target not in cv2.dnn.getAvailableTargets(self.backend):
+            raise Refused("this OpenCV cannot run on %s" % self.where,
+                          "opencv/cpu is always there")
+        if threads:
+            cv2.setNumThreads(int(threads))
+
+    def load_model(self, path):
+        """Reads the model; what OpenCV has no layer for is refused with OpenCV's reason."""
+        with open(path, "rb") as file:
+            data = file.read()
+        if external_files(data):
+            raise NotImplementedError("OpenCV reads no weights beside the model")
+        graph = read_model(path).graph
+        self.inputs = [name for name in graph.inputs if name not in graph.initializers]
+        for name in self.inputs:
+            if graph.inputs[name] != (TENSOR, 1):
+                kind = graph.inputs[name]
+                word = TYPES[kind[1]][0] if kind and kind[0] == TENSOR else "no tensor"
+                raise NotImplementedError("the input '%s' is %s: OpenCV takes float only"
+                                          % (name, word))
+        self.graph = graph
+        names = ["onnxdbg:%d" % i for i in range(len(graph.outputs))]
+        data, renamed = with_outputs(data, names)
+        self.names = {old: new for new, old in renamed.items()}
+        try:
+            self.net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
+        except cv2.error as error:
+            raise NotImplementedError("OpenCV does not read %s" % reason(error)) from error
+        self.net.setPreferableBackend(self.backend)
+        self.net.setPreferableTarget(self.target)
+        self.net.enableFusion(self.fusion)
+
+    def execute(self, inputs, outputs):
+        """One forward pass."""
+        try:
+            for name in self.inputs:
+                self.net.setInput(np.array(inputs[name]), name)
+            results = self.net.forward([self.names[name] for name in outputs])
+        except cv2.error as error:
+            raise Refused("OpenCV: " + reason(error)) from error
+        return {name: self.fit(name, result) for name, result in zip(outputs, results)}
+
+    def fit(self, name, result):
+        """The array in the type and shape that the model declares, as far as they are OpenCV's way
+        of holding the same: it has floats only, and no tensors of less than two dimensions."""
+        kind = self.graph.outputs[name]
+        shape = self.graph.shapes[name]
+        if kind and kind[0] == TENSOR and kind[1] != 1:
+            result = result.astype(TYPES[kind[1]][1])
+        if shape is not None and [d for d in shape if d != 1] == [d for d in result.shape if d != 1]:
+            result = result.reshape(shape)
+        return result
+
+    def describe(self):
+        """Version and place."""
+        return "OpenCV %s, %s, fusion %s" % (cv2.__version__, self.where,
+                                            "on" if self.fusion else "off")
+
+    def account(self):
+        """The net as OpenCV has it, fused layers included."""
+        return {"text": self.net.dump(), "notes": [
+            "%d layers in OpenCV" % len(self.net.getLayerNames())]}
