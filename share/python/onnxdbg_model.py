@@ -13,8 +13,8 @@ import re
 
 import numpy as np
 
-from onnxdbg_types import (MAP, OPTIONAL, SEQUENCE, SPARSE, STRING, TENSOR, TYPES, Refused, as_bits,
-                           from_bytes)
+from onnxdbg_types import (MAP, OPTIONAL, SEQUENCE, SPARSE, STRING, TENSOR, TYPES, Refused, Unsupported,
+                           as_bits, from_bytes)
 from onnxdbg_wire import decode, field, read_fields
 
 ENTRY = {1: ("key", "text"), 2: ("value", "text")}
@@ -77,7 +77,7 @@ class Graph:
         self.nodes = [Node(n, directory) for n in proto.node]
         self.initializers = {t.name: tensor_value(t, directory) for t in proto.initializer}
         if proto.sparse_initializer:
-            raise NotImplementedError("sparse initializers are not read here")
+            raise Unsupported("sparse initializers are not read here")
         self.inputs = {v.name: type_of(v.type) for v in proto.input}
         self.outputs = {v.name: type_of(v.type) for v in proto.output}
         self.shapes = {v.name: shape_of(v.type) for v in [*proto.input, *proto.output]}
@@ -172,7 +172,7 @@ def typed_value(proto):
 def attribute_value(proto, directory):
     """An attribute as int, float, str, array, Graph, or a list of these."""
     if proto.ref_attr_name:
-        raise NotImplementedError("attributes of functions are not read here")
+        raise Unsupported("attributes of functions are not read here")
     value = getattr(proto, ATTRIBUTE_FIELDS.get(proto.type or {
         name: number for number, name in ATTRIBUTE_FIELDS.items()}.get(proto.which), "i"))
     kind = proto.type or 0
@@ -187,7 +187,7 @@ def attribute_value(proto, directory):
     if kind == 9:
         return [tensor_value(t, directory) for t in value]
     if kind in (10, 11):
-        raise NotImplementedError("an attribute of graphs or a sparse tensor is not read here")
+        raise Unsupported("an attribute of graphs or a sparse tensor is not read here")
     return value
 
 
@@ -217,28 +217,43 @@ def external_files(data):
 
 # --- writing -----------------------------------------------------------------------------------
 
-def with_outputs(data, names):
-    """The same model with Identity nodes behind the outputs and these names, as its only outputs:
-    {new name: old name} and the bytes."""
-    out, renamed = [], {}
-    for number, value in read_fields(data):
-        if number == 7:
-            value, renamed = graph_with_outputs(value, names)
-        out.append(field(number, value))
-    return b"".join(out), renamed
+def with_outputs(data, wanted):
+    """The same model with Identity nodes behind some of its outputs as its only outputs; wanted is
+    {output: the name of its node and value}."""
+    return b"".join(
+        field(number, graph_with_outputs(value, wanted) if number == 7 else value)
+        for number, value in read_fields(data))
 
 
-def graph_with_outputs(data, names):
+def graph_with_outputs(data, wanted):
     """with_outputs() for the graph alone."""
-    out, renamed = [], {}
+    out = []
     for number, value in read_fields(data):
         if number != 12:
             out.append(field(number, value))
             continue
         info = list(read_fields(value))
         old = next(bytes(v) for n, v in info if n == 1)
-        new = names[len(renamed)].encode()
-        renamed[names[len(renamed)]] = str(old, "utf-8", "surrogateescape")
-        out.append(field(1, field(1, old) + field(2, new) + field(3, new) + field(4, b"Identity")))
-        out.append(field(12, field(1, new) + b"".join(field(n, v) for n, v in info if n != 1)))
-    return b"".join(out), renamed
+        new = wanted.get(str(old, "utf-8", "surrogateescape"), "").encode()
+        if new:
+            out += [field(1, field(1, old) + field(2, new) + field(3, new) + field(4, b"Identity")),
+                    field(12, field(1, new) + b"".join(field(n, v) for n, v in info if n != 1))]
+    return b"".join(out)
+
+
+def with_weights(data, directory):
+    """The same model with the initializers that lie in other files inside it."""
+    return b"".join(
+        field(number, b"".join(graph_with_weights(value, directory)) if number == 7 else value)
+        for number, value in read_fields(data))
+
+
+def graph_with_weights(data, directory):
+    """with_weights() for the graph alone, in pieces."""
+    for number, value in read_fields(data):
+        if number == 5:
+            proto = decode(TENSOR_PROTO, value)
+            if proto.data_location == 1:
+                kept = b"".join(field(n, v) for n, v in read_fields(value) if n not in (13, 14))
+                value = kept + field(9, external_bytes(proto, directory))
+        yield field(number, value)

@@ -5,13 +5,14 @@ OpenCV fuses layers and knows values by the names of its own layers. So that eve
 answered by its ONNX name, whatever OpenCV makes of the graph, each gets an Identity node of its own
 behind it before OpenCV sees the model.
 """
+import os
 import re
 
 import cv2
 import numpy as np
 
-from onnxdbg_model import external_files, read_model, with_outputs
-from onnxdbg_types import TYPES, TENSOR, Refused
+from onnxdbg_model import external_files, read_model, with_outputs, with_weights
+from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported
 
 
 def choices(prefix):
@@ -29,10 +30,10 @@ def choose(what, table, name):
 
 def reason(error):
     """OpenCV's own words without files and functions of its source."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).replace("\n>", " ").split())
     node = re.search(r"Node \[(\w+)@?\S*\]:\((\S+)\)", text)
     last = re.split(r"error: \(-\d+:[^)]*\) ?", text)[-1]
-    last = re.sub(r"^in function '\w+'[ >]*|in function '\w+'.*$", "", last).strip(" >")
+    last = re.sub(r"in function '[^']*'", "", last).strip(" >")
     name = node.group(2).split("!", 1)[-1] if node else ""
     return "%s '%s': %s" % (node.group(1), name, last) if node else last or text
 
@@ -56,37 +57,49 @@ class OpenCV:
         """Reads the model; what OpenCV has no layer for is refused with OpenCV's reason."""
         with open(path, "rb") as file:
             data = file.read()
-        if external_files(data):
-            raise NotImplementedError("OpenCV reads no weights beside the model")
+        if external_files(data):  # of which OpenCV knows nothing
+            data = with_weights(data, os.path.dirname(path))
         graph = read_model(path).graph
         self.inputs = [name for name in graph.inputs if name not in graph.initializers]
         for name in self.inputs:
             if graph.inputs[name] != (TENSOR, 1):
                 kind = graph.inputs[name]
                 word = TYPES[kind[1]][0] if kind and kind[0] == TENSOR else "no tensor"
-                raise NotImplementedError("the input '%s' is %s: OpenCV takes float only"
-                                          % (name, word))
+                raise Unsupported("the input '%s' is %s: OpenCV takes float only" % (name, word))
         self.graph = graph
-        names = ["onnxdbg:%d" % i for i in range(len(graph.outputs))]
-        data, renamed = with_outputs(data, names)
-        self.names = {old: new for new, old in renamed.items()}
-        try:
-            self.net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
-        except cv2.error as error:
-            raise NotImplementedError("OpenCV does not read %s" % reason(error)) from error
+        self.names = {name: "onnxdbg:%d" % i for i, name in enumerate(graph.outputs)}
+        while not self.read_net(data):
+            pass
         self.net.setPreferableBackend(self.backend)
         self.net.setPreferableTarget(self.target)
         self.net.enableFusion(self.fusion)
+
+    def read_net(self, data):
+        """Reads the model. False: one of the outputs wanted is nothing that OpenCV computes when it
+        runs, but a constant or inside a layer, and now it is no longer wanted."""
+        try:
+            data = with_outputs(data, self.names)
+            self.net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
+            return True
+        except cv2.error as error:
+            what = reason(error)
+            for name, node in self.names.items():
+                if what.startswith("Identity '%s'" % node):
+                    del self.names[name]
+                    return False
+            raise Unsupported("OpenCV does not read %s" % what) from error
 
     def execute(self, inputs, outputs):
         """One forward pass."""
         try:
             for name in self.inputs:
                 self.net.setInput(np.array(inputs[name]), name)
-            results = self.net.forward([self.names[name] for name in outputs])
+            there = [name for name in outputs if name in self.names]
+            results = self.net.forward([self.names[name] for name in there])
         except cv2.error as error:
             raise Refused("OpenCV: " + reason(error)) from error
-        return {name: self.fit(name, result) for name, result in zip(outputs, results)}
+        values = {name: self.fit(name, result) for name, result in zip(there, results)}
+        return {name: values.get(name) for name in outputs}
 
     def fit(self, name, result):
         """The array in the type and shape that the model declares, as far as they are OpenCV's way

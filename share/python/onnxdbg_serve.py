@@ -21,7 +21,8 @@ import onnxdbg_wire as wire
 from onnxdbg_wire import Message
 
 E_NOMEM, E_IO, E_USAGE, E_EXECUTOR, UNSUPPORTED = -1, -2, -5, -8, 3
-CODES = ((NotImplementedError, UNSUPPORTED), (MemoryError, E_NOMEM))
+CODES = (("NotImplementedError", UNSUPPORTED), ("Unsupported", UNSUPPORTED),
+         ("MemoryError", E_NOMEM))
 
 
 class Refusal(Exception):
@@ -77,17 +78,18 @@ def user_place(error, path):
 
 def refusal_of(error, path, code=None):
     """What the user's code has raised, as an answer; the traceback goes to standard error."""
-    traceback.print_exception(type(error), error, error.__traceback__)
+    kinds = [kind.__name__ for kind in type(error).__mro__]
     for kind, known in CODES:
-        if isinstance(error, kind):
+        if kind in kinds:
             code = known
+    remedy = getattr(error, "remedy", "")
+    if "Refused" in kinds:
+        return Refusal(code or E_EXECUTOR, str(error), remedy=remedy)
+    traceback.print_exception(type(error), error, error.__traceback__)
     text = str(error).strip()
     name = type(error).__name__
-    if name == "Refused":
-        what = text
-    else:
-        what = "%s: %s" % (name, text) if text else name
-    return Refusal(code or E_EXECUTOR, what, user_place(error, path), getattr(error, "remedy", ""))
+    return Refusal(code or E_EXECUTOR, "%s: %s" % (name, text) if text else name,
+                   user_place(error, path), remedy)
 
 
 def load_file(path):
@@ -243,7 +245,10 @@ def write_model(root, data, directory):
     for name in files:
         place(os.path.realpath(os.path.join(directory, name)),
               os.path.normpath(os.path.join(home, name)))
-    path = os.path.join(home, "model.onnx")
+    own = "model.onnx"  # unless that is the file of which the model is a part
+    while own in map(os.path.normpath, files):
+        own = "_" + own
+    path = os.path.join(home, own)
     with open(path + ".new", "wb") as file:
         file.write(data)
     os.replace(path + ".new", path)
@@ -348,8 +353,11 @@ class Server:
         for name in wanted:
             declared = self.declared.get(name)
             optional = declared is not None and declared[0] == self.tensors.types.OPTIONAL
-            if name not in result or (result[name] is None and not optional):
+            if name not in result:
                 raise Refusal(E_EXECUTOR, "execute() gave nothing for the output '%s'" % name)
+            if result[name] is None and not optional:
+                items.append(Message(absent=True))
+                continue
             try:
                 self.tensors.put(items, parcel, result[name], declared)
             except Exception as error:

@@ -32,11 +32,15 @@ BY_NAME = {row[0]: number for number, row in TYPES.items()}
 
 
 class Refused(Exception):
-    """What an executor will not do, in a line, and the way out."""
+    """What an executor will not do, in a line of its own words, and the way out."""
 
     def __init__(self, what, remedy=""):
         super().__init__(what)
         self.remedy = remedy
+
+
+class Unsupported(Refused):
+    """The same where the model asks for something that the executor does not have."""
 
 
 class Bits(np.ndarray):

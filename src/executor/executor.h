@@ -63,6 +63,8 @@ struct odb_executor_ops {
     const char *page;   /* of the manual: "onnxdbg-ort(7)" */
     bool recorded;      /* gives what was recorded before, whatever is cut out of the model: outputs
                            that were not are NULL, and that is no failure */
+    bool partial;       /* runs what it is given, but may have to say of an output that it cannot be
+                           read there: it is NULL */
     /* Empty string: usable here. Else why not. Optional. */
     void (*available)(char *why, size_t size);
     /* What is installed, and where; may take a moment. False: text says why it is of no use.

@@ -297,6 +297,7 @@ static enum odb_status python_account(void *self, struct odb_account *account,
         .options = python_options_##name,                                                          \
         .help = line,                                                                              \
         .page = "onnxdbg-python(7)",                                                               \
+        .partial = true,                                                                           \
         .available = python_available_##name,                                                      \
         .init = python_init,                                                                       \
         .load_model = python_load,                                                                 \

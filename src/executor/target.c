@@ -514,6 +514,13 @@ static void target_remember_sent(struct odb_target *target, const struct odb_nam
     target->n_sent = n;
 }
 
+/* Whether an answer may be without some of the values asked for. */
+static bool target_may_lack(const struct odb_target *target)
+{
+    const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);
+    return ops && (ops->recorded || ops->partial);
+}
+
 static enum odb_status target_values(struct odb_target *target, const Odb__Wire__Values *values,
                                      const struct odb_frame *frame, const char *const *names,
                                      size_t n_outputs, struct odb_tensor **outputs,
@@ -523,7 +530,7 @@ static enum odb_status target_values(struct odb_target *target, const Odb__Wire_
     enum odb_status status = ODB_OK;
     for (; i < n_outputs && status == ODB_OK; i++) {
         status = odb_wire_get(&outputs[i], frame, values->outputs, values->n_outputs, &at, err);
-        if (status == ODB_OK && !outputs[i] && !odb_target_recorded(target))
+        if (status == ODB_OK && !outputs[i] && !target_may_lack(target))
             status = odb_fail(err, ODB_E_FORMAT, "the value of '%s' is missing", names[i]);
     }
     if (status == ODB_OK && at == values->n_outputs)
