@@ -217,43 +217,72 @@ def external_files(data):
 
 # --- writing -----------------------------------------------------------------------------------
 
+def edit_graph(data, edit):
+    """The model after edit() has made other pairs (number, bytes) of its graph's."""
+    return b"".join(field(number, b"".join(field(*pair) for pair in edit(list(read_fields(value))))
+                          if number == 7 else value) for number, value in read_fields(data))
+
+
+def raw_name(name):
+    """A name as it stands in a file."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def value_name(value):
+    """The name in a ValueInfoProto."""
+    return str(next(v for n, v in read_fields(value) if n == 1), "utf-8", "surrogateescape")
+
+
+def node_bytes(name, op_type, inputs, output):
+    """A node without attributes."""
+    return b"".join([*(field(1, raw_name(i)) for i in inputs), field(2, raw_name(output)),
+                     field(3, raw_name(name)), field(4, raw_name(op_type))])
+
+
+def float_input(name, shape):
+    """A ValueInfoProto of floats."""
+    dims = b"".join(field(1, field(1, size)) for size in shape)
+    return field(1, raw_name(name)) + field(2, field(1, field(1, 1) + field(2, dims)))
+
+
 def with_outputs(data, wanted):
     """The same model with Identity nodes behind some of its outputs as its only outputs; wanted is
     {output: the name of its node and value}."""
-    return b"".join(
-        field(number, graph_with_outputs(value, wanted) if number == 7 else value)
-        for number, value in read_fields(data))
+    def edit(fields):
+        for number, value in fields:
+            name = value_name(value) if number == 12 else None
+            if number != 12:
+                yield number, value
+            elif name in wanted:
+                new = wanted[name]
+                yield 1, node_bytes(new, "Identity", [name], new)
+                yield 12, field(1, raw_name(new)) + b"".join(
+                    field(n, v) for n, v in read_fields(value) if n != 1)
+    return edit_graph(data, edit)
 
 
-def graph_with_outputs(data, wanted):
-    """with_outputs() for the graph alone."""
-    out = []
-    for number, value in read_fields(data):
-        if number != 12:
-            out.append(field(number, value))
-            continue
-        info = list(read_fields(value))
-        old = next(bytes(v) for n, v in info if n == 1)
-        new = wanted.get(str(old, "utf-8", "surrogateescape"), "").encode()
-        if new:
-            out += [field(1, field(1, old) + field(2, new) + field(3, new) + field(4, b"Identity")),
-                    field(12, field(1, new) + b"".join(field(n, v) for n, v in info if n != 1))]
-    return b"".join(out)
+def with_reshaped_inputs(data, wanted):
+    """The same model with Reshape nodes before some of its float inputs; wanted is
+    {input: (new name, its shape, the shape that nodes see)}."""
+    def edit(fields):
+        for name, (new, _, inner) in wanted.items():
+            sizes = b"".join(int(d).to_bytes(8, "little") for d in inner)
+            yield 5, field(1, len(inner)) + field(2, 7) + field(8, raw_name(new + "/shape")) + field(
+                9, sizes)
+            yield 1, node_bytes(new + "/reshape", "Reshape", [new, new + "/shape"], name)
+        for number, value in fields:
+            name = value_name(value) if number == 11 else None
+            yield number, float_input(*wanted[name][:2]) if name in wanted else value
+    return edit_graph(data, edit)
 
 
 def with_weights(data, directory):
     """The same model with the initializers that lie in other files inside it."""
-    return b"".join(
-        field(number, b"".join(graph_with_weights(value, directory)) if number == 7 else value)
-        for number, value in read_fields(data))
-
-
-def graph_with_weights(data, directory):
-    """with_weights() for the graph alone, in pieces."""
-    for number, value in read_fields(data):
-        if number == 5:
-            proto = decode(TENSOR_PROTO, value)
-            if proto.data_location == 1:
-                kept = b"".join(field(n, v) for n, v in read_fields(value) if n not in (13, 14))
-                value = kept + field(9, external_bytes(proto, directory))
-        yield field(number, value)
+    def edit(fields):
+        for number, value in fields:
+            proto = decode(TENSOR_PROTO, value) if number == 5 else None
+            if proto and proto.data_location == 1:
+                value = field(9, external_bytes(proto, directory)) + b"".join(
+                    field(n, v) for n, v in read_fields(value) if n not in (13, 14))
+            yield number, value
+    return edit_graph(data, edit)

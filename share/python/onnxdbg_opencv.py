@@ -11,9 +11,8 @@ import re
 import cv2
 import numpy as np
 
-from onnxdbg_model import external_files, read_model, with_outputs, with_weights
-from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported
-
+from onnxdbg_model import external_files, read_model, with_outputs, with_reshaped_inputs, with_weights
+from onnxdbg_types import FLOATS, NATIVE, TENSOR, TYPES, Refused, Unsupported
 
 def choices(prefix):
     """What OpenCV has constants for: {"cpu": 0, ...}."""
@@ -67,6 +66,10 @@ class OpenCV:
                 word = TYPES[kind[1]][0] if kind and kind[0] == TENSOR else "no tensor"
                 raise Unsupported("the input '%s' is %s: OpenCV takes float only" % (name, word))
         self.graph = graph
+        solid = {name: ("onnxdbg-in:%d" % i, [1, *graph.shapes[name]], graph.shapes[name])
+                 for i, name in enumerate(self.inputs) if len(graph.shapes[name] or ()) == 3}
+        data = with_reshaped_inputs(data, solid)  # three dimensions would be rows of pixels
+        self.ports = {name: solid[name][0] if name in solid else name for name in self.inputs}
         self.names = {name: "onnxdbg:%d" % i for i, name in enumerate(graph.outputs)}
         while not self.read_net(data):
             pass
@@ -93,7 +96,9 @@ class OpenCV:
         """One forward pass."""
         try:
             for name in self.inputs:
-                self.net.setInput(np.array(inputs[name]), name)
+                value = np.array(inputs[name])
+                port = self.ports[name]
+                self.net.setInput(value if port == name else value[None], port)
             there = [name for name in outputs if name in self.names]
             results = self.net.forward([self.names[name] for name in there])
         except cv2.error as error:
@@ -106,8 +111,10 @@ class OpenCV:
         of holding the same: it has floats only, and no tensors of less than two dimensions."""
         kind = self.graph.outputs[name]
         shape = self.graph.shapes[name]
-        if kind and kind[0] == TENSOR and kind[1] != 1:
-            result = result.astype(TYPES[kind[1]][1])
+        if kind and kind[0] == TENSOR and kind[1] in NATIVE.values():
+            exact = result.astype(TYPES[kind[1]][1])
+            if kind[1] in FLOATS or np.array_equal(exact, result):
+                result = exact
         if shape is not None and [d for d in shape if d != 1] == [d for d in result.shape if d != 1]:
             result = result.reshape(shape)
         return result

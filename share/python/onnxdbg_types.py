@@ -28,6 +28,7 @@ TYPES = {
 }
 FOREIGN = {row[3]: number for number, row in TYPES.items() if row[3]}
 NATIVE = {np.dtype(row[1]): number for number, row in TYPES.items() if not row[3] and row[2]}
+FLOATS = (1, 10, 11)
 BY_NAME = {row[0]: number for number, row in TYPES.items()}
 
 
