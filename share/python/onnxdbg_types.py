@@ -64,13 +64,13 @@ def widen(bits):
     """Bits of bfloat16 as float32."""
     if getattr(bits, "onnx_type", None) != "bfloat16":
         raise Refused("'%s' cannot be made float32" % getattr(bits, "onnx_type", bits.dtype))
-    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+    return (np.asarray(bits).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def narrow(array):
     """float32 as Bits of bfloat16, rounded to nearest even."""
     u = np.asarray(array, np.float32).view(np.uint32)
-    rounded = ((u + 0x7FFF + (u >> 16 & 1)) >> 16).astype(np.uint16)
+    rounded = ((u.astype(np.int64) + 0x7FFF + (u >> np.uint32(16) & 1)) >> 16).astype(np.uint16)
     nan = np.isnan(array)
     return as_bits(np.where(nan, np.uint16(0x7FC0), rounded), "bfloat16")
 
