@@ -190,13 +190,9 @@ static enum odb_status serve_hello(struct serve *serve, struct odb_error *err)
     struct odb_error why = ODB_ERROR_INIT;
     Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
     Odb__Wire__Ready ready = ODB__WIRE__READY__INIT;
-<<<<<<< HEAD
     char text[1024];
-=======
-    char text[256];
     if (serve->refused.what[0])
         return serve_no(serve, &serve->refused, err);
->>>>>>> bb5dbc3 (Run classes in Python as executors: a server in share/python that speaks the child's protocol)
     if (!serve->executor && odb_executor_open(&serve->executor, serve->spec, &why) != ODB_OK)
         return serve_no(serve, &why, err);
     if (serve->executor->ops->cancel)

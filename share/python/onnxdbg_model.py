@@ -13,8 +13,8 @@ import re
 
 import numpy as np
 
-from onnxdbg_types import (MAP, OPTIONAL, SEQUENCE, SPARSE, STRING, TENSOR, TYPES, Refused, Unsupported,
-                           as_bits, from_bytes)
+from onnxdbg_types import (MAP, OPTIONAL, SEQUENCE, SPARSE, STRING, TENSOR, TYPES, Refused,
+                           Unsupported, as_bits, from_bytes)
 from onnxdbg_wire import decode, field, read_fields
 
 ENTRY = {1: ("key", "text"), 2: ("value", "text")}
@@ -24,7 +24,7 @@ TENSOR_PROTO = {
     8: ("name", "text"), 9: ("raw_data", "bytes"), 10: ("double_data", ["bytes"]),
     11: ("uint64_data", ["uint"]), 13: ("external_data", [ENTRY]), 14: ("data_location", "int")}
 SPARSE_PROTO = {1: ("values", TENSOR_PROTO), 2: ("indices", TENSOR_PROTO), 3: ("dims", ["int"])}
-DIMENSION = {1: ("value", "int"), 2: ("param", "text")}
+DIMENSION = {1: ("value", "size"), 2: ("param", "text")}
 TENSOR_TYPE = {1: ("elem_type", "int"), 2: ("shape", {1: ("dim", [DIMENSION])})}
 TYPE_PROTO = {1: ("tensor", TENSOR_TYPE), 8: ("sparse", TENSOR_TYPE)}
 TYPE_PROTO[4] = ("sequence", {1: ("elem", TYPE_PROTO)})
@@ -116,7 +116,7 @@ def type_of(proto):
 def shape_of(proto):
     """A tensor's dimensions, None unless all of them are declared as numbers."""
     shape = proto.tensor.shape if proto and proto.which == "tensor" else None
-    if shape is None or any(d.which != "value" for d in shape.dim):
+    if shape is None or any(d.value is None for d in shape.dim):
         return None
     return [d.value for d in shape.dim]
 
@@ -173,11 +173,13 @@ def attribute_value(proto, directory):
     """An attribute as int, float, str, array, Graph, or a list of these."""
     if proto.ref_attr_name:
         raise Unsupported("attributes of functions are not read here")
-    value = getattr(proto, ATTRIBUTE_FIELDS.get(proto.type or {
-        name: number for number, name in ATTRIBUTE_FIELDS.items()}.get(proto.which), "i"))
-    kind = proto.type or 0
-    if kind == 3 or isinstance(value, memoryview):
-        return str(value, "utf-8", "surrogateescape") if value else ""
+    kind = proto.type or next((n for n, name in ATTRIBUTE_FIELDS.items() if getattr(proto, name)),
+                              2)  # which the first files of ONNX leave to the reader
+    if kind not in ATTRIBUTE_FIELDS:
+        raise Refused("the attribute '%s' is of type %d, which is none" % (proto.name, kind))
+    value = getattr(proto, ATTRIBUTE_FIELDS[kind])
+    if kind == 3:
+        return str(value, "utf-8", "surrogateescape")
     if kind == 4:
         return tensor_value(value, directory)
     if kind == 5:
@@ -267,8 +269,8 @@ def with_reshaped_inputs(data, wanted):
     def edit(fields):
         for name, (new, _, inner) in wanted.items():
             sizes = b"".join(int(d).to_bytes(8, "little") for d in inner)
-            yield 5, field(1, len(inner)) + field(2, 7) + field(8, raw_name(new + "/shape")) + field(
-                9, sizes)
+            yield 5, b"".join([field(1, len(inner)), field(2, 7),
+                               field(8, raw_name(new + "/shape")), field(9, sizes)])
             yield 1, node_bytes(new + "/reshape", "Reshape", [new, new + "/shape"], name)
         for number, value in fields:
             name = value_name(value) if number == 11 else None

@@ -11,8 +11,10 @@ import re
 import cv2
 import numpy as np
 
-from onnxdbg_model import external_files, read_model, with_outputs, with_reshaped_inputs, with_weights
-from onnxdbg_types import FLOATS, NATIVE, TENSOR, TYPES, Refused, Unsupported
+from onnxdbg_model import (external_files, read_model, with_outputs, with_reshaped_inputs,
+                           with_weights)
+from onnxdbg_types import (FLOATS, NATIVE, TENSOR, TYPES, Refused, Unsupported,
+                           WrongOption)
 
 def choices(prefix):
     """What OpenCV has constants for: {"cpu": 0, ...}."""
@@ -23,7 +25,8 @@ def choices(prefix):
 def choose(what, table, name):
     """The constant of that name."""
     if name not in table:
-        raise ValueError("%s=%s: choose one of %s" % (what, name, ", ".join(sorted(table))))
+        raise WrongOption("%s=%s is none that OpenCV has" % (what, name),
+                          "choose one of " + ", ".join(sorted(table)))
     return table[name]
 
 
@@ -115,9 +118,9 @@ class OpenCV:
             exact = result.astype(TYPES[kind[1]][1])
             if kind[1] in FLOATS or np.array_equal(exact, result):
                 result = exact
-        if shape is not None and [d for d in shape if d != 1] == [d for d in result.shape if d != 1]:
-            result = result.reshape(shape)
-        return result
+        if shape is None or [d for d in shape if d != 1] != [d for d in result.shape if d != 1]:
+            return result
+        return result.reshape(shape)
 
     def describe(self):
         """Version and place."""

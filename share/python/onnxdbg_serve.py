@@ -392,6 +392,7 @@ class Server:
                 reply, parcel = reply
         except Refusal as refusal:
             reply = Message(error=refusal.error)
+        reply.id = request.id
         wire.send(self.channel, reply, parcel)
         return True
 

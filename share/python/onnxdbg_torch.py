@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxdbg_model import read_model
 from onnxdbg_torch_ops import OPERATORS, Call, from_array, torch_type
-from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, as_bits
+from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, WrongOption, as_bits
 
 HALF = {"f16": torch.float16, "bf16": torch.bfloat16}
 WIDE = (torch.float32, torch.float64)
@@ -34,12 +34,13 @@ class Torch:
     def init(self, precision="f32", device="", threads=""):
         """precision is f32, tf32, f16 or bf16; device is torch's name for one."""
         if precision not in ("f32", "tf32", *HALF):
-            raise ValueError("precision=%s: choose one of f32, tf32, f16, bf16" % precision)
+            raise WrongOption("precision=%s is none" % precision,
+                              "choose one of f32, tf32, f16, bf16")
         cuda = torch.cuda.is_available()
         try:
             self.device = torch.device(device or ("cuda" if cuda else "cpu"))
         except RuntimeError as error:
-            raise ValueError("device=%s: %s" % (device, str(error).split(":")[0])) from error
+            raise WrongOption("device=%s: %s" % (device, str(error).split(":")[0])) from error
         if self.device.type == "cuda" and not cuda:
             raise Refused("this PyTorch sees no CUDA device", "device=cpu is always there")
         if threads:

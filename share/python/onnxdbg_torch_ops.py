@@ -343,8 +343,8 @@ def slice_(call):
         low, high = (0, n) if step > 0 else (-1, n - 1)
         start = min(max(start + n if start < 0 else start, max(low, 0)), high)
         end = min(max(end + n if end < 0 else end, low), high)
-        index = torch.arange(start, end, step, device=x.device) if (end - start) * step > 0 else (
-            torch.zeros(0, dtype=torch.int64, device=x.device))
+        end = end if (end - start) * step > 0 else start
+        index = torch.arange(start, end, step, device=x.device)
         x = x.index_select(axis, index)
     return x
 
@@ -403,7 +403,8 @@ def scatter_nd(call):
     inner = x.shape[index.shape[-1]:]
     flat = x.reshape([math.prod(x.shape[:index.shape[-1]]), *inner]).clone()
     place = nd_index(index, x.shape).reshape(-1)
-    return flat.index_put_((place,), update.reshape([place.numel(), *inner]), kind == "add").reshape(x.shape)
+    update = update.reshape([place.numel(), *inner])
+    return flat.index_put_((place,), update, kind == "add").reshape(x.shape)
 
 
 @operator("ScatterElements", "Scatter")

@@ -44,6 +44,10 @@ class Unsupported(Refused):
     """The same where the model asks for something that the executor does not have."""
 
 
+class WrongOption(Refused, ValueError):
+    """The same where the spec is at fault; for init()."""
+
+
 class Bits(np.ndarray):
     """Numbers of a type that numpy lacks; onnx_type is its name."""
 
@@ -143,6 +147,8 @@ def strings_to_bytes(array):
     """The reverse; elements may be str or bytes."""
     out = []
     for item in array.reshape(-1).tolist():
-        raw = item if isinstance(item, bytes) else str(item).encode("utf-8", "surrogateescape")
+        if not isinstance(item, (str, bytes)):
+            raise Refused("a %s is no text" % type(item).__name__)
+        raw = item if isinstance(item, bytes) else item.encode("utf-8", "surrogateescape")
         out += [len(raw).to_bytes(4, "little"), raw]
     return b"".join(out)

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Protocol buffers in a hundred lines, and the frames of proto/executor.proto.
 
-A schema is a dict from field number to (name, kind): kind is "int", "uint", "bool", "float",
-"bytes", "text", another schema, or a list of one of these for a repeated field. What a message
-holds comes as a Message whose attributes are the schema's names; fields that a schema does not name
-are skipped, so a schema may be as short as what is asked of it.
+A schema is a dict from field number to (name, kind): kind is "int", "uint", "size" (an int that is
+None where there is none), "bool", "float", "bytes", "text", another schema, or a list of one of
+these for a repeated field. What a message holds comes as a Message whose attributes are the
+schema's names; fields that a schema does not name are skipped, so a schema may be as short as what
+is asked of it.
 """
 import array
 import fcntl
 import mmap
 import os
 import socket
+import stat
 import struct
 
 MAGIC = b"ODBX"
-VERSION = 1
+VERSION = 2
 FLAG_FD = 1
 INLINE = 64 << 10          # bytes of tensors in one message
 MESSAGE_MAX = 64 << 20
@@ -25,8 +27,9 @@ F_ADD_SEALS, F_GET_SEALS = 1033, 1034
 SEALS = 2 | 4 | 8          # shrink, grow, write
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-WIRE_TYPES = {"int": VARINT, "uint": VARINT, "bool": VARINT, "bytes": BYTES, "text": BYTES,
-              "float": FIXED32}
+FIXED = {FIXED64: 8, FIXED32: 4}
+WIRE_TYPES = {"int": VARINT, "uint": VARINT, "size": VARINT, "bool": VARINT, "bytes": BYTES,
+              "text": BYTES, "float": FIXED32}
 
 
 class WireError(Exception):
@@ -34,7 +37,8 @@ class WireError(Exception):
 
 
 class Message:
-    """The fields of a message as attributes; `which` names the last field that was there."""
+    """The fields of a message as attributes; `which` names the last one that was there and holds a
+    message."""
 
     which = None
 
@@ -68,9 +72,8 @@ def read_fields(data):
         if wire == VARINT:
             value, at = read_varint(data, at)
         else:
-            size, at = read_varint(data, at) if wire == BYTES else (
-                {FIXED64: 8, FIXED32: 4}.get(wire), at)
-            if size is None or at + size > end:
+            size, at = read_varint(data, at) if wire == BYTES else (FIXED.get(wire, end), at)
+            if at + size > end:
                 raise WireError("a message ends early")
             value = data[at:at + size]
             at += size
@@ -83,7 +86,7 @@ def convert(kind, value):
         return decode(kind, value)
     if (WIRE_TYPES[kind] == VARINT) != isinstance(value, int):
         raise WireError("a field is of another type")
-    if kind == "int":
+    if kind in ("int", "size"):
         return value - (1 << 64) if value >> 63 else value
     if kind == "text":
         return str(value, "utf-8", "surrogateescape")
@@ -120,7 +123,8 @@ def decode(schema, data):
             fields[name].extend(unpack(kind[0], value))
         else:
             fields[name].append(convert(kind[0], value))
-        message.which = name
+        if not isinstance(kind, str):
+            message.which = name
     return message
 
 
@@ -182,12 +186,12 @@ LOAD = {1: ("model", BLOB), 2: ("dir", "text"), 3: ("node_index", ["int"]),
         4: ("original_outputs", ["text"])}
 EXECUTE = {1: ("inputs", [TENSOR]), 2: ("outputs", ["text"])}
 REQUEST = {1: ("hello", {}), 2: ("load", LOAD), 3: ("execute", EXECUTE), 4: ("shutdown", {}),
-           5: ("tell", {})}
+           5: ("tell", {}), 15: ("id", "uint")}
 READY = {1: ("version", "text"), 2: ("description", "text")}
 PLACEMENT = {1: ("node", "text"), 2: ("op_type", "text"), 3: ("where", "text")}
 ACCOUNT = {1: ("text", BLOB), 2: ("places", [PLACEMENT]), 3: ("notes", ["text"])}
 REPLY = {1: ("error", ERROR), 2: ("ready", READY), 3: ("done", {}),
-         4: ("values", {1: ("outputs", [TENSOR])}), 5: ("account", ACCOUNT)}
+         4: ("values", {1: ("outputs", [TENSOR])}), 5: ("account", ACCOUNT), 15: ("id", "uint")}
 
 
 class Parcel:
@@ -230,8 +234,26 @@ def blob_bytes(blob, attachment):
     return memoryview(attachment)[blob.offset:blob.offset + blob.size], True
 
 
+def fill(fd, view):
+    """Reads until the view is full."""
+    while len(view) > 0:
+        n = os.readv(fd, [view])
+        if n == 0:
+            raise EOFError
+        view = view[n:]
+
+
+def read_memory(fd, size):
+    """Memory with the next bytes of a pipe."""
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    fill(fd, memoryview(memory))
+    return memory
+
+
 class SocketChannel:
-    """A socket within this machine: attachments travel as descriptors."""
+    """A socket within this machine: attachments come and go behind descriptors."""
 
     def __init__(self, fd):
         os.set_inheritable(fd, False)
@@ -252,12 +274,15 @@ class SocketChannel:
         return out
 
     def read_attachment(self, size, has_fd):
-        """A mapping of size bytes, which nobody can take away."""
+        """Memory of size bytes: read from a pipe, or a mapping that nobody can take away."""
         if not has_fd or len(self.fds) != 1:
             raise WireError("a message and its attachment do not fit")
         fd = self.fds.pop()
         try:
-            if fcntl.fcntl(fd, F_GET_SEALS) & SEALS != SEALS or os.fstat(fd).st_size < size:
+            status = os.fstat(fd)
+            if stat.S_ISFIFO(status.st_mode):
+                return read_memory(fd, size)
+            if fcntl.fcntl(fd, F_GET_SEALS) & SEALS != SEALS or status.st_size < size:
                 raise WireError("the attachment is no sealed memory of %d bytes" % size)
             return mmap.mmap(fd, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
         finally:
@@ -289,23 +314,14 @@ class PipeChannel:
     def read(self, size):
         """Exactly so many bytes."""
         out = bytearray(size)
-        self._fill(memoryview(out))
+        fill(self.fd_in, memoryview(out))
         return out
-
-    def _fill(self, view):
-        while len(view) > 0:
-            n = os.readv(self.fd_in, [view])
-            if n == 0:
-                raise EOFError
-            view = view[n:]
 
     def read_attachment(self, size, has_fd):
         """Memory of its own with size bytes."""
         if has_fd:
             raise WireError("a message and its attachment do not fit")
-        memory = mmap.mmap(-1, size)
-        self._fill(memoryview(memory))
-        return memory
+        return read_memory(self.fd_in, size)
 
     def write(self, frame, parcel):
         """A frame with what goes with it."""

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What share/python is made of: protobuf, element types, the reader of models, and a conversation
+with onnxdbg-serve over plain pipes. Prints TAP lines without numbers for tests/check-python."""
+import os
+import subprocess
+import sys
+import traceback
+
+import numpy as np
+
+import onnxdbg_model as model
+import onnxdbg_types as types
+import onnxdbg_wire as wire
+from onnxdbg_wire import Message
+
+
+def test_varints_of_any_size_come_back():
+    for n in (0, 1, 127, 128, 300, 2 ** 31, 2 ** 63 - 1, -1, -2 ** 63):
+        value, at = wire.read_varint(wire.write_varint(n), 0)
+        assert wire.convert("int", value) == n and at == len(wire.write_varint(n))
+
+
+def test_messages_come_back():
+    tensor = Message(name="x\udcff", kind=0, dtype=1, dims=[2, -3, 0], data=Message(inline=b"ab"))
+    bytes_ = wire.encode(wire.REQUEST, Message(execute=Message(inputs=[tensor], outputs=["y"]),
+                                               id=7))
+    got = wire.decode(wire.REQUEST, bytes_)
+    assert got.which == "execute" and got.id == 7
+    head = got.execute.inputs[0]
+    assert (head.name, head.dims, bytes(head.data.inline)) == ("x\udcff", [2, -3, 0], b"ab")
+    assert got.execute.outputs == ["y"] and not head.same
+
+
+def test_broken_messages_are_refused():
+    good = wire.encode(wire.REQUEST, Message(load=Message(dir="/tmp")))
+    for bad in (good[:-1], b"\x80", b"\x0a\xff\xff\xff\xff\x0f", b"\x0f"):
+        try:
+            wire.decode(wire.REQUEST, bad)
+        except wire.WireError:
+            continue
+        raise AssertionError("%r was read" % bad)
+
+
+def test_every_element_type_comes_back():
+    draw = np.random.default_rng(1)
+    for number, (name, kind, bits, _) in types.TYPES.items():
+        if number == types.STRING:
+            continue
+        for dims in ((), (0,), (3,), (2, 5)):
+            count = int(np.prod(dims))
+            raw = draw.integers(0, 2 if name == "bool" else 256, -(-count * bits // 8), np.uint8)
+            if bits < 8 and count * bits % 8:  # what pads the last byte is 0
+                raw[-1] &= (1 << count * bits % 8) - 1
+            array = types.from_bytes(number, dims, raw.tobytes())
+            assert array.shape == dims, (name, dims)
+            assert types.dtype_of(array) == number, name
+            assert bytes(types.to_bytes(array, number)) == raw.tobytes(), (name, dims)
+
+
+def test_four_bits_have_their_values():
+    array = types.from_bytes(22, (3,), b"\x8f\x07")
+    assert array.tolist() == [-1, -8, 7] and array.onnx_type == "int4"
+    assert types.from_bytes(26, (4,), b"\xe4").tolist() == [0, 1, -2, -1]
+
+
+def test_unsigned_bits_are_what_the_model_declares():
+    plain = np.zeros(3, np.uint16)
+    assert types.dtype_of(plain) == 4 and types.dtype_of(plain, 16) == 16
+    assert types.dtype_of(np.zeros(3, np.uint8), 17) == 17
+
+
+def test_bfloat16_rounds_to_even():
+    x = np.array([1.0, 1.00390625, 1.01171875, np.inf, -0.0, 3e38], np.float32)
+    want = [1.0, 1.0, 1.015625, np.inf, -0.0, 226.0 * 2 ** 120]
+    assert types.widen(types.narrow(x)).tolist() == want
+    assert np.isnan(types.widen(types.narrow(np.float32("nan"))))
+
+
+def test_strings_come_back():
+    array = np.array([["", "a\0b"], ["\u00e4\U0001f600", "\udcff"]], object)
+    raw = types.strings_to_bytes(array)
+    assert types.strings_from_bytes((2, 2), raw).tolist() == array.tolist()
+
+
+def test_views_and_other_byte_orders_are_made_dense():
+    array = np.arange(12, dtype=">i4").reshape(3, 4).T
+    assert bytes(types.to_bytes(array, 6)) == np.ascontiguousarray(array).astype("<i4").tobytes()
+
+
+def test_models_are_read(path):
+    got = model.read_model(path)
+    assert got.opsets[""] >= 13 and len(got.graph.nodes) > 20
+    conv = next(n for n in got.graph.nodes if n.op_type == "Conv")
+    assert conv.attributes["strides"] == [2, 2] or len(conv.attributes["strides"]) == 2
+    weight = got.graph.initializers[conv.inputs[1]]
+    assert weight.dtype == np.float32 and weight.ndim == 4
+    with open(path, "rb") as file:
+        assert model.output_types(file.read()) == got.graph.outputs
+
+
+def test_a_conversation_over_pipes(serve, path):
+    """One small and one large run of a class, which prints on standard output meanwhile."""
+    target = os.path.join(os.environ["SCRATCH"], "talk.py")
+    with open(target, "w", encoding="utf-8") as file:
+        file.write("class Talk:\n"
+                   "    def execute(self, inputs, outputs):\n"
+                   "        print('on standard output')\n"
+                   "        return {outputs[0]: inputs['x'] * 2, outputs[1]: [inputs['s'], None]}\n")
+    child = subprocess.Popen([serve, "python:" + target], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    channel = wire.PipeChannel(child.stdout.fileno(), child.stdin.fileno())
+
+    def ask(request, parcel=None):
+        parcel = parcel or wire.Parcel()
+        data = wire.encode(wire.REQUEST, request)
+        channel.write(wire.HEADER.pack(wire.MAGIC, wire.VERSION, 0, len(data), parcel.size) + data,
+                      parcel)
+        head = wire.HEADER.unpack(channel.read(wire.HEADER.size))
+        reply = wire.decode(wire.REPLY, channel.read(head[3]))
+        return reply, channel.read_attachment(head[4], False) if head[4] else None
+
+    assert "Talk in talk.py" in ask(Message(hello=Message(), id=1))[0].ready.description
+    with open(path, "rb") as file:
+        parcel = wire.Parcel()
+        reply, _ = ask(Message(load=Message(model=parcel.add(file.read()), dir="/"), id=2), parcel)
+    assert reply.which == "done" and reply.id == 2, vars(reply)
+    for count in (5, 100000):
+        x = np.arange(count, dtype=np.float32)
+        parcel = wire.Parcel()
+        text = Message(name="s", dtype=types.STRING, dims=[1], data=Message(inline=b"\1\0\0\0z"))
+        values = [Message(name="x", dtype=1, dims=[count], data=parcel.add(types.to_bytes(x, 1))),
+                  text]
+        request = Message(execute=Message(inputs=values, outputs=["y", "list"]), id=3)
+        for _ in range(2):  # the second time without the data
+            reply, memory = ask(request, parcel)
+            y, head, first, none = reply.values.outputs
+            data, attached = wire.blob_bytes(y.data, memory)
+            assert attached == (count > 5)
+            assert (np.frombuffer(data, np.float32) == 2 * x).all()
+            assert (head.kind, head.n_items, first.dtype, none.kind) == (1, 2, types.STRING, 2)
+            parcel = wire.Parcel()
+            values[:] = [Message(name="x", same=True), Message(name="s", same=True)]
+    ask_nothing = wire.encode(wire.REQUEST, Message(shutdown=Message()))
+    channel.write(wire.HEADER.pack(wire.MAGIC, wire.VERSION, 0, len(ask_nothing), 0) + ask_nothing,
+                  wire.Parcel())
+    assert child.wait(10) == 0
+
+
+def main():
+    """Runs what is named test_*; paths for those that take them come from the command line."""
+    given = {"serve": sys.argv[1], "path": sys.argv[2]}
+    for name, function in list(globals().items()):
+        if not name.startswith("test_"):
+            continue
+        wanted = function.__code__.co_varnames[:function.__code__.co_argcount]
+        try:
+            function(*(given[word] for word in wanted))
+            print("ok", name[5:].replace("_", " "))
+        except Exception:
+            print("not ok", name[5:].replace("_", " "))
+            traceback.print_exc()
+
+
+if __name__ == "__main__":
+    main()
