@@ -30,8 +30,8 @@ void odb_target_close(struct odb_target *target); /* NULL is fine; the process g
  * ODB_E_TIMEOUT; ODB_CANCELLED. ODB_E_IO: load->dir cannot be read. */
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err) ODB_MUST_USE;
-/* outputs[i] is owned by the caller on success; NULL: a recording that lacks it, or an executor that
- * says it cannot be read there. */
+/* outputs[i] is owned by the caller on success; NULL: a recording that lacks it, or an executor
+ * that says that it cannot be read there. */
 enum odb_status odb_target_run(struct odb_target *target, const struct odb_named *inputs,
                                size_t n_inputs, const char *const *names, size_t n_outputs,
                                struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
