@@ -31,29 +31,6 @@ static void bisect_put_numbers(const struct odb_value_report *r, struct odb_buf 
         odb_buf_putc(out, '\n');
 }
 
-/* Words between lines of at most 80 columns, indented by four. */
-static void bisect_put_paragraph(const char *text, struct odb_buf *out)
-{
-    size_t column = 4;
-    odb_buf_puts(out, "    ");
-    while (*text) {
-        size_t len = strcspn(text, " \n");
-        char *word = odb_xstrndup(text, len);
-        if (column > 4 && column + 1 + len > 80) {
-            odb_buf_puts(out, "\n    ");
-            column = 4;
-        } else if (column > 4) {
-            odb_buf_putc(out, ' ');
-            column++;
-        }
-        odb_buf_put_shown(out, word);
-        free(word);
-        column += len;
-        text += len + strspn(text + len, " \n");
-    }
-    odb_buf_putc(out, '\n');
-}
-
 static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
@@ -71,8 +48,10 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
     odb_buf_puts(out, "    ");
     odb_culprit_facts(culprit, out);
     odb_buf_putc(out, '\n');
-    if (culprit->text && *culprit->text)
-        bisect_put_paragraph(culprit->text, out);
+    if (culprit->text && *culprit->text) {
+        odb_buf_puts(out, "    ");
+        odb_help_wrap(out, culprit->text, 4, 4);
+    }
 }
 
 /* One line for those that are not told in full. */
@@ -157,6 +136,12 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
     for (size_t i = 0; i < report->warnings.n; i++) {
         odb_buf_puts(out, "warning: ");
         odb_buf_put_shown(out, report->warnings.items[i]);
+        odb_buf_putc(out, '\n');
+    }
+    if (report->account.places.n) {
+        odb_buf_puts(out, report->warnings.n ? "" : "\n");
+        odb_buf_puts(out, "the target runs ");
+        odb_account_put_places(&report->account, out);
         odb_buf_putc(out, '\n');
     }
     bisect_put_cost(report, out);

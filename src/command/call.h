@@ -14,8 +14,8 @@
     X(bisect)                                                                                      \
     X(break)                                                                                       \
     X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export) X(extract) X(help)   \
-        X(info) X(node) X(nodes) X(operators) X(print) X(run) X(screen) X(set) X(step) X(tensor)   \
-        X(tol)
+        X(info) X(node) X(nodes) X(operators) X(print) X(run) X(screen) X(set) X(step)             \
+        X(target) X(tensor) X(tol)
 #define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
 ODB_COMMAND_LIST(ODB_COMMAND_DECLARE)
@@ -28,6 +28,11 @@ void odb_call__print(struct odb_command_call *call, struct odb_buf *text);
 void odb_call__put_line(struct odb_buf *out, const char *text, int width);
 /* "onnxdbg: warning: TEXT" on the call's log, shown safely. */
 void odb_call__warn(struct odb_command_call *call, const char *text);
+/* Words of text, shown safely, broken before 80 columns, every line but the first indented. column:
+ * where the first line stands already. */
+void odb_help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t column);
+/* "  left    text text", the text in a column of its own. */
+void odb_help_row(struct odb_buf *out, const char *left, size_t indent, const char *text);
 /* Inputs as --input, --inputs-from, --dim and --seed say, made once in the session; their warnings
  * are printed. Borrowed. */
 enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,

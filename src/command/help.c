@@ -2,6 +2,7 @@
  *
  * Everything that explains: written once in the table, laid out here.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/call.h"
@@ -9,12 +10,11 @@
 
 #define HELP_WIDTH 80
 
-/* Words of text, broken before HELP_WIDTH, every line but the first indented. column: where the
- * first line stands already. */
-static void help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t column)
+void odb_help_wrap(struct odb_buf *out, const char *text, size_t indent, size_t column)
 {
     while (*text) {
-        size_t len = strcspn(text, " ");
+        size_t len = strcspn(text, " \n");
+        char *word = odb_xstrndup(text, len);
         if (column > indent && column + 1 + len > HELP_WIDTH) {
             odb_buf_printf(out, "\n%*s", (int)indent, "");
             column = indent;
@@ -22,15 +22,15 @@ static void help_wrap(struct odb_buf *out, const char *text, size_t indent, size
             odb_buf_putc(out, ' ');
             column++;
         }
-        odb_buf_add(out, text, len);
+        odb_buf_put_shown(out, word);
+        free(word);
         column += len;
-        text += len + strspn(text + len, " ");
+        text += len + strspn(text + len, " \n");
     }
     odb_buf_putc(out, '\n');
 }
 
-/* "  left    text text", the text in a column of its own. */
-static void help_row(struct odb_buf *out, const char *left, size_t indent, const char *text)
+void odb_help_row(struct odb_buf *out, const char *left, size_t indent, const char *text)
 {
     size_t len = strlen(left) + 2;
     odb_buf_printf(out, "  %s", left);
@@ -39,7 +39,7 @@ static void help_row(struct odb_buf *out, const char *left, size_t indent, const
         len = indent;
     }
     odb_buf_printf(out, "%*s", (int)(indent - len), "");
-    help_wrap(out, text, indent, indent);
+    odb_help_wrap(out, text, indent, indent);
 }
 
 void odb_help_usage(const struct odb_command *command, struct odb_buf *out)
@@ -64,7 +64,7 @@ static void help_option(const struct odb_option *row, struct odb_buf *out)
         odb_buf_printf(&text, ": %s", row->range);
     if (row->def)
         odb_buf_printf(&text, " (default %s)", row->def);
-    help_row(out, odb_buf_text(&left), 28, odb_buf_text(&text));
+    odb_help_row(out, odb_buf_text(&left), 28, odb_buf_text(&text));
     odb_buf_dispose(&left);
     odb_buf_dispose(&text);
 }
@@ -74,7 +74,7 @@ void odb_help_command(const struct odb_command *command, struct odb_buf *out)
     odb_buf_puts(out, "usage: ");
     odb_help_usage(command, out);
     odb_buf_puts(out, "\n\n");
-    help_wrap(out, command->text, 0, 0);
+    odb_help_wrap(out, command->text, 0, 0);
     if (command->options)
         odb_buf_puts(out, "\noptions:\n");
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
@@ -96,40 +96,42 @@ static void help_rows(bool prompt, struct odb_buf *out)
         if (strcmp(group, rows[i].group))
             odb_buf_printf(out, "\n%s:\n", rows[i].group);
         group = rows[i].group;
-        help_row(out, rows[i].name, prompt ? 23 : 16, rows[i].help);
+        odb_help_row(out, rows[i].name, prompt ? 23 : 16, rows[i].help);
     }
 }
 
 void odb_help_overview(bool prompt, struct odb_buf *out)
 {
     if (prompt) {
-        help_wrap(out,
-                  "Commands of the screen, for the prompt (the key :) and for keys; a name may be "
-                  "shortened as long as it is unique. `help COMMAND` explains one.",
-                  0, 0);
+        odb_help_wrap(
+            out,
+            "Commands of the screen, for the prompt (the key :) and for keys; a name may be "
+            "shortened as long as it is unique. `help COMMAND` explains one.",
+            0, 0);
         help_rows(prompt, out);
         return;
     }
     odb_buf_puts(out, "usage: onnxdbg MODEL [options]\n       onnxdbg COMMAND [arguments] "
                       "[options]\n\n");
-    help_wrap(out,
-              "A debugger for ONNX models: runs a model on a reference and on a target, finds "
-              "the node where they diverge, and shows, explains and exports it.",
-              0, 0);
+    odb_help_wrap(out,
+                  "A debugger for ONNX models: runs a model on a reference and on a target, finds "
+                  "the node where they diverge, and shows, explains and exports it.",
+                  0, 0);
     help_rows(prompt, out);
     odb_buf_puts(out, "\nexit status:\n");
-    help_row(out, "0", 16, "nothing diverges");
-    help_row(out, "1", 16, "a divergence was found, or a check failed");
-    help_row(out, "2", 16, "wrong usage");
-    help_row(out, "3", 16, "bad model or input, or no output can be computed");
-    help_row(out, "4", 16, "no verdict, because an executor failed");
-    help_row(out, "130", 16, "interrupted");
+    odb_help_row(out, "0", 16, "nothing diverges");
+    odb_help_row(out, "1", 16, "a divergence was found, or a check failed");
+    odb_help_row(out, "2", 16, "wrong usage");
+    odb_help_row(out, "3", 16, "bad model or input, or no output can be computed");
+    odb_help_row(out, "4", 16, "no verdict, because an executor failed");
+    odb_help_row(out, "130", 16, "interrupted");
     odb_buf_putc(out, '\n');
-    help_wrap(out,
-              "`onnxdbg help COMMAND` explains a command; `onnxdbg help tolerance` and `onnxdbg "
-              "executors` explain what --tol and --target take; `onnxdbg help screen` lists the "
-              "commands of the screen.",
-              0, 0);
+    odb_help_wrap(
+        out,
+        "`onnxdbg help COMMAND` explains a command; `onnxdbg help tolerance` and `onnxdbg "
+        "executors` explain what --tol and --target take; `onnxdbg help screen` lists the "
+        "commands of the screen.",
+        0, 0);
 }
 
 static void help_tolerance(struct odb_buf *out)
@@ -137,7 +139,7 @@ static void help_tolerance(struct odb_buf *out)
     const char *help;
     odb_buf_puts(out, "tolerances, for --tol:\n");
     for (size_t i = 0; odb_criterion_usage(i, &help); i++)
-        help_row(out, odb_criterion_usage(i, &help), 30, help);
+        odb_help_row(out, odb_criterion_usage(i, &help), 30, help);
 }
 
 enum odb_status odb_command__help(struct odb_command_call *call, struct odb_error *err)

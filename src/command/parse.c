@@ -264,6 +264,23 @@ static void call_join(struct odb_command_call *call, struct odb_console *console
         call->args[call->n_args++] = call->model->path;
 }
 
+/* Libraries are loaded before anything asks what the reference has a kernel for. */
+static enum odb_status call_kernels(const struct odb_command_call *call, struct odb_error *err)
+{
+    for (size_t i = 0; i < call->options.n; i++) {
+        if (call->options.items[i].id != ODB_OPTION_KERNELS)
+            continue;
+        if (!call->console) {
+            ODB_TRY(odb_cpu_add_kernels(call->options.items[i].value, err));
+            continue;
+        }
+        odb_fail(err, ODB_E_USAGE, "kernels are loaded when the debugger starts");
+        return odb_error_remedy(err, "leave, and start onnxdbg with --kernels %s",
+                                call->options.items[i].value);
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
                                struct odb_console *console, int argc, char *const *argv,
                                struct odb_error *err)
@@ -286,6 +303,7 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     if (odb_call_has(out, ODB_OPTION_HELP))
         return ODB_OK;
     ODB_TRY(call_check_args(out, err));
+    ODB_TRY(call_kernels(out, err));
     if (console)
         odb_console_adopt(console, out);
     else if (call_is_about_model(command) && command->args->type == ODB_ARG_MODEL)
@@ -293,26 +311,8 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     return ODB_OK;
 }
 
-/* Libraries are loaded before anything asks what the reference has a kernel for. */
-static enum odb_status call_kernels(const struct odb_command_call *call, struct odb_error *err)
-{
-    for (size_t i = 0; i < call->options.n; i++) {
-        if (call->options.items[i].id != ODB_OPTION_KERNELS)
-            continue;
-        if (!call->console) {
-            ODB_TRY(odb_cpu_add_kernels(call->options.items[i].value, err));
-            continue;
-        }
-        odb_fail(err, ODB_E_USAGE, "kernels are loaded when the debugger starts");
-        return odb_error_remedy(err, "leave, and start onnxdbg with --kernels %s",
-                                call->options.items[i].value);
-    }
-    return ODB_OK;
-}
-
 enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
 {
-    ODB_TRY(call_kernels(call, err));
     if (call->session && call->command->flags & ODB_COMMAND_LONG)
         odb_session_start(call->session);
     return call->command->exec(call, err);

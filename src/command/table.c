@@ -13,6 +13,7 @@
 #define MODEL NEEDS("MODEL", MODEL)
 
 static const struct odb_arg args_model[] = {MODEL, {0}};
+static const struct odb_arg args_model_text[] = {MODEL, TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_source[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
@@ -22,6 +23,7 @@ static const struct odb_arg args_export[] = {MODEL, TAKES("NODE[:NODE]", NODES),
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
 static const struct odb_arg args_none[] = {{0}};
+static const struct odb_arg args_kind[] = {TAKES("KIND", SPEC), {0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
 static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000..1000000000"),
@@ -209,6 +211,20 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__tol,
     },
     {
+        .name = "target",
+        .group = "run",
+        .args = args_model_text,
+        .options = OPTS_FEEDS | ODB_OPT(TARGET) | ODB_OPT(OWN_TEXT) | ODB_OPT(JSON),
+        .help = "what the target makes of the model: where nodes run, its own text",
+        .text = "Loads the whole model on --target, runs it once, and prints what the executor "
+                "says of it: its version, how many nodes run where, and notes, such as that all of "
+                "them run on the CPU. With TEXT it also lists the nodes whose name, operator or "
+                "place holds TEXT ('' for all).",
+        .example = "onnxdbg target model.onnx --target ort",
+        .flags = ODB_COMMAND_LONG | BOTH,
+        .exec = odb_command__target,
+    },
+    {
         .name = "tensor",
         .group = "run",
         .args = args_source,
@@ -306,11 +322,13 @@ static const struct odb_command command_table[] = {
     {
         .name = "executors",
         .group = "help",
+        .args = args_kind,
         .options = ODB_OPT(JSON),
         .help = "what can run models here, and how to name it",
-        .text = "Lists every kind of executor with its options, and says why where one cannot be "
-                "used here.",
-        .example = "onnxdbg executors",
+        .text = "Lists every kind of executor with its syntax, and says why where one cannot be "
+                "used here. With a KIND it explains that one: version, options with what holds "
+                "without them, manual page.",
+        .example = "onnxdbg executors ort",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__executors,
     },

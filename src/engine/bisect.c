@@ -312,6 +312,34 @@ static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
+/* What the target says of the model as it is, which is loaded now: its notes are warnings, and that
+ * it fails to say is one. */
+static enum odb_status bisect_account(struct bisection *b, struct odb_error *err)
+{
+    struct odb_target *target = odb_pool_target(b->pool);
+    struct odb_account *account = &b->report->account;
+    struct odb_error why = ODB_ERROR_INIT;
+    if (!odb_target_accounts(target))
+        return ODB_OK;
+    bisection_step_begin(b, "account");
+    enum odb_status status = odb_target_account(target, account, &why);
+    if (status == ODB_CANCELLED) {
+        *err = why;
+        return status;
+    }
+    if (status != ODB_OK)
+        odb_report_warn(b->report, "the target cannot say what became of the model: %.300s",
+                        why.what);
+    for (size_t i = 0; i < account->notes.n; i++)
+        odb_report_warn(b->report, "target: %s", account->notes.items[i]);
+    struct odb_buf places = ODB_BUF_INIT;
+    odb_account_put_places(account, &places);
+    bisection_step_end(b, "account", "what the target made of the model%s%.300s",
+                       places.len ? ": " : "", odb_buf_text(&places));
+    odb_buf_dispose(&places);
+    return ODB_OK;
+}
+
 /* --- the probed run --------------------------------------------------------------------------- */
 
 /* Does the probed run show what the plain one shows? */
@@ -658,6 +686,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     if (status == ODB_E_EXECUTOR)
         bisection_hunt_refusal(b);
     ODB_TRY(status);
+    ODB_TRY(bisect_account(b, err));
     ODB_TRY(bisect_by_strategy(b, err));
     return bisect_confirm(b, err);
 }

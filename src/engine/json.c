@@ -48,6 +48,18 @@ json_t *odb_json_shape(const struct odb_tensor *t)
     return shape;
 }
 
+json_t *odb_json_places(const struct odb_account *account)
+{
+    struct odb_place_count *counts;
+    json_t *list = json_array();
+    size_t n = odb_account_count(account, &counts);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_pack("{s:o,s:I}", "where", odb_json_text(counts[i].where),
+                                              "nodes", (json_int_t)counts[i].n));
+    free(counts);
+    return list;
+}
+
 void odb_json_put(json_t *json, struct odb_buf *out)
 {
     char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9));

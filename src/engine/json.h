@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "base/buf.h"
+#include "executor/executor.h"
 #include "model/model.h"
 
 /* New references, never NULL; odb_json_text(NULL) is null. */
@@ -17,6 +18,8 @@ json_t *odb_json_real(double v);
 /* [1, 3], as declared: a number, a symbolic name, or null. null when the rank is not declared. */
 json_t *odb_json_type_shape(const struct odb_type *type);
 json_t *odb_json_shape(const struct odb_tensor *t);
+/* [{"where": …, "nodes": …}], most first: how many nodes run where. */
+json_t *odb_json_places(const struct odb_account *account);
 /* Appends the text and a newline; takes the reference over. */
 void odb_json_put(json_t *json, struct odb_buf *out);
 

@@ -423,33 +423,74 @@ static enum odb_status probe_complete(struct odb_prober *prober, struct odb_prob
     return ODB_OK;
 }
 
+/* A prober with a pool of its own, and without a reference. */
+static enum odb_status probe_open(struct odb_prober *prober, const struct odb_model *model,
+                                  const struct odb_feeds *feeds, const char *spec,
+                                  const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    struct odb_pool *pool;
+    ODB_TRY(odb_model_require_data(model, err));
+    ODB_TRY(odb_pool_open(&pool, spec, err));
+    odb_prober_init(prober, model, feeds, NULL, pool,
+                    hooks ? *hooks : (struct odb_search_hooks){0});
+    return ODB_OK;
+}
+
+static void probe_close(struct odb_prober *prober)
+{
+    odb_pool_close(prober->pool);
+    odb_prober_dispose(prober);
+}
+
+static void probe_describe(const struct odb_prober *prober, char *description, size_t size)
+{
+    if (description && size)
+        snprintf(description, size, "%s", odb_target_description(odb_pool_target(prober->pool)));
+}
+
 enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
                                const char *spec, const int *values, size_t n_values,
                                struct odb_tensor **outputs, char *description, size_t size,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
 {
-    struct odb_pool *pool = NULL;
-    ODB_TRY(odb_model_require_data(model, err));
-    ODB_TRY(odb_pool_open(&pool, spec, err));
     struct odb_prober prober;
-    struct odb_search_hooks quiet = {0};
-    odb_prober_init(&prober, model, feeds, NULL, pool, hooks ? *hooks : quiet);
     struct odb_probe probe = {.what = "run",
                               .node = ODB_NO_NODE,
                               .values = values,
                               .n_values = n_values,
                               .outputs = outputs};
+    ODB_TRY(probe_open(&prober, model, feeds, spec, hooks, err));
     enum odb_status status = odb_probe_run(&prober, &probe, err);
     if (status == ODB_OK)
         status = probe_complete(&prober, &probe, err);
-    if (description && size) {
-        const char *text = odb_target_description(odb_pool_target(pool));
-        size_t n = strnlen(text, size - 1);
-        memcpy(description, text, n);
-        description[n] = '\0';
+    probe_describe(&prober, description, size);
+    probe_close(&prober);
+    return status;
+}
+
+enum odb_status odb_run_account(const struct odb_model *model, const struct odb_feeds *feeds,
+                                const char *spec, struct odb_account *account, char *description,
+                                size_t size, const struct odb_search_hooks *hooks,
+                                struct odb_error *err)
+{
+    struct odb_prober prober;
+    size_t n = model->graph->n_outputs;
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
+    struct odb_probe probe = {.what = "the whole model",
+                              .node = ODB_NO_NODE,
+                              .values = model->graph->outputs,
+                              .n_values = n,
+                              .outputs = outputs};
+    enum odb_status status = probe_open(&prober, model, feeds, spec, hooks, err);
+    if (status == ODB_OK) {
+        status = odb_probe_run(&prober, &probe, err);
+        if (status == ODB_OK)
+            status = odb_target_account(odb_pool_target(prober.pool), account, err);
+        probe_describe(&prober, description, size);
+        odb_probe_drop(&prober, &probe);
+        probe_close(&prober);
     }
-    odb_prober_dispose(&prober);
-    odb_pool_close(pool);
+    free(outputs);
     return status;
 }
 

@@ -122,6 +122,7 @@ const char *odb_report_hint(const struct odb_report *report)
 struct odb_report *odb_report_new(const struct odb_model *model)
 {
     struct odb_report *report = odb_new(struct odb_report);
+    report->account = (struct odb_account)ODB_ACCOUNT_INIT;
     report->model = model;
     report->n_values = model->graph->n_values;
     report->values = odb_new_n(struct odb_value_report, report->n_values + 1);
@@ -154,6 +155,7 @@ void odb_report_free(struct odb_report *report)
     free(report->failure);
     free(report->target_description);
     free(report->target_words);
+    odb_account_dispose(&report->account);
     free(report);
 }
 
@@ -330,6 +332,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "target", odb_json_text(report->target));
     report_set(root, "target_description", odb_json_text(report->target_description));
     report_set(root, "target_words", odb_json_text(report->target_words));
+    report_set(root, "placements", odb_json_places(&report->account));
     report_set(root, "tolerance", odb_json_text(report->tolerance));
     report_set(root, "expect", odb_json_text(report->expect));
     report_set(root, "inputs", report_inputs(report));

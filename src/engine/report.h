@@ -12,6 +12,7 @@
 #include "compare/verdict.h"
 #include "engine/firsts.h"
 #include "engine/inputs.h"
+#include "executor/executor.h"
 #include "model/model.h"
 
 #define ODB_DIAGNOSIS_LIST(X)                                                                      \
@@ -98,6 +99,7 @@ struct odb_report {
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description;                          /* owned */
     char *target_words; /* owned: the end of what it printed before it died; NULL: it lives */
+    struct odb_account account; /* what the target said of the model; empty: it was not asked */
 };
 
 struct odb_report *odb_report_new(const struct odb_model *model);

@@ -124,4 +124,14 @@ void odb_account_place(struct odb_account *account, const char *node, const char
                        const char *where);
 void odb_account_note(struct odb_account *account, const char *fmt, ...) ODB_PRINTF(2, 3);
 
+/* How many nodes run at a place. */
+struct odb_place_count {
+    const char *where; /* borrowed from the account */
+    size_t n;
+};
+/* One for each place, most nodes first; *out is the caller's to free(). */
+size_t odb_account_count(const struct odb_account *account, struct odb_place_count **out);
+/* "12 nodes on CUDA, 2 on CPU"; nothing where no places are known. */
+void odb_account_put_places(const struct odb_account *account, struct odb_buf *out);
+
 #endif

@@ -153,6 +153,41 @@ void odb_account_place(struct odb_account *account, const char *node, const char
              (struct odb_placement){odb_xstrdup(node), odb_xstrdup(op_type), odb_xstrdup(where)});
 }
 
+static int account_more(const void *a, const void *b)
+{
+    const struct odb_place_count *x = a, *y = b;
+    return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->where, y->where);
+}
+
+size_t odb_account_count(const struct odb_account *account, struct odb_place_count **out)
+{
+    size_t n = 0;
+    *out = odb_new_n(struct odb_place_count, account->places.n + 1);
+    for (size_t i = 0; i < account->places.n; i++) {
+        const char *where = account->places.items[i].where;
+        size_t at = 0;
+        while (at < n && strcmp((*out)[at].where, where) != 0)
+            at++;
+        n = at == n ? n + 1 : n;
+        (*out)[at].where = where;
+        (*out)[at].n++;
+    }
+    qsort(*out, n, sizeof **out, account_more);
+    return n;
+}
+
+void odb_account_put_places(const struct odb_account *account, struct odb_buf *out)
+{
+    struct odb_place_count *counts;
+    size_t n = odb_account_count(account, &counts);
+    for (size_t i = 0; i < n; i++) {
+        const char *nodes = i ? "" : counts[i].n == 1 ? " node" : " nodes";
+        odb_buf_printf(out, "%s%zu%s on ", i ? ", " : "", counts[i].n, nodes);
+        odb_buf_put_shown(out, counts[i].where);
+    }
+    free(counts);
+}
+
 void odb_account_note(struct odb_account *account, const char *fmt, ...)
 {
     char *note = NULL;

@@ -201,9 +201,7 @@ bool odb_spec_chooses(const struct odb_executor_option *row)
     return p && !*p;
 }
 
-/* "node=NAME|#INDEX", "hidden", "fault:scale|swap", "@SPEC" */
-static void spec_put_row(const char *kind, const struct odb_executor_option *row,
-                         struct odb_buf *out)
+void odb_spec_put_row(const char *kind, const struct odb_executor_option *row, struct odb_buf *out)
 {
     size_t n = strlen(row->key);
     if (row->key[0] == ':')
@@ -226,7 +224,7 @@ void odb_spec_put_syntax(const char *kind, const struct odb_executor_option *opt
         if (spec_is_part(row))
             continue;
         odb_buf_puts(out, row->needed ? "," : "[,");
-        spec_put_row(kind, row, out);
+        odb_spec_put_row(kind, row, out);
         odb_buf_puts(out, row->needed ? "" : "]");
     }
     if (wrapped)
@@ -287,7 +285,7 @@ static enum odb_status spec_needs(const struct odb_spec *spec,
         if (there || !row->needed)
             continue;
         struct odb_buf text = ODB_BUF_INIT;
-        spec_put_row(spec->kind, row, &text);
+        odb_spec_put_row(spec->kind, row, &text);
         odb_fail(err, ODB_E_USAGE, "'%s' needs %s: %s", spec->kind, odb_buf_text(&text), row->help);
         odb_buf_clear(&text);
         odb_spec_put_syntax(spec->kind, options, &text);

@@ -65,6 +65,8 @@ const struct odb_executor_option *odb_spec_row(const struct odb_executor_option 
                                                const char *key);
 /* Whether a row's values are choices, and there are no others. */
 bool odb_spec_chooses(const struct odb_executor_option *row);
+/* "node=NAME|#INDEX", "hidden", "fault:scale|swap", "@SPEC" */
+void odb_spec_put_row(const char *kind, const struct odb_executor_option *row, struct odb_buf *out);
 /* "fault:scale|swap,node=NAME[,seed=N]@SPEC" */
 void odb_spec_put_syntax(const char *kind, const struct odb_executor_option *options,
                          struct odb_buf *out);

@@ -632,6 +632,12 @@ enum odb_status odb_target_account(struct odb_target *target, struct odb_account
     return status == ODB_OK ? ODB_OK : target_broken(target, status, err);
 }
 
+bool odb_target_accounts(const struct odb_target *target)
+{
+    const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);
+    return ops && ops->account;
+}
+
 bool odb_target_recorded(const struct odb_target *target)
 {
     const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);

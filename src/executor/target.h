@@ -36,6 +36,8 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
                                size_t n_inputs, const char *const *names, size_t n_outputs,
                                struct odb_tensor **outputs, struct odb_error *err) ODB_MUST_USE;
 
+/* Whether there is more to hear than nothing from odb_target_account(). */
+bool odb_target_accounts(const struct odb_target *target);
 /* What the executor says of the loaded model (see executor.h); account is the caller's to dispose
  * of, on failure too. Statuses as in odb_target_run(). */
 enum odb_status odb_target_account(struct odb_target *target, struct odb_account *account,

@@ -41,6 +41,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
     session->at = ODB_NO_NODE;
     session->generation = 1;
+    session->account = (struct odb_account)ODB_ACCOUNT_INIT;
     pthread_mutex_init(&session->lock, NULL);
     enum odb_status status = odb_cpu_new(&session->cpu, model, err);
     if (status == ODB_OK && path)
@@ -78,6 +79,7 @@ static void session_drop_verdicts(struct odb_session *session)
     session_drop_values(session);
     odb_report_free(session->report);
     session->report = NULL;
+    odb_account_dispose(&session->account);
     session_index_culprits(session);
 }
 
@@ -300,6 +302,22 @@ enum odb_status odb_session_begin(struct odb_session *session, const char *comma
     return session->store ? odb_store_begin(session->store, command, options, err) : ODB_OK;
 }
 
+static void session_keep_account(struct odb_session *session, struct odb_account *account)
+{
+    odb_account_dispose(&session->account);
+    session->account = *account;
+    *account = (struct odb_account)ODB_ACCOUNT_INIT;
+}
+
+void odb_session_account_take(struct odb_session *session, struct odb_account *account)
+{
+    odb_session_lock(session);
+    session_keep_account(session, account);
+    session->generation++;
+    odb_session_unlock(session);
+    odb_session_wake(session);
+}
+
 enum odb_status odb_session_end_take(struct odb_session *session, struct odb_report *report,
                                      bool stopped, struct odb_error *err)
 {
@@ -307,6 +325,7 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_lock(session);
     odb_report_free(session->report);
     session->report = report;
+    session_keep_account(session, &report->account);
     session_index_culprits(session);
     for (size_t v = 0; v < n; v++) {
         if (report->values[v].verdict != ODB_VERDICT_UNTESTED)
@@ -446,6 +465,15 @@ const struct odb_value_report *odb_session_node(const struct odb_session *sessio
     if (value)
         *value = found;
     return worst;
+}
+
+const char *odb_session_place(const struct odb_session *session, int node)
+{
+    const char *name = session->model->graph->nodes[node].name;
+    for (size_t i = 0; name[0] && i < session->account.places.n; i++)
+        if (!strcmp(session->account.places.items[i].node, name))
+            return session->account.places.items[i].where;
+    return NULL;
 }
 
 const struct odb_culprit *odb_session_culprit(const struct odb_session *session, int node)

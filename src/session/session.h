@@ -46,6 +46,8 @@ struct odb_session {
     struct odb_value_report *values; /* owned [lock]; [n_values] */
     struct odb_tensor **given;       /* owned refs [lock]; [n_values]: the target's */
     struct odb_report *report;       /* owned [lock]; of the newest search; NULL: none */
+    struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
+                                        empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
     ODB_VEC(struct odb_probe_log) log; /* [lock] */
     struct odb_progress progress;      /* [lock] */
@@ -111,6 +113,12 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
                                     const struct odb_search_hooks *hooks,
                                     struct odb_error *err) ODB_MUST_USE;
 
+/* Keeps what the target says of the model, which is taken. */
+void odb_session_account_take(struct odb_session *session, struct odb_account *account);
+
+/* Where the target runs a node; NULL: it says nothing of one of this name. Caller holds the lock.
+ * Borrowed. */
+const char *odb_session_place(const struct odb_session *session, int node);
 /* The verdict that stands for a node: that of its worst output. Caller holds the lock. Borrowed,
  * never NULL; value (may be NULL) gets the output's index or ODB_NO_VALUE. */
 const struct odb_value_report *odb_session_node(const struct odb_session *session, int node,
