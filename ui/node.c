@@ -38,7 +38,8 @@ struct node_view {
     struct node_request answered; /* what the rows show */
     /* Attributes by row, so that they can be opened: row of the first, and how many. */
     size_t attr_row, n_attrs;
-    size_t first; /* row of the first output */
+    size_t first;    /* row of the first output */
+    size_t text_row; /* that opens the target's own text; 0: there is none */
 };
 
 /* --- statistics ------------------------------------------------------------------------------- */
@@ -257,6 +258,24 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
         node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s", node->doc);
 }
 
+/* What the target said of the node when it was asked about the model. */
+static void node_put_account(struct node_view *v)
+{
+    const struct odb_session *session = v->text.view.app->session;
+    const char *where = odb_session_place(session, v->node);
+    v->text_row = 0;
+    if (where)
+        node_row(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, "the target runs it on %s",
+                 where);
+    else if (session->account.places.n)
+        node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE,
+                 "the target runs no node of this name: it is fused, folded or renamed");
+    if (!session->account.text.len)
+        return;
+    v->text_row = v->text.lines.n;
+    node_row(v, UI_STYLE_NAME, 0, ODB_NO_NODE, ODB_NO_VALUE, "the model in the target's own words");
+}
+
 static void node_make(struct node_view *v)
 {
     const struct odb_session *session = v->text.view.app->session;
@@ -266,6 +285,7 @@ static void node_make(struct node_view *v)
     struct odb_buf text = ODB_BUF_INIT;
     ui_text_clear(&v->text);
     node_put_head(v, node, op);
+    node_put_account(v);
     if (node->n_out)
         node_head(v, "outputs");
     v->first = v->text.lines.n;
@@ -391,6 +411,26 @@ static void node_open_attr(struct node_view *v, const struct odb_attr *attr)
     ui_app_open(app, UI_VIEW_OUTPUT);
 }
 
+/* The target's text, where it first speaks of the node or of what that makes. */
+static void node_open_text(struct node_view *v)
+{
+    struct ui_app *app = v->text.view.app;
+    const struct odb_session *session = app->session;
+    const struct odb_graph *graph = session->model->graph;
+    const struct odb_node *node = &graph->nodes[v->node];
+    struct ui_view *output = app->views[UI_VIEW_OUTPUT];
+    odb_session_lock(session);
+    char *text = odb_xstrdup(odb_buf_text(&session->account.text));
+    odb_session_unlock(session);
+    ui_output_show(output, "target --text", text);
+    free(text);
+    ui_app_open(app, UI_VIEW_OUTPUT);
+    bool found = node->name[0] && ui_list_find(output, node->name, 1, true);
+    for (int o = 0; o < node->n_out && !found; o++)
+        found =
+            node->out[o] >= 0 && ui_list_find(output, graph->values[node->out[o]].name, 1, true);
+}
+
 static enum ui_answer node_act(struct ui_view *view, const struct odb_command_call *call,
                                struct odb_error *err)
 {
@@ -401,6 +441,10 @@ static enum ui_answer node_act(struct ui_view *view, const struct odb_command_ca
     const struct odb_node *node = &app->session->model->graph->nodes[v->node];
     if (view->selected >= v->attr_row && view->selected < v->attr_row + v->n_attrs) {
         node_open_attr(v, &node->attrs.items[view->selected - v->attr_row]);
+        return UI_DONE;
+    }
+    if (v->text_row && view->selected == v->text_row) {
+        node_open_text(v);
         return UI_DONE;
     }
     struct ui_subject subject = ui_app_subject(app);

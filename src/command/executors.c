@@ -4,10 +4,26 @@
 
 #include "command/call.h"
 #include "engine/json.h"
-#include "executor/target.h"
+#include "executor/executor.h"
 
 #define EXECUTORS_WIDTH 80
 #define EXECUTORS_LEFT 26 /* columns before the explanations */
+
+/* What is installed of an executor; why: the reason it cannot be had, "" when it can. */
+struct executors_state {
+    char found[512], why[512];
+};
+
+static void executors_look(const struct odb_executor_ops *ops, struct executors_state *state)
+{
+    *state = (struct executors_state){0};
+    if (ops->available)
+        ops->available(state->why, sizeof state->why);
+    if (!state->why[0] && ops->found && !ops->found(state->found, sizeof state->found)) {
+        memcpy(state->why, state->found, sizeof state->why);
+        state->found[0] = '\0';
+    }
+}
 
 /* How much of a syntax goes into a line: whole options if that can be, else whole choices. */
 static size_t executors_cut(const char *syntax, size_t room)
@@ -46,8 +62,8 @@ static json_t *executors_json_option(const struct odb_executor_option *row)
                      odb_json_text(row->help), "needed", (int)row->needed);
 }
 
-static json_t *executors_json(const struct odb_executor_ops *ops, const char *why,
-                              const char *version)
+static json_t *executors_json(const struct odb_executor_ops *ops,
+                              const struct executors_state *state)
 {
     struct odb_buf syntax = ODB_BUF_INIT;
     json_t *options = json_array();
@@ -57,30 +73,50 @@ static json_t *executors_json(const struct odb_executor_ops *ops, const char *wh
     json_t *json = json_pack("{s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o}", "kind", odb_json_text(ops->kind),
                              "syntax", odb_json_text(odb_buf_text(&syntax)), "options", options,
                              "help", odb_json_text(ops->help), "manual", odb_json_text(ops->page),
-                             "available", (int)!*why, "why", odb_json_text(*why ? why : NULL),
-                             "version", odb_json_text(version));
+                             "available", (int)!state->why[0], "found",
+                             odb_json_text(state->found[0] ? state->found : NULL), "why",
+                             odb_json_text(state->why[0] ? state->why : NULL));
     odb_buf_dispose(&syntax);
     return json;
 }
 
-static void executors_put_state(const char *why, struct odb_buf *out)
+/* "available: ONNX Runtime 1.22.0, /usr/lib/…", broken where it is long. */
+static void executors_put_state(const struct executors_state *state, size_t indent, size_t column,
+                                struct odb_buf *out)
 {
-    odb_buf_puts(out, *why ? "missing: " : "available");
-    odb_buf_put_shown(out, why);
-    odb_buf_putc(out, '\n');
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_buf_printf(&line, "%s%s%s", state->why[0] ? "missing" : "available",
+                   state->why[0] || state->found[0] ? ": " : "",
+                   state->why[0] ? state->why : state->found);
+    odb_help_wrap(out, odb_buf_text(&line), indent, column);
+    odb_buf_dispose(&line);
 }
 
-static void executors_text(const struct odb_executor_ops *ops, const char *why, struct odb_buf *out)
+static void executors_text(const struct odb_executor_ops *ops, const struct executors_state *state,
+                           struct odb_buf *out)
 {
     struct odb_buf help = ODB_BUF_INIT;
     odb_buf_printf(out, "%-10s ", ops->kind);
-    executors_put_state(why, out);
+    executors_put_state(state, 11, 11, out);
     odb_buf_printf(&help, "%s%s%s", ops->help, ops->page ? ", see " : "",
                    ops->page ? ops->page : "");
     odb_buf_puts(out, "    ");
     odb_help_wrap(out, odb_buf_text(&help), 4, 4);
     executors_put_syntax(ops, 4, out);
     odb_buf_dispose(&help);
+}
+
+static void executors_put_common(struct odb_buf *out)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_puts(&text, "`executors KIND` explains the options of one. Every kind takes ");
+    for (const struct odb_executor_option *row = odb_spec_common; row->key; row++) {
+        odb_buf_puts(&text, row == odb_spec_common ? "" : row[1].key ? ", " : " and ");
+        odb_spec_put_row("", row, &text);
+    }
+    odb_buf_puts(&text, "; a backslash before , = @ and \\ makes them ordinary characters.");
+    odb_help_wrap(out, odb_buf_text(&text), 0, 0);
+    odb_buf_dispose(&text);
 }
 
 /* --- one kind --------------------------------------------------------------------------------- */
@@ -106,17 +142,12 @@ static void executors_put_option(const struct odb_executor_ops *ops,
     odb_buf_dispose(&text);
 }
 
-static void executors_explain(const struct odb_executor_ops *ops, const char *why,
-                              const char *version, struct odb_buf *out)
+static void executors_explain(const struct odb_executor_ops *ops,
+                              const struct executors_state *state, struct odb_buf *out)
 {
     odb_buf_printf(out, "%s:", ops->kind);
     odb_help_wrap(out, ops->help, 4, ODB_MAX(strlen(ops->kind) + 1, 5));
-    executors_put_state(why, out);
-    if (version) {
-        odb_buf_puts(out, "version: ");
-        odb_buf_put_shown(out, version);
-        odb_buf_putc(out, '\n');
-    }
+    executors_put_state(state, 4, 0, out);
     if (ops->page)
         odb_buf_printf(out, "manual: %s\n", ops->page);
     odb_buf_putc(out, '\n');
@@ -132,7 +163,7 @@ static enum odb_status executors_one(struct odb_command_call *call, const char *
                                      struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    char why[512] = "";
+    struct executors_state state;
     char *kind = odb_xstrndup(spec, strcspn(spec, ":,@"));
     const struct odb_executor_ops *ops = odb_executor_find(kind);
     free(kind);
@@ -140,14 +171,11 @@ static enum odb_status executors_one(struct odb_command_call *call, const char *
         odb_fail(err, ODB_E_USAGE, "there is no executor '%s'", spec);
         return odb_error_remedy(err, "`onnxdbg executors` lists them");
     }
-    if (ops->available)
-        ops->available(why, sizeof why);
-    char *version = *why ? NULL : executors_version(ops);
+    executors_look(ops, &state);
     if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(executors_json(ops, why, version), &out);
+        odb_json_put(executors_json(ops, &state), &out);
     else
-        executors_explain(ops, why, version, &out);
-    free(version);
+        executors_explain(ops, &state, &out);
     odb_call__print(call, &out);
     return ODB_OK;
 }
@@ -162,23 +190,18 @@ enum odb_status odb_command__executors(struct odb_command_call *call, struct odb
         return executors_one(call, odb_call_arg(call, 0), err);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        char why[512] = "";
-        if (rows[i]->available)
-            rows[i]->available(why, sizeof why);
+        struct executors_state state;
+        executors_look(rows[i], &state);
         if (as_json)
-            json_array_append_new(list, executors_json(rows[i], why, NULL));
+            json_array_append_new(list, executors_json(rows[i], &state));
         else
-            executors_text(rows[i], why, &out);
+            executors_text(rows[i], &state, &out);
     }
     odb_buf_puts(&out, as_json ? "" : "\n");
     if (as_json)
         odb_json_put(json_pack("{sO}", "executors", list), &out);
     else
-        odb_help_wrap(&out,
-                      "`executors KIND` explains the options of one. Every kind takes "
-                      "timeout=SECONDS and workers=N; a backslash before , = @ and \\ makes them "
-                      "ordinary characters.",
-                      0, 0);
+        executors_put_common(&out);
     json_decref(list);
     odb_call__print(call, &out);
     return ODB_OK;

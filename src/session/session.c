@@ -27,6 +27,9 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session_index_culprits(session);
+    session->missing_kernels = odb_store_kernels(session->store);
+    if (session->missing_kernels && session->report)
+        odb_report_warn(session->report, ODB_SESSION_KERNELS, session->missing_kernels);
     return ODB_OK;
 }
 
@@ -119,6 +122,7 @@ void odb_session_close(struct odb_session *session)
     odb_store_close(session->store);
     odb_cpu_free(session->cpu);
     pthread_mutex_destroy(&session->lock);
+    free(session->missing_kernels);
     free(session->log.items);
     free(session->culprits);
     free(session->breaks);

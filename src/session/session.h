@@ -18,6 +18,9 @@
 #include "engine/walk.h"
 #include "session/store.h"
 
+/* For messages, with missing_kernels: nobody's library is loaded because a file says so. */
+#define ODB_SESSION_KERNELS "the session was made with kernels that are not loaded now; start with %s"
+
 /* A probe of the search or walk begun last, in order. */
 struct odb_probe_log {
     char *text; /* owned: "prefix up to #12 Conv conv1" */
@@ -38,6 +41,8 @@ struct odb_session {
     const struct odb_model *model; /* owned */
     struct odb_cpu *cpu;           /* owned: which nodes the reference can run */
     struct odb_store *store;       /* owned; NULL: nothing is kept on disk */
+    char *missing_kernels;         /* owned: the options that would load the kernels which the file
+                                      was made with; NULL: they are loaded */
 
     pthread_mutex_t lock;
     struct odb_feeds *feeds;         /* owned [lock]; NULL: not made yet */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "executor/cpu.h"
 
 #define STORE_SCHEMA 1
 
@@ -41,6 +42,12 @@ static const char store_schema[] =
     " node INTEGER NOT NULL, value INTEGER, kind TEXT NOT NULL, verified INTEGER NOT NULL,"
     " reaches_output INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT,"
     " PRIMARY KEY (search, rank)) WITHOUT ROWID;";
+
+/* Came later, and is made where a file lacks it: libraries of kernels that a search was made with.
+ */
+static const char store_kernels_table[] =
+    "CREATE TABLE IF NOT EXISTS kernels (search INTEGER NOT NULL REFERENCES search,"
+    " path TEXT NOT NULL)";
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
@@ -207,6 +214,55 @@ void odb_store_close(struct odb_store *store)
     free(store);
 }
 
+/* --- kernels --------------------------------------------------------------------------------- */
+
+/* Whether a list "a.so:b.so" holds a path. */
+static bool store_lists(const char *list, const char *path)
+{
+    size_t n = strlen(path);
+    for (const char *p = list; p && *p; p += strcspn(p, ":"), p += *p == ':')
+        if (strcspn(p, ":") == n && !strncmp(p, path, n))
+            return true;
+    return false;
+}
+
+static enum odb_status store_put_kernels(struct odb_store *store, struct odb_error *err)
+{
+    const char *list = odb_cpu_kernels();
+    sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
+    if (!list)
+        return ODB_OK;
+    ODB_TRY(store_exec(store, store_kernels_table, err));
+    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO kernels VALUES (?, ?)", err));
+    for (const char *p = list; *p && status == ODB_OK;) {
+        size_t n = strcspn(p, ":");
+        sqlite3_bind_int64(stmt, 1, store->search);
+        sqlite3_bind_text(stmt, 2, p, (int)n, SQLITE_TRANSIENT);
+        status = n ? store_step(store, stmt, err) : ODB_OK;
+        p += n + (p[n] == ':');
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+char *odb_store_kernels(struct odb_store *store)
+{
+    struct odb_buf missing = ODB_BUF_INIT;
+    sqlite3_stmt *stmt;
+    if (store_prepare(store, &stmt,
+                      "SELECT path FROM kernels WHERE search = (SELECT max(id) FROM search)",
+                      NULL) != ODB_OK)
+        return NULL; /* there is no such table: nobody used any */
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *path = (const char *)sqlite3_column_text(stmt, 0);
+        if (path && !store_lists(odb_cpu_kernels(), path))
+            odb_buf_printf(&missing, "%s--kernels %s", missing.len ? " " : "", path);
+    }
+    sqlite3_finalize(stmt);
+    return missing.len ? odb_buf_take(&missing) : NULL;
+}
+
 /* --- writing --------------------------------------------------------------------------------- */
 
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
@@ -236,7 +292,7 @@ enum odb_status odb_store_begin(struct odb_store *store, const char *command,
     store->search = sqlite3_last_insert_rowid(store->db);
     store->probe = 0;
     store->failed = ODB_OK;
-    return status;
+    return status == ODB_OK ? store_put_kernels(store, err) : status;
 }
 
 static enum odb_status store_probe_begin(struct odb_store *store,
