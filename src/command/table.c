@@ -215,7 +215,7 @@ static const struct odb_command command_table[] = {
         .group = "run",
         .args = args_model_text,
         .options = OPTS_FEEDS | ODB_OPT(TARGET) | ODB_OPT(OWN_TEXT) | ODB_OPT(JSON),
-        .help = "what the target makes of the model: where nodes run, its own text",
+        .help = "what the target makes of the model, and where nodes run",
         .text = "Loads the whole model on --target, runs it once, and prints what the executor "
                 "says of it: its version, how many nodes run where, and notes, such as that all of "
                 "them run on the CPU. With TEXT it also lists the nodes whose name, operator or "

@@ -19,7 +19,8 @@
 #include "session/store.h"
 
 /* For messages, with missing_kernels: nobody's library is loaded because a file says so. */
-#define ODB_SESSION_KERNELS "the session was made with kernels that are not loaded now; start with %s"
+#define ODB_SESSION_KERNELS                                                                        \
+    "the session was made with kernels that are not loaded now; start with %s"
 
 /* A probe of the search or walk begun last, in order. */
 struct odb_probe_log {
