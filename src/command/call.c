@@ -306,11 +306,6 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
     ODB_TRY(odb_model_open(&model, path, err));
     ODB_TRY(odb_session_open_take(&call->session, model, session, err));
     call->model = call->session->model;
-    if (call->session->missing_kernels) {
-        char *text = odb_xasprintf(ODB_SESSION_KERNELS, call->session->missing_kernels);
-        odb_call__warn(call, text);
-        free(text);
-    }
     return ODB_OK;
 }
 

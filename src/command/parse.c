@@ -311,8 +311,18 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     return ODB_OK;
 }
 
+static void call_warn_kernels(struct odb_command_call *call)
+{
+    if (call->console || !call->session || !call->session->missing_kernels)
+        return;
+    char *text = odb_xasprintf(ODB_SESSION_KERNELS, call->session->missing_kernels);
+    odb_call__warn(call, text);
+    free(text);
+}
+
 enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
 {
+    call_warn_kernels(call);
     if (call->session && call->command->flags & ODB_COMMAND_LONG)
         odb_session_start(call->session);
     return call->command->exec(call, err);

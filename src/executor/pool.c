@@ -23,6 +23,7 @@ struct odb_pool_task {
 
 struct pool_worker {
     struct odb_pool *pool;         /* borrowed */
+    char *spec;                    /* owned */
     struct odb_target *target;     /* owned; NULL: not opened yet */
     struct odb_target_stats stats; /* as of its last task; for reading while it is busy */
     pthread_t thread;
@@ -31,7 +32,6 @@ struct pool_worker {
 };
 
 struct odb_pool {
-    char *spec;                  /* owned */
     struct pool_worker *workers; /* owned */
     size_t n_workers;
     size_t n_threads; /* 0, or n_workers */
@@ -58,7 +58,7 @@ static enum odb_status pool_open_target(struct pool_worker *w, struct odb_error 
     struct odb_target *target;
     if (w->target)
         return ODB_OK;
-    ODB_TRY(odb_target_open(&target, pool->spec, err));
+    ODB_TRY(odb_target_open(&target, w->spec, err));
     odb_target_set_cancel(target, pool_cancelled, pool);
     w->target = target;
     return ODB_OK;
@@ -137,39 +137,76 @@ static void pool_start_threads(struct odb_pool *pool)
         if (pthread_create(&pool->workers[i].thread, NULL, pool_thread, &pool->workers[i]) == 0)
             pool->n_threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    size_t wanted = pool->n_workers;
     pool->n_workers = pool->n_threads ? pool->n_threads : 1;
+    for (size_t i = pool->n_workers; i < wanted; i++)
+        free(pool->workers[i].spec);
 }
 
 /* --- public ----------------------------------------------------------------------------------- */
 
-/* workers= may stand in the spec of a wrapper or in what it wraps; the outermost counts. */
-static enum odb_status pool_count(const char *text, size_t *out, struct odb_error *err)
+/* "ssh:alpha+beta:22,ort" is ssh:alpha,ort and ssh:beta:22,ort: the text of the i-th, the caller's.
+ * Any other spec is its own. */
+static char *pool_spec(const struct odb_spec *spec, size_t i)
 {
-    struct odb_spec *spec;
-    double n = 1;
-    ODB_TRY(odb_spec_parse(&spec, text, err));
-    enum odb_status status = odb_spec_whole(spec, "workers", 1, ODB_POOL_MOST, &n, err);
-    *out = (size_t)n;
-    if (status == ODB_OK && !odb_spec_option(spec, "workers") && spec->inner)
-        status = pool_count(spec->inner, out, err);
-    odb_spec_free(spec);
+    const char *rest = strchr(spec->text, ',');
+    const char *host = spec->arg;
+    if (strcmp(spec->kind, "ssh") != 0 || !host || !rest)
+        return odb_xstrdup(spec->text);
+    for (; i > 0; i--)
+        host = host + strcspn(host, "+") + 1;
+    return odb_xasprintf("ssh:%.*s%s", (int)strcspn(host, "+"), host, rest);
+}
+
+static size_t pool_hosts(const struct odb_spec *spec)
+{
+    size_t n = 1;
+    for (const char *p = strcmp(spec->kind, "ssh") ? NULL : spec->arg; p && *p; p++)
+        n += *p == '+';
+    return n;
+}
+
+/* workers= may stand in the spec of a wrapper or in what it wraps; the outermost counts. *out keeps
+ * its value where there is none. */
+static enum odb_status pool_count(const struct odb_spec *spec, double *out, struct odb_error *err)
+{
+    struct odb_spec *inner;
+    ODB_TRY(odb_spec_whole(spec, "workers", 1, ODB_POOL_MOST, out, err));
+    if (odb_spec_option(spec, "workers") || !spec->inner)
+        return ODB_OK;
+    ODB_TRY(odb_spec_parse(&inner, spec->inner, err));
+    enum odb_status status = pool_count(inner, out, err);
+    odb_spec_free(inner);
     return status;
 }
 
-enum odb_status odb_pool_open(struct odb_pool **out, const char *spec, struct odb_error *err)
+static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
 {
-    size_t n;
-    ODB_TRY(pool_count(spec, &n, err));
     struct odb_pool *pool = odb_new(struct odb_pool);
-    pool->spec = odb_xstrdup(spec);
     pool->workers = odb_new_n(struct pool_worker, n);
     pool->n_workers = n;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         pool->workers[i].pool = pool;
-    enum odb_status status = pool_open_target(&pool->workers[0], err);
+        pool->workers[i].spec = pool_spec(spec, i % pool_hosts(spec));
+    }
+    return pool;
+}
+
+enum odb_status odb_pool_open(struct odb_pool **out, const char *text, struct odb_error *err)
+{
+    struct odb_spec *spec;
+    struct odb_pool *pool = NULL;
+    ODB_TRY(odb_spec_parse(&spec, text, err));
+    double n = (double)pool_hosts(spec);
+    enum odb_status status = pool_count(spec, &n, err);
+    if (status == ODB_OK) {
+        pool = pool_new(spec, (size_t)n);
+        status = pool_open_target(&pool->workers[0], err);
+    }
+    odb_spec_free(spec);
     if (status != ODB_OK) {
         odb_pool_close(pool);
         return status;
@@ -196,13 +233,14 @@ void odb_pool_close(struct odb_pool *pool)
     if (!pool)
         return;
     odb_pool_stop(pool);
-    for (size_t i = 0; i < pool->n_workers; i++)
+    for (size_t i = 0; i < pool->n_workers; i++) {
         odb_target_close(pool->workers[i].target);
+        free(pool->workers[i].spec);
+    }
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->done);
     free(pool->workers);
-    free(pool->spec);
     free(pool);
 }
 

@@ -211,7 +211,8 @@ static void test_complete__executors(void **state)
     assert_false(complete_has(at, "ort,opt=all,opt="));
     assert_null(at->found.common);
     complete_gives(at, "bisect --target ort,opt=",
-                   "ort,opt=all|ort,opt=extended|ort,opt=basic|ort,opt=disabled", NULL);
+                   "ort,opt=all|ort,opt=layout|ort,opt=extended|ort,opt=basic|ort,opt=disabled",
+                   NULL);
     complete_gives(at, "bisect --target ort,threads=2,mode=p", "ort,threads=2,mode=parallel",
                    "ort,threads=2,mode=parallel");
     complete_gives(at, "bisect --target ort,no=", "", NULL);
