@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Children of one spec, at work side by side: as many as its workers=N says, dealt out to the hosts
- * of ssh:HOST+HOST,SPEC; else one for each of these. Whoever has several questions begins a task for
- * each and waits for them in the order of his choice; which child answers which is nobody's
+ * of ssh:HOST+HOST,SPEC; else one for each of these. Whoever has several questions begins a task
+ * for each and waits for them in the order of his choice; which child answers which is nobody's
  * business. All functions are for one thread, the pool's owner; tasks run in threads of the pool.
  */
 #ifndef ODB_EXECUTOR_POOL_H
