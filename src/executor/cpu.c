@@ -16,6 +16,8 @@
 #include "executor/cpu_int.h"
 #include "kernels/plugin.h"
 
+#define CPU_FOLD_BYTES ((size_t)16 << 20) /* of a plan's constants, computed once */
+
 /* --- plans ------------------------------------------------------------------------------------ */
 
 static bool cpu_is(const struct odb_node *node, const char *op_type)
@@ -111,7 +113,8 @@ static struct odb_attrs cpu_resolve_attrs(struct cpu_node *slot, const struct od
 }
 
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
-                                     const struct odb_attrs *defaults, int depth);
+                                     const struct odb_attrs *defaults, int depth,
+                                     atomic_size_t *room);
 
 /* The tensor that a Constant gives. */
 static const struct odb_tensor *cpu_constant_of(const struct cpu_node *slot)
@@ -148,18 +151,36 @@ static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
     }
 }
 
-static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
+/* Whether a node may give the same tensor in every run: its operator is one of ONNX's own, which
+ * have no memory, and draws nothing. */
+static bool cpu_folds(const struct cpu_plan *plan, const struct cpu_node *slot,
+                      const struct odb_node *node)
+{
+    bool folds = slot->op->domain[0] == '\0' && !(slot->op->flags & ODB_OP_RANDOM) &&
+                 node->n_out == 1 && node->out[0] >= 0;
+    for (int i = 0; i < node->n_in && folds; i++) {
+        const struct odb_value *v = node->in[i] < 0 ? NULL : &plan->graph->values[node->in[i]];
+        if (v && v->producer != ODB_NO_NODE)
+            folds = plan->nodes[v->producer].folds;
+        else if (v)
+            folds = v->init && !v->is_input;
+    }
+    return folds;
+}
+
+static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
                           const struct odb_attrs *actual, const struct odb_attrs *defaults,
                           int depth)
 {
+    struct cpu_node *slot = &plan->nodes[node->index];
     slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
     slot->control = cpu_control_find(node);
     if (slot->control) {
         slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
         for (size_t a = 0; a < slot->attrs.n; a++)
             if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
-                slot->bodies[slot->n_bodies++] =
-                    cpu_plan_new(slot->attrs.items[a].graphs[0], actual, defaults, depth + 1);
+                slot->bodies[slot->n_bodies++] = cpu_plan_new(
+                    slot->attrs.items[a].graphs[0], actual, defaults, depth + 1, plan->room);
         cpu_plan_bodies(slot, node);
         return;
     }
@@ -168,11 +189,13 @@ static void cpu_plan_node(struct cpu_node *slot, const struct odb_node *node,
     if (slot->op) {
         slot->memo = odb_new(struct odb_memo);
         slot->constant = cpu_constant_of(slot);
+        slot->folds = cpu_folds(plan, slot, node);
         return;
     }
     if (node->function && depth < CPU_MAX_DEPTH) {
         slot->body =
-            cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults, depth + 1);
+            cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults, depth + 1,
+                         plan->room);
         snprintf(slot->why, sizeof slot->why, "%s", slot->body->why);
         return;
     }
@@ -196,13 +219,15 @@ static void cpu_mark_operands(struct cpu_plan *plan)
 }
 
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
-                                     const struct odb_attrs *defaults, int depth)
+                                     const struct odb_attrs *defaults, int depth,
+                                     atomic_size_t *room)
 {
     struct cpu_plan *plan = odb_new(struct cpu_plan);
     plan->graph = graph;
+    plan->room = room;
     plan->nodes = odb_new_n(struct cpu_node, graph->n_nodes);
     for (size_t n = 0; n < graph->n_nodes; n++) {
-        cpu_plan_node(&plan->nodes[n], &graph->nodes[n], actual, defaults, depth);
+        cpu_plan_node(plan, &graph->nodes[n], actual, defaults, depth);
         if (plan->nodes[n].why[0] && !plan->why[0])
             snprintf(plan->why, sizeof plan->why, "%s", plan->nodes[n].why);
     }
@@ -223,6 +248,7 @@ static void cpu_plan_free(struct cpu_plan *plan)
             cpu_plan_free(slot->bodies[b]);
         free(slot->bodies);
         free(slot->own_attrs);
+        odb_tensor_unref(slot->folded);
         if (slot->memo)
             odb_memo_dispose(slot->memo);
         free(slot->memo);
@@ -277,7 +303,8 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     struct odb_cpu *cpu = odb_new(struct odb_cpu);
     const struct odb_attrs none = {NULL, 0};
     cpu->model = model;
-    cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0);
+    atomic_init(&cpu->room, CPU_FOLD_BYTES);
+    cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0, &cpu->room);
     enum odb_status status = cpu_mark_absent(cpu->plan, err);
     if (status != ODB_OK)
         odb_cpu_free(cpu);
@@ -544,6 +571,33 @@ static enum odb_status cpu_run_control(const struct cpu_scope *scope, int index,
     return status;
 }
 
+/* Whether in[] is what the plan's constants and folded nodes give, and nothing that was fed or
+ * replayed. */
+static bool cpu_all_constant(const struct cpu_plan *plan, const struct odb_node *node,
+                             const struct odb_tensor *const *in)
+{
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_value *v = node->in[i] < 0 ? NULL : &plan->graph->values[node->in[i]];
+        if (v && in[i] != (v->producer == ODB_NO_NODE ? v->init : plan->nodes[v->producer].folded))
+            return false;
+    }
+    return true;
+}
+
+/* Keeps what a node gives while there is room. What a Constant gives is the model's own. */
+static void cpu_fold(const struct cpu_plan *plan, int index, struct odb_tensor *made)
+{
+    struct cpu_node *slot = &plan->nodes[index];
+    size_t bytes = slot->constant ? 0 : made->bytes, room = *plan->room;
+    struct odb_tensor *none = NULL;
+    do
+        if (made->kind != ODB_TENSOR || room < bytes)
+            return;
+    while (!atomic_compare_exchange_weak(plan->room, &room, room - bytes));
+    if (atomic_compare_exchange_strong(&slot->folded, &none, made))
+        odb_tensor_ref(made);
+}
+
 enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                              const struct odb_tensor *const *in, uint32_t dying,
                              struct odb_tensor **out, struct odb_error *err)
@@ -557,10 +611,10 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
         return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
         return cpu_run_function(scope, slot->body, node, in, out, err);
-    if (slot->constant && slot->constant->data && scope->precision == ODB_PREC_NATIVE) {
-        out[0] = odb_tensor_ref(slot->constant); /* most of what it costs is getting there */
+    bool constant = slot->folds && scope->precision == ODB_PREC_NATIVE &&
+                    cpu_all_constant(plan, node, in);
+    if (constant && (out[0] = odb_tensor_ref(slot->folded)))
         return ODB_OK;
-    }
     bool stack_wanted[16];
     bool *wanted = node->n_out <= 16 ? stack_wanted : odb_new_n(bool, node->n_out);
     int n_out = node->n_out, n_in = node->n_in;
@@ -584,6 +638,8 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .keep_out = slot->keep_out,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
     enum odb_status status = odb_op_run(&call, out, err);
+    if (constant && status == ODB_OK)
+        cpu_fold(plan, index, out[0]);
     if (wanted != stack_wanted)
         free(wanted);
     return status;

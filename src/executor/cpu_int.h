@@ -6,6 +6,8 @@
 #ifndef ODB_EXECUTOR_CPU_INT_H
 #define ODB_EXECUTOR_CPU_INT_H
 
+#include <stdatomic.h>
+
 #include "executor/cpu.h"
 #include "kernels/parts.h"
 
@@ -28,12 +30,15 @@ struct cpu_node {
     struct odb_attr *own_attrs; /* owned; NULL where nothing had to be resolved */
     struct odb_memo *memo;      /* owned; what op keeps between its runs; NULL: no op */
     const struct odb_tensor *constant; /* borrowed: attrs; what a Constant gives; else NULL */
+    bool folds;                        /* all inputs are constants of the model, or fold */
+    _Atomic(struct odb_tensor *) folded; /* owned; its output then, once it was made */
     uint32_t keep_in, keep_out; /* bit i: input (output) i is never rounded */
     char why[200];              /* it cannot be run: "" where it can */
 };
 
 struct cpu_plan {
     const struct odb_graph *graph;
+    atomic_size_t *room;    /* borrowed: struct odb_cpu */
     struct cpu_node *nodes; /* owned; [n_nodes] */
     bool *kept;             /* owned; [n_values] never rounded */
     int *last_use;          /* owned; [n_values] node index of the last reader */
@@ -45,6 +50,7 @@ struct cpu_plan {
 struct odb_cpu {
     const struct odb_model *model; /* borrowed: the caller's */
     struct cpu_plan *plan;         /* owned */
+    atomic_size_t room;            /* bytes that folded outputs of all plans may yet take */
 };
 
 struct cpu_scope {
