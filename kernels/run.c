@@ -4,7 +4,8 @@
  * of it happens at their borders:
  *
  *   native   float16 and bfloat16 operands of arithmetic (ODB_OP_REAL) are widened to float,
- *            results are rounded once to the declared type.
+ *            results are rounded once to the declared type; by the piece, where a kernel goes
+ *            element by element.
  *   f64      every float operand is converted to double and every float result stays double.
  *   f16 bf16 operands and results are rounded to that type and carried in their declared type, so
  *            sums inside a kernel are taken in float32.
@@ -23,6 +24,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
+#include "kernels/workspace.h"
 
 static bool run_is_narrow(enum odb_dtype dtype)
 {
@@ -360,6 +362,97 @@ static enum odb_status run_declare(const struct odb_call *call, struct odb_kern 
     return ODB_OK;
 }
 
+/* --- half types by the piece ------------------------------------------------------------------ */
+
+#define RUN_PIECE ((size_t)8192) /* elements that stay in a near cache as floats */
+#define RUN_PIECE_IN 3
+
+struct run_pieces {
+    const struct odb_call *call;
+    const struct odb_kern *k; /* whose output 0 is to be filled */
+};
+
+/* Whether the kernel is one of elements, and may be given some of them at a time: of operands of
+ * one half type that are of one shape, or one element. */
+static bool run_by_pieces(const struct odb_call *call, const struct odb_kern *k)
+{
+    const unsigned flags = ODB_OP_REAL | ODB_OP_OVERWRITE;
+    const struct odb_tensor *whole = NULL;
+    if (call->precision != ODB_PREC_NATIVE || (call->op->flags & flags) != flags ||
+        k->narrow == ODB_UNDEFINED || call->n_out != 1 || !call->wanted[0] ||
+        call->n_in > RUN_PIECE_IN ||
+        (call->n_in > 1 && call->op->since < 7)) /* the axis meant the whole */
+        return false;
+    for (int i = 0; i < call->n_in; i++) {
+        const struct odb_tensor *t = call->in[i];
+        if (!t || t->kind != ODB_TENSOR || t->dtype != k->narrow || !t->data)
+            return false;
+        if (t->count > 1 && whole && !odb_tensor_same_shape(t, whole))
+            return false;
+        whole = t->count > 1 ? t : whole;
+    }
+    return whole != NULL;
+}
+
+static void run_piece_view(struct odb_tensor *t, odb_f32 *data, size_t n)
+{
+    *t = (struct odb_tensor){.kind = ODB_TENSOR, .dtype = ODB_F32, .rank = 1};
+    atomic_init(&t->refs, 1); /* the caller's, who never gives it up */
+    t->dims[0] = (int64_t)n;
+    t->count = n;
+    t->bytes = n * sizeof *data;
+    t->data = data;
+}
+
+static enum odb_status run_piece(const struct run_pieces *p, size_t begin, size_t end,
+                                 struct odb_error *err)
+{
+    const struct odb_call *call = p->call;
+    struct odb_tensor in[RUN_PIECE_IN], out, *outs = &out;
+    const struct odb_tensor *ins[RUN_PIECE_IN];
+    odb_u16 *y = p->k->out[0]->data;
+    odb_f32 *room =
+        odb_workspace(ODB_WORKSPACE_PIECES, (RUN_PIECE_IN + 1) * RUN_PIECE * sizeof *room);
+    if (!room)
+        return odb_fail(err, ODB_E_NOMEM, "no memory to compute %s in", call->op->name);
+    for (int i = 0; i < call->n_in; i++) {
+        bool one = call->in[i]->count == 1;
+        const odb_u16 *x = (const odb_u16 *)call->in[i]->data + (one ? 0 : begin);
+        run_piece_view(&in[i], room + (size_t)i * RUN_PIECE, one ? 1 : end - begin);
+        odb_convert(ODB_F32, in[i].data, p->k->narrow, x, in[i].count);
+        ins[i] = &in[i];
+    }
+    run_piece_view(&out, room + RUN_PIECE_IN * RUN_PIECE, end - begin);
+    struct odb_kern k = *p->k;
+    k.in = ins;
+    k.out = &outs;
+    k.err = err;
+    ODB_TRY(call->op->run(&k));
+    odb_convert(p->k->narrow, y + begin, ODB_F32, out.data, end - begin);
+    return ODB_OK;
+}
+
+static void run_piece_block(void *arg, size_t begin, size_t end)
+{
+    const struct run_pieces *p = arg;
+    begin += RUN_PIECE;
+    enum odb_status status = run_piece(p, begin, end + RUN_PIECE, NULL);
+    (void)status; /* that of the first, which has the same attributes and types */
+}
+
+static enum odb_status run_pieces(const struct odb_call *call, struct odb_kern *k,
+                                  struct odb_tensor *const *in)
+{
+    const struct run_pieces p = {call, k};
+    bool all_alias;
+    ODB_TRY(call->op->infer(k));
+    ODB_TRY(run_allocate(call, k, in, &all_alias));
+    size_t n = k->out[0]->count, first = ODB_MIN(n, RUN_PIECE);
+    ODB_TRY(run_piece(&p, 0, first, k->err));
+    odb_parallel_for(n - first, RUN_PIECE, run_piece_block, (void *)&p);
+    return ODB_OK;
+}
+
 #define RUN_FEW 8 /* inputs and outputs that need no memory of their own */
 
 enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
@@ -403,8 +496,15 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                 odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i, call->op->name);
             goto out;
         }
-        ODB_TRY_OUT(run_operand(call, i, &in[i], err));
     }
+    if (run_by_pieces(call, &k)) {
+        for (int i = 0; i < call->n_in; i++)
+            in[i] = odb_tensor_ref(call->in[i]);
+        status = run_pieces(call, &k, in);
+        goto out;
+    }
+    for (int i = 0; i < call->n_in; i++)
+        ODB_TRY_OUT(run_operand(call, i, &in[i], err));
     k.in = (const struct odb_tensor **)in;
     bool all_alias = false;
     if (call->op->infer) {

@@ -12,6 +12,7 @@ enum odb_workspace_slot {
     ODB_WORKSPACE_COLUMNS, /* around one */
     ODB_WORKSPACE_PLANES,
     ODB_WORKSPACE_ROWS,
+    ODB_WORKSPACE_PIECES, /* around an element-wise operator */
     ODB_WORKSPACE_SLOTS
 };
 

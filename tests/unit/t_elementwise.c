@@ -438,6 +438,58 @@ static void test_floatmath__two_ulps(void **state)
     odb_tensor_unref(x);
 }
 
+/* --- half types, piece by piece --- */
+
+static struct odb_tensor *halves(enum odb_dtype dtype, int64_t n, double step)
+{
+    struct odb_tensor *t = NULL;
+    assert_int_equal(odb_tensor_new(&t, dtype, 1, &n, NULL), ODB_OK);
+    for (int64_t i = 0; i < n; i++)
+        odb_store_f64(dtype, t->data, (size_t)i, (double)(i % 4001 - 2000) * step);
+    return t;
+}
+
+/* What comes of halves is what comes of the same floats, rounded. */
+static void assert_halves(const char *op, struct odb_tensor *const *in, int n_in)
+{
+    struct odb_tensor *wide[2], *got = NULL, *floats = NULL, *want = NULL;
+    bool wanted = true;
+    struct odb_call call = {.op = odb_op_find("", op, 14), .opset = 14, .n_in = n_in, .n_out = 1,
+                            .in = (const struct odb_tensor *const *)in, .wanted = &wanted};
+    assert_int_equal(odb_op_run(&call, &got, NULL), ODB_OK);
+    for (int i = 0; i < n_in; i++)
+        assert_int_equal(odb_tensor_cast(&wide[i], in[i], ODB_F32, NULL), ODB_OK);
+    call.in = (const struct odb_tensor *const *)wide;
+    assert_int_equal(odb_op_run(&call, &floats, NULL), ODB_OK);
+    assert_int_equal(odb_tensor_cast(&want, floats, in[0]->dtype, NULL), ODB_OK);
+    assert_true(odb_tensor_identical(got, want));
+    for (int i = 0; i < n_in; i++)
+        odb_tensor_unref(wide[i]);
+    odb_tensor_unref(got);
+    odb_tensor_unref(floats);
+    odb_tensor_unref(want);
+}
+
+static void test_halves__by_the_piece(void **state)
+{
+    (void)state;
+    for (int d = 0; d < 2; d++)
+        for (int64_t n = 1; n < 30000; n = 3 * n + 4) {
+            enum odb_dtype dtype = d ? ODB_BF16 : ODB_F16;
+            struct odb_tensor *x = halves(dtype, n, 0.005), *y = halves(dtype, n, -0.013);
+            struct odb_tensor *one = halves(dtype, 1, 0.0004);
+            assert_halves("Sigmoid", &x, 1);
+            assert_halves("Relu", &x, 1);
+            assert_halves("Mul", (struct odb_tensor *[]){x, y}, 2);
+            assert_halves("Add", (struct odb_tensor *[]){x, one}, 2);
+            assert_halves("Div", (struct odb_tensor *[]){one, x}, 2);
+            assert_halves("PRelu", (struct odb_tensor *[]){x, one}, 2);
+            odb_tensor_unref(x);
+            odb_tensor_unref(y);
+            odb_tensor_unref(one);
+        }
+}
+
 /* --- binary ----------------------------------------------------------------------------------- */
 
 static void test_binary__arithmetic(void **state)
@@ -905,6 +957,7 @@ int main(void)
         cmocka_unit_test(test_unary__functions),
         cmocka_unit_test(test_floatmath__half_an_ulp),
         cmocka_unit_test(test_floatmath__two_ulps),
+        cmocka_unit_test(test_halves__by_the_piece),
         cmocka_unit_test(test_binary__arithmetic),
         cmocka_unit_test(test_binary__mod),
         cmocka_unit_test(test_binary__pow),
