@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernels/cells.h"
 
-#include <stdlib.h>
+#include "base/blocks.h"
 
 _Static_assert(sizeof(struct odb_str) == 16, "strings are cells of 16 bytes");
 
 static enum odb_status cells_alloc(struct odb_cells *c, const struct odb_tensor *t,
                                    struct odb_error *err)
 {
-    c->own = calloc(t->count + 1, c->size);
+    c->own = odb_work_take(t->count + 1, c->size);
     if (c->own == NULL)
         return odb_fail(err, ODB_E_NOMEM, "no memory for %zu elements", t->count);
     c->data = c->own;
@@ -76,7 +76,7 @@ enum odb_status odb_cells_commit(struct odb_cells *c, struct odb_tensor *t, stru
 
 void odb_cells_dispose(struct odb_cells *c)
 {
-    free(c->own);
+    odb_work_give(c->own);
     c->own = NULL;
     c->data = NULL;
 }

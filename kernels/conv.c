@@ -13,9 +13,9 @@
  * (N, C, in…), w (M, C/group, kernel…), y (N, M, out…).
  */
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/conv.h"
@@ -110,7 +110,7 @@ static bool conv_run_direct(const struct conv *c)
     if (!odb_planes_init(&d.planes, &c->window))
         return false;
     size_t channel = d.planes.count * d.planes.plane + ODB_PLANES_SLACK;
-    d.tap = odb_new_n(size_t, in_group * c->window.taps);
+    d.tap = odb_work_n(size_t, in_group * c->window.taps);
     for (size_t i = 0; i < in_group * c->window.taps; i++)
         d.tap[i] = d.planes.tap[i % c->window.taps] + i / c->window.taps * channel;
     atomic_init(&d.failed, false);
@@ -118,7 +118,7 @@ static bool conv_run_direct(const struct conv *c)
     odb_parallel_for(c->n * c->group, CONV_GRAIN / (work + 1) + 1,
                      ODB_REAL_FN(c, c->dtype, conv_groups), &d);
     odb_planes_dispose(&d.planes);
-    free(d.tap);
+    odb_work_give(d.tap);
     return !atomic_load(&d.failed);
 }
 
@@ -171,14 +171,14 @@ static bool conv_run_pointwise(const struct conv *c)
 {
     struct odb_gemm g = conv_gemm(c);
     size_t batch = c->n * c->group;
-    size_t *at = odb_new_n(size_t, 3 * batch);
+    size_t *at = odb_work_n(size_t, 3 * batch);
     for (size_t i = 0; i < batch; i++) {
         at[i] = i % c->group * g.m * g.k;
         at[batch + i] = i * (c->c / c->group) * c->window.in_size;
         at[2 * batch + i] = i * g.m * c->window.out_size;
     }
     bool done = odb_gemm_batch(&g, batch, at, at + batch, at + 2 * batch);
-    free(at);
+    odb_work_give(at);
     return done;
 }
 

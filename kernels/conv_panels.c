@@ -11,9 +11,9 @@
  * away (flat), where gathering only those inside (dense) would cost more.
  */
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/conv.h"
@@ -385,7 +385,7 @@ static bool panels_init(struct panels *s, const struct conv *c)
     s->channel = s->planes.count * s->planes.plane + (s->in_place ? 0 : ODB_PLANES_SLACK);
     s->length = (size_t)w->out[w->rank - 1];
     s->lines = w->out_size / s->length;
-    s->line = odb_new_n(size_t, s->lines);
+    s->line = odb_work_n(size_t, s->lines);
     for (size_t i = 0; i < s->lines; i++) {
         size_t rest = i;
         for (int d = w->rank - 2; d >= 0; d--) {
@@ -420,6 +420,6 @@ bool odb_conv_panels_run(const struct conv *c)
         panel_rounds(&s, 0, rounds);
     }
     odb_planes_dispose(&s.planes);
-    free(s.line);
+    odb_work_give(s.line);
     return !atomic_load(&s.failed);
 }

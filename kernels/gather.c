@@ -3,9 +3,9 @@
  * Reading at computed places: Gather, GatherElements, GatherND. Output cells are independent of
  * each other, so all three are one parallel loop over runs or rows.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/cells.h"
@@ -54,7 +54,7 @@ static enum odb_status gather_move(struct odb_kern *k, struct gather_job *job, s
 out:
     odb_cells_dispose(&dst);
     odb_cells_dispose(&src);
-    free(job->indices);
+    odb_work_give(job->indices);
     return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernels/indices.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/stride.h"
 
@@ -19,7 +19,7 @@ enum odb_status odb_indices_read(struct odb_kern *k, int i, const int64_t *limit
     const struct odb_tensor *t = k->in[i];
     size_t at = 0;
 
-    int64_t *list = malloc((t->count + 1) * sizeof *list);
+    int64_t *list = odb_work_raw((t->count + 1) * sizeof *list);
     if (list == NULL)
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu indices", t->count);
     for (size_t e = 0; e < t->count; e++) {
@@ -27,7 +27,7 @@ enum odb_status odb_indices_read(struct odb_kern *k, int i, const int64_t *limit
         int64_t limit = limits[at];
         at = at + 1 < n_limits ? at + 1 : 0;
         if (index < -limit || index >= limit) {
-            free(list);
+            odb_work_give(list);
             return indices_bad(k, index, e, limit);
         }
         list[e] = index + (index < 0 ? limit : 0);

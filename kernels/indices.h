@@ -8,8 +8,8 @@
 
 #include "kernels/kern.h"
 
-/* The elements of input i as indices into dimensions of limits[e % n_limits] elements. The caller
- * frees *out. ODB_E_OPERATOR names the first that is out of range. */
+/* The elements of input i as indices into dimensions of limits[e % n_limits] elements. *out is
+ * work memory of the caller's. ODB_E_OPERATOR names the first that is out of range. */
 enum odb_status odb_indices_read(struct odb_kern *k, int i, const int64_t *limits, size_t n_limits,
                                  int64_t **out) ODB_MUST_USE;
 

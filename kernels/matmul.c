@@ -9,9 +9,9 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/blas.h"
@@ -219,7 +219,7 @@ static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool se
         g.m *= s->count; /* B is shared: the batch is more rows of A */
         return odb_gemm_batch(&g, 1, NULL, NULL, NULL);
     }
-    size_t *at = odb_new_n(size_t, 3 * s->count);
+    size_t *at = odb_work_n(size_t, 3 * s->count);
     size_t *at_a = at, *at_b = at + s->count, *at_c = at + 2 * s->count;
     for (size_t i = 0; i < s->count; i++) {
         at_a[i] = matmul_at(s, s->batch_a, i, s->m * s->k);
@@ -227,7 +227,7 @@ static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool se
         at_c[i] = i * s->m * s->n;
     }
     bool done = odb_gemm_batch(&g, s->count, at_a, at_b, at_c);
-    free(at);
+    odb_work_give(at);
     return done;
 }
 
@@ -350,7 +350,7 @@ static enum odb_status matmul_widen(struct odb_kern *k, const struct odb_tensor 
     if (zero->count != 1 && zero->count != line && zero->count != t->count / (rows * cols) * line)
         return ODB_KERN_FAIL(k, "%zu zero points for %zu %s", zero->count, line,
                              per_row ? "rows" : "columns");
-    int32_t *points = odb_new_n(int32_t, zero->count);
+    int32_t *points = odb_work_n(int32_t, zero->count);
     for (size_t i = 0; i < zero->count; i++)
         points[i] = (int32_t)odb_tensor_i64(zero, i);
     odb_i32 *x = (*out)->data;
@@ -360,7 +360,7 @@ static enum odb_status matmul_widen(struct odb_kern *k, const struct odb_tensor 
         for (size_t i = 0; i < cols; i++)
             x[i] -= point[i * step];
     }
-    free(points);
+    odb_work_give(points);
     return ODB_OK;
 }
 
@@ -430,7 +430,7 @@ static enum odb_status matmul_quantized_run(struct odb_kern *k)
     enum odb_status status = matmul_integer(k, (const int[]){0, 2, 3, 5}, &s, sums->data);
     float scale_y = (float)odb_tensor_f64(k->in[6], 0);
     int32_t zero = (int32_t)odb_tensor_i64(k->in[7], 0);
-    float *ratio = odb_new_n(float, s.n + 1);
+    float *ratio = odb_work_n(float, s.n + 1);
     for (size_t row = 0; status == ODB_OK && row < s.count * s.m; row++) {
         float a = (float)odb_tensor_f64(scale_a, row % scale_a->count);
         for (size_t j = 0; j < s.n; j++)
@@ -440,7 +440,7 @@ static enum odb_status matmul_quantized_run(struct odb_kern *k)
         odb_requantize((odb_i32 *)sums->data + row * s.n, s.n, ratio, 1, y->dtype, zero,
                        (odb_u8 *)y->data + row * s.n);
     }
-    free(ratio);
+    odb_work_give(ratio);
     odb_tensor_unref(sums);
     return status;
 }

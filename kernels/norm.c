@@ -7,9 +7,9 @@
  * nothing here is computed in less than float.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
@@ -146,7 +146,7 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
     const struct odb_tensor *x = k->in[0];
     struct norm_batch s = {.epsilon = odb_kern_float(k, "epsilon", 1e-5f), .x = x->data};
     norm_batch_shape(k, &s);
-    double *params = odb_new_n(double, 4 * s.channels + 1);
+    double *params = odb_work_n(double, 4 * s.channels + 1);
     s.scale = params;
     s.bias = params + s.channels;
     s.mean = params + 2 * s.channels;
@@ -164,7 +164,7 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
     }
     if (train || k->n_out > 1)
         norm_batch_outputs(k, &s);
-    free(params);
+    odb_work_give(params);
     return ODB_OK;
 }
 
@@ -314,7 +314,7 @@ static enum odb_status norm_layer_any(struct odb_kern *k, bool centred)
     size_t length = odb_dims_product(x->dims, axis, x->rank);
     size_t blocks = odb_dims_product(x->dims, 0, axis);
     bool spread = !norm_is_row(scale, x, axis) || (bias && !norm_is_row(bias, x, axis));
-    double *moments = odb_new_n(double, 2 * blocks + 1);
+    double *moments = odb_work_n(double, 2 * blocks + 1);
     ODB_TRY_OUT(odb_tensor_cast(&own_x, x, dtype, k->err));
     ODB_TRY_OUT(norm_param(k, scale, spread, dtype, &own_scale));
     if (bias)
@@ -336,7 +336,7 @@ out:
     odb_tensor_unref(own_x);
     odb_tensor_unref(own_scale);
     odb_tensor_unref(own_bias);
-    free(moments);
+    odb_work_give(moments);
     return status;
 }
 

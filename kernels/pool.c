@@ -7,9 +7,9 @@
  */
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ints.h"
@@ -67,7 +67,7 @@ static bool pool_reach(const struct pool *p, size_t at, size_t t, size_t *elemen
 static bool pool_count(struct pool *p, bool include_pad)
 {
     const struct odb_window *w = &p->window;
-    p->count = malloc(ODB_MAX(w->out_size, 1) * sizeof *p->count);
+    p->count = odb_work_raw(ODB_MAX(w->out_size, 1) * sizeof *p->count);
     if (!p->count)
         return false;
     for (size_t at = 0; at < w->out_size; at++) {
@@ -103,7 +103,7 @@ static void pool_plan(struct pool *p)
                 ((size_t)w->kernel[d] + 1);
     p->by_dimension = p->kind == POOL_MAX && work < w->taps + 1;
     for (int d = 0; d < w->rank && p->by_dimension; d++) {
-        p->reach[d] = odb_new_n(size_t, (size_t)w->kernel[d]);
+        p->reach[d] = odb_work_n(size_t, (size_t)w->kernel[d]);
         for (size_t i = 0; i < (size_t)w->kernel[d]; i++)
             p->reach[d][i] = odb_planes_reach(&p->planes, w, d, i);
     }
@@ -154,11 +154,11 @@ static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
                          p);
         odb_planes_dispose(&p->planes);
         for (int d = 0; d < p->window.rank; d++)
-            free(p->reach[d]);
+            odb_work_give(p->reach[d]);
     } else {
         atomic_store(&p->failed, true);
     }
-    free(p->count);
+    odb_work_give(p->count);
     return atomic_load(&p->failed) ? pool_out_of_memory(k) : ODB_OK;
 }
 

@@ -8,9 +8,9 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/simd.h"
 #include "kernels/workspace.h"
@@ -295,7 +295,7 @@ bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
     if (!odb_size_mul(g->m * g->n, size, &bytes))
         return false;
     struct odb_gemm raw = *g;
-    void *c = malloc(bytes);
+    void *c = odb_work_raw(bytes);
     raw.alpha = 1;
     raw.accumulate = false;
     raw.c = c;
@@ -311,7 +311,7 @@ bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
                 value += odb_load_f64(g->dtype, g->c, to);
             odb_store_f64(g->dtype, g->c, to, value);
         }
-    free(c);
+    odb_work_give(c);
     return done;
 }
 

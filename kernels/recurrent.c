@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/floatmath.h"
 #include "kernels/kern.h"
@@ -406,12 +407,12 @@ static enum odb_status recurrent_run(struct odb_kern *k)
     ODB_TRY(recurrent_read(k, &r));
     ODB_TRY(recurrent_check_lens(k, &r));
     size_t line = r.hidden * r.size, row = r.gates * line;
-    w.xw = calloc(r.steps * r.batch + 1, row + 1);
-    w.x = calloc(r.batch + 1, row + 1);
-    w.rec = calloc(r.batch + 1, row + 1);
-    w.reset = calloc(r.batch + 1, line + 1);
-    w.h = calloc(r.batch + 1, line + 1);
-    w.c = calloc(r.batch + 1, line + 1);
+    w.xw = odb_work_take(r.steps * r.batch + 1, row + 1);
+    w.x = odb_work_take(r.batch + 1, row + 1);
+    w.rec = odb_work_take(r.batch + 1, row + 1);
+    w.reset = odb_work_take(r.batch + 1, line + 1);
+    w.h = odb_work_take(r.batch + 1, line + 1);
+    w.c = odb_work_take(r.batch + 1, line + 1);
     if (!w.xw || !w.x || !w.rec || !w.reset || !w.h || !w.c) {
         status = odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu steps", r.steps);
         goto out;
@@ -426,12 +427,12 @@ static enum odb_status recurrent_run(struct odb_kern *k)
     }
     status = ODB_OK;
 out:
-    free(w.xw);
-    free(w.x);
-    free(w.rec);
-    free(w.reset);
-    free(w.h);
-    free(w.c);
+    odb_work_give(w.xw);
+    odb_work_give(w.x);
+    odb_work_give(w.rec);
+    odb_work_give(w.reset);
+    odb_work_give(w.h);
+    odb_work_give(w.c);
     return status;
 }
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/cells.h"
@@ -342,7 +343,7 @@ static enum odb_status resize_map_axes(struct odb_kern *k, struct resize_map *m)
 
     for (int d = 0; d < m->rank; d++) {
         const struct resize_axis *a = &r->axes[d];
-        m->at[d] = malloc(((size_t)a->out + 1) * sizeof *m->at[d]);
+        m->at[d] = odb_work_raw(((size_t)a->out + 1) * sizeof *m->at[d]);
         if (m->at[d] == NULL)
             return odb_fail(k->err, ODB_E_NOMEM, "no memory for %lld indices", (long long)a->out);
         for (int64_t i = 0; i < a->out; i++) {
@@ -431,7 +432,7 @@ static enum odb_status resize_nearest_cells(struct odb_kern *k, void *arg, size_
     }
 out:
     for (int d = 0; d < m.rank; d++)
-        free(m.at[d]);
+        odb_work_give(m.at[d]);
     return status;
 }
 
@@ -478,9 +479,9 @@ static void resize_weigh(const struct resize *r, const struct resize_axis *a, fl
 
 static void resize_pass_free(struct resize_pass *p)
 {
-    free(p->at);
-    free(p->weights);
-    free(p->beyond);
+    odb_work_give(p->at);
+    odb_work_give(p->weights);
+    odb_work_give(p->beyond);
     p->at = NULL;
     p->weights = NULL;
     p->beyond = NULL;
@@ -497,9 +498,9 @@ static enum odb_status resize_pass_init(struct odb_kern *k, const struct resize 
     p->extrapolation = r->extrapolation;
     if (!odb_size_mul(p->taps, p->out, &bytes) || !odb_size_mul(bytes, 8, &bytes))
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu weights", p->taps);
-    p->at = malloc(bytes + 1);
-    p->weights = malloc(bytes + 1);
-    p->beyond = malloc(p->out + 1);
+    p->at = odb_work_raw(bytes + 1);
+    p->weights = odb_work_raw(bytes + 1);
+    p->beyond = odb_work_raw(p->out + 1);
     if (p->at == NULL || p->weights == NULL || p->beyond == NULL)
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu weights", bytes / 8);
     for (size_t i = 0; i < p->out; i++) {
@@ -545,7 +546,7 @@ static enum odb_status resize_interpolate(struct odb_kern *k, const struct resiz
         p.out = (size_t)(dims[d] = r->axes[d].out);
         p.outer = odb_dims_product(dims, 0, d);
         p.inner = odb_dims_product(dims, d + 1, r->rank);
-        fresh = left > 1 ? malloc(p.outer * p.out * p.inner * size + 1) : NULL;
+        fresh = left > 1 ? odb_work_raw(p.outer * p.out * p.inner * size + 1) : NULL;
         p.to = left > 1 ? fresh : y;
         if (p.to == NULL) {
             status = odb_fail(k->err, ODB_E_NOMEM, "no memory for a tensor in between");
@@ -556,7 +557,7 @@ static enum odb_status resize_interpolate(struct odb_kern *k, const struct resiz
         size_t per = (p.inner == 1 ? p.out : p.inner) * p.taps;
         odb_parallel_for(p.inner == 0 ? 0 : units, ((size_t)1 << 15) / (per + 1) + 1, body, &p);
         resize_pass_free(&p);
-        free(kept);
+        odb_work_give(kept);
         kept = fresh;
         fresh = NULL;
         p.from = kept;
@@ -564,8 +565,8 @@ static enum odb_status resize_interpolate(struct odb_kern *k, const struct resiz
     }
 out:
     resize_pass_free(&p);
-    free(fresh);
-    free(kept);
+    odb_work_give(fresh);
+    odb_work_give(kept);
     return status;
 }
 

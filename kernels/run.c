@@ -18,9 +18,9 @@
  *            alone: nobody gets those wrong by rounding.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
@@ -465,9 +465,9 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
     struct odb_outline few_lines[RUN_FEW];
     struct odb_tensor *few_in[RUN_FEW] = {NULL};
     enum odb_dtype few_declared[RUN_FEW];
-    struct odb_outline *lines = few ? few_lines : odb_new_n(struct odb_outline, call->n_out);
-    struct odb_tensor **in = few ? few_in : odb_new_n(struct odb_tensor *, call->n_in);
-    enum odb_dtype *declared = few ? few_declared : odb_new_n(enum odb_dtype, call->n_out);
+    struct odb_outline *lines = few ? few_lines : odb_work_n(struct odb_outline, call->n_out);
+    struct odb_tensor **in = few ? few_in : odb_work_n(struct odb_tensor *, call->n_in);
+    enum odb_dtype *declared = few ? few_declared : odb_work_n(enum odb_dtype, call->n_out);
     for (int i = 0; i < call->n_out; i++) {
         lines[i].set = false;
         lines[i].alias = 0;
@@ -530,9 +530,9 @@ out:
     if (status == ODB_SKIPPED) /* an input without values, in a real run */
         status = odb_fail(err, ODB_E_OPERATOR, "an input of %s has no values", call->op->name);
     if (!few) {
-        free(in);
-        free(declared);
-        free(lines);
+        odb_work_give(in);
+        odb_work_give(declared);
+        odb_work_give(lines);
     }
     return status;
 }
@@ -544,7 +544,7 @@ enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **ou
     ODB_TRY(run_check_types(call, err));
     if (!call->op->infer)
         return ODB_SKIPPED;
-    struct odb_outline *lines = odb_new_n(struct odb_outline, call->n_out);
+    struct odb_outline *lines = odb_work_n(struct odb_outline, call->n_out);
     struct odb_kern k = {.op = call->op,
                          .opset = call->opset,
                          .attrs = call->attrs,
@@ -566,6 +566,6 @@ enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **ou
         else
             status = odb_tensor_new_shape(&out[i], line->dtype, line->rank, line->dims, err);
     }
-    free(lines);
+    odb_work_give(lines);
     return status;
 }

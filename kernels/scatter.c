@@ -9,9 +9,9 @@
  * products but no order; strings have none of them.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/cells.h"
 #include "kernels/indices.h"
@@ -185,7 +185,7 @@ out:
     odb_cells_dispose(&updates);
     odb_cells_dispose(&dst);
     odb_cells_dispose(&src);
-    free(j->indices);
+    odb_work_give(j->indices);
     return status;
 }
 

@@ -6,9 +6,9 @@
  */
 #include "kernels/window.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 
 /* Limits on a number in an attribute, on the elements of a kernel, and on those of a padded
@@ -233,7 +233,7 @@ bool odb_planes_init(struct odb_planes *p, const struct odb_window *w)
     }
     for (int d = 0; d < w->rank && p->flat; d++)
         p->flat += (size_t)(w->out[d] - 1) * p->step[d];
-    p->tap = calloc(w->taps, sizeof *p->tap);
+    p->tap = odb_work_take(w->taps, sizeof *p->tap);
     for (size_t t = 0; p->tap && t < w->taps; t++) {
         size_t rest = t;
         for (int d = w->rank - 1; d >= 0; d--) {
@@ -246,6 +246,6 @@ bool odb_planes_init(struct odb_planes *p, const struct odb_window *w)
 
 void odb_planes_dispose(struct odb_planes *p)
 {
-    free(p->tap);
+    odb_work_give(p->tap);
     p->tap = NULL;
 }

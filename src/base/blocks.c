@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 enum {
     BLOCKS_MIN_BITS = 6,  /* the smallest block has 64 bytes */
     BLOCKS_MAX_BITS = 26, /* larger ones than 64 MiB cost far more to fill than to allocate */
@@ -140,6 +142,48 @@ void odb_blocks_give(void *block, size_t size)
     pool.kept += whole;
     pthread_mutex_unlock(&pool.lock);
     blocks_free_all(old);
+}
+
+/* --- work memory ------------------------------------------------------------------------------ */
+
+union blocks_work {
+    size_t size; /* with this header */
+    max_align_t align;
+};
+
+static void *work_take(size_t bytes, bool zero)
+{
+    if (!odb_size_add(bytes, sizeof(union blocks_work), &bytes))
+        return NULL;
+    union blocks_work *work = blocks_take(bytes, zero);
+    if (!work)
+        return NULL;
+    work->size = bytes;
+    return work + 1;
+}
+
+void *odb_work_take(size_t n, size_t size)
+{
+    size_t bytes;
+    return odb_size_mul(n, size, &bytes) ? work_take(bytes, true) : NULL;
+}
+
+void *odb_work_raw(size_t bytes)
+{
+    return work_take(bytes, false);
+}
+
+void *odb_work_must(size_t n, size_t size)
+{
+    void *work = odb_work_take(n, size);
+    return work ? work : odb_xcalloc(SIZE_MAX, 2); /* which ends the program */
+}
+
+void odb_work_give(void *p)
+{
+    union blocks_work *work = p;
+    if (work)
+        odb_blocks_give(work - 1, work[-1].size);
 }
 
 void odb_blocks_flush(void)

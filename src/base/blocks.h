@@ -17,6 +17,15 @@ void *odb_blocks_take_zeroed(size_t size);
 /* Gives a block back; size as it was asked for. NULL is fine. */
 void odb_blocks_give(void *block, size_t size);
 
+/* Work memory for the length of a call, whose block knows its size: n elements of size bytes,
+ * zeroed; NULL when there is none, or n * size overflows. */
+void *odb_work_take(size_t n, size_t size);
+void *odb_work_raw(size_t bytes); /* not zeroed */
+void odb_work_give(void *work);   /* NULL is fine */
+/* As odb_new_n(): never NULL. */
+#define odb_work_n(type, n) ((type *)odb_work_must((n), sizeof(type)))
+void *odb_work_must(size_t n, size_t size) __attribute__((returns_nonnull));
+
 /* Frees all that is kept. */
 void odb_blocks_flush(void);
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "executor/cpu_int.h"
 #include "kernels/plugin.h"
@@ -423,17 +424,17 @@ struct cpu_operands {
 
 static void cpu_operands_init(struct cpu_operands *o, const struct odb_node *node)
 {
-    o->in = node->n_in <= CPU_FEW ? o->few_in : odb_new_n(const struct odb_tensor *, node->n_in);
-    o->out = node->n_out <= CPU_FEW ? o->few_out : odb_new_n(struct odb_tensor *, node->n_out);
+    o->in = node->n_in <= CPU_FEW ? o->few_in : odb_work_n(const struct odb_tensor *, node->n_in);
+    o->out = node->n_out <= CPU_FEW ? o->few_out : odb_work_n(struct odb_tensor *, node->n_out);
     memset(o->few_out, 0, sizeof o->few_out);
 }
 
 static void cpu_operands_dispose(struct cpu_operands *o)
 {
     if (o->in != o->few_in)
-        free(o->in);
+        odb_work_give(o->in);
     if (o->out != o->few_out)
-        free(o->out);
+        odb_work_give(o->out);
 }
 
 /* Whether a value of the scope is wanted by nobody after node index. keep: NULL: outputs are. */
@@ -616,7 +617,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
     if (constant && (out[0] = odb_tensor_ref(slot->folded)))
         return ODB_OK;
     bool stack_wanted[16];
-    bool *wanted = node->n_out <= 16 ? stack_wanted : odb_new_n(bool, node->n_out);
+    bool *wanted = node->n_out <= 16 ? stack_wanted : odb_work_n(bool, node->n_out);
     int n_out = node->n_out, n_in = node->n_in;
     for (int o = 0; o < node->n_out; o++)
         wanted[o] = node->out[o] >= 0;
@@ -641,7 +642,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
     if (constant && status == ODB_OK)
         cpu_fold(plan, index, out[0]);
     if (wanted != stack_wanted)
-        free(wanted);
+        odb_work_give(wanted);
     return status;
 }
 

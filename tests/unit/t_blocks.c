@@ -54,6 +54,25 @@ static void test_blocks__again(void **state)
     odb_blocks_flush();
 }
 
+static void test_blocks__work(void **state)
+{
+    unsigned char *work = odb_work_take(30, 7), *raw = odb_work_raw(0);
+    assert_int_equal((uintptr_t)work % 16, 0);
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < 30 * 7; i++)
+            assert_int_equal(work[i], 0);
+        memset(work, 0xa5, 30 * 7);
+        odb_work_give(work);
+        work = odb_work_take(7, 30);
+    }
+    odb_work_give(work);
+    odb_work_give(raw);
+    odb_work_give(NULL);
+    assert_null(odb_work_take(SIZE_MAX / 2, 3));
+    assert_null(odb_work_raw(SIZE_MAX - 3));
+    odb_blocks_flush();
+}
+
 static void *blocks_thread(void *arg)
 {
     uint64_t state = (uint64_t)(uintptr_t)arg;
@@ -92,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks__sizes),
         cmocka_unit_test(test_blocks__again),
+        cmocka_unit_test(test_blocks__work),
         cmocka_unit_test(test_blocks__threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
