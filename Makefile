@@ -140,6 +140,18 @@ $(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) \
 	    -lcmocka -o $@
 
+# Executors in shared libraries: the example, and one that does everything wrong.
+$(B)/tests/unit/t_conformance: $(B)/tiny_executor.so
+$(B)/tests/unit/t_plugin: $(B)/wrong_executor.so
+
+$(B)/%_executor.so: include/onnxdbg/executor.h include/onnxdbg/types.h
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -Iinclude -fPIC -shared $(filter %.c,$^) $(LDFLAGS) -lm -o $@
+
+$(B)/tiny_executor.so: examples/tiny_executor/tiny_executor.c
+$(B)/wrong_executor.so: tests/plugin/wrong_executor.c
+
 $(B)/planted: tests/planted/planted.c $(ARCHIVES)
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
@@ -247,7 +259,7 @@ prefix=$(PREFIX)
 includedir=$${prefix}/include
 
 Name: onnxdbg
-Description: headers for kernels that the onnxdbg debugger loads
+Description: headers for executors and kernels that the onnxdbg debugger loads
 Version: $(VERSION)
 Cflags: -I$${includedir}
 endef

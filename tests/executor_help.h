@@ -21,20 +21,26 @@
 #include "executor/executor.h"
 #include "model/build.h"
 
-/* ONNXDBG_SERVE for target.c: as set already, else the one of this build. */
-static inline void help_find_serve(void)
+/* The build folder, of build/tests/unit/t_x. Returns path. */
+static inline char *help_build_folder(char *path, size_t size)
 {
-    char self[4096], path[4200];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    for (int up = 0; up < 3; up++) { /* build/tests/unit/t_x -> build */
-        char *slash = strrchr(self, '/');
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    path[n > 0 ? n : 0] = '\0';
+    for (int up = 0; up < 3; up++) {
+        char *slash = strrchr(path, '/');
         if (slash)
             *slash = '\0';
     }
-    snprintf(path, sizeof path, "%s/onnxdbg-serve", self);
+    return path;
+}
+
+/* ONNXDBG_SERVE for target.c: as set already, else the one of this build. */
+static inline void help_find_serve(void)
+{
+    char build[4096], path[4200];
+    snprintf(path, sizeof path, "%s/onnxdbg-serve", help_build_folder(build, sizeof build));
     if (access(path, X_OK) < 0)
-        snprintf(path, sizeof path, "%s/onnxdbg-serve", getcwd(self, sizeof self));
+        snprintf(path, sizeof path, "%s/onnxdbg-serve", getcwd(build, sizeof build));
     setenv("ONNXDBG_SERVE", path, 0);
 }
 

@@ -18,6 +18,7 @@ BEGIN {
     may["ui"] = "ui " may["command"]
     may["main"] = "command ui " may["base"]
     may["serve"] = may["executor"]
+    may["executor"] = "onnxdbg " may["executor"] # and nobody above it
 
     # Foreign headers that have one home.
     home["onnx.pb-c.h"] = "model"
