@@ -911,6 +911,24 @@ static enum odb_status fault_execute(void *self, const struct odb_named *inputs,
     return status;
 }
 
+/* Of both pieces, where the model is cut. */
+static enum odb_status fault_account(void *self, struct odb_account *account, struct odb_error *err)
+{
+    struct fault *fault = self;
+    ODB_TRY(odb_executor_account(fault->up, account, err));
+    if (!fault->cut || !fault->cut->down_types)
+        return ODB_OK;
+    return odb_executor_account(fault->down, account, err);
+}
+
+/* Whichever piece is running. */
+static bool fault_cancel(void *self)
+{
+    struct fault *fault = self;
+    bool up = odb_executor_cancel(fault->up);
+    return (!fault->down || odb_executor_cancel(fault->down)) && up;
+}
+
 const struct odb_executor_ops odb_executor_fault = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
@@ -922,4 +940,6 @@ const struct odb_executor_ops odb_executor_fault = {
     .execute = fault_execute,
     .release = fault_release,
     .describe = fault_describe,
+    .account = fault_account,
+    .cancel = fault_cancel,
 };
