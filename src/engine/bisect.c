@@ -118,14 +118,29 @@ struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
+/* What errors are measured from. */
+static const char *bisect_golden(const struct odb_bisect_options *options)
+{
+    enum odb_precision ignored;
+    if (options->golden)
+        return options->golden;
+    return odb_precision_parse(&ignored, options->reference, NULL) == ODB_OK ? BISECT_GOLDEN
+                                                                             : options->reference;
+}
+
 enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,
                                          struct odb_trace_options *out, struct odb_error *err)
 {
     const char *golden = options->golden ? options->golden : BISECT_GOLDEN;
     char spec[32];
-    *out = (struct odb_trace_options){.seed = options->seed, .hooks = options->hooks};
-    ODB_TRY(odb_precision_parse(&out->reference, options->reference, err));
-    ODB_TRY(odb_precision_parse(&out->golden, golden, err));
+    *out = (struct odb_trace_options){
+        .golden = ODB_PREC_F64, .seed = options->seed, .hooks = options->hooks};
+    /* Whatever is no precision of the CPU's is an executor that is asked. */
+    if (odb_precision_parse(&out->reference, options->reference, NULL) != ODB_OK)
+        out->reference_from = options->reference;
+    if (odb_precision_parse(&out->golden, golden, NULL) != ODB_OK)
+        out->golden_from = golden;
+    out->golden_is_reference = out->reference_from && !options->golden;
     if (!options->expect)
         return ODB_OK;
     snprintf(spec, sizeof spec, "cpu:%s", options->expect);
@@ -207,8 +222,14 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
     bisect_start(b);
     b->report->n_unsupported = b->trace->n_unsupported;
-    bisection_step_end(b, "reference", "every value by the reference and in float64");
+    bisection_step_end(b, "reference",
+                       b->trace->told_by ? "every value, asked of %s; what it lacks and the noise "
+                                           "by the CPU"
+                                         : "every value by the reference and in float64",
+                       b->trace->told_by);
     b->report->reference_seconds = b->trace->seconds;
+    for (size_t i = 0; i < b->trace->notes.n; i++)
+        odb_report_warn(b->report, "%s", b->trace->notes.items[i]);
     ODB_TRY(bisect_check_reach(b, err));
     if (b->trace->n_unsupported)
         odb_report_warn(b->report, "%zu of %zu nodes have no reference value: %s",
@@ -571,13 +592,18 @@ static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
         value->error_mean = b->verdicts[o].error_mean;
         bisection_value(b, b->outputs[o]);
     }
+    ODB_TRY(bisection_weigh(b, err));
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         for (int o = 0; o < node->n_out; o++) {
             int v = node->out[o];
-            if (v < 0 || !b->report->values[v].culprit)
+            bool off = v >= 0 && bisection_reference_off(b, v);
+            if (v < 0 || !(b->report->values[v].culprit || off))
                 continue;
-            bisection_accuse(b, (int)n, v, bisection_kind(b->report->values[v].verdict));
+            struct odb_culprit *culprit =
+                bisection_accuse(b, (int)n, v, bisection_kind(b->report->values[v].verdict));
+            if (off)
+                bisection_blame_reference(b, culprit);
             break;
         }
     }
@@ -718,6 +744,7 @@ static void bisect_finish(struct bisection *b, double start)
     for (size_t v = 0; b->given && v < b->graph->n_values; v++)
         odb_tensor_unref(b->given[v]);
     free(b->given);
+    bisection_hear_dispose(b);
     free(b->drawn);
     free(b->reaching);
     free(b->plain);
@@ -744,7 +771,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     *out = report;
     report->feeds = feeds;
     report->reference = odb_xstrdup(options->reference);
-    report->golden = odb_xstrdup(options->golden ? options->golden : BISECT_GOLDEN);
+    report->golden = odb_xstrdup(bisect_golden(options));
     report->target = odb_xstrdup(options->target);
     report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
     report->expect = options->expect;

@@ -61,8 +61,8 @@ struct odb_trace;
 struct odb_trace_options;
 
 struct odb_bisect_options {
-    const char *reference; /* spec: cpu in one of its precisions */
-    const char *golden;    /* likewise; NULL: cpu:f64 */
+    const char *reference; /* spec: cpu in one of its precisions, or an executor that is asked */
+    const char *golden;    /* likewise; NULL: cpu:f64, or the reference itself if it is asked */
     const char *target;    /* spec; required */
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */

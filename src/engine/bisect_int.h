@@ -30,6 +30,9 @@ struct bisection {
                                           worked out yet */
     bool probed;                       /* given holds a probed run that reproduces the plain one */
     bool hidden;                       /* a probed run was made and did not reproduce it */
+    struct odb_value_report *told;  /* owned; [n_values] local errors of what an executor gave as
+                                       the reference; NULL: none did, or nobody has looked yet */
+    struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
     double step_start;
     struct odb_target_stats step_stats;
 };
@@ -57,6 +60,20 @@ int bisection_output_of(const struct bisection *b, int node);
 /* Whether a node that is accused already stands before the value. */
 bool bisection_explains(const struct bisection *b, int value);
 
+/* --- parted.c --------------------------------------------------------------------------------- */
+
+/* Replays the operators on the inputs of the executor that gave the reference, if one did and it
+ * was not done before. */
+enum odb_status bisection_hear(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+void bisection_hear_dispose(struct bisection *b);
+/* Acquits the target where the reference is off from the CPU's operator as well, and agrees. */
+enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* Whether a value is wrong because the reference is off there, and the target is not. Known after
+ * bisection_hear(). */
+bool bisection_reference_off(const struct bisection *b, int value);
+/* Makes the reference of the culprit whom it accuses. */
+void bisection_blame_reference(const struct bisection *b, struct odb_culprit *culprit);
+
 /* --- recorded.c ------------------------------------------------------------------------------- */
 
 /* The search where the target is a recording: what was recorded is judged, and nothing is run. */
@@ -81,6 +98,9 @@ bool bisection_accuses(enum odb_diagnosis kind);
 /* Runs the first culprits that accuse a node alone on the target, on the target's own inputs where
  * they are known; sets verified, or finds the smallest segment that fails. */
 enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* A node alone on another executor, fed with what the target fed its own: whom the value it gives
+ * supports. */
+enum odb_opinion bisection_opinion(struct bisection *b, int node, int value, const char *spec);
 /* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
 

@@ -123,7 +123,10 @@ static struct hunt_question *hunt_prefix(struct hunt *h, int node)
 static struct hunt_question *hunt_alone(struct bisection *b, struct odb_prober *prober, int node,
                                         struct odb_tensor *const *given)
 {
-    const char *how = prober == &b->prober ? "alone:" : "alone on " HUNT_THIRD ":";
+    char how[100] = "alone:";
+    if (prober != &b->prober)
+        snprintf(how, sizeof how,
+                 "alone on %.80s:", odb_target_spec(odb_pool_target(prober->pool)));
     struct hunt_question *q = hunt_question_new(b, prober, node, how);
     q->nodes = odb_new_n(bool, b->graph->n_nodes);
     q->nodes[node] = true;
@@ -527,6 +530,22 @@ out:
     return status;
 }
 
+/* A prefix search has no local numbers until the node has run alone. */
+static void hunt_adopt_numbers(struct bisection *b, struct odb_culprit *culprit,
+                               const struct hunt_verdict *alone)
+{
+    struct odb_value_report *sides[] = {&culprit->numbers, &b->report->values[culprit->value]};
+    const struct odb_value_report *found = &alone->reports[culprit->value];
+    for (size_t i = 0; i < ODB_COUNT(sides); i++) {
+        if (sides[i]->local_error.known)
+            continue;
+        sides[i]->local_error = found->local_error;
+        sides[i]->local_noise = found->local_noise;
+        sides[i]->inherited_error = found->inherited_error;
+        sides[i]->gain = found->gain;
+    }
+}
+
 /* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
  * verified, or finds the smallest segment that fails. q: the question, if it was begun; taken. */
 static enum odb_status hunt_verify(struct bisection *b, struct odb_culprit *culprit,
@@ -550,17 +569,17 @@ static enum odb_status hunt_verify(struct bisection *b, struct odb_culprit *culp
         status = ODB_OK;
     } else if (alone.guilty) {
         culprit->verified = true;
-        if (!culprit->numbers.local_error.known) { /* a prefix search has no local numbers yet */
-            const struct odb_value_report *found = &alone.reports[culprit->value];
-            culprit->numbers.local_error = found->local_error;
-            culprit->numbers.local_noise = found->local_noise;
-            culprit->numbers.inherited_error = found->inherited_error;
-            culprit->numbers.gain = found->gain;
-        }
+        hunt_adopt_numbers(b, culprit, &alone);
     } else if (b->hidden && !b->report->outputs_diverge) {
         culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
     } else if (alone.judged && b->trace->ref[culprit->value]) {
-        status = hunt_widen(b, culprit, err);
+        status = bisection_hear(b, err);
+        if (status == ODB_OK && bisection_reference_off(b, culprit->value)) {
+            hunt_adopt_numbers(b, culprit, &alone);
+            bisection_blame_reference(b, culprit);
+        } else if (status == ODB_OK) {
+            status = hunt_widen(b, culprit, err);
+        }
     }
     hunt_verdict_dispose(&alone, n_out);
     return status;
@@ -593,13 +612,13 @@ enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
     bisection_step_begin(b, "verify");
     for (size_t c = 0; c < n && ahead.of; c++) {
         const struct odb_culprit *culprit = &b->report->culprits.items[c];
-        if (bisection_accuses(culprit->kind) && !culprit->verified &&
+        if (bisection_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference &&
             hunt_has_inputs(b, culprit->node) && !ahead.of[culprit->node])
             hunt_ahead_put(&ahead, hunt_alone(b, &b->prober, culprit->node, b->given));
     }
     for (size_t c = 0; c < n && status == ODB_OK; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
-        if (bisection_accuses(culprit->kind) && !culprit->verified)
+        if (bisection_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference)
             status = hunt_verify(b, culprit, hunt_ahead_take(&ahead, culprit->node), err);
         odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
     }
@@ -857,13 +876,19 @@ static enum odb_status hunt_isolate(struct bisection *b, struct hunt_question *q
         b->report->values[v] = alone.reports[v];
         status = odb_judge_value(&b->judge, v, alone.out[o], &b->report->values[v], err);
         bisection_keep(b, v, alone.out[o]);
+        if (b->told && b->told[v].culprit && !odb_verdict_is_bad(b->report->values[v].verdict))
+            b->report->values[v].culprit = false; /* the CPU's operator stands alone */
         bisection_value(b, v);
-        if (b->report->values[v].culprit && guilty < 0)
+        if ((b->report->values[v].culprit || bisection_reference_off(b, v)) && guilty < 0)
             guilty = v;
     }
-    if (guilty >= 0 && status == ODB_OK)
-        bisection_accuse(b, index, guilty, bisection_kind(b->report->values[guilty].verdict))
-            ->verified = true;
+    if (guilty >= 0 && status == ODB_OK) {
+        struct odb_culprit *culprit =
+            bisection_accuse(b, index, guilty, bisection_kind(b->report->values[guilty].verdict));
+        culprit->verified = true;
+        if (bisection_reference_off(b, guilty))
+            bisection_blame_reference(b, culprit);
+    }
     hunt_verdict_dispose(&alone, node->n_out);
     return status;
 }
@@ -871,7 +896,7 @@ static enum odb_status hunt_isolate(struct bisection *b, struct hunt_question *q
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 {
     struct hunt_ahead ahead = hunt_ahead_new(b);
-    enum odb_status status = ODB_OK;
+    enum odb_status status = bisection_hear(b, err);
     bisection_step_begin(b, "isolated");
     for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
         for (; hunt_ahead_reaches(b, &ahead, n); ahead.next++)
@@ -893,35 +918,55 @@ enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 
 /* --- third opinion ---------------------------------------------------------------------------- */
 
-void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
+enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, const char *spec)
 {
     struct odb_pool *third = NULL;
     struct odb_prober prober;
     struct odb_error ignored = ODB_ERROR_INIT;
     struct hunt_verdict alone = {0};
-    const struct odb_node *node = &b->graph->nodes[culprit->node];
-    const struct odb_tensor *told = b->given[culprit->value];
-    int slot = b->graph->values[culprit->value].slot;
-    bool whole = culprit->segment[0] == culprit->segment[1];
-    if (!whole || !told || strcmp(b->options->target, HUNT_THIRD) == 0 ||
-        odb_pool_open(&third, HUNT_THIRD, &ignored) != ODB_OK)
-        return;
+    enum odb_opinion opinion = ODB_OPINION_NONE;
+    const struct odb_node *node = &b->graph->nodes[index];
+    const struct odb_tensor *told = b->given[value];
+    int slot = b->graph->values[value].slot;
+    if (!told || odb_pool_open(&third, spec, &ignored) != ODB_OK)
+        return ODB_OPINION_NONE;
     odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
-    if (hunt_run_alone(b, hunt_alone(b, &prober, culprit->node, b->given), &alone, &ignored) ==
-            ODB_OK &&
+    if (hunt_run_alone(b, hunt_alone(b, &prober, index, b->given), &alone, &ignored) == ODB_OK &&
         alone.out[slot] && alone.judged) {
-        const struct odb_value_report *report = &alone.reports[culprit->value];
+        const struct odb_value_report *report = &alone.reports[value];
         struct odb_gap gap;
         double noise = report->local_noise.known ? report->local_noise.v : 0;
         double factor = b->options->tolerance.v[0];
         odb_gap_measure(&gap, alone.out[slot], told);
         bool with_target =
             gap.same || (gap.comparable && gap.pattern && noise > 0 && gap.error <= factor * noise);
-        culprit->third_opinion = !report->culprit ? ODB_OPINION_REFERENCE
-                                 : with_target    ? ODB_OPINION_TARGET
-                                                  : ODB_OPINION_NEITHER;
+        opinion = !report->culprit ? ODB_OPINION_REFERENCE
+                  : with_target    ? ODB_OPINION_TARGET
+                                   : ODB_OPINION_NEITHER;
     }
     hunt_verdict_dispose(&alone, node->n_out);
     odb_prober_dispose(&prober);
     odb_pool_close(third);
+    return opinion;
+}
+
+/* Where the reference is the third executor itself, the CPU's operator is the third. */
+void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
+{
+    bool whole = culprit->segment[0] == culprit->segment[1];
+    bool is_target = strncmp(b->options->target, "ort", 3) == 0;
+    bool is_reference = b->trace->told_by && strncmp(b->trace->told_by, "ort", 3) == 0;
+    enum odb_opinion opinion = ODB_OPINION_NONE;
+    if (!whole || strcmp(b->options->target, HUNT_THIRD) == 0)
+        return;
+    if (!is_reference && !(culprit->of_reference && is_target))
+        opinion = bisection_opinion(b, culprit->node, culprit->value, HUNT_THIRD);
+    if (culprit->of_reference) { /* the CPU's operator is with the target; is the third? */
+        if (opinion == ODB_OPINION_NEITHER || opinion == ODB_OPINION_TARGET)
+            culprit->third_opinion = ODB_OPINION_NEITHER;
+    } else if (is_reference && b->told && !b->told[culprit->value].culprit) {
+        culprit->third_opinion = ODB_OPINION_REFERENCE;
+    } else {
+        culprit->third_opinion = opinion;
+    }
 }

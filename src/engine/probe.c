@@ -197,7 +197,7 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
         cut->names[cut->n_out] = value->name;
         cut->out[cut->n_out++] =
             (struct odb_port){.value = v,
-                              .like = prober->trace ? prober->trace->ref[v] : NULL,
+                              .like = prober->trace ? odb_trace_like(prober->trace, v) : NULL,
                               .symbolic = prober->trace && prober->trace->dynamic[v]};
     }
     cut->n_names = cut->n_out;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/recall.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,15 +36,26 @@ static void recall_differs(const struct odb_tensor *had, const struct odb_tensor
     odb_tensor_unref(cast);
 }
 
-struct recall_weights {
+struct recall {
     struct odb_prober *prober;
-    struct odb_report *report;
+    void (*tell)(void *payload, const char *line);
+    void *payload;
     const struct odb_value **batch; /* owned array */
     size_t n;
     size_t compared, differ;
 };
 
-static enum odb_status recall_batch(struct recall_weights *w, struct odb_error *err)
+static void ODB_PRINTF(2, 3) recall_tell(const struct recall *w, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    w->tell(w->payload, line);
+}
+
+static enum odb_status recall_batch(struct recall *w, struct odb_error *err)
 {
     const char **names = odb_new_n(const char *, w->n);
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, w->n);
@@ -59,8 +71,7 @@ static enum odb_status recall_batch(struct recall_weights *w, struct odb_error *
         recall_differs(had[i], w->batch[i]->init, text, sizeof text);
         w->compared++;
         if (text[0] && w->differ++ < RECALL_LISTED)
-            odb_report_warn(w->report, "weight %s is another one in the recording: %s", names[i],
-                            text);
+            recall_tell(w, "weight %s is another one in the recording: %s", names[i], text);
         odb_tensor_unref(had[i]);
     }
     w->n = 0;
@@ -70,45 +81,45 @@ static enum odb_status recall_batch(struct recall_weights *w, struct odb_error *
 }
 
 /* In batches: all of them at once would be the model once more in memory. */
-static enum odb_status recall_weights(struct odb_prober *prober, struct odb_report *report,
-                                      struct odb_error *err)
+static enum odb_status recall_weights(struct recall *w, struct odb_error *err)
 {
-    const struct odb_graph *graph = prober->model->graph;
-    struct recall_weights w = {prober, report, odb_new_n(const struct odb_value *, graph->n_values),
-                               0,      0,      0};
+    const struct odb_graph *graph = w->prober->model->graph;
     enum odb_status status = ODB_OK;
     size_t bytes = 0;
+    w->batch = odb_new_n(const struct odb_value *, graph->n_values);
     for (size_t v = 0; v < graph->n_values && status == ODB_OK; v++) {
         const struct odb_value *value = &graph->values[v];
         if (!value->init || !value->name[0] || value->producer != ODB_NO_NODE)
             continue;
-        w.batch[w.n++] = value;
+        w->batch[w->n++] = value;
         bytes += value->init->bytes;
         if (bytes < RECALL_BATCH)
             continue;
-        status = recall_batch(&w, err);
+        status = recall_batch(w, err);
         bytes = 0;
     }
     if (status == ODB_OK)
-        status = recall_batch(&w, err);
-    free(w.batch);
-    if (status == ODB_OK && w.differ)
-        odb_report_warn(report,
-                        "%zu of %zu recorded weights are not the model's, so values differ that no "
-                        "operator is to blame for",
-                        w.differ, w.compared);
+        status = recall_batch(w, err);
+    free(w->batch);
+    if (status == ODB_OK && w->differ)
+        recall_tell(w,
+                    "%zu of %zu recorded weights are not the model's, so values differ that no "
+                    "operator is to blame for",
+                    w->differ, w->compared);
     return status;
 }
 
-enum odb_status odb_recall_notes(struct odb_prober *prober, struct odb_report *report,
+enum odb_status odb_recall_notes(struct odb_prober *prober,
+                                 void (*tell)(void *payload, const char *line), void *payload,
                                  struct odb_error *err)
 {
     struct odb_account account = ODB_ACCOUNT_INIT;
-    enum odb_status status = recall_weights(prober, report, err);
+    struct recall w = {.prober = prober, .tell = tell, .payload = payload};
+    enum odb_status status = recall_weights(&w, err);
     if (status == ODB_OK)
         status = odb_target_account(odb_pool_target(prober->pool), &account, err);
     for (size_t i = 0; i < account.notes.n && status == ODB_OK; i++)
-        odb_report_warn(report, "%s", account.notes.items[i]);
+        tell(payload, account.notes.items[i]);
     odb_account_dispose(&account);
     return status;
 }

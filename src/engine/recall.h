@@ -8,8 +8,9 @@
 
 #include "engine/probe.h"
 
-/* After a first run of the prober's target. Lines go into the report as warnings. */
-enum odb_status odb_recall_notes(struct odb_prober *prober, struct odb_report *report,
+/* After a first run of the prober's target: tells line by line. */
+enum odb_status odb_recall_notes(struct odb_prober *prober,
+                                 void (*tell)(void *payload, const char *line), void *payload,
                                  struct odb_error *err) ODB_MUST_USE;
 
 #endif

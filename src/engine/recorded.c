@@ -22,7 +22,7 @@ struct recorded {
                       reference's stands for it */
     bool *drawn;   /* owned; [n_values] random draws, and what depends on them: the recording drew
                       for itself, so that the reference has other values there */
-    size_t n_had, n_derived, n_made; /* values of nodes */
+    size_t n_had, n_made; /* values of nodes */
 };
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -50,29 +50,6 @@ static void recorded_mark_drawn(struct recorded *r)
         for (int o = 0; o < node->n_out; o++)
             if (node->out[o] >= 0)
                 r->drawn[node->out[o]] = drawn;
-    }
-}
-
-/* Whatever no input and no draw goes into, of what the recording lacks, is taken as it is. */
-static void recorded_derive(struct recorded *r)
-{
-    struct bisection *b = r->b;
-    r->derived = odb_new_n(bool, b->graph->n_values);
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
-        bool derived = !odb_cpu_random(b->trace->cpu, (int)n);
-        for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
-            int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
-            derived &= v < 0 || b->graph->values[v].init || r->derived[v];
-        }
-        for (int o = 0; o < node->n_out; o++) {
-            int v = node->out[o];
-            if (v < 0 || b->given[v] || !derived || !b->trace->ref[v])
-                continue;
-            r->derived[v] = true;
-            b->given[v] = odb_tensor_ref(b->trace->ref[v]);
-            r->n_derived += b->graph->values[v].name[0] && !b->graph->values[v].init;
-        }
     }
 }
 
@@ -105,8 +82,11 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
     free(outputs);
     free(list);
     ODB_TRY(status);
-    recorded_derive(r);
-    r->n_made -= r->n_derived;
+    /* Whatever weights alone make, and the recording lacks, is taken as it is. */
+    r->derived = odb_new_n(bool, graph->n_values);
+    odb_segment_derive(b->trace, b->given, r->derived);
+    for (size_t v = 0; v < graph->n_values; v++)
+        r->n_made -= r->derived[v] && graph->values[v].name[0] && !graph->values[v].init;
     return ODB_OK;
 }
 
@@ -294,6 +274,8 @@ static void recorded_accuse(struct recorded *r, int value, enum odb_diagnosis ki
     culprit->segment[0] = s.first;
     culprit->segment[1] = s.last;
     odb_segment_dispose(&s);
+    if (bisection_reference_off(b, value))
+        bisection_blame_reference(b, culprit);
 }
 
 /* A bad value, all before it good, and nobody accused: small errors that add up, a gain, or, where
@@ -328,7 +310,7 @@ static void recorded_accuse_all(struct recorded *r)
     for (size_t n = 0; n < b->graph->n_nodes; n++)
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
-            if (v >= 0 && b->report->values[v].culprit)
+            if (v >= 0 && (b->report->values[v].culprit || bisection_reference_off(b, v)))
                 recorded_accuse(r, v, bisection_kind(b->report->values[v].verdict));
         }
     for (size_t o = 0; o < b->n_outputs; o++) {
@@ -348,12 +330,17 @@ static void recorded_accuse_all(struct recorded *r)
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
+static void recorded_note(void *payload, const char *line)
+{
+    odb_report_warn(payload, "%s", line);
+}
+
 static enum odb_status recorded_search(struct recorded *r, struct odb_error *err)
 {
     struct bisection *b = r->b;
     bisection_step_begin(b, "recorded values");
     ODB_TRY(recorded_recall(r, err));
-    ODB_TRY(odb_recall_notes(&b->prober, b->report, err));
+    ODB_TRY(odb_recall_notes(&b->prober, recorded_note, b->report, err));
     if (!r->n_had) {
         odb_fail(err, ODB_E_INPUT, "%s holds no value of this model under its name",
                  b->options->target);
@@ -370,6 +357,7 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
     bisection_step_begin(b, "replay");
     recorded_mark_drawn(r);
     ODB_TRY(recorded_judge(r, err));
+    ODB_TRY(bisection_weigh(b, err));
     recorded_accuse_all(r);
     bisection_step_end(b, "blame", "the reference replayed on what was recorded");
     return ODB_OK;

@@ -32,21 +32,28 @@ void odb_report_numbers(const struct odb_value_report *report,
     memcpy(out, numbers, sizeof numbers);
 }
 
+/* What errors are measured from: golden, where it is no precision of the reference. */
+static const char *report_base(const struct odb_report *report)
+{
+    bool cpu = !report->golden || strncmp(report->golden, "cpu", 3) == 0;
+    return cpu ? report->reference : report->golden;
+}
+
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
 {
     if (report->failure) {
         odb_buf_printf(out, "the search did not end: %s", report->failure);
     } else if (report->culprits.n) {
         odb_node_put(report->model->graph, report->culprits.items[0].node, out);
-        odb_buf_printf(out, " is where %s diverges from %s", report->target, report->reference);
+        odb_buf_printf(out, " is where %s diverges from %s", report->target, report_base(report));
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
     } else if (report->outputs_diverge) {
         odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
-                       report->reference);
+                       report_base(report));
     } else {
         odb_buf_printf(out, "no divergence: %s agrees with %s under %s", report->target,
-                       report->reference, report->tolerance);
+                       report_base(report), report->tolerance);
     }
 }
 
@@ -100,11 +107,15 @@ void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
 {
     bool region = culprit->segment[0] != culprit->segment[1];
     if (region)
-        odb_buf_printf(out, "the smallest region that fails: #%d to #%d; ", culprit->segment[0],
-                       culprit->segment[1]);
-    odb_buf_printf(out, "%sverified %s; %s", culprit->verified ? "" : "not ",
-                   region ? "as a whole" : "alone",
-                   culprit->reaches_output ? "reaches an output" : "no output shows it");
+        odb_buf_printf(out, "%s: #%d to #%d; ",
+                       culprit->of_reference ? "region" : "the smallest region that fails",
+                       culprit->segment[0], culprit->segment[1]);
+    if (culprit->of_reference)
+        odb_buf_puts(out, "not the target's; ");
+    else
+        odb_buf_printf(out, "%sverified %s; ", culprit->verified ? "" : "not ",
+                       region ? "as a whole" : "alone");
+    odb_buf_printf(out, "%s", culprit->reaches_output ? "reaches an output" : "no output shows it");
 }
 
 #define REPORT_MANY 20 /* culprits are no single fault any more */
@@ -270,6 +281,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "of_reference", json_boolean(culprit->of_reference));
     report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
     report_set(object, "text", odb_json_text(culprit->text));
     return object;

@@ -65,6 +65,7 @@ struct odb_culprit {
     enum odb_diagnosis kind;
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
+    bool of_reference; /* the reference is off from the operator there, and the target is not */
     int segment[2]; /* first and last node of the smallest region that fails */
     enum odb_opinion third_opinion;
     char *text; /* owned: one paragraph in plain words */

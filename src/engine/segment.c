@@ -331,3 +331,23 @@ struct odb_tensor *odb_segment_replay(const struct odb_trace *trace, int value,
     odb_segment_dispose(&s);
     return out;
 }
+
+void odb_segment_derive(const struct odb_trace *trace, struct odb_tensor **given, bool *derived)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool all = !odb_cpu_random(trace->cpu, (int)n);
+        for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
+            int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+            all &= v < 0 || graph->values[v].init || derived[v];
+        }
+        for (int o = 0; o < node->n_out; o++) {
+            int v = node->out[o];
+            if (v < 0 || given[v] || !all || !trace->ref[v])
+                continue;
+            derived[v] = true;
+            given[v] = odb_tensor_ref(trace->ref[v]);
+        }
+    }
+}

@@ -34,6 +34,9 @@ enum odb_status odb_judge_segments(const struct odb_judge *judge, int node,
                                    struct odb_value_report *reports,
                                    struct odb_error *err) ODB_MUST_USE;
 
+/* Puts the reference's values into given[] ([n_values], owned refs) where nothing was given, no
+ * input and no draw goes into them; derived[] ([n_values]) marks them. */
+void odb_segment_derive(const struct odb_trace *trace, struct odb_tensor **given, bool *derived);
 /* What the reference, in its own precision, makes of what was given before the value. NULL: it
  * cannot. Owned by the caller. */
 struct odb_tensor *odb_segment_replay(const struct odb_trace *trace, int value,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/trace.h"
+#include "engine/trace_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,8 +32,7 @@ enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spe
             return ODB_OK;
         }
     }
-    odb_fail(err, ODB_E_USAGE, "reference and golden are computed by the CPU reference, not by %s",
-             cpu_spec);
+    odb_fail(err, ODB_E_USAGE, "'%s' is no precision of the CPU reference", cpu_spec);
     return odb_error_remedy(err, "use cpu, cpu:f64, cpu:f16, cpu:bf16 or cpu:tf32");
 }
 
@@ -78,17 +77,25 @@ static void trace_feed(const struct odb_trace *trace, struct odb_tensor **values
 
 /* --- reference -------------------------------------------------------------------------------- */
 
-struct trace_run {
-    struct odb_trace *trace;
-    struct odb_tensor **values;
-    const struct odb_search_hooks *hooks;
-    const char *phase;
-};
-
 static void trace_progress(const struct trace_run *run, int node)
 {
     odb_hooks_progress(run->hooks, run->phase, node, (size_t)node + 1,
                        run->trace->model->graph->n_nodes);
+}
+
+/* Where the CPU has no value, an executor's may stand in. */
+static bool trace_stand_in(struct trace_run *run, int node)
+{
+    const struct odb_node *n = &run->trace->model->graph->nodes[node];
+    bool all = true;
+    for (int o = 0; o < n->n_out; o++) {
+        int v = n->out[o];
+        struct odb_tensor *t = v >= 0 && run->stand_in ? run->stand_in[v] : NULL;
+        if (v >= 0 && t && !run->values[v])
+            run->values[v] = odb_tensor_ref(t);
+        all = all && (v < 0 || run->values[v]);
+    }
+    return all;
 }
 
 static enum odb_status trace_after_ref(void *payload, int node, enum odb_status status,
@@ -99,7 +106,7 @@ static enum odb_status trace_after_ref(void *payload, int node, enum odb_status 
     trace_progress(run, node);
     if (status != ODB_OK) {
         run->trace->why[node] = odb_xstrdup(odb_error_text(err, text, sizeof text));
-        run->trace->n_unsupported++;
+        run->trace->n_unsupported += !trace_stand_in(run, node);
     }
     return ODB_OK;
 }
@@ -110,10 +117,10 @@ static bool trace_cancelled(void *payload)
     return run->hooks->cancelled && run->hooks->cancelled(run->hooks->payload);
 }
 
-static enum odb_status
-trace_walk(struct trace_run *run, enum odb_precision precision, uint64_t seed, bool free_dead,
-           enum odb_status (*after)(void *, int, enum odb_status, struct odb_error *),
-           struct odb_error *err)
+enum odb_status
+odb_trace__walk(struct trace_run *run, enum odb_precision precision, uint64_t seed, bool free_dead,
+                enum odb_status (*after)(void *, int, enum odb_status, struct odb_error *),
+                struct odb_error *err)
 {
     odb_hooks_phase(run->hooks, run->phase, run->trace->model->graph->n_nodes);
     trace_feed(run->trace, run->values);
@@ -131,7 +138,7 @@ trace_walk(struct trace_run *run, enum odb_precision precision, uint64_t seed, b
 
 /* Golden keeps to the reference's branch: whatever is not a float is taken from the reference, and
  * marked where golden would have decided otherwise. */
-static void trace_pin(const struct trace_run *run, int node, bool mark)
+void odb_trace__pin(const struct trace_run *run, int node, bool mark)
 {
     struct odb_trace *trace = run->trace;
     const struct odb_node *n = &trace->model->graph->nodes[node];
@@ -161,7 +168,7 @@ static enum odb_status trace_after_golden(void *payload, int node, enum odb_stat
     trace_progress(run, node);
     if (status != ODB_OK && !run->trace->why[node])
         run->trace->n_no_golden++;
-    trace_pin(run, node, status == ODB_OK);
+    odb_trace__pin(run, node, status == ODB_OK);
     return ODB_OK;
 }
 
@@ -185,7 +192,7 @@ static enum odb_status trace_after_noisy(void *payload, int node, enum odb_statu
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0 && run->trace->ref[n->out[o]])
             trace_raise_noise(run->trace, n->out[o], run->values[n->out[o]]);
-    trace_pin(run, node, status == ODB_OK);
+    odb_trace__pin(run, node, status == ODB_OK);
     return ODB_OK;
 }
 
@@ -250,7 +257,7 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
     run->phase = "expected precision";
     run->values = odb_new_n(struct odb_tensor *, graph->n_values);
     enum odb_status status =
-        trace_walk(run, trace->expect, trace->seed, true, trace_after_expected, err);
+        odb_trace__walk(run, trace->expect, trace->seed, true, trace_after_expected, err);
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(run->values[v]);
     free(run->values);
@@ -262,12 +269,14 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
 {
     const struct odb_graph *graph = trace->model->graph;
     char phase[40];
-    struct trace_run run = {trace, odb_new_n(struct odb_tensor *, graph->n_values), &trace->hooks,
-                            phase};
+    struct trace_run run = {.trace = trace,
+                            .values = odb_new_n(struct odb_tensor *, graph->n_values),
+                            .hooks = &trace->hooks,
+                            .phase = phase};
     snprintf(phase, sizeof phase, "noisy run %d", trace->noisy_runs + 1);
     enum odb_status status =
-        trace_walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,
-                   trace_after_noisy, err);
+        odb_trace__walk(&run, ODB_PREC_NOISY, trace->seed + 1 + (uint64_t)trace->noisy_runs, true,
+                        trace_after_noisy, err);
     for (size_t v = 0; v < graph->n_values; v++)
         odb_tensor_unref(run.values[v]);
     free(run.values);
@@ -278,9 +287,30 @@ static enum odb_status trace_noisy_run(struct odb_trace *trace, struct odb_error
     return status;
 }
 
+/* Of a value that the CPU has no operator for, nobody knows. The largest noise in the model stands
+ * for it, so that it is not held to less than its neighbours. */
+static double trace_guess_noise(const struct odb_trace *trace, int value)
+{
+    int producer = trace->model->graph->values[value].producer;
+    double most = trace->noise[value];
+    if (producer == ODB_NO_NODE || !trace->why[producer])
+        return most;
+    for (size_t v = 0; v < trace->model->graph->n_values; v++)
+        if (isfinite(trace->noise[v]) && trace->noise[v] > most)
+            most = trace->noise[v];
+    return most;
+}
+
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err)
 {
+    if (trace->own) {
+        trace->own->hooks = trace->hooks;
+        trace->own->phase = trace->phase;
+        ODB_TRY(odb_trace_noise(trace->own, value, error, factor, noise, err));
+        *noise = trace_guess_noise(trace->own, value);
+        return ODB_OK;
+    }
     while (trace->noisy_runs < TRACE_NOISY_RUNS && error > factor * trace->noise[value]) {
         double limit = TRACE_DECISIVE * factor * trace->noise[value];
         if (trace->noisy_runs > 0 && limit > 0 && error > limit)
@@ -312,13 +342,11 @@ static void trace_mark_dynamic(struct odb_trace *trace)
     }
 }
 
-enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
-                               const struct odb_feeds *feeds,
-                               const struct odb_trace_options *options, struct odb_error *err)
+struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb_feeds *feeds,
+                                 const struct odb_trace_options *options)
 {
     const struct odb_graph *graph = model->graph;
     struct odb_trace *trace = odb_new(struct odb_trace);
-    double start = odb_clock();
     *trace = (struct odb_trace){.model = model,
                                 .feeds = feeds,
                                 .precision = options->reference,
@@ -332,14 +360,30 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values)};
+    return trace;
+}
+
+enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_model *model,
+                                    const struct odb_feeds *feeds,
+                                    const struct odb_trace_options *options,
+                                    struct odb_tensor *const *stand_in, struct odb_error *err)
+{
+    double start = odb_clock();
+    struct odb_trace *trace = odb_trace__new(model, feeds, options);
     enum odb_status status = ODB_OK;
-    struct trace_run run = {trace, trace->ref, &options->hooks, "reference"};
+    struct trace_run run = {.trace = trace,
+                            .values = trace->ref,
+                            .hooks = &options->hooks,
+                            .phase = "reference",
+                            .stand_in = stand_in};
     ODB_TRY_OUT(odb_model_require_data(model, err));
     ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
-    ODB_TRY_OUT(trace_walk(&run, options->reference, options->seed, false, trace_after_ref, err));
+    ODB_TRY_OUT(
+        odb_trace__walk(&run, options->reference, options->seed, false, trace_after_ref, err));
     run.values = trace->golden;
     run.phase = "golden";
-    ODB_TRY_OUT(trace_walk(&run, options->golden, options->seed, false, trace_after_golden, err));
+    ODB_TRY_OUT(
+        odb_trace__walk(&run, options->golden, options->seed, false, trace_after_golden, err));
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
     trace_mark_dynamic(trace);
 out:
@@ -351,11 +395,27 @@ out:
     return status;
 }
 
+enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
+                               const struct odb_feeds *feeds,
+                               const struct odb_trace_options *options, struct odb_error *err)
+{
+    if (options->reference_from || options->golden_from)
+        return odb_trace__make_told(out, model, feeds, options, err);
+    return odb_trace__make_own(out, model, feeds, options, NULL, err);
+}
+
 void odb_trace_free(struct odb_trace *trace)
 {
     if (!trace)
         return;
     const struct odb_graph *graph = trace->model->graph;
+    for (size_t v = 0; trace->told && v < graph->n_values; v++)
+        odb_tensor_unref(trace->told[v]);
+    for (size_t i = 0; i < trace->notes.n; i++)
+        free(trace->notes.items[i]);
+    free(trace->notes.items);
+    free(trace->told);
+    free(trace->told_by);
     for (size_t v = 0; v < graph->n_values; v++) {
         odb_tensor_unref(trace->ref[v]);
         odb_tensor_unref(trace->golden[v]);
@@ -363,7 +423,10 @@ void odb_trace_free(struct odb_trace *trace)
     }
     for (size_t n = 0; n < graph->n_nodes; n++)
         free(trace->why[n]);
-    odb_cpu_free(trace->cpu);
+    if (trace->own)
+        odb_trace_free(trace->own); /* which has the same cpu */
+    else
+        odb_cpu_free(trace->cpu);
     free(trace->ref);
     free(trace->golden);
     free(trace->expected);
@@ -378,6 +441,11 @@ void odb_trace_free(struct odb_trace *trace)
 const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value)
 {
     return trace->ref[value] ? trace->ref[value] : trace->model->graph->values[value].init;
+}
+
+const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value)
+{
+    return trace->own && trace->own->ref[value] ? trace->own->ref[value] : trace->ref[value];
 }
 
 bool odb_trace_drawn(const struct odb_trace *trace, int value)

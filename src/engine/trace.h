@@ -15,7 +15,8 @@
 #include "executor/cpu.h"
 #include "model/model.h"
 
-/* How the reference computes, from a spec such as "cpu:f16" or a --expect type. */
+/* How the reference computes, from a spec such as "cpu:f16" or a --expect type. ODB_E_USAGE: it is
+ * none of the CPU's precisions. */
 enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spec,
                                     struct odb_error *err) ODB_MUST_USE;
 
@@ -60,9 +61,20 @@ struct odb_trace {
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
     double seconds;
+    /* Where an executor gives the reference or golden (told.c). */
+    struct odb_trace *own;     /* owned: what the CPU computes by itself, which has the noise; NULL:
+                                  no executor does, and so are the others */
+    struct odb_tensor **told;  /* owned refs; [n_values] what it gave of what errors are measured
+                                  from; NULL: it lacks that */
+    const char *teller;        /* static: "reference" or "golden", whichever that is */
+    char *told_by;             /* owned: its spec */
+    ODB_VEC(char *) notes;     /* owned: what there is to say of it, a line each */
 };
 
 struct odb_trace_options {
+    const char *reference_from, *golden_from; /* specs of executors that give the values; NULL: the
+                                                 CPU, in the precisions below */
+    bool golden_is_reference; /* errors are measured from the reference as it is */
     enum odb_precision reference, golden;
     enum odb_precision expect; /* NATIVE: none */
     uint64_t seed;
@@ -74,7 +86,9 @@ struct odb_trace_options {
         .golden = ODB_PREC_F64                                                                     \
     }
 
-/* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. */
+/* Runs the reference and golden. A failing operator is no error: its outputs stay NULL. Values that
+ * an executor lacks are computed by the CPU from what is there; nodes that the CPU cannot run have
+ * the executor's values. Fails as odb_probe_run() where the executor does. */
 enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *model,
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options,
@@ -86,6 +100,10 @@ void odb_trace_free(struct odb_trace *trace);
  * honest and accurate target never pays for them. */
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err) ODB_MUST_USE;
+
+/* What a value looks like, for a cut: the CPU's own, where an executor may have given anything. May
+ * be NULL. */
+const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value);
 
 /* True for a random draw that the reference made: captured once, and fed to every probe. */
 bool odb_trace_drawn(const struct odb_trace *trace, int value);

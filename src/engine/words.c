@@ -104,6 +104,39 @@ static void words_stretch(const struct bisection *b, const struct odb_culprit *c
     odb_buf_puts(out, ". Which of its nodes it is, values recorded in between would tell. ");
 }
 
+/* Target and reference part, and it is the reference that is off from the CPU's operator. */
+static void words_parted(const struct bisection *b, const struct odb_culprit *c,
+                         struct odb_buf *out)
+{
+    const struct odb_value_report *told = &b->told[c->value];
+    bool region = c->segment[0] != c->segment[1];
+    if (region)
+        words_from_to(b, c, out);
+    else
+        words_node(b, c->node, out);
+    odb_buf_printf(out, " is where target and %s part, and it is %s%s (", b->trace->teller,
+                   strcmp(b->trace->teller, "golden") ? "the " : "", b->trace->teller);
+    odb_buf_put_shown(out, b->trace->told_by);
+    odb_buf_puts(out, ") that is off: its ");
+    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    odb_buf_puts(out, region ? " is not what the CPU makes of its values before the region"
+                             : " is not what the CPU's operator makes of its own inputs");
+    if (told->local_error.known) {
+        odb_buf_puts(out, ", by ");
+        words_against(told->local_error, told->local_noise, out);
+    } else if (told->reason[0]) {
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, told->reason);
+    }
+    odb_buf_puts(
+        out, c->third_opinion == ODB_OPINION_TARGET ? "; the target's, on the target's inputs, is. "
+             : c->third_opinion == ODB_OPINION_NEITHER ? "; but ONNX Runtime agrees with neither. "
+                                                       : "; of the target's this is not known. ");
+    if (odb_executor_recorded(b->trace->told_by))
+        odb_buf_puts(out, "Model and recording mean different things here, or the recording is "
+                          "spoilt. ");
+}
+
 /* Observation causes it: unobserved and alone, nothing is wrong. */
 static void words_observed(const struct bisection *b, const struct odb_culprit *c,
                            struct odb_buf *out)
@@ -198,7 +231,7 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
     };
     if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
         odb_buf_puts(out, "No output of the model shows it with these inputs. ");
-    if (c->third_opinion != ODB_OPINION_NONE)
+    if (c->third_opinion != ODB_OPINION_NONE && !c->of_reference)
         odb_buf_puts(out, opinions[c->third_opinion]);
     if (strncmp(b->options->target, "ort", 3) == 0 && c->value >= 0) {
         const struct odb_tensor *t = b->trace->ref[c->value];
@@ -214,7 +247,9 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
     switch (c->kind) {
     case ODB_KIND_INTRODUCED:
     case ODB_KIND_NAN:
-        if (c->segment[0] == c->segment[1])
+        if (c->of_reference)
+            words_parted(b, c, &out);
+        else if (c->segment[0] == c->segment[1])
             words_introduced(b, c, &out);
         else if (words_recorded(b))
             words_stretch(b, c, &out);

@@ -241,7 +241,7 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 static char *session_key(const struct odb_bisect_options *options)
 {
     return odb_xasprintf("%s|%s|%s|%llu", options->reference,
-                         options->golden ? options->golden : "cpu:f64",
+                         options->golden ? options->golden : "",
                          options->expect ? options->expect : "", (unsigned long long)options->seed);
 }
 

@@ -2,26 +2,34 @@
  *
  * Plants faults in real models and asks the search who did it. One TAP line per model and kind.
  *
- *   planted [--target SPEC] [--expect TYPE] [--kinds LIST] [--sample N] [--seed S] MODEL…
+ *   planted [--target SPEC] [--reference SPEC] [--expect TYPE] [--kinds LIST] [--sample N]
+ *           [--seed S] MODEL…
  *
  * MODEL is an .onnx file or a folder with model.onnx and test_data_set_0. Kinds: scale, nan,
- * crash, hang, hidden (scale, only while nobody looks), none. --sample 0 takes every eligible
- * node. An answer is right when the planted node comes first, with the diagnosis that the kind
- * deserves; those accused besides it are counted, because nobody else did anything.
+ * crash, hang, hidden (scale, only while nobody looks), none; reference (scale, planted in the
+ * reference: it is to be found the odd one out); recorded (scale, and what the target gave is
+ * recorded and then all there is), sparse (the same of every third node), spoilt (one recorded
+ * value is off, and nothing that was made of it), honest (every third node, and no fault). --sample
+ * 0 takes every eligible node. An answer is right when the planted node comes first, with the
+ * diagnosis that the kind deserves; those accused besides it are counted, because nobody else did
+ * anything.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "engine/bisect.h"
 #include "engine/clock.h"
+#include "engine/probe.h"
 #include "engine/trace.h"
+#include "tensor/npz.h"
 #include "tensor/random.h"
 
 struct options {
-    const char *target, *expect;
+    const char *target, *reference, *expect;
     char *kinds;
     size_t sample;
     uint64_t seed;
@@ -79,18 +87,15 @@ static enum odb_status subject_open(struct subject *s, const char *path,
 {
     struct stat st;
     struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
-    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    struct odb_bisect_options search = {.reference = options->reference, .expect = options->expect};
+    struct odb_trace_options how;
     bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     char *file = folder ? odb_xasprintf("%s/model.onnx", path) : odb_xstrdup(path);
     char *data = odb_xasprintf("%s/test_data_set_0", path);
     enum odb_status status = ODB_OK;
     *s = (struct subject){.path = path};
     inputs.inputs_from = folder ? data : NULL;
-    if (options->expect) {
-        char spec[32];
-        snprintf(spec, sizeof spec, "cpu:%s", options->expect);
-        ODB_TRY_OUT(odb_precision_parse(&how.expect, spec, err));
-    }
+    ODB_TRY_OUT(odb_bisect_trace_options(&search, &how, err));
     ODB_TRY_OUT(odb_model_open(&s->model, file, err));
     ODB_TRY_OUT(odb_feeds_make(&s->feeds, s->model, &inputs, err));
     ODB_TRY_OUT(odb_trace_make(&s->trace, s->model, s->feeds, &how, err));
@@ -112,14 +117,95 @@ static void subject_close(struct subject *s)
     odb_model_free(s->model);
 }
 
+static bool faultless(const char *kind)
+{
+    return strcmp(kind, "none") == 0 || strcmp(kind, "honest") == 0;
+}
+
+/* --- recordings ------------------------------------------------------------------------------- */
+
+static bool records(const char *kind)
+{
+    return strcmp(kind, "recorded") == 0 || strcmp(kind, "sparse") == 0 ||
+           strcmp(kind, "spoilt") == 0 || strcmp(kind, "honest") == 0;
+}
+
+/* One output of the node, a little larger. */
+static enum odb_status spoil(const struct subject *s, int node, const int *values, size_t n,
+                             struct odb_tensor **outputs, struct odb_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct odb_tensor *t = outputs[i], *own;
+        if (s->model->graph->values[values[i]].producer != node || t->kind != ODB_TENSOR ||
+            !odb_dtype_is_float(t->dtype))
+            continue;
+        ODB_TRY(odb_tensor_copy_of(&own, t->dtype, t->rank, t->dims, t->data, err));
+        for (size_t k = 0; k < own->count; k++)
+            odb_store_f64(own->dtype, own->data, k, odb_tensor_f64(own, k) * (1 + PLANTED_AMOUNT));
+        odb_tensor_unref(t);
+        outputs[i] = own;
+        return ODB_OK;
+    }
+    return ODB_OK;
+}
+
+/* What spec gives, in an archive. */
+static enum odb_status record(const struct subject *s, const char *kind, int node, const char *spec,
+                              const char *path, struct odb_error *err)
+{
+    const struct odb_graph *graph = s->model->graph;
+    int *values = odb_new_n(int, graph->n_values);
+    const char **names = odb_new_n(const char *, graph->n_values);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
+    size_t n = 0;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        int producer = graph->values[v].producer;
+        bool all = strcmp(kind, "sparse") != 0 && strcmp(kind, "honest") != 0;
+        bool takes = all || producer % 3 == 2 || graph->values[v].is_output;
+        if (takes && odb_probe_wants(graph, s->trace, (int)v) && s->trace->ref[v] &&
+            s->trace->ref[v]->kind == ODB_TENSOR) {
+            names[n] = graph->values[v].name;
+            values[n++] = (int)v;
+        }
+    }
+    enum odb_status status =
+        odb_run_values(s->model, s->feeds, spec, values, n, outputs, NULL, 0, NULL, err);
+    if (status == ODB_OK && strcmp(kind, "spoilt") == 0)
+        status = spoil(s, node, values, n, outputs, err);
+    if (status == ODB_OK)
+        status =
+            odb_npz_write(path, names, (const struct odb_tensor *const *)outputs, n, false, err);
+    for (size_t i = 0; i < n; i++)
+        odb_tensor_unref(outputs[i]);
+    free(outputs);
+    free(names);
+    free(values);
+    return status;
+}
+
+/* Nothing that is fed goes into the node: where it was not recorded, it is taken to be right. */
+static bool weights_only(const struct subject *s, int node)
+{
+    const struct odb_graph *graph = s->model->graph;
+    bool *up = odb_new_n(bool, graph->n_nodes);
+    int *list = odb_new_n(int, graph->n_values);
+    odb_graph_ancestors(graph, graph->nodes[node].out, (size_t)graph->nodes[node].n_out, NULL, up);
+    bool only = odb_graph_segment_inputs(graph, up, list) == 0;
+    free(list);
+    free(up);
+    return only;
+}
+
+/* --- planting --------------------------------------------------------------------------------- */
+
 static char *fault_spec(const char *kind, int node, const char *target)
 {
-    if (strcmp(kind, "none") == 0)
+    if (faultless(kind) || strcmp(kind, "spoilt") == 0)
         return odb_xstrdup(target);
     if (strcmp(kind, "hidden") == 0)
         return odb_xasprintf("fault:scale,node=#%d,amount=%g,hidden@%s", node, PLANTED_AMOUNT,
                              target);
-    if (strcmp(kind, "scale") == 0)
+    if (strcmp(kind, "scale") == 0 || strcmp(kind, "reference") == 0 || records(kind))
         return odb_xasprintf("fault:scale,node=#%d,amount=%g@%s", node, PLANTED_AMOUNT, target);
     if (strcmp(kind, "hang") == 0)
         return odb_xasprintf("fault:hang,node=#%d,timeout=2@%s", node, target);
@@ -131,10 +217,10 @@ static bool deserved(const char *kind, enum odb_diagnosis diagnosis)
     static const struct {
         const char *kind;
         enum odb_diagnosis diagnosis;
-    } rows[] = {{"scale", ODB_KIND_INTRODUCED},
-                {"nan", ODB_KIND_NAN},
-                {"crash", ODB_KIND_CRASH},
-                {"hang", ODB_KIND_HANG},
+    } rows[] = {{"scale", ODB_KIND_INTRODUCED},    {"reference", ODB_KIND_INTRODUCED},
+                {"recorded", ODB_KIND_INTRODUCED}, {"sparse", ODB_KIND_INTRODUCED},
+                {"spoilt", ODB_KIND_INTRODUCED},   {"nan", ODB_KIND_NAN},
+                {"crash", ODB_KIND_CRASH},         {"hang", ODB_KIND_HANG},
                 {"hidden", ODB_KIND_PROBE_EFFECT}};
     for (size_t i = 0; i < ODB_COUNT(rows); i++)
         if (strcmp(kind, rows[i].kind) == 0)
@@ -148,14 +234,24 @@ static bool plant(const struct subject *s, const struct options *options, const 
 {
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_report *report = NULL;
-    char *spec = fault_spec(kind, node, options->target);
-    struct odb_bisect_options search = {.reference = "cpu",
-                                        .target = spec,
+    bool hidden = strcmp(kind, "hidden") == 0, none = faultless(kind);
+    bool wrong = strcmp(kind, "reference") == 0, sparse = strcmp(kind, "sparse") == 0;
+    char *spec = fault_spec(kind, node, wrong ? options->reference : options->target);
+    char *path = odb_xasprintf("%s/planted-%d.npz", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+                               (int)getpid());
+    char *dump = odb_xasprintf("dump:%s", path);
+    struct odb_bisect_options search = {.reference = wrong ? spec : options->reference,
+                                        .target = wrong           ? options->target
+                                                  : records(kind) ? dump
+                                                                  : spec,
                                         .tolerance = ODB_CRITERION_DEFAULT,
                                         .expect = options->expect,
-                                        .trace = s->trace};
-    bool hidden = strcmp(kind, "hidden") == 0, none = strcmp(kind, "none") == 0;
-    enum odb_status status = odb_bisect(&report, s->model, s->feeds, &search, &err);
+                                        .trace = wrong ? NULL : s->trace};
+    enum odb_status status = ODB_OK;
+    if (records(kind))
+        status = record(s, kind, node, spec, path, &err);
+    if (status == ODB_OK)
+        status = odb_bisect(&report, s->model, s->feeds, &search, &err);
     const struct odb_culprit *first =
         report && report->culprits.n ? &report->culprits.items[0] : NULL;
     bool right = false;
@@ -167,9 +263,17 @@ static bool plant(const struct subject *s, const struct options *options, const 
         score->refused += right;
     } else if (none) {
         right = !first && !report->outputs_diverge;
-    } else if (first && first->node == node) {
-        right = deserved(kind, first->kind);
+    } else if (first && first->node == node && first->segment[0] == first->segment[1]) {
+        right = deserved(kind, first->kind) && first->of_reference == wrong;
         score->named += right;
+    } else if (sparse && weights_only(s, node)) {
+        right = true;
+        score->refused++;
+    } else if (sparse && first && first->segment[0] <= node && node <= first->segment[1]) {
+        right = deserved(kind, first->kind);
+        score->region += right;
+    } else if (sparse && !first && !report->outputs_diverge) {
+        right = true; /* it does not come through to what was recorded */
     } else if (hidden && first && first->segment[0] <= node && node <= first->segment[1]) {
         right = first->kind == ODB_KIND_PROBE_EFFECT || first->kind == ODB_KIND_FUSION;
         score->region += right;
@@ -182,7 +286,9 @@ static bool plant(const struct subject *s, const struct options *options, const 
         score->runs += report->target_runs;
         score->seconds += report->seconds;
         for (size_t i = 0; i < report->culprits.n; i++)
-            score->innocent += report->culprits.items[i].node != node;
+            score->innocent += report->culprits.items[i].node != node &&
+                               !(sparse && report->culprits.items[i].segment[0] <= node &&
+                                 node <= report->culprits.items[i].segment[1]);
     }
     if (first && !right) {
         const struct odb_node *n = &s->model->graph->nodes[first->node];
@@ -193,6 +299,9 @@ static bool plant(const struct subject *s, const struct options *options, const 
         snprintf(what, size, "nobody, though the outputs diverge");
     }
     odb_report_free(report);
+    unlink(path);
+    free(dump);
+    free(path);
     free(spec);
     return right;
 }
@@ -201,7 +310,7 @@ static void run_kind(const struct subject *s, const struct options *options, con
                      struct score *total)
 {
     struct score score = {0};
-    bool none = strcmp(kind, "none") == 0;
+    bool none = faultless(kind);
     size_t n = none ? 1 : s->n_eligible, wrong = 0;
     size_t wanted = options->sample && !none ? ODB_MIN(options->sample, n) : n;
     double start = odb_clock();
@@ -253,12 +362,15 @@ static void run_model(const char *path, const struct options *options, struct sc
 
 int main(int argc, char **argv)
 {
-    struct options options = {.target = "ort", .kinds = "scale", .sample = 3, .seed = 1};
+    struct options options = {
+        .target = "ort", .reference = "cpu", .kinds = "scale", .sample = 3, .seed = 1};
     struct score totals[16] = {{0}};
     int a = 1;
     for (; a + 1 < argc && strncmp(argv[a], "--", 2) == 0; a += 2) {
         if (strcmp(argv[a], "--target") == 0)
             options.target = argv[a + 1];
+        else if (strcmp(argv[a], "--reference") == 0)
+            options.reference = argv[a + 1];
         else if (strcmp(argv[a], "--expect") == 0)
             options.expect = argv[a + 1];
         else if (strcmp(argv[a], "--kinds") == 0)
@@ -271,8 +383,8 @@ int main(int argc, char **argv)
             break;
     }
     if (a >= argc) {
-        fprintf(stderr, "usage: planted [--target SPEC] [--expect TYPE] [--kinds LIST] "
-                        "[--sample N] [--seed S] MODEL…\n");
+        fprintf(stderr, "usage: planted [--target SPEC] [--reference SPEC] [--expect TYPE] "
+                        "[--kinds LIST] [--sample N] [--seed S] MODEL…\n");
         return 2;
     }
     for (; a < argc; a++)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Two parties, where the reference is an executor that was asked: target and reference part at a
+ * node, and either may be the one that is off. Both are held against the CPU's operators, each on
+ * its own inputs:
+ *
+ *     target off, reference not    the target's fault
+ *     reference off, target not    the reference's, where the values differ
+ *     both off, values agree       nobody's: the CPU's operator stands alone, and the reference is
+ *                                  believed
+ *     both off, values differ      asked of the reference, alone on the target's inputs, where it
+ *                                  can run; of a recording, nobody knows unless the inputs agree
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+#include "engine/hooks.h"
+#include "engine/segment.h"
+
+/* What the executor had: what it gave, the feeds, draws, and what weights alone make. */
+static void parted_given(struct bisection *b)
+{
+    size_t n = b->graph->n_values;
+    bool *derived = odb_new_n(bool, n);
+    b->told_given = odb_new_n(struct odb_tensor *, n);
+    for (size_t v = 0; v < n; v++) {
+        struct odb_tensor *t = b->drawn[v] ? b->trace->ref[v] : b->trace->told[v];
+        b->told_given[v] = t ? odb_tensor_ref(t) : NULL;
+    }
+    for (size_t f = 0; f < b->feeds->n; f++)
+        b->told_given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
+    odb_segment_derive(b->trace, b->told_given, derived);
+    free(derived);
+}
+
+enum odb_status bisection_hear(struct bisection *b, struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    if (!b->trace->told || b->told)
+        return ODB_OK;
+    bisection_step_begin(b, "replay of the reference");
+    parted_given(b);
+    b->told = odb_new_n(struct odb_value_report, b->graph->n_values);
+    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        bool gave = false;
+        for (int o = 0; o < node->n_out; o++)
+            gave |= node->out[o] >= 0 && b->trace->told[node->out[o]];
+        status = odb_hooks_cancelled(&b->options->hooks, err);
+        if (gave && status == ODB_OK)
+            status = odb_judge_segments(&b->judge, (int)n, b->told_given, b->told, err);
+        odb_hooks_progress(&b->options->hooks, "replay of the reference", (int)n, n + 1,
+                           b->graph->n_nodes);
+    }
+    bisection_step_end(b, "reference", "each operator replayed on the %s's own inputs",
+                       b->trace->teller);
+    return status;
+}
+
+void bisection_hear_dispose(struct bisection *b)
+{
+    for (size_t v = 0; b->told_given && v < b->graph->n_values; v++)
+        odb_tensor_unref(b->told_given[v]);
+    free(b->told_given);
+    free(b->told);
+}
+
+/* Whether some input of the node is off, so that its output may be. */
+static bool parted_inherits(const struct bisection *b, int node)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && odb_verdict_is_bad(b->report->values[n->in[i]].verdict))
+            return true;
+    return false;
+}
+
+/* Both are off from the CPU's operator: is the target off from the reference as well? */
+static bool parted_stands(struct bisection *b, int node, int value)
+{
+    if (!odb_verdict_is_bad(b->report->values[value].verdict))
+        return false;
+    if (!odb_executor_recorded(b->trace->told_by))
+        return bisection_opinion(b, node, value, b->trace->told_by) != ODB_OPINION_TARGET;
+    return !parted_inherits(b, node);
+}
+
+enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err)
+{
+    size_t acquitted = 0;
+    int first = ODB_NO_NODE;
+    if (!b->trace->told)
+        return ODB_OK;
+    ODB_TRY(bisection_hear(b, err));
+    for (size_t n = 0; n < b->graph->n_nodes; n++)
+        for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
+            int v = b->graph->nodes[n].out[o];
+            if (v < 0 || !b->report->values[v].culprit || !b->told[v].culprit ||
+                parted_stands(b, (int)n, v))
+                continue;
+            b->report->values[v].culprit = b->told[v].culprit = false;
+            first = acquitted++ ? first : (int)n;
+        }
+    if (acquitted) {
+        char label[200];
+        odb_report_warn(b->report,
+                        "at %zu values, #%d %s (%s) the first, the CPU's operator gives something "
+                        "else than target and %s, who agree: nobody is accused there",
+                        acquitted, first,
+                        odb_node_label(&b->graph->nodes[first], label, sizeof label),
+                        b->graph->nodes[first].op_type, b->trace->teller);
+    }
+    return ODB_OK;
+}
+
+bool bisection_reference_off(const struct bisection *b, int value)
+{
+    return b->told && b->told[value].culprit && !b->report->values[value].culprit &&
+           odb_verdict_is_bad(b->report->values[value].verdict);
+}
+
+/* Whether the target is right about all nodes of the segment that ends in the value. */
+static bool parted_target_right(const struct bisection *b, const struct odb_segment *s)
+{
+    for (size_t n = 0; n < b->graph->n_nodes; n++)
+        for (int o = 0; s->nodes[n] && o < b->graph->nodes[n].n_out; o++)
+            if (b->graph->nodes[n].out[o] >= 0 &&
+                b->report->values[b->graph->nodes[n].out[o]].culprit)
+                return false;
+    return true;
+}
+
+void bisection_blame_reference(const struct bisection *b, struct odb_culprit *culprit)
+{
+    struct odb_segment s;
+    const struct odb_value_report *own = &b->report->values[culprit->value];
+    odb_segment_init(&s, b->trace, culprit->value, b->told_given);
+    bool known = own->local_error.known || own->local_noise.known || s.n_nodes > 1;
+    culprit->of_reference = true;
+    culprit->verified = false;
+    culprit->kind = bisection_kind(b->report->values[culprit->value].verdict);
+    culprit->segment[0] = s.first;
+    culprit->segment[1] = s.last;
+    if (known && parted_target_right(b, &s))
+        culprit->third_opinion = ODB_OPINION_TARGET; /* of the CPU */
+    odb_segment_dispose(&s);
+}
