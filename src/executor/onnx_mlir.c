@@ -286,9 +286,7 @@ static enum odb_status mlir_check_values(const struct odb_graph *graph, const in
         const struct odb_value *v = &graph->values[values[i]];
         if (!v->type.known || (v->type.kind == ODB_TENSOR && v->type.dtype != ODB_STRING))
             continue;
-        odb_fail(err, ODB_UNSUPPORTED,
-                 "onnx-mlir takes and gives tensors of numbers, and '%s' is "
-                 "%s",
+        odb_fail(err, ODB_UNSUPPORTED, "onnx-mlir passes tensors of numbers, and '%s' is %s",
                  v->name, v->type.text);
         return odb_error_remedy(err, "cut the model where the values are tensors (extract)");
     }
