@@ -46,8 +46,9 @@ FUNCTION_PROTO = {1: ("name", "text"), 4: ("input", ["text"]), 5: ("output", ["t
 MODEL_PROTO = {1: ("ir_version", "int"), 7: ("graph", GRAPH_PROTO),
                8: ("opset_import", [{1: ("domain", "text"), 2: ("version", "int")}]),
                25: ("functions", [FUNCTION_PROTO])}
-# Enough of a model to know what its outputs are.
-OUTLINE = {7: ("graph", {12: ("output", [VALUE_INFO])})}
+# Enough of a model to know what it takes and gives.
+OUTLINE = {7: ("graph", {5: ("initializer", [{8: ("name", "text")}]), 11: ("input", [VALUE_INFO]),
+                         12: ("output", [VALUE_INFO])})}
 
 # Fields of AttributeProto by its type.
 ATTRIBUTE_FIELDS = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "floats", 7: "ints", 8: "strings",
@@ -193,10 +194,14 @@ def attribute_value(proto, directory):
     return value
 
 
-def output_types(data):
-    """{name: type_of()} of a model's outputs, without reading the rest of it."""
-    outline = decode(OUTLINE, data)
-    return {v.name: type_of(v.type) for v in outline.graph.output} if outline.graph else {}
+def outline(data):
+    """What a model says of its ports without the rest of it being read: the types (see type_of) of
+    its inputs and of its outputs by name, and the inputs that need no value."""
+    graph = decode(OUTLINE, data).graph
+    if graph is None:
+        raise Refused("the file holds no graph")
+    return ({v.name: type_of(v.type) for v in graph.input},
+            {v.name: type_of(v.type) for v in graph.output}, {t.name for t in graph.initializer})
 
 
 def external_files(data):

@@ -128,6 +128,9 @@ class OpenCV:
                                             "on" if self.fusion else "off")
 
     def account(self):
-        """The net as OpenCV has it, fused layers included."""
-        return {"text": self.net.dump(), "notes": [
-            "%d layers in OpenCV" % len(self.net.getLayerNames())]}
+        """The net as OpenCV has it, fused layers included; it knows that once it has run."""
+        try:
+            text = self.net.dump()
+        except cv2.error:
+            text = ""
+        return {"text": text, "notes": ["%d layers in OpenCV" % len(self.net.getLayerNames())]}

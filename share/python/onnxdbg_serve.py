@@ -20,7 +20,7 @@ import traceback
 import onnxdbg_wire as wire
 from onnxdbg_wire import Message
 
-E_NOMEM, E_IO, E_USAGE, E_EXECUTOR, UNSUPPORTED = -1, -2, -5, -8, 3
+E_NOMEM, E_IO, E_USAGE, E_INPUT, E_EXECUTOR, UNSUPPORTED = -1, -2, -5, -6, -8, 3
 CODES = (("NotImplementedError", UNSUPPORTED), ("Unsupported", UNSUPPORTED),
          ("MemoryError", E_NOMEM))
 
@@ -265,8 +265,8 @@ class Server:
         self.path = os.path.abspath(options.named["file"])
         self.root = tempfile.mkdtemp(prefix="python-", dir=options.named["scratch"] or None)
         self.executor = self.tensors = None
-        self.inputs = {}
-        self.declared = {}
+        self.inputs = {}   # of the run before, which the debugger may refer to
+        self.ports = {}, {}, set()  # outline() of the loaded model
 
     def call(self, name, *args):
         """A method of the user's, None where there is none of that name."""
@@ -319,10 +319,12 @@ class Server:
         directory = request.load.dir
         try:
             os.chdir(directory)
+            self.ports = onnxdbg_model.outline(data)
             path = write_model(self.root, data, directory)
         except OSError as error:
             raise Refusal(E_IO, error.strerror or str(error), str(error.filename or "")) from error
-        self.declared = onnxdbg_model.output_types(data)
+        except (wire.WireError, self.tensors.types.Refused) as error:
+            raise Refusal(E_EXECUTOR, "the model cannot be read: %s" % error) from error
         self.call("load_model", path)
         return Message(done=Message())
 
@@ -341,17 +343,34 @@ class Server:
         self.inputs = inputs
         return dict(inputs)
 
+    def check_names(self, inputs, wanted):
+        """Refuses names that the model does not have, and the lack of inputs that it needs."""
+        def no(what, name):
+            raise Refusal(E_INPUT, "%s '%s'" % (what, name))
+        taken, given, spare = self.ports
+        for name in inputs:
+            if name not in taken:
+                no("the model has no input", name)
+        for name, kind in taken.items():
+            optional = kind is not None and kind[0] == self.tensors.types.OPTIONAL
+            if name not in inputs and name not in spare and not optional:
+                no("there is no value for the input", name)
+        for name in wanted:
+            if name not in given:
+                no("the model has no output", name)
+
     def execute(self, request, attachment):
         """One run."""
         inputs = self.take_inputs(request.execute.inputs, attachment)
         wanted = list(request.execute.outputs)
+        self.check_names(inputs, wanted)
         result = self.call("execute", inputs, list(wanted))
         if not isinstance(result, dict):
             raise Refusal(E_EXECUTOR, "execute() gave %s, not a dict of outputs"
                           % type(result).__name__)
         items, parcel = [], wire.Parcel()
         for name in wanted:
-            declared = self.declared.get(name)
+            declared = self.ports[1][name]
             optional = declared is not None and declared[0] == self.tensors.types.OPTIONAL
             if name not in result:
                 raise Refusal(E_EXECUTOR, "execute() gave nothing for the output '%s'" % name)

@@ -16,6 +16,11 @@ from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, WrongOption, as_b
 HALF = {"f16": torch.float16, "bf16": torch.bfloat16}
 WIDE = (torch.float32, torch.float64)
 NARROW = (torch.float16, torch.bfloat16)
+# Operators that torch has for narrow types on a CPU too: they compute nothing.
+MOVES = frozenset((
+    "Cast CastLike Identity Dropout Shape Size Reshape Flatten Squeeze Unsqueeze Transpose Concat "
+    "Split Slice Gather GatherElements GatherND Expand Tile Where DepthToSpace SpaceToDepth If "
+    "Loop").split())
 
 
 def to_array(value):
@@ -97,6 +102,8 @@ class Torch:
 
     def put(self, array):
         """An array as a tensor on the device, in the precision."""
+        if not isinstance(array, np.ndarray):
+            raise Unsupported("only tensors are taken here, no sequences or maps")
         return self.work(from_array(array).to(self.device))
 
     def work(self, value):
@@ -156,7 +163,7 @@ class Torch:
     def widen(self, call):
         """On a CPU, makes operands of a half type float32; returns the type that they had."""
         narrow = None
-        if call.node.op_type in ("Cast", "CastLike"):  # which torch has for all types
+        if call.node.op_type in MOVES:
             return None
         for i, value in enumerate(call.inputs):
             if self.emulated and torch.is_tensor(value) and value.dtype in NARROW:

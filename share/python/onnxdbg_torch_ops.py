@@ -11,7 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from onnxdbg_types import TYPES, Unsupported, widen
+from onnxdbg_types import TYPES, Unsupported
 
 OPERATORS = {}
 TORCH_TYPES = {
@@ -30,7 +30,7 @@ def torch_type(number):
 def from_array(array):
     """A tensor with a copy of an array."""
     if getattr(array, "onnx_type", None) == "bfloat16":
-        return torch.from_numpy(widen(array)).to(torch.bfloat16)
+        return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
     if array.dtype == object or getattr(array, "onnx_type", None):
         raise Unsupported("tensors of %s are not taken here" %
                           (getattr(array, "onnx_type", None) or "strings"))

@@ -86,24 +86,31 @@ static char *python_try(const char *dir, const char *below, const char *file)
     return NULL;
 }
 
-/* A file of share/python: in $ONNXDBG_SHARE, else beside the programs where they were built or
- * installed. NULL: it is in none of them. */
-static char *python_share(const char *file)
+/* A file of share/python beside a program, where it was built or installed. */
+static char *python_beside(const char *program, const char *file)
 {
     static const char *const below[] = {"/../share/onnxdbg/python", "/share/python"};
-    const char *env = getenv(PYTHON_SHARE_ENV);
-    if (env && env[0])
-        return python_try(env, "/python", file);
-    char dir[4096];
-    ssize_t n = readlink("/proc/self/exe", dir, sizeof dir - 1);
-    dir[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(dir, '/');
+    char *dir = odb_xstrdup(program), *slash = strrchr(dir, '/'), *path = NULL;
     if (slash)
         *slash = '\0';
-    char *path = NULL;
-    for (size_t i = 0; i < ODB_COUNT(below) && !path; i++)
+    for (size_t i = 0; slash && i < ODB_COUNT(below) && !path; i++)
         path = python_try(dir, below[i], file);
+    free(dir);
     return path;
+}
+
+/* A file of share/python: in $ONNXDBG_SHARE, else beside this program or the child's. NULL: in none
+ * of them. */
+static char *python_share(const char *file)
+{
+    const char *env = getenv(PYTHON_SHARE_ENV), *serve = getenv("ONNXDBG_SERVE");
+    if (env && env[0])
+        return python_try(env, "/python", file);
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = '\0';
+    char *path = python_beside(self, file);
+    return path || !serve ? path : python_beside(serve, file);
 }
 
 /* Whether Python has a module, without loading it. */

@@ -29,6 +29,8 @@
 #define TYPES_NUMPY                                                                                \
     (T(F32) | T(U8) | T(I8) | T(U16) | T(I16) | T(I32) | T(I64) | T(BOOL) | T(F16) | T(F64) |      \
      T(U32) | T(U64) | T(STRING))
+#define TYPES_TORCH                                                                                \
+    (T(F32) | T(U8) | T(I8) | T(I16) | T(I32) | T(I64) | T(BOOL) | T(F16) | T(F64) | T(BF16))
 
 struct row {
     const char *name;  /* what its tests are called; 'make check' names what is skipped by it */
@@ -1046,6 +1048,12 @@ static const struct row rows[] = {
     {"ort", "ort", TYPES_NUMPY | T(BF16), "empty-sequences"},
     {"ort,opt=disabled", "ort,opt=disabled", TYPES_NUMPY | T(BF16), "empty-sequences"},
     {"command", "command:$SELF --program", TYPES_ALL},
+    {"python", "python:$TOP/tests/python/conform.py", TYPES_ALL, .limit = 20},
+    {"python, wrapped", "fault:scale,amount=0,node=cut@python:$TOP/tests/python/conform.py",
+     TYPES_ALL, .limit = 20},
+    {"opencv", "opencv", T(F32),
+     "scalars vectors empty many-dims sequences empty-sequences optionals", .limit = 20},
+    {"torch", "torch,device=cpu", TYPES_TORCH, "sequences empty-sequences optionals", .limit = 60},
     {"onnx-mlir", "onnx-mlir,home=$B/mlir,cache=$DIR/kept", MLIR},
     {"onnx-mlir 2021", "onnx-mlir:--stand-in=2021,home=$B/mlir,cache=off", MLIR},
     {"onnx-mlir 2020", "onnx-mlir:--stand-in=2020,home=$B/mlir,cache=off", MLIR},
