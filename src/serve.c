@@ -22,9 +22,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executor/cache.h"
 #include "executor/executor.h"
 #include "executor/protocol.h"
 #include "executor/python.h"
+#include "executor/relay.h"
 #include "executor/scratch.h"
 
 /* How long a call may take to come back once it is told to: less than the debugger waits. */
@@ -32,7 +34,9 @@
 
 struct serve {
     const char *spec;    /* borrowed: argv */
-    const char *scratch; /* borrowed: argv; NULL: none */
+    const char *scratch; /* borrowed: argv, cache; NULL: none */
+    bool relays;
+    struct odb_cache *cache; /* owned, for relays */
     struct odb_channel channel;
     uint64_t asked;                /* the number of the request that is being answered */
     struct odb_executor *executor; /* owned; NULL before hello */
@@ -46,6 +50,7 @@ struct serve {
 
 static const char serve_usage[] =
     "usage: onnxdbg-serve [--fd=N] [--scratch=DIR] [--mem=BYTES] SPEC\n"
+    "       onnxdbg-serve --relay\n"
     "\n"
     "Runs models with the executor SPEC for a debugger that speaks executor.proto on the socket\n"
     "N, or on standard input and output. onnxdbg starts it; there is no need to.\n"
@@ -53,6 +58,7 @@ static const char serve_usage[] =
     "  --fd=N         the connection is descriptor N, a socket within this machine\n"
     "  --scratch=DIR  a directory for temporary files, removed if the debugger dies\n"
     "  --mem=BYTES    how much memory it may take; 0: no limit\n"
+    "  --relay        the far end of ssh: the spec comes with the first message\n"
     "  --help         this text\n"
     "  --version      the version, and the executors that can be had here\n";
 
@@ -93,6 +99,8 @@ static void serve_terminated(struct serve *serve)
     atomic_store(&serve->ending, true);
     if (atomic_load(&serve->busy) && odb_executor_cancel(serve->executor))
         usleep(SERVE_GRACE_US);
+    if (serve->relays)
+        odb_scratch_remove(serve->scratch);
     signal(SIGTERM, SIG_DFL);
     kill(getpid(), SIGTERM);
 }
@@ -100,11 +108,11 @@ static void serve_terminated(struct serve *serve)
 static void *serve_watch(void *arg)
 {
     struct serve *serve = arg;
-    struct pollfd fds[2] = {{.fd = serve->channel.in, .events = 0},
+    struct pollfd fds[2] = {{.fd = serve->channel.in, .events = POLLRDHUP},
                             {.fd = serve_term[0], .events = POLLIN}};
     for (;;) {
         int n = poll(fds, 2, -1);
-        if (n > 0 && (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)))
+        if (n > 0 && (fds[0].revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)))
             serve_orphaned(serve);
         if (n > 0 && fds[1].revents)
             serve_terminated(serve);
@@ -180,12 +188,46 @@ static enum odb_status serve_no(struct serve *serve, const struct odb_error *why
     no.where = (char *)why->where;
     no.what = (char *)why->what;
     no.remedy = (char *)why->remedy;
+    struct odb_buf words = ODB_BUF_INIT;
+    if (serve->relays && serve->executor)
+        odb_target_words(odb_relay_target(serve->executor), &words);
+    no.words.data = (uint8_t *)words.data;
+    no.words.len = words.len;
     reply.say_case = ODB__WIRE__REPLY__SAY_ERROR;
     reply.error = &no;
+    enum odb_status status = serve_reply(serve, &reply, NULL, err);
+    odb_buf_dispose(&words);
+    return status;
+}
+
+static enum odb_status serve_done(struct serve *serve, struct odb_error *err)
+{
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    Odb__Wire__Done done = ODB__WIRE__DONE__INIT;
+    reply.say_case = ODB__WIRE__REPLY__SAY_DONE;
+    reply.done = &done;
     return serve_reply(serve, &reply, NULL, err);
 }
 
-static enum odb_status serve_hello(struct serve *serve, struct odb_error *err)
+/* Asked by a relay while its target is at work. */
+static bool serve_is_alone(void *payload)
+{
+    const struct serve *serve = payload;
+    struct pollfd fd = {.fd = serve->channel.in, .events = POLLRDHUP};
+    return poll(&fd, 1, 0) > 0;
+}
+
+static enum odb_status serve_open(struct serve *serve, const char *spec, struct odb_error *err)
+{
+    if (serve->executor)
+        return ODB_OK;
+    if (serve->relays)
+        return odb_relay_open(&serve->executor, spec, serve_is_alone, serve, err);
+    return odb_executor_open(&serve->executor, serve->spec, err);
+}
+
+static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *hello,
+                                   struct odb_error *err)
 {
     struct odb_error why = ODB_ERROR_INIT;
     Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
@@ -193,7 +235,7 @@ static enum odb_status serve_hello(struct serve *serve, struct odb_error *err)
     char text[1024];
     if (serve->refused.what[0])
         return serve_no(serve, &serve->refused, err);
-    if (!serve->executor && odb_executor_open(&serve->executor, serve->spec, &why) != ODB_OK)
+    if (serve_open(serve, hello->spec, &why) != ODB_OK)
         return serve_no(serve, &why, err);
     if (serve->executor->ops->cancel)
         sigaction(SIGTERM, &(struct sigaction){.sa_handler = serve_on_term, .sa_flags = SA_RESTART},
@@ -210,10 +252,8 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
                                   const Odb__Wire__Load *message, struct odb_error *err)
 {
     struct odb_error why = ODB_ERROR_INIT;
-    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
-    Odb__Wire__Done done = ODB__WIRE__DONE__INIT;
     struct odb_load load = {
-        .dir = message->dir,
+        .dir = serve->relays ? odb_cache_dir(serve->cache) : message->dir,
         .node_index = message->node_index,
         .n_nodes = message->n_node_index,
         .original_outputs = (const char *const *)message->original_outputs,
@@ -221,9 +261,13 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
     };
     ODB_TRY(odb_frame_blob(frame, message->model, &load.bytes, &load.size, err));
     load.keep = message->model && message->model->attached ? frame->storage : NULL;
-    if (chdir(message->dir) < 0) {
+    for (size_t i = 0; serve->relays && i < message->n_files; i++)
+        if (odb_cache_place(serve->cache, message->files[i]->key, message->files[i]->path, &why) !=
+            ODB_OK)
+            return serve_no(serve, &why, err);
+    if (chdir(load.dir) < 0) {
         odb_fail(&why, ODB_E_IO, "cannot go there: %s", strerror(errno));
-        odb_error_at(&why, "%s", message->dir);
+        odb_error_at(&why, "%s", load.dir);
         return serve_no(serve, &why, err);
     }
     atomic_store(&serve->busy, true);
@@ -231,9 +275,36 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
     atomic_store(&serve->busy, false);
     if (status != ODB_OK)
         return serve_no(serve, &why, err);
-    reply.say_case = ODB__WIRE__REPLY__SAY_DONE;
-    reply.done = &done;
-    return serve_reply(serve, &reply, NULL, err);
+    return serve_done(serve, err);
+}
+
+static enum odb_status serve_have(struct serve *serve, const Odb__Wire__Have *message,
+                                  struct odb_error *err)
+{
+    Odb__Wire__Reply reply = ODB__WIRE__REPLY__INIT;
+    Odb__Wire__Need need = ODB__WIRE__NEED__INIT;
+    need.keys = odb_new_n(char *, message->n_keys);
+    for (size_t i = 0; i < message->n_keys; i++)
+        if (!odb_cache_has(serve->cache, message->keys[i]))
+            need.keys[need.n_keys++] = message->keys[i];
+    reply.say_case = ODB__WIRE__REPLY__SAY_NEED;
+    reply.need = &need;
+    enum odb_status status = serve_reply(serve, &reply, NULL, err);
+    free(need.keys);
+    return status;
+}
+
+static enum odb_status serve_put(struct serve *serve, const struct odb_frame *frame,
+                                 const Odb__Wire__Put *message, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    const void *data;
+    size_t size;
+    ODB_TRY(odb_frame_blob(frame, message->data, &data, &size, err));
+    if (odb_cache_put(serve->cache, message->key, message->offset, message->whole, data, size,
+                      &why) != ODB_OK)
+        return serve_no(serve, &why, err);
+    return serve_done(serve, err);
 }
 
 static void serve_free_inputs(struct odb_named *inputs, size_t n)
@@ -382,13 +453,17 @@ static enum odb_status serve_request(struct serve *serve, bool *over, struct odb
     serve->asked = request ? request->id : 0;
     enum odb_status status = ODB_OK;
     if (say == ODB__WIRE__REQUEST__SAY_HELLO)
-        status = serve_hello(serve, err);
+        status = serve_hello(serve, request->hello, err);
     else if (say == ODB__WIRE__REQUEST__SAY_LOAD && serve->executor)
         status = serve_load(serve, &frame, request->load, err);
     else if (say == ODB__WIRE__REQUEST__SAY_EXECUTE && serve->executor)
         status = serve_execute(serve, &frame, request->execute, err);
     else if (say == ODB__WIRE__REQUEST__SAY_TELL && serve->executor)
         status = serve_tell(serve, err);
+    else if (say == ODB__WIRE__REQUEST__SAY_HAVE && serve->cache)
+        status = serve_have(serve, request->have, err);
+    else if (say == ODB__WIRE__REQUEST__SAY_PUT && serve->cache)
+        status = serve_put(serve, &frame, request->put, err);
     else if (say == ODB__WIRE__REQUEST__SAY_SHUTDOWN)
         *over = true;
     else
@@ -408,7 +483,10 @@ static int serve_talk(struct serve *serve)
         status = serve_request(serve, &over, &err);
     if (status == ODB_E_IO && serve->channel.local)
         serve_orphaned(serve);
+    if (status == ODB_E_FORMAT) /* perhaps it understands what it is told */
+        serve_no(serve, &err, NULL);
     odb_executor_close(serve->executor);
+    odb_cache_close(serve->cache);
     serve_free_inputs(serve->inputs, serve->n_inputs);
     if (status == ODB_OK || status == ODB_E_IO)
         return 0;
@@ -437,6 +515,22 @@ static void serve_limit(rlim_t bytes)
         fprintf(stderr, "onnxdbg-serve: memory cannot be limited: %s\n", strerror(errno));
 }
 
+/* The target that we hand on to is a child of this very program; a debugger that is gone is an
+ * error of writing, not a signal. */
+static enum odb_status serve_become_relay(struct serve *serve, struct odb_error *err)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        setenv("ONNXDBG_SERVE", self, 0);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    ODB_TRY(odb_cache_open(&serve->cache, err));
+    serve->scratch = odb_cache_scratch(serve->cache);
+    return ODB_OK;
+}
+
 static int serve_version(void)
 {
     size_t n;
@@ -454,6 +548,8 @@ static int serve_version(void)
 int main(int argc, char **argv)
 {
     struct serve serve = {.channel = {.in = -1, .out = -1}};
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[2048];
     int i = 1;
     for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
         if (!strcmp(argv[i], "--")) {
@@ -466,6 +562,8 @@ int main(int argc, char **argv)
             serve.scratch = argv[i] + 10;
         } else if (!strncmp(argv[i], "--mem=", 6)) {
             serve_limit(strtoull(argv[i] + 6, NULL, 10));
+        } else if (!strcmp(argv[i], "--relay")) {
+            serve.relays = true;
         } else if (!strcmp(argv[i], "--version")) {
             return serve_version();
         } else {
@@ -474,7 +572,7 @@ int main(int argc, char **argv)
             return asked ? 0 : 2;
         }
     }
-    if (i + 1 != argc) {
+    if (i + !serve.relays != argc) {
         fputs(serve_usage, stderr);
         return 2;
     }
@@ -492,6 +590,10 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IONBF, 0); /* a crash must not take its last words with it */
     if (pipe2(serve_term, O_CLOEXEC | O_NONBLOCK) < 0) {
         fprintf(stderr, "onnxdbg-serve: no pipe: %s\n", strerror(errno));
+        return 2;
+    }
+    if (serve.relays && serve_become_relay(&serve, &err) != ODB_OK) {
+        fprintf(stderr, "onnxdbg-serve: %s\n", odb_error_text(&err, text, sizeof text));
         return 2;
     }
     serve_start_watch(&serve);

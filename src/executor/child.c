@@ -26,10 +26,11 @@
 
 #define CHILD_PIPE ((size_t)64 << 10) /* read at once: what a pipe holds */
 #define CHILD_TICK_MS 5
-#define CHILD_TERM_GRACE 0.3  /* seconds between SIGTERM and SIGKILL */
-#define CHILD_KILL_GRACE 10.0 /* a driver may hold a killed process; nobody waits for it for ever  \
-                               */
-#define CHILD_RANG_MAX 16     /* pieces heard after its end: more than the pipe held */
+#define CHILD_TERM_GRACE 0.3 /* seconds between SIGTERM and SIGKILL */
+#define CHILD_KILL_GRACE                                                                           \
+    10.0                  /* a driver may hold a killed process; nobody waits for it for ever      \
+                           */
+#define CHILD_RANG_MAX 16 /* pieces heard after its end: more than the pipe held */
 
 static double child_now(void)
 {
@@ -47,6 +48,14 @@ static void child_close(int *fd)
 
 /* --- words ----------------------------------------------------------------------------------- */
 
+void odb_child_say(struct odb_child *child, const void *words, size_t n)
+{
+    size_t skip = n > ODB_CHILD_WORDS ? n - ODB_CHILD_WORDS : 0;
+    child->n_words += skip;
+    for (size_t i = skip; i < n; i++)
+        child->words[child->n_words++ % ODB_CHILD_WORDS] = ((const char *)words)[i];
+}
+
 void odb_child_listen(struct odb_child *child)
 {
     char piece[CHILD_PIPE];
@@ -55,12 +64,10 @@ void odb_child_listen(struct odb_child *child)
     ssize_t n = read(child->words_fd, piece, sizeof piece);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
         child_close(&child->words_fd);
-    size_t got = n > 0 ? (size_t)n : 0, skip = got > ODB_CHILD_WORDS ? got - ODB_CHILD_WORDS : 0;
+    size_t got = n > 0 ? (size_t)n : 0;
     if (child->aloud)
         odb_program_say(piece, got);
-    child->n_words += skip;
-    for (size_t i = skip; i < got; i++)
-        child->words[child->n_words++ % ODB_CHILD_WORDS] = piece[i];
+    odb_child_say(child, piece, got);
 }
 
 void odb_child_hush(struct odb_child *child)

@@ -48,6 +48,8 @@ int odb_child_stopped(const struct odb_child *child);
 
 /* Takes what there is to hear, at most a pipe's worth, so that a flood cannot hold us. */
 void odb_child_listen(struct odb_child *child);
+/* The same of words that came another way. */
+void odb_child_say(struct odb_child *child, const void *words, size_t n);
 /* What it has printed so far is of no more interest. */
 void odb_child_hush(struct odb_child *child);
 /* Appends the end of what it printed, bytes as they came. */

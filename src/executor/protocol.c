@@ -98,12 +98,36 @@ static enum odb_status channel_wait(const struct odb_channel *channel, int fd, s
     return channel->wait ? channel->wait(channel->payload, fd, events, err) : ODB_OK;
 }
 
+/* Writes, or lends pages to a pipe where that can be done. A reader that is gone is an
+ * errno, not a signal. */
+static ssize_t channel_put(int fd, const void *data, size_t size, bool lend, bool block)
+{
+    struct iovec part = {.iov_base = (void *)data, .iov_len = size};
+    const struct timespec now = {0};
+    sigset_t sigpipe, before, pending;
+    sigemptyset(&sigpipe);
+    sigaddset(&sigpipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+    ssize_t n = -1;
+    if (lend)
+        n = vmsplice(fd, &part, 1, block ? 0 : SPLICE_F_NONBLOCK);
+    if (!lend || (n < 0 && (errno == ENOSYS || errno == EPERM)))
+        n = write(fd, data, size);
+    int error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&sigpipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
 /* One piece of a write; passes the descriptor along when fd is not -1. */
 static ssize_t channel_write_some(const struct odb_channel *channel, const void *data, size_t size,
                                   int fd)
 {
     if (!channel->local)
-        return write(channel->out, data, size);
+        return channel_put(channel->out, data, size, false, false);
     struct iovec part = {.iov_base = (void *)data, .iov_len = size};
     union {
         struct cmsghdr head;
@@ -153,30 +177,6 @@ static enum odb_status channel_write_parts(const struct odb_channel *channel,
     return ODB_OK;
 }
 
-/* Puts bytes into a pipe, lending the pages where that can be done. A reader that is gone is an
- * errno, not a signal. */
-static ssize_t pipe_put(int fd, const void *data, size_t size, bool lend, bool block)
-{
-    struct iovec part = {.iov_base = (void *)data, .iov_len = size};
-    const struct timespec now = {0};
-    sigset_t sigpipe, before, pending;
-    sigemptyset(&sigpipe);
-    sigaddset(&sigpipe, SIGPIPE);
-    sigpending(&pending);
-    pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-    ssize_t n = -1;
-    if (lend)
-        n = vmsplice(fd, &part, 1, block ? 0 : SPLICE_F_NONBLOCK);
-    if (!lend || (n < 0 && (errno == ENOSYS || errno == EPERM)))
-        n = write(fd, data, size);
-    int error = errno;
-    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-        sigtimedwait(&sigpipe, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return n;
-}
-
 /* The attachment through a pipe. Pages are lent as long as a pipe's worth comes behind them: once
  * that has been taken in, no lent page can still be unread, and the caller may do with its memory
  * what it likes. */
@@ -194,8 +194,8 @@ static enum odb_status channel_feed(const struct odb_channel *channel, int fd,
         size_t size = at < part->size ? part->size - at : end - done;
         bool lend = at < part->size && done < lent;
         ODB_TRY(channel_wait(channel, fd, POLLOUT, err));
-        ssize_t n = pipe_put(fd, data, lend ? ODB_MIN(size, lent - done) : size, lend,
-                             channel->wait == NULL);
+        ssize_t n = channel_put(fd, data, lend ? ODB_MIN(size, lent - done) : size, lend,
+                                channel->wait == NULL);
         if (n < 0 && errno != EINTR && errno != EAGAIN)
             return channel_gone(err, "sending");
         done += n > 0 ? (size_t)n : 0;
@@ -375,10 +375,23 @@ static enum odb_status frame_attach(const struct odb_channel *channel, struct od
     return channel_read(&from, (void *)frame->attachment, size, &none, err);
 }
 
+/* Often it is a text that a person can make something of. */
+static enum odb_status frame_is_none(const struct wire_header *header, struct odb_error *err)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    char *raw = odb_xstrndup((const char *)header, sizeof *header);
+    odb_buf_put_shown(&shown, raw);
+    odb_fail(err, ODB_E_FORMAT, "what came is no message of onnxdbg-serve: '%s...'",
+             odb_buf_text(&shown));
+    odb_buf_dispose(&shown);
+    free(raw);
+    return ODB_E_FORMAT;
+}
+
 static enum odb_status frame_check(const struct wire_header *header, int fd, struct odb_error *err)
 {
     if (memcmp(header->magic, WIRE_MAGIC, sizeof header->magic) != 0)
-        return odb_fail(err, ODB_E_FORMAT, "what came is no message of onnxdbg-serve");
+        return frame_is_none(header, err);
     if (header->version != ODB_WIRE_VERSION) {
         odb_fail(err, ODB_E_FORMAT, "the other end speaks version %u, this one %d", header->version,
                  ODB_WIRE_VERSION);

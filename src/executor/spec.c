@@ -61,16 +61,20 @@ enum odb_status odb_spec_parse(struct odb_spec **out, const char *text, struct o
     spec->text = odb_xstrdup(text);
     const char *p = spec_word(text, ":,@", &word);
     spec->kind = spec_take(&word);
+    bool ssh = !strcmp(spec->kind, "ssh");
     if (*p == ':') {
-        p = spec_word(p + 1, ",@", &word);
+        p = spec_word(p + 1, ssh ? "," : ",@", &word);
         spec->arg = spec_take(&word);
     }
-    ODB_TRY_OUT(spec_options(spec, &p, err));
-    if (*p == '@')
+    if (!ssh)
+        ODB_TRY_OUT(spec_options(spec, &p, err));
+    if (*p)
         spec->inner = odb_xstrdup(p + 1);
     if (!spec->kind[0] || (spec->inner && !spec->inner[0])) {
         status = odb_fail(err, ODB_E_USAGE, "%s",
-                          spec->kind[0] ? "nothing stands behind '@'" : "no executor is named");
+                          !spec->kind[0] ? "no executor is named"
+                          : ssh          ? "nothing stands behind 'ssh:HOST,'"
+                                         : "nothing stands behind '@'");
         odb_error_remedy(err, SPEC_SYNTAX);
     }
 out:
@@ -135,13 +139,9 @@ enum odb_status odb_spec_whole(const struct odb_spec *spec, const char *key, dou
     return odb_error_at(err, "%s", spec->text);
 }
 
-enum odb_status odb_spec_size(const struct odb_spec *spec, const char *key, size_t *out,
-                              struct odb_error *err)
+bool odb_spec_read_size(const char *text, size_t *out)
 {
     static const char units[] = "KMGT";
-    const char *text = odb_spec_option(spec, key);
-    if (!text)
-        return ODB_OK;
     char *end;
     double v = strtod(text, &end);
     const char *unit = *end ? strchr(units, *end) : NULL;
@@ -149,13 +149,21 @@ enum odb_status odb_spec_size(const struct odb_spec *spec, const char *key, size
         v *= (double)((size_t)1 << 10 * (unit - units + 1));
         end++;
     }
-    if (text == end || *end || !(v >= 1) || v > (double)((size_t)1 << 60)) {
-        odb_fail(err, ODB_E_USAGE, "%s=%s is no size", key, text);
-        odb_error_remedy(err, "write %s=4G; K, M, G and T are binary multiples", key);
-        return odb_error_at(err, "%s", spec->text);
-    }
+    if (text == end || *end || !(v >= 1) || v > (double)((size_t)1 << 60))
+        return false;
     *out = (size_t)v;
-    return ODB_OK;
+    return true;
+}
+
+enum odb_status odb_spec_size(const struct odb_spec *spec, const char *key, size_t *out,
+                              struct odb_error *err)
+{
+    const char *text = odb_spec_option(spec, key);
+    if (!text || odb_spec_read_size(text, out))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s=%s is no size", key, text);
+    odb_error_remedy(err, "write %s=4G; K, M, G and T are binary multiples", key);
+    return odb_error_at(err, "%s", spec->text);
 }
 
 /* --- tables of options ------------------------------------------------------------------------ */

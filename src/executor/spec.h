@@ -2,6 +2,9 @@
  *
  * Executor specs: KIND[:ARG][,key=value…][@SPEC]. A backslash escapes , = @ and itself; the first
  * unescaped @ begins the spec that a wrapper wraps.
+ *
+ * ssh is read in its own way, as ssh:HOST[:PORT],SPEC: an @ in HOST is that of ssh, and behind the
+ * first comma comes a spec with its own commas, which is the wrapped one.
  */
 #ifndef ODB_EXECUTOR_SPEC_H
 #define ODB_EXECUTOR_SPEC_H
@@ -23,7 +26,7 @@ struct odb_spec {
     char *arg;  /* owned: between ':' and the first ',', unescaped; NULL: none */
     struct odb_spec_option *options; /* owned */
     size_t n_options;
-    char *inner; /* owned: text behind the first unescaped @, still escaped; NULL: none */
+    char *inner; /* owned: the spec that is wrapped, still escaped; NULL: none */
 };
 
 /* What a kind's specs may hold: a row per option, ":" for the argument, "@" for the spec that it
@@ -52,7 +55,9 @@ enum odb_status odb_spec_number(const struct odb_spec *spec, const char *key, do
 /* The same for a whole number from low to high, 2^53 at most. */
 enum odb_status odb_spec_whole(const struct odb_spec *spec, const char *key, double low,
                                double high, double *out, struct odb_error *err) ODB_MUST_USE;
-/* A number of bytes: 4096, 512K, 1.5G (binary multiples K, M, G, T); as above. */
+/* A number of bytes: 4096, 512K, 1.5G (binary multiples K, M, G, T). */
+bool odb_spec_read_size(const char *text, size_t *out);
+/* The same of an option; as above. */
 enum odb_status odb_spec_size(const struct odb_spec *spec, const char *key, size_t *out,
                               struct odb_error *err) ODB_MUST_USE;
 /* Refuses options, an argument and a wrapped spec that are not in the table, values that are none

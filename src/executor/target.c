@@ -8,7 +8,7 @@
  * The last 4 KiB of what it printed go with every verdict: what a library says before it dies is
  * often the best description of why.
  */
-#include "executor/target.h"
+#include "executor/target_int.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,16 +22,15 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "executor/child.h"
-#include "executor/protocol.h"
 #include "executor/scratch.h"
 
 /* Long, because the first run of a large model on a slow target takes minutes and a hang wrongly
  * reported costs more than waiting: the user sees the time and can cancel. */
 #define TARGET_TIMEOUT 600.0
-#define TARGET_SHOWN 400   /* of the last words in a message */
-#define TARGET_TICK_MS 100 /* how often cancel and deadline are looked at */
-#define TARGET_GRACE 2.0   /* seconds to end by itself when asked to */
+#define TARGET_SHOWN 400       /* of the last words in a message */
+#define TARGET_TICK_MS 100     /* how often cancel and deadline are looked at */
+#define TARGET_GRACE 2.0       /* seconds to end by itself when asked to */
+#define TARGET_LINK_GRACE 60.0 /* seconds that a link may be silent beyond the executor's time */
 
 #define TARGET_KILLED                                                                              \
     "the kernel may have done that for want of memory: mem=SIZE in the spec sets a limit before "  \
@@ -40,25 +39,6 @@
 struct target_sent {
     char *name;                /* owned */
     struct odb_tensor *tensor; /* ref */
-};
-
-struct odb_target {
-    struct odb_spec *spec; /* owned */
-    double timeout;
-    size_t mem;        /* bytes that the child may have; 0: as it likes */
-    char mem_text[32]; /* the same as the spec says it */
-    bool (*cancelled)(void *payload);
-    void *payload;     /* borrowed: for cancelled */
-    char *description; /* owned */
-    struct odb_target_stats stats;
-
-    struct odb_child child;
-    bool loaded;
-    double deadline, tick;    /* by target_now() */
-    const char *doing;        /* for messages */
-    uint64_t asked;           /* requests so far: the number of the last */
-    struct target_sent *sent; /* owned: inputs that the child still has */
-    size_t n_sent;
 };
 
 static double target_now(void)
@@ -79,6 +59,12 @@ static void target_forget_sent(struct odb_target *target)
     target->n_sent = 0;
 }
 
+/* For messages: what the executor is, or where. */
+static const char *target_name(const struct odb_target *target)
+{
+    return target->ssh.host ? target->ssh.host : target->spec->kind;
+}
+
 /* --- the end of a child ---------------------------------------------------------------------- */
 
 static void target_bury(struct odb_target *target)
@@ -86,6 +72,7 @@ static void target_bury(struct odb_target *target)
     odb_child_bury(&target->child);
     target->loaded = false;
     target_forget_sent(target);
+    odb_remote_forget(target->remote);
 }
 
 /* What is said where memory runs out: by us, by C++, by Python, by the C library. */
@@ -116,6 +103,22 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
     if (line.len)
         snprintf(err->what + n, sizeof err->what - n, "; its last words: %s", line.data);
     odb_buf_dispose(&line);
+}
+
+/* ssh has ended, or what it is to reach. That is nobody's crash: those are told in words. */
+static enum odb_status target_cut_off(struct odb_target *target, struct odb_error *err)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    int how;
+    if (!odb_child_wait(&target->child, TARGET_GRACE, &how))
+        how = -1;
+    target_bury(target);
+    odb_child_words(&target->child, &words);
+    target->lost = odb_ssh_explain(&target->ssh, how, odb_buf_text(&words),
+                                   target->answered ? target->doing : NULL, err);
+    odb_buf_dispose(&words);
+    target_add_words(target, err);
+    return err->code;
 }
 
 static enum odb_status target_crashed(struct odb_target *target, struct odb_error *err)
@@ -149,10 +152,12 @@ static enum odb_status target_broken(struct odb_target *target, enum odb_status 
                                      struct odb_error *err)
 {
     if (status == ODB_E_IO)
-        return target_crashed(target, err);
+        return target->ssh.host ? target_cut_off(target, err) : target_crashed(target, err);
     if (status == ODB_E_FORMAT) {
         err->code = ODB_E_EXECUTOR;
         odb_error_at(err, "a broken message while %s", target->doing);
+        if (target->ssh.host && !target->answered && !err->remedy[0])
+            odb_error_remedy(err, "this must print nothing: ssh %s true", target->ssh.host);
     }
     target_bury(target);
     if (status != ODB_CANCELLED)
@@ -192,6 +197,8 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
 {
     struct odb_target *target = payload;
     struct odb_child *child = &target->child;
+    if (target->ssh.host) /* the time is kept there; here it is for the line to fall silent */
+        target->deadline = target_now() + target->timeout + TARGET_LINK_GRACE;
     for (bool ready = false; !ready;) {
         struct pollfd fds[2] = {{.fd = fd, .events = events},
                                 {.fd = child->words_fd, .events = POLLIN}};
@@ -208,18 +215,24 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
 
 /* Codes that an executor may give its refusals; anything else is E_EXECUTOR, so that nobody takes
  * what a target says of a model for the truth about the model. */
-static const enum odb_status target_codes[] = {ODB_E_USAGE, ODB_E_INPUT, ODB_E_NOMEM, ODB_E_CRASH,
-                                               ODB_UNSUPPORTED};
+static const enum odb_status target_codes[] = {ODB_E_USAGE, ODB_E_INPUT,   ODB_E_NOMEM,
+                                               ODB_E_CRASH, ODB_E_TIMEOUT, ODB_UNSUPPORTED};
 
-static enum odb_status target_said_no(const struct odb_target *target, const Odb__Wire__Error *no,
+static enum odb_status target_said_no(struct odb_target *target, const Odb__Wire__Error *no,
                                       struct odb_error *err)
 {
     enum odb_status code = ODB_E_EXECUTOR;
     for (size_t i = 0; i < ODB_COUNT(target_codes); i++)
         if (no->code == (int)target_codes[i])
             code = target_codes[i];
+    if (target->ssh.host && no->code == ODB_E_IO) /* of the other end's own */
+        code = ODB_E_IO;
     if (target->mem && code == ODB_E_EXECUTOR && target_speaks_of_memory(no->what))
         code = ODB_E_NOMEM;
+    if (target->ssh.host && (code == ODB_E_CRASH || code == ODB_E_TIMEOUT)) {
+        target->loaded = false; /* the child is dead, there */
+        odb_child_say(&target->child, no->words.data, no->words.len);
+    }
     odb_fail(err, code, "%s", no->what);
     if (no->where[0])
         odb_error_at(err, "%s", no->where);
@@ -234,16 +247,15 @@ static struct odb_channel target_channel(struct odb_target *target)
 {
     return (struct odb_channel){.in = target->child.sock,
                                 .out = target->child.sock,
-                                .local = true,
+                                .local = !target->ssh.host,
                                 .wait = target_wait,
                                 .payload = target};
 }
 
-/* One exchange. On success reply is the caller's to free, and frame to dispose of. */
-static enum odb_status target_ask(struct odb_target *target, Odb__Wire__Request *request,
-                                  const struct odb_parcel *parcel, const char *doing,
-                                  Odb__Wire__Reply__SayCase want, Odb__Wire__Reply **reply,
-                                  struct odb_frame *frame, struct odb_error *err)
+enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *request,
+                                const struct odb_parcel *parcel, const char *doing,
+                                Odb__Wire__Reply__SayCase want, Odb__Wire__Reply **reply,
+                                struct odb_frame *frame, struct odb_error *err)
 {
     struct odb_channel channel = target_channel(target);
     target->doing = doing;
@@ -307,6 +319,20 @@ static char *target_program(void)
     return path ? path : odb_xstrdup("onnxdbg-serve");
 }
 
+static enum odb_status target_spawn_ssh(struct odb_target *target, struct odb_error *err)
+{
+    struct odb_argv argv = {0};
+    odb_ssh_argv(&target->ssh, &argv);
+    odb_push(&argv.list, NULL);
+    enum odb_status status = odb_child_start(&target->child, argv.list.items, true, err);
+    if (status == ODB_E_EXECUTOR)
+        odb_error_remedy(err, "install OpenSSH's client, or name another in ONNXDBG_SSH");
+    odb_argv_dispose(&argv);
+    target->answered = false;
+    target->stats.starts += status == ODB_OK;
+    return status;
+}
+
 static enum odb_status target_spawn(struct odb_target *target, struct odb_error *err)
 {
     struct odb_child *child = &target->child;
@@ -327,26 +353,39 @@ static enum odb_status target_spawn(struct odb_target *target, struct odb_error 
     return status;
 }
 
+static void target_describe(struct odb_target *target, const Odb__Wire__Ready *ready)
+{
+    bool same = !strcmp(ready->version, ODB_VERSION);
+    free(target->description);
+    if (target->ssh.host)
+        target->description =
+            odb_xasprintf("%s, on %s%s%s", ready->description, target->ssh.host,
+                          same ? "" : " by onnxdbg-serve ", same ? "" : ready->version);
+    else
+        target->description = odb_xstrdup(ready->description);
+}
+
 /* A child that has accepted its spec. */
 static enum odb_status target_start(struct odb_target *target, struct odb_error *err)
 {
     if (target->child.pid)
         return ODB_OK;
-    ODB_TRY(target_spawn(target, err));
+    ODB_TRY(target->ssh.host ? target_spawn_ssh(target, err) : target_spawn(target, err));
     Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
     Odb__Wire__Hello hello = ODB__WIRE__HELLO__INIT;
     Odb__Wire__Reply *reply;
     struct odb_frame frame;
     request.say_case = ODB__WIRE__REQUEST__SAY_HELLO;
     request.hello = &hello;
-    enum odb_status status = target_ask(target, &request, NULL, "starting",
-                                        ODB__WIRE__REPLY__SAY_READY, &reply, &frame, err);
+    hello.spec = target->ssh.host ? target->spec->inner : "";
+    enum odb_status status = odb_target__ask(target, &request, NULL, "starting",
+                                             ODB__WIRE__REPLY__SAY_READY, &reply, &frame, err);
     if (status != ODB_OK) {
         target_bury(target);
         return status;
     }
-    free(target->description);
-    target->description = odb_xstrdup(reply->ready->description);
+    target->answered = true;
+    target_describe(target, reply->ready);
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
     return ODB_OK;
@@ -388,14 +427,18 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec, struc
     enum odb_status status = odb_spec_parse(&target->spec, spec, err);
     if (status == ODB_OK)
         status = target_limits(target, target->spec, err);
+    if (status == ODB_OK && !strcmp(target->spec->kind, "ssh")) {
+        status = odb_ssh_parse(&target->ssh, target->spec, err);
+        target->remote = odb_remote_new();
+    }
     if (!target->timeout)
         target->timeout = TARGET_TIMEOUT;
     if (status == ODB_OK) {
         status = target_start(target, err);
         if (status == ODB_E_CRASH) /* nothing was tried yet that could be called a crash */
             err->code = status = ODB_E_EXECUTOR;
-        if (status != ODB_OK && !err->where[0])
-            odb_error_at(err, "%s", spec);
+        if (status != ODB_OK && (!err->where[0] || target->ssh.host))
+            odb_error_at(err, "%s", err->where[0] ? target->ssh.host : spec);
     }
     if (status != ODB_OK) {
         odb_target_close(target);
@@ -424,6 +467,8 @@ void odb_target_close(struct odb_target *target)
         target_bury(target);
     }
     odb_spec_free(target->spec);
+    odb_ssh_dispose(&target->ssh);
+    odb_remote_free(target->remote);
     free(target->description);
     free(target);
 }
@@ -440,32 +485,24 @@ static void target_load_message(Odb__Wire__Load *message, const struct odb_load 
     message->n_original_outputs = load->n_original_outputs;
 }
 
-static enum odb_status target_load(struct odb_target *target, const struct odb_load *load,
-                                   struct odb_error *err)
+/* dir: absolute; NULL: the model's files are listed in message. */
+static enum odb_status target_load_from(struct odb_target *target, const struct odb_load *load,
+                                        const char *dir, Odb__Wire__Load *message,
+                                        struct odb_error *err)
 {
-    ODB_TRY(target_start(target, err));
-    char *dir = realpath(load->dir && load->dir[0] ? load->dir : ".", NULL);
-    if (!dir) {
-        odb_fail(err, ODB_E_IO, "the model's directory cannot be read: %s", strerror(errno));
-        return odb_error_at(err, "%s", load->dir ? load->dir : ".");
-    }
     Odb__Wire__Request request = ODB__WIRE__REQUEST__INIT;
-    Odb__Wire__Load message = ODB__WIRE__LOAD__INIT;
     Odb__Wire__Blob model;
     Odb__Wire__Reply *reply;
     struct odb_parcel parcel = {0};
     struct odb_frame frame;
-    target_load_message(&message, load, dir, &parcel, &model);
+    target_load_message(message, load, dir ? dir : "", &parcel, &model);
     request.say_case = ODB__WIRE__REQUEST__SAY_LOAD;
-    request.load = &message;
-    target->loaded = false;
-    odb_child_hush(&target->child); /* what it said of another model would mislead */
+    request.load = message;
     target->stats.loads++;
     target->stats.model_bytes += load->size;
-    enum odb_status status = target_ask(target, &request, &parcel, "loading",
-                                        ODB__WIRE__REPLY__SAY_DONE, &reply, &frame, err);
+    enum odb_status status = odb_target__ask(target, &request, &parcel, "loading",
+                                             ODB__WIRE__REPLY__SAY_DONE, &reply, &frame, err);
     odb_parcel_dispose(&parcel);
-    free(dir);
     if (status != ODB_OK)
         return status;
     target->loaded = true;
@@ -474,15 +511,56 @@ static enum odb_status target_load(struct odb_target *target, const struct odb_l
     return ODB_OK;
 }
 
+static enum odb_status target_load(struct odb_target *target, const struct odb_load *load,
+                                   struct odb_error *err)
+{
+    Odb__Wire__Load message = ODB__WIRE__LOAD__INIT;
+    ODB_TRY(target_start(target, err));
+    odb_child_hush(&target->child); /* what it said of another model would mislead */
+    target->loaded = false;
+    if (target->ssh.host) {
+        odb_remote_keep(target->remote, load);
+        ODB_TRY(odb_remote_send(target, load, &message, err));
+        enum odb_status status = target_load_from(target, load, NULL, &message, err);
+        odb_remote_unlist(&message);
+        return status;
+    }
+    char *dir = realpath(load->dir && load->dir[0] ? load->dir : ".", NULL);
+    if (!dir) {
+        odb_fail(err, ODB_E_IO, "the model's directory cannot be read: %s", strerror(errno));
+        return odb_error_at(err, "%s", load->dir ? load->dir : ".");
+    }
+    enum odb_status status = target_load_from(target, load, dir, &message, err);
+    free(dir);
+    return status;
+}
+
+/* Another link, and what was loaded once more: at most once for each call from outside, so that a
+ * link that dies of what it is asked says so. */
+static enum odb_status target_link_again(struct odb_target *target, struct odb_error *err)
+{
+    char first[sizeof err->what];
+    memcpy(first, err->what, sizeof first);
+    target->stats.relinks++;
+    enum odb_status status = target_load(target, odb_remote_last(target->remote), err);
+    if (status == ODB_OK || status == ODB_CANCELLED || (target->child.pid && !target->lost))
+        return status;
+    odb_error_at(err, "%s; and once more", first);
+    return err->code = ODB_E_IO;
+}
+
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err)
 {
     struct odb_error unasked;
     err = err ? err : &unasked;
     double begin = target_now();
+    target->lost = false;
     enum odb_status status = target_load(target, load, err);
+    if (status != ODB_OK && target->lost)
+        status = target_link_again(target, err);
     target->stats.load_seconds += target_now() - begin;
-    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target->spec->kind);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target_name(target));
 }
 
 /* Whether the child has this very tensor from the run before. Tensors do not change, and one that
@@ -568,8 +646,8 @@ static enum odb_status target_run(struct odb_target *target, const struct odb_na
     request.execute = &message;
     target->stats.runs++;
     target_remember_sent(target, inputs, n_inputs);
-    ODB_TRY_OUT(target_ask(target, &request, &parcel, "running", ODB__WIRE__REPLY__SAY_VALUES,
-                           &reply, &frame, err));
+    ODB_TRY_OUT(odb_target__ask(target, &request, &parcel, "running", ODB__WIRE__REPLY__SAY_VALUES,
+                                &reply, &frame, err));
     status = target_values(target, reply->values, &frame, names, n_outputs, outputs, err);
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
@@ -588,9 +666,15 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
     double begin = target_now();
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = NULL;
+    target->lost = false;
     enum odb_status status = target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
+    if (status != ODB_OK && target->lost) {
+        status = target_link_again(target, err);
+        if (status == ODB_OK)
+            status = target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
+    }
     target->stats.run_seconds += target_now() - begin;
-    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target->spec->kind);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target_name(target));
 }
 
 static enum odb_status target_read_account(const Odb__Wire__Account *message,
@@ -624,23 +708,33 @@ enum odb_status odb_target_account(struct odb_target *target, struct odb_account
         return odb_fail(err, ODB_E_EXECUTOR, "no model is loaded");
     request.say_case = ODB__WIRE__REQUEST__SAY_TELL;
     request.tell = &tell;
-    ODB_TRY(target_ask(target, &request, NULL, "asking about the model",
-                       ODB__WIRE__REPLY__SAY_ACCOUNT, &reply, &frame, err));
+    ODB_TRY(odb_target__ask(target, &request, NULL, "asking about the model",
+                            ODB__WIRE__REPLY__SAY_ACCOUNT, &reply, &frame, err));
     enum odb_status status = target_read_account(reply->account, &frame, account, err);
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
     return status == ODB_OK ? ODB_OK : target_broken(target, status, err);
 }
 
+/* What stands in the table for it; NULL: only the other machine knows. */
+static const struct odb_executor_ops *target_ops(const struct odb_target *target)
+{
+    const char *spec = target->ssh.host ? target->spec->inner : target->spec->text;
+    char *kind = odb_xstrndup(spec, strcspn(spec, ":,@"));
+    const struct odb_executor_ops *ops = odb_executor_find(kind);
+    free(kind);
+    return ops;
+}
+
 bool odb_target_accounts(const struct odb_target *target)
 {
-    const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);
+    const struct odb_executor_ops *ops = target_ops(target);
     return ops && ops->account;
 }
 
 bool odb_target_recorded(const struct odb_target *target)
 {
-    const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);
+    const struct odb_executor_ops *ops = target_ops(target);
     return ops && ops->recorded;
 }
 

@@ -16,6 +16,8 @@ struct odb_target_stats {
     size_t loads, runs, starts;
     double load_seconds, run_seconds;
     size_t model_bytes; /* sent to load */
+    size_t file_bytes;  /* sent over ssh so that a model finds its weights */
+    size_t relinks;     /* links that were lost, and made again */
 };
 
 /* Parses the spec, starts the child, lets it check its options. A wrong spec is ODB_E_USAGE; an
