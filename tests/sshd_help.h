@@ -77,7 +77,11 @@ static inline bool sshd_keys(const char *dir)
 
 static inline const char *sshd_program(void)
 {
-    static const char *const paths[] = {"/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"};
+    static char fetched[4200]; /* by `make setup`; sshd wants an absolute path */
+    static const char *const paths[] = {"/usr/sbin/sshd", "/usr/local/sbin/sshd", fetched};
+    char here[4096];
+    snprintf(fetched, sizeof fetched, "%s/vendor/openssh-server/usr/sbin/sshd",
+             getcwd(here, sizeof here));
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (access(paths[i], X_OK) == 0)
             return paths[i];
@@ -146,7 +150,7 @@ static inline void help_sshd_start(struct help_sshd *sshd, const char *dir)
     *sshd = (struct help_sshd){.port = sshd_free_port()};
     snprintf(sshd->dir, sizeof sshd->dir, "%s", dir);
     if (!program || system("command -v ssh ssh-keygen >/dev/null 2>&1") != 0) {
-        snprintf(sshd->why, sizeof sshd->why, "no sshd here; install openssh-server");
+        snprintf(sshd->why, sizeof sshd->why, "no sshd here; `make setup` fetches one");
         return;
     }
     sshd->made_privsep = geteuid() == 0 && mkdir(SSHD_PRIVSEP, 0755) == 0;

@@ -11,7 +11,7 @@ ort_version=1.22.0
 packages="gcc libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libopenblas-dev libmd-dev
 libzip-dev libncurses-dev libreadline-dev uthash-dev libsqlite3-dev libjansson-dev libcmocka-dev
 libvterm-dev libpcre2-dev libonnx-testdata python3-numpy python3-opencv
-libmagickwand-6.q16-6"
+libmagickwand-6.q16-6 openssh-client"
 
 missing=""
 for package in $packages; do
@@ -41,6 +41,26 @@ if [ -n "$missing" ]; then
         echo "setup: apt-get could not install:$missing" >&2
         exit 1
     }
+fi
+
+# sshd, for the tests of ssh:. Its package would start it on a machine that starts services, so there
+# the program alone is taken out of it.
+sshd=vendor/openssh-server/usr/sbin/sshd
+if [ ! -x /usr/sbin/sshd ] && [ ! -x "$here/$sshd" ]; then
+    echo "setup: fetching sshd, which the tests start for themselves"
+    if [ ! -d /run/systemd/system ] && [ "$(id -u)" -eq 0 ]; then
+        export RUNLEVEL=1 # in which nothing is started
+        install openssh-server || true
+        unset RUNLEVEL
+    else
+        mkdir -p "$here/vendor/openssh-server" && (
+            cd "$here/vendor/openssh-server" && install libwrap0 && apt-get download -qq openssh-server &&
+                dpkg-deb -x openssh-server_*.deb . && rm -f openssh-server_*.deb
+        ) >/dev/null 2>&1 || true
+    fi
+    if [ ! -x /usr/sbin/sshd ] && [ ! -x "$here/$sshd" ]; then
+        echo "setup: no sshd; the tests of ssh: are left out" >&2
+    fi
 fi
 
 ort=vendor/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1

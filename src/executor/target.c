@@ -30,7 +30,7 @@
 #define TARGET_SHOWN 400       /* of the last words in a message */
 #define TARGET_TICK_MS 100     /* how often cancel and deadline are looked at */
 #define TARGET_GRACE 2.0       /* seconds to end by itself when asked to */
-#define TARGET_LINK_GRACE 60.0 /* seconds that a link may be silent beyond the executor's time */
+#define TARGET_LINK_GRACE 10.0 /* seconds that a link may be silent beyond the executor's time */
 
 #define TARGET_KILLED                                                                              \
     "the kernel may have done that for want of memory: mem=SIZE in the spec sets a limit before "  \

@@ -22,6 +22,7 @@
 #include "executor/scratch.h"
 #include "executor_help.h"
 #include "model/model.h"
+#include "sshd_help.h"
 #include "tensor/npy.h"
 
 #define T(dtype) (UINT32_C(1) << ODB_##dtype)
@@ -1041,6 +1042,27 @@ static void mlir_missing(char *why, size_t size)
         T(F8E5M2),                                                                                 \
         "sequences empty-sequences optionals", mlir_missing
 
+/* ssh: an sshd that lasts as long as this program. */
+static struct help_sshd conformance_sshd;
+
+static void ssh_missing(char *why, size_t size)
+{
+    char dir[] = "/tmp/t_conformance-XXXXXX", serve[400];
+    assert_non_null(mkdtemp(dir));
+    help_sshd_start(&conformance_sshd, dir);
+    snprintf(why, size, "%s", conformance_sshd.why);
+    snprintf(serve, sizeof serve, "ONNXDBG_CACHE=%s/cache %s", dir, getenv("ONNXDBG_SERVE"));
+    setenv("ONNXDBG_REMOTE_SERVE", serve, 1);
+}
+
+static void ssh_end(void)
+{
+    if (!conformance_sshd.dir[0])
+        return;
+    help_sshd_stop(&conformance_sshd);
+    odb_scratch_remove(conformance_sshd.dir);
+}
+
 static const struct row rows[] = {
     {"cpu", "cpu", TYPES_ALL},
     {"cpu:f64", "cpu:f64", TYPES_ALL},
@@ -1060,6 +1082,7 @@ static const struct row rows[] = {
     {"plugin", "plugin:$B/tiny_executor.so", TYPES_ALL},
     {"fault", "fault:scale,amount=0,node=cut@cpu", TYPES_ALL},
     {"dump", "dump:$DIR", TYPES_ALL, .prepare = prepare_dump},
+    {"ssh", "ssh:loopback,cpu", TYPES_ALL, .missing = ssh_missing},
 };
 
 static const struct {
@@ -1171,5 +1194,6 @@ int main(int argc, char **argv)
         free((char *)tests[i].name);
     for (size_t r = 0; r < ODB_COUNT(rows); r++)
         bench_free(benches[r]);
+    ssh_end();
     return failed;
 }
