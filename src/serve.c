@@ -576,7 +576,7 @@ int main(int argc, char **argv)
         fputs(serve_usage, stderr);
         return 2;
     }
-    serve.spec = argv[i];
+    serve.spec = serve.relays ? "" : argv[i];
     if (serve.scratch)
         setenv("TMPDIR", serve.scratch, 1);
     if (odb_python_hosts(serve.spec))
