@@ -227,6 +227,7 @@ const struct odb_executor_ops odb_executor_cpu = {
     .kind = "cpu",
     .options = cpu_options,
     .help = "the CPU reference, in the model's own types or another precision",
+    .page = "onnxdbg-reference(7)",
     .init = cpu_executor_init,
     .load_model = cpu_executor_load,
     .execute = cpu_executor_execute,

@@ -935,6 +935,7 @@ const struct odb_executor_ops odb_executor_fault = {
     .kind = "fault",
     .options = fault_rows,
     .help = "another executor with a fault planted in one value: for trials and tests",
+    .page = "onnxdbg-fault(7)",
     .init = fault_init,
     .load_model = fault_load,
     .execute = fault_execute,
