@@ -20,7 +20,7 @@
 #include "engine/probe.h"
 
 struct lane {
-    struct odb_target *target;
+    struct odb_pool *pool;
     struct odb_prober prober;
     double *ms; /* [runs] */
     int threads;
@@ -77,10 +77,14 @@ static double process_peak(int pid)
     return kb / 1024;
 }
 
+static int lane_pid(const struct lane *lane)
+{
+    return (int)odb_target_pid(odb_pool_target(lane->pool));
+}
+
 static double lane_clock(const struct lane *lane, const struct options *o)
 {
-    return o->cpu ? process_seconds(odb_target_pid(lane->target))
-                  : odb_target_stats(lane->target).run_seconds;
+    return o->cpu ? process_seconds(lane_pid(lane)) : odb_pool_stats(lane->pool).run_seconds;
 }
 
 static void lane_run(struct lane *lane, const struct options *o, struct odb_probe *probe,
@@ -93,9 +97,9 @@ static void lane_run(struct lane *lane, const struct options *o, struct odb_prob
                                    : odb_probe_again(&lane->prober, probe, &err);
     lane->ms[run] = 1e3 * (lane_clock(lane, o) - before);
     if (status != ODB_OK && !lane->failed)
-        fprintf(stderr, "speed: %s: %s\n", odb_target_spec(lane->target), err.what);
+        fprintf(stderr, "speed: %s: %s\n", odb_target_spec(odb_pool_target(lane->pool)), err.what);
     lane->failed = lane->failed || status != ODB_OK;
-    odb_probe_drop(probe);
+    odb_probe_drop(&lane->prober, probe);
 }
 
 static int lane_threads(const char *spec)
@@ -113,10 +117,10 @@ static void print_lane(const struct lane *lanes, size_t at, const struct options
     if (lane->failed)
         printf(" %23s", "-");
     else if (base->failed)
-        printf(" %9.3f       %6.0fM", ms, process_peak(odb_target_pid(lane->target)));
+        printf(" %9.3f       %6.0fM", ms, process_peak(lane_pid(lane)));
     else
         printf(" %9.3f %5.2fx %6.0fM", ms, ms / base->ms[o->runs / 2],
-               process_peak(odb_target_pid(lane->target)));
+               process_peak(lane_pid(lane)));
 }
 
 /* All specs on one model that is open. */
@@ -134,10 +138,10 @@ static int measure_model(const struct odb_model *model, struct odb_feeds *feeds,
     for (size_t s = 0; s < o->n && status == ODB_OK; s++) {
         lanes[s].ms = odb_new_n(double, o->runs + 1);
         lanes[s].threads = lane_threads(o->specs[s]);
-        status = odb_target_open(&lanes[s].target, o->specs[s], err);
+        status = odb_pool_open(&lanes[s].pool, o->specs[s], err);
         if (status != ODB_OK)
             break;
-        odb_prober_init(&lanes[s].prober, model, feeds, NULL, lanes[s].target,
+        odb_prober_init(&lanes[s].prober, model, feeds, NULL, lanes[s].pool,
                         (struct odb_search_hooks){0});
         lane_run(&lanes[s], o, &probe, o->runs); /* warms up; not counted */
     }
@@ -159,9 +163,9 @@ static int measure_model(const struct odb_model *model, struct odb_feeds *feeds,
     printf("\n");
     fflush(stdout);
     for (size_t s = 0; s < o->n; s++) {
-        if (lanes[s].target)
+        if (lanes[s].pool)
             odb_prober_dispose(&lanes[s].prober);
-        odb_target_close(lanes[s].target);
+        odb_pool_close(lanes[s].pool);
         free(lanes[s].ms);
     }
     free(lanes);
