@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 
-/* Elements per block: some 100 KB of float, which stays in a core's own cache. */
-#define EW_GRAIN ((size_t)1 << 14)
+/* Elements per block: some microseconds of the cheapest operators. */
+#define EW_GRAIN ((size_t)1 << 16)
 
 struct ew_plan {
     odb_ew_loop loop;
