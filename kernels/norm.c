@@ -151,8 +151,9 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
     s.bias = params + s.channels;
     s.mean = params + 2 * s.channels;
     s.var = params + 3 * s.channels;
-    for (size_t i = 0; i < 4 * s.channels; i++)
-        params[i] = odb_tensor_f64(k->in[1 + i / s.channels], i % s.channels);
+    for (size_t i = 0; i < 4; i++)
+        odb_convert(ODB_F64, params + i * s.channels, k->in[1 + i]->dtype, k->in[1 + i]->data,
+                    s.channels);
     size_t grain = NORM_GRAIN / (s.length + 1) + 1;
     bool train = norm_batch_trains(k);
     if (train)
