@@ -259,21 +259,27 @@ static void node_put_head(struct node_view *v, const struct odb_node *node, cons
 }
 
 /* What the target said of the node when it was asked about the model. */
-static void node_put_account(struct node_view *v)
+static void node_put_place(struct node_view *v)
 {
     const struct odb_session *session = v->text.view.app->session;
     const char *where = odb_session_place(session, v->node);
-    v->text_row = 0;
     if (where)
         node_row(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, "the target runs it on %s",
                  where);
     else if (session->account.places.n)
-        node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE,
+        node_row(v, UI_STYLE_DIM, 0, ODB_NO_NODE, ODB_NO_VALUE, "%s",
                  "the target runs no node of this name: it is fused, folded or renamed");
-    if (!session->account.text.len)
+}
+
+/* Opened, it shows where the target's own text speaks of the node. */
+static void node_put_text(struct node_view *v)
+{
+    v->text_row = 0;
+    if (!v->text.view.app->session->account.text.len)
         return;
+    node_head(v, "on the target");
     v->text_row = v->text.lines.n;
-    node_row(v, UI_STYLE_NAME, 0, ODB_NO_NODE, ODB_NO_VALUE, "the model in the target's own words");
+    node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, ODB_NO_VALUE, "the model in the target's own words");
 }
 
 static void node_make(struct node_view *v)
@@ -285,7 +291,7 @@ static void node_make(struct node_view *v)
     struct odb_buf text = ODB_BUF_INIT;
     ui_text_clear(&v->text);
     node_put_head(v, node, op);
-    node_put_account(v);
+    node_put_place(v);
     if (node->n_out)
         node_head(v, "outputs");
     v->first = v->text.lines.n;
@@ -306,6 +312,7 @@ static void node_make(struct node_view *v)
         text.data[n - 1] = '\0';
     node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s", odb_buf_text(&text));
     odb_buf_dispose(&text);
+    node_put_text(v);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
