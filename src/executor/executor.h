@@ -93,6 +93,8 @@ const struct odb_executor_ops *const *odb_executor_list(size_t *n);
 
 /* Whether a spec names one that gives what was recorded before; false for a malformed one. */
 bool odb_executor_recorded(const char *spec);
+/* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
+bool odb_executor_accounts(const char *spec);
 
 /* An executor at work in this process: what the child runs, and what wrappers run inside. */
 struct odb_executor {

@@ -42,6 +42,18 @@ bool odb_executor_recorded(const char *text)
     return ops && ops->recorded;
 }
 
+bool odb_executor_accounts(const char *text)
+{
+    struct odb_spec *spec;
+    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
+        return false;
+    const struct odb_executor_ops *ops = odb_executor_find(spec->kind); /* none: ssh */
+    bool accounts = (ops ? ops->account != NULL : spec->inner != NULL) &&
+                    (!spec->inner || odb_executor_accounts(spec->inner));
+    odb_spec_free(spec);
+    return accounts;
+}
+
 static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_buf kinds = ODB_BUF_INIT;

@@ -728,8 +728,7 @@ static const struct odb_executor_ops *target_ops(const struct odb_target *target
 
 bool odb_target_accounts(const struct odb_target *target)
 {
-    const struct odb_executor_ops *ops = target_ops(target);
-    return ops && ops->account;
+    return odb_executor_accounts(target->spec->text);
 }
 
 bool odb_target_recorded(const struct odb_target *target)
