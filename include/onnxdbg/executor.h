@@ -179,8 +179,8 @@ struct onnxdbg_host {
      * second, the process is killed. */
     int (*cancelled)(const struct onnxdbg_host *host);
 
-    /* In load_model(): the model as structs, made when first asked for, with its weights where they
-     * are. Lives until the next load_model() begins, or release(). NULL: return. */
+    /* In load_model(): the model as structs, weights and all, made when first asked for. Lives
+     * until the next load_model() begins, or release(). NULL: it cannot be had; return. */
     const struct onnxdbg_graph *(*graph)(const struct onnxdbg_host *host);
 
     /* In execute(), to give output i of the model. One that nobody wants may be given all the same.
@@ -190,9 +190,10 @@ struct onnxdbg_host {
     /* Copies a string into element e of output i, made by output(). */
     int (*output_string)(const struct onnxdbg_host *host, size_t i, size_t e, const char *text,
                          size_t size);
-    /* What the library has already, of any kind. With done it is borrowed until done(payload) is
-     * called, once, on the thread of the calls, later or at once, even if give() fails, and only
-     * elements and items are: data itself may go. Without done it is copied. */
+    /* What the library has already, of any kind. With done, elements are borrowed until
+     * done(payload) is called: once, on the thread of the calls, before release(), at once if
+     * give() fails; the structs themselves need not outlive the call. Without done everything is
+     * copied. */
     int (*give)(const struct onnxdbg_host *host, size_t i, const struct onnxdbg_data *data,
                 void (*done)(void *payload), void *payload);
 

@@ -37,6 +37,7 @@ struct plugin {
     const struct onnxdbg_graph *graph; /* in view; NULL: nobody has asked for it */
     int *feeds;                        /* owned: values that are fed */
     size_t n_feeds;
+    int *input_of, *output_of; /* owned: [n_values] which input, output each value is; -1: none */
 
     /* the call under way */
     enum plugin_call call;
@@ -428,9 +429,11 @@ static void plugin_unload(struct plugin *plugin)
     odb_plugin_view_dispose(&plugin->view);
     odb_model_free(plugin->model);
     free(plugin->feeds);
+    free(plugin->input_of);
+    free(plugin->output_of);
     plugin->model = NULL;
     plugin->graph = NULL;
-    plugin->feeds = NULL;
+    plugin->feeds = plugin->input_of = plugin->output_of = NULL;
 }
 
 static void plugin_free(struct plugin *plugin)
@@ -512,6 +515,17 @@ static const struct onnxdbg_value *const *plugin_ports(struct plugin *plugin, co
     return ports;
 }
 
+/* Where in the list each value of the graph stands; the caller frees it. */
+static int *plugin_places(const struct odb_graph *graph, const int *list, size_t n)
+{
+    int *places = odb_new_n(int, graph->n_values + 1);
+    for (size_t i = 0; i < graph->n_values; i++)
+        places[i] = -1;
+    for (size_t i = 0; i < n; i++)
+        places[list[i]] = (int)i;
+    return places;
+}
+
 static enum odb_status plugin_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     struct plugin *plugin = self;
@@ -523,6 +537,8 @@ static enum odb_status plugin_load(void *self, const struct odb_load *load, stru
     const struct odb_graph *graph = plugin->model->graph;
     plugin->feeds = odb_new_n(int, graph->n_inputs + 1);
     plugin->n_feeds = odb_graph_feeds(graph, plugin->feeds);
+    plugin->input_of = plugin_places(graph, plugin->feeds, plugin->n_feeds);
+    plugin->output_of = plugin_places(graph, graph->outputs, graph->n_outputs);
     struct onnxdbg_model model = {
         .bytes = load->bytes,
         .size = load->size,
@@ -567,10 +583,8 @@ static enum odb_status plugin_inputs(const struct plugin *plugin, const struct o
     const struct odb_graph *graph = plugin->model->graph;
     for (size_t i = 0; i < n; i++) {
         const struct odb_value *value = odb_graph_value(graph, inputs[i].name);
-        size_t at = 0;
-        while (value && at < plugin->n_feeds && plugin->feeds[at] != value->index)
-            at++;
-        if (!value || at == plugin->n_feeds)
+        int at = value ? plugin->input_of[value->index] : -1;
+        if (at < 0)
             return odb_fail(err, ODB_E_INPUT, "the model has no input '%s'", inputs[i].name);
         ODB_TRY(plugin_check_input(value, inputs[i].tensor, err));
         ODB_TRY(odb_plugin_view_data(view, inputs[i].tensor, &list[at], err));
@@ -585,18 +599,15 @@ static enum odb_status plugin_inputs(const struct plugin *plugin, const struct o
 
 /* Which output of the model each name is. */
 static enum odb_status plugin_wanted(const struct plugin *plugin, const char *const *names,
-                                     size_t n, size_t *which, unsigned char *wanted,
+                                     size_t n, int *which, unsigned char *wanted,
                                      struct odb_error *err)
 {
-    size_t has = plugin->model->graph->n_outputs;
     for (size_t i = 0; i < n; i++) {
-        size_t at = 0;
-        while (at < has && strcmp(plugin_output_value(plugin, at)->name, names[i]) != 0)
-            at++;
-        if (at == has)
+        const struct odb_value *value = odb_graph_value(plugin->model->graph, names[i]);
+        which[i] = value ? plugin->output_of[value->index] : -1;
+        if (which[i] < 0)
             return odb_fail(err, ODB_E_INPUT, "the model has no output '%s'", names[i]);
-        which[i] = at;
-        wanted[at] = 1;
+        wanted[which[i]] = 1;
     }
     return ODB_OK;
 }
@@ -614,7 +625,7 @@ static enum odb_status plugin_execute(void *self, const struct odb_named *inputs
     struct plugin_view view = {0};
     const struct onnxdbg_data **list = odb_new_n(const struct onnxdbg_data *, plugin->n_feeds + 1);
     unsigned char *wanted = odb_new_n(unsigned char, has + 1);
-    size_t *which = odb_new_n(size_t, n_outputs + 1);
+    int *which = odb_new_n(int, n_outputs + 1);
     struct onnxdbg_run run = {.inputs = list, .wanted = wanted};
     enum odb_status status;
     plugin->outputs = odb_new_n(struct odb_tensor *, has + 1);

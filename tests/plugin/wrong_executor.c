@@ -53,7 +53,7 @@ static void see_data(struct wrong *wrong, const struct onnxdbg_data *data)
     for (int i = 0; i < data->rank; i++)
         see(wrong, "%s%lld", i ? "," : "", (long long)data->dims[i]);
     see(wrong, ")%s", (uintptr_t)data->elements % 64 ? "crooked" : "");
-    for (size_t i = 0; data->dtype == ONNXDBG_FLOAT && i < data->size / 4; i++)
+    for (size_t i = 0; data->dtype == ONNXDBG_FLOAT && i < data->size / 4 && i < 8; i++)
         see(wrong, " %g", (double)((const float *)data->elements)[i]);
     for (size_t i = 0; i < data->n_items; i++)
         see_data(wrong, data->items[i]);
