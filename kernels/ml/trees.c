@@ -472,20 +472,19 @@ static enum odb_status forest_get(struct odb_kern *k,
                                   enum odb_status (*read)(struct odb_kern *, struct forest *),
                                   const struct forest **out)
 {
-    struct forest *f = odb_memo_find(k->memo, forest_free, 0);
-    enum odb_status status = ODB_OK;
-    if (!f) {
-        f = odb_new(struct forest);
-        status = read(k, f);
-        for (size_t i = 0; status == ODB_OK && i < f->n_branches; i++)
-            f->greatest = ODB_MAX(f->greatest, (uint64_t)f->branches[i].feature);
-        if (status == ODB_OK)
-            f = odb_memo_keep(k->memo, forest_free, 0, f);
-        else
-            forest_free(f);
+    *out = odb_memo_find(k->memo, forest_free, 0);
+    if (*out)
+        return ODB_OK;
+    struct forest *f = odb_new(struct forest);
+    enum odb_status status = read(k, f);
+    if (status != ODB_OK) {
+        forest_free(f);
+        return status;
     }
-    *out = f;
-    return status;
+    for (size_t i = 0; i < f->n_branches; i++)
+        f->greatest = ODB_MAX(f->greatest, (uint64_t)f->branches[i].feature);
+    *out = odb_memo_keep(k->memo, forest_free, 0, f);
+    return ODB_OK;
 }
 
 /* --- walking ---------------------------------------------------------------------------------- */
