@@ -10,6 +10,7 @@
 
 #include "executor/cache.h"
 #include "executor/executor.h"
+#include "executor/pool.h"
 #include "executor/protocol.h"
 #include "executor/scratch.h"
 #include "executor/target.h"
@@ -596,15 +597,98 @@ static void test_ssh__no_shell(void **state)
     assert_int_equal(access(trap, F_OK), -1);
 }
 
+/* What one worker of several hosts does, and what its host is called. */
+struct errand {
+    enum odb_status status;
+    struct odb_error err;
+    char spec[100];
+};
+
+static void run_errand(void *arg, struct odb_target *target)
+{
+    struct errand *errand = arg;
+    snprintf(errand->spec, sizeof errand->spec, "%s", odb_target_spec(target));
+    load_chain(target);
+    usleep(200 * 1000); /* long enough for the other to take one as well */
+    errand->status = run_chain(target, &errand->err);
+}
+
+static void test_ssh__several_hosts_share_the_work(void **state)
+{
+    const struct place *place = *state;
+    struct errand errands[4] = {0};
+    struct odb_pool_task *tasks[4];
+    struct odb_pool *pool = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    char spec[100], second[100];
+    size_t by_second = 0;
+    NEEDS_SSHD(place);
+    snprintf(spec, sizeof spec, "ssh:loopback+127.0.0.1:%d,cpu,timeout=60", place->sshd.port);
+    snprintf(second, sizeof second, "ssh:127.0.0.1:%d,cpu,timeout=60", place->sshd.port);
+    help_ok(odb_pool_open(&pool, spec, &err), &err);
+    assert_int_equal(odb_pool_workers(pool), 2);
+    for (int i = 0; i < 4; i++)
+        tasks[i] = odb_pool_begin(pool, run_errand, &errands[i]);
+    for (int i = 0; i < 4; i++) {
+        odb_pool_wait(pool, tasks[i]);
+        help_ok(errands[i].status, &errands[i].err);
+        bool is_second = !strcmp(errands[i].spec, second);
+        assert_true(is_second || !strcmp(errands[i].spec, "ssh:loopback,cpu,timeout=60"));
+        by_second += is_second;
+    }
+    assert_string_equal(odb_pool_trouble(pool), "");
+    assert_true(by_second >= 1 && by_second <= 3);
+    odb_pool_close(pool);
+}
+
+/* The other does it all, and the user is told why. */
+static void test_ssh__a_host_that_is_away_is_left_out(void **state)
+{
+    const struct place *place = *state;
+    struct errand errands[3] = {0};
+    struct odb_pool_task *tasks[3];
+    struct odb_pool *pool = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    char spec[100];
+    NEEDS_SSHD(place);
+    snprintf(spec, sizeof spec, "ssh:loopback+127.0.0.1:%d,cpu,workers=2", sshd_free_port());
+    help_ok(odb_pool_open(&pool, spec, &err), &err);
+    for (int i = 0; i < 3; i++)
+        tasks[i] = odb_pool_begin(pool, run_errand, &errands[i]);
+    for (int i = 0; i < 3; i++) {
+        odb_pool_wait(pool, tasks[i]);
+        help_ok(errands[i].status, &errands[i].err);
+        assert_string_equal(errands[i].spec, "ssh:loopback,cpu,workers=2");
+    }
+    while (!odb_pool_trouble(pool)[0])
+        usleep(1000);
+    assert_non_null(strstr(odb_pool_trouble(pool), "no link to 127.0.0.1"));
+    odb_pool_close(pool);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(test_ssh__##name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(specs),    CASE(hosts),         CASE(runs),       CASE(large),
-        CASE(no_cache), CASE(files_go_once), CASE(crash),      CASE(hang),
-        CASE(cancel),   CASE(lost_link),     CASE(lost_twice), CASE(lost_for_good),
-        CASE(no_link),  CASE(no_serve),      CASE(says_no),    CASE(no_shell),
+        CASE(specs),
+        CASE(hosts),
+        CASE(runs),
+        CASE(large),
+        CASE(no_cache),
+        CASE(files_go_once),
+        CASE(crash),
+        CASE(hang),
+        CASE(cancel),
+        CASE(lost_link),
+        CASE(lost_twice),
+        CASE(lost_for_good),
+        CASE(no_link),
+        CASE(no_serve),
+        CASE(says_no),
+        CASE(no_shell),
+        CASE(several_hosts_share_the_work),
+        CASE(a_host_that_is_away_is_left_out),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
