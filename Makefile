@@ -221,6 +221,15 @@ bench-kernels: all $(B)/speed $(B)/gen-model
 
 bench: bench-kernels
 
+$(B)/bench-targets: tests/bench/targets.c tests/sshd_help.h $(ARCHIVES)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_GPL) \
+	    $(LIBS_MIT) -o $@
+
+## bench-targets: what it costs that a target is another process, here or behind ssh
+bench-targets: all $(B)/bench-targets $(B)/gen-model
+	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-targets
+
 ## bench-search: planted faults at every eligible node of the first models, and the cost of a search
 bench-search: all $(TESTS_NEED)
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
@@ -285,4 +294,4 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d
 
-.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen versus check-headers lint install clean help
+.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen bench-targets versus check-headers lint install clean help

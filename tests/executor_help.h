@@ -34,6 +34,18 @@ static inline char *help_build_folder(char *path, size_t size)
     return path;
 }
 
+#ifdef __has_feature
+#define HELP_HAS_FEATURE(x) __has_feature(x)
+#else
+#define HELP_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    HELP_HAS_FEATURE(address_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* ONNXDBG_SERVE for target.c: as set already, else the one of this build. */
 static inline void help_find_serve(void)
 {

@@ -729,6 +729,9 @@ static void bisect_finish(struct bisection *b, double start)
         report->target_runs = stats.runs;
         report->target_seconds = stats.load_seconds + stats.run_seconds;
         report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(b->pool)));
+        if (stats.relinks)
+            odb_report_warn(report, "the link to the target was lost and made again: %zu time%s",
+                            stats.relinks, stats.relinks == 1 ? "" : "s");
         if (odb_pool_trouble(b->pool)[0])
             odb_report_warn(report, "a worker of the target is out: %s", odb_pool_trouble(b->pool));
     }

@@ -353,6 +353,8 @@ struct odb_target_stats odb_pool_stats(struct odb_pool *pool)
         sum.load_seconds += one.load_seconds;
         sum.run_seconds += one.run_seconds;
         sum.model_bytes += one.model_bytes;
+        sum.file_bytes += one.file_bytes;
+        sum.relinks += one.relinks;
     }
     pthread_mutex_unlock(&pool->lock);
     return sum;

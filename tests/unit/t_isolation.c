@@ -21,17 +21,6 @@
 #include "executor/target.h"
 #include "executor_help.h"
 
-#ifdef __has_feature
-#define HAS_FEATURE(x) __has_feature(x)
-#else
-#define HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HAS_FEATURE(address_sanitizer)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 #define LINK 3 /* the connection's descriptor in the child */
 
 /* --- the hostile child ------------------------------------------------------------------------ */

@@ -389,6 +389,63 @@ static void test_ssh__cancel(void **state)
     odb_target_close(target);
 }
 
+/* A limit is kept where the child is. */
+static void test_ssh__memory(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    int64_t one = 1, count = (int64_t)1 << 28;
+    NEEDS_SSHD((struct place *)*state);
+    if (SANITIZED)
+        skip(); /* shadow memory is over any limit */
+    struct odb_target *target = open_target("ssh:loopback,cpu:f64,mem=300M");
+    struct odb_builder *b = odb_build_new("large", 17);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_tensor *n, *y;
+    odb_build_input(b, "n", ODB_I64, 1, &one);
+    odb_build_node(b, "ConstantOfShape", "grow", "n", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, &count);
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    struct odb_load load = {.bytes = bytes.data, .size = bytes.len, .dir = "."};
+    help_ok(odb_target_load(target, &load, &err), &err);
+    help_ok(odb_tensor_copy_of(&n, ODB_I64, 1, &one, &count, &err), &err);
+    struct odb_named in = {"n", n};
+    const char *name = "y";
+    assert_int_equal(odb_target_run(target, &in, 1, &name, 1, &y, &err), ODB_E_NOMEM);
+    help_has_text(&err, "mem=300M in its spec limits its memory");
+    odb_tensor_unref(n);
+    odb_buf_dispose(&bytes);
+    odb_target_close(target);
+}
+
+/* The debugger is killed while the other side works: that ends, and puts its things away; teardown
+ * looks. No assertions: those of a copy of this process would run the tests behind it again. */
+static void test_ssh__orphan(void **state)
+{
+    int told[2];
+    char byte;
+    NEEDS_SSHD((struct place *)*state);
+    assert_int_equal(pipe(told), 0);
+    pid_t debugger = fork();
+    if (debugger == 0) {
+        struct odb_target *target;
+        struct odb_buf bytes = ODB_BUF_INIT;
+        help_chain(&bytes, NULL);
+        struct odb_load load = help_load(&bytes, 4);
+        if (odb_target_open(&target, "ssh:loopback,fault:hang,node=second@cpu", NULL) == ODB_OK &&
+            odb_target_load(target, &load, NULL) == ODB_OK && write(told[1], "x", 1) == 1)
+            run_chain(target, NULL);
+        _exit(1);
+    }
+    close(told[1]);
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    usleep(300 * 1000);
+    assert_true(far_processes(*state) >= 2);
+    kill(debugger, SIGKILL);
+    waitpid(debugger, NULL, 0);
+}
+
 /* --- links ------------------------------------------------------------------------------------ */
 
 static void test_ssh__lost_link(void **state)
@@ -679,6 +736,8 @@ int main(void)
         CASE(files_go_once),
         CASE(crash),
         CASE(hang),
+        CASE(memory),
+        CASE(orphan),
         CASE(cancel),
         CASE(lost_link),
         CASE(lost_twice),
