@@ -89,17 +89,21 @@ static char *spec_of(const char *spec, const char *dir)
 /* Why the row cannot be tested here; "" where it can. */
 static void row_missing(const struct row *row, char *why, size_t size)
 {
-    struct odb_spec *spec;
     why[0] = '\0';
     if (row->missing) {
         row->missing(why, size);
         return;
     }
-    help_ok(odb_spec_parse(&spec, row->spec, NULL), &(struct odb_error)ODB_ERROR_INIT);
-    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
-    if (ops && ops->available)
-        ops->available(why, size);
-    odb_spec_free(spec);
+    char *text = odb_xstrdup(row->spec);
+    for (struct odb_spec *spec; text && !why[0]; odb_spec_free(spec)) { /* what is wrapped, too */
+        help_ok(odb_spec_parse(&spec, text, NULL), &(struct odb_error)ODB_ERROR_INIT);
+        const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
+        if (ops && ops->available)
+            ops->available(why, size);
+        free(text);
+        text = spec->inner ? odb_xstrdup(spec->inner) : NULL;
+    }
+    free(text);
 }
 
 static bool row_recorded(const struct row *row)
