@@ -29,7 +29,7 @@ bool odb_kern_has(const struct odb_kern *k, const char *name)
 static const char *kern_default(const struct odb_kern *k, const char *name)
 {
     for (const struct odb_attr_spec *spec = k->op->attrs; spec && spec->name; spec++)
-        if (strcmp(spec->name, name) == 0)
+        if (*spec->name == *name && strcmp(spec->name, name) == 0)
             return spec->def;
     return NULL;
 }
