@@ -86,8 +86,8 @@ static enum odb_status choose_where(struct odb_kern *k)
 /* arg: borders in the input's own type. A low border above the high one gives way to it, as in
  * Min(high, Max(low, x)). */
 #define CHOOSE_CLIP(t, T, ctype, name)                                                           \
-    ODB_EW_HOT static void ew_##name##_##T(size_t n, const void *const *in, const int *step,     \
-                                           void *out, const void *arg)                           \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
+                                         void *out, const void *arg)                             \
     {                                                                                            \
         const void *const *borders = arg;                                                        \
         const ctype low = *(const odb_##t *)borders[0], high = *(const odb_##t *)borders[1];     \
@@ -231,6 +231,7 @@ static const struct odb_attr_spec choose_clip_attrs_6[] = {
 };
 
 #define CHOOSE_EXACT (ODB_OP_EXACT | ODB_OP_REAL)
+#define CHOOSE_CLIPS (CHOOSE_EXACT | ODB_OP_OVERWRITE)
 #define CHOOSE_ANY (ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING | ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128))
 #define CHOOSE_FOLD_ROW(op_name, first, mask, op_flags, op_run, op_attrs)                        \
     {.domain = "", .name = op_name, .since = first, .min_in = 1, .max_in = ODB_MANY,             \
@@ -244,12 +245,12 @@ static const struct odb_attr_spec choose_clip_attrs_6[] = {
 const struct odb_op odb_ops_choose[] = {
     ODB_EW_ROW("Where", 9, 3, ODB_T_BOOL, ODB_OP_EXACT, choose_infer_where, choose_where,
                .types[1] = CHOOSE_ANY),
-    ODB_EW_ROW("Clip", 1, 1, ODB_T_FLOAT, CHOOSE_EXACT, odb_infer_same, choose_clip,
+    ODB_EW_ROW("Clip", 1, 1, ODB_T_FLOAT, CHOOSE_CLIPS, odb_infer_same, choose_clip,
                .attrs = choose_clip_attrs_1),
-    ODB_EW_ROW("Clip", 6, 1, ODB_T_FLOAT, CHOOSE_EXACT, odb_infer_same, choose_clip,
+    ODB_EW_ROW("Clip", 6, 1, ODB_T_FLOAT, CHOOSE_CLIPS, odb_infer_same, choose_clip,
                .attrs = choose_clip_attrs_6),
     {.domain = "", .name = "Clip", .since = 11, .min_in = 1, .max_in = 3, .min_out = 1,
-     .max_out = 1, .flags = CHOOSE_EXACT, .types = {ODB_T_NUMBER}, .infer = odb_infer_same,
+     .max_out = 1, .flags = CHOOSE_CLIPS, .types = {ODB_T_NUMBER}, .infer = odb_infer_same,
      .run = choose_clip},
     CHOOSE_FOLD("Max", ODB_T_NUMBER, CHOOSE_EXACT, choose_max),
     CHOOSE_FOLD("Min", ODB_T_NUMBER, CHOOSE_EXACT, choose_min),
