@@ -153,6 +153,36 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
     return status;
 }
 
+/* Every checkpoint becomes an output, unless it is one. */
+static enum odb_status extract_checkpoints(struct extract *extract, struct odb_buf *out,
+                                           struct odb_error *err)
+{
+    const struct odb_graph *graph = extract->graph;
+    size_t found = 0;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        char *name = odb_node_checkpoint(node);
+        if (odb_node_is_debug(node) && graph->values[node->out[0]].name[0]) {
+            bool there = false;
+            for (size_t i = 0; i < extract->outputs.n; i++)
+                there |= extract->outputs.items[i].value == node->out[0];
+            if (!there)
+                extract_add_output(extract, node->out[0]);
+            odb_buf_puts(out, "checkpoint ");
+            odb_buf_put_shown(out, name ? name : "without a name");
+            odb_buf_puts(out, ": ");
+            odb_buf_put_shown(out, graph->values[node->out[0]].name);
+            odb_buf_putc(out, '\n');
+            found++;
+        }
+        free(name);
+    }
+    if (found)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "the model has no checkpoints, which are nodes Debug");
+    return odb_error_remedy(err, "see onnxdbg-pytorch(7) for how probes make them");
+}
+
 static enum odb_status extract_write(struct extract *extract, const char *path,
                                      struct odb_error *err)
 {
@@ -169,6 +199,7 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
         .weights_file = strrchr(beside, '/') ? strrchr(beside, '/') + 1 : beside,
         .weights_out = &weights,
         .ir_version = odb_call_int(extract->call, ODB_OPTION_IR_VERSION, 0),
+        .plain_debug = odb_call_has(extract->call, ODB_OPTION_CHECKPOINTS),
     };
     enum odb_status status = odb_call__spare_model(extract->call, path, err);
     if (status == ODB_OK)
@@ -203,6 +234,7 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
                               .nodes = odb_new_n(bool, graph->n_nodes + 1),
                               .like = odb_new_n(struct odb_tensor *, graph->n_values + 1)};
     const char *path = odb_call_option(call, ODB_OPTION_OUTPUT);
+    struct odb_buf checkpoints = ODB_BUF_INIT;
     enum odb_status status;
     if (!path) {
         odb_fail(err, ODB_E_USAGE, "there is no file to write to");
@@ -213,11 +245,15 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
     ODB_TRY_OUT(extract_option(&extract, ODB_OPTION_CUT_OUTPUTS, extract_add_output, err));
     for (size_t i = 0; !odb_call_has(call, ODB_OPTION_CUT_OUTPUTS) && i < graph->n_outputs; i++)
         extract_add_output(&extract, graph->outputs[i]);
+    if (odb_call_has(call, ODB_OPTION_CHECKPOINTS))
+        ODB_TRY_OUT(extract_checkpoints(&extract, &checkpoints, err));
     ODB_TRY_OUT(extract_cut(&extract, err));
     ODB_TRY_OUT(extract_types(&extract, err));
     ODB_TRY_OUT(extract_write(&extract, path, err));
     extract_say(&extract, path);
+    odb_call__print(call, &checkpoints);
 out:
+    odb_buf_dispose(&checkpoints);
     for (size_t i = 0; i < graph->n_values; i++)
         odb_tensor_unref(extract.like[i]);
     free(extract.like);

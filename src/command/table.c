@@ -293,13 +293,15 @@ static const struct odb_command command_table[] = {
         .group = "write",
         .args = args_model,
         .options = OPTS_FEEDS | ODB_OPT(CUT_INPUTS) | ODB_OPT(CUT_OUTPUTS) | ODB_OPT(OUTPUT) |
-                   ODB_OPT(IR_VERSION),
+                   ODB_OPT(CHECKPOINTS) | ODB_OPT(IR_VERSION),
         .help = "cut a submodel out, by the names of its inputs and outputs",
         .text = "Writes the nodes between --inputs and --outputs as a model of their own, with "
                 "their weights, declared types, functions and metadata. Inputs and outputs left "
                 "out are those of the model. Where the model declares no type for one of them, the "
                 "reference runs to find it. Weights of more than 1.5 GB are written beside the "
-                "model. A name that holds a comma is given by an option of its own.",
+                "model. A name that holds a comma is given by an option of its own. "
+                "--checkpoints makes a model that any runtime takes of a PyTorch export with "
+                "probes, see onnxdbg-pytorch(7).",
         .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,

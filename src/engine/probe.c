@@ -269,7 +269,8 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
                                .n_inputs = cut->n_in,
                                .outputs = cut->out,
                                .n_outputs = cut->n_out,
-                               .weights = ODB_WEIGHTS_REFERENCE};
+                               .weights = ODB_WEIGHTS_REFERENCE,
+                               .plain_debug = !prober->recorded};
     enum odb_status status = odb_model_extract(model, &what, &bytes, err);
     int *index = odb_new_n(int, model->graph->n_nodes);
     size_t n = 0;

@@ -151,7 +151,9 @@ enum odb_status odb_graph_find_node(const struct odb_graph *graph, const char *t
 
 bool odb_node_is_debug(const struct odb_node *node)
 {
-    return strcmp(node->op_type, "Debug") == 0 && node->n_in == 1 && node->n_out == 1;
+    const struct odb_function *f = node->function; /* which an exporter may have made of it */
+    return strcmp(node->op_type, "Debug") == 0 && node->n_in == 1 && node->n_out == 1 &&
+           (!f || (f->graph->n_nodes == 1 && strcmp(f->graph->nodes[0].op_type, "Identity") == 0));
 }
 
 char *odb_node_checkpoint(const struct odb_node *node)

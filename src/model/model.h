@@ -213,6 +213,8 @@ struct odb_extract {
     struct odb_buf *weights_out;  /* BESIDE: its bytes */
     int64_t ir_version;           /* 0: the model's */
     const char *graph_name;       /* NULL: the model's */
+    bool plain_debug;             /* nodes for which odb_node_is_debug() holds become Identity, in
+                                     bodies too: nobody else knows them */
     bool record_nodes;            /* say in the metadata which nodes of the model these are, as
                                      ODB_META_NODES; odb_model_origin() reads it */
 };

@@ -225,6 +225,23 @@ static void load_gradient(struct graph_load *load, const struct odb_node *node)
         odb_push(&load->captured, value);
 }
 
+/* An exporter's fallback for what ONNX lacks: the attribute says which of PyTorch's operators it
+ * is. */
+static void load_aten(struct graph_load *load, struct odb_node *node)
+{
+    const struct odb_attr *op = strcmp(node->op_type, "ATen") == 0
+                                    ? odb_attrs_find(&node->attrs, "operator")
+                                    : NULL;
+    if (!op || op->type != ODB_ATTR_STRING || !op->s.len)
+        return;
+    char *name = arena_new_n(load->model->priv->arena, char, op->s.len + 1);
+    memcpy(name, op->s.data, op->s.len);
+    node->op_type = name;
+    if (!*node->domain)
+        node->domain = "aten";
+    node->opset = odb_model__opset_of(load->opsets, node->domain);
+}
+
 static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
                                  const Onnx__NodeProto *proto, struct odb_error *err)
 {
@@ -250,6 +267,7 @@ static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
     }
     ODB_TRY(odb_model__attrs(&node->attrs, load->model, proto->attribute, proto->n_attribute, load,
                              load->opsets, err));
+    load_aten(load, node);
     load_gradient(load, node);
     load_captured(load, node);
     return ODB_OK;

@@ -147,22 +147,126 @@ static char *cut_fresh_name(struct cut *cut, const char *name)
     }
 }
 
-/* The node's own message, or a copy where one of its outputs comes from outside now. */
+static Onnx__GraphProto *cut_plain_graph(struct cut *cut, Onnx__GraphProto *graph);
+
+static Onnx__NodeProto *cut_copy_node(struct cut *cut, const Onnx__NodeProto *proto)
+{
+    Onnx__NodeProto *copy = arena_new(cut->arena, Onnx__NodeProto);
+    *copy = *proto;
+    return copy;
+}
+
+/* The node with the checkpoints in its bodies made plain, or NULL where there are none. */
+static Onnx__NodeProto *cut_plain_bodies(struct cut *cut, const Onnx__NodeProto *proto)
+{
+    Onnx__NodeProto *copy = NULL;
+    for (size_t a = 0; a < proto->n_attribute; a++) {
+        const Onnx__AttributeProto *attr = proto->attribute[a];
+        Onnx__GraphProto *plain = attr->g ? cut_plain_graph(cut, attr->g) : NULL;
+        if (!plain)
+            continue;
+        if (!copy) {
+            copy = cut_copy_node(cut, proto);
+            copy->attribute = arena_new_n(cut->arena, Onnx__AttributeProto *, proto->n_attribute);
+            memcpy(copy->attribute, proto->attribute, proto->n_attribute * sizeof *proto->attribute);
+        }
+        copy->attribute[a] = arena_new(cut->arena, Onnx__AttributeProto);
+        *copy->attribute[a] = *attr;
+        copy->attribute[a]->g = plain;
+    }
+    return copy;
+}
+
+/* As odb_node_is_debug(). */
+static bool cut_is_debug(const struct cut *cut, const Onnx__NodeProto *proto)
+{
+    if (!proto->op_type || strcmp(proto->op_type, "Debug") != 0 || proto->n_input != 1 ||
+        proto->n_output != 1)
+        return false;
+    for (size_t f = 0; f < cut->model->n_functions; f++) {
+        const struct odb_function *function = &cut->model->functions[f];
+        if (strcmp(function->name, "Debug") == 0 &&
+            strcmp(function->domain, proto->domain ? proto->domain : "") == 0)
+            return function->graph->n_nodes == 1 &&
+                   strcmp(function->graph->nodes[0].op_type, "Identity") == 0;
+    }
+    return true;
+}
+
+/* A checkpoint as the Identity that it is; NULL where the node is none, and holds none. */
+static Onnx__NodeProto *cut_plain_node(struct cut *cut, const Onnx__NodeProto *proto)
+{
+    if (!cut->what->plain_debug)
+        return NULL;
+    if (!cut_is_debug(cut, proto))
+        return cut_plain_bodies(cut, proto);
+    Onnx__NodeProto *copy = cut_copy_node(cut, proto);
+    copy->op_type = (char *)(uintptr_t) "Identity";
+    copy->domain = copy->overload = NULL;
+    copy->n_attribute = 0;
+    copy->attribute = NULL;
+    return copy;
+}
+
+/* The same for a list of nodes: a copy, or NULL. */
+static Onnx__NodeProto **cut_plain_nodes(struct cut *cut, Onnx__NodeProto **nodes, size_t n)
+{
+    Onnx__NodeProto **copy = NULL;
+    for (size_t i = 0; i < n; i++) {
+        Onnx__NodeProto *plain = cut_plain_node(cut, nodes[i]);
+        if (!plain)
+            continue;
+        if (!copy) {
+            copy = arena_new_n(cut->arena, Onnx__NodeProto *, n);
+            memcpy(copy, nodes, n * sizeof *nodes);
+        }
+        copy[i] = plain;
+    }
+    return copy;
+}
+
+static Onnx__GraphProto *cut_plain_graph(struct cut *cut, Onnx__GraphProto *graph)
+{
+    Onnx__NodeProto **nodes = cut_plain_nodes(cut, graph->node, graph->n_node);
+    if (!nodes)
+        return NULL;
+    Onnx__GraphProto *copy = arena_new(cut->arena, Onnx__GraphProto);
+    *copy = *graph;
+    copy->node = nodes;
+    return copy;
+}
+
+static Onnx__FunctionProto *cut_plain_function(struct cut *cut, Onnx__FunctionProto *function)
+{
+    Onnx__NodeProto **nodes = cut_plain_nodes(cut, function->node, function->n_node);
+    if (!nodes)
+        return function;
+    Onnx__FunctionProto *copy = arena_new(cut->arena, Onnx__FunctionProto);
+    *copy = *function;
+    copy->node = nodes;
+    return copy;
+}
+
+/* The node's own message, or a copy where it is a checkpoint, or one of its outputs comes from
+ * outside now. */
 static Onnx__NodeProto *cut_node(struct cut *cut, int index)
 {
     const struct odb_node *node = &cut->graph->nodes[index];
-    const Onnx__NodeProto *proto = cut->model->priv->nodes[index];
-    Onnx__NodeProto *copy = NULL;
+    Onnx__NodeProto *copy = cut_plain_node(cut, cut->model->priv->nodes[index]);
+    const Onnx__NodeProto *proto = copy ? copy : cut->model->priv->nodes[index];
+    bool own = false; /* the list of outputs */
     for (int k = 0; k < node->n_out && (size_t)k < proto->n_output; k++) {
         if (node->out[k] == ODB_NO_VALUE || !cut->is_in[node->out[k]])
             continue;
-        if (!copy) {
-            copy = arena_new(cut->arena, Onnx__NodeProto);
-            *copy = *proto;
+        char *const *names = proto->output;
+        if (!copy)
+            copy = cut_copy_node(cut, proto);
+        if (!own) {
             copy->output = arena_new_n(cut->arena, char *, proto->n_output);
-            memcpy(copy->output, proto->output, proto->n_output * sizeof *proto->output);
+            memcpy(copy->output, names, proto->n_output * sizeof *names);
+            own = true;
         }
-        copy->output[k] = cut_fresh_name(cut, proto->output[k]);
+        copy->output[k] = cut_fresh_name(cut, copy->output[k]);
     }
     return copy ? copy : (Onnx__NodeProto *)(uintptr_t)proto;
 }
@@ -469,7 +573,7 @@ static void cut_fill_functions(struct cut *cut, Onnx__ModelProto *to)
     to->functions = arena_new_n(cut->arena, Onnx__FunctionProto *, from->n_functions);
     for (size_t f = 0; f < from->n_functions && f < cut->model->n_functions; f++)
         if (cut->functions[f])
-            to->functions[to->n_functions++] = from->functions[f];
+            to->functions[to->n_functions++] = cut_plain_function(cut, from->functions[f]);
 }
 
 /* Adds which nodes of the model these are: of the model that this one was cut from, if it was. */
