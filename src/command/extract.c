@@ -135,8 +135,8 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
     if (n)
         status = odb_call__feeds(extract->call, &feeds, err);
     if (n && status == ODB_OK)
-        status = odb_run_values(extract->call->model, feeds, "cpu", list, n, values, NULL, 0, NULL,
-                                err);
+        status =
+            odb_run_values(extract->call->model, feeds, "cpu", list, n, values, NULL, 0, NULL, err);
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
         odb_tensor_unref(extract->like[list[i]]);
         extract->like[list[i]] = values[i];

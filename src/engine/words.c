@@ -18,6 +18,21 @@ static void words_node(const struct bisection *b, int node, struct odb_buf *out)
     odb_buf_put_shown(out, odb_node_label(n, label, sizeof label));
 }
 
+/* The value's name, and which checkpoint it is. */
+static void words_value(const struct bisection *b, int value, struct odb_buf *out)
+{
+    int producer = b->graph->values[value].producer;
+    char *checkpoint =
+        producer == ODB_NO_NODE ? NULL : odb_node_checkpoint(&b->graph->nodes[producer]);
+    odb_buf_put_shown(out, b->graph->values[value].name);
+    if (checkpoint) {
+        odb_buf_puts(out, " (checkpoint ");
+        odb_buf_put_shown(out, checkpoint);
+        odb_buf_putc(out, ')');
+    }
+    free(checkpoint);
+}
+
 /* "0.0123 where rounding explains 1.2e-06 (10000 times as much)". */
 static void words_against(struct odb_number error, struct odb_number noise, struct odb_buf *out)
 {
@@ -41,7 +56,7 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
     words_node(b, c->node, out);
     odb_buf_puts(out, c->kind == ODB_KIND_NAN ? " makes NaN or Inf" : " introduces the error");
     odb_buf_puts(out, ": its output ");
-    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    words_value(b, c->value, out);
     if (v->verdict == ODB_VERDICT_DTYPE || v->verdict == ODB_VERDICT_SHAPE) {
         odb_buf_printf(out, " has another %s: ", odb_verdict_name(v->verdict));
         odb_buf_put_shown(out, v->reason);
@@ -88,7 +103,7 @@ static void words_stretch(const struct bisection *b, const struct odb_culprit *c
     odb_buf_puts(out, ", within which nothing was recorded, ");
     odb_buf_puts(out, c->kind == ODB_KIND_NAN ? "makes NaN or Inf" : "introduces the error");
     odb_buf_puts(out, ": its end ");
-    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    words_value(b, c->value, out);
     if (v->local_error.known) {
         odb_buf_puts(out, " is off from what the reference makes of the values recorded before "
                           "it by ");
@@ -118,7 +133,7 @@ static void words_parted(const struct bisection *b, const struct odb_culprit *c,
                    strcmp(b->trace->teller, "golden") ? "the " : "", b->trace->teller);
     odb_buf_put_shown(out, b->trace->told_by);
     odb_buf_puts(out, ") that is off: its ");
-    odb_buf_put_shown(out, b->graph->values[c->value].name);
+    words_value(b, c->value, out);
     odb_buf_puts(out, region ? " is not what the CPU makes of its values before the region"
                              : " is not what the CPU's operator makes of its own inputs");
     if (told->local_error.known) {
@@ -273,7 +288,7 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
         break;
     case ODB_KIND_NONDETERMINISTIC:
         odb_buf_puts(&out, "two equal runs of the target give different verdicts at output ");
-        odb_buf_put_shown(&out, b->graph->values[c->value].name);
+        words_value(b, c->value, &out);
         odb_buf_puts(&out, ": whatever else is found here may not repeat. ");
         break;
     }

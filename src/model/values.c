@@ -229,9 +229,8 @@ static void load_gradient(struct graph_load *load, const struct odb_node *node)
  * is. */
 static void load_aten(struct graph_load *load, struct odb_node *node)
 {
-    const struct odb_attr *op = strcmp(node->op_type, "ATen") == 0
-                                    ? odb_attrs_find(&node->attrs, "operator")
-                                    : NULL;
+    const struct odb_attr *op =
+        strcmp(node->op_type, "ATen") == 0 ? odb_attrs_find(&node->attrs, "operator") : NULL;
     if (!op || op->type != ODB_ATTR_STRING || !op->s.len)
         return;
     char *name = arena_new_n(load->model->priv->arena, char, op->s.len + 1);

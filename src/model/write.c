@@ -168,7 +168,8 @@ static Onnx__NodeProto *cut_plain_bodies(struct cut *cut, const Onnx__NodeProto 
         if (!copy) {
             copy = cut_copy_node(cut, proto);
             copy->attribute = arena_new_n(cut->arena, Onnx__AttributeProto *, proto->n_attribute);
-            memcpy(copy->attribute, proto->attribute, proto->n_attribute * sizeof *proto->attribute);
+            memcpy(copy->attribute, proto->attribute,
+                   proto->n_attribute * sizeof *proto->attribute);
         }
         copy->attribute[a] = arena_new(cut->arena, Onnx__AttributeProto);
         *copy->attribute[a] = *attr;

@@ -786,9 +786,107 @@ static void test_write__sparse_weights(void **state)
     odb_model_free(model);
 }
 
+/* A checkpoint, one in a body, a function of that name that is one, and one that is not. */
+static struct odb_model *write_checkpoints(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17), *then = odb_build_new("then", 17);
+    struct odb_builder *is = odb_build_new("is", 17), *none = odb_build_new("none", 17);
+    odb_build_node(is, "Identity", "", "p", "q");
+    odb_build_function(b, "own", "Debug", "p", "q", "", is);
+    odb_build_node(none, "Neg", "", "p", "q");
+    odb_build_function(b, "other", "Debug", "p", "q", "", none);
+    odb_build_opset(b, "my", 1);
+    odb_build_opset(b, "own", 1);
+    odb_build_opset(b, "other", 1);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+    odb_build_input(b, "c", ODB_BOOL, 0, NULL);
+    odb_build_node(b, "my::Debug", "", "x", "a");
+    odb_build_attr_string(b, "name", "first");
+    odb_build_node(b, "own::Debug", "", "a", "b");
+    odb_build_node(b, "other::Debug", "", "b", "d");
+    odb_build_node(then, "my::Debug", "", "d", "e");
+    odb_build_attr_string(then, "name", "inside");
+    odb_build_output_typed(then, "e", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(b, "If", "", "c", "y");
+    odb_build_attr_graph(b, "then_branch", then);
+    struct odb_builder *otherwise = odb_build_new("else", 17);
+    odb_build_node(otherwise, "Neg", "", "d", "f");
+    odb_build_output_typed(otherwise, "f", ODB_F32, 1, (int64_t[]){2});
+    odb_build_attr_graph(b, "else_branch", otherwise);
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){2});
+    return models_take(b);
+}
+
+static void test_write__checkpoints(void **state)
+{
+    struct odb_model *model = write_checkpoints();
+    const struct odb_graph *graph = model->graph;
+    struct odb_extract what = {.plain_debug = true};
+    size_t n;
+    struct odb_port *in = write_feeds(model, &n), *out = write_outputs(model);
+    what.inputs = in;
+    what.n_inputs = n;
+    what.outputs = out;
+    what.n_outputs = 1;
+    char *name = odb_node_checkpoint(&graph->nodes[0]);
+    assert_string_equal(name, "first");
+    free(name);
+    assert_true(odb_node_is_debug(&graph->nodes[1]));
+    assert_null(odb_node_checkpoint(&graph->nodes[1]));
+    assert_false(odb_node_is_debug(&graph->nodes[2]));
+    struct odb_model *cut = write_cut(model, &what);
+    const struct odb_node *nodes = cut->graph->nodes;
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(nodes[i].op_type, "Identity");
+        assert_string_equal(nodes[i].domain, "");
+        assert_int_equal(nodes[i].attrs.n, 0);
+    }
+    assert_string_equal(nodes[2].op_type, "Debug");
+    assert_non_null(nodes[2].function);
+    const struct odb_attr *body = odb_attrs_find(&nodes[3].attrs, "then_branch");
+    assert_string_equal(body->graphs[0]->nodes[0].op_type, "Identity");
+    assert_int_equal(body->graphs[0]->nodes[0].attrs.n, 0);
+    odb_model_free(cut);
+    what.plain_debug = false; /* as it was */
+    cut = write_cut(model, &what);
+    assert_string_equal(cut->graph->nodes[0].op_type, "Debug");
+    assert_string_equal(cut->graph->nodes[0].domain, "my");
+    odb_model_free(cut);
+    odb_model_free(model);
+    free(in);
+    free(out);
+}
+
+/* What an exporter leaves as ATen goes by the name of PyTorch's operator, and is written as it
+ * was. */
+static void test_write__aten(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_opset(b, "org.pytorch.aten", 1);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(b, "org.pytorch.aten::ATen", "", "x", "y");
+    odb_build_attr_string(b, "operator", "layer_norm");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){2});
+    struct odb_model *model = models_take(b);
+    assert_string_equal(model->graph->nodes[0].op_type, "layer_norm");
+    assert_string_equal(model->graph->nodes[0].domain, "org.pytorch.aten");
+    size_t n;
+    struct odb_port *in = write_feeds(model, &n), *out = write_outputs(model);
+    struct odb_extract what = {.inputs = in, .n_inputs = n, .outputs = out, .n_outputs = 1};
+    struct odb_buf bytes = ODB_BUF_INIT;
+    MODELS_OK(odb_model_extract(model, &what, &bytes, &why));
+    assert_non_null(memmem(bytes.data, bytes.len, "ATen", 4));
+    odb_buf_dispose(&bytes);
+    odb_model_free(model);
+    free(in);
+    free(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_write__checkpoints),
+        cmocka_unit_test(test_write__aten),
         cmocka_unit_test(test_write__generated_models),
         cmocka_unit_test(test_write__well_known_sizes),
         cmocka_unit_test(test_write__declares_types),
