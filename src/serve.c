@@ -160,14 +160,16 @@ static void serve_watch_over_us(const struct serve *serve)
 static void serve_become(struct serve *serve)
 {
     struct odb_error *err = &serve->refused;
-    char **args;
-    if (odb_python_args(&args, serve->spec, serve->channel.in, serve->scratch, err) != ODB_OK)
-        return;
-    serve_watch_over_us(serve);
-    execvp(args[0], args);
-    odb_fail(err, ODB_E_EXECUTOR, "'%s' cannot be started: %s", args[0], strerror(errno));
-    odb_error_remedy(err, "install python3, or name one in ONNXDBG_PYTHON");
-    odb_python_free_args(args);
+    struct odb_argv argv = {0};
+    if (odb_python_args(&argv, serve->spec, serve->channel.in, serve->scratch, err) == ODB_OK) {
+        serve_watch_over_us(serve);
+        odb_push(&argv.list, NULL);
+        execvp(argv.list.items[0], argv.list.items);
+        odb_fail(err, ODB_E_EXECUTOR, "'%s' cannot be started: %s", argv.list.items[0],
+                 strerror(errno));
+        odb_error_remedy(err, "install python3, or name one in ONNXDBG_PYTHON");
+    }
+    odb_argv_dispose(&argv);
 }
 
 /* --- answers --------------------------------------------------------------------------------- */

@@ -177,7 +177,7 @@ def attribute_value(proto, directory):
     kind = proto.type or next((n for n, name in ATTRIBUTE_FIELDS.items() if getattr(proto, name)),
                               2)  # which the first files of ONNX leave to the reader
     if kind not in ATTRIBUTE_FIELDS:
-        raise Refused("the attribute '%s' is of type %d, which is none" % (proto.name, kind))
+        raise Unsupported("the attribute '%s' is of type %d" % (proto.name, kind))
     value = getattr(proto, ATTRIBUTE_FIELDS[kind])
     if kind == 3:
         return str(value, "utf-8", "surrogateescape")

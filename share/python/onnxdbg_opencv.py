@@ -133,4 +133,4 @@ class OpenCV:
             text = self.net.dump()
         except cv2.error:
             text = ""
-        return {"text": text, "notes": ["%d layers in OpenCV" % len(self.net.getLayerNames())]}
+        return {"text": text}

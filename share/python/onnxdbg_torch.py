@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxdbg_model import read_model
 from onnxdbg_torch_ops import OPERATORS, Call, from_array, torch_type
-from onnxdbg_types import TENSOR, TYPES, Refused, Unsupported, WrongOption, as_bits
+from onnxdbg_types import TENSOR, Refused, Unsupported, WrongOption, as_bits
 
 HALF = {"f16": torch.float16, "bf16": torch.bfloat16}
 WIDE = (torch.float32, torch.float64)
@@ -189,13 +189,8 @@ class Torch:
 
     def account(self):
         """Every node runs on the device."""
-        nodes = self.model.graph.nodes
-        notes = []
-        if self.emulated and self.precision != "f32":
-            notes.append("%s is emulated on this CPU: operators compute in float32" %
-                         self.precision)
-        if self.half:
-            notes.append("values are kept in %s" % TYPES[{"f16": 10, "bf16": 16}[
-                self.precision]][0])
-        return {"placements": [(n.name or n.outputs[0], n.op_type, str(self.device))
-                               for n in nodes], "notes": notes}
+        places = [(n.name or n.outputs[0], n.op_type, str(self.device))
+                  for n in self.model.graph.nodes]
+        notes = ["%s is emulated on this CPU: operators compute in float32" % self.precision]
+        return {"placements": places,
+                "notes": notes if self.emulated and self.precision != "f32" else []}

@@ -841,6 +841,81 @@ def lp_normalization(call):
     return torch.where(norm == 0, torch.zeros_like(x), x / norm)
 
 
+# --- recurrent cells --------------------------------------------------------------------------
+
+def lstm_step(gates, recurrent, bias, state):
+    """i, o, f, c as ONNX orders them."""
+    h, c = state
+    i, o, f, g = (gates + recurrent(h) + bias).chunk(4, -1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+def gru_step(linear_before_reset):
+    """z, r, h as ONNX orders them."""
+    def step(gates, recurrent, bias, state):
+        h, = state
+        n = 2 * h.shape[-1]
+        if linear_before_reset:
+            hidden = recurrent(h) + bias
+            z, r = torch.sigmoid(gates[..., :n] + hidden[..., :n]).chunk(2, -1)
+            new = torch.tanh(gates[..., n:] + r * hidden[..., n:])
+        else:
+            z, r = torch.sigmoid(gates[..., :n] + recurrent(h, 0, n) + bias[..., :n]).chunk(2, -1)
+            new = torch.tanh(gates[..., n:] + recurrent(r * h, n) + bias[..., n:])
+        return ((1 - z) * new + z * h,)
+    return step
+
+
+def rnn_step(gates, recurrent, bias, state):
+    """The plain one."""
+    return (torch.tanh(gates + recurrent(state[0]) + bias),)
+
+
+@operator("LSTM", "GRU", "RNN")
+def recurrent_layer(call):
+    """Time steps one by one, in one direction or both."""
+    kind, n = call.node.op_type, call.attr("hidden_size")
+    usual = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}[kind]
+    way = call.attr("direction", "forward")
+    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[way]
+    activations = call.attr("activations", usual * len(ways))
+    if activations != usual * len(ways) or call.attr("clip") or call.attr("input_forget", 0):
+        raise Unsupported("other activations, clipping or coupled gates")
+    if call.attr("layout", 0) or call.input(7) is not None:
+        raise Unsupported("batches first, or peepholes")
+    x, length = call.operand(0), call.numbers(4)
+    if length is not None and any(at != x.shape[0] for at in length):
+        raise Unsupported("sequences of several lengths")
+    step = {"LSTM": lstm_step, "GRU": gru_step(call.attr("linear_before_reset", 0)),
+            "RNN": rnn_step}[kind]
+    initial = [call.input(5)] + ([call.input(6)] if kind == "LSTM" else [])
+    sides = []
+    for d, back in enumerate(ways):
+        state = [x.new_zeros(x.shape[1], n) if s is None else s[d] for s in initial]
+        sides.append(run_cell(call, d, back, step, state))
+    out = torch.stack([y for y, _ in sides], 1)
+    last = [torch.stack([state[i] for _, state in sides]) for i in range(len(initial))]
+    return (out, *last)
+
+
+def run_cell(call, d, back, step, state):
+    """One direction: all outputs, and the last state."""
+    x, w, r = call.operand(0), call.operand(1)[d], call.operand(2)[d]
+    bias = call.input(3)
+    of_x, of_h = (0, w.new_zeros(w.shape[0])) if bias is None else bias[d].chunk(2)
+
+    def recurrent(h, begin=0, end=None):
+        return torch.matmul(call.executor.operand(h), r[begin:end].T)
+
+    gates = torch.matmul(x, w.T) + of_x
+    outputs = [None] * x.shape[0]
+    for t in reversed(range(x.shape[0])) if back else range(x.shape[0]):
+        state = step(gates[t], recurrent, of_h, state)
+        outputs[t] = state[0]
+    return torch.stack(outputs), state
+
+
 # --- resizing ---------------------------------------------------------------------------------
 
 def source_points(mode, n_in, n_out, scale):

@@ -6,13 +6,9 @@
  */
 #include "executor/python.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -26,14 +22,14 @@
 
 struct python_kind {
     const char *kind;
-    const char *file, *class_;   /* in share/python; NULL: the spec's argument names them */
-    const char *module, *remedy; /* that it needs, and how to get it */
+    const char *file, *class_;    /* in share/python; NULL: the spec's argument names them */
+    const char *module, *package; /* that it needs, and Debian's for it */
 };
 
 static const struct python_kind python_kinds[] = {
-    {"python", NULL, NULL, "numpy", "Debian: python3-numpy"},
-    {"opencv", "onnxdbg_opencv.py", "OpenCV", "cv2", "Debian: python3-opencv"},
-    {"torch", "onnxdbg_torch.py", "Torch", "torch", "Debian: python3-torch"},
+    {"python", NULL, NULL, "numpy", "python3-numpy"},
+    {"opencv", "onnxdbg_opencv.py", "OpenCV", "cv2", "python3-opencv"},
+    {"torch", "onnxdbg_torch.py", "Torch", "torch", "python3-torch"},
 };
 
 static const struct odb_executor_option python_options_python[] = {
@@ -113,50 +109,36 @@ static char *python_share(const char *file)
     return path || !serve ? path : python_beside(serve, file);
 }
 
-/* Whether Python has a module, without loading it. */
-static int python_has(const char *module)
-{
-    extern char **environ;
-    char *code = odb_xasprintf("import importlib.util,sys;"
-                               "sys.exit(3 if importlib.util.find_spec('%s') is None else 0)",
-                               module);
-    char *argv[] = {(char *)python_program(), "-c", code, NULL};
-    posix_spawn_file_actions_t files;
-    pid_t pid;
-    int how = -1;
-    posix_spawn_file_actions_init(&files);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    int error = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    free(code);
-    if (error)
-        return -error;
-    while (waitpid(pid, &how, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(how) ? WEXITSTATUS(how) : -1;
-}
-
+/* Whether Python has numpy and what else the kind needs, without loading them. */
 static void python_available(const struct python_kind *kind, char *why, size_t size)
 {
-    static const char *const modules[] = {"numpy", NULL};
+    static const char code[] = "import importlib.util as util, sys\n"
+                               "for name in sys.argv[1:]:\n"
+                               "    if util.find_spec(name) is None: sys.exit(name)";
+    struct odb_argv argv = {0};
+    struct odb_program program = {.argv = &argv, .quiet = true};
+    struct odb_buf lacks = ODB_BUF_INIT;
     char *server = python_share(PYTHON_SERVER);
+    const char *const words[] = {python_program(), "-c", code, "numpy", kind->module};
+    for (size_t i = 0; i < ODB_COUNT(words); i++)
+        odb_argv_add(&argv, words[i]);
     why[0] = '\0';
     if (!server) {
         snprintf(why, size, "%s is not found; name the folder share in " PYTHON_SHARE_ENV,
                  PYTHON_SERVER);
-        return;
-    }
-    free(server);
-    int has = python_has(modules[0]);
-    const struct python_kind *lacks = &python_kinds[0];
-    if (has == 0 && kind != lacks)
-        has = python_has((lacks = kind)->module);
-    if (has < 0)
+    } else if (odb_program_run(&program, NULL) != ODB_OK) {
         snprintf(why, size, "%s cannot be started; name a Python in " PYTHON_ENV, python_program());
-    else if (has > 0)
-        snprintf(why, size, "%s has no module %s (%s); " PYTHON_ENV " names another Python",
-                 python_program(), lacks->module, lacks->remedy);
+    } else if (program.how != 0) {
+        odb_program_last_words(&program, 100, &lacks);
+        snprintf(why, size,
+                 "%s has no module %s; install it (Debian: %s), or name another Python "
+                 "in " PYTHON_ENV,
+                 python_program(), odb_buf_text(&lacks), kind->package);
+    }
+    odb_program_dispose(&program);
+    odb_argv_dispose(&argv);
+    odb_buf_dispose(&lacks);
+    free(server);
 }
 
 /* --- becoming Python ------------------------------------------------------------------------- */
@@ -195,12 +177,16 @@ static void python_where(const struct odb_spec *spec, char **file, char **class_
         (*file)[colon - spec->arg] = '\0';
 }
 
-enum odb_status odb_python_args(char ***out, const char *text, int fd, const char *scratch,
+/* One more word, made in a buffer. */
+#define python_add(argv, word, ...)                                                                \
+    (odb_buf_clear(word), odb_buf_printf(word, __VA_ARGS__), odb_argv_add(argv, odb_buf_text(word)))
+
+enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, const char *scratch,
                                 struct odb_error *err)
 {
     struct odb_spec *spec;
+    struct odb_buf word = ODB_BUF_INIT;
     char *file = NULL, *class_ = NULL, *server = python_share(PYTHON_SERVER);
-    ODB_VEC(char *) args = {0};
     enum odb_status status = odb_spec_parse(&spec, text, err);
     if (status != ODB_OK) {
         free(server);
@@ -214,38 +200,29 @@ enum odb_status odb_python_args(char ***out, const char *text, int fd, const cha
                          PYTHON_SERVER);
         goto out;
     }
-    odb_push(&args, odb_xstrdup(python_program()));
-    odb_push(&args, odb_xstrdup("-uB")); /* words at once, and no files in share/ */
-    odb_push(&args, odb_xstrdup(server));
+    odb_argv_add(out, python_program());
+    odb_argv_add(out, "-uB"); /* words at once, and no files in share/ */
+    odb_argv_add(out, server);
     if (fd >= 0)
-        odb_push(&args, odb_xasprintf("--fd=%d", fd));
-    odb_push(&args, odb_xasprintf("--scratch=%s", scratch ? scratch : ""));
-    odb_push(&args, odb_xasprintf("--file=%s", file));
-    odb_push(&args, odb_xasprintf("--class=%s", class_));
-    odb_push(&args, odb_xstrdup("--version=" ODB_VERSION));
-    odb_push(&args, odb_xstrdup("--"));
+        python_add(out, &word, "--fd=%d", fd);
+    python_add(out, &word, "--scratch=%s", scratch ? scratch : "");
+    python_add(out, &word, "--file=%s", file);
+    python_add(out, &word, "--class=%s", class_);
+    odb_argv_add(out, "--version=" ODB_VERSION);
+    odb_argv_add(out, "--");
     for (size_t i = 0; i < spec->n_options; i++) {
         const struct odb_spec_option *option = &spec->options[i];
         if (!odb_spec_row(NULL, option->key))
-            odb_push(&args, odb_xasprintf("%s%s%s", option->key, option->value[0] ? "=" : "",
-                                          option->value));
+            python_add(out, &word, "%s%s%s", option->key, option->value[0] ? "=" : "",
+                       option->value);
     }
-    odb_push(&args, NULL);
-    *out = args.items;
-    args.items = NULL;
 out:
     odb_spec_free(spec);
+    odb_buf_dispose(&word);
     free(server);
     free(file);
     free(class_);
     return status;
-}
-
-void odb_python_free_args(char **args)
-{
-    for (size_t i = 0; args && args[i]; i++)
-        free(args[i]);
-    free(args);
 }
 
 /* --- inside a wrapper ------------------------------------------------------------------------ */

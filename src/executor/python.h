@@ -9,14 +9,13 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "executor/program.h"
 
 /* Whether the outermost executor of a spec is one in Python. */
 bool odb_python_hosts(const char *spec);
-/* The program that answers for spec, NULL-terminated and the caller's to free with
- * odb_python_free_args(); fd is the connection's descriptor (-1: standard input and output),
- * scratch may be NULL. */
-enum odb_status odb_python_args(char ***out, const char *spec, int fd, const char *scratch,
+/* Adds the command line of the program that answers for spec to out, which the caller disposes of;
+ * fd is the connection's descriptor (-1: standard input and output), scratch may be NULL. */
+enum odb_status odb_python_args(struct odb_argv *out, const char *spec, int fd, const char *scratch,
                                 struct odb_error *err) ODB_MUST_USE;
-void odb_python_free_args(char **args); /* NULL is fine */
 
 #endif
