@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/blocks.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -37,6 +38,7 @@
 #define WIRE_UNPACKED_MAX ((size_t)32 << 20) /* what any message may unpack to, and … */
 #define WIRE_UNPACKED_EACH 16                /* … how much more for each byte of it */
 #define WIRE_PIPE (1 << 20)                  /* bytes: the most that an ordinary user gets */
+#define WIRE_BLOCK_MAX ((size_t)64 << 20)    /* what is worth keeping when it is let go */
 #define WIRE_ALIGN 64
 #define WIRE_DEPTH 8 /* of sequences in optionals in maps */
 
@@ -305,17 +307,21 @@ static enum odb_status channel_read(const struct odb_channel *channel, void *dat
     return ODB_OK;
 }
 
-/* An attachment as a storage: a private mapping. */
+/* An attachment as a storage: a private mapping, or a block that goes to the next of its size. */
 struct wire_map {
     struct odb_storage base;
     void *data;
     size_t size;
+    bool mapped;
 };
 
 static void wire_map_release(struct odb_storage *storage)
 {
     struct wire_map *map = (struct wire_map *)storage;
-    munmap(map->data, map->size);
+    if (map->mapped)
+        munmap(map->data, map->size);
+    else
+        odb_blocks_give(map->data, map->size);
     free(map);
 }
 
@@ -337,14 +343,18 @@ static enum odb_status frame_map(struct odb_frame *frame, size_t size, int fd,
     if (fd >= 0 && !frame_sealed(fd, size))
         return odb_fail(err, ODB_E_FORMAT, "the attachment is not sealed memory of %zu bytes",
                         size);
-    void *data = mmap(NULL, size, fd >= 0 ? PROT_READ : PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | (fd >= 0 ? 0 : MAP_ANONYMOUS), fd, 0);
-    if (data == MAP_FAILED)
+    bool mapped = fd >= 0 || size > WIRE_BLOCK_MAX;
+    void *data = !mapped ? odb_blocks_take(size)
+                 : fd < 0
+                     ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, fd, 0)
+                     : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (!data || data == MAP_FAILED)
         return odb_fail(err, ODB_E_NOMEM, "no memory for an attachment of %zu bytes: %s", size,
                         strerror(errno));
-    if (fd < 0)
+    if (mapped && fd < 0)
         madvise(data, size, MADV_HUGEPAGE);
     struct wire_map *map = odb_new(struct wire_map);
+    map->mapped = mapped;
     map->base.refs = 1;
     map->base.release = wire_map_release;
     map->data = data;
