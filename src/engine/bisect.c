@@ -677,11 +677,11 @@ static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err
 }
 
 /* A target that is dead has said its last; zeros among it are no end of it. */
-static void bisect_keep_words(struct bisection *b)
+static void bisect_keep_words(struct bisection *b, enum odb_status status)
 {
     struct odb_buf words = ODB_BUF_INIT;
     const struct odb_target *target = odb_pool_target(b->pool);
-    if (odb_target_pid(target))
+    if (status != ODB_E_CRASH && status != ODB_E_TIMEOUT && odb_target_pid(target))
         return;
     odb_target_words(target, &words);
     for (size_t i = 0; i < words.len; i++)
@@ -704,7 +704,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     }
     enum odb_status status = bisect_plain(b, err);
     if (status < 0)
-        bisect_keep_words(b);
+        bisect_keep_words(b, status);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
         b->report->outputs_diverge = true;
         return bisection_hunt_crash(b, status, err);

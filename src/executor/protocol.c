@@ -89,6 +89,8 @@ void odb_parcel_add(struct odb_parcel *parcel, Odb__Wire__Blob *blob, const void
 
 static enum odb_status channel_gone(struct odb_error *err, const char *doing)
 {
+    if (errno == EMFILE) /* of ours: nobody else is to blame */
+        return odb_fail(err, ODB_E_NOMEM, "%s: too many files are open here", doing);
     return odb_fail(err, ODB_E_IO, "%s: %s", doing,
                     errno == 0 || errno == EPIPE || errno == ECONNRESET ? "the other end is gone"
                                                                         : strerror(errno));
@@ -210,7 +212,7 @@ static enum odb_status channel_pipe(const struct odb_channel *channel, int pipe[
                                     struct odb_error *err)
 {
     if (pipe2(pipe, O_CLOEXEC) < 0)
-        return odb_fail(err, ODB_E_IO, "no pipe for an attachment: %s", strerror(errno));
+        return odb_fail(err, ODB_E_NOMEM, "no pipe for an attachment: %s", strerror(errno));
     fcntl(pipe[1], F_SETPIPE_SZ, WIRE_PIPE);
     if (channel->wait)
         fcntl(pipe[1], F_SETFL, O_NONBLOCK);
@@ -285,7 +287,10 @@ static ssize_t channel_read_some(const struct odb_channel *channel, void *data, 
     ssize_t n = recvmsg(channel->in, &message, MSG_CMSG_CLOEXEC);
     if (n >= 0)
         channel_take_fds(&message, fd);
-    return n;
+    if (n < 0 || !(message.msg_flags & MSG_CTRUNC))
+        return n;
+    errno = EMFILE; /* a descriptor came and found no place */
+    return -1;
 }
 
 static enum odb_status channel_read(const struct odb_channel *channel, void *data, size_t size,
