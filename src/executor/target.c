@@ -27,6 +27,9 @@
 /* Long, because the first run of a large model on a slow target takes minutes and a hang wrongly
  * reported costs more than waiting: the user sees the time and can cancel. */
 #define TARGET_TIMEOUT 600.0
+/* To start, it has this long at least: a framework takes seconds to load, which says nothing of how
+ * long a model may run. */
+#define TARGET_START 60.0
 #define TARGET_SHOWN 400       /* of the last words in a message */
 #define TARGET_TICK_MS 100     /* how often cancel and deadline are looked at */
 #define TARGET_GRACE 2.0       /* seconds to end by itself when asked to */
@@ -186,9 +189,9 @@ static enum odb_status target_tick(struct odb_target *target, bool ready, struct
     stopped = odb_child_stopped(&target->child);
     if (stopped)
         odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s: it was stopped by %s",
-                 target->timeout, target->doing, odb_signal_name(stopped, name, sizeof name));
+                 target->limit, target->doing, odb_signal_name(stopped, name, sizeof name));
     else
-        odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s", target->timeout,
+        odb_fail(err, ODB_E_TIMEOUT, "no answer within %g s while %s", target->limit,
                  target->doing);
     return odb_error_remedy(err, "timeout=SECONDS in its spec gives it longer");
 }
@@ -198,7 +201,7 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
     struct odb_target *target = payload;
     struct odb_child *child = &target->child;
     if (target->ssh.host) /* the time is kept there; here it is for the line to fall silent */
-        target->deadline = target_now() + target->timeout + TARGET_LINK_GRACE;
+        target->deadline = target_now() + target->limit + TARGET_LINK_GRACE;
     for (bool ready = false; !ready;) {
         struct pollfd fds[2] = {{.fd = fd, .events = events},
                                 {.fd = child->words_fd, .events = POLLIN}};
@@ -259,7 +262,9 @@ enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *r
 {
     struct odb_channel channel = target_channel(target);
     target->doing = doing;
-    target->deadline = target_now() + target->timeout;
+    target->limit = want == ODB__WIRE__REPLY__SAY_READY ? ODB_MAX(target->timeout, TARGET_START)
+                                                        : target->timeout;
+    target->deadline = target_now() + target->limit;
     request->id = ++target->asked;
     *frame = (struct odb_frame){0};
     enum odb_status status = odb_channel_send(&channel, &request->base, parcel, err);

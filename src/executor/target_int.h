@@ -24,6 +24,7 @@ struct odb_target {
 
     struct odb_child child;
     bool loaded;
+    double limit;             /* seconds for what it is at */
     double deadline, tick;    /* by target_now() */
     const char *doing;        /* for messages */
     uint64_t asked;           /* requests so far: the number of the last */
