@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The session file. A row of the journal is committed, and on the disk, before its probe begins;
- * what is missing from its end tells, after a crash of anything, what was being tried.
+ * what is missing from its end tells, after a crash of anything, what was being tried. (With
+ * several workers it is what was waited for: the others may have been at the probes after it.)
  */
 #include "session/store.h"
 
