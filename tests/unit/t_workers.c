@@ -331,7 +331,6 @@ static void test_workers__any_number_tells_the_same(void **state)
         {"fault:nan,node=n5,workers=%d@fault:offset,node=n2@cpu", ODB_STRATEGY_ISOLATED},
         {"fault:crash,node=n7,workers=%d@cpu", ODB_STRATEGY_AUTO},
         {"fault:crash,node=n0,workers=%d@cpu", ODB_STRATEGY_AUTO},
-        {"fault:hang,node=n12,timeout=0.4,workers=%d@cpu", ODB_STRATEGY_AUTO},
         {"command:/bin/false,workers=%d", ODB_STRATEGY_AUTO},
     };
     static const int counts[] = {1, 2, 3, 5};
