@@ -364,7 +364,6 @@ static void test_target__garbage(void **state)
 }
 
 static void test_target__short_message(void **state)
-static void test_target__slow_start(void **state)
 {
     struct odb_error err = ODB_ERROR_INIT;
     assert_int_equal(open_stand_in(state, "printf ODBX >&3", &err), ODB_E_EXECUTOR);
@@ -562,9 +561,10 @@ static void test_target__orphan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs),    CASE(sizes),         CASE(wrong_spec),  CASE(says_no), CASE(no_program),
-        CASE(crash),   CASE(hang),          CASE(cancel),      CASE(exit),    CASE(flood),
-        CASE(garbage), CASE(short_message), CASE(left_behind), CASE(orphan),  CASE(lying_values),
+        CASE(runs),       CASE(sizes),       CASE(wrong_spec), CASE(says_no),
+        CASE(no_program), CASE(crash),       CASE(hang),       CASE(cancel),
+        CASE(exit),       CASE(flood),       CASE(garbage),    CASE(short_message),
+        CASE(slow_start), CASE(left_behind), CASE(orphan),     CASE(lying_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
