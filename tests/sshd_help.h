@@ -160,6 +160,10 @@ static inline void help_sshd_start(struct help_sshd *sshd, const char *dir)
              "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
              "MaxStartups 100\nPrintMotd no\nUseDNS no\n",
              sshd->port, dir, dir);
+    if (getenv("ONNXDBG_PYTHON")) { /* nothing else comes through from here */
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "SetEnv ONNXDBG_PYTHON=%s\n", getenv("ONNXDBG_PYTHON"));
+    }
     sshd_write(dir, "sshd_config", text);
     sshd_client_config(sshd, "config", "key", true);
     sshd_client_config(sshd, "wrong-key", "stranger", true);

@@ -1059,6 +1059,13 @@ static void ssh_missing(char *why, size_t size)
     setenv("ONNXDBG_REMOTE_SERVE", serve, 1);
 }
 
+static void ssh_python_missing(char *why, size_t size)
+{
+    odb_executor_find("python")->available(why, size);
+    if (!why[0])
+        ssh_missing(why, size);
+}
+
 static void ssh_end(void)
 {
     if (!conformance_sshd.dir[0])
@@ -1087,6 +1094,8 @@ static const struct row rows[] = {
     {"fault", "fault:scale,amount=0,node=cut@cpu", TYPES_ALL},
     {"dump", "dump:$DIR", TYPES_ALL, .prepare = prepare_dump},
     {"ssh", "ssh:loopback,cpu", TYPES_ALL, .missing = ssh_missing},
+    {"ssh, python", "ssh:loopback,python:$TOP/tests/python/conform.py", TYPES_ALL,
+     .missing = ssh_python_missing},
 };
 
 static const struct {
