@@ -223,11 +223,11 @@ class Tensors:
 # --- the model's place on disk ------------------------------------------------------------------
 
 def place(source, target):
-    """The file in another directory: its blocks, a link, or a copy."""
+    """The file in another directory too, by a link of one kind or the other."""
     os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.exists(target) and os.path.samefile(source, target):
+        return
     if os.path.lexists(target):
-        if os.path.samefile(source, target):
-            return
         os.remove(target)
     try:
         os.link(source, target)
