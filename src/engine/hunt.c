@@ -214,6 +214,15 @@ static enum odb_status hunt_judge(struct bisection *b, const struct odb_probe *p
     return ODB_OK;
 }
 
+/* Whether the target said of some value that it cannot be read there. */
+static bool hunt_lacks(const struct odb_probe *probe)
+{
+    bool lacks = false;
+    for (size_t i = 0; i < probe->n_values; i++)
+        lacks = lacks || !probe->outputs[i];
+    return lacks;
+}
+
 /* A probe that gave no values is told of them, unless more is known already. */
 static void hunt_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had)
 {
@@ -304,8 +313,11 @@ static enum odb_status hunt_probe(struct hunt *h, int node, enum odb_answer *ans
         *answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
         status = hunt_judge(b, probe, &shown, err);
-        bool bad = odb_verdict_is_bad(shown) && h->signature == ODB_OK;
-        *answer = bad ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+        bool values = h->signature == ODB_OK; /* else it is enough that it ran */
+        if (values && odb_verdict_is_bad(shown))
+            *answer = ODB_ANSWER_BAD;
+        else if (!values || !hunt_lacks(probe))
+            *answer = ODB_ANSWER_GOOD;
     }
     if (probe->n_values)
         odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, node, *answer));
