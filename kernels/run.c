@@ -370,6 +370,7 @@ static enum odb_status run_declare(const struct odb_call *call, struct odb_kern 
 struct run_pieces {
     const struct odb_call *call;
     const struct odb_kern *k; /* whose output 0 is to be filled */
+    atomic_bool failed;       /* some piece but the first */
 };
 
 /* Whether the kernel is one of elements, and may be given some of them at a time: of operands of
@@ -434,23 +435,25 @@ static enum odb_status run_piece(const struct run_pieces *p, size_t begin, size_
 
 static void run_piece_block(void *arg, size_t begin, size_t end)
 {
-    const struct run_pieces *p = arg;
-    begin += RUN_PIECE;
-    enum odb_status status = run_piece(p, begin, end + RUN_PIECE, NULL);
-    (void)status; /* that of the first, which has the same attributes and types */
+    struct run_pieces *p = arg;
+    if (run_piece(p, begin + RUN_PIECE, end + RUN_PIECE, NULL) != ODB_OK)
+        atomic_store(&p->failed, true);
 }
 
 static enum odb_status run_pieces(const struct odb_call *call, struct odb_kern *k,
                                   struct odb_tensor *const *in)
 {
-    const struct run_pieces p = {call, k};
+    struct run_pieces p = {.call = call, .k = k};
     bool all_alias;
     ODB_TRY(call->op->infer(k));
     ODB_TRY(run_allocate(call, k, in, &all_alias));
     size_t n = k->out[0]->count, first = ODB_MIN(n, RUN_PIECE);
     ODB_TRY(run_piece(&p, 0, first, k->err));
-    odb_parallel_for(n - first, RUN_PIECE, run_piece_block, (void *)&p);
-    return ODB_OK;
+    odb_parallel_for(n - first, RUN_PIECE, run_piece_block, &p);
+    /* The first has the same attributes and types, so that only memory can be what they lack. */
+    return atomic_load(&p.failed)
+               ? odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", call->op->name)
+               : ODB_OK;
 }
 
 #define RUN_FEW 8 /* inputs and outputs that need no memory of their own */
