@@ -232,8 +232,11 @@ static void *plugin_output(const struct onnxdbg_host *host, size_t i, int dtype,
     struct plugin *plugin = plugin_of(host);
     if (!plugin_may_give(plugin, "output", i, ODB_TENSOR, dtype))
         return NULL;
-    plugin->status =
-        odb_tensor_new(&plugin->outputs[i], (enum odb_dtype)dtype, rank, dims, plugin->err);
+    if (rank > 0 && !dims)
+        plugin->status = odb_fail(plugin->err, ODB_E_EXECUTOR, "a rank without dims");
+    else
+        plugin->status =
+            odb_tensor_new(&plugin->outputs[i], (enum odb_dtype)dtype, rank, dims, plugin->err);
     if (plugin->status == ODB_OK)
         return plugin->outputs[i]->data;
     odb_error_at(plugin->err, "output '%s'", plugin_output_value(plugin, i)->name);

@@ -228,6 +228,8 @@ static int wrong_execute(void *self, const struct onnxdbg_run *run)
         return !host->output(host, 0, 99, 2, dims);
     if (is(wrong, "output-rank"))
         return !host->output(host, 0, ONNXDBG_FLOAT, 17, dims);
+    if (is(wrong, "output-bare"))
+        return !host->output(host, 0, ONNXDBG_FLOAT, 2, NULL);
     if (is(wrong, "output-huge"))
         return !host->output(host, 0, ONNXDBG_FLOAT, 3,
                              (int64_t[]){INT64_MAX, INT64_MAX, INT64_MAX});

@@ -134,6 +134,7 @@ static void test_plugin__wrongs(void **state)
         {"type", "it gives output 'y' as double, and the model says float"},
         {"no-type", "it gives output 'y' a type 99 of kind 0 that is none"},
         {"output-rank", "output 'y': a tensor of rank 17", ODB_E_INPUT},
+        {"output-bare", "output 'y': a rank without dims"},
         {"output-huge", "too large for memory", ODB_E_NOMEM},
         {"index", "it gives output 2, and the model has 2"},
         {"twice", "it gives output 'y' twice"},
