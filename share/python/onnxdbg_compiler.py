@@ -22,11 +22,14 @@ search; so what was compiled is kept by the hash of the model, its weights and k
 import abc
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 
 from onnxdbg_model import external_files
 from onnxdbg_types import WrongOption
+
+KEY = re.compile("[0-9a-f]{64}")
 
 
 def cache_home():
@@ -128,7 +131,7 @@ class Compiler(abc.ABC):
         """Removes what was not used for longest until the rest is within the limit."""
         entries = []
         for entry in os.scandir(self.cache):
-            if entry.is_dir() and not entry.name.startswith("."):
+            if entry.is_dir() and KEY.fullmatch(entry.name):  # DIR may hold other things too
                 size = sum(os.path.getsize(os.path.join(where, name))
                            for where, _, names in os.walk(entry.path) for name in names)
                 entries.append((entry.stat().st_mtime, size, entry.path))

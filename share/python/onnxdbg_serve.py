@@ -8,6 +8,7 @@ with the calls of CLASS in FILE; onnxdbg-python(7) says which. Python's standard
 error, so that nothing else gets onto the connection.
 """
 import faulthandler
+import fcntl
 import importlib.util
 import inspect
 import os
@@ -21,6 +22,7 @@ import onnxdbg_wire as wire
 from onnxdbg_wire import Message
 
 E_NOMEM, E_IO, E_USAGE, E_INPUT, E_EXECUTOR, UNSUPPORTED = -1, -2, -5, -6, -8, 3
+FICLONE = 0x40049409
 CODES = (("NotImplementedError", UNSUPPORTED), ("Unsupported", UNSUPPORTED),
          ("MemoryError", E_NOMEM))
 
@@ -222,21 +224,39 @@ class Tensors:
 
 # --- the model's place on disk ------------------------------------------------------------------
 
-def place(source, target):
-    """The file in another directory too, by a link of one kind or the other."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if os.path.exists(target) and os.path.samefile(source, target):
+def stamp(path):
+    """What changes when a file does."""
+    of = os.stat(path)
+    return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns
+
+
+def copy_file(source, target):
+    """A copy that shares its blocks with the file where the file system can do that."""
+    with open(source, "rb") as before, open(target, "wb") as after:
+        try:
+            fcntl.ioctl(after, FICLONE, before.fileno())
+            return
+        except OSError:
+            pass
+    shutil.copyfile(source, target)
+
+
+def place(source, target, copies):
+    """A copy of the file, made again only where one of the two has changed. No link: a class that
+    writes into it would write into the user's file, and newer ONNX libraries refuse weights that
+    have a second name."""
+    if os.path.exists(target) and copies.get(target) == (stamp(source), stamp(target)):
         return
     if os.path.lexists(target):
         os.remove(target)
-    try:
-        os.link(source, target)
-    except OSError:
-        os.symlink(source, target)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    copy_file(source, target)
+    copies[target] = stamp(source), stamp(target)
 
 
-def write_model(root, data, directory):
-    """model.onnx below root, with the files that hold its weights where it looks for them."""
+def write_model(root, data, directory, copies):
+    """model.onnx below root, with the files that hold its weights where it looks for them; copies
+    remembers which are there."""
     import onnxdbg_model
     files = [f for f in onnxdbg_model.external_files(data) if not os.path.isabs(f)]
     above = max([os.path.normpath(f).split(os.sep).count(os.pardir) for f in files], default=0)
@@ -244,7 +264,7 @@ def write_model(root, data, directory):
     os.makedirs(home, exist_ok=True)
     for name in files:
         place(os.path.realpath(os.path.join(directory, name)),
-              os.path.normpath(os.path.join(home, name)))
+              os.path.normpath(os.path.join(home, name)), copies)
     own = "model.onnx"  # unless that is the file of which the model is a part
     while own in map(os.path.normpath, files):
         own = "_" + own
@@ -264,6 +284,7 @@ class Server:
         self.options, self.channel = options, channel
         self.path = os.path.abspath(options.named["file"])
         self.root = tempfile.mkdtemp(prefix="python-", dir=options.named["scratch"] or None)
+        self.copies = {}   # of files with weights, below root
         self.executor = self.tensors = None
         self.inputs = {}   # of the run before, which the debugger may refer to
         self.ports = {}, {}, set()  # outline() of the loaded model
@@ -320,7 +341,7 @@ class Server:
         try:
             os.chdir(directory)
             self.ports = onnxdbg_model.outline(data)
-            path = write_model(self.root, data, directory)
+            path = write_model(self.root, data, directory, self.copies)
         except OSError as error:
             raise Refusal(E_IO, error.strerror or str(error), str(error.filename or "")) from error
         except (wire.WireError, self.tensors.types.Refused) as error:
