@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/clock.h"
+#include "base/clock.h"
 
 /* --- small things ----------------------------------------------------------------------------- */
 

@@ -10,16 +10,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-static char *history_path(const char *name)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    if (state && state[0] == '/')
-        return odb_xasprintf("%s/onnxdbg/%s", state, name);
-    if (home && home[0] == '/')
-        return odb_xasprintf("%s/.local/state/onnxdbg/%s", home, name);
-    return NULL;
-}
-
 /* Adds a line behind the others, of which the oldest may have to go. */
 static void history_push(struct ui_history *history, const char *line)
 {
@@ -89,7 +79,7 @@ static void history_write(struct ui_history *history)
 
 void ui_history_open(struct ui_history *history, const char *name)
 {
-    *history = (struct ui_history){.path = history_path(name)};
+    *history = (struct ui_history){.path = odb_file_home("XDG_STATE_HOME", ".local/state", name)};
     history_read(history);
 }
 

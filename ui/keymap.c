@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+
 #include "onnxdbgrc.h" /* made from share/onnxdbgrc: keymap_builtin */
 
 /* Views that can have keys; "all" stands for each of them. */
@@ -154,14 +156,9 @@ static enum odb_status keymap_read_file(struct ui_keymap *keymap, const char *pa
 
 enum odb_status ui_keymap_load(struct ui_keymap **out, struct odb_error *err)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     struct ui_keymap *keymap = odb_new(struct ui_keymap);
-    char *path = NULL;
+    char *path = odb_file_home("XDG_CONFIG_HOME", ".config", "onnxdbgrc");
     enum odb_status status = ui_keymap_read(keymap, "built-in keys", keymap_builtin, err);
-    if (config && *config)
-        path = odb_xasprintf("%s/onnxdbg/onnxdbgrc", config);
-    else if (home)
-        path = odb_xasprintf("%s/.config/onnxdbg/onnxdbgrc", home);
     if (status == ODB_OK && path)
         status = keymap_read_file(keymap, path, err);
     free(path);

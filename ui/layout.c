@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "ui/app.h"
 
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */

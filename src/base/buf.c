@@ -121,3 +121,9 @@ char *odb_buf_take(struct odb_buf *buf)
     buf->len = buf->cap = 0;
     return data;
 }
+
+void odb_hex(const unsigned char *bytes, size_t n, char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}

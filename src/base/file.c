@@ -106,3 +106,24 @@ enum odb_status odb_file_mkdir(const char *path, struct odb_error *err)
     free(part);
     return why ? file_failed(path, why, err) : ODB_OK;
 }
+
+char *odb_file_absolute(const char *path)
+{
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    char *absolute = here ? odb_xasprintf("%s/%s", here, path) : odb_xstrdup(path);
+    free(here);
+    return absolute;
+}
+
+char *odb_file_home(const char *variable, const char *usual, const char *name)
+{
+    const char *base = getenv(variable), *home = getenv("HOME");
+    if (base && base[0] == '/')
+        return odb_xasprintf("%s/onnxdbg/%s", base, name);
+    return home && home[0] == '/' ? odb_xasprintf("%s/%s/onnxdbg/%s", home, usual, name) : NULL;
+}
+
+char *odb_file_self(void)
+{
+    return realpath("/proc/self/exe", NULL);
+}

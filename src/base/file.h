@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files written whole or not at all.
+ * Files written whole or not at all, and where files are.
  */
 #ifndef ODB_BASE_FILE_H
 #define ODB_BASE_FILE_H
@@ -21,5 +21,13 @@ enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;
+
+/* The same path from anywhere, whether it is there or not. Owned by the caller. */
+char *odb_file_absolute(const char *path);
+/* The user's onnxdbg/NAME below the directory that the variable names ("XDG_CACHE_HOME"), else
+ * below the usual one in his home (".cache"). Owned by the caller; NULL: he has no home. */
+char *odb_file_home(const char *variable, const char *usual, const char *name);
+/* The program that this process runs. Owned by the caller; NULL: nobody knows. */
+char *odb_file_self(void);
 
 #endif

@@ -365,16 +365,6 @@ static const char *complete_find(const char *p, const char *stop)
     return NULL;
 }
 
-/* The row for ":" or "@"; NULL: the kind has no such thing. */
-static const struct odb_executor_option *complete_part(const struct odb_executor_ops *ops,
-                                                       const char *key)
-{
-    for (const struct odb_executor_option *row = ops->options; row && row->key; row++)
-        if (!strcmp(row->key, key))
-            return row;
-    return NULL;
-}
-
 static bool complete_is_key(const struct odb_executor_option *row)
 {
     return !strpbrk(row->key, ":@*");
@@ -387,7 +377,7 @@ static void complete_kinds(struct complete *c)
     const struct odb_executor_ops *const *list = odb_executor_list(&n);
     for (size_t i = 0; i < n; i++) {
         const char *kind = list[i]->kind;
-        const struct odb_executor_option *arg = complete_part(list[i], ":"),
+        const struct odb_executor_option *arg = odb_spec_part(list[i]->options, ":"),
                                          *row = list[i]->options;
         bool needs = arg && arg->needed, more = !needs && !strcmp(kind, c->text);
         complete_offer_take(c, odb_xasprintf("%s%s", kind, needs ? ":" : ""), true);
@@ -415,7 +405,7 @@ static void complete_keys(struct complete *c, const struct odb_executor_option *
 /* Behind the kind: its argument, or the last of its options. */
 static void complete_spec_rest(struct complete *c, const struct odb_executor_ops *ops)
 {
-    const struct odb_executor_option *row = complete_part(ops, ":");
+    const struct odb_executor_option *row = odb_spec_part(ops->options, ":");
     complete_settle(c, strcspn(c->text, ":,") + 1);
     for (const char *p; (p = complete_find(c->text, ","));)
         complete_settle(c, (size_t)(p + 1 - c->text));
@@ -442,7 +432,7 @@ static void complete_spec(struct complete *c)
         char *kind = odb_xstrndup(c->text, strcspn(c->text, ":,@"));
         const struct odb_executor_ops *ops = odb_executor_find(kind);
         const char *rest = c->text + strlen(kind), *inner = complete_find(c->text, "@");
-        bool wraps = ops && complete_part(ops, "@") && inner;
+        bool wraps = ops && odb_spec_part(ops->options, "@") && inner;
         free(kind);
         if (wraps)
             complete_settle(c, (size_t)(inner + 1 - c->text));

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "engine/clock.h"
+#include "base/clock.h"
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1

@@ -22,7 +22,7 @@
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/hooks.h"
 
 #define BISECT_GOLDEN "cpu:f64"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/hooks.h"
 
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
@@ -409,7 +409,7 @@ enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *pro
     return probe_do(prober, probe, false, err);
 }
 
-/* For those who need every value: what a recording lacks is an error. */
+/* For those who need every value: what a target lacks is an error. */
 static enum odb_status probe_complete(struct odb_prober *prober, struct odb_probe *probe,
                                       struct odb_error *err)
 {
@@ -417,9 +417,10 @@ static enum odb_status probe_complete(struct odb_prober *prober, struct odb_prob
         if (probe->outputs[i])
             continue;
         odb_probe_drop(prober, probe);
-        return odb_fail(err, ODB_E_INPUT, "%s: '%s' was not recorded",
+        return odb_fail(err, ODB_E_INPUT, "%s: '%s' %s",
                         odb_target_spec(odb_pool_target(prober->pool)),
-                        prober->model->graph->values[probe->values[i]].name);
+                        prober->model->graph->values[probe->values[i]].name,
+                        prober->recorded ? "was not recorded" : "cannot be read there");
     }
     return ODB_OK;
 }

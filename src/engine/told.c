@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
 #include "engine/recall.h"

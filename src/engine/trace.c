@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "compare/metrics.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/hooks.h"
 
 #define TRACE_NOISY_RUNS 3

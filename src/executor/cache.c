@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "executor/scratch.h"
@@ -52,13 +53,7 @@ struct cache_entry {
     uint64_t bytes;
 };
 
-void odb_cache_hex(const unsigned char digest[32], char key[ODB_CACHE_KEY + 1])
-{
-    for (size_t i = 0; i < 32; i++)
-        snprintf(key + 2 * i, 3, "%02x", digest[i]);
-}
-
-static bool cache_is_key(const char *name)
+bool odb_cache_is_key(const char *name)
 {
     return strlen(name) == ODB_CACHE_KEY && strspn(name, "0123456789abcdef") == ODB_CACHE_KEY;
 }
@@ -108,7 +103,7 @@ static void cache_tidy(const struct odb_cache *cache)
         if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         cache_sweep(cache, e->d_name, &st);
-        if (!cache_is_key(e->d_name) || !S_ISREG(st.st_mode))
+        if (!odb_cache_is_key(e->d_name) || !S_ISREG(st.st_mode))
             continue;
         struct cache_entry entry = {.used = st.st_mtim, .bytes = (uint64_t)st.st_blocks * 512};
         memcpy(entry.name, e->d_name, sizeof entry.name);
@@ -131,13 +126,9 @@ static void cache_tidy(const struct odb_cache *cache)
 /* The directory that lasts, NULL: there is none. */
 static char *cache_home(void)
 {
-    const char *own = getenv("ONNXDBG_CACHE"), *base = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    if (own && own[0] == '/')
-        return odb_xstrdup(own);
-    if (base && base[0] == '/')
-        return odb_xasprintf("%s/onnxdbg/files", base);
-    return home && home[0] == '/' ? odb_xasprintf("%s/.cache/onnxdbg/files", home) : NULL;
+    const char *own = getenv("ONNXDBG_CACHE");
+    return own && own[0] == '/' ? odb_xstrdup(own)
+                                : odb_file_home("XDG_CACHE_HOME", ".cache", "files");
 }
 
 /* A directory of our own below dir, with the lock. */
@@ -242,7 +233,7 @@ static bool cache_link(const char *from, const char *to)
 
 bool odb_cache_has(struct odb_cache *cache, const char *key)
 {
-    if (!cache_is_key(key))
+    if (!odb_cache_is_key(key))
         return false;
     char *file = odb_xasprintf("%s/%s", cache->dir, key), *pin = cache_pin(cache, key);
     bool has = cache_link(file, pin) || errno == EEXIST;
@@ -277,7 +268,7 @@ static enum odb_status cache_end(struct odb_cache *cache, struct odb_error *err)
     char key[ODB_CACHE_KEY + 1], *file = odb_xasprintf("%s/%s", cache->dir, cache->key);
     enum odb_status status = ODB_OK;
     SHA256Final(digest, &cache->sha);
-    odb_cache_hex(digest, key);
+    odb_hex(digest, sizeof digest, key);
     if (strcmp(key, cache->key) != 0)
         status = odb_fail(err, ODB_E_IO,
                           "what came is not what was to come: the file changed, or "
@@ -299,7 +290,7 @@ static enum odb_status cache_end(struct odb_cache *cache, struct odb_error *err)
 enum odb_status odb_cache_put(struct odb_cache *cache, const char *key, uint64_t offset,
                               uint64_t whole, const void *data, size_t size, struct odb_error *err)
 {
-    if (!cache_is_key(key) || whole > LLONG_MAX || offset > whole || size > whole - offset)
+    if (!odb_cache_is_key(key) || whole > LLONG_MAX || offset > whole || size > whole - offset)
         return odb_fail(err, ODB_E_FORMAT, "a piece of a file that cannot be");
     if (offset == 0)
         ODB_TRY(cache_begin(cache, key, err));
@@ -334,7 +325,7 @@ static bool cache_is_below(const char *path)
 enum odb_status odb_cache_place(struct odb_cache *cache, const char *key, const char *path,
                                 struct odb_error *err)
 {
-    if (!cache_is_key(key) || !cache_is_below(path))
+    if (!odb_cache_is_key(key) || !cache_is_below(path))
         return odb_fail(err, ODB_E_FORMAT, "'%s' is no name for a file beside a model", path);
     char *pin = cache_pin(cache, key), *to = odb_xasprintf("%s/%s", cache->model, path);
     char *above = odb_xstrdup(to);

@@ -37,7 +37,7 @@ enum odb_status odb_cache_put(struct odb_cache *cache, const char *key, uint64_t
 enum odb_status odb_cache_place(struct odb_cache *cache, const char *key, const char *path,
                                 struct odb_error *err) ODB_MUST_USE;
 
-/* 64 hex digits and a zero. */
-void odb_cache_hex(const unsigned char digest[32], char key[ODB_CACHE_KEY + 1]);
+/* Whether a name has the form of a key. */
+bool odb_cache_is_key(const char *name);
 
 #endif

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "executor/program.h"
 #include "executor/scratch.h"
@@ -31,13 +31,6 @@
     10.0                  /* a driver may hold a killed process; nobody waits for it for ever      \
                            */
 #define CHILD_RANG_MAX 16 /* pieces heard after its end: more than the pipe held */
-
-static double child_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void child_close(int *fd)
 {
@@ -127,9 +120,9 @@ bool odb_child_ended(const struct odb_child *child, int *how)
 
 bool odb_child_wait(struct odb_child *child, double seconds, int *how)
 {
-    for (double end = child_now() + seconds; !odb_child_ended(child, how);) {
+    for (double end = odb_clock() + seconds; !odb_child_ended(child, how);) {
         struct pollfd words = {.fd = child->words_fd, .events = POLLIN};
-        if (child_now() >= end)
+        if (odb_clock() >= end)
             return false;
         if (poll(&words, 1, CHILD_TICK_MS) > 0)
             odb_child_listen(child);

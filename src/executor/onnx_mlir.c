@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "executor/cache.h"
 #include "executor/executor.h"
 #include "executor/onnx_mlir_int.h"
 #include "executor/place.h"
@@ -245,7 +248,7 @@ static void mlir_hash_file(SHA2_CTX *sha, const char *path)
 
 /* Compiler, flags, files named in them, the model, and its weights. */
 static void mlir_key(const struct mlir *mlir, const struct odb_load *load,
-                     const struct odb_model *model, char key[ODB_MLIR_KEY + 1])
+                     const struct odb_model *model, char key[ODB_CACHE_KEY + 1])
 {
     SHA2_CTX sha;
     uint8_t digest[SHA256_DIGEST_LENGTH];
@@ -272,8 +275,7 @@ static void mlir_key(const struct mlir *mlir, const struct odb_load *load,
     }
     free(files);
     SHA256Final(digest, &sha);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(key + 2 * i, 3, "%02x", digest[i]);
+    odb_hex(digest, sizeof digest, key);
 }
 
 /* --- loading --------------------------------------------------------------------------------- */
@@ -315,13 +317,6 @@ static enum odb_status mlir_place(struct mlir *mlir, struct odb_model *model, st
     return ODB_OK;
 }
 
-static double mlir_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Compiles what is in the place, and keeps it; *dir is where the library is then. */
 static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **dir,
                                     struct odb_error *err)
@@ -329,9 +324,9 @@ static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **d
     struct odb_error why = ODB_ERROR_INIT;
     char text[2048];
     struct stat st;
-    double begin = mlir_now();
+    double begin = odb_clock();
     ODB_TRY(mlir_run_compiler(mlir, NULL, err));
-    mlir->made = odb_xasprintf("compiled in %.1f s", mlir_now() - begin);
+    mlir->made = odb_xasprintf("compiled in %.1f s", odb_clock() - begin);
     char *library = odb_xasprintf("%s/" ODB_MLIR_LIBRARY, odb_place_dir(mlir->place));
     bool there = stat(library, &st) == 0 && S_ISREG(st.st_mode);
     free(library);
@@ -351,7 +346,7 @@ static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **d
 /* From what is kept if it is there and can be loaded, else by the compiler. */
 static enum odb_status mlir_make(struct mlir *mlir, struct odb_model *model, struct odb_error *err)
 {
-    char key[ODB_MLIR_KEY + 1];
+    char key[ODB_CACHE_KEY + 1];
     mlir_key(mlir, &mlir->load, model, key);
     char *dir = odb_mlir_cache_find(&mlir->cache, key);
     enum odb_status status = ODB_E_IO;

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "executor/cache.h"
 #include "executor/onnx_mlir_int.h"
 #include "executor/place.h"
 #include "executor/scratch.h"
@@ -34,16 +35,11 @@ struct cache_entry {
 
 void odb_mlir_cache_init(struct odb_mlir_cache *cache, const char *where)
 {
-    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *here = where && where[0] != '/' ? getcwd(NULL, 0) : NULL;
     *cache = (struct odb_mlir_cache){.limit = CACHE_LIMIT};
-    if (where && strcmp(where, "off") != 0)
-        cache->dir = here ? odb_xasprintf("%s/%s", here, where) : odb_xstrdup(where);
-    else if (!where && base && base[0] == '/')
-        cache->dir = odb_xasprintf("%s/onnxdbg/onnx-mlir", base);
-    else if (!where && home && home[0] == '/')
-        cache->dir = odb_xasprintf("%s/.cache/onnxdbg/onnx-mlir", home);
-    free(here);
+    if (!where)
+        cache->dir = odb_file_home("XDG_CACHE_HOME", ".cache", "onnx-mlir");
+    else if (strcmp(where, "off") != 0)
+        cache->dir = odb_file_absolute(where);
 }
 
 void odb_mlir_cache_dispose(struct odb_mlir_cache *cache)
@@ -106,12 +102,6 @@ static int cache_older(const void *a, const void *b)
     return (x->used > y->used) - (x->used < y->used);
 }
 
-/* The user may have named a directory that holds other things too. */
-static bool cache_is_entry(const char *name)
-{
-    return strlen(name) == ODB_MLIR_KEY && strspn(name, "0123456789abcdef") == ODB_MLIR_KEY;
-}
-
 static bool cache_is_rubbish(const char *name, const struct stat *st)
 {
     return (!strncmp(name, ".new-", 5) || !strncmp(name, ".gone-", 6)) &&
@@ -132,7 +122,7 @@ static void cache_trim(const struct odb_mlir_cache *cache, const char *made)
         bool there = lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
         if (there && cache_is_rubbish(e->d_name, &st)) {
             odb_scratch_remove(path);
-        } else if (there && cache_is_entry(e->d_name)) {
+        } else if (there && odb_cache_is_key(e->d_name)) { /* the user's directory may hold more */
             struct cache_entry entry = {odb_xstrdup(e->d_name), st.st_mtime, cache_bytes(path)};
             total += entry.bytes;
             odb_push(&entries, entry);

@@ -8,7 +8,6 @@
 #include "executor/executor.h"
 #include "model/model.h"
 
-#define ODB_MLIR_KEY 64 /* characters: a SHA-256 in hexadecimal */
 #define ODB_MLIR_LIBRARY "model.so"
 /* Where --store-constants-to-file, or a large model, puts them. */
 #define ODB_MLIR_CONSTANTS "model.constants.bin"

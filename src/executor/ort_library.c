@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #define ORT_REMEDY                                                                                 \
     "install it (npm install --ignore-scripts onnxruntime-node, or pip install onnxruntime) or "   \
     "name libonnxruntime.so or its directory in ONNXDBG_ORT"
@@ -79,10 +81,10 @@ static char *ort_python(void)
 
 static char *ort_program(void)
 {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
-    return slash ? odb_xstrndup(self, (size_t)(slash - self)) : NULL;
+    char *self = odb_file_self();
+    if (self)
+        *strrchr(self, '/') = '\0';
+    return self;
 }
 
 /* The directory that a place begins with, "" for none; NULL: there is no such place. */

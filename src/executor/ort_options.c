@@ -8,7 +8,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/file.h"
 
 /* Where external data of a model that comes as bytes is. Optimisers want a path as well, so
  * versions that do not know this get such weights in another way (ort.c). */
@@ -183,13 +184,12 @@ static enum odb_status ort_out_file(const struct odb_spec *spec, const char *key
     const char *path = odb_spec_option(spec, key);
     if (!path)
         return ODB_OK;
-    char *dir = path[0] == '/' ? odb_xstrdup("") : getcwd(NULL, 0);
-    if (!path[0] || !dir)
-        odb_fail(err, ODB_E_USAGE, "%s=%s names no file to write", key, path);
-    else
-        *out = odb_xasprintf("%s%s%s", dir, dir[0] ? "/" : "", path);
-    free(dir);
-    return *out ? ODB_OK : odb_error_at(err, "%s", spec->text);
+    if (path[0]) {
+        *out = odb_file_absolute(path);
+        return ODB_OK;
+    }
+    odb_fail(err, ODB_E_USAGE, "%s= names no file to write", key);
+    return odb_error_at(err, "%s", spec->text);
 }
 
 static enum odb_status ort_read_rest(struct ort_options *options, const struct odb_spec *spec,

@@ -46,10 +46,8 @@ static enum odb_status place_io(struct odb_error *err, const char *path)
 struct odb_place *odb_place_new(const char *keep)
 {
     struct odb_place *place = odb_new(struct odb_place);
-    char *here = keep && keep[0] != '/' ? getcwd(NULL, 0) : NULL;
     if (keep) /* models are loaded from other directories */
-        place->keep = here ? odb_xasprintf("%s/%s", here, keep) : odb_xstrdup(keep);
-    free(here);
+        place->keep = odb_file_absolute(keep);
     return place;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "executor/cache.h"
 #include "executor/target_int.h"
@@ -60,6 +61,7 @@ void odb_remote_keep(struct odb_remote *remote, const struct odb_load *load)
     for (size_t i = 0; i < load->n_original_outputs; i++)
         outputs[i] = odb_xstrdup(load->original_outputs[i]);
     *last = *load;
+    last->keep = NULL;
     last->bytes = odb_xmemdup(load->bytes, load->size);
     last->dir = load->dir ? odb_xstrdup(load->dir) : NULL;
     last->node_index =
@@ -111,7 +113,7 @@ static enum odb_status remote_hash(int fd, char key[ODB_CACHE_KEY + 1], const ch
     for (off_t at = 0; (n = pread(fd, piece, 1 << 20, at)) > 0; at += n)
         SHA256Update(&sha, piece, (size_t)n);
     SHA256Final(digest, &sha);
-    odb_cache_hex(digest, key);
+    odb_hex(digest, sizeof digest, key);
     free(piece);
     return n < 0 ? remote_fail(err, path) : ODB_OK;
 }

@@ -174,9 +174,8 @@ static bool spec_key_is(const struct odb_executor_option *row, const char *key)
     return row->key[n - 1] == '*' ? !strncmp(row->key, key, n - 1) : !strcmp(row->key, key);
 }
 
-/* The row for ":" or "@", NULL: the kind has no such thing. */
-static const struct odb_executor_option *spec_part(const struct odb_executor_option *options,
-                                                   const char *key)
+const struct odb_executor_option *odb_spec_part(const struct odb_executor_option *options,
+                                                const char *key)
 {
     for (; options && options->key; options++)
         if (!strcmp(options->key, key))
@@ -224,8 +223,8 @@ void odb_spec_put_row(const char *kind, const struct odb_executor_option *row, s
 void odb_spec_put_syntax(const char *kind, const struct odb_executor_option *options,
                          struct odb_buf *out)
 {
-    const struct odb_executor_option *arg = spec_part(options, ":"),
-                                     *wrapped = spec_part(options, "@");
+    const struct odb_executor_option *arg = odb_spec_part(options, ":"),
+                                     *wrapped = odb_spec_part(options, "@");
     odb_buf_printf(out, "%s%s%s%s%s", kind, arg && !arg->needed ? "[" : "", arg ? ":" : "",
                    arg ? arg->values : "", arg && !arg->needed ? "]" : "");
     for (const struct odb_executor_option *row = options; row && row->key; row++) {
@@ -307,8 +306,8 @@ static enum odb_status spec_needs(const struct odb_spec *spec,
 static enum odb_status spec_check(const struct odb_spec *spec,
                                   const struct odb_executor_option *options, struct odb_error *err)
 {
-    const struct odb_executor_option *arg = spec_part(options, ":");
-    if (spec->inner && !spec_part(options, "@")) {
+    const struct odb_executor_option *arg = odb_spec_part(options, ":");
+    if (spec->inner && !odb_spec_part(options, "@")) {
         odb_fail(err, ODB_E_USAGE, "'%s' wraps no other executor", spec->kind);
         odb_error_remedy(err, "write \\@ for an @ that belongs to an argument");
         return ODB_E_USAGE;

@@ -68,6 +68,9 @@ enum odb_status odb_spec_check(const struct odb_spec *spec,
 /* The row of a table, or of those in common, that an option's key belongs to; NULL: none. */
 const struct odb_executor_option *odb_spec_row(const struct odb_executor_option *options,
                                                const char *key);
+/* The row for ":" or "@"; NULL: the kind has no such thing. */
+const struct odb_executor_option *odb_spec_part(const struct odb_executor_option *options,
+                                                const char *key);
 /* Whether a row's values are choices, and there are no others. */
 bool odb_spec_chooses(const struct odb_executor_option *row);
 /* "node=NAME|#INDEX", "hidden", "fault:scale|swap", "@SPEC" */

@@ -15,6 +15,7 @@
 
 #include <sha2.h>
 
+#include "base/buf.h"
 #include "model/files.h"
 #include "model/load_int.h"
 #include "model/wire.h"
@@ -414,8 +415,7 @@ enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65], st
     SHA256Init(&sha);
     SHA256Update(&sha, model->priv->file_data, model->priv->file_size);
     SHA256Final(digest, &sha);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    odb_hex(digest, sizeof digest, hex);
     return ODB_OK;
 }
 

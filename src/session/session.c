@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/clock.h"
+#include "base/clock.h"
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 

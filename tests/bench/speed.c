@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/probe.h"
 
 struct lane {

@@ -22,7 +22,7 @@
 
 #include "base/mem.h"
 #include "engine/bisect.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/probe.h"
 #include "engine/trace.h"
 #include "tensor/npz.h"

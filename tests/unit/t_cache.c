@@ -67,7 +67,7 @@ static void make(int number, char *bytes, size_t size, char key[ODB_CACHE_KEY + 
     SHA256Init(&sha);
     SHA256Update(&sha, (const uint8_t *)bytes, size);
     SHA256Final(digest, &sha);
-    odb_cache_hex(digest, key);
+    odb_hex(digest, sizeof digest, key);
 }
 
 static enum odb_status put(struct odb_cache *cache, const char *key, const char *bytes, size_t size,

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "executor/cache.h"
 #include "executor/onnx_mlir_int.h"
 #include "executor_help.h"
 
@@ -579,9 +580,9 @@ static void test_onnx_mlir__kept_by_many(void **state)
 static void keep(const struct odb_mlir_cache *cache, const char *dir, char letter)
 {
     struct odb_error err = ODB_ERROR_INIT;
-    char key[ODB_MLIR_KEY + 1];
-    memset(key, letter, ODB_MLIR_KEY);
-    key[ODB_MLIR_KEY] = '\0';
+    char key[ODB_CACHE_KEY + 1];
+    memset(key, letter, ODB_CACHE_KEY);
+    key[ODB_CACHE_KEY] = '\0';
     char *made = odb_mlir_cache_keep(cache, key, dir, &err);
     assert_non_null(made);
     free(made);
@@ -590,9 +591,9 @@ static void keep(const struct odb_mlir_cache *cache, const char *dir, char lette
 
 static bool is_kept(const struct odb_mlir_cache *cache, char letter)
 {
-    char key[ODB_MLIR_KEY + 1];
-    memset(key, letter, ODB_MLIR_KEY);
-    key[ODB_MLIR_KEY] = '\0';
+    char key[ODB_CACHE_KEY + 1];
+    memset(key, letter, ODB_CACHE_KEY);
+    key[ODB_CACHE_KEY] = '\0';
     char *dir = odb_mlir_cache_find(cache, key);
     free(dir);
     usleep(20 * 1000);

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ODB_ENGINE_CLOCK_H
-#define ODB_ENGINE_CLOCK_H
+/* SPDX-License-Identifier: MIT */
+#ifndef ODB_BASE_CLOCK_H
+#define ODB_BASE_CLOCK_H
 
 #include <time.h>
 
