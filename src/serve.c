@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
@@ -239,7 +240,7 @@ static enum odb_status serve_hello(struct serve *serve, const Odb__Wire__Hello *
         return serve_no(serve, &serve->refused, err);
     if (serve_open(serve, hello->spec, &why) != ODB_OK)
         return serve_no(serve, &why, err);
-    if (serve->executor->ops->cancel)
+    if (serve->executor->ops->cancel || serve->relays)
         sigaction(SIGTERM, &(struct sigaction){.sa_handler = serve_on_term, .sa_flags = SA_RESTART},
                   NULL);
     odb_executor_describe(serve->executor, text, sizeof text);
@@ -521,12 +522,10 @@ static void serve_limit(rlim_t bytes)
  * error of writing, not a signal. */
 static enum odb_status serve_become_relay(struct serve *serve, struct odb_error *err)
 {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = '\0';
+    char *self = odb_file_self();
+    if (self)
         setenv("ONNXDBG_SERVE", self, 0);
-    }
+    free(self);
     signal(SIGPIPE, SIG_IGN);
     ODB_TRY(odb_cache_open(&serve->cache, err));
     serve->scratch = odb_cache_scratch(serve->cache);

@@ -58,18 +58,23 @@ void odb_call__warn(struct odb_command_call *call, const char *text)
     odb_buf_dispose(&shown);
 }
 
+/* Whether a recording's spec names a map itself, behind ssh too. */
+static bool call_names_map(const char *spec)
+{
+    struct odb_spec *parsed;
+    if (odb_spec_parse(&parsed, spec, NULL) != ODB_OK)
+        return false;
+    bool names = odb_spec_option(parsed, "map") || (parsed->inner && call_names_map(parsed->inner));
+    odb_spec_free(parsed);
+    return names;
+}
+
 /* The spec in the words of --map, where it is a recording's that names no map itself. */
 static const char *call_mapped(struct odb_command_call *call, const char *spec)
 {
     const char *map = odb_call_option(call, ODB_OPTION_MAP);
-    struct odb_spec *parsed;
     struct odb_buf text = ODB_BUF_INIT;
-    if (!spec || !map || !odb_executor_recorded(spec) ||
-        odb_spec_parse(&parsed, spec, NULL) != ODB_OK)
-        return spec;
-    bool names = odb_spec_option(parsed, "map") != NULL;
-    odb_spec_free(parsed);
-    if (names)
+    if (!spec || !map || !odb_executor_recorded(spec) || call_names_map(spec))
         return spec;
     odb_buf_printf(&text, "%s,map=", spec);
     for (const char *p = map; *p; p++)

@@ -91,6 +91,9 @@ struct odb_executor_ops {
 const struct odb_executor_ops *odb_executor_find(const char *kind);
 const struct odb_executor_ops *const *odb_executor_list(size_t *n);
 
+/* The row for the outermost executor of a spec, behind ssh for that of the other machine; NULL for
+ * a malformed spec or an unknown kind. */
+const struct odb_executor_ops *odb_executor_of(const char *spec);
 /* Whether a spec names one that gives what was recorded before; false for a malformed one. */
 bool odb_executor_recorded(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */

@@ -2,7 +2,7 @@
  *
  * python:FILE.py:CLASS and the kinds that are classes in share/python. Nothing here runs Python:
  * serve.c exec()s the server that stands in share/python, which speaks executor.proto itself; what
- * a wrapper wraps is a target of its own, and the rows below hand everything on to it.
+ * a wrapper wraps is a target of its own, to which the rows below hand everything on (relay.h).
  */
 #include "executor/python.h"
 
@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/executor.h"
-#include "executor/target.h"
+#include "executor/relay.h"
 
 #define PYTHON_ENV "ONNXDBG_PYTHON"
 #define PYTHON_SHARE_ENV "ONNXDBG_SHARE"
@@ -51,10 +52,6 @@ static const struct odb_executor_option python_options_torch[] = {
     {"device", "NAME", "cuda where there is one, else cpu", "of PyTorch: cpu, cuda, cuda:1", false},
     {"threads", "N", "all", "threads of PyTorch on the CPU", false},
     {NULL, NULL, NULL, NULL, false},
-};
-
-struct python {
-    struct odb_target *target; /* owned */
 };
 
 static const struct python_kind *python_kind(const char *kind)
@@ -102,10 +99,8 @@ static char *python_share(const char *file)
     const char *env = getenv(PYTHON_SHARE_ENV), *serve = getenv("ONNXDBG_SERVE");
     if (env && env[0])
         return python_try(env, "/python", file);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    char *path = python_beside(self, file);
+    char *self = odb_file_self(), *path = self ? python_beside(self, file) : NULL;
+    free(self);
     return path || !serve ? path : python_beside(serve, file);
 }
 
@@ -227,46 +222,12 @@ out:
 
 /* --- inside a wrapper ------------------------------------------------------------------------ */
 
-static void python_release(void *self)
-{
-    struct python *python = self;
-    odb_target_close(python->target);
-    free(python);
-}
-
 static enum odb_status python_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
-    struct python *python = odb_new(struct python);
-    enum odb_status status = odb_target_open(&python->target, spec->text, err);
-    if (status != ODB_OK)
-        free(python);
-    else
-        *self = python;
-    return status;
-}
-
-static enum odb_status python_load(void *self, const struct odb_load *load, struct odb_error *err)
-{
-    return odb_target_load(((struct python *)self)->target, load, err);
-}
-
-static enum odb_status python_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
-                                      const char *const *names, size_t n_outputs,
-                                      struct odb_tensor **outputs, struct odb_error *err)
-{
-    return odb_target_run(((struct python *)self)->target, inputs, n_inputs, names, n_outputs,
-                          outputs, err);
-}
-
-static void python_describe(void *self, char *text, size_t size)
-{
-    snprintf(text, size, "%s", odb_target_description(((struct python *)self)->target));
-}
-
-static enum odb_status python_account(void *self, struct odb_account *account,
-                                      struct odb_error *err)
-{
-    return odb_target_account(((struct python *)self)->target, account, err);
+    struct odb_target *target;
+    ODB_TRY(odb_target_open(&target, spec->text, err));
+    *self = target;
+    return ODB_OK;
 }
 
 #define PYTHON_ROW(name, line)                                                                     \
@@ -284,11 +245,11 @@ static enum odb_status python_account(void *self, struct odb_account *account,
         .partial = true,                                                                           \
         .available = python_available_##name,                                                      \
         .init = python_init,                                                                       \
-        .load_model = python_load,                                                                 \
-        .execute = python_execute,                                                                 \
-        .release = python_release,                                                                 \
-        .describe = python_describe,                                                               \
-        .account = python_account,                                                                 \
+        .load_model = odb_relay_load,                                                              \
+        .execute = odb_relay_execute,                                                              \
+        .release = odb_relay_release,                                                              \
+        .describe = odb_relay_describe,                                                            \
+        .account = odb_relay_account,                                                              \
     };
 
 PYTHON_ROW(python, "a class of yours in Python")

@@ -32,13 +32,21 @@ const struct odb_executor_ops *const *odb_executor_list(size_t *n)
     return registry;
 }
 
-bool odb_executor_recorded(const char *text)
+const struct odb_executor_ops *odb_executor_of(const char *text)
 {
     struct odb_spec *spec;
     if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return false;
-    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
+        return NULL;
+    const struct odb_executor_ops *ops = !strcmp(spec->kind, "ssh") && spec->inner
+                                             ? odb_executor_of(spec->inner)
+                                             : odb_executor_find(spec->kind);
     odb_spec_free(spec);
+    return ops;
+}
+
+bool odb_executor_recorded(const char *text)
+{
+    const struct odb_executor_ops *ops = odb_executor_of(text);
     return ops && ops->recorded;
 }
 

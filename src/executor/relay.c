@@ -6,29 +6,29 @@
 
 #include "base/mem.h"
 
-static enum odb_status relay_load(void *self, const struct odb_load *load, struct odb_error *err)
+enum odb_status odb_relay_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     return odb_target_load(self, load, err);
 }
 
-static enum odb_status relay_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
-                                     const char *const *names, size_t n_outputs,
-                                     struct odb_tensor **outputs, struct odb_error *err)
+enum odb_status odb_relay_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
+                                  const char *const *names, size_t n_outputs,
+                                  struct odb_tensor **outputs, struct odb_error *err)
 {
     return odb_target_run(self, inputs, n_inputs, names, n_outputs, outputs, err);
 }
 
-static enum odb_status relay_account(void *self, struct odb_account *account, struct odb_error *err)
+enum odb_status odb_relay_account(void *self, struct odb_account *account, struct odb_error *err)
 {
     return odb_target_account(self, account, err);
 }
 
-static void relay_describe(void *self, char *text, size_t size)
+void odb_relay_describe(void *self, char *text, size_t size)
 {
     snprintf(text, size, "%s", odb_target_description(self));
 }
 
-static void relay_release(void *self)
+void odb_relay_release(void *self)
 {
     odb_target_close(self);
 }
@@ -39,11 +39,11 @@ static const struct odb_executor_ops relay_ops = {
     .size = sizeof relay_ops,
     .kind = "relay",
     .recorded = true, /* what is missing is looked at by the debugger */
-    .load_model = relay_load,
-    .execute = relay_execute,
-    .account = relay_account,
-    .describe = relay_describe,
-    .release = relay_release,
+    .load_model = odb_relay_load,
+    .execute = odb_relay_execute,
+    .account = odb_relay_account,
+    .describe = odb_relay_describe,
+    .release = odb_relay_release,
 };
 
 enum odb_status odb_relay_open(struct odb_executor **out, const char *spec,

@@ -17,10 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/scratch.h"
 
@@ -43,13 +44,6 @@ struct target_sent {
     char *name;                /* owned */
     struct odb_tensor *tensor; /* ref */
 };
-
-static double target_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void target_forget_sent(struct odb_target *target)
 {
@@ -174,7 +168,7 @@ static enum odb_status target_broken(struct odb_target *target, enum odb_status 
  * nothing comes, a child that has ended though a process that it left behind holds its socket. */
 static enum odb_status target_tick(struct odb_target *target, bool ready, struct odb_error *err)
 {
-    double now = target_now();
+    double now = odb_clock();
     int how, stopped;
     char name[32];
     if (now < target->tick)
@@ -201,7 +195,7 @@ static enum odb_status target_wait(void *payload, int fd, short events, struct o
     struct odb_target *target = payload;
     struct odb_child *child = &target->child;
     if (target->ssh.host) /* the time is kept there; here it is for the line to fall silent */
-        target->deadline = target_now() + target->limit + TARGET_LINK_GRACE;
+        target->deadline = odb_clock() + target->limit + TARGET_LINK_GRACE;
     for (bool ready = false; !ready;) {
         struct pollfd fds[2] = {{.fd = fd, .events = events},
                                 {.fd = child->words_fd, .events = POLLIN}};
@@ -264,7 +258,7 @@ enum odb_status odb_target__ask(struct odb_target *target, Odb__Wire__Request *r
     target->doing = doing;
     target->limit = want == ODB__WIRE__REPLY__SAY_READY ? ODB_MAX(target->timeout, TARGET_START)
                                                         : target->timeout;
-    target->deadline = target_now() + target->limit;
+    target->deadline = odb_clock() + target->limit;
     request->id = ++target->asked;
     *frame = (struct odb_frame){0};
     enum odb_status status = odb_channel_send(&channel, &request->base, parcel, err);
@@ -312,15 +306,10 @@ static char *target_program(void)
     const char *env = getenv("ONNXDBG_SERVE");
     if (env && env[0])
         return odb_xstrdup(env);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *path = NULL;
-    if (n > 0) {
-        self[n] = '\0';
-        path = target_beside(self, "");
-        if (!path)
-            path = target_beside(self, "/../libexec");
-    }
+    char *self = odb_file_self(), *path = self ? target_beside(self, "") : NULL;
+    if (self && !path)
+        path = target_beside(self, "/../libexec");
+    free(self);
     return path ? path : odb_xstrdup("onnxdbg-serve");
 }
 
@@ -465,7 +454,7 @@ void odb_target_close(struct odb_target *target)
         request.say_case = ODB__WIRE__REQUEST__SAY_SHUTDOWN;
         request.shutdown = &shutdown;
         target->doing = "ending";
-        target->deadline = target_now() + TARGET_GRACE;
+        target->deadline = odb_clock() + TARGET_GRACE;
         target->cancelled = NULL;
         if (odb_channel_send(&channel, &request.base, NULL, NULL) == ODB_OK)
             odb_child_wait(&target->child, TARGET_GRACE, &how);
@@ -559,12 +548,12 @@ enum odb_status odb_target_load(struct odb_target *target, const struct odb_load
 {
     struct odb_error unasked;
     err = err ? err : &unasked;
-    double begin = target_now();
+    double begin = odb_clock();
     target->lost = false;
     enum odb_status status = target_load(target, load, err);
     if (status != ODB_OK && target->lost)
         status = target_link_again(target, err);
-    target->stats.load_seconds += target_now() - begin;
+    target->stats.load_seconds += odb_clock() - begin;
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target_name(target));
 }
 
@@ -597,11 +586,17 @@ static void target_remember_sent(struct odb_target *target, const struct odb_nam
     target->n_sent = n;
 }
 
+/* What stands in the table for it; NULL: only the other machine knows. */
+static const struct odb_executor_ops *target_ops(const struct odb_target *target)
+{
+    return odb_executor_of(target->spec->text);
+}
+
 /* Whether an answer may be without some of the values asked for. */
 static bool target_may_lack(const struct odb_target *target)
 {
-    const struct odb_executor_ops *ops = odb_executor_find(target->spec->kind);
-    return ops && (ops->recorded || ops->partial);
+    const struct odb_executor_ops *ops = target_ops(target);
+    return !ops || ops->recorded || ops->partial;
 }
 
 static enum odb_status target_values(struct odb_target *target, const Odb__Wire__Values *values,
@@ -668,7 +663,7 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
 {
     struct odb_error unasked;
     err = err ? err : &unasked;
-    double begin = target_now();
+    double begin = odb_clock();
     for (size_t i = 0; i < n_outputs; i++)
         outputs[i] = NULL;
     target->lost = false;
@@ -678,7 +673,7 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
         if (status == ODB_OK)
             status = target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
     }
-    target->stats.run_seconds += target_now() - begin;
+    target->stats.run_seconds += odb_clock() - begin;
     return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target_name(target));
 }
 
@@ -719,16 +714,6 @@ enum odb_status odb_target_account(struct odb_target *target, struct odb_account
     odb__wire__reply__free_unpacked(reply, NULL);
     odb_frame_dispose(&frame);
     return status == ODB_OK ? ODB_OK : target_broken(target, status, err);
-}
-
-/* What stands in the table for it; NULL: only the other machine knows. */
-static const struct odb_executor_ops *target_ops(const struct odb_target *target)
-{
-    const char *spec = target->ssh.host ? target->spec->inner : target->spec->text;
-    char *kind = odb_xstrndup(spec, strcspn(spec, ":,@"));
-    const struct odb_executor_ops *ops = odb_executor_find(kind);
-    free(kind);
-    return ops;
 }
 
 bool odb_target_accounts(const struct odb_target *target)

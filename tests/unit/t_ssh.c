@@ -17,6 +17,7 @@
 #include "executor_help.h"
 #include "model/model.h"
 #include "sshd_help.h"
+#include "tensor/npy.h"
 
 #define NEEDS_SSHD(place)                                                                          \
     do {                                                                                           \
@@ -506,6 +507,30 @@ static void test_ssh__lost_twice(void **state)
     odb_scratch_remove(place->cache); /* nobody could put it away */
 }
 
+/* --- what is not there ------------------------------------------------------------------------ */
+
+static void test_ssh__recordings_lack_values(void **state)
+{
+    struct place *place = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *y = help_floats(2, 4, help_x), *out[2];
+    char path[200], spec[200];
+    NEEDS_SSHD(place);
+    snprintf(path, sizeof path, "%s/y.npy", place->far);
+    snprintf(spec, sizeof spec, "ssh:loopback,dump:%s", place->far);
+    help_ok(odb_npy_write(y, path, &err), &err);
+    struct odb_target *target = open_target(spec);
+    assert_true(odb_target_recorded(target));
+    assert_true(odb_executor_recorded(spec));
+    load_chain(target);
+    help_ok(odb_target_run(target, NULL, 0, help_chain_outputs, 2, out, &err), &err);
+    help_floats_equal(out[0], help_x, 8);
+    assert_null(out[1]);
+    odb_tensor_unref(out[0]);
+    odb_tensor_unref(y);
+    odb_target_close(target);
+}
+
 /* --- what does not even begin ----------------------------------------------------------------- */
 
 static enum odb_status refused(const char *spec, struct odb_error *err)
@@ -748,6 +773,7 @@ int main(void)
         CASE(no_shell),
         CASE(several_hosts_share_the_work),
         CASE(a_host_that_is_away_is_left_out),
+        CASE(recordings_lack_values),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }
