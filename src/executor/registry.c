@@ -52,12 +52,11 @@ bool odb_executor_recorded(const char *text)
 
 bool odb_executor_accounts(const char *text)
 {
+    const struct odb_executor_ops *ops = odb_executor_of(text);
     struct odb_spec *spec;
-    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
+    if (!ops || !ops->account || odb_spec_parse(&spec, text, NULL) != ODB_OK)
         return false;
-    const struct odb_executor_ops *ops = odb_executor_find(spec->kind); /* none: ssh */
-    bool accounts = (ops ? ops->account != NULL : spec->inner != NULL) &&
-                    (!spec->inner || odb_executor_accounts(spec->inner));
+    bool accounts = !spec->inner || odb_executor_accounts(spec->inner);
     odb_spec_free(spec);
     return accounts;
 }

@@ -522,6 +522,7 @@ static void test_ssh__recordings_lack_values(void **state)
     struct odb_target *target = open_target(spec);
     assert_true(odb_target_recorded(target));
     assert_true(odb_executor_recorded(spec));
+    assert_true(odb_target_accounts(target));
     load_chain(target);
     help_ok(odb_target_run(target, NULL, 0, help_chain_outputs, 2, out, &err), &err);
     help_floats_equal(out[0], help_x, 8);
