@@ -6,6 +6,7 @@
 #include "executor/ssh.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <time.h>
 
 #include "executor/cache.h"
@@ -88,8 +89,20 @@ static size_t count(const char *path, const char *prefix)
     return n;
 }
 
-/* Processes that were started with the far side's environment. */
-static int far_processes(const struct place *place)
+/* Whether the command line of a process ends in --relay. */
+static bool far_relays(const char *pid)
+{
+    char path[300], text[2000];
+    snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text, f) : 0;
+    if (f)
+        fclose(f);
+    return n > 8 && !memcmp(text + n - 8, "--relay", 8);
+}
+
+/* Processes that were started with the far side's environment; those that relay get the signal. */
+static int far_signal(const struct place *place, int number)
 {
     char want[140];
     DIR *proc = opendir("/proc");
@@ -102,10 +115,18 @@ static int far_processes(const struct place *place)
         size_t len = f ? fread(text, 1, sizeof text, f) : 0;
         if (f)
             fclose(f);
-        n += len > 0 && memmem(text, len, want, strlen(want)) != NULL;
+        bool far = len > 0 && memmem(text, len, want, strlen(want)) != NULL;
+        n += far;
+        if (far && number && far_relays(e->d_name))
+            kill((pid_t)strtol(e->d_name, NULL, 10), number);
     }
     closedir(proc);
     return n;
+}
+
+static int far_processes(const struct place *place)
+{
+    return far_signal(place, 0);
 }
 
 /* After every test nobody of the far side is left, and no file but what is cached. */
@@ -507,6 +528,24 @@ static void test_ssh__lost_twice(void **state)
     odb_scratch_remove(place->cache); /* nobody could put it away */
 }
 
+/* The far end itself is told to go: it puts its directory in the cache away, which teardown sees.
+ */
+static void test_ssh__far_end_told_to_go(void **state)
+{
+    struct place *place = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    NEEDS_SSHD(place);
+    struct odb_target *target = open_target("ssh:loopback,cpu");
+    load_chain(target);
+    help_ok(run_chain(target, &err), &err);
+    assert_int_equal(count(place->cache, ".run-"), 1);
+    assert_true(far_signal(place, SIGTERM) > 0);
+    for (int i = 0; i < 100 && count(place->cache, ".run-"); i++)
+        usleep(50 * 1000);
+    assert_int_equal(count(place->cache, ".run-"), 0);
+    odb_target_close(target);
+}
+
 /* --- what is not there ------------------------------------------------------------------------ */
 
 static void test_ssh__recordings_lack_values(void **state)
@@ -774,6 +813,7 @@ int main(void)
         CASE(no_shell),
         CASE(several_hosts_share_the_work),
         CASE(a_host_that_is_away_is_left_out),
+        CASE(far_end_told_to_go),
         CASE(recordings_lack_values),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
