@@ -138,6 +138,9 @@ ODB_INLINE TARGET void FN(product_dots)(const int nv, const E *a, size_t along, 
     for (int j = 0; j < nv; j++)
         sum[j] = ZERO();
     for (; p + 4 <= depth; p += 4) {
+        if (p % (PRODUCT_LINE / sizeof(E)) == 0)
+            for (size_t c = 0; c < (size_t)nv * LANES; c++)
+                __builtin_prefetch(b + c * ldb + p + 4 * PRODUCT_LINE / sizeof(E));
 #pragma GCC unroll 8
         for (int j = 0; j < nv; j++) {
             QUAD(b + (size_t)j * LANES * ldb + p, ldb, part);
@@ -169,12 +172,49 @@ static TARGET void FN(product_sums_of)(size_t nv, bool turned, const E *a, size_
         FN(product_sums)(1, a, along, b, ldb, depth, sums);
 }
 
+/* The same of many columns, in sums that lie in memory: long pieces of four rows of B at a time. */
+static TARGET void FN(product_long)(const E *a, size_t along, const E *b, size_t ldb, size_t depth,
+                                    E *sums, size_t cols)
+{
+    for (size_t j = 0; j < cols; j++)
+        sums[j] = 0;
+    for (size_t p = 0; p < depth; p += 4, b += 4 * ldb) {
+        size_t n = ODB_MIN(depth - p, (size_t)4), j = 0;
+        E left[4] = {0};
+        for (size_t r = 0; r < n; r++)
+            left[r] = a[(p + r) * along];
+        for (; n == 4 && j + LANES <= cols; j += LANES) {
+            V s = LOAD(sums + j);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < 4; r++) {
+                __builtin_prefetch(b + (r + 4) * ldb + j);
+                s = FMA(SPREAD(left[r]), LOAD(b + r * ldb + j), s);
+            }
+            STORE(sums + j, s);
+        }
+        for (; j < cols; j++)
+            for (size_t r = 0; r < n; r++)
+                sums[j] = FMA1(left[r], b[r * ldb + j], sums[j]);
+    }
+}
+
 /* At least a vector of columns: the last ones are a vector too, and some of it known already. */
 static void FN(product_row)(const struct odb_gemm *g)
 {
-    E sums[8 * LANES];
+    E sums[PRODUCT_COLS];
     size_t along = g->trans_a ? g->lda : 1;
-    for (size_t j0 = 0; j0 < g->n;) {
+    bool far = !g->trans_b && g->n * g->k * sizeof(E) > PRODUCT_NEAR;
+    for (size_t j0 = 0; far && j0 < g->n; j0 += PRODUCT_COLS)
+        for (size_t p0 = 0; p0 < g->k; p0 += ODB_PRODUCT_DEPTH) {
+            size_t cols = ODB_MIN(g->n - j0, (size_t)PRODUCT_COLS);
+            E *c = (E *)g->c + j0;
+            FN(product_long)
+            ((const E *)g->a + p0 * along, along, (const E *)g->b + p0 * g->ldb + j0, g->ldb,
+             ODB_MIN(g->k - p0, (size_t)ODB_PRODUCT_DEPTH), sums, cols);
+            for (size_t j = 0; j < cols; j++)
+                c[j] = p0 > 0 || g->accumulate ? c[j] + sums[j] : sums[j];
+        }
+    for (size_t j0 = far ? g->n : 0; j0 < g->n;) {
         size_t left = (g->n - j0) / LANES, nv = left >= 8 ? 8 : left >= 4 ? 4 : 1;
         if (g->trans_b)
             nv = left >= 2 ? 2 : 1;

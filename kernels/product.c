@@ -18,7 +18,9 @@
 #define PRODUCT_LINE 64 /* bytes */
 #define PRODUCT_GROUP 4 /* panels copied at a time: rows of B are best read in long pieces */
 #define PRODUCT_FEW 16  /* rows of C, for which B is read where it is */
-#define PRODUCT_AHEAD 8 /* rows that are asked for ahead, for a single row of C */
+#define PRODUCT_AHEAD 8 /* rows asked for ahead, for a single row of C */
+#define PRODUCT_NEAR (1u << 19) /* bytes of a B that may be in a near cache, likewise */
+#define PRODUCT_COLS 1024       /* of a single row at a time, where it is not */
 
 /* --- the walk over B -------------------------------------------------------------------------- */
 

@@ -173,6 +173,15 @@ static void test_product__rows_and_columns_are_exact(void **state)
             }
 }
 
+/* B does not fit a near cache. */
+static void test_product__long_rows_are_exact(void **state)
+{
+    uint32_t seed = 5;
+    product_need();
+    for (int i = 0; i < 8; i++)
+        product_check(i % 2 ? ODB_F64 : ODB_F32, 1, 1017 + 300 * (size_t)(i / 2), 259, &seed);
+}
+
 static void test_product__agrees_with_blas(void **state)
 {
     uint32_t seed = 3;
@@ -227,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_product__small_sizes_are_exact),
         cmocka_unit_test(test_product__long_sums_are_cut_at_256),
         cmocka_unit_test(test_product__rows_and_columns_are_exact),
+        cmocka_unit_test(test_product__long_rows_are_exact),
         cmocka_unit_test(test_product__agrees_with_blas),
         cmocka_unit_test(test_product__keeps_signs_of_zero),
     };
