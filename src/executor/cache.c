@@ -266,23 +266,29 @@ static enum odb_status cache_end(struct odb_cache *cache, struct odb_error *err)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
     char key[ODB_CACHE_KEY + 1], *file = odb_xasprintf("%s/%s", cache->dir, cache->key);
+    char *pin = cache_pin(cache, cache->key);
     enum odb_status status = ODB_OK;
+    bool pinned = false;
     SHA256Final(digest, &cache->sha);
     odb_hex(digest, sizeof digest, key);
     if (strcmp(key, cache->key) != 0)
         status = odb_fail(err, ODB_E_IO,
                           "what came is not what was to come: the file changed, or "
                           "the line is bad");
-    else if (fchmod(cache->fd, 0400) < 0 || rename(cache->coming, file) < 0)
+    else
+        pinned =
+            link(cache->coming, pin) == 0 || errno == EEXIST; /* before another's replaces it */
+    if (status == ODB_OK && (fchmod(cache->fd, 0400) < 0 || rename(cache->coming, file) < 0))
         status = cache_fail(err, file);
     if (status == ODB_OK) {
         free(cache->coming);
         cache->coming = NULL;
     }
     cache_stop_coming(cache);
-    if (status == ODB_OK && !odb_cache_has(cache, key))
+    if (status == ODB_OK && !pinned && !odb_cache_has(cache, key))
         status = cache_fail(err, file);
     cache_tidy(cache);
+    free(pin);
     free(file);
     return status;
 }
