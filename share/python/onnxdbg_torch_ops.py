@@ -541,9 +541,9 @@ def reduction(function, before=None, after=None):
 
 
 def product(x, axes, keep):
-    """torch.prod takes one axis."""
+    """A product in the type of its factors; torch.prod takes one axis."""
     for axis in sorted(axes, reverse=True):
-        x = torch.prod(x, axis, keep)
+        x = torch.prod(x, axis, keep, dtype=x.dtype)
     return x
 
 

@@ -709,8 +709,12 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         b->report->outputs_diverge = true;
         return bisection_hunt_crash(b, status, err);
     }
-    if (status == ODB_E_EXECUTOR)
-        bisection_hunt_refusal(b);
+    if (status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED) {
+        bisection_hunt_refusal(b, status);
+        if (err)
+            err->code = ODB_E_EXECUTOR; /* nothing is wrong with the model */
+        return ODB_E_EXECUTOR;
+    }
     ODB_TRY(status);
     ODB_TRY(bisect_account(b, err));
     ODB_TRY(bisect_by_strategy(b, err));
@@ -764,6 +768,22 @@ static void bisect_finish(struct bisection *b, double start)
     }
 }
 
+/* Without a value that was judged there is no verdict. */
+static enum odb_status bisect_check_evidence(const struct bisection *b, struct odb_error *err)
+{
+    if (b->report->culprits.n || b->report->outputs_diverge)
+        return ODB_OK;
+    for (size_t v = 0; v < b->graph->n_values; v++) {
+        enum odb_verdict verdict = b->report->values[v].verdict;
+        if (b->graph->values[v].producer != ODB_NO_NODE && verdict != ODB_VERDICT_UNTESTED &&
+            verdict != ODB_VERDICT_UNTESTABLE && verdict != ODB_VERDICT_UNSUPPORTED)
+            return ODB_OK;
+    }
+    odb_fail(err, ODB_E_EXECUTOR,
+             "there is no verdict: the target gave no value that can be judged");
+    return odb_error_at(err, "%s", b->options->target);
+}
+
 enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,
                            const struct odb_feeds *feeds, const struct odb_bisect_options *options,
                            struct odb_error *err)
@@ -787,6 +807,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                           .options = options,
                           .report = report};
     enum odb_status status = bisect_search(&b, err);
+    if (status == ODB_OK)
+        status = bisect_check_evidence(&b, err);
     report->complete = status == ODB_OK;
     if (status != ODB_OK && err) {
         char why[1500];

@@ -89,7 +89,7 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value,
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
                                      struct odb_error *err) ODB_MUST_USE;
 /* The plain run was refused: warns of the node that ends the smallest prefix refused as well. */
-void bisection_hunt_refusal(struct bisection *b);
+void bisection_hunt_refusal(struct bisection *b, enum odb_status refusal);
 /* --strategy each and isolated. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err) ODB_MUST_USE;

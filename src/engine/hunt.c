@@ -795,9 +795,9 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     return status;
 }
 
-void bisection_hunt_refusal(struct bisection *b)
+void bisection_hunt_refusal(struct bisection *b, enum odb_status refusal)
 {
-    struct hunt h = {.b = b, .signature = ODB_E_EXECUTOR};
+    struct hunt h = {.b = b, .signature = refusal};
     struct odb_error ignored = ODB_ERROR_INIT;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
     size_t probes = 0;
