@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/clock.h"
+#include "base/clock.h"
 #include "engine/inputs.h"
 #include "executor/scratch.h"
 #include "executor/target.h"
