@@ -9,6 +9,7 @@
 #include "command/call.h"
 #include "compare/metrics.h"
 #include "engine/json.h"
+#include "executor/recording.h"
 
 struct compare {
     struct odb_command_call *call;
@@ -69,9 +70,9 @@ static void compare_text(struct compare *compare, const char *name, enum odb_ver
     odb_buf_put_shown(out, name);
     if (!m->missing && !m->shape_mismatch && !m->dtype_mismatch)
         odb_buf_printf(out,
-                       "  max_abs %.3g  max_rel %.3g  diff2 %.3g  cosine %.9g  differing "
-                       "%zu/%zu",
-                       m->max_abs, m->max_rel, m->diff2, m->cosine, m->differing, m->count);
+                       "  max_abs %.3g  max_rel %.3g  mse %.3g  diff2 %.3g  cosine %.9g  "
+                       "differing %zu/%zu",
+                       m->max_abs, m->max_rel, m->mse, m->diff2, m->cosine, m->differing, m->count);
     if (m->nan_both + m->nan_ref_only + m->nan_target_only)
         odb_buf_printf(out, "  nan %zu", m->nan_both + m->nan_ref_only + m->nan_target_only);
     if (verdict != ODB_VERDICT_PASS && *reason) {
@@ -193,6 +194,70 @@ static enum odb_status compare_folders(struct compare *compare, const char *cons
     return status;
 }
 
+static bool compare_is_archive(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".npz") == 0;
+}
+
+static size_t compare_find(const struct odb_recording *r, const char *name)
+{
+    size_t i = odb_recording_find(r, name);
+    return i == ODB_RECORDING_NONE ? odb_recording_find_file(r, name) : i;
+}
+
+/* A probe's archive holds them, and what is held against it need not. */
+static bool compare_is_parameter(const char *name)
+{
+    return strncmp(name, ODB_RECORDING_PARAMETERS, strlen(ODB_RECORDING_PARAMETERS)) == 0;
+}
+
+/* Archives, and folders held against one: by the names of what was recorded, in the order of the
+ * second, and then what the first alone has. */
+static enum odb_status compare_recorded(struct compare *compare, const char *const paths[2],
+                                        struct odb_recording *const sides[2], struct odb_error *err)
+{
+    bool *met = odb_new_n(bool, odb_recording_count(sides[0]) + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < odb_recording_count(sides[1]) && status == ODB_OK; i++) {
+        const char *name = odb_recording_name(sides[1], i);
+        struct odb_tensor *e = NULL, *base = NULL;
+        size_t k = compare_find(sides[0], name);
+        if (k == ODB_RECORDING_NONE) {
+            if (!compare_is_parameter(name))
+                compare_alone(compare, name, paths[1]);
+            continue;
+        }
+        met[k] = true;
+        status = odb_recording_read(&e, sides[0], k, NULL, err);
+        if (status == ODB_OK)
+            status = odb_recording_read(&base, sides[1], i, NULL, err);
+        if (status == ODB_OK)
+            compare_pair(compare, name, e, base);
+        odb_tensor_unref(base);
+        odb_tensor_unref(e);
+    }
+    for (size_t k = 0; k < odb_recording_count(sides[0]) && status == ODB_OK; k++)
+        if (!met[k] && !compare_is_parameter(odb_recording_name(sides[0], k)))
+            compare_alone(compare, odb_recording_name(sides[0], k), paths[0]);
+    free(met);
+    return status;
+}
+
+static enum odb_status compare_archives(struct compare *compare, const char *const paths[2],
+                                        struct odb_error *err)
+{
+    struct odb_recording *sides[2] = {NULL, NULL};
+    enum odb_status status = odb_recording_open(&sides[0], paths[0], false, err);
+    if (status == ODB_OK)
+        status = odb_recording_open(&sides[1], paths[1], false, err);
+    if (status == ODB_OK)
+        status = compare_recorded(compare, paths, sides, err);
+    odb_recording_close(sides[0]);
+    odb_recording_close(sides[1]);
+    return status;
+}
+
 static enum odb_status compare_tolerance(struct compare *compare, struct odb_error *err)
 {
     compare->tolerance = (struct odb_criterion){ODB_CRITERION_ALLCLOSE, {1e-5, 1e-8}};
@@ -236,9 +301,12 @@ enum odb_status odb_command__compare(struct odb_command_call *call, struct odb_e
             odb_error_at(err, "%s", paths[i]);
             goto out;
         }
-    if (S_ISDIR(info[0].st_mode) != S_ISDIR(info[1].st_mode))
+    bool folders = S_ISDIR(info[0].st_mode) && S_ISDIR(info[1].st_mode);
+    if (!folders && (compare_is_archive(paths[0]) || compare_is_archive(paths[1])))
+        status = compare_archives(&compare, paths, err);
+    else if (S_ISDIR(info[0].st_mode) != S_ISDIR(info[1].st_mode))
         status = odb_fail(err, ODB_E_USAGE, "a folder and a file cannot be compared");
-    else if (S_ISDIR(info[0].st_mode))
+    else if (folders)
         status = compare_folders(&compare, paths, err);
     else
         status = compare_files(&compare, paths[0], paths[0], paths[1], err);

@@ -40,24 +40,58 @@ static enum odb_status run_save(const char *dir, const char *name, const struct 
     return status;
 }
 
-static enum odb_status run_once(struct odb_command_call *call, const struct odb_feeds *feeds,
-                                struct odb_tensor **outputs, struct odb_buf *out,
-                                struct odb_error *err)
+/* What is shown: the outputs, and with --checkpoints those, under the names that they go by. */
+struct run_what {
+    int *values;  /* owned */
+    char **names; /* owned, each */
+    size_t n;
+};
+
+static void run_choose(const struct odb_command_call *call, struct run_what *what)
 {
     const struct odb_graph *graph = call->model->graph;
+    *what = (struct run_what){odb_new_n(int, graph->n_outputs + graph->n_nodes + 1),
+                              odb_new_n(char *, graph->n_outputs + graph->n_nodes + 1), 0};
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        what->values[what->n] = graph->outputs[i];
+        what->names[what->n++] = odb_xstrdup(graph->values[graph->outputs[i]].name);
+    }
+    for (size_t n = 0; odb_call_has(call, ODB_OPTION_CHECKPOINTS) && n < graph->n_nodes; n++) {
+        char *name = odb_node_checkpoint(&graph->nodes[n]);
+        int value = name ? graph->nodes[n].out[0] : ODB_NO_VALUE;
+        if (value < 0 || !graph->values[value].name[0]) {
+            free(name);
+            continue;
+        }
+        what->values[what->n] = value;
+        what->names[what->n++] = name;
+    }
+}
+
+static void run_what_dispose(struct run_what *what)
+{
+    for (size_t i = 0; i < what->n; i++)
+        free(what->names[i]);
+    free(what->names);
+    free(what->values);
+}
+
+static enum odb_status run_once(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                const struct run_what *what, struct odb_tensor **outputs,
+                                struct odb_buf *out, struct odb_error *err)
+{
     const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
     char about[300] = "";
     struct odb_watch watch;
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     enum odb_status status =
-        odb_run_values(call->model, feeds, odb_call__runner(call), graph->outputs, graph->n_outputs,
-                       outputs, about, sizeof about, &hooks, err);
+        odb_run_values(call->model, feeds, odb_call__runner(call), what->values, what->n, outputs,
+                       about, sizeof about, &hooks, err);
     odb_watch_end(&watch);
-    for (size_t i = 0; i < graph->n_outputs && status == ODB_OK; i++) {
-        const char *name = graph->values[graph->outputs[i]].name;
-        run_line(name, outputs[i], out);
+    for (size_t i = 0; i < what->n && status == ODB_OK; i++) {
+        run_line(what->names[i], outputs[i], out);
         if (dir)
-            status = run_save(dir, name, outputs[i], out, err);
+            status = run_save(dir, what->names[i], outputs[i], out, err);
     }
     if (about[0] && status == ODB_OK) {
         odb_buf_puts(out, "run by ");
@@ -69,7 +103,6 @@ static enum odb_status run_once(struct odb_command_call *call, const struct odb_
 
 enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error *err)
 {
-    const struct odb_graph *graph = call->model->graph;
     const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
     const struct odb_feeds *feeds;
     struct odb_buf out = ODB_BUF_INIT;
@@ -80,11 +113,14 @@ enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         return odb_error_at(err, "%s", dir);
     }
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
-    enum odb_status status = run_once(call, feeds, outputs, &out, err);
+    struct run_what what;
+    run_choose(call, &what);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, what.n + 1);
+    enum odb_status status = run_once(call, feeds, &what, outputs, &out, err);
     odb_call__print(call, &out);
-    for (size_t i = 0; i < graph->n_outputs; i++)
+    for (size_t i = 0; i < what.n; i++)
         odb_tensor_unref(outputs[i]);
     free(outputs);
+    run_what_dispose(&what);
     return status;
 }

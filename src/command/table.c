@@ -101,7 +101,8 @@ static const struct odb_command command_table[] = {
         .options = ODB_OPT(TOL) | ODB_OPT(JSON),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
-                "the first is from the second. Without --tol the tolerance is that of NumPy's "
+                "the first is from the second. An .npz file is a folder of its arrays; where one "
+                "of the two is one, names are compared as onnxdbg-dump(7) tells. Without --tol the tolerance is that of NumPy's "
                 "allclose; noise cannot be had from files. Exit status 1 means that a pair differs "
                 "or has no counterpart.",
         .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
@@ -126,7 +127,7 @@ static const struct odb_command command_table[] = {
         .name = "run",
         .group = "run",
         .args = args_model,
-        .options = OPTS_RUN | ODB_OPT(SAVE_DIR),
+        .options = OPTS_RUN | ODB_OPT(SAVE_DIR) | ODB_OPT(CHECKPOINTS),
         .help = "run the model once and show its outputs; at the prompt, up to a breakpoint",
         .text = "Runs the model on --target, or on the reference where none is given, and prints "
                 "shape and statistics of every output, or saves them all. At the prompt of the "

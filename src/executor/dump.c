@@ -17,8 +17,7 @@
 #include "executor/executor.h"
 #include "executor/recording.h"
 
-#define DUMP_PARAMETERS "parameters/" /* before the names of a PyTorch model's parameters */
-#define DUMP_LISTED 8                 /* names in a note */
+#define DUMP_LISTED 8 /* names in a note */
 
 /* A line of the map: VALUE = RECORDED. Each * of the first stands for the same * of the second. */
 struct dump_rule {
@@ -266,7 +265,7 @@ static size_t dump_find_parameter(const struct dump *dump, const struct odb_valu
 {
     if (!value || !value->init)
         return ODB_RECORDING_NONE;
-    char *name = odb_xasprintf(DUMP_PARAMETERS "%s", value->name);
+    char *name = odb_xasprintf(ODB_RECORDING_PARAMETERS "%s", value->name);
     size_t found = odb_recording_find(dump->recording, name);
     free(name);
     return found;
@@ -365,10 +364,10 @@ static enum odb_status dump_account(void *self, struct odb_account *account, str
     }
     for (size_t i = 0; graph && i < n; i++) {
         const char *name = odb_recording_name(dump->recording, i);
-        size_t prefix = strlen(DUMP_PARAMETERS);
+        size_t prefix = strlen(ODB_RECORDING_PARAMETERS);
         if (used[i] || odb_recording_is_numbered(dump->recording, i))
             continue;
-        if (strncmp(name, DUMP_PARAMETERS, prefix) == 0)
+        if (strncmp(name, ODB_RECORDING_PARAMETERS, prefix) == 0)
             dump_list_add(&folded, name + prefix);
         else
             dump_list_add(&unknown, name);
