@@ -13,7 +13,7 @@
 #include "model/model.h"
 
 #define ODB_RECORDING_NONE ((size_t)-1)
-#define ODB_RECORDING_PARAMETERS "parameters/" /* before names of a PyTorch model's weights */
+#define ODB_RECORDING_PARAMETERS "parameters/" /* before names of weights that a probe recorded */
 
 struct odb_recording;
 
