@@ -102,7 +102,8 @@ static const struct odb_command command_table[] = {
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "
-                "of the two is one, names are compared as onnxdbg-dump(7) tells. Without --tol the tolerance is that of NumPy's "
+                "of the two is one, names are compared as onnxdbg-dump(7) tells. "
+                "Without --tol the tolerance is that of NumPy's "
                 "allclose; noise cannot be had from files. Exit status 1 means that a pair differs "
                 "or has no counterpart.",
         .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
