@@ -227,7 +227,8 @@ static bool hunt_lacks(const struct odb_probe *probe)
 static void hunt_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had)
 {
     for (size_t i = 0; i < n; i++) {
-        if (b->report->values[values[i]].verdict != ODB_VERDICT_UNTESTED)
+        if (b->report->values[values[i]].verdict != ODB_VERDICT_UNTESTED ||
+            !b->trace->ref[values[i]]) /* the reference cannot make it either */
             continue;
         b->report->values[values[i]].verdict = odb_probe_verdict(had);
         bisection_value(b, values[i]);
