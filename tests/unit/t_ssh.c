@@ -133,7 +133,9 @@ static int far_processes(const struct place *place)
 static int teardown(void **state)
 {
     struct place *place = *state;
-    for (int i = 0; i < 400 && (far_processes(place) || count(place->tmp, "")); i++)
+    for (int i = 0;
+         i < 400 && (far_processes(place) || count(place->tmp, "") || count(place->cache, "."));
+         i++)
         usleep(50 * 1000);
     int processes = far_processes(place);
     size_t files = count(place->tmp, ""), runs = count(place->cache, ".");
