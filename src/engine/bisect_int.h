@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One search, as bisect.c (the plan), hunt.c (prefixes, segments, single nodes) and words.c (the
- * diagnosis in words) share it.
+ * One search, as bisect.c (the plan), hunt.c (prefixes), alone.c (single nodes and segments) and
+ * words.c (the diagnosis in words) share it.
  */
 #ifndef ODB_ENGINE_BISECT_INT_H
 #define ODB_ENGINE_BISECT_INT_H
@@ -90,13 +90,20 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
                                      struct odb_error *err) ODB_MUST_USE;
 /* The plain run was refused: warns of the node that ends the smallest prefix refused as well. */
 void bisection_hunt_refusal(struct bisection *b, enum odb_status refusal);
-/* --strategy each and isolated. */
+/* --strategy each. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* --- alone.c ---------------------------------------------------------------------------------- */
+
+/* --strategy isolated. */
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 /* The node itself is said to be wrong, so that running it alone shows it. */
 bool bisection_accuses(enum odb_diagnosis kind);
-/* Runs the first culprits that accuse a node alone on the target, on the target's own inputs where
- * they are known; sets verified, or finds the smallest segment that fails. */
+/* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
+ * verified, or finds the smallest segment that fails. */
+enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* The same for the first culprits that accuse a node. */
 enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 /* A node alone on another executor, fed with what the target fed its own: whom the value it gives
  * supports. */

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A node alone on the target, fed with what is known: whether it fails there too, and if it does
+ * not, the smallest segment that does.
+ */
+#include "engine/alone.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/hooks.h"
+
+#define ALONE_VERIFY_MOST 16           /* culprits that are verified one by one */
+#define ALONE_THIRD "ort,opt=disabled" /* whose opinion is asked when two disagree */
+
+void alone_dispose(struct alone *alone, int n_out)
+{
+    for (int o = 0; alone->out && o < n_out; o++)
+        odb_tensor_unref(alone->out[o]);
+    free(alone->out);
+    free(alone->reports);
+}
+
+/* The judge's word on what a node gave alone; shown: on its first wrong output. */
+static enum odb_status alone_judge(struct bisection *b, int node, struct odb_tensor *const *given,
+                                   struct alone *alone, enum odb_verdict *shown,
+                                   struct odb_error *err)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    ODB_TRY(odb_judge_node(&b->judge, node, given, alone->out, alone->reports, err));
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] < 0)
+            continue;
+        const struct odb_value_report *report = &alone->reports[n->out[o]];
+        alone->judged |= report->culprit || report->local_error.known || report->local_noise.known;
+        alone->guilty |= report->culprit;
+    }
+    if (alone->guilty)
+        *shown = ODB_VERDICT_FAIL;
+    return ODB_OK;
+}
+
+/* Asks q, which is freed: a node alone on given inputs; and judges it. */
+enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *alone,
+                          struct odb_error *err)
+{
+    int node = q->probe.node;
+    const struct odb_node *n = &b->graph->nodes[node];
+    *alone = (struct alone){odb_new_n(struct odb_tensor *, n->n_out),
+                            odb_new_n(struct odb_value_report, b->graph->n_values), false, false};
+    memcpy(alone->reports, b->report->values,
+           b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            alone->reports[n->out[o]] = (struct odb_value_report){0};
+    enum odb_status status = odb_probe_run(q->prober, &q->probe, err);
+    enum odb_verdict shown = odb_probe_verdict(status);
+    for (size_t i = 0; i < q->probe.n_values && status == ODB_OK; i++)
+        alone->out[b->graph->values[q->list[i]].slot] = odb_tensor_ref(q->outputs[i]);
+    if (status == ODB_OK)
+        status = alone_judge(b, node, q->probe.given, alone, &shown, err);
+    odb_probe_tell(q->prober, &q->probe, shown, 0);
+    question_free(q);
+    return status;
+}
+
+/* The target's own values at the cut before a node, as far as they are not known yet. Failing to
+ * get them is no error: the reference's are used then. */
+static enum odb_status alone_get_inputs(struct bisection *b, int node, struct odb_error *err)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    int *read = odb_new_n(int, (size_t)n->n_in + n->n_captured);
+    int *list = odb_new_n(int, (size_t)n->n_in + n->n_captured);
+    size_t n_read = 0, count = 0;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0)
+            read[n_read++] = n->in[i];
+    for (size_t c = 0; c < n->n_captured; c++)
+        read[n_read++] = n->captured[c];
+    for (size_t i = 0; i < n_read; i++)
+        if (b->graph->values[read[i]].producer != ODB_NO_NODE && !b->given[read[i]] &&
+            b->trace->ref[read[i]])
+            list[count++] = read[i];
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, count);
+    struct odb_probe probe = {.what = "cut before the accused",
+                              .node = node,
+                              .values = list,
+                              .n_values = count,
+                              .outputs = outputs,
+                              .judged = true};
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    enum odb_status status = count ? odb_probe_run(&b->prober, &probe, &probe_err) : ODB_OK;
+    enum odb_verdict shown = odb_probe_verdict(status);
+    if (status == ODB_OK)
+        status = question_judge(b, &probe, &shown, err);
+    else if (status == ODB_CANCELLED)
+        *err = probe_err;
+    else
+        status = ODB_OK;
+    if (count)
+        odb_probe_tell(&b->prober, &probe, shown, 0);
+    for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
+        if (!b->given[read[i]])
+            b->given[read[i]] = odb_tensor_ref(odb_trace_value(b->trace, read[i]));
+    odb_probe_drop(&b->prober, &probe);
+    free(outputs);
+    free(list);
+    free(read);
+    return status;
+}
+
+/* --- the smallest segment --------------------------------------------------------------------- */
+
+/* Whether the ancestors of value from position first on fail unobserved, fed by the reference. */
+static enum odb_status alone_segment_fails(struct bisection *b, const int *chain, size_t n,
+                                           size_t first, int value, bool *fails,
+                                           struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
+    struct odb_tensor *output = NULL;
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    struct odb_value_report report = {0};
+    char what[240];
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, "segment from", chain[first],
+                                                      chain[n - 1], what, sizeof what),
+                              .node = chain[first],
+                              .nodes = nodes,
+                              .values = &value,
+                              .n_values = 1,
+                              .outputs = &output,
+                              .judged = true};
+    for (size_t i = first; i < n; i++)
+        nodes[chain[i]] = true;
+    enum odb_status status = odb_probe_run(&b->prober, &probe, &probe_err);
+    enum odb_verdict shown = odb_probe_verdict(status);
+    *fails = false;
+    if (status == ODB_OK)
+        status = odb_judge_value(&b->judge, value, output, &report, err);
+    else if (status == ODB_CANCELLED)
+        *err = probe_err;
+    else
+        status = ODB_OK; /* no evidence: as if it passed, so the segment grows */
+    *fails = odb_verdict_is_bad(report.verdict);
+    odb_probe_shows(&shown, report.verdict);
+    odb_probe_tell(&b->prober, &probe, shown, 0);
+    odb_tensor_unref(output);
+    free(nodes);
+    return status;
+}
+
+/* The accused passes alone: finds where a segment that ends in it must begin to fail. */
+static enum odb_status alone_widen(struct bisection *b, struct odb_culprit *culprit,
+                                   struct odb_error *err)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    int *chain = odb_new_n(int, b->graph->n_nodes);
+    size_t n = 0, fails_at = 0, passes_at;
+    bool fails = false;
+    enum odb_status status = ODB_OK;
+    odb_graph_ancestors(b->graph, &culprit->value, 1, b->drawn, up);
+    for (size_t i = 0; i < b->graph->n_nodes; i++)
+        if (up[i])
+            chain[n++] = (int)i;
+    passes_at = n - 1;
+    while (passes_at - fails_at > 1) {
+        size_t mid = (passes_at + fails_at) / 2;
+        ODB_TRY_OUT(alone_segment_fails(b, chain, n, mid, culprit->value, &fails, err));
+        if (fails)
+            fails_at = mid;
+        else
+            passes_at = mid;
+    }
+    ODB_TRY_OUT(alone_segment_fails(b, chain, n, fails_at, culprit->value, &fails, err));
+    culprit->kind = b->hidden || !fails ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+    if (fails) { /* else it is wrong only while everything is read */
+        culprit->segment[0] = culprit->node = chain[fails_at];
+        culprit->segment[1] = chain[n - 1];
+        culprit->verified = true;
+    }
+out:
+    free(chain);
+    free(up);
+    return status;
+}
+
+/* A prefix search has no local numbers until the node has run alone. */
+static void alone_adopt_numbers(struct bisection *b, struct odb_culprit *culprit,
+                                const struct alone *alone)
+{
+    struct odb_value_report *sides[] = {&culprit->numbers, &b->report->values[culprit->value]};
+    const struct odb_value_report *found = &alone->reports[culprit->value];
+    for (size_t i = 0; i < ODB_COUNT(sides); i++) {
+        if (sides[i]->local_error.known)
+            continue;
+        sides[i]->local_error = found->local_error;
+        sides[i]->local_noise = found->local_noise;
+        sides[i]->inherited_error = found->inherited_error;
+        sides[i]->gain = found->gain;
+    }
+}
+
+/* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
+ * verified, or finds the smallest segment that fails. q: the question, if it was begun; taken. */
+static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *culprit,
+                                    struct question *q, struct odb_error *err)
+{
+    struct alone alone = {0};
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    int node = culprit->node, n_out = b->graph->nodes[node].n_out;
+    enum odb_status status = alone_get_inputs(b, node, err);
+    if (status != ODB_OK) {
+        question_free(q);
+        return status;
+    }
+    q = q ? q : question_alone(b, &b->prober, node, b->given);
+    status = alone_run(b, q, &alone, &probe_err);
+    if (status == ODB_CANCELLED) {
+        *err = probe_err;
+    } else if (status != ODB_OK) { /* untestable alone: stays accused, not verified */
+        odb_report_warn(b->report, "node %d cannot be run alone on the target: %.200s", node,
+                        probe_err.what);
+        status = ODB_OK;
+    } else if (alone.guilty) {
+        culprit->verified = true;
+        alone_adopt_numbers(b, culprit, &alone);
+    } else if (b->hidden && !b->report->outputs_diverge) {
+        culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
+    } else if (alone.judged && b->trace->ref[culprit->value]) {
+        status = bisection_hear(b, err);
+        if (status == ODB_OK && bisection_reference_off(b, culprit->value)) {
+            alone_adopt_numbers(b, culprit, &alone);
+            bisection_blame_reference(b, culprit);
+        } else if (status == ODB_OK) {
+            status = alone_widen(b, culprit, err);
+        }
+    }
+    alone_dispose(&alone, n_out);
+    return status;
+}
+
+enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
+                                 struct odb_error *err)
+{
+    return alone_verify(b, culprit, NULL, err);
+}
+
+/* Whether running the node alone on its own inputs needs nothing else from the target. */
+static bool alone_has_inputs(const struct bisection *b, int node)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    bool all = true;
+    for (int i = 0; i < n->n_in; i++)
+        all = all && (n->in[i] < 0 || b->given[n->in[i]] ||
+                      b->graph->values[n->in[i]].producer == ODB_NO_NODE);
+    for (size_t c = 0; c < n->n_captured; c++)
+        all = all && (b->given[n->captured[c]] ||
+                      b->graph->values[n->captured[c]].producer == ODB_NO_NODE);
+    return all;
+}
+
+bool bisection_accuses(enum odb_diagnosis kind)
+{
+    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN;
+}
+
+enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
+{
+    size_t n = ODB_MIN(b->report->culprits.n, (size_t)ALONE_VERIFY_MOST);
+    struct ahead ahead = ahead_new(b);
+    enum odb_status status = ODB_OK;
+    bisection_step_begin(b, "verify");
+    for (size_t c = 0; c < n && ahead.of; c++) {
+        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (bisection_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference &&
+            alone_has_inputs(b, culprit->node) && !ahead.of[culprit->node])
+            ahead_put(&ahead, question_alone(b, &b->prober, culprit->node, b->given));
+    }
+    for (size_t c = 0; c < n && status == ODB_OK; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (bisection_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference)
+            status = alone_verify(b, culprit, ahead_take(&ahead, culprit->node), err);
+        odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
+    }
+    ahead_dispose(b, &ahead);
+    if (status == ODB_OK)
+        bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    return status;
+}
+
+static bool alone_possible(const struct bisection *b, int node)
+{
+    return bisection_output_of(b, node) >= 0 && !b->trace->why[node] &&
+           !odb_cpu_random(b->trace->cpu, node);
+}
+
+/* One node alone on the reference's values: its numbers, its verdict, and whether it is guilty. */
+static enum odb_status alone_isolate(struct bisection *b, struct question *q, struct odb_error *err)
+{
+    int index = q->probe.node;
+    const struct odb_node *node = &b->graph->nodes[index];
+    struct alone alone = {0};
+    struct odb_error alone_err = ODB_ERROR_INIT;
+    enum odb_status had = alone_run(b, q, &alone, &alone_err);
+    enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
+    int guilty = ODB_NO_VALUE;
+    if (had == ODB_CANCELLED)
+        *err = alone_err;
+    else if (had != ODB_OK)
+        question_note_failure(b, &(int){bisection_output_of(b, index)}, 1, had);
+    for (int o = 0; o < node->n_out && had == ODB_OK && status == ODB_OK; o++) {
+        int v = node->out[o];
+        if (v < 0 || !alone.out[o])
+            continue;
+        b->report->values[v] = alone.reports[v];
+        status = odb_judge_value(&b->judge, v, alone.out[o], &b->report->values[v], err);
+        bisection_keep(b, v, alone.out[o]);
+        if (b->told && b->told[v].culprit && !odb_verdict_is_bad(b->report->values[v].verdict))
+            b->report->values[v].culprit = false; /* the CPU's operator stands alone */
+        bisection_value(b, v);
+        if ((b->report->values[v].culprit || bisection_reference_off(b, v)) && guilty < 0)
+            guilty = v;
+    }
+    if (guilty >= 0 && status == ODB_OK) {
+        struct odb_culprit *culprit =
+            bisection_accuse(b, index, guilty, bisection_kind(b->report->values[guilty].verdict));
+        culprit->verified = true;
+        if (bisection_reference_off(b, guilty))
+            bisection_blame_reference(b, culprit);
+    }
+    alone_dispose(&alone, node->n_out);
+    return status;
+}
+
+enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
+{
+    struct ahead ahead = ahead_new(b);
+    enum odb_status status = bisection_hear(b, err);
+    bisection_step_begin(b, "isolated");
+    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
+        for (; ahead_reaches(b, &ahead, n); ahead.next++)
+            if (alone_possible(b, (int)ahead.next))
+                ahead_put(&ahead, question_alone(b, &b->prober, (int)ahead.next, b->trace->ref));
+        if (alone_possible(b, (int)n)) {
+            struct question *q = ahead_take(&ahead, (int)n);
+            q = q ? q : question_alone(b, &b->prober, (int)n, b->trace->ref);
+            status = alone_isolate(b, q, err);
+        }
+        if (status == ODB_OK)
+            odb_hooks_progress(&b->options->hooks, "isolated", (int)n, n + 1, b->graph->n_nodes);
+    }
+    ahead_dispose(b, &ahead);
+    if (status == ODB_OK)
+        bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
+    return status;
+}
+
+/* --- third opinion ---------------------------------------------------------------------------- */
+
+enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, const char *spec)
+{
+    struct odb_pool *third = NULL;
+    struct odb_prober prober;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    struct alone alone = {0};
+    enum odb_opinion opinion = ODB_OPINION_NONE;
+    const struct odb_node *node = &b->graph->nodes[index];
+    const struct odb_tensor *told = b->given[value];
+    int slot = b->graph->values[value].slot;
+    if (!told || odb_pool_open(&third, spec, &ignored) != ODB_OK)
+        return ODB_OPINION_NONE;
+    odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
+    if (alone_run(b, question_alone(b, &prober, index, b->given), &alone, &ignored) == ODB_OK &&
+        alone.out[slot] && alone.judged) {
+        const struct odb_value_report *report = &alone.reports[value];
+        struct odb_gap gap;
+        double noise = report->local_noise.known ? report->local_noise.v : 0;
+        double factor = b->options->tolerance.v[0];
+        odb_gap_measure(&gap, alone.out[slot], told);
+        bool with_target =
+            gap.same || (gap.comparable && gap.pattern && noise > 0 && gap.error <= factor * noise);
+        opinion = !report->culprit ? ODB_OPINION_REFERENCE
+                  : with_target    ? ODB_OPINION_TARGET
+                                   : ODB_OPINION_NEITHER;
+    }
+    alone_dispose(&alone, node->n_out);
+    odb_prober_dispose(&prober);
+    odb_pool_close(third);
+    return opinion;
+}
+
+/* Where the reference is the third executor itself, the CPU's operator is the third. */
+void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
+{
+    bool whole = culprit->segment[0] == culprit->segment[1];
+    bool is_target = strncmp(b->options->target, "ort", 3) == 0;
+    bool is_reference = b->trace->told_by && strncmp(b->trace->told_by, "ort", 3) == 0;
+    enum odb_opinion opinion = ODB_OPINION_NONE;
+    if (!whole || strcmp(b->options->target, ALONE_THIRD) == 0)
+        return;
+    if (!is_reference && !(culprit->of_reference && is_target))
+        opinion = bisection_opinion(b, culprit->node, culprit->value, ALONE_THIRD);
+    if (culprit->of_reference) { /* the CPU's operator is with the target; is the third? */
+        if (opinion == ODB_OPINION_NEITHER || opinion == ODB_OPINION_TARGET)
+            culprit->third_opinion = ODB_OPINION_NEITHER;
+    } else if (is_reference && b->told && !b->told[culprit->value].culprit) {
+        culprit->third_opinion = ODB_OPINION_REFERENCE;
+    } else {
+        culprit->third_opinion = opinion;
+    }
+}

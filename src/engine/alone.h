@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One node alone on the target.
+ */
+#ifndef ODB_ENGINE_ALONE_H
+#define ODB_ENGINE_ALONE_H
+
+#include "engine/question.h"
+
+/* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
+ * reports ([n_values], only the node's outputs are meaningful). */
+struct alone {
+    struct odb_tensor **out;          /* owned refs; [n_out] */
+    struct odb_value_report *reports; /* owned; [n_values] */
+    bool judged; /* false: the reference operator cannot be replayed on these inputs */
+    bool guilty;
+};
+
+/* Asks q, which is freed: a node alone on given inputs; and judges it. The status is the probe's;
+ * out is the caller's to dispose of, whatever it is. */
+enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *out,
+                          struct odb_error *err) ODB_MUST_USE;
+void alone_dispose(struct alone *alone, int n_out);
+
+#endif
