@@ -696,6 +696,10 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     if (b->options->memo && b->options->memo->n)
         odb_report_warn(b->report, "goes on from a search that was stopped: %zu prefixes are known",
                         b->options->memo->n);
+    if (b->options->recorded) {
+        b->prober.recorded = true;
+        return bisection_recorded(b, err);
+    }
     ODB_TRY(odb_pool_open(&b->pool, b->options->target, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
     if (b->prober.recorded) {

@@ -72,6 +72,9 @@ struct odb_bisect_options {
                                 feeds, reference and expect; NULL: made here, once per search */
     struct odb_prefix_memo *memo; /* borrowed: what prefixes of the same search, stopped before its
                                      end, have answered, and will; NULL: nobody remembers */
+    struct odb_tensor *const *recorded; /* borrowed; [n_values] what the target made is had already,
+                                           and it is not opened: target is but what it is called;
+                                           NULL: it is asked */
     struct odb_search_hooks hooks;
 };
 

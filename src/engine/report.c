@@ -167,6 +167,7 @@ void odb_report_free(struct odb_report *report)
     free(report->target_description);
     free(report->target_words);
     odb_account_dispose(&report->account);
+    json_decref(report->more);
     free(report);
 }
 
@@ -365,5 +366,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
                          report_json_firsts(report, &report->target_firsts)));
     report_set(root, "culprits", culprits);
     report_set(root, "values", report_values(report));
+    if (report->more)
+        json_object_update(root, report->more);
     odb_json_put(root, out);
 }
