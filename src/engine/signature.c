@@ -60,7 +60,8 @@ static void signature_fate(char *fate, size_t size, const char *what)
         snprintf(fate, size, "%.*s", (int)((number ? 7 : 0) + strcspn(at + (number ? 7 : 0), " ;")),
                  at);
     } else if ((at = strstr(what, exited))) {
-        snprintf(fate, size, "exit %d", atoi(at + sizeof exited - 1));
+        at += sizeof exited - 1;
+        snprintf(fate, size, "exit %.*s", (int)strspn(at, "0123456789"), at);
     }
 }
 
