@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+
+#define FILE_STEP ((size_t)64 << 20) /* written at a time */
 
 static enum odb_status file_failed(const char *path, int why, struct odb_error *err)
 {
@@ -19,14 +22,26 @@ static enum odb_status file_failed(const char *path, int why, struct odb_error *
     return odb_error_at(err, "%s", path);
 }
 
+/* Large data is mostly a mapped file that nobody needs in memory any more. */
+static void file_let_go(const char *data, size_t size)
+{
+#ifdef MADV_PAGEOUT
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t first = -(uintptr_t)data % page;
+    if (size >= FILE_STEP && size > first)
+        (void)madvise((void *)(uintptr_t)(data + first), size - first, MADV_PAGEOUT);
+#endif
+}
+
 static bool file_write_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {
-        ssize_t n = write(fd, data, ODB_MIN(size, (size_t)1 << 30));
+        ssize_t n = write(fd, data, ODB_MIN(size, FILE_STEP));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return false;
+        file_let_go(data, (size_t)n);
         data += n;
         size -= (size_t)n;
     }
@@ -57,6 +72,23 @@ static int file_fill(int fd, const struct iovec *parts, size_t n)
     if (close(fd) != 0 && !why)
         why = errno;
     return why;
+}
+
+size_t odb_file_parts_add(struct odb_file_parts *parts, size_t align, const void *data, size_t size)
+{
+    static const char zeros[64];
+    size_t padding = -parts->size % align, offset = parts->size + padding;
+    if (padding)
+        odb_push(&parts->pieces, ((struct iovec){(void *)(uintptr_t)zeros, padding}));
+    odb_push(&parts->pieces, ((struct iovec){(void *)(uintptr_t)data, size}));
+    parts->size = offset + size;
+    return offset;
+}
+
+void odb_file_parts_dispose(struct odb_file_parts *parts)
+{
+    free(parts->pieces.items);
+    *parts = (struct odb_file_parts){0};
 }
 
 enum odb_status odb_file_write(const char *path, const void *data, size_t size,

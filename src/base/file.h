@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 /* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
  * until the new one is complete. A link stays a link. What is no regular file (a pipe,
@@ -18,6 +19,17 @@ enum odb_status odb_file_write(const char *path, const void *data, size_t size,
 /* The same from n pieces, one behind the other. */
 enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
                                      struct odb_error *err) ODB_MUST_USE;
+
+/* What a file is going to hold, piece by piece. The bytes belong to others. */
+struct odb_file_parts {
+    ODB_VEC(struct iovec) pieces;
+    size_t size; /* of all */
+};
+
+/* Appends zeros up to a multiple of align (64 at most) and the piece; returns where it begins. */
+size_t odb_file_parts_add(struct odb_file_parts *parts, size_t align, const void *data,
+                          size_t size);
+void odb_file_parts_dispose(struct odb_file_parts *parts);
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;

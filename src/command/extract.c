@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command/call.h"
 #include "base/file.h"
@@ -183,19 +184,40 @@ static enum odb_status extract_checkpoints(struct extract *extract, struct odb_b
     return odb_error_remedy(err, "see onnxdbg-pytorch(7) for how probes make them");
 }
 
+static void extract_directory(const char *path, struct stat *st)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup(".");
+    if (stat(dir, st) != 0)
+        *st = (struct stat){0};
+    free(dir);
+}
+
+/* Beside the model its weights stay in the files that they are in, and nothing is copied. */
+static bool extract_stays(const struct extract *extract, const char *path)
+{
+    struct stat from, to;
+    extract_directory(extract->call->model->path, &from);
+    extract_directory(path, &to);
+    return from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
 static enum odb_status extract_write(struct extract *extract, const char *path,
                                      struct odb_error *err)
 {
-    struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_file_parts weights = {0};
     char *beside = odb_xasprintf("%s.data", path);
-    bool large = extract->weight_bytes > EXTRACT_INLINE;
+    bool stays = extract_stays(extract, path), large = extract->weight_bytes > EXTRACT_INLINE;
     struct odb_extract what = {
         .nodes = extract->nodes,
         .inputs = extract->inputs.items,
         .n_inputs = extract->inputs.n,
         .outputs = extract->outputs.items,
         .n_outputs = extract->outputs.n,
-        .weights = large ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE,
+        .weights = stays   ? ODB_WEIGHTS_KEEP
+                   : large ? ODB_WEIGHTS_BESIDE
+                           : ODB_WEIGHTS_INLINE,
         .weights_file = strrchr(beside, '/') ? strrchr(beside, '/') + 1 : beside,
         .weights_out = &weights,
         .ir_version = odb_call_int(extract->call, ODB_OPTION_IR_VERSION, 0),
@@ -204,12 +226,12 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
     enum odb_status status = odb_call__spare_model(extract->call, path, err);
     if (status == ODB_OK)
         status = odb_model_extract(extract->call->model, &what, &bytes, err);
-    if (status == ODB_OK && large)
-        status = odb_file_write(beside, weights.data, weights.len, err);
+    if (status == ODB_OK && weights.size)
+        status = odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err);
     if (status == ODB_OK)
         status = odb_file_write(path, bytes.data, bytes.len, err);
     odb_buf_dispose(&bytes);
-    odb_buf_dispose(&weights);
+    odb_file_parts_dispose(&weights);
     free(beside);
     return status;
 }

@@ -119,7 +119,8 @@ static enum odb_status repro_write_inputs(const struct repro *r, const int *inpu
 static enum odb_status repro_write_model(const struct repro *r, const int *inputs, size_t n,
                                          struct odb_error *err)
 {
-    struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_file_parts weights = {0};
     struct odb_port *in = odb_new_n(struct odb_port, n);
     struct odb_port *out = odb_new_n(struct odb_port, r->n_outputs);
     for (size_t i = 0; i < n; i++)
@@ -145,10 +146,13 @@ static enum odb_status repro_write_model(const struct repro *r, const int *input
     enum odb_status status = odb_model_extract(r->model, &what, &bytes, err);
     if (status == ODB_OK)
         status = repro_file(r, "model.onnx", &bytes, err);
-    if (status == ODB_OK && weights.len)
-        status = repro_file(r, "model.weights", &weights, err);
+    if (status == ODB_OK && weights.size) {
+        char *path = odb_xasprintf("%s/model.weights", r->dir);
+        status = odb_file_write_parts(path, weights.pieces.items, weights.pieces.n, err);
+        free(path);
+    }
     odb_buf_dispose(&bytes);
-    odb_buf_dispose(&weights);
+    odb_file_parts_dispose(&weights);
     free(in);
     free(out);
     return status;

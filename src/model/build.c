@@ -378,7 +378,7 @@ void odb_build_bytes(const struct odb_builder *b, struct odb_buf *out)
 
 /* The model with its large weights behind one another in weights. */
 static enum odb_status build_split(const struct odb_builder *b, const char *external,
-                                   struct odb_buf *bytes, struct odb_buf *weights,
+                                   struct odb_buf *bytes, struct odb_file_parts *weights,
                                    struct odb_error *err)
 {
     struct model_arena *arena = odb_model__arena_new();
@@ -390,7 +390,7 @@ static enum odb_status build_split(const struct odb_builder *b, const char *exte
         Onnx__TensorProto *weight = b->graph.initializer[i];
         size_t size = weight->raw_data.len;
         if (weight->has_raw_data && size > MODEL_LARGE) {
-            size_t at = odb_model__append_weight(weights, weight->raw_data.data, size);
+            size_t at = odb_file_parts_add(weights, MODEL_ALIGN, weight->raw_data.data, size);
             weight = odb_model__with_reference(weight, external, at, size, arena);
         }
         graph.initializer[i] = weight;
@@ -404,20 +404,21 @@ enum odb_status odb_build_write(const struct odb_builder *b, const char *path, c
                                 struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
-    struct odb_buf bytes = ODB_BUF_INIT, weights = ODB_BUF_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_file_parts weights = {0};
     const char *slash = strrchr(path, '/');
     char *beside = odb_xasprintf("%.*s%s", slash ? (int)(slash - path) + 1 : 0, path,
                                  external ? external : "");
     if (external) {
         ODB_TRY_OUT(build_split(b, external, &bytes, &weights, err));
-        ODB_TRY_OUT(odb_file_write(beside, weights.data ? weights.data : "", weights.len, err));
+        ODB_TRY_OUT(odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err));
     } else {
         ODB_TRY_OUT(odb_model__pack(&b->model.base, &bytes, err));
     }
     status = odb_file_write(path, bytes.data, bytes.len, err);
 out:
     odb_buf_dispose(&bytes);
-    odb_buf_dispose(&weights);
+    odb_file_parts_dispose(&weights);
     free(beside);
     return status;
 }

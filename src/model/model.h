@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
 
@@ -188,7 +189,8 @@ void odb_graph_ancestors(const struct odb_graph *graph, const int *values, size_
 enum odb_weights {
     ODB_WEIGHTS_INLINE,    /* in the model's own bytes */
     ODB_WEIGHTS_REFERENCE, /* large ones by byte range in the original file, from its directory */
-    ODB_WEIGHTS_BESIDE     /* large ones in a file of their own, whose bytes go to weights */
+    ODB_WEIGHTS_KEEP,      /* where they are: inside, or in files beside the original */
+    ODB_WEIGHTS_BESIDE     /* large ones in a file of their own */
 };
 
 /* A value at the border of an extracted model. */
@@ -210,7 +212,7 @@ struct odb_extract {
     size_t n_outputs;
     enum odb_weights weights;
     const char *weights_file;     /* BESIDE: its name in external_data */
-    struct odb_buf *weights_out;  /* BESIDE: its bytes */
+    struct odb_file_parts *weights_out; /* BESIDE: its bytes, which are the model's */
     int64_t ir_version;           /* 0: the model's */
     const char *graph_name;       /* NULL: the model's */
     bool plain_debug;             /* nodes for which odb_node_is_debug() holds become Identity, in

@@ -141,15 +141,6 @@ Onnx__TypeProto *odb_model__tensor_type(enum odb_dtype dtype, int rank, const in
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-size_t odb_model__append_weight(struct odb_buf *weights, const void *data, size_t size)
-{
-    static const char zeros[MODEL_ALIGN];
-    odb_buf_add(weights, zeros, -weights->len % MODEL_ALIGN);
-    size_t offset = weights->len;
-    odb_buf_add(weights, data, size);
-    return offset;
-}
-
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err)
 {

@@ -33,9 +33,6 @@ Onnx__TensorProto *odb_model__with_reference(const Onnx__TensorProto *proto, con
 Onnx__TypeProto *odb_model__tensor_type(enum odb_dtype dtype, int rank, const int64_t *dims,
                                         const char *name, struct model_arena *arena);
 
-/* Appends padding up to MODEL_ALIGN and the bytes; returns where they begin. */
-size_t odb_model__append_weight(struct odb_buf *weights, const void *data, size_t size);
-
 /* Appends the message's bytes. Over protobuf's 2 GiB: ODB_E_MODEL. */
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err) ODB_MUST_USE;

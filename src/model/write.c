@@ -319,7 +319,8 @@ static enum odb_status cut_inline(struct cut *cut, const Onnx__TensorProto *prot
                                   struct odb_error *err)
 {
     *out = (Onnx__TensorProto *)(uintptr_t)proto;
-    if (!cut_is_outside(proto) || cut->what->weights == ODB_WEIGHTS_REFERENCE)
+    if (!cut_is_outside(proto) || cut->what->weights == ODB_WEIGHTS_REFERENCE ||
+        cut->what->weights == ODB_WEIGHTS_KEEP)
         return ODB_OK;
     if (!cut_has_bytes(t))
         return odb_fail(err, ODB_E_MODEL, "the values of weight '%s' are not at hand",
@@ -341,7 +342,7 @@ static enum odb_status cut_weight(struct cut *cut, const Onnx__TensorProto *prot
         return ODB_OK;
     }
     if (what->weights == ODB_WEIGHTS_BESIDE && cut_has_bytes(t) && t->bytes > MODEL_LARGE) {
-        offset = odb_model__append_weight(what->weights_out, t->data, t->bytes);
+        offset = odb_file_parts_add(what->weights_out, MODEL_ALIGN, t->data, t->bytes);
         *out = odb_model__with_reference(proto, what->weights_file, offset, t->bytes, cut->arena);
         return ODB_OK;
     }
@@ -381,8 +382,6 @@ static enum odb_status cut_add_weights(struct cut *cut, struct odb_error *err)
             ODB_TRY(
                 cut_sparse(cut, (int)v, &to->sparse_initializer[to->n_sparse_initializer++], err));
     }
-    if (cut->what->weights == ODB_WEIGHTS_BESIDE && cut->what->weights_out->overflowed)
-        return odb_fail(err, ODB_E_NOMEM, "the weights are larger than their buffer may grow");
     return ODB_OK;
 }
 

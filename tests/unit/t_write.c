@@ -89,7 +89,8 @@ static void write_same_weights(const struct odb_model *model, const struct odb_m
 static void write_check_whole(const struct odb_model *model, enum odb_weights weights, size_t *size)
 {
     char *folder = models_folder();
-    struct odb_buf bytes = ODB_BUF_INIT, beside = ODB_BUF_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_file_parts beside = {0};
     size_t n;
     struct odb_port *in = write_feeds(model, &n), *out = write_outputs(model);
     struct odb_model *cut = NULL;
@@ -104,7 +105,7 @@ static void write_check_whole(const struct odb_model *model, enum odb_weights we
                                 &bytes, &why));
     if (weights == ODB_WEIGHTS_BESIDE) {
         char *path = odb_xasprintf("%s/w.bin", folder);
-        MODELS_OK(odb_file_write(path, odb_buf_text(&beside), beside.len, &why));
+        MODELS_OK(odb_file_write_parts(path, beside.pieces.items, beside.pieces.n, &why));
         MODELS_OK(odb_model_open_bytes(&cut, bytes.data, bytes.len, NULL, folder, "cut", &why));
         free(path);
     } else {
@@ -133,7 +134,7 @@ static void write_check_whole(const struct odb_model *model, enum odb_weights we
     *size = bytes.len;
     odb_model_free(cut);
     odb_buf_dispose(&bytes);
-    odb_buf_dispose(&beside);
+    odb_file_parts_dispose(&beside);
     free(used);
     free(ends);
     free(in);
@@ -602,7 +603,8 @@ static void test_write__weights_beside_are_aligned(void **state)
     struct odb_model *model =
         models_take(gen_model("demo", &(struct gen_options){.seed = 1}, NULL));
     size_t n, large = 0;
-    struct odb_buf bytes = ODB_BUF_INIT, beside = ODB_BUF_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT, file = ODB_BUF_INIT;
+    struct odb_file_parts beside = {0};
     struct odb_port *in = write_feeds(model, &n), *out = write_outputs(model);
     MODELS_OK(odb_model_extract(model,
                                 &(struct odb_extract){.inputs = in,
@@ -613,6 +615,9 @@ static void test_write__weights_beside_are_aligned(void **state)
                                                       .weights_file = "w.bin",
                                                       .weights_out = &beside},
                                 &bytes, &why));
+    for (size_t i = 0; i < beside.pieces.n; i++)
+        odb_buf_add(&file, beside.pieces.items[i].iov_base, beside.pieces.items[i].iov_len);
+    assert_int_equal(file.len, beside.size);
     Onnx__ModelProto *proto =
         onnx__model_proto__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
     assert_non_null(proto);
@@ -629,12 +634,13 @@ static void test_write__weights_beside_are_aligned(void **state)
         assert_string_equal(weight->external_data[0]->value, "w.bin");
         assert_int_equal(offset % 64, 0);
         assert_int_equal(length, value->init->bytes);
-        assert_memory_equal(beside.data + offset, value->init->data, length);
+        assert_memory_equal(file.data + offset, value->init->data, length);
     }
     assert_true(large > 5);
     onnx__model_proto__free_unpacked(proto, NULL);
     odb_buf_dispose(&bytes);
-    odb_buf_dispose(&beside);
+    odb_buf_dispose(&file);
+    odb_file_parts_dispose(&beside);
     odb_model_free(model);
     free(in);
     free(out);
