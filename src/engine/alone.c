@@ -149,6 +149,51 @@ static enum odb_status alone_segment_fails(struct bisection *b, const int *chain
     return status;
 }
 
+/* A prefix search has no local numbers until the node has run alone. */
+static void alone_adopt_numbers(struct bisection *b, struct odb_culprit *culprit,
+                                const struct alone *alone)
+{
+    struct odb_value_report *sides[] = {&culprit->numbers, &b->report->values[culprit->value]};
+    const struct odb_value_report *found = &alone->reports[culprit->value];
+    for (size_t i = 0; i < ODB_COUNT(sides); i++) {
+        if (sides[i]->local_error.known)
+            continue;
+        sides[i]->local_error = found->local_error;
+        sides[i]->local_noise = found->local_noise;
+        sides[i]->inherited_error = found->inherited_error;
+        sides[i]->gain = found->gain;
+    }
+}
+
+/* The segment's first node fails alone: what the nodes after it did not show, its end did, and
+ * that node is to blame by itself. */
+static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *culprit,
+                                    struct odb_error *err)
+{
+    int node = culprit->segment[0], n_out = b->graph->nodes[node].n_out, value = ODB_NO_VALUE;
+    struct alone alone = {0};
+    struct odb_error probe_err = ODB_ERROR_INIT;
+    enum odb_status status =
+        alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &probe_err);
+    if (status == ODB_CANCELLED)
+        *err = probe_err;
+    else
+        status = ODB_OK; /* cannot be run alone: the segment stands */
+    for (int o = n_out; alone.guilty && o-- > 0;)
+        if (b->graph->nodes[node].out[o] >= 0 &&
+            alone.reports[b->graph->nodes[node].out[o]].culprit)
+            value = b->graph->nodes[node].out[o];
+    if (value != ODB_NO_VALUE) {
+        culprit->value = value;
+        culprit->segment[1] = node;
+        culprit->kind = bisection_kind(alone.reports[value].verdict);
+        culprit->numbers = b->report->values[value];
+        alone_adopt_numbers(b, culprit, &alone);
+    }
+    alone_dispose(&alone, n_out);
+    return status;
+}
+
 /* The accused passes alone: finds where a segment that ends in it must begin to fail. */
 static enum odb_status alone_widen(struct bisection *b, struct odb_culprit *culprit,
                                    struct odb_error *err)
@@ -177,27 +222,12 @@ static enum odb_status alone_widen(struct bisection *b, struct odb_culprit *culp
         culprit->segment[0] = culprit->node = chain[fails_at];
         culprit->segment[1] = chain[n - 1];
         culprit->verified = true;
+        status = alone_narrow(b, culprit, err);
     }
 out:
     free(chain);
     free(up);
     return status;
-}
-
-/* A prefix search has no local numbers until the node has run alone. */
-static void alone_adopt_numbers(struct bisection *b, struct odb_culprit *culprit,
-                                const struct alone *alone)
-{
-    struct odb_value_report *sides[] = {&culprit->numbers, &b->report->values[culprit->value]};
-    const struct odb_value_report *found = &alone->reports[culprit->value];
-    for (size_t i = 0; i < ODB_COUNT(sides); i++) {
-        if (sides[i]->local_error.known)
-            continue;
-        sides[i]->local_error = found->local_error;
-        sides[i]->local_noise = found->local_noise;
-        sides[i]->inherited_error = found->inherited_error;
-        sides[i]->gain = found->gain;
-    }
 }
 
 /* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
