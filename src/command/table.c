@@ -302,7 +302,8 @@ static const struct odb_command command_table[] = {
                 "out are those of the model. Where the model declares no type for one of them, the "
                 "reference runs to find it. In the model's own directory, weights stay in the "
                 "files beside it that they are in; elsewhere, those of more than 1.5 GB are "
-                "written beside the new model. A name that holds a comma is given by an option of its own. "
+                "written beside the new model. A name that holds a comma is given by an option of "
+                "its own. "
                 "--checkpoints makes a model that any runtime takes of a PyTorch export with "
                 "probes, see onnxdbg-pytorch(7).",
         .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
