@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/against.h"
 #include "command/watch.h"
 #include "base/file.h"
 
@@ -130,6 +131,7 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
         odb_buf_puts(out, "the search did not end; this is what was known by then\n");
     else
         bisect_put_headline(report, out);
+    odb_buf_puts(out, report->summary ? report->summary : "");
     bisect_put_culprits(report, out);
     bisect_put_words(report, out);
     odb_buf_puts(out, report->warnings.n ? "\n" : "");
@@ -187,11 +189,12 @@ static void bisect_recall(struct odb_command_call *call)
     free(lines);
 }
 
-enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
+static enum odb_status bisect_command(struct odb_command_call *call,
+                                      const struct odb_call_against *against,
+                                      struct odb_bisect_options options, struct odb_error *err)
 {
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_session *session = call->session;
-    struct odb_bisect_options options;
     struct odb_report *report = NULL;
     const struct odb_feeds *feeds;
     struct odb_watch watch;
@@ -199,14 +202,15 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     enum odb_status status, after = ODB_OK;
     if (json)
         ODB_TRY(odb_call__spare_model(call, json, err));
-    ODB_TRY(odb_call__search_options(call, &options, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     bisect_recall(call);
     ODB_TRY(odb_session_begin(session, "bisect", &options, err));
     options.hooks = odb_watch_begin(&watch, call);
     status = odb_session_trace(session, &options.trace, &options, err);
     if (status == ODB_OK)
-        status = odb_bisect(&report, call->model, feeds, &options, err);
+        status = against->model
+                     ? odb_against_bisect(&report, &against->how, call->model, feeds, &options, err)
+                     : odb_bisect(&report, call->model, feeds, &options, err);
     odb_watch_end(&watch);
     if (report && status != ODB_E_USAGE) {
         call->found = report->culprits.n || report->outputs_diverge;
@@ -221,5 +225,17 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
         *err = late;
         status = after;
     }
+    return status;
+}
+
+enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_call_against against = {0};
+    struct odb_bisect_options options;
+    ODB_TRY(odb_call__search_options(call, &options, err));
+    enum odb_status status = odb_call__against(call, &against, &options, err);
+    if (status == ODB_OK)
+        status = bisect_command(call, &against, options, err);
+    odb_call__against_dispose(&against);
     return status;
 }

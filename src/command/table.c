@@ -69,12 +69,17 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | ODB_OPT(STRATEGY) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION),
+        .options = OPTS_SEARCH | ODB_OPT(STRATEGY) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) |
+                   ODB_OPT(AGAINST),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
                 "--target, ONNX Runtime is the target where it is found, else the reference in "
-                "half precision. Exit status 1 means that something diverges.",
+                "half precision. With --against, another model that was made of this one "
+                "(optimised, quantised, converted) runs on the target, by default the reference, "
+                "and the part of it is found that computes something else than the original: "
+                "values are paired by --map, by name, by value and by structure, and weights are "
+                "compared. Exit status 1 means that something diverges.",
         .example = "onnxdbg bisect model.onnx --target ort",
         .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__bisect,

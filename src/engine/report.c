@@ -168,6 +168,7 @@ void odb_report_free(struct odb_report *report)
     free(report->target_words);
     odb_account_dispose(&report->account);
     json_decref(report->more);
+    free(report->summary);
     free(report);
 }
 

@@ -100,6 +100,7 @@ struct odb_report {
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description;                          /* owned */
     char *target_words; /* owned: the end of what it printed before it died; NULL: it lives */
+    char *summary;       /* owned: lines that its text has behind the headline; NULL: none */
     struct json_t *more; /* owned: an object whose members the JSON has as well; NULL: none */
     struct odb_account account; /* what the target said of the model; empty: it was not asked */
 };

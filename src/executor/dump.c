@@ -7,7 +7,6 @@
  * A wrong match would be taken for a wrong target, so a name that could be two values' is nobody's
  * until a map says whose.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,138 +15,21 @@
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/recording.h"
+#include "executor/renames.h"
 
 #define DUMP_LISTED 8 /* names in a note */
-
-/* A line of the map: VALUE = RECORDED. Each * of the first stands for the same * of the second. */
-struct dump_rule {
-    char *value, *recorded; /* owned */
-    int line;
-};
 
 struct dump {
     struct odb_recording *recording; /* owned */
     char *map;                       /* owned: its file; NULL: none */
-    ODB_VEC(struct dump_rule) rules;
-    struct odb_model *model; /* owned; NULL: none loaded */
-    char **outputs;          /* owned: of the debugged model */
+    struct odb_renames *renames;     /* owned; NULL: none */
+    struct odb_model *model;         /* owned; NULL: none loaded */
+    char **outputs;                  /* owned: of the debugged model */
     size_t n_outputs;
     struct odb_map *checkpoints; /* owned: name of a checkpoint -> value */
     struct odb_map *forms;       /* owned: file form -> how many values have it whose own name is
                                     not recorded */
 };
-
-/* --- the map ---------------------------------------------------------------------------------- */
-
-static char *dump_trimmed(const char *text, size_t n)
-{
-    while (n && (text[n - 1] == ' ' || text[n - 1] == '\t' || text[n - 1] == '\r'))
-        n--;
-    while (n && (*text == ' ' || *text == '\t')) {
-        text++;
-        n--;
-    }
-    return odb_xstrndup(text, n);
-}
-
-static size_t dump_stars(const char *text)
-{
-    size_t n = 0;
-    for (; *text; text++)
-        n += *text == '*';
-    return n;
-}
-
-/* " = " parts the two names; a lone = does where there is no other. */
-static enum odb_status dump_map_line(struct dump *dump, const char *text, int line,
-                                     struct odb_error *err)
-{
-    const char *at = strstr(text, " = ");
-    const char *equals = at ? at + 1 : strchr(text, '=');
-    if (!equals || (!at && strchr(equals + 1, '='))) {
-        odb_fail(err, ODB_E_USAGE, equals ? "this line has more than one =" : "this line has no =");
-        return odb_error_remedy(err, "write VALUE = RECORDED, with spaces around the =");
-    }
-    struct dump_rule rule = {dump_trimmed(text, (size_t)(equals - text)),
-                             dump_trimmed(equals + 1, strlen(equals + 1)), line};
-    odb_push(&dump->rules, rule);
-    if (!rule.value[0] || !rule.recorded[0])
-        return odb_fail(err, ODB_E_USAGE, "a name is missing");
-    if (dump_stars(rule.recorded) > dump_stars(rule.value))
-        return odb_fail(err, ODB_E_USAGE, "'%s' has more * than '%s'", rule.recorded, rule.value);
-    return ODB_OK;
-}
-
-static enum odb_status dump_map_read(struct dump *dump, struct odb_error *err)
-{
-    FILE *file = fopen(dump->map, "re");
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t n;
-    enum odb_status status = ODB_OK;
-    if (!file) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
-        return odb_error_at(err, "map %s", dump->map);
-    }
-    for (int line = 1; status == ODB_OK && (n = getline(&text, &room, file)) >= 0; line++) {
-        if (n && text[n - 1] == '\n')
-            text[n - 1] = '\0';
-        const char *first = text + strspn(text, " \t\r");
-        if (!*first || *first == '#')
-            continue;
-        status = dump_map_line(dump, first, line, err);
-        if (status != ODB_OK)
-            odb_error_at(err, "map %s, line %d", dump->map, line);
-    }
-    free(text);
-    fclose(file);
-    return status;
-}
-
-/* Whether name is the pattern, and what each * stands for: at[i], n[i]. The first * takes as little
- * as it can, as in a shell's ${x#*}. */
-static bool dump_glob(const char *pattern, const char *name, const char **at, size_t *n)
-{
-    if (*pattern != '*') {
-        if (!*pattern || *pattern != *name)
-            return !*pattern && !*name;
-        return dump_glob(pattern + 1, name + 1, at, n);
-    }
-    *at = name;
-    for (*n = 0;; ++*n) {
-        if (dump_glob(pattern + 1, name + *n, at + 1, n + 1))
-            return true;
-        if (!name[*n])
-            return false;
-    }
-}
-
-/* What the map calls a value: owned by the caller; NULL: the map says nothing. */
-static char *dump_mapped(const struct dump *dump, const char *name, const struct dump_rule **by)
-{
-    for (size_t r = 0; r < dump->rules.n; r++) {
-        const struct dump_rule *rule = &dump->rules.items[r];
-        size_t stars = dump_stars(rule->value), star = 0;
-        const char **at = odb_new_n(const char *, stars + 1);
-        size_t *n = odb_new_n(size_t, stars + 1);
-        struct odb_buf out = ODB_BUF_INIT;
-        bool is = dump_glob(rule->value, name, at, n);
-        for (const char *p = rule->recorded; is && *p; p++) {
-            if (*p == '*') {
-                odb_buf_add(&out, at[star], n[star]);
-                star++;
-            } else {
-                odb_buf_putc(&out, *p);
-            }
-        }
-        free(at);
-        free(n);
-        *by = rule;
-        if (is)
-            return odb_buf_take(&out);
-    }
-    return NULL;
-}
 
 /* --- the model -------------------------------------------------------------------------------- */
 
@@ -276,16 +158,16 @@ static enum odb_status dump_find(const struct dump *dump, const char *name, size
                                  struct odb_error *err)
 {
     const struct odb_value *value = dump_value(dump, name);
-    const struct dump_rule *rule;
-    char *mapped = dump_mapped(dump, name, &rule);
+    int line = 0;
+    char *mapped = odb_renames_apply(dump->renames, name, &line);
     if (mapped) {
         *found = odb_recording_find(dump->recording, mapped);
         if (*found == ODB_RECORDING_NONE)
             *found = odb_recording_find_file(dump->recording, mapped);
-        bool missing = *found == ODB_RECORDING_NONE && !strchr(rule->value, '*');
+        bool missing = *found == ODB_RECORDING_NONE && line;
         if (missing) {
             odb_fail(err, ODB_E_USAGE, "nothing was recorded as '%s'", mapped);
-            odb_error_at(err, "map %s, line %d", dump->map, rule->line);
+            odb_error_at(err, "map %s, line %d", dump->map, line);
         }
         free(mapped);
         return missing ? ODB_E_USAGE : ODB_OK;
@@ -395,11 +277,7 @@ static void dump_release(void *self)
     struct dump *dump = self;
     dump_unload(dump);
     odb_recording_close(dump->recording);
-    for (size_t i = 0; i < dump->rules.n; i++) {
-        free(dump->rules.items[i].value);
-        free(dump->rules.items[i].recorded);
-    }
-    free(dump->rules.items);
+    odb_renames_free(dump->renames);
     free(dump->map);
     free(dump);
 }
@@ -420,7 +298,7 @@ static enum odb_status dump_open(struct dump *dump, const struct odb_spec *spec,
     if (!map)
         return ODB_OK;
     dump->map = odb_xstrdup(map);
-    return dump_map_read(dump, err);
+    return odb_renames_read(&dump->renames, dump->map, err);
 }
 
 static enum odb_status dump_init(void **out, const struct odb_spec *spec, struct odb_error *err)
