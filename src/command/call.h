@@ -14,7 +14,7 @@
     X(bisect)                                                                                      \
     X(break)                                                                                       \
     X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export) X(extract) X(help)   \
-        X(info) X(node) X(nodes) X(operators) X(print) X(run) X(screen) X(set) X(step)             \
+        X(info) X(minimise) X(node) X(nodes) X(operators) X(print) X(run) X(screen) X(set) X(step)             \
         X(target) X(tensor) X(tol)
 #define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
@@ -74,6 +74,18 @@ enum odb_status odb_call__check_setting(const struct odb_option *row, const char
                                         struct odb_error *err) ODB_MUST_USE;
 /* "float (1, 3)", "sequence of 2", into buf; returns buf. */
 const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size);
+
+/* NODE or NODE:NODE. */
+enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,
+                                  int *last, struct odb_error *err) ODB_MUST_USE;
+/* What the command line leaves open is as it was in the session's search. */
+enum odb_status odb_call__adopt(const struct odb_command_call *call,
+                                struct odb_bisect_options *search,
+                                struct odb_error *err) ODB_MUST_USE;
+/* The first culprit's segment, of those whom no later tolerance acquitted; false when there is
+ * none. */
+bool odb_call__suspects(const struct odb_session *session, const struct odb_report *report,
+                        int *from, int *to);
 
 /* ODB_E_USAGE when path is the very file that the model was read from. */
 enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,

@@ -6,9 +6,9 @@
 #include "command/watch.h"
 #include "engine/repro.h"
 
-/* NODE or NODE:NODE; names may hold colons, so the whole comes first, then every split. */
-static enum odb_status export_parse(const struct odb_graph *graph, const char *text, int *first,
-                                    int *last, struct odb_error *err)
+/* Names may hold colons, so the whole comes first, then every split. */
+enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,
+                                  int *last, struct odb_error *err)
 {
     if (odb_graph_find_node(graph, text, first, NULL) == ODB_OK) {
         *last = *first;
@@ -30,9 +30,8 @@ static enum odb_status export_parse(const struct odb_graph *graph, const char *t
     return odb_graph_find_node(graph, text, first, err);
 }
 
-/* What the command line leaves open is as it was in the session's search. */
-static enum odb_status export_adopt(const struct odb_command_call *call,
-                                    struct odb_bisect_options *search, struct odb_error *err)
+enum odb_status odb_call__adopt(const struct odb_command_call *call,
+                                struct odb_bisect_options *search, struct odb_error *err)
 {
     const struct odb_report *report = call->session->report;
     if (!report)
@@ -48,10 +47,8 @@ static enum odb_status export_adopt(const struct odb_command_call *call,
     return ODB_OK;
 }
 
-/* The first culprit's segment, of those whom no later tolerance acquitted; false when there is
- * none. */
-static bool export_from_report(const struct odb_session *session, const struct odb_report *report,
-                               struct odb_repro_options *options)
+bool odb_call__suspects(const struct odb_session *session, const struct odb_report *report,
+                        int *from, int *to)
 {
     const struct odb_culprit *first = NULL;
     for (size_t i = 0; i < report->culprits.n && !first; i++)
@@ -60,10 +57,9 @@ static bool export_from_report(const struct odb_session *session, const struct o
             first = &report->culprits.items[i];
     if (!first)
         return false;
-    options->first = first->segment[0];
-    options->last = first->segment[1];
-    return options->first >= 0 && options->first <= options->last &&
-           (size_t)options->last < report->model->graph->n_nodes;
+    *from = first->segment[0];
+    *to = first->segment[1];
+    return *from >= 0 && *from <= *to && (size_t)*to < report->model->graph->n_nodes;
 }
 
 /* Which nodes: those named, else the session's first culprit, else that of a search made here,
@@ -77,7 +73,7 @@ static enum odb_status export_choose(struct odb_command_call *call, const struct
     const char *node = odb_call_arg(call, 1);
     *found = true;
     if (node)
-        return export_parse(call->model->graph, node, &options->first, &options->last, err);
+        return odb_call__segment(call->model->graph, node, &options->first, &options->last, err);
     if (known && !known->complete) {
         odb_fail(err, ODB_E_USAGE, "the session's last search did not come to its end");
         return odb_error_remedy(err, "run it again, or name the NODE to export");
@@ -86,7 +82,7 @@ static enum odb_status export_choose(struct odb_command_call *call, const struct
         ODB_TRY(odb_bisect(own, call->model, feeds, search, err));
         options->report = known = *own;
     }
-    *found = export_from_report(call->session, known, options);
+    *found = odb_call__suspects(call->session, known, &options->first, &options->last);
     return ODB_OK;
 }
 
@@ -146,7 +142,7 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
         return odb_error_remedy(err, "add -o DIR");
     }
     ODB_TRY(odb_call__search_options(call, &search, err));
-    ODB_TRY(export_adopt(call, &search, err));
+    ODB_TRY(odb_call__adopt(call, &search, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     search.hooks = options.hooks = odb_watch_begin(&watch, call);
     enum odb_status status = export_choose(call, feeds, &search, &options, &own, &found, err);

@@ -99,6 +99,26 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__export,
     },
     {
+        .name = "minimise",
+        .alias = "minimize",
+        .group = "find the fault",
+        .args = args_export,
+        .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION) |
+                   ODB_OPT(SCRAMBLE) | ODB_OPT(BUDGET) | ODB_OPT(PROBES) | ODB_OPT(JSON_FILE),
+        .help = "make a failing model as small and simple as it can be, and write that",
+        .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
+                "makes inputs, weights and attributes simple, as long as the failure keeps its "
+                "signature: the verdict, the kinds of NaN and Inf, the size of the error, the "
+                "signal. Another failure counts as none. Begins with a NODE, the nodes from one to "
+                "another, a session's first culprit, or the whole model; crashes and hangs are "
+                "failures, too. Writes what `export` writes, and in the folder good the largest "
+                "model met on the way that passes. --scramble makes a private model one that can "
+                "be shared. Ctrl-C or a budget ends it with the smallest found until then.",
+        .example = "onnxdbg minimise model.onnx --target ort -o minimal",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH | ODB_COMMAND_RECORDS,
+        .exec = odb_command__minimise,
+    },
+    {
         .name = "compare",
         .alias = "diff",
         .group = "find the fault",

@@ -19,7 +19,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "engine/blame.h"
+#include "engine/json.h"
 #include "engine/probe.h"
+#include "executor/scratch.h"
 
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
 
@@ -28,6 +30,7 @@ struct repro {
     const struct odb_graph *graph;
     const struct odb_repro_options *options;
     char *dir;    /* owned: where it is being made */
+    char *clean;  /* owned: a copy of what the second run needs, elsewhere; NULL: none */
     bool *nodes;  /* owned; [n_nodes] of the segment */
     int *outputs; /* owned; values */
     size_t n_outputs;
@@ -60,9 +63,22 @@ static enum odb_status repro_tensor(const struct repro *r, const char *folder, c
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
+/* All of it. */
+static void repro_choose_whole(struct repro *r)
+{
+    r->nodes = odb_new_n(bool, r->graph->n_nodes + 1);
+    memset(r->nodes, true, r->graph->n_nodes * sizeof *r->nodes);
+    r->outputs = odb_xmemdup(r->graph->outputs, (r->graph->n_outputs + 1) * sizeof *r->outputs);
+    r->n_outputs = r->graph->n_outputs;
+}
+
 /* The nodes from first on that last needs, and last's named outputs. */
 static enum odb_status repro_choose(struct repro *r, struct odb_error *err)
 {
+    if (r->options->whole) {
+        repro_choose_whole(r);
+        return ODB_OK;
+    }
     const struct odb_node *last = &r->graph->nodes[r->options->last];
     r->nodes = odb_new_n(bool, r->graph->n_nodes);
     r->outputs = odb_new_n(int, last->n_out);
@@ -199,7 +215,114 @@ static const char *repro_reference(const struct repro *r)
     return odb_executor_recorded(r->options->reference) ? "cpu" : r->options->reference;
 }
 
+static enum odb_status repro_trace_options(const struct odb_repro_options *options,
+                                           struct odb_trace_options *out, struct odb_error *err)
+{
+    struct odb_bisect_options search = {
+        .reference = options->reference, .expect = options->expect, .hooks = options->hooks};
+    return odb_bisect_trace_options(&search, out, err);
+}
+
+/* The model that passes, with what goes in and should come out, in a folder of its own. */
+static enum odb_status repro_write_good(const struct repro *r, struct odb_error *err)
+{
+    struct odb_repro_options options = *r->options;
+    struct repro good = {.model = options.good, .graph = options.good->graph, .options = &options};
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    enum odb_status status = ODB_OK;
+    options.whole = true;
+    good.dir = odb_xasprintf("%s/good", r->dir);
+    ODB_TRY_OUT(repro_trace_options(&options, &how, err));
+    ODB_TRY_OUT(odb_trace_make(&good.trace, options.good, options.good_feeds, &how, err));
+    repro_choose_whole(&good);
+    ODB_TRY_OUT(odb_file_mkdir(good.dir, err));
+    ODB_TRY_OUT(repro_write_cut(&good, err));
+    for (size_t o = 0; o < good.n_outputs && status == ODB_OK; o++)
+        if (good.trace->ref[good.outputs[o]])
+            status = repro_tensor(&good, "test_data_set_0", "output", o,
+                                  good.trace->ref[good.outputs[o]],
+                                  good.graph->values[good.outputs[o]].name, err);
+out:
+    odb_trace_free(good.trace);
+    free(good.nodes);
+    free(good.outputs);
+    free(good.dir);
+    return status;
+}
+
 /* --- the second run --------------------------------------------------------------------------- */
+
+static enum odb_status repro_copy_file(const char *from, const char *to, struct odb_error *err)
+{
+    char block[65536];
+    size_t n = 0;
+    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "we") : NULL;
+    bool fine = in && out;
+    while (fine && (n = fread(block, 1, sizeof block, in)) > 0)
+        fine = fwrite(block, 1, n, out) == n;
+    fine = fine && !ferror(in);
+    if (in)
+        fclose(in);
+    if (out && fclose(out) != 0)
+        fine = false;
+    if (fine)
+        return ODB_OK;
+    odb_fail(err, ODB_E_IO, "cannot be copied to %s: %s", to, strerror(errno));
+    return odb_error_at(err, "%s", from);
+}
+
+/* What a stranger would be sent, in a place where nothing else is. */
+static enum odb_status repro_copy(struct repro *r, struct odb_error *err)
+{
+    ODB_TRY(odb_scratch_new(&r->clean, err));
+    for (int folder = 0; folder < 2; folder++) {
+        const char *below = folder ? "/test_data_set_0" : "";
+        char *from = odb_xasprintf("%s%s", r->dir, below);
+        char *to = odb_xasprintf("%s%s", r->clean, below);
+        enum odb_status status = odb_file_mkdir(to, err);
+        DIR *dir = opendir(from);
+        struct dirent *entry;
+        while (status == ODB_OK && dir && (entry = readdir(dir))) {
+            if (entry->d_type != DT_REG || (!folder && strncmp(entry->d_name, "model.", 6)))
+                continue;
+            char *a = odb_xasprintf("%s/%s", from, entry->d_name);
+            char *b = odb_xasprintf("%s/%s", to, entry->d_name);
+            status = repro_copy_file(a, b, err);
+            free(a);
+            free(b);
+        }
+        if (dir)
+            closedir(dir);
+        free(from);
+        free(to);
+        ODB_TRY(status);
+    }
+    return ODB_OK;
+}
+
+/* Files by the names that they have in the folder, wherever they were read from. */
+static void repro_sources(const struct repro *r)
+{
+    for (size_t f = 0; r->clean && f < r->feeds->n; f++)
+        snprintf(r->feeds->items[f].source, sizeof r->feeds->items[f].source,
+                 "file test_data_set_0/input_%zu.pb", f);
+}
+
+static enum odb_status repro_report(const struct repro *r, const struct odb_report *report,
+                                    struct odb_error *err)
+{
+    struct odb_buf json = ODB_BUF_INIT;
+    odb_report_json(report, &json);
+    json_t *object = r->clean ? json_loadb(json.data, json.len, 0, NULL) : NULL;
+    if (object) {
+        json_object_set_new(json_object_get(object, "model"), "path", json_string("model.onnx"));
+        odb_buf_clear(&json);
+        odb_json_put(object, &json);
+    }
+    enum odb_status status = repro_file(r, "report.json", &json, err);
+    odb_buf_dispose(&json);
+    return status;
+}
 
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
 static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *err)
@@ -230,10 +353,12 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
 
 static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
 {
-    char *path = odb_xasprintf("%s/model.onnx", r->dir);
-    char *data = odb_xasprintf("%s/test_data_set_0", r->dir);
+    if (r->options->whole)
+        ODB_TRY(repro_copy(r, err));
+    const char *from = r->clean ? r->clean : r->dir;
+    char *path = odb_xasprintf("%s/model.onnx", from);
+    char *data = odb_xasprintf("%s/test_data_set_0", from);
     struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
-    struct odb_buf json = ODB_BUF_INIT;
     struct odb_bisect_options options = {.reference = repro_reference(r),
                                          .target = r->options->target,
                                          .tolerance = r->options->tolerance,
@@ -243,15 +368,25 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
     inputs.inputs_from = data;
     ODB_TRY_OUT(odb_model_open(&r->small, path, err));
     ODB_TRY_OUT(odb_feeds_make(&r->feeds, r->small, &inputs, err));
+    repro_sources(r);
     ODB_TRY_OUT(repro_write_outputs(r, err));
     ODB_TRY_OUT(odb_bisect(&r->report, r->small, r->feeds, &options, err));
-    odb_report_json(r->options->report ? r->options->report : r->report, &json);
-    status = repro_file(r, "report.json", &json, err);
+    status = repro_report(r, r->options->report ? r->options->report : r->report, err);
 out:
-    odb_buf_dispose(&json);
     free(path);
     free(data);
     return status;
+}
+
+/* Whether the second run shows what was sought, as far as a report tells. */
+static bool repro_is_sought(const struct repro *r, const struct odb_repro_result *out)
+{
+    if (!r->options->sought)
+        return true;
+    struct odb_signature shown = *r->options->sought;
+    shown.verdict = out->verdict;
+    shown.error = out->error;
+    return odb_signature_match(r->options->sought, &shown) == ODB_ANSWER_BAD;
 }
 
 /* The worst output of the second run. */
@@ -270,12 +405,15 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->error = error;
         out->noise = v->noise.known ? v->noise.v : 0;
     }
+    bool sought = repro_is_sought(r, out), fails = out->reproduces;
+    out->reproduces = fails && sought;
     snprintf(out->summary, sizeof out->summary,
              "%zu node%s; re-run from its own files: %s, error %.3g, noise %.3g", graph->n_nodes,
              graph->n_nodes == 1 ? "" : "s",
              out->verdict == ODB_VERDICT_CRASH     ? "the target crashes"
              : out->verdict == ODB_VERDICT_TIMEOUT ? "the target hangs"
-             : out->reproduces                     ? "the target diverges"
+             : fails && !sought                    ? "the target fails in ANOTHER way"
+             : fails                               ? "the target diverges"
                                                    : "the target does NOT diverge",
              out->error, out->noise);
 }
@@ -298,6 +436,35 @@ static void repro_processor(struct odb_buf *out)
         fclose(file);
 }
 
+static void repro_put_origin(const struct repro *r, struct odb_buf *text)
+{
+    const struct odb_repro_options *o = r->options;
+    char label[200], sha[65] = "unknown";
+    struct odb_error ignored = ODB_ERROR_INIT;
+    odb_buf_puts(text, "# Repro:");
+    for (size_t n = 0; o->whole && n < r->graph->n_nodes && n < 6; n++) {
+        odb_buf_putc(text, ' ');
+        odb_buf_put_shown(text, r->graph->nodes[n].op_type);
+    }
+    if (o->whole) {
+        odb_buf_printf(text, "%s\n\n%s", r->graph->n_nodes > 6 ? " …" : "",
+                       o->story ? o->story : "");
+        return;
+    }
+    odb_buf_putc(text, ' ');
+    odb_buf_put_shown(text, r->graph->nodes[o->last].op_type);
+    odb_buf_putc(text, ' ');
+    odb_buf_put_shown(text, odb_node_label(&r->graph->nodes[o->last], label, sizeof label));
+    if (o->first == o->last)
+        odb_buf_printf(text, "\n\nNode %d", o->last);
+    else
+        odb_buf_printf(text, "\n\nNodes %d to %d", o->first, o->last);
+    odb_buf_printf(text, " of a model with %zu nodes", r->graph->n_nodes);
+    if (odb_model_sha256(r->model, sha, &ignored) == ODB_OK)
+        odb_buf_printf(text, " (SHA-256 %s)", sha);
+    odb_buf_printf(text, ", cut out by onnxdbg %s.\n\n", ODB_VERSION);
+}
+
 static enum odb_status repro_write_page(const struct repro *r,
                                         const struct odb_repro_result *result,
                                         struct odb_error *err)
@@ -305,22 +472,11 @@ static enum odb_status repro_write_page(const struct repro *r,
     const struct odb_repro_options *o = r->options;
     struct odb_buf text = ODB_BUF_INIT;
     struct utsname host;
-    char label[200], tolerance[160], sha[65] = "unknown";
-    struct odb_error ignored = ODB_ERROR_INIT;
+    char tolerance[160];
     uname(&host);
-    odb_buf_puts(&text, "# Repro: ");
-    odb_buf_put_shown(&text, r->graph->nodes[o->last].op_type);
-    odb_buf_putc(&text, ' ');
-    odb_buf_put_shown(&text, odb_node_label(&r->graph->nodes[o->last], label, sizeof label));
-    if (o->first == o->last)
-        odb_buf_printf(&text, "\n\nNode %d", o->last);
-    else
-        odb_buf_printf(&text, "\n\nNodes %d to %d", o->first, o->last);
-    odb_buf_printf(&text, " of a model with %zu nodes", r->graph->n_nodes);
-    if (odb_model_sha256(r->model, sha, &ignored) == ODB_OK)
-        odb_buf_printf(&text, " (SHA-256 %s)", sha);
-    odb_buf_printf(&text, ", cut out by onnxdbg %s.\n\n%s: %s.\n\n", ODB_VERSION,
-                   result->reproduces ? "It reproduces" : "It does NOT reproduce", result->summary);
+    repro_put_origin(r, &text);
+    odb_buf_printf(&text, "%s: %s.\n\n", result->reproduces ? "It reproduces" : "It does NOT reproduce",
+                   result->summary);
     odb_buf_puts(&text, "| file | what |\n| --- | --- |\n"
                         "| model.onnx | the nodes, with their weights |\n"
                         "| test_data_set_0/input_N.pb | what they are fed, in the order of the "
@@ -328,7 +484,13 @@ static enum odb_status repro_write_page(const struct repro *r,
                         "| test_data_set_0/output_N.pb | what the reference gives |\n"
                         "| actual/output_N.pb | what the target gave; absent when it died |\n"
                         "| report.json | the diagnosis |\n"
-                        "| node.txt | the nodes as ONNX text |\n\n## Run it\n\n");
+                        "| node.txt | the nodes as ONNX text |\n");
+    if (o->good)
+        odb_buf_printf(&text,
+                       "| good/ | the largest model met on the way that passes, %zu nodes, with "
+                       "its inputs and outputs |\n",
+                       o->good->graph->n_nodes);
+    odb_buf_puts(&text, "\n## Run it\n\n");
     odb_buf_printf(&text,
                    "    onnxdbg bisect model.onnx --inputs-from test_data_set_0 "
                    "--reference '%s' --target '%s' --tol %s%s%s\n\n",
@@ -342,7 +504,8 @@ static enum odb_status repro_write_page(const struct repro *r,
                        odb_cpu_kernels());
     odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for "
                         "those takes it as well:\n\n    onnx_test_runner .\n\n## Made with\n\n");
-    odb_buf_printf(&text, "- reference: %s\n- target: %s", o->reference, o->target);
+    odb_buf_printf(&text, "- onnxdbg %s\n- reference: %s\n- target: %s", ODB_VERSION, o->reference,
+                   o->target);
     if (r->description[0])
         odb_buf_printf(&text, " (%s)", r->description);
     odb_buf_printf(&text,
@@ -367,8 +530,7 @@ static enum odb_status repro_write_page(const struct repro *r,
 
 /* --- in place --------------------------------------------------------------------------------- */
 
-/* Ready to be written: not there, or an empty directory. */
-static enum odb_status repro_check_dir(const char *path, struct odb_error *err)
+enum odb_status odb_repro_ready(const char *path, struct odb_error *err)
 {
     DIR *dir = opendir(path);
     if (!dir) {
@@ -424,15 +586,16 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
     enum odb_status status = ODB_OK;
     bool made = false;
-    ODB_TRY(repro_check_dir(options->dir, err));
+    ODB_TRY(odb_repro_ready(options->dir, err));
     ODB_TRY_OUT(repro_choose(&r, err));
-    ODB_TRY_OUT(odb_precision_parse(&how.reference, options->reference, err));
-    how.hooks = options->hooks;
+    ODB_TRY_OUT(repro_trace_options(options, &how, err));
     ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
     r.dir = odb_xasprintf("%s.%ld.tmp", options->dir, (long)getpid());
     ODB_TRY_OUT(odb_file_mkdir(r.dir, err));
     made = true;
     ODB_TRY_OUT(repro_write_cut(&r, err));
+    if (options->good)
+        ODB_TRY_OUT(repro_write_good(&r, err));
     ODB_TRY_OUT(repro_rerun(&r, err));
     repro_result(&r, out);
     ODB_TRY_OUT(repro_write_page(&r, out, err));
@@ -440,6 +603,9 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
 out:
     if (made && status != ODB_OK)
         repro_remove(r.dir);
+    if (r.clean)
+        odb_scratch_remove(r.clean);
+    free(r.clean);
     odb_report_free(r.report);
     odb_feeds_free(r.feeds);
     odb_model_free(r.small);

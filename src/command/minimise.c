@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "command/watch.h"
+#include "engine/minimise.h"
+
+/* Where to begin: the nodes named, else, where a search has been made, its first culprit, else the
+ * whole model. */
+static enum odb_status minimise_choose(const struct odb_command_call *call,
+                                       struct odb_minimise_options *options, struct odb_error *err)
+{
+    const struct odb_report *known = call->session->report;
+    const char *node = odb_call_arg(call, 1);
+    options->first = options->last = ODB_NO_NODE;
+    if (node)
+        return odb_call__segment(call->model->graph, node, &options->first, &options->last, err);
+    if (known && known->complete &&
+        !odb_call__suspects(call->session, known, &options->first, &options->last))
+        options->first = options->last = ODB_NO_NODE;
+    return ODB_OK;
+}
+
+/* At a console a folder is found for whoever names none: minimal, minimal-2, … */
+static char *minimise_dir(void)
+{
+    char *dir = odb_xstrdup("minimal");
+    for (int i = 2; access(dir, F_OK) == 0 && i < 1000; i++) {
+        free(dir);
+        dir = odb_xasprintf("minimal-%d", i);
+    }
+    return dir;
+}
+
+static void minimise_text(const struct odb_minimised *minimised, const char *dir,
+                          struct odb_buf *out)
+{
+    if (!minimised->failed) {
+        odb_buf_puts(out, "nothing diverges, so there is nothing to minimise\n");
+        return;
+    }
+    odb_minimised_put(minimised, out);
+    if (!minimised->written)
+        return;
+    odb_buf_put_shown(out, dir);
+    odb_buf_puts(out, ": ");
+    odb_buf_put_shown(out, minimised->repro.summary);
+    odb_buf_putc(out, '\n');
+    if (minimised->good_nodes) {
+        odb_buf_put_shown(out, dir);
+        odb_buf_printf(out, "/good: the largest model met that passes, %zu node%s\n",
+                       minimised->good_nodes, minimised->good_nodes == 1 ? "" : "s");
+    }
+}
+
+static enum odb_status minimise_publish(struct odb_command_call *call,
+                                        const struct odb_minimised *minimised, const char *dir,
+                                        struct odb_error *err)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    struct odb_buf out = ODB_BUF_INIT;
+    enum odb_status status = ODB_OK;
+    if (path) {
+        odb_minimised_json(minimised, &out);
+        if (strcmp(path, "-"))
+            status = odb_file_write(path, out.data, out.len, err);
+        else
+            odb_call__print(call, &out);
+        odb_buf_clear(&out);
+    }
+    if (!path || strcmp(path, "-"))
+        minimise_text(minimised, dir, &out);
+    odb_call__print(call, &out);
+    return status;
+}
+
+/* A segment that was a search's answer need not fail when the reference feeds it. */
+static enum odb_status minimise_run(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                    struct odb_minimise_options *options,
+                                    struct odb_minimised *out, struct odb_error *err)
+{
+    enum odb_status status = odb_minimise(out, call->model, feeds, options, err);
+    if (status != ODB_OK || out->failed || options->first == ODB_NO_NODE || odb_call_arg(call, 1))
+        return status;
+    odb_minimised_dispose(out);
+    options->first = options->last = ODB_NO_NODE;
+    return odb_minimise(out, call->model, feeds, options, err);
+}
+
+enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    struct odb_minimise_options options = {
+        .dir = odb_call_option(call, ODB_OPTION_OUTPUT),
+        .scramble = odb_call_has(call, ODB_OPTION_SCRAMBLE),
+        .seconds = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0),
+        .probes = (size_t)odb_call_int(call, ODB_OPTION_PROBES, 0),
+        .ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0)};
+    struct odb_session *session = call->session;
+    struct odb_minimised minimised = {0};
+    struct odb_error late = ODB_ERROR_INIT;
+    const struct odb_feeds *feeds;
+    struct odb_watch watch;
+    if (!options.dir && !call->console) {
+        odb_fail(err, ODB_E_USAGE, "there is no folder to write to");
+        return odb_error_remedy(err, "add -o DIR");
+    }
+    if (json)
+        ODB_TRY(odb_call__spare_model(call, json, err));
+    ODB_TRY(odb_call__search_options(call, &options.search, err));
+    ODB_TRY(odb_call__adopt(call, &options.search, err));
+    ODB_TRY(minimise_choose(call, &options, err));
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    if (session->store)
+        ODB_TRY(odb_store_begin(session->store, "minimise", &options.search, err));
+    char *own = options.dir ? NULL : minimise_dir();
+    options.dir = own ? own : options.dir;
+    options.search.hooks = odb_watch_begin(&watch, call);
+    enum odb_status status =
+        odb_session_trace(session, &options.search.trace, &options.search, err);
+    if (status == ODB_OK)
+        status = minimise_run(call, feeds, &options, &minimised, err);
+    odb_watch_end(&watch);
+    if (status == ODB_OK || minimised.failed) {
+        call->found = minimised.written && !minimised.repro.reproduces;
+        enum odb_status after = minimise_publish(call, &minimised, options.dir, &late);
+        if (status == ODB_OK && after != ODB_OK) {
+            *err = late;
+            status = after;
+        }
+    }
+    odb_minimised_dispose(&minimised);
+    free(own);
+    return status;
+}

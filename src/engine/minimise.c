@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The plan: take the signature; shrink (shrink.c); make what is left simple (simplify.c); write it
+ * as a repro (repro.c), which runs it once more from a copy of its files. Whoever stops it, by
+ * Ctrl-C or by a budget, gets the smallest that was found until then.
+ */
+#include "engine/minimise.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/hooks.h"
+#include "engine/json.h"
+#include "engine/minimise_int.h"
+
+/* --- accounting ------------------------------------------------------------------------------- */
+
+enum odb_status minimise_spend(struct minimisation *m, struct odb_error *err)
+{
+    const struct odb_minimise_options *o = m->options;
+    ODB_TRY(odb_hooks_cancelled(&o->search.hooks, err));
+    m->over = m->over || (o->probes && m->out->probes >= o->probes) ||
+              (o->seconds > 0 && odb_clock() - m->start >= o->seconds);
+    if (m->over && !m->unlimited)
+        return odb_fail(err, ODB_CANCELLED, "the budget is used up");
+    m->out->probes++;
+    return ODB_OK;
+}
+
+void minimise_step_begin(struct minimisation *m, const char *name)
+{
+    m->step_start = odb_clock();
+    m->step_probes = m->out->probes;
+    odb_hooks_phase(&m->options->search.hooks, name, 0);
+}
+
+/* Weights that the nodes of the best cut use, and what it is fed. */
+static size_t minimise_cut_bytes(const struct minimisation *m)
+{
+    const struct odb_graph *graph = m->graph;
+    int *list = odb_new_n(int, graph->n_values + 1);
+    size_t bytes = 0, n = odb_graph_segment_inputs(graph, m->best.nodes, list);
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_tensor *t = odb_trace_value(m->trace, list[i]);
+        bytes += t ? t->bytes : 0;
+    }
+    for (size_t v = 0; v < graph->n_values; v++) {
+        bool used = false;
+        for (size_t c = 0; graph->values[v].init && c < graph->values[v].n_consumers; c++)
+            used |= m->best.nodes[graph->values[v].consumers[c]];
+        bytes += used ? graph->values[v].init->bytes : 0;
+    }
+    free(list);
+    return bytes;
+}
+
+void minimise_step_end(struct minimisation *m, const char *name, const char *fmt, ...)
+{
+    bool cut = m->left.model == NULL;
+    struct odb_minimise_step step = {
+        .name = name,
+        .nodes = cut ? m->best.n_nodes : m->left.model->graph->n_nodes,
+        .bytes = cut ? minimise_cut_bytes(m) : subject_bytes(&m->left),
+        .probes = m->out->probes - m->step_probes,
+        .seconds = odb_clock() - m->step_start};
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(step.text, sizeof step.text, fmt, args);
+    va_end(args);
+    odb_push(&m->out->steps, step);
+}
+
+void minimise_note(struct minimisation *m, const char *fmt, ...)
+{
+    char line[600];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_push(&m->out->notes, odb_xstrdup(line));
+}
+
+enum odb_status minimise_shown(const struct odb_judge *judge, int value, const struct odb_tensor *t,
+                               struct odb_signature *out, struct odb_error *err)
+{
+    struct odb_value_report report = {0};
+    ODB_TRY(odb_judge_value(judge, value, t, &report, err));
+    odb_signature_value(out, judge->trace->model->graph->values[value].name, &report, t,
+                        judge->trace->ref[value]);
+    return ODB_OK;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* For the page that goes with the model: nothing of a private model in it. */
+static char *minimise_story(const struct minimisation *m)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    struct odb_minimised shown = *m->out;
+    char sha[65];
+    if (m->options->scramble)
+        shown.signature.output[0] = '\0';
+    odb_buf_printf(&text, "What `onnxdbg minimise` left of a model with %zu nodes",
+                   m->graph->n_nodes);
+    if (!m->options->scramble && odb_model_sha256(m->model, sha, NULL) == ODB_OK)
+        odb_buf_printf(&text, " (SHA-256 %s)", sha);
+    odb_buf_printf(&text, ", fed with inputs of seed %llu.%s The failure at the start: ",
+                   (unsigned long long)m->options->search.seed,
+                   m->out->stopped ? " It was stopped before the end." : "");
+    odb_signature_put(&shown.signature, &text);
+    odb_buf_puts(&text, ".\n\n| step | nodes | bytes of weights and inputs | probes | seconds | |\n"
+                        "| --- | --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < shown.steps.n; i++) {
+        const struct odb_minimise_step *s = &shown.steps.items[i];
+        bool names = !strcmp(s->name, "outputs back"); /* of a value */
+        odb_buf_printf(&text, "| %s | %zu | %zu | %zu | %.2f | ", s->name, s->nodes, s->bytes,
+                       s->probes, s->seconds);
+        odb_buf_put_shown(&text, names && m->options->scramble ? "" : s->text);
+        odb_buf_puts(&text, " |\n");
+    }
+    for (size_t i = 0; i < shown.notes.n; i++) {
+        odb_buf_puts(&text, "\n- ");
+        odb_buf_put_shown(&text, shown.notes.items[i]);
+    }
+    odb_buf_puts(&text, shown.notes.n ? "\n\n" : "\n");
+    return odb_buf_take(&text);
+}
+
+/* Also after Ctrl-C, which is why writing cannot be cancelled. */
+static enum odb_status minimise_write(struct minimisation *m, struct odb_error *err)
+{
+    const struct odb_minimise_options *o = m->options;
+    struct subject good = {0};
+    struct odb_repro_options repro = {.last = -1,
+                                      .whole = true,
+                                      .sought = &m->sought,
+                                      .dir = o->dir,
+                                      .reference = o->search.reference,
+                                      .target = o->search.target,
+                                      .tolerance = o->search.tolerance,
+                                      .expect = o->search.expect,
+                                      .ir_version = o->ir_version,
+                                      .hooks = o->search.hooks};
+    repro.hooks.cancelled = NULL;
+    odb_hooks_phase(&o->search.hooks, "writing and running again", 0);
+    if (!m->left.model)
+        ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
+    if (m->good.nodes && !o->scramble) {
+        ODB_TRY(minimise_subject(m, &m->good, &good, err));
+        repro.good = good.model;
+        repro.good_feeds = good.feeds;
+        m->out->good_nodes = m->good.n_nodes;
+    }
+    char *story = minimise_story(m);
+    repro.story = story;
+    enum odb_status status =
+        odb_repro_write(&m->out->repro, m->left.model, m->left.feeds, &repro, err);
+    m->out->written = status == ODB_OK;
+    free(story);
+    subject_dispose(&good);
+    return status;
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
+static enum odb_status minimise_open(struct minimisation *m, struct odb_error *err)
+{
+    const struct odb_bisect_options *search = &m->options->search;
+    struct odb_trace_options how;
+    ODB_TRY(odb_repro_ready(m->options->dir, err));
+    ODB_TRY(odb_model_require_data(m->model, err));
+    ODB_TRY(odb_bisect_trace_options(search, &how, err));
+    m->trace = search->trace;
+    if (!m->trace)
+        ODB_TRY(odb_trace_make(&m->trace, m->model, m->feeds, &how, err));
+    m->trace->hooks = search->hooks;
+    m->judge = (struct odb_judge){m->trace, &search->tolerance};
+    ODB_TRY(odb_pool_open(&m->pool, search->target, err));
+    odb_prober_init(&m->prober, m->model, m->feeds, m->trace, m->pool, search->hooks);
+    if (!m->prober.recorded)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "a recording runs nothing, so nothing can be minimised with it");
+    return odb_error_remedy(err, "name the executor that was recorded with --target");
+}
+
+static enum odb_status minimise_run(struct minimisation *m, struct odb_error *err)
+{
+    ODB_TRY(minimise_begin(m, err));
+    if (!m->out->failed)
+        return ODB_OK;
+    ODB_TRY(minimise_shrink(m, err));
+    ODB_TRY(minimise_simplify(m, err));
+    return m->options->scramble ? minimise_scramble(m, err) : ODB_OK;
+}
+
+/* Whatever the budget: what was asked for is a file without the original's numbers. */
+static enum odb_status minimise_scramble_late(struct minimisation *m, struct odb_error *err)
+{
+    if (!m->left.model)
+        ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
+    return minimise_scramble(m, err);
+}
+
+static void minimise_dispose(struct minimisation *m)
+{
+    odb_prober_dispose(&m->prober);
+    odb_pool_close(m->pool);
+    if (m->trace != m->options->search.trace)
+        odb_trace_free(m->trace);
+    minimise_cut_dispose(&m->best);
+    minimise_cut_dispose(&m->good);
+    subject_dispose(&m->left);
+}
+
+enum odb_status odb_minimise(struct odb_minimised *out, const struct odb_model *model,
+                             const struct odb_feeds *feeds,
+                             const struct odb_minimise_options *options, struct odb_error *err)
+{
+    struct minimisation m = {.model = model,
+                             .graph = model->graph,
+                             .feeds = feeds,
+                             .options = options,
+                             .out = out,
+                             .value = ODB_NO_VALUE,
+                             .start = odb_clock()};
+    struct odb_error late = ODB_ERROR_INIT;
+    *out = (struct odb_minimised){0};
+    enum odb_status status = minimise_open(&m, err);
+    if (status == ODB_OK)
+        status = minimise_run(&m, err);
+    out->stopped = status == ODB_CANCELLED;
+    if (out->stopped && out->failed)
+        minimise_step_end(&m, "stopped", "%s", m.over ? "the budget is used up" : "cancelled");
+    if (m.over && out->failed && options->scramble) {
+        m.unlimited = true;
+        status = minimise_scramble_late(&m, err);
+    }
+    bool secret = options->scramble && status != ODB_OK; /* what is left is not scrambled */
+    if (secret && status == ODB_CANCELLED)
+        odb_error_remedy(err, "nothing is written, because it would not be scrambled");
+    if (out->failed && !secret && (status == ODB_OK || out->stopped)) {
+        enum odb_status written = minimise_write(&m, &late);
+        if (m.over) /* the budget is no failure */
+            status = ODB_OK;
+        if (status == ODB_OK && written != ODB_OK) {
+            *err = late;
+            status = written;
+        }
+    }
+    out->seconds = odb_clock() - m.start;
+    minimise_dispose(&m);
+    return status;
+}
+
+void odb_minimised_dispose(struct odb_minimised *out)
+{
+    for (size_t i = 0; i < out->notes.n; i++)
+        free(out->notes.items[i]);
+    free(out->notes.items);
+    free(out->steps.items);
+    *out = (struct odb_minimised){0};
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void minimise_put_bytes(size_t bytes, struct odb_buf *out)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    double v = (double)bytes;
+    size_t u = 0;
+    while (v >= 1024 && u + 1 < ODB_COUNT(units)) {
+        v /= 1024;
+        u++;
+    }
+    odb_buf_printf(out, u ? "%8.1f %-3s" : "%8.0f %-3s", v, units[u]);
+}
+
+void odb_minimised_put(const struct odb_minimised *minimised, struct odb_buf *out)
+{
+    odb_buf_puts(out, "the failure: ");
+    odb_signature_put(&minimised->signature, out);
+    odb_buf_printf(out, "\n\n%-15s %7s %12s %7s %8s\n", "step", "nodes", "bytes", "probes",
+                   "seconds");
+    for (size_t i = 0; i < minimised->steps.n; i++) {
+        const struct odb_minimise_step *s = &minimised->steps.items[i];
+        odb_buf_printf(out, "%-15s %7zu ", s->name, s->nodes);
+        minimise_put_bytes(s->bytes, out);
+        odb_buf_printf(out, " %7zu %8.1f%s", s->probes, s->seconds, s->text[0] ? "  " : "");
+        odb_buf_put_shown(out, s->text);
+        odb_buf_putc(out, '\n');
+    }
+    odb_buf_printf(out, "%zu probes, %.1f s\n", minimised->probes, minimised->seconds);
+    for (size_t i = 0; i < minimised->notes.n; i++) {
+        odb_buf_puts(out, "note: ");
+        odb_buf_put_shown(out, minimised->notes.items[i]);
+        odb_buf_putc(out, '\n');
+    }
+}
+
+static json_t *minimise_json_signature(const struct odb_signature *s)
+{
+    json_t *json = json_object();
+    json_object_set_new(json, "verdict", json_string(odb_verdict_name(s->verdict)));
+    json_object_set_new(json, "output", s->output[0] ? odb_json_text(s->output) : json_null());
+    json_object_set_new(json, "error",
+                        s->verdict == ODB_VERDICT_FAIL ? odb_json_real(s->error) : json_null());
+    json_object_set_new(json, "factor", json_real(ODB_SIGNATURE_FACTOR));
+    json_object_set_new(json, "fate", s->fate[0] ? odb_json_text(s->fate) : json_null());
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_signature_text(s, &text);
+    json_object_set_new(json, "text", odb_json_text(odb_buf_text(&text)));
+    odb_buf_dispose(&text);
+    return json;
+}
+
+void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *out)
+{
+    json_t *json = json_object(), *steps = json_array(), *notes = json_array();
+    for (size_t i = 0; i < minimised->steps.n; i++) {
+        const struct odb_minimise_step *s = &minimised->steps.items[i];
+        json_t *step = json_pack("{s:s,s:I,s:I,s:I}", "step", s->name, "nodes",
+                                 (json_int_t)s->nodes, "bytes", (json_int_t)s->bytes, "probes",
+                                 (json_int_t)s->probes);
+        json_object_set_new(step, "seconds", odb_json_real(s->seconds));
+        json_object_set_new(step, "text", odb_json_text(s->text));
+        json_array_append_new(steps, step);
+    }
+    for (size_t i = 0; i < minimised->notes.n; i++)
+        json_array_append_new(notes, odb_json_text(minimised->notes.items[i]));
+    json_object_set_new(json, "schema", json_integer(1));
+    json_object_set_new(json, "onnxdbg", json_string(ODB_VERSION));
+    json_object_set_new(json, "fails", json_boolean(minimised->failed));
+    json_object_set_new(json, "signature",
+                        minimised->failed ? minimise_json_signature(&minimised->signature)
+                                          : json_null());
+    json_object_set_new(json, "steps", steps);
+    json_object_set_new(json, "notes", notes);
+    json_object_set_new(json, "stopped", json_boolean(minimised->stopped));
+    json_object_set_new(json, "probes", json_integer((json_int_t)minimised->probes));
+    json_object_set_new(json, "seconds", odb_json_real(minimised->seconds));
+    json_object_set_new(json, "good_nodes", json_integer((json_int_t)minimised->good_nodes));
+    json_object_set_new(json, "written", json_boolean(minimised->written));
+    json_object_set_new(json, "reproduces",
+                        json_boolean(minimised->written && minimised->repro.reproduces));
+    odb_json_put(json, out);
+}

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Cuts of the model, fed with the reference's values. The first node from whose beginning the model
+ * fails is searched for as a culprit is, and the last one up to which it must be run is found by the
+ * same search in the graph turned around. Between the two nodes are taken out by delta debugging:
+ * what they made is fed instead.
+ *
+ * As the outputs move back, another value shows the failure, and its error says little about that
+ * at the output. Whether it is the same failure is seen by putting the target's value into the
+ * reference's run: what comes out at the output must match the signature.
+ */
+#include "engine/minimise_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/ddmin.h"
+#include "engine/hooks.h"
+
+void minimise_cut_dispose(struct minimise_cut *cut)
+{
+    free(cut->nodes);
+    free(cut->values);
+    *cut = (struct minimise_cut){0};
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+/* The wanted nodes that the values depend on, and those of the values that they make. */
+static struct minimise_cut shrink_cut(const struct minimisation *m, const bool *wanted,
+                                      const int *values, size_t n_values)
+{
+    const struct odb_graph *graph = m->graph;
+    struct minimise_cut cut = {.nodes = odb_new_n(bool, graph->n_nodes + 1),
+                               .values = odb_new_n(int, n_values + 1),
+                               .shows = ODB_NO_VALUE};
+    bool *needed = odb_new_n(bool, graph->n_values + 1);
+    for (size_t i = 0; i < n_values; i++)
+        needed[values[i]] = true;
+    for (size_t n = graph->n_nodes; n-- > 0;) {
+        const struct odb_node *node = &graph->nodes[n];
+        for (int o = 0; o < node->n_out && wanted[n]; o++)
+            cut.nodes[n] |= node->out[o] >= 0 && needed[node->out[o]];
+        cut.n_nodes += cut.nodes[n];
+        for (int i = 0; cut.nodes[n] && i < node->n_in; i++)
+            if (node->in[i] >= 0)
+                needed[node->in[i]] = true;
+        for (size_t i = 0; cut.nodes[n] && i < node->n_captured; i++)
+            needed[node->captured[i]] = true;
+    }
+    for (size_t i = 0; i < n_values; i++) {
+        int producer = graph->values[values[i]].producer;
+        if (producer != ODB_NO_NODE && cut.nodes[producer])
+            cut.values[cut.n_values++] = values[i];
+    }
+    free(needed);
+    return cut;
+}
+
+/* The nodes that follow the cut's values on their way to the one where the failure was first seen,
+ * and the values of a run of the reference with the target's in their place. */
+static bool *shrink_behind(const struct minimisation *m, const struct minimise_cut *cut,
+                           struct odb_tensor *const *given, struct odb_tensor **values)
+{
+    const struct odb_graph *graph = m->graph;
+    bool *behind = odb_new_n(bool, graph->n_nodes + 1);
+    bool *before = odb_new_n(bool, graph->n_nodes + 1);
+    bool *touched = odb_new_n(bool, graph->n_values + 1);
+    odb_graph_ancestors(graph, &m->value, 1, NULL, before);
+    for (size_t i = 0; i < cut->n_values; i++)
+        touched[cut->values[i]] = true;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        if (cut->nodes[n] || !before[n])
+            continue;
+        for (int i = 0; i < node->n_in; i++)
+            behind[n] |= node->in[i] >= 0 && touched[node->in[i]];
+        for (size_t i = 0; i < node->n_captured; i++)
+            behind[n] |= touched[node->captured[i]];
+        for (int o = 0; behind[n] && o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                touched[node->out[o]] = true;
+    }
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (!touched[v])
+            values[v] = odb_tensor_ref(odb_trace_value(m->trace, (int)v));
+    for (size_t i = 0; i < cut->n_values; i++)
+        values[cut->values[i]] = odb_tensor_ref(given[i]);
+    free(before);
+    free(touched);
+    return behind;
+}
+
+/* What the target's values would show at the value sought, were the rest the reference's. */
+static enum odb_status shrink_carry(const struct minimisation *m, const struct minimise_cut *cut,
+                                    struct odb_tensor *const *given, struct odb_signature *shown,
+                                    struct odb_error *err)
+{
+    size_t n = m->graph->n_values;
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, n + 1);
+    bool *behind = shrink_behind(m, cut, given, values);
+    struct odb_cpu_run run = {.precision = m->trace->precision,
+                              .seed = m->trace->seed,
+                              .values = values,
+                              .nodes = behind,
+                              .cancelled = m->options->search.hooks.cancelled,
+                              .payload = m->options->search.hooks.payload};
+    enum odb_status status = odb_cpu_execute(m->trace->cpu, &run, err);
+    if (status == ODB_OK)
+        status = minimise_shown(&m->judge, m->value, values[m->value], shown, err);
+    for (size_t v = 0; v < n; v++)
+        odb_tensor_unref(values[v]);
+    free(values);
+    free(behind);
+    return status;
+}
+
+/* Whether values of another cut than the one that the signature is of show the same failure. */
+static enum odb_status shrink_same(const struct minimisation *m, const struct minimise_cut *cut,
+                                   struct odb_tensor *const *given, enum odb_answer *answer,
+                                   struct odb_error *err)
+{
+    struct odb_signature carried;
+    if (m->sought.verdict != ODB_VERDICT_FAIL && m->sought.verdict != ODB_VERDICT_NAN) {
+        *answer = cut->shown.verdict == m->sought.verdict ? ODB_ANSWER_BAD : ODB_ANSWER_UNTESTABLE;
+        return ODB_OK;
+    }
+    ODB_TRY(shrink_carry(m, cut, given, &carried, err));
+    /* What does not reach the value sought is another failure, so that nothing is known. */
+    *answer = odb_signature_match(&m->sought, &carried) == ODB_ANSWER_BAD ? ODB_ANSWER_BAD
+                                                                          : ODB_ANSWER_UNTESTABLE;
+    return ODB_OK;
+}
+
+/* What the run of a cut shows: at the value sought, if that is read, else at the first value that is
+ * wrong. */
+static enum odb_status shrink_look(const struct minimisation *m, struct minimise_cut *cut,
+                                   struct odb_tensor *const *given, enum odb_answer *answer,
+                                   struct odb_error *err)
+{
+    *answer = ODB_ANSWER_GOOD;
+    if (m->value == ODB_NO_VALUE) /* a crash or a hang that stays out */
+        return ODB_OK;
+    for (size_t i = 0; i < cut->n_values; i++) {
+        struct odb_signature shown;
+        ODB_TRY(minimise_shown(&m->judge, cut->values[i], given[i], &shown, err));
+        if (cut->values[i] == m->value) {
+            cut->shown = shown;
+            cut->shows = m->value;
+            *answer = odb_signature_match(&m->sought, &shown);
+            return ODB_OK;
+        }
+        if (odb_verdict_is_bad(shown.verdict) && cut->shows == ODB_NO_VALUE) {
+            cut->shown = shown;
+            cut->shows = cut->values[i];
+        }
+    }
+    return cut->shows == ODB_NO_VALUE ? ODB_OK : shrink_same(m, cut, given, answer, err);
+}
+
+static enum odb_status shrink_run(struct minimisation *m, struct minimise_cut *cut,
+                                  const char *title, enum odb_answer *answer, struct odb_error *err)
+{
+    struct odb_tensor **given = odb_new_n(struct odb_tensor *, cut->n_values + 1);
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_probe probe = {.what = title,
+                              .node = m->graph->values[cut->values[cut->n_values - 1]].producer,
+                              .nodes = cut->nodes,
+                              .values = cut->values,
+                              .n_values = cut->n_values,
+                              .outputs = given,
+                              .judged = true};
+    enum odb_status status = odb_probe_run(&m->prober, &probe, &why);
+    if (status == ODB_CANCELLED) {
+        *err = why;
+    } else if (status != ODB_OK) {
+        odb_signature_status(&cut->shown, status, &why);
+        *answer = odb_signature_match(&m->sought, &cut->shown);
+        status = ODB_OK;
+    } else {
+        status = shrink_look(m, cut, given, answer, err);
+    }
+    odb_probe_tell(&m->prober, &probe,
+                   status != ODB_OK                ? ODB_VERDICT_UNTESTED
+                   : *answer == ODB_ANSWER_GOOD    ? ODB_VERDICT_PASS
+                   : *answer == ODB_ANSWER_BAD     ? cut->shown.verdict
+                                                   : ODB_VERDICT_UNTESTABLE,
+                   0);
+    odb_probe_drop(&m->prober, &probe);
+    free(given);
+    return status;
+}
+
+/* Asks about the wanted nodes that the values depend on; keeps the smallest that fails and the
+ * largest that passes. */
+static enum odb_status shrink_ask(struct minimisation *m, const bool *wanted, const int *values,
+                                  size_t n_values, const char *what, enum odb_answer *answer,
+                                  struct odb_error *err)
+{
+    struct minimise_cut cut = shrink_cut(m, wanted, values, n_values);
+    enum odb_status status = ODB_OK;
+    char title[300];
+    *answer = ODB_ANSWER_GOOD;
+    if (cut.n_values) { /* else all is fed */
+        int first = 0;
+        while (!cut.nodes[first])
+            first++;
+        odb_probe_title(m->graph, what, first,
+                        m->graph->values[cut.values[cut.n_values - 1]].producer, title,
+                        sizeof title);
+        status = minimise_spend(m, err);
+        if (status == ODB_OK)
+            status = shrink_run(m, &cut, title, answer, err);
+    }
+    bool smaller = cut.n_nodes < m->best.n_nodes ||
+                   (cut.n_nodes == m->best.n_nodes && cut.n_values < m->best.n_values);
+    struct minimise_cut *into = NULL;
+    if (status == ODB_OK && *answer == ODB_ANSWER_BAD && smaller)
+        into = &m->best;
+    if (status == ODB_OK && *answer == ODB_ANSWER_GOOD && cut.n_nodes > m->good.n_nodes)
+        into = &m->good;
+    if (into) {
+        minimise_cut_dispose(into);
+        *into = cut;
+    } else {
+        minimise_cut_dispose(&cut);
+    }
+    return status;
+}
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+/* The segment's, or the model's, outputs that can be read, and the nodes that make them. */
+static enum odb_status shrink_first_cut(struct minimisation *m, struct odb_error *err)
+{
+    const struct odb_graph *graph = m->graph;
+    bool segment = m->options->first != ODB_NO_NODE;
+    const struct odb_node *last = segment ? &graph->nodes[m->options->last] : NULL;
+    size_t n = segment ? (size_t)last->n_out : graph->n_outputs, n_values = 0;
+    const int *from = segment ? last->out : graph->outputs;
+    int *values = odb_new_n(int, n + 1);
+    bool *wanted = odb_new_n(bool, graph->n_nodes + 1);
+    for (size_t i = 0; i < n; i++)
+        if (from[i] >= 0 && odb_probe_reads(graph, m->trace, from[i]))
+            values[n_values++] = from[i];
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        wanted[i] = !segment || ((int)i >= m->options->first && (int)i <= m->options->last);
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (odb_trace_drawn(m->trace, (int)v)) /* fed to every probe */
+            wanted[graph->values[v].producer] = false;
+    m->best = shrink_cut(m, wanted, values, n_values);
+    free(values);
+    free(wanted);
+    if (m->best.n_values)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_USAGE, "there is no output of a node to look at");
+}
+
+/* The output that is worst: what is no number first, then by error over noise. */
+static enum odb_status shrink_worst(struct minimisation *m, struct odb_tensor *const *given,
+                                    struct odb_signature *worst, int *value, struct odb_error *err)
+{
+    double most = -1;
+    *value = ODB_NO_VALUE;
+    for (size_t i = 0; i < m->best.n_values; i++) {
+        struct odb_value_report report = {0};
+        int v = m->best.values[i];
+        ODB_TRY(odb_judge_value(&m->judge, v, given[i], &report, err));
+        double excess = report.verdict != ODB_VERDICT_FAIL ? HUGE_VAL
+                        : !report.error.known              ? 0
+                        : report.noise.known && report.noise.v > 0
+                            ? report.error.v / report.noise.v
+                            : report.error.v;
+        if (!odb_verdict_is_bad(report.verdict) || excess <= most)
+            continue;
+        most = excess;
+        *value = v;
+        odb_signature_value(worst, m->graph->values[v].name, &report, given[i], m->trace->ref[v]);
+    }
+    return ODB_OK;
+}
+
+/* Runs it once: ODB_OK with what it shows, pass included. A refusal is an error. */
+static enum odb_status shrink_first(struct minimisation *m, bool again,
+                                    struct odb_signature *shown, int *value, struct odb_error *err)
+{
+    struct odb_tensor **given = odb_new_n(struct odb_tensor *, m->best.n_values + 1);
+    struct odb_probe probe = {.what = again ? "the same again" : "what is to be minimised",
+                              .node = ODB_NO_NODE,
+                              .nodes = m->best.nodes,
+                              .values = m->best.values,
+                              .n_values = m->best.n_values,
+                              .outputs = given,
+                              .judged = true};
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = minimise_spend(m, err);
+    if (status == ODB_OK) {
+        status = odb_probe_run(&m->prober, &probe, &why);
+        odb_signature_status(shown, status, &why);
+        *value = ODB_NO_VALUE;
+        if (status == ODB_OK)
+            status = shrink_worst(m, given, shown, value, err);
+        else if (odb_verdict_is_bad(shown->verdict))
+            status = ODB_OK;
+        else
+            *err = why;
+        odb_probe_tell(&m->prober, &probe,
+                       status == ODB_OK ? shown->verdict : odb_probe_verdict(status), 0);
+    }
+    odb_probe_drop(&m->prober, &probe);
+    free(given);
+    return status;
+}
+
+enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err)
+{
+    struct odb_signature again;
+    int value;
+    ODB_TRY(shrink_first_cut(m, err));
+    minimise_step_begin(m, "what is to be minimised");
+    ODB_TRY(shrink_first(m, false, &m->sought, &m->value, err));
+    m->best.shows = m->value;
+    m->best.shown = m->sought;
+    m->out->failed = odb_verdict_is_bad(m->sought.verdict);
+    m->out->signature = m->sought;
+    if (!m->out->failed)
+        return ODB_OK;
+    ODB_TRY(shrink_first(m, true, &again, &value, err));
+    if (value != m->value || odb_signature_match(&m->sought, &again) != ODB_ANSWER_BAD)
+        minimise_note(m, "a second, equal run did not fail in the same way (%s): what is found may "
+                         "not fail every time",
+                      odb_verdict_name(again.verdict));
+    minimise_step_end(m, "whole", "%s", m->options->first == ODB_NO_NODE ? "" : "the segment");
+    return ODB_OK;
+}
+
+/* --- searching among cuts --------------------------------------------------------------------- */
+
+/* The nodes of a cut as a graph for odb_search(), as they are or turned around. */
+struct shrink_dag {
+    struct minimisation *m;
+    bool backwards;
+    int *node;     /* owned; [n] of the model */
+    int *index;    /* owned; [n_nodes] of the model: in this graph, -1: not in it */
+    size_t *start; /* owned */
+    int *parents;  /* owned */
+    size_t n;
+    bool *from;    /* owned: the nodes of the cut at the beginning */
+};
+
+static void shrink_dag_dispose(struct shrink_dag *dag)
+{
+    free(dag->node);
+    free(dag->index);
+    free(dag->start);
+    free(dag->parents);
+    free(dag->from);
+}
+
+static void shrink_dag_add(struct shrink_dag *dag, int node, size_t *n, size_t *cap)
+{
+    if (node < 0 || dag->index[node] < 0)
+        return;
+    if (*n == *cap) {
+        *cap = *cap ? *cap * 2 : 64;
+        dag->parents = odb_xrealloc(dag->parents, *cap, sizeof *dag->parents);
+    }
+    dag->parents[(*n)++] = dag->index[node];
+}
+
+static struct shrink_dag shrink_dag_new(struct minimisation *m, bool backwards)
+{
+    const struct odb_graph *graph = m->graph;
+    struct shrink_dag dag = {.m = m, .backwards = backwards, .n = m->best.n_nodes};
+    size_t n = 0, cap = 0, at = 0;
+    dag.node = odb_new_n(int, dag.n + 1);
+    dag.index = odb_new_n(int, graph->n_nodes + 1);
+    dag.start = odb_new_n(size_t, dag.n + 1);
+    dag.from = odb_xmemdup(m->best.nodes, graph->n_nodes * sizeof *m->best.nodes);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        dag.index[i] = -1;
+        if (m->best.nodes[i]) {
+            dag.index[i] = (int)(backwards ? dag.n - 1 - at : at);
+            dag.node[dag.index[i]] = (int)i;
+            at++;
+        }
+    }
+    for (size_t i = 0; i < dag.n; i++) {
+        const struct odb_node *node = &graph->nodes[dag.node[i]];
+        dag.start[i] = n;
+        for (int k = 0; backwards && k < node->n_out; k++)
+            for (size_t c = 0; node->out[k] >= 0 && c < graph->values[node->out[k]].n_consumers; c++)
+                shrink_dag_add(&dag, graph->values[node->out[k]].consumers[c], &n, &cap);
+        for (int k = 0; !backwards && k < node->n_in; k++)
+            if (node->in[k] >= 0)
+                shrink_dag_add(&dag, graph->values[node->in[k]].producer, &n, &cap);
+        for (size_t k = 0; !backwards && k < node->n_captured; k++)
+            shrink_dag_add(&dag, graph->values[node->captured[k]].producer, &n, &cap);
+    }
+    dag.start[dag.n] = n;
+    return dag;
+}
+
+/* What a node leads to, within the graph. */
+static bool *shrink_from(const struct shrink_dag *dag, int node)
+{
+    const struct odb_graph *graph = dag->m->graph;
+    bool *marks = odb_new_n(bool, graph->n_nodes + 1);
+    marks[node] = true;
+    for (size_t n = (size_t)node; n < graph->n_nodes; n++)
+        for (int o = 0; marks[n] && o < graph->nodes[n].n_out; o++) {
+            int v = graph->nodes[n].out[o];
+            for (size_t c = 0; v >= 0 && c < graph->values[v].n_consumers; c++)
+                marks[graph->values[v].consumers[c]] = dag->from[graph->values[v].consumers[c]];
+        }
+    return marks;
+}
+
+static enum odb_status shrink_oracle(void *payload, int at, enum odb_answer *answer,
+                                     struct odb_error *err)
+{
+    const struct shrink_dag *dag = payload;
+    struct minimisation *m = dag->m;
+    int node = dag->node[at];
+    const struct odb_node *n = &m->graph->nodes[node];
+    if (m->limit && m->out->probes >= m->limit) {
+        m->enough = true;
+        return odb_fail(err, ODB_SKIPPED, "too many cuts tell nothing");
+    }
+    if (dag->backwards) {
+        bool *wanted = shrink_from(dag, node);
+        int *values = odb_xmemdup(m->best.values, (m->best.n_values + 1) * sizeof *values);
+        enum odb_status status = shrink_ask(m, wanted, values, m->best.n_values,
+                                            "minimise: from", answer, err);
+        free(values);
+        free(wanted);
+        return status;
+    }
+    int *values = odb_new_n(int, n->n_out + 1);
+    size_t n_values = 0;
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0 && odb_probe_wants(m->graph, m->trace, n->out[o]))
+            values[n_values++] = n->out[o];
+    *answer = ODB_ANSWER_UNTESTABLE;
+    enum odb_status status = ODB_OK;
+    if (n_values)
+        status = shrink_ask(m, dag->from, values, n_values, "minimise: up to", answer, err);
+    free(values);
+    return status;
+}
+
+/* Most cuts say something; a search in which they do not ends after a few more than it would take.
+ */
+static size_t shrink_limit(const struct minimisation *m)
+{
+    size_t limit = 24;
+    for (size_t n = m->best.n_nodes; n > 1; n /= 2)
+        limit += 3;
+    return m->out->probes + limit;
+}
+
+static enum odb_status shrink_search(struct minimisation *m, bool backwards, struct odb_error *err)
+{
+    struct shrink_dag dag = shrink_dag_new(m, backwards);
+    struct odb_dag graph = {dag.n, dag.start, dag.parents};
+    struct odb_oracle oracle = {.ask = shrink_oracle, .payload = &dag};
+    bool *suspects = odb_new_n(bool, dag.n + 1);
+    size_t asked;
+    memset(suspects, true, dag.n * sizeof *suspects);
+    m->limit = shrink_limit(m);
+    enum odb_status status = odb_search(&graph, suspects, &oracle, &asked, err);
+    if (status == ODB_SKIPPED && m->enough)
+        status = ODB_OK;
+    m->limit = 0;
+    m->enough = false;
+    free(suspects);
+    shrink_dag_dispose(&dag);
+    return status;
+}
+
+/* --- the steps -------------------------------------------------------------------------------- */
+
+/* From now on the signature is that of the value which the best cut shows it at; others are not
+ * read any more, if it goes without them. */
+static enum odb_status shrink_settle(struct minimisation *m, struct odb_error *err)
+{
+    enum odb_answer ignored;
+    bool crashed = m->best.shows == ODB_NO_VALUE;
+    if (!crashed && m->best.shows != m->value) {
+        m->value = m->best.shows;
+        m->sought = m->best.shown;
+    }
+    if (m->best.n_values == 1)
+        return ODB_OK;
+    int value = crashed ? m->best.values[m->best.n_values - 1] : m->value;
+    bool *wanted = odb_xmemdup(m->best.nodes, (m->graph->n_nodes + 1) * sizeof *wanted);
+    enum odb_status status =
+        shrink_ask(m, wanted, &value, 1, "minimise: one output of", &ignored, err);
+    free(wanted);
+    return status;
+}
+
+static enum odb_status shrink_outputs(struct minimisation *m, struct odb_error *err)
+{
+    minimise_step_begin(m, "moving the outputs back");
+    ODB_TRY(shrink_settle(m, err));
+    if (m->best.n_nodes > 1)
+        ODB_TRY(shrink_search(m, false, err));
+    ODB_TRY(shrink_settle(m, err));
+    minimise_step_end(m, "outputs back", "read at %s",
+                      m->graph->values[m->best.values[0]].name);
+    return ODB_OK;
+}
+
+static enum odb_status shrink_inputs(struct minimisation *m, struct odb_error *err)
+{
+    minimise_step_begin(m, "moving the inputs forward");
+    if (m->best.n_nodes > 1)
+        ODB_TRY(shrink_search(m, true, err));
+    minimise_step_end(m, "inputs forward", "fed with the reference's values");
+    return ODB_OK;
+}
+
+static enum odb_status shrink_ddmin_ask(void *payload, bool *keep, enum odb_answer *answer,
+                                        struct odb_error *err)
+{
+    const struct shrink_dag *dag = payload;
+    struct minimisation *m = dag->m;
+    bool *wanted = odb_new_n(bool, m->graph->n_nodes + 1);
+    int *values = odb_xmemdup(m->best.values, (m->best.n_values + 1) * sizeof *values);
+    for (size_t i = 0; i < dag->n; i++)
+        wanted[dag->node[i]] = keep[i];
+    enum odb_status status =
+        shrink_ask(m, wanted, values, m->best.n_values, "minimise: without some of", answer, err);
+    for (size_t i = 0; status == ODB_OK && *answer == ODB_ANSWER_BAD && i < dag->n; i++)
+        keep[i] = m->best.nodes[dag->node[i]]; /* those that nothing depends on are gone, too */
+    free(values);
+    free(wanted);
+    return status;
+}
+
+static enum odb_status shrink_nodes(struct minimisation *m, struct odb_error *err)
+{
+    minimise_step_begin(m, "taking nodes out");
+    struct shrink_dag dag = shrink_dag_new(m, false);
+    struct odb_ddmin question = {shrink_ddmin_ask, &dag};
+    bool *keep = odb_new_n(bool, dag.n + 1);
+    memset(keep, true, dag.n * sizeof *keep);
+    enum odb_status status = dag.n > 1 ? odb_ddmin(keep, dag.n, &question, err) : ODB_OK;
+    free(keep);
+    shrink_dag_dispose(&dag);
+    ODB_TRY(status);
+    minimise_step_end(m, "nodes out", "what they made is fed");
+    return ODB_OK;
+}
+
+enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err)
+{
+    ODB_TRY(shrink_outputs(m, err));
+    ODB_TRY(shrink_inputs(m, err));
+    return shrink_nodes(m, err);
+}
+
+/* --- as a model ------------------------------------------------------------------------------- */
+
+static enum odb_status shrink_feeds(const struct minimisation *m, const int *inputs, size_t n,
+                                    const struct odb_model *model, struct odb_feeds **out,
+                                    struct odb_error *err)
+{
+    struct odb_feeds *feeds = odb_new(struct odb_feeds);
+    feeds->items = odb_new_n(struct odb_feed, n + 1);
+    feeds->warnings = odb_xstrdup("");
+    *out = feeds;
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_value *value = &m->graph->values[inputs[i]];
+        const struct odb_tensor *t = odb_trace_value(m->trace, inputs[i]);
+        if (!t)
+            return odb_fail(err, ODB_UNSUPPORTED, "the reference cannot compute %s", value->name);
+        feeds->items[i].value = model->graph->inputs[i];
+        feeds->items[i].tensor = odb_tensor_ref(t);
+        snprintf(feeds->items[i].source, sizeof feeds->items[i].source, "%s",
+                 value->producer == ODB_NO_NODE ? "the whole model's input" : "the reference");
+        for (size_t f = 0; f < m->feeds->n; f++)
+            if (m->feeds->items[f].value == inputs[i])
+                memcpy(feeds->items[i].source, m->feeds->items[f].source,
+                       sizeof feeds->items[i].source);
+        feeds->n = i + 1;
+    }
+    return ODB_OK;
+}
+
+static struct odb_port shrink_port(const struct minimisation *m, int value)
+{
+    return (struct odb_port){.value = value,
+                             .like = odb_trace_like(m->trace, value),
+                             .symbolic = m->trace->dynamic[value]};
+}
+
+enum odb_status minimise_subject(const struct minimisation *m, const struct minimise_cut *cut,
+                                 struct subject *out, struct odb_error *err)
+{
+    const struct odb_graph *graph = m->graph;
+    int *inputs = odb_new_n(int, graph->n_values + 1);
+    size_t n = odb_graph_segment_inputs(graph, cut->nodes, inputs);
+    struct odb_port *in = odb_new_n(struct odb_port, n + 1);
+    struct odb_port *ports = odb_new_n(struct odb_port, cut->n_values + 1);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    *out = (struct subject){0};
+    for (size_t i = 0; i < n; i++) {
+        in[i] = shrink_port(m, inputs[i]);
+        in[i].like = odb_trace_value(m->trace, inputs[i]);
+    }
+    for (size_t o = 0; o < cut->n_values; o++) {
+        ports[o] = shrink_port(m, cut->values[o]);
+        out->at = cut->values[o] == cut->shows ? o : out->at;
+    }
+    struct odb_extract what = {.nodes = cut->nodes,
+                               .inputs = in,
+                               .n_inputs = n,
+                               .outputs = ports,
+                               .n_outputs = cut->n_values,
+                               .weights = ODB_WEIGHTS_INLINE,
+                               .ir_version = m->options->ir_version,
+                               .plain_debug = true,
+                               .record_nodes = true};
+    enum odb_status status = odb_model_extract(m->model, &what, &bytes, err);
+    if (status == ODB_OK)
+        status = odb_model_open_bytes(&out->model, bytes.data, bytes.len, NULL, "", "", err);
+    if (status == ODB_OK)
+        status = shrink_feeds(m, inputs, n, out->model, &out->feeds, err);
+    if (status != ODB_OK)
+        subject_dispose(out);
+    odb_buf_dispose(&bytes);
+    free(inputs);
+    free(in);
+    free(ports);
+    return status;
+}
