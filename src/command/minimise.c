@@ -78,8 +78,8 @@ static enum odb_status minimise_publish(struct odb_command_call *call,
 
 /* A segment that was a search's answer need not fail when the reference feeds it. */
 static enum odb_status minimise_run(struct odb_command_call *call, const struct odb_feeds *feeds,
-                                    struct odb_minimise_options *options,
-                                    struct odb_minimised *out, struct odb_error *err)
+                                    struct odb_minimise_options *options, struct odb_minimised *out,
+                                    struct odb_error *err)
 {
     enum odb_status status = odb_minimise(out, call->model, feeds, options, err);
     if (status != ODB_OK || out->failed || options->first == ODB_NO_NODE || odb_call_arg(call, 1))

@@ -62,12 +62,11 @@ static size_t minimise_cut_bytes(const struct minimisation *m)
 void minimise_step_end(struct minimisation *m, const char *name, const char *fmt, ...)
 {
     bool cut = m->left.model == NULL;
-    struct odb_minimise_step step = {
-        .name = name,
-        .nodes = cut ? m->best.n_nodes : m->left.model->graph->n_nodes,
-        .bytes = cut ? minimise_cut_bytes(m) : subject_bytes(&m->left),
-        .probes = m->out->probes - m->step_probes,
-        .seconds = odb_clock() - m->step_start};
+    struct odb_minimise_step step = {.name = name,
+                                     .nodes = cut ? m->best.n_nodes : m->left.model->graph->n_nodes,
+                                     .bytes = cut ? minimise_cut_bytes(m) : subject_bytes(&m->left),
+                                     .probes = m->out->probes - m->step_probes,
+                                     .seconds = odb_clock() - m->step_start};
     va_list args;
     va_start(args, fmt);
     vsnprintf(step.text, sizeof step.text, fmt, args);
@@ -323,9 +322,9 @@ void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *o
     json_t *json = json_object(), *steps = json_array(), *notes = json_array();
     for (size_t i = 0; i < minimised->steps.n; i++) {
         const struct odb_minimise_step *s = &minimised->steps.items[i];
-        json_t *step = json_pack("{s:s,s:I,s:I,s:I}", "step", s->name, "nodes",
-                                 (json_int_t)s->nodes, "bytes", (json_int_t)s->bytes, "probes",
-                                 (json_int_t)s->probes);
+        json_t *step =
+            json_pack("{s:s,s:I,s:I,s:I}", "step", s->name, "nodes", (json_int_t)s->nodes, "bytes",
+                      (json_int_t)s->bytes, "probes", (json_int_t)s->probes);
         json_object_set_new(step, "seconds", odb_json_real(s->seconds));
         json_object_set_new(step, "text", odb_json_text(s->text));
         json_array_append_new(steps, step);

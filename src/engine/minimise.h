@@ -37,12 +37,12 @@ struct odb_minimised {
     bool failed; /* there was something to minimise; else what follows is empty */
     struct odb_signature signature; /* at the start */
     ODB_VEC(struct odb_minimise_step) steps;
-    ODB_VEC(char *) notes;        /* owned: what else there is to say, a line each */
-    bool stopped;                 /* by the budget or by the user, before the end */
+    ODB_VEC(char *) notes; /* owned: what else there is to say, a line each */
+    bool stopped;          /* by the budget or by the user, before the end */
     size_t probes;
     double seconds;
-    size_t good_nodes;            /* of the largest good model; 0: none was met, or none written */
-    bool written;                 /* the folder is there, and: */
+    size_t good_nodes;             /* of the largest good model; 0: none was met, or none written */
+    bool written;                  /* the folder is there, and: */
     struct odb_repro_result repro; /* what it showed when it was run from a copy of its files */
 };
 

@@ -134,8 +134,7 @@ enum odb_status plain_scramble(struct odb_tensor **out, const struct odb_tensor 
         if (plain_uniform(seed, 3 * i) < share)
             continue;
         double v = plain_draw(&k, seed, i);
-        odb_store_f64(t->dtype, (*out)->data, i,
-                      quantised ? fmax(k.min, fmin(k.max, rint(v))) : v);
+        odb_store_f64(t->dtype, (*out)->data, i, quantised ? fmax(k.min, fmin(k.max, rint(v))) : v);
     }
     return ODB_OK;
 }

@@ -194,10 +194,6 @@ static enum odb_status repro_write_cut(struct repro *r, struct odb_error *err)
     int *inputs = odb_new_n(int, r->graph->n_values);
     size_t n = odb_graph_segment_inputs(r->graph, r->nodes, inputs);
     enum odb_status status = odb_file_mkdir(path, err);
-    free(path);
-    path = odb_xasprintf("%s/actual", r->dir);
-    if (status == ODB_OK)
-        status = odb_file_mkdir(path, err);
     if (status == ODB_OK)
         status = repro_write_inputs(r, inputs, n, err);
     if (status == ODB_OK)
@@ -331,6 +327,10 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
     const struct odb_graph *graph = r->small->graph;
     for (int side = 0; side < 2; side++) {
         const char *spec = side == 0 ? repro_reference(r) : r->options->target;
+        char *folder = odb_xasprintf("%s/%s", r->dir, folders[side]);
+        enum odb_status made = odb_file_mkdir(folder, err);
+        free(folder);
+        ODB_TRY(made);
         struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_outputs);
         struct odb_error run_err = ODB_ERROR_INIT;
         enum odb_status status =
@@ -475,8 +475,8 @@ static enum odb_status repro_write_page(const struct repro *r,
     char tolerance[160];
     uname(&host);
     repro_put_origin(r, &text);
-    odb_buf_printf(&text, "%s: %s.\n\n", result->reproduces ? "It reproduces" : "It does NOT reproduce",
-                   result->summary);
+    odb_buf_printf(&text, "%s: %s.\n\n",
+                   result->reproduces ? "It reproduces" : "It does NOT reproduce", result->summary);
     odb_buf_puts(&text, "| file | what |\n| --- | --- |\n"
                         "| model.onnx | the nodes, with their weights |\n"
                         "| test_data_set_0/input_N.pb | what they are fed, in the order of the "

@@ -11,10 +11,10 @@
 #include "engine/signature.h"
 
 struct odb_repro_options {
-    int first, last;                /* nodes of the segment (equal: one node) */
-    bool whole;                     /* all nodes and outputs instead: the model is what is left of
-                                       another, and is run again from a copy of its files */
-    const char *story;              /* whole: where it comes from, in Markdown */
+    int first, last;   /* nodes of the segment (equal: one node) */
+    bool whole;        /* all nodes and outputs instead: the model is what is left of
+                          another, and is run again from a copy of its files */
+    const char *story; /* whole: where it comes from, in Markdown */
     const struct odb_signature *sought; /* what the second run must show; NULL: any divergence */
     const struct odb_model *good;       /* a larger model that passes, and what it is fed, for the
                                            folder "good"; NULL: none */
@@ -35,7 +35,8 @@ struct odb_repro_result {
     char summary[400];   /* one line: what was written and what the re-run showed */
 };
 
-/* ODB_E_USAGE unless a repro could be written there: it does not exist, or is an empty directory. */
+/* ODB_E_USAGE unless a repro could be written there: it does not exist, or is an empty directory.
+ */
 enum odb_status odb_repro_ready(const char *dir, struct odb_error *err) ODB_MUST_USE;
 
 enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,

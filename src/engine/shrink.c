@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Cuts of the model, fed with the reference's values. The first node from whose beginning the model
- * fails is searched for as a culprit is, and the last one up to which it must be run is found by the
- * same search in the graph turned around. Between the two nodes are taken out by delta debugging:
- * what they made is fed instead.
+ * fails is searched for as a culprit is, and the last one up to which it must be run is found by
+ * the same search in the graph turned around. Between the two nodes are taken out by delta
+ * debugging: what they made is fed instead.
  *
  * As the outputs move back, another value shows the failure, and its error says little about that
  * at the output. Whether it is the same failure is seen by putting the target's value into the
@@ -134,8 +134,8 @@ static enum odb_status shrink_same(const struct minimisation *m, const struct mi
     return ODB_OK;
 }
 
-/* What the run of a cut shows: at the value sought, if that is read, else at the first value that is
- * wrong. */
+/* What the run of a cut shows: at the value sought, if that is read, else at the first value that
+ * is wrong. */
 static enum odb_status shrink_look(const struct minimisation *m, struct minimise_cut *cut,
                                    struct odb_tensor *const *given, enum odb_answer *answer,
                                    struct odb_error *err)
@@ -183,10 +183,10 @@ static enum odb_status shrink_run(struct minimisation *m, struct minimise_cut *c
         status = shrink_look(m, cut, given, answer, err);
     }
     odb_probe_tell(&m->prober, &probe,
-                   status != ODB_OK                ? ODB_VERDICT_UNTESTED
-                   : *answer == ODB_ANSWER_GOOD    ? ODB_VERDICT_PASS
-                   : *answer == ODB_ANSWER_BAD     ? cut->shown.verdict
-                                                   : ODB_VERDICT_UNTESTABLE,
+                   status != ODB_OK             ? ODB_VERDICT_UNTESTED
+                   : *answer == ODB_ANSWER_GOOD ? ODB_VERDICT_PASS
+                   : *answer == ODB_ANSWER_BAD  ? cut->shown.verdict
+                                                : ODB_VERDICT_UNTESTABLE,
                    0);
     odb_probe_drop(&m->prober, &probe);
     free(given);
@@ -268,11 +268,10 @@ static enum odb_status shrink_worst(struct minimisation *m, struct odb_tensor *c
         struct odb_value_report report = {0};
         int v = m->best.values[i];
         ODB_TRY(odb_judge_value(&m->judge, v, given[i], &report, err));
-        double excess = report.verdict != ODB_VERDICT_FAIL ? HUGE_VAL
-                        : !report.error.known              ? 0
-                        : report.noise.known && report.noise.v > 0
-                            ? report.error.v / report.noise.v
-                            : report.error.v;
+        double excess = report.verdict != ODB_VERDICT_FAIL         ? HUGE_VAL
+                        : !report.error.known                      ? 0
+                        : report.noise.known && report.noise.v > 0 ? report.error.v / report.noise.v
+                                                                   : report.error.v;
         if (!odb_verdict_is_bad(report.verdict) || excess <= most)
             continue;
         most = excess;
@@ -283,8 +282,8 @@ static enum odb_status shrink_worst(struct minimisation *m, struct odb_tensor *c
 }
 
 /* Runs it once: ODB_OK with what it shows, pass included. A refusal is an error. */
-static enum odb_status shrink_first(struct minimisation *m, bool again,
-                                    struct odb_signature *shown, int *value, struct odb_error *err)
+static enum odb_status shrink_first(struct minimisation *m, bool again, struct odb_signature *shown,
+                                    int *value, struct odb_error *err)
 {
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, m->best.n_values + 1);
     struct odb_probe probe = {.what = again ? "the same again" : "what is to be minimised",
@@ -329,8 +328,9 @@ enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err)
         return ODB_OK;
     ODB_TRY(shrink_first(m, true, &again, &value, err));
     if (value != m->value || odb_signature_match(&m->sought, &again) != ODB_ANSWER_BAD)
-        minimise_note(m, "a second, equal run did not fail in the same way (%s): what is found may "
-                         "not fail every time",
+        minimise_note(m,
+                      "a second, equal run did not fail in the same way (%s): what is found may "
+                      "not fail every time",
                       odb_verdict_name(again.verdict));
     minimise_step_end(m, "whole", "%s", m->options->first == ODB_NO_NODE ? "" : "the segment");
     return ODB_OK;
@@ -347,7 +347,7 @@ struct shrink_dag {
     size_t *start; /* owned */
     int *parents;  /* owned */
     size_t n;
-    bool *from;    /* owned: the nodes of the cut at the beginning */
+    bool *from; /* owned: the nodes of the cut at the beginning */
 };
 
 static void shrink_dag_dispose(struct shrink_dag *dag)
@@ -391,7 +391,8 @@ static struct shrink_dag shrink_dag_new(struct minimisation *m, bool backwards)
         const struct odb_node *node = &graph->nodes[dag.node[i]];
         dag.start[i] = n;
         for (int k = 0; backwards && k < node->n_out; k++)
-            for (size_t c = 0; node->out[k] >= 0 && c < graph->values[node->out[k]].n_consumers; c++)
+            for (size_t c = 0; node->out[k] >= 0 && c < graph->values[node->out[k]].n_consumers;
+                 c++)
                 shrink_dag_add(&dag, graph->values[node->out[k]].consumers[c], &n, &cap);
         for (int k = 0; !backwards && k < node->n_in; k++)
             if (node->in[k] >= 0)
@@ -432,8 +433,8 @@ static enum odb_status shrink_oracle(void *payload, int at, enum odb_answer *ans
     if (dag->backwards) {
         bool *wanted = shrink_from(dag, node);
         int *values = odb_xmemdup(m->best.values, (m->best.n_values + 1) * sizeof *values);
-        enum odb_status status = shrink_ask(m, wanted, values, m->best.n_values,
-                                            "minimise: from", answer, err);
+        enum odb_status status =
+            shrink_ask(m, wanted, values, m->best.n_values, "minimise: from", answer, err);
         free(values);
         free(wanted);
         return status;
@@ -509,8 +510,7 @@ static enum odb_status shrink_outputs(struct minimisation *m, struct odb_error *
     if (m->best.n_nodes > 1)
         ODB_TRY(shrink_search(m, false, err));
     ODB_TRY(shrink_settle(m, err));
-    minimise_step_end(m, "outputs back", "read at %s",
-                      m->graph->values[m->best.values[0]].name);
+    minimise_step_end(m, "outputs back", "read at %s", m->graph->values[m->best.values[0]].name);
     return ODB_OK;
 }
 

@@ -152,16 +152,15 @@ static enum odb_status simplify_judge(struct minimisation *m, const struct subje
     if (status == ODB_CANCELLED)
         *err = why;
     else if (status == ODB_OK && m->value != ODB_NO_VALUE)
-        status =
-            minimise_shown(&run->judge, run->value, run->outputs[s->at], shown, err);
+        status = minimise_shown(&run->judge, run->value, run->outputs[s->at], shown, err);
     else
         status = ODB_OK;
     shown->output[0] = '\0'; /* names may change, and there is only one that counts */
     enum odb_answer answer = odb_signature_match(&m->sought, shown);
     odb_probe_tell(&run->prober, &probe,
-                   status != ODB_OK                     ? ODB_VERDICT_UNTESTED
-                   : answer == ODB_ANSWER_UNTESTABLE    ? ODB_VERDICT_UNTESTABLE
-                                                        : shown->verdict,
+                   status != ODB_OK                  ? ODB_VERDICT_UNTESTED
+                   : answer == ODB_ANSWER_UNTESTABLE ? ODB_VERDICT_UNTESTABLE
+                                                     : shown->verdict,
                    0);
     odb_probe_drop(&run->prober, &probe);
     return status;
@@ -233,7 +232,7 @@ struct choice {
     struct subject from; /* m->left as it was; owned once m->left is another */
     const char *what;
     size_t n;
-    int *item; /* owned: which value, node or attribute */
+    int *item;                /* owned: which value, node or attribute */
     struct odb_tensor **into; /* owned refs; [n]: what it becomes; NULL: nothing to become */
     void (*apply)(const struct choice *choice, size_t item, struct change *change);
     bool neutral;
@@ -377,8 +376,8 @@ static struct odb_tensor *simplify_made(const struct odb_trace *trace, const str
         items[o] = node->out[o] >= 0 ? trace->ref[node->out[o]] : trace->ref[node->out[0]];
         all = all && items[o] && items[o]->kind == ODB_TENSOR;
     }
-    if (!all || odb_tensor_new_container(&made, ODB_SEQUENCE, items, (size_t)node->n_out, NULL) !=
-                    ODB_OK)
+    if (!all ||
+        odb_tensor_new_container(&made, ODB_SEQUENCE, items, (size_t)node->n_out, NULL) != ODB_OK)
         made = NULL;
     free(items);
     return made;
@@ -675,8 +674,9 @@ static void scramble_tell(struct minimisation *m, const struct choice *choice, c
 {
     for (size_t i = 0; i < choice->n; i++)
         if (keep[i])
-            minimise_note(m, "NOT SCRAMBLED: %s holds its original numbers, because without them "
-                             "the failure goes",
+            minimise_note(m,
+                          "NOT SCRAMBLED: %s holds its original numbers, because without them "
+                          "the failure goes",
                           choice->from.model->graph->values[choice->item[i]].name);
 }
 
@@ -705,8 +705,9 @@ static enum odb_status scramble_values(struct minimisation *m, size_t *changed, 
         *changed += !keep[i];
     scramble_tell(m, &choice, keep);
     if (stay.len)
-        minimise_note(m, "not scrambled, because each has one value only, or is of a type that "
-                         "holds shapes, indices or text: %.300s",
+        minimise_note(m,
+                      "not scrambled, because each has one value only, or is of a type that "
+                      "holds shapes, indices or text: %.300s",
                       odb_buf_text(&stay));
     free(keep);
     choice_end(&choice);

@@ -148,16 +148,23 @@ static void edit_type_names(struct edit *e, Onnx__TypeProto *type)
         return;
     type->denotation = NULL;
     switch (type->value_case) {
-    case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE: shape = type->tensor_type->shape; break;
-    case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE: shape = type->sparse_tensor_type->shape; break;
+    case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
+        shape = type->tensor_type->shape;
+        break;
+    case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE:
+        shape = type->sparse_tensor_type->shape;
+        break;
     case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
         edit_type_names(e, type->sequence_type->elem_type);
         break;
     case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE:
         edit_type_names(e, type->optional_type->elem_type);
         break;
-    case ONNX__TYPE_PROTO__VALUE_MAP_TYPE: edit_type_names(e, type->map_type->value_type); break;
-    default: break;
+    case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
+        edit_type_names(e, type->map_type->value_type);
+        break;
+    default:
+        break;
     }
     for (size_t i = 0; shape && i < shape->n_dim; i++) {
         Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];

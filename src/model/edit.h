@@ -16,7 +16,7 @@ struct odb_edit {
     struct odb_tensor *const *inputs;  /* [n_values] of this type and shape from now on; shapes
                                           declared behind them are forgotten */
     const bool *drop;                  /* [n_nodes] nodes that go */
-    const bool *attributes; /* which stay: of node 0 in order, of node 1, and so on */
+    const bool *attributes;            /* which stay: of node 0 in order, of node 1, and so on */
     bool neutral; /* values, nodes, dimensions and graphs get names without meaning; documentation,
                      metadata (but ODB_META_NODES), annotations and devices go. Functions and
                      operators keep their names. */
