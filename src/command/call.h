@@ -11,7 +11,7 @@
 
 /* The rows' functions. */
 #define ODB_COMMAND_LIST(X)                                                                        \
-    X(break) X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export)             \
+    X(bisect) X(break) X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export)   \
     X(extract) X(help) X(info) X(minimise) X(node) X(nodes) X(operators) X(print) X(run)           \
     X(screen) X(set) X(step) X(target) X(tensor) X(tol)
 #define ODB_COMMAND_DECLARE(name)                                                                  \
