@@ -21,6 +21,17 @@ const struct cpu_plan *cpu_body_find(const struct cpu_scope *scope, int index, c
     return NULL;
 }
 
+/* The attribute that a body stands in. */
+static const char *control_body_attr(const struct cpu_scope *scope, int index,
+                                     const struct cpu_plan *body)
+{
+    const struct odb_attrs *attrs = &scope->plan->nodes[index].attrs;
+    for (size_t a = 0; a < attrs->n; a++)
+        if (attrs->items[a].type == ODB_ATTR_GRAPH && attrs->items[a].graphs[0] == body->graph)
+            return attrs->items[a].name;
+    return "";
+}
+
 enum odb_status cpu_body_run(const struct cpu_scope *scope, int index, const struct cpu_plan *body,
                              uint64_t turn, struct odb_tensor *const *feeds,
                              struct odb_tensor **outs, struct odb_error *err)
@@ -31,16 +42,26 @@ enum odb_status cpu_body_run(const struct cpu_scope *scope, int index, const str
         return odb_fail(err, ODB_CANCELLED, "cancelled");
     cpu_scope_init(&inner, body, scope, scope);
     inner.seed = cpu_scope_seed(scope, index, turn);
+    const struct odb_cpu_place place = {scope->place, index, control_body_attr(scope, index, body),
+                                        turn};
+    const struct odb_cpu_watch *watch = scope->watch;
+    inner.place = &place;
     for (size_t i = 0, fed = 0; i < graph->n_inputs; i++)
         if (!graph->values[graph->inputs[i]].init)
             inner.values[graph->inputs[i]] = odb_tensor_ref(feeds[fed++]);
-    enum odb_status status = cpu_scope_run(&inner, err);
+    enum odb_status status = ODB_OK;
+    if (watch && watch->begin)
+        status = watch->begin(watch->payload, &place, feeds, odb_graph_feeds(graph, NULL), err);
+    if (status == ODB_OK)
+        status = cpu_scope_run(&inner, err);
     for (size_t o = 0; o < graph->n_outputs; o++) {
         outs[o] =
             status == ODB_OK ? odb_tensor_ref(cpu_scope_read(&inner, graph->outputs[o])) : NULL;
         if (status == ODB_OK && !outs[o])
             status = odb_fail(err, ODB_E_OPERATOR, "the body does not give its output %zu", o);
     }
+    if (watch && watch->end && status == ODB_OK)
+        status = watch->end(watch->payload, &place, outs, graph->n_outputs, err);
     for (size_t o = 0; o < graph->n_outputs && status != ODB_OK; o++) {
         odb_tensor_unref(outs[o]);
         outs[o] = NULL;
@@ -157,6 +178,7 @@ enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
     int64_t cond;
     ODB_TRY(
         control_scalar_of(node->n_in == 1 ? in[0] : NULL, ODB_BOOL, "condition of If", &cond, err));
+    cpu_scope_steer(scope, index, &cond);
     const char *name = cond ? "then_branch" : "else_branch";
     const struct cpu_plan *body = cpu_body_find(scope, index, name);
     if (!body || body->graph->n_outputs < (size_t)node->n_out || odb_graph_feeds(body->graph, NULL))
@@ -279,6 +301,7 @@ enum odb_status cpu_control_loop(const struct cpu_scope *scope, int index,
     int64_t trips = INT64_MAX, cond = 1;
     if (in[0])
         ODB_TRY(control_scalar_of(in[0], ODB_I64, "trip count of Loop", &trips, err));
+    cpu_scope_steer(scope, index, &trips);
     if (in[1])
         ODB_TRY(control_scalar_of(in[1], ODB_BOOL, "condition of Loop", &cond, err));
     l.n_stacks = n_outs - 1 - l.n_state;

@@ -473,6 +473,25 @@ static uint32_t cpu_dying(const struct cpu_scope *scope, const bool *keep, int i
 
 /* --- bodies ----------------------------------------------------------------------------------- */
 
+void cpu_scope_steer(const struct cpu_scope *scope, int index, int64_t *v)
+{
+    if (scope->watch && scope->watch->steer)
+        scope->watch->steer(scope->watch->payload, scope->place, index, v);
+}
+
+/* Shows what a node of a body has given; what is not kept for a failure of the watcher is gone. */
+static enum odb_status cpu_scope_show(const struct cpu_scope *scope, const struct odb_node *node,
+                                      struct odb_tensor **out, struct odb_error *err)
+{
+    enum odb_status status =
+        scope->watch->made(scope->watch->payload, scope->place, node, out, err);
+    for (int o = 0; o < node->n_out && status != ODB_OK; o++) {
+        odb_tensor_unref(out[o]);
+        out[o] = NULL;
+    }
+    return status;
+}
+
 enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
 {
     const struct odb_graph *graph = scope->plan->graph;
@@ -491,6 +510,8 @@ enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
         }
         if (status == ODB_OK)
             status = cpu_node_run(scope, (int)n, o.in, cpu_dying(scope, NULL, (int)n), o.out, err);
+        if (status == ODB_OK && scope->watch && scope->watch->made)
+            status = cpu_scope_show(scope, node, o.out, err);
         for (int i = 0; i < node->n_out && status == ODB_OK; i++)
             if (node->out[i] >= 0)
                 scope->values[node->out[i]] = o.out[i];
@@ -539,7 +560,9 @@ static enum odb_status cpu_run_function(const struct cpu_scope *scope, const str
                         "the function takes %zu values and gives %zu, not %d and %d",
                         body->graph->n_inputs, body->graph->n_outputs, node->n_in, node->n_out);
     cpu_scope_init(&inner, body, scope, NULL);
+    const struct odb_cpu_place place = {.around = scope->place, .node = node->index};
     inner.seed = cpu_scope_seed(scope, node->index, 0);
+    inner.place = &place;
     for (int i = 0; i < node->n_in; i++)
         inner.values[body->graph->inputs[i]] = odb_tensor_ref(in[i]);
     enum odb_status status = cpu_scope_run(&inner, err);
@@ -688,7 +711,8 @@ enum odb_status odb_cpu_execute(const struct odb_cpu *cpu, struct odb_cpu_run *r
                               .precision = run->precision,
                               .seed = run->seed,
                               .cancelled = run->cancelled,
-                              .payload = run->payload};
+                              .payload = run->payload,
+                              .watch = run->watch};
     for (size_t n = 0; n < cpu->plan->graph->n_nodes; n++) {
         if (run->nodes && !run->nodes[n])
             continue;
@@ -719,12 +743,23 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                              struct odb_tensor *const *captured, struct odb_tensor **out,
                              struct odb_error *err)
 {
+    return odb_cpu_node_watched(cpu, node, precision, seed, in, captured, NULL, out, err);
+}
+
+enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
+                                     enum odb_precision precision, uint64_t seed,
+                                     struct odb_tensor *const *in,
+                                     struct odb_tensor *const *captured,
+                                     const struct odb_cpu_watch *watch, struct odb_tensor **out,
+                                     struct odb_error *err)
+{
     struct odb_tensor **none =
         captured ? NULL : odb_new_n(struct odb_tensor *, cpu->plan->graph->n_values);
     struct cpu_scope scope = {.plan = cpu->plan,
                               .values = captured ? (struct odb_tensor **)captured : none,
                               .precision = precision,
-                              .seed = seed};
+                              .seed = seed,
+                              .watch = watch};
     memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);
     enum odb_status status =
         cpu_node_run(&scope, node, (const struct odb_tensor *const *)in, 0, out, err);

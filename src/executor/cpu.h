@@ -46,18 +46,44 @@ struct odb_cpu_operator {
 /* Sorted by domain, name and version; *n of them. Owned by the caller. */
 struct odb_cpu_operator *odb_cpu_operators(size_t *n);
 
+/* Where a graph runs: which node of the graph around it has it as a body. */
+struct odb_cpu_place {
+    const struct odb_cpu_place *around; /* NULL: the main graph */
+    int node;                           /* in the graph around */
+    const char *attr;                   /* that the body stands in; NULL: a local function's */
+    uint64_t turn;                      /* which of the body's runs this is */
+};
+
+/* Whoever watches what goes on inside nodes with bodies. Any function may be NULL; a status other
+ * than ODB_OK ends the run, and is returned. place is NULL in the main graph. */
+struct odb_cpu_watch {
+    void *payload;
+    /* A body is going to run on these; local functions are not told of. */
+    enum odb_status (*begin)(void *payload, const struct odb_cpu_place *place,
+                             struct odb_tensor *const *feeds, size_t n, struct odb_error *err);
+    /* It has given these. */
+    enum odb_status (*end)(void *payload, const struct odb_cpu_place *place,
+                           struct odb_tensor *const *outs, size_t n, struct odb_error *err);
+    /* A node in a body has run: its outputs may be replaced. */
+    enum odb_status (*made)(void *payload, const struct odb_cpu_place *place,
+                            const struct odb_node *node, struct odb_tensor **out,
+                            struct odb_error *err);
+    /* An If has read its condition, a Loop its trip count: v may be changed. */
+    void (*steer)(void *payload, const struct odb_cpu_place *place, int node, int64_t *v);
+};
+
 /* A run over the main graph. values[] is indexed by value and owned by the caller: what is there
  * before the run (feeds, captured or pinned values) is taken as it is, nodes whose wanted outputs
  * are all there are not run, and everything computed is left there. */
 struct odb_cpu_run {
     enum odb_precision precision;
     uint64_t seed;
-    struct odb_tensor **values;   /* [n_values] */
-    const bool *nodes;            /* [n_nodes] which to run; NULL: all */
-    bool free_dead;               /* drop values after their last consumer, unless keep[value] */
-    bool overwrite;               /* with free_dead: their last consumer may write over them, so
-                                     that after() does not see them as they were */
-    const bool *keep;             /* [n_values]; NULL with free_dead: keep graph outputs only */
+    struct odb_tensor **values; /* [n_values] */
+    const bool *nodes;          /* [n_nodes] which to run; NULL: all */
+    bool free_dead;             /* drop values after their last consumer, unless keep[value] */
+    bool overwrite;             /* with free_dead: their last consumer may write over them, so
+                                   that after() does not see them as they were */
+    const bool *keep;           /* [n_values]; NULL with free_dead: keep graph outputs only */
     /* After each node, with its status; may replace values of the node's outputs; anything but
      * ODB_OK stops the run and is returned. NULL: a node that is unsupported or fails leaves its
      * outputs NULL, nodes that need them are skipped, and the run goes on. */
@@ -65,6 +91,7 @@ struct odb_cpu_run {
                              struct odb_error *err);
     void *payload;
     bool (*cancelled)(void *payload);
+    const struct odb_cpu_watch *watch; /* borrowed; NULL: nobody */
 };
 
 /* Returns ODB_OK even when some nodes could not be run, unless after() says otherwise. */
@@ -77,5 +104,17 @@ enum odb_status odb_cpu_node(const struct odb_cpu *cpu, int node, enum odb_preci
                              uint64_t seed, struct odb_tensor *const *in,
                              struct odb_tensor *const *captured, struct odb_tensor **out,
                              struct odb_error *err) ODB_MUST_USE;
+/* The same while somebody watches. */
+enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
+                                     enum odb_precision precision, uint64_t seed,
+                                     struct odb_tensor *const *in,
+                                     struct odb_tensor *const *captured,
+                                     const struct odb_cpu_watch *watch, struct odb_tensor **out,
+                                     struct odb_error *err) ODB_MUST_USE;
+
+struct odb_executor;
+/* All runs of an executor `cpu` in this process are watched from now on; watch is borrowed until
+ * it is closed. False: the executor is another. */
+bool odb_cpu_executor_watch(struct odb_executor *executor, const struct odb_cpu_watch *watch);
 
 #endif

@@ -31,6 +31,7 @@ struct cpu_executor {
     uint64_t seed;
     struct odb_model *model; /* owned; NULL: none loaded */
     struct odb_cpu *cpu;     /* owned */
+    const struct odb_cpu_watch *watch; /* borrowed; NULL: nobody */
 };
 
 /* One run: values by index, and which nodes are needed for it. */
@@ -200,7 +201,8 @@ static enum odb_status cpu_executor_execute(void *arg, const struct odb_named *i
                               .overwrite = true,
                               .keep = job.keep,
                               .after = cpu_executor_after,
-                              .payload = &job};
+                              .payload = &job,
+                              .watch = self->watch};
     ODB_TRY_OUT(odb_cpu_execute(self->cpu, &run, err));
     for (size_t i = 0; i < n_outputs; i++)
         ODB_TRY_OUT(cpu_job_output(&job, job.wanted[i], &outputs[i], err));
@@ -234,3 +236,12 @@ const struct odb_executor_ops odb_executor_cpu = {
     .release = cpu_executor_release,
     .describe = cpu_executor_describe,
 };
+
+bool odb_cpu_executor_watch(struct odb_executor *executor, const struct odb_cpu_watch *watch)
+{
+    if (executor->ops != &odb_executor_cpu)
+        return false;
+    struct cpu_executor *self = executor->self;
+    self->watch = watch;
+    return true;
+}

@@ -61,6 +61,8 @@ struct cpu_scope {
     uint64_t seed;
     bool (*cancelled)(void *payload);
     void *payload;
+    const struct odb_cpu_watch *watch; /* NULL: nobody */
+    const struct odb_cpu_place *place; /* NULL: the main graph */
 };
 
 /* Operators that are run here and not by a kernel, as they need the graph; ends without a name. */
@@ -124,6 +126,9 @@ enum odb_status cpu_stack_join(const struct cpu_scope *scope, const struct cpu_p
                                size_t output, struct cpu_stack *stack, int64_t axis, bool backward,
                                struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 void cpu_stack_dispose(struct cpu_stack *stack);
+
+/* What an If or Loop goes by, as whoever watches would have it. */
+void cpu_scope_steer(const struct cpu_scope *scope, int index, int64_t *v);
 
 /* A seed of its own for each turn of each node. */
 uint64_t cpu_scope_seed(const struct cpu_scope *scope, int index, uint64_t turn);
