@@ -29,6 +29,10 @@ Onnx__TensorProto *odb_model__with_bytes(const Onnx__TensorProto *proto, const v
 /* A copy of the message's head that says: my bytes are there. location is borrowed. */
 Onnx__TensorProto *odb_model__with_reference(const Onnx__TensorProto *proto, const char *location,
                                              size_t offset, size_t size, struct model_arena *arena);
+/* The same for a large weight that stands in the model's own file; NULL: it must stay inside. */
+Onnx__TensorProto *odb_model__by_reference(const struct odb_model *model,
+                                           const Onnx__TensorProto *proto,
+                                           struct model_arena *arena);
 /* A tensor type; dims NULL: no shape; -1 in dims: the symbol NAME_dimK. */
 Onnx__TypeProto *odb_model__tensor_type(enum odb_dtype dtype, int rank, const int64_t *dims,
                                         const char *name, struct model_arena *arena);

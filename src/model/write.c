@@ -283,11 +283,12 @@ static void cut_add_nodes(struct cut *cut)
 /* --- weights ---------------------------------------------------------------------------------- */
 
 /* Where the bytes begin in the model's file; false when they are not in it. */
-static bool cut_file_offset(const struct cut *cut, const ProtobufCBinaryData *raw, size_t *offset)
+static bool cut_file_offset(const struct odb_model *model, const ProtobufCBinaryData *raw,
+                            size_t *offset)
 {
-    const struct model_int *priv = cut->model->priv;
+    const struct model_int *priv = model->priv;
     uintptr_t begin = (uintptr_t)priv->file_data, at = (uintptr_t)raw->data;
-    if (!cut->model->path[0] || at < begin || at - begin > priv->file_size ||
+    if (!model->path[0] || at < begin || at - begin > priv->file_size ||
         raw->len > priv->file_size - (at - begin))
         return false;
     *offset = at - begin;
@@ -304,6 +305,18 @@ static bool cut_is_outside(const Onnx__TensorProto *proto)
 {
     return proto->has_data_location &&
            proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
+Onnx__TensorProto *odb_model__by_reference(const struct odb_model *model,
+                                           const Onnx__TensorProto *proto,
+                                           struct model_arena *arena)
+{
+    size_t offset;
+    if (cut_is_outside(proto) || !proto->has_raw_data || proto->raw_data.len <= MODEL_LARGE ||
+        !cut_file_offset(model, &proto->raw_data, &offset))
+        return NULL;
+    return odb_model__with_reference(proto, cut_basename(model->path), offset, proto->raw_data.len,
+                                     arena);
 }
 
 /* A tensor whose bytes go into a file as they are. */
@@ -334,15 +347,13 @@ static enum odb_status cut_weight(struct cut *cut, const Onnx__TensorProto *prot
                                   struct odb_error *err)
 {
     const struct odb_extract *what = cut->what;
-    size_t offset;
-    if (what->weights == ODB_WEIGHTS_REFERENCE && !cut_is_outside(proto) && proto->has_raw_data &&
-        proto->raw_data.len > MODEL_LARGE && cut_file_offset(cut, &proto->raw_data, &offset)) {
-        *out = odb_model__with_reference(proto, cut_basename(cut->model->path), offset,
-                                         proto->raw_data.len, cut->arena);
+    *out = what->weights == ODB_WEIGHTS_REFERENCE
+               ? odb_model__by_reference(cut->model, proto, cut->arena)
+               : NULL;
+    if (*out)
         return ODB_OK;
-    }
     if (what->weights == ODB_WEIGHTS_BESIDE && cut_has_bytes(t) && t->bytes > MODEL_LARGE) {
-        offset = odb_file_parts_add(what->weights_out, MODEL_ALIGN, t->data, t->bytes);
+        size_t offset = odb_file_parts_add(what->weights_out, MODEL_ALIGN, t->data, t->bytes);
         *out = odb_model__with_reference(proto, what->weights_file, offset, t->bytes, cut->arena);
         return ODB_OK;
     }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bodies as models of their own, and paths that lead into them: "Loop_4[3]/If_2.then/MatMul_0" is
+ * the node MatMul_0 of the branch that If_2 takes in turn 3 of Loop_4. A call of a local function
+ * has its body without a suffix: "MyBlock_7/Add_2".
+ */
+#ifndef ODB_MODEL_BODY_H
+#define ODB_MODEL_BODY_H
+
+#include "model/model.h"
+
+/* Metadata of a model whose main graph is a body: the path of that body in the model that it was
+ * cut from. */
+#define ODB_META_BODY "onnxdbg.body"
+
+#define ODB_BODY_DEPTH 16 /* steps of a path */
+#define ODB_ANY_TURN INT64_C(-1)
+
+/* One body of a node. */
+struct odb_body {
+    const char *attr;              /* "then_branch", "body" …; NULL: of the function it calls */
+    const struct odb_graph *graph; /* borrowed */
+};
+
+/* The body in this attribute (NULL: of the function that the node calls). False: there is none. */
+bool odb_body_find(const struct odb_node *node, const char *attr, struct odb_body *out);
+/* Whether odb_body_find() finds anything: If, Loop, Scan, SequenceMap, a local function's call. */
+bool odb_node_has_body(const struct odb_node *node);
+
+/* From a graph into a body of one of its nodes. */
+struct odb_body_step {
+    int node;
+    struct odb_body body;
+    int64_t turn; /* ODB_ANY_TURN: none was named */
+};
+
+struct odb_body_path {
+    struct odb_body_step steps[ODB_BODY_DEPTH];
+    size_t n;
+    const char *last; /* what is named in the innermost graph; borrowed: text */
+};
+
+/* Splits text as far as it leads into bodies; n is 0 where it does not. What last names is not
+ * looked for. index: [n_nodes] what "#12" means in this graph, NULL: the nodes' own. False: the
+ * path is too long. */
+bool odb_body_path_parse(const struct odb_graph *graph, const int *index, const char *text,
+                         struct odb_body_path *out);
+/* Appends a step as a path has it: "Loop_4[3]", "If_2.then". label: of the node. */
+void odb_body_put_step(const char *label, const struct odb_body *body, int64_t turn,
+                       struct odb_buf *out);
+/* Where text goes on behind prefix, another path, in which turns may differ: behind the "/". NULL:
+ * it leads elsewhere. *same: every turn that both of them name is the same one. */
+const char *odb_body_path_below(const char *text, const char *prefix, bool *same);
+
+/* Appends a model whose main graph is the body of a node of the main graph. Its inputs are the
+ * body's, then values that it captures; captured weights stay weights, and large ones stay in
+ * their file. path: for ODB_META_BODY. */
+enum odb_status odb_body_extract(const struct odb_model *model, int node,
+                                 const struct odb_body *body, const char *path, struct odb_buf *out,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* Appends a model of one node of the main graph, with every input fed but the captured weights.
+ * A Loop without a trip count gets one, called trips. */
+enum odb_status odb_body_owner(const struct odb_model *model, int node, const char *trips,
+                               struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
+
+#endif
