@@ -8,6 +8,9 @@
  * Two kinds of fault act only sometimes, as real ones do: `hidden` vanishes when the value is
  * looked at, `fused=K` when the nodes that follow are not all there. When a fault does not act, the
  * model goes to SPEC as it is.
+ *
+ * A node inside a body has no border that a model could be cut at. There the fault is planted while
+ * the CPU reference runs, which lets itself be watched; so SPEC must be that.
  */
 #include <math.h>
 #include <signal.h>
@@ -17,8 +20,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "executor/cpu.h"
 #include "executor/executor.h"
-#include "model/model.h"
+#include "model/body.h"
 #include "tensor/random.h"
 
 /* The value being spoiled, as doubles. */
@@ -38,6 +42,7 @@ struct fault_kind {
     bool neutral;                           /* amount=0 changes nothing, and may be asked for */
     void (*spoil)(struct fault_work *work); /* NULL: act() ends it all before anything runs */
     void (*act)(void);
+    void (*steer)(int64_t *v, double amount); /* what an If or a Loop goes by; else NULL */
 };
 
 struct fault {
@@ -47,10 +52,16 @@ struct fault {
     size_t count, fused;
     uint64_t seed;
     bool hidden;
+    int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
     char *inner;                    /* owned: spec */
     struct odb_executor *up, *down; /* owned; down is NULL where nothing is spoiled */
     struct fault_cut *cut;          /* owned; NULL: up runs the whole model */
     bool acts;
+    bool inside; /* acts by watching the CPU; this and what follows: */
+    struct odb_cpu_watch watch;
+    struct odb_body_path path; /* to the graph that the node is in */
+    int inside_node, inside_slot; /* slot: which output, -1: the first that can hold the fault */
+    bool body;                    /* the loaded model is a body of the debugged one */
 };
 
 /* A loaded model in two pieces. */
@@ -61,6 +72,7 @@ struct fault_cut {
     char **original_outputs; /* owned, with the strings */
     size_t n_original_outputs;
     int node;                    /* in the loaded model */
+    const char *text;            /* borrowed: that names it there; NULL: it is elsewhere */
     int value;                   /* named in the spec, else ODB_NO_VALUE */
     bool *upstream, *downstream; /* owned; [n_nodes] */
     int *between;                /* owned: values that upstream has to give */
@@ -182,27 +194,43 @@ static void fault_hang(void)
         pause();
 }
 
+static void fault_other_branch(int64_t *v, double amount)
+{
+    (void)amount;
+    *v = !*v;
+}
+
+static void fault_other_trips(int64_t *v, double amount)
+{
+    *v += (int64_t)amount;
+}
+
 static const struct fault_kind fault_kinds[] = {
-    {"scale", 1e-2, true, fault_scale, NULL},
-    {"offset", 1e-2, true, fault_offset, NULL},
-    {"noise", 1e-2, true, fault_noise, NULL},
-    {"swap", 0, false, fault_swap, NULL},
-    {"nan", 0, false, fault_nan, NULL},
-    {"inf", 0, false, fault_inf, NULL},
-    {"saturate", 0.5, false, fault_saturate, NULL},
-    {"zero-channel", 0, false, fault_zero_channel, NULL},
-    {"round-bf16", 0, false, fault_round_bf16, NULL},
-    {"crash", 0, false, NULL, fault_crash},
-    {"hang", 0, false, NULL, fault_hang},
+    {"scale", 1e-2, true, fault_scale, NULL, NULL},
+    {"offset", 1e-2, true, fault_offset, NULL, NULL},
+    {"noise", 1e-2, true, fault_noise, NULL, NULL},
+    {"swap", 0, false, fault_swap, NULL, NULL},
+    {"nan", 0, false, fault_nan, NULL, NULL},
+    {"inf", 0, false, fault_inf, NULL, NULL},
+    {"saturate", 0.5, false, fault_saturate, NULL, NULL},
+    {"zero-channel", 0, false, fault_zero_channel, NULL, NULL},
+    {"round-bf16", 0, false, fault_round_bf16, NULL, NULL},
+    {"crash", 0, false, NULL, fault_crash, NULL},
+    {"hang", 0, false, NULL, fault_hang, NULL},
+    {"branch", 0, false, NULL, NULL, fault_other_branch},
+    {"trips", -1, false, NULL, NULL, fault_other_trips},
 };
 
 /* --- options --------------------------------------------------------------------------------- */
 
 static const struct odb_executor_option fault_rows[] = {
-    {":", "scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang", NULL,
-     "what goes wrong", true},
-    {"node", "NAME|#INDEX", NULL, "where the fault is", true},
-    {"amount", "X", NULL, "how much; 0.01 for scale, offset and noise, 0.5 for saturate", false},
+    {":",
+     "scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang|branch|trips",
+     NULL, "what goes wrong", true},
+    {"node", "NAME|#INDEX|PATH", NULL, "where the fault is", true},
+    {"iteration", "K", NULL, "only in that turn of the innermost loop around the node", false},
+    {"amount", "X", NULL,
+     "how much; 0.01 for scale, offset and noise, 0.5 for saturate, -1 for trips", false},
     {"count", "N", NULL, "how many elements are spoiled; all, or one for nan and inf", false},
     {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
     {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
@@ -214,7 +242,7 @@ static const struct odb_executor_option fault_rows[] = {
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
-    double count = 0, fused = 0, seed = 42;
+    double count = 0, fused = 0, seed = 42, turn = (double)ODB_ANY_TURN;
     ODB_TRY(odb_spec_check(spec, fault_rows, err));
     for (size_t i = 0; i < ODB_COUNT(fault_kinds); i++)
         if (!strcmp(fault_kinds[i].name, spec->arg))
@@ -227,6 +255,8 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     ODB_TRY(odb_spec_whole(spec, "count", 1, 0x1p53, &count, err));
     ODB_TRY(odb_spec_whole(spec, "fused", 1, 0x1p53, &fused, err));
     ODB_TRY(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
+    ODB_TRY(odb_spec_whole(spec, "iteration", 0, 0x1p53, &turn, err));
+    fault->turn = (int64_t)turn;
     fault->node = odb_xstrdup(node);
     fault->inner = odb_xstrdup(spec->inner);
     fault->count = (size_t)count;
@@ -329,25 +359,24 @@ static bool fault_is_whole(const struct fault_cut *cut, const struct odb_load *l
     return load->n_original_outputs > 0;
 }
 
-static enum odb_status fault_find_name(const struct fault *fault, struct fault_cut *cut,
-                                       struct odb_error *err)
+static enum odb_status fault_find_name(struct fault_cut *cut, struct odb_error *err)
 {
     const struct odb_graph *graph = cut->model->graph;
     struct odb_buf others = ODB_BUF_INIT;
     size_t found = 0;
     for (size_t i = 0; i < graph->n_nodes; i++)
-        if (!strcmp(graph->nodes[i].name, fault->node)) {
+        if (!strcmp(graph->nodes[i].name, cut->text)) {
             odb_buf_printf(&others, "%s#%d", found++ ? ", " : "", cut->original[i]);
             cut->node = (int)i;
         }
     if (found > 1) {
-        odb_fail(err, ODB_E_USAGE, "%zu nodes have the name '%s'", found, fault->node);
+        odb_fail(err, ODB_E_USAGE, "%zu nodes have the name '%s'", found, cut->text);
         odb_error_remedy(err, "choose one of %s", odb_buf_text(&others));
     }
     odb_buf_dispose(&others);
     if (found > 0)
         return found > 1 ? ODB_E_USAGE : ODB_OK;
-    const struct odb_value *value = odb_graph_value(graph, fault->node);
+    const struct odb_value *value = odb_graph_value(graph, cut->text);
     if (value && value->producer >= 0) {
         cut->node = value->producer;
         cut->value = value->index;
@@ -355,22 +384,75 @@ static enum odb_status fault_find_name(const struct fault *fault, struct fault_c
     return ODB_OK;
 }
 
-/* Sets cut->node, ODB_NO_NODE when it is not in this model. */
-static enum odb_status fault_find(const struct fault *fault, struct fault_cut *cut,
+/* Where the fault is in a model that is a body: what follows that body's path. */
+static void fault_find_body(struct fault *fault, struct fault_cut *cut)
+{
+    const struct odb_model *model = cut->model;
+    const char *path = NULL;
+    for (size_t i = 0; i < model->n_metadata; i++)
+        if (!strcmp(model->metadata[i][0], ODB_META_BODY))
+            path = model->metadata[i][1];
+    cut->text = fault->node;
+    fault->body = path != NULL;
+    if (!path)
+        return;
+    bool same;
+    cut->text = odb_body_path_below(fault->node, path, &same);
+    const char *turn = strrchr(path, '[');
+    struct odb_body_path inner;
+    bool parsed = cut->text && odb_body_path_parse(model->graph, cut->original, cut->text, &inner);
+    for (size_t i = 0; parsed && i < inner.n; i++) /* iteration= is about a loop further in */
+        turn = inner.steps[i].body.attr && !strcmp(inner.steps[i].body.attr, "body") ? NULL : turn;
+    if (turn && fault->turn != ODB_ANY_TURN && strtoll(turn + 1, NULL, 10) != fault->turn)
+        same = false;
+    if (!same)
+        cut->text = NULL;
+}
+
+/* Where the text leads into bodies of nodes that are here. */
+static enum odb_status fault_find_inside(struct fault *fault, struct fault_cut *cut,
+                                         struct odb_error *err)
+{
+    struct odb_body_path *path = &fault->path;
+    int64_t *innermost = NULL;
+    if (!odb_body_path_parse(cut->model->graph, cut->original, cut->text, path) || !path->n)
+        return ODB_OK;
+    const struct odb_graph *graph = path->steps[path->n - 1].body.graph;
+    ODB_TRY(odb_graph_find_node(graph, path->last, &fault->inside_node, err));
+    const struct odb_value *value = odb_graph_value(graph, path->last);
+    bool by_value = value && value->producer == fault->inside_node &&
+                    strcmp(graph->nodes[fault->inside_node].name, path->last) != 0;
+    fault->inside_slot = by_value ? value->slot : -1;
+    for (size_t i = 0; i < path->n; i++)
+        if (path->steps[i].body.attr && !strcmp(path->steps[i].body.attr, "body"))
+            innermost = &path->steps[i].turn;
+    if (innermost && *innermost == ODB_ANY_TURN)
+        *innermost = fault->turn;
+    fault->inside = true;
+    return ODB_OK;
+}
+
+/* Sets cut->node, ODB_NO_NODE when it is not in this model's main graph. */
+static enum odb_status fault_find(struct fault *fault, struct fault_cut *cut,
                                   const struct odb_load *load, struct odb_error *err)
 {
     const struct odb_graph *graph = cut->model->graph;
     char *end;
-    long index = fault->node[0] == '#' ? strtol(fault->node + 1, &end, 10) : -1;
-    bool by_index = fault->node[0] == '#' && end != fault->node + 1 && !*end;
     cut->node = ODB_NO_NODE;
     cut->value = ODB_NO_VALUE;
+    fault_find_body(fault, cut);
+    if (!cut->text)
+        return ODB_OK;
+    long index = cut->text[0] == '#' ? strtol(cut->text + 1, &end, 10) : -1;
+    bool by_index = cut->text[0] == '#' && end != cut->text + 1 && !*end;
     for (size_t i = 0; by_index && i < graph->n_nodes; i++)
         if (cut->original[i] == index)
             cut->node = (int)i;
     if (!by_index)
-        ODB_TRY(fault_find_name(fault, cut, err));
-    if (cut->node == ODB_NO_NODE && fault_is_whole(cut, load)) {
+        ODB_TRY(fault_find_name(cut, err));
+    if (cut->node == ODB_NO_NODE)
+        ODB_TRY(fault_find_inside(fault, cut, err));
+    if (cut->node == ODB_NO_NODE && !fault->inside && !fault->body && fault_is_whole(cut, load)) {
         odb_fail(err, ODB_E_USAGE, "the model has no node '%s' to plant a fault in", fault->node);
         return odb_error_remedy(err, "list them with: onnxdbg nodes MODEL");
     }
@@ -553,32 +635,6 @@ static enum odb_status fault_load_piece(const struct fault_cut *cut, struct odb_
     return status;
 }
 
-static enum odb_status fault_load(void *self, const struct odb_load *load, struct odb_error *err)
-{
-    struct fault *fault = self;
-    struct fault_cut *cut;
-    fault_cut_free(fault->cut);
-    fault->cut = NULL;
-    fault->acts = false;
-    ODB_TRY(fault_cut_new(&cut, load, err));
-    enum odb_status status = fault_find(fault, cut, load, err);
-    if (status == ODB_OK)
-        status = fault_decide(fault, cut, load, err);
-    if (status != ODB_OK || !fault->acts || !fault->kind->spoil) {
-        fault_cut_free(cut);
-        return status == ODB_OK ? odb_executor_load(fault->up, load, err) : status;
-    }
-    fault_divide(cut);
-    if (cut->n_between == 0) { /* nobody reads what the node makes */
-        fault_cut_free(cut);
-        return odb_executor_load(fault->up, load, err);
-    }
-    fault->cut = cut;
-    status = fault_load_piece(cut, fault->up, cut->upstream, cut->up_in, cut->n_up_in, NULL,
-                              cut->between, cut->n_between, err);
-    return status == ODB_OK ? ODB_OK : odb_error_at(err, "upstream of the planted fault");
-}
-
 /* --- spoiling -------------------------------------------------------------------------------- */
 
 static enum odb_status fault_refuse(const struct fault *fault, const char *value, const char *why,
@@ -697,6 +753,106 @@ static enum odb_status fault_spoil(const struct fault *fault, const char *name,
     return status;
 }
 
+/* --- inside a body --------------------------------------------------------------------------- */
+
+/* The way from the main graph to here is the one that leads to the fault. */
+static bool fault_is_there(const struct fault *fault, const struct odb_cpu_place *place, int node)
+{
+    if (node != fault->inside_node)
+        return false;
+    for (size_t i = fault->path.n; i > 0; i--) {
+        const struct odb_body_step *step = &fault->path.steps[i - 1];
+        if (!place || place->node != step->node || !place->attr != !step->body.attr ||
+            (place->attr && strcmp(place->attr, step->body.attr) != 0) ||
+            (step->turn != ODB_ANY_TURN && step->turn != (int64_t)place->turn))
+            return false;
+        place = place->around;
+    }
+    return !place;
+}
+
+/* In a turn in which the value cannot hold the fault there is none. */
+static enum odb_status fault_made(void *payload, const struct odb_cpu_place *place,
+                                  const struct odb_node *node, struct odb_tensor **out,
+                                  struct odb_error *err)
+{
+    const struct fault *fault = payload;
+    struct odb_error why = ODB_ERROR_INIT;
+    if (fault->kind->steer || !fault_is_there(fault, place, node->index))
+        return ODB_OK;
+    if (fault->kind->act)
+        fault->kind->act();
+    for (int o = 0; o < node->n_out; o++) {
+        bool named = fault->inside_slot < 0 || fault->inside_slot == o;
+        if (!out[o] || !named || !fault_fits(out[o]))
+            continue;
+        enum odb_status status = fault_spoil(fault, node->name, &out[o], &why);
+        if (status != ODB_OK && status != ODB_E_INPUT) {
+            *err = why;
+            return status;
+        }
+        break;
+    }
+    return ODB_OK;
+}
+
+static void fault_steer(void *payload, const struct odb_cpu_place *place, int node, int64_t *v)
+{
+    const struct fault *fault = payload;
+    if (fault->kind->steer && fault_is_there(fault, place, node))
+        fault->kind->steer(v, fault->amount);
+}
+
+/* --- loading --------------------------------------------------------------------------------- */
+
+/* Watches the CPU where the fault is inside a body, or steers. */
+static enum odb_status fault_watch(struct fault *fault, struct odb_error *err)
+{
+    if (fault->inside && (fault->hidden || fault->fused))
+        return odb_fail(err, ODB_E_USAGE, "a fault inside a body is neither hidden nor fused");
+    fault->watch = (struct odb_cpu_watch){
+        .payload = fault, .made = fault_made, .steer = fault_steer};
+    if (odb_cpu_executor_watch(fault->up, fault->inside ? &fault->watch : NULL) || !fault->inside)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s can be planted in the executor cpu alone, not in %s",
+             fault->kind->steer ? "another way through If and Loop" : "a fault inside a body",
+             fault->inner);
+    return odb_error_at(err, "%s", fault->node);
+}
+
+static enum odb_status fault_load(void *self, const struct odb_load *load, struct odb_error *err)
+{
+    struct fault *fault = self;
+    struct fault_cut *cut;
+    fault_cut_free(fault->cut);
+    fault->cut = NULL;
+    fault->acts = fault->inside = false;
+    ODB_TRY(fault_cut_new(&cut, load, err));
+    enum odb_status status = fault_find(fault, cut, load, err);
+    if (status == ODB_OK)
+        status = fault_decide(fault, cut, load, err);
+    if (status == ODB_OK && fault->acts && fault->kind->steer) {
+        fault->path = (struct odb_body_path){.n = 0};
+        fault->inside_node = cut->node;
+        fault->inside = true;
+    }
+    if (status == ODB_OK)
+        status = fault_watch(fault, err);
+    if (status != ODB_OK || !fault->acts || !fault->kind->spoil) {
+        fault_cut_free(cut);
+        return status == ODB_OK ? odb_executor_load(fault->up, load, err) : status;
+    }
+    fault_divide(cut);
+    if (cut->n_between == 0) { /* nobody reads what the node makes */
+        fault_cut_free(cut);
+        return odb_executor_load(fault->up, load, err);
+    }
+    fault->cut = cut;
+    status = fault_load_piece(cut, fault->up, cut->upstream, cut->up_in, cut->n_up_in, NULL,
+                              cut->between, cut->n_between, err);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "upstream of the planted fault");
+}
+
 /* --- running --------------------------------------------------------------------------------- */
 
 /* One run of a cut model. */
@@ -778,7 +934,9 @@ static enum odb_status fault_run_upstream(struct fault_run *run, struct odb_erro
     int value = fault_choose(run);
     if (value == ODB_NO_VALUE) /* others read the nodes above it, nobody reads the node */
         return ODB_OK;
-    return fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value], err);
+    status =
+        fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value], err);
+    return run->fault->body && status == ODB_E_INPUT ? ODB_OK : status; /* as in fault_made() */
 }
 
 static bool fault_same_type(const struct odb_tensor *a, const struct odb_tensor *b)
