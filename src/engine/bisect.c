@@ -733,9 +733,9 @@ static void bisect_finish(struct bisection *b, double start)
     if (b->pool) {
         odb_pool_stop(b->pool);
         struct odb_target_stats stats = odb_pool_stats(b->pool);
-        report->target_loads = stats.loads;
-        report->target_runs = stats.runs;
-        report->target_seconds = stats.load_seconds + stats.run_seconds;
+        report->target_loads = stats.loads + b->inside.loads;
+        report->target_runs = stats.runs + b->inside.runs;
+        report->target_seconds = stats.load_seconds + stats.run_seconds + b->inside_seconds;
         report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(b->pool)));
         if (stats.relinks)
             odb_report_warn(report, "the link to the target was lost and made again: %zu time%s",
@@ -811,6 +811,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                           .options = options,
                           .report = report};
     enum odb_status status = bisect_search(&b, err);
+    if (status == ODB_OK)
+        status = bisection_enter(&b, err);
     if (status == ODB_OK)
         status = bisect_check_evidence(&b, err);
     report->complete = status == ODB_OK;

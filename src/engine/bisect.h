@@ -67,6 +67,7 @@ struct odb_bisect_options {
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */
     enum odb_strategy strategy;
+    bool no_enter;           /* nodes with bodies are taken as one */
     uint64_t seed;           /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */

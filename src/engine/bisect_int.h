@@ -33,6 +33,8 @@ struct bisection {
     struct odb_value_report *told;  /* owned; [n_values] local errors of what an executor gave as
                                        the reference; NULL: none did, or nobody has looked yet */
     struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
+    struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
+    double inside_seconds;
     double step_start;
     struct odb_target_stats step_stats;
 };
@@ -110,6 +112,11 @@ enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
 enum odb_opinion bisection_opinion(struct bisection *b, int node, int value, const char *spec);
 /* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
+
+/* --- bodies.c --------------------------------------------------------------------------------- */
+
+/* Goes on inside culprits that have bodies. */
+enum odb_status bisection_enter(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
 /* --- words.c ---------------------------------------------------------------------------------- */
 

@@ -45,6 +45,11 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         odb_buf_printf(out, "the search did not end: %s", report->failure);
     } else if (report->culprits.n) {
         odb_node_put(report->model->graph, report->culprits.items[0].node, out);
+        if (report->culprits.items[0].path) {
+            odb_buf_puts(out, ", within it ");
+            odb_buf_put_shown(out, report->culprits.items[0].path);
+            odb_buf_putc(out, ',');
+        }
         odb_buf_printf(out, " is where %s diverges from %s", report->target, report_base(report));
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
@@ -142,6 +147,21 @@ struct odb_report *odb_report_new(const struct odb_model *model)
     return report;
 }
 
+static void report_culprit_dispose(struct odb_culprit *culprit)
+{
+    struct odb_culprit_inside *inside = culprit->inside;
+    if (inside) {
+        free(inside->name);
+        free(inside->op_type);
+        free(inside->domain);
+        free(inside->value);
+    }
+    free(inside);
+    free(culprit->within);
+    free(culprit->path);
+    free(culprit->text);
+}
+
 void odb_report_free(struct odb_report *report)
 {
     if (!report)
@@ -151,7 +171,7 @@ void odb_report_free(struct odb_report *report)
     for (size_t i = 0; i < report->steps.n; i++)
         free(report->steps.items[i].why);
     for (size_t i = 0; i < report->culprits.n; i++)
-        free(report->culprits.items[i].text);
+        report_culprit_dispose(&report->culprits.items[i]);
     for (size_t v = 0; v < report->n_values; v++)
         odb_tensor_unref(report->given[v]);
     free(report->warnings.items);
@@ -268,6 +288,23 @@ static json_t *report_opinion(enum odb_opinion opinion)
     return odb_json_text(opinion < ODB_COUNT(names) ? names[opinion] : NULL);
 }
 
+/* The node in a body of the culprit's that is to blame. */
+static json_t *report_inside(const struct odb_culprit_inside *inside)
+{
+    if (!inside)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "index", json_integer(inside->index));
+    report_set(object, "name", odb_json_text(inside->name));
+    report_set(object, "op_type", odb_json_text(inside->op_type));
+    report_set(object, "domain", odb_json_text(inside->domain));
+    report_set(object, "value", odb_json_text(inside->value));
+    report_set(object, "kind", odb_json_text(odb_diagnosis_name(inside->kind)));
+    report_numbers(object, &inside->numbers);
+    report_set(object, "verified", json_boolean(inside->verified));
+    return object;
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -277,7 +314,8 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "op_type", odb_json_text(node->op_type));
     report_set(object, "domain", odb_json_text(node->domain));
     report_set(object, "value", report_value_key(report, culprit->value));
-    report_set(object, "path", json_string("")); /* of the main graph */
+    report_set(object, "path", odb_json_text(culprit->path ? culprit->path : ""));
+    report_set(object, "inside", report_inside(culprit->inside));
     report_set(object, "kind", odb_json_text(odb_diagnosis_name(culprit->kind)));
     report_numbers(object, &culprit->numbers);
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));

@@ -59,6 +59,16 @@ struct odb_value_report {
     char reason[160]; /* why this verdict, in words; may be "" */
 };
 
+/* The node inside the culprit's bodies that is to blame. */
+struct odb_culprit_inside {
+    int index;                     /* in its own graph */
+    char *name, *op_type, *domain; /* owned */
+    char *value;                   /* owned: that shows it; NULL: none does */
+    enum odb_diagnosis kind;
+    bool verified;
+    struct odb_value_report numbers; /* of value */
+};
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -69,6 +79,9 @@ struct odb_culprit {
     int segment[2]; /* first and last node of the smallest region that fails */
     enum odb_opinion third_opinion;
     char *text; /* owned: one paragraph in plain words */
+    char *path; /* owned: into its bodies, "Loop_4[3]/Conv_1"; NULL: it was not entered */
+    struct odb_culprit_inside *inside; /* owned; NULL: no node there could be named */
+    char *within;                      /* owned: what the search in its bodies came to; or NULL */
 };
 
 struct odb_search_step {

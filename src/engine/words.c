@@ -238,6 +238,8 @@ static void words_dead(const struct bisection *b, const struct odb_culprit *c, s
 
 static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
+    if (c->within)
+        odb_buf_puts(out, c->within);
     static const char *const opinions[] = {
         [ODB_OPINION_TARGET] = "A third executor sides with the target: the reference, or what "
                                "the specification leaves open, deserves a look. ",

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inside nodes with bodies: one turn of a body as a model of its own, with what the reference feeds
+ * it there.
+ */
+#ifndef ODB_ENGINE_BODIES_H
+#define ODB_ENGINE_BODIES_H
+
+#include "engine/trace.h"
+#include "model/body.h"
+
+struct odb_body_case {
+    struct odb_model *model; /* owned */
+    struct odb_feeds *feeds; /* owned */
+};
+
+void odb_body_case_dispose(struct odb_body_case *c); /* all zero is fine */
+
+/* Runs the reference through a node of the trace's model up to a turn (ODB_ANY_TURN: the first) of
+ * this body, and keeps what the body is fed there. given: [n_values] what the node is fed; NULL
+ * entries and NULL: the trace's values. ODB_E_USAGE: the node does not come to that turn. */
+enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_trace *trace,
+                                   struct odb_tensor *const *given, int node,
+                                   const struct odb_body *body, int64_t turn,
+                                   struct odb_error *err) ODB_MUST_USE;
+
+/* Follows a path into bodies, and finds the node that it names. Turns that it leaves open are the
+ * first. ODB_E_USAGE: text leads nowhere; out->model is NULL where it names a node of the main
+ * graph. */
+enum odb_status odb_body_case_follow(struct odb_body_case *out, int *node,
+                                     const struct odb_model *model, const struct odb_feeds *feeds,
+                                     const struct odb_trace_options *how, const char *text,
+                                     struct odb_error *err) ODB_MUST_USE;
+
+#endif
