@@ -46,6 +46,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
      ODB_OPT(TOL) | ODB_OPT(EXPECT))
+#define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)
@@ -55,7 +56,7 @@ static const struct odb_command command_table[] = {
         .name = "debug",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | ODB_OPT(STRATEGY) | ODB_OPT(SESSION) | ODB_OPT(EXECUTE),
+        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(SESSION) | ODB_OPT(EXECUTE),
         .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
         .text = "Shows the nodes in topological order. There a search can be watched, values "
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
@@ -69,7 +70,7 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | ODB_OPT(STRATEGY) | ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) |
+        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) |
                    ODB_OPT(SESSION) | ODB_OPT(AGAINST),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "

@@ -55,7 +55,10 @@ static void watch_show(struct odb_watch *watch)
     if (total && done && done < total)
         odb_buf_printf(&line, ", %.0f s left",
                        (now - watch->phase_start) / (double)done * (double)(total - done));
-    odb_buf_printf(&line, " (%.0f s)", now - watch->start);
+    odb_buf_printf(&line, " (%.0f s", now - watch->start);
+    if (watch->expected > now - watch->start)
+        odb_buf_printf(&line, " of about %.0f", watch->expected);
+    odb_buf_putc(&line, ')');
     fprintf(watch->call->log, "\r\033[K%.*s", 78, odb_buf_text(&line));
     fflush(watch->call->log);
     odb_buf_dispose(&line);
@@ -73,6 +76,8 @@ static void watch_event(void *payload, const struct odb_search_event *event)
     }
     if (event->what == ODB_EVENT_PROBE_BEGIN)
         snprintf(watch->probe, sizeof watch->probe, "%.40s", event->text ? event->text : "");
+    if (event->what == ODB_EVENT_FORECAST)
+        watch->expected = event->seconds;
     if (event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS) {
         watch->done = event->done;
         watch->total = event->total;

@@ -14,6 +14,7 @@ struct odb_watch {
     char probe[48];                  /* begun last in this phase */
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
+    double expected;                 /* seconds of a search in all; 0: nobody said */
     bool shown;                      /* a line stands on the terminal */
 };
 

@@ -5,8 +5,9 @@
  *   1. trace the reference, golden, and what noise is known for free;
  *   2. two plain target runs with the model's own outputs: does it run, does it repeat, is it
  *      wrong? A crash or a hang is hunted over prefixes at once;
- *   3. one run with every value probed. Does it reproduce the plain run? Then blame: each operator
- *      replayed on the target's own inputs, every node at once, masked faults included;
+ *   3. one run with every value probed, or several where memory is short. Does it reproduce the
+ * plain run? Then blame: each operator replayed on the target's own inputs, every node at once,
+ * masked faults included;
  *   4. otherwise probing changes the answer, and prefixes whose only outputs are the cut are
  *      bisected for each output that is wrong and not yet explained;
  *   5. whoever is accused runs alone, and, where there is one, on a third executor.
@@ -26,7 +27,6 @@
 #include "engine/hooks.h"
 
 #define BISECT_GOLDEN "cpu:f64"
-#define BISECT_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
 
 /* --- accounting ------------------------------------------------------------------------------- */
 
@@ -329,6 +329,9 @@ static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
     odb_probe_tell(&b->prober, &probe, shown, 0);
     ODB_TRY(status);
     ODB_TRY(bisect_repeat(b, err));
+    struct odb_target_stats stats = odb_pool_stats(b->pool);
+    b->load = stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
+    b->run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
     bisection_step_end(b, "plain", "the model as it is, twice: is it wrong, does it repeat?");
     return ODB_OK;
 }
@@ -361,320 +364,8 @@ static enum odb_status bisect_account(struct bisection *b, struct odb_error *err
     return ODB_OK;
 }
 
-/* --- the probed run --------------------------------------------------------------------------- */
-
-/* Does the probed run show what the plain one shows? */
-static enum odb_status bisect_reproduces(const struct bisection *b,
-                                         struct odb_tensor *const *values, bool *reproduces,
-                                         enum odb_verdict *shown, struct odb_error *err)
-{
-    *reproduces = true;
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        struct odb_value_report report = {0};
-        const struct odb_value_report *plain = &b->verdicts[o];
-        ODB_TRY(odb_judge_value(&b->judge, b->outputs[o], values[b->outputs[o]], &report, err));
-        odb_probe_shows(shown, report.verdict);
-        if (report.verdict != plain->verdict)
-            *reproduces = false;
-        if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
-            continue;
-        double low = fmin(report.error.v, plain->error.v);
-        double high = fmax(report.error.v, plain->error.v);
-        if (high > BISECT_SAME_FACTOR * low)
-            *reproduces = false;
-    }
-    return ODB_OK;
-}
-
-/* Whether the reference went the same way everywhere, bit for bit. */
-static void bisect_warn_identical(struct bisection *b, struct odb_tensor *const *values)
-{
-    size_t compared = 0;
-    bool computes = false;
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        const struct odb_tensor *ref = b->trace->ref[v];
-        int producer = b->graph->values[v].producer;
-        if (producer == ODB_NO_NODE || !values[v] || !ref)
-            continue;
-        const struct odb_op *op = odb_cpu_op(b->trace->cpu, producer);
-        computes = computes || (op && (op->flags & ODB_OP_REAL) && !(op->flags & ODB_OP_EXACT));
-        compared++;
-        if (!odb_tensor_identical(ref, values[v]))
-            return;
-    }
-    for (size_t o = 0; o < b->n_outputs; o++) /* and unobserved */
-        if (!b->trace->ref[b->outputs[o]] ||
-            !odb_tensor_identical(b->trace->ref[b->outputs[o]], b->plain[o]))
-            return;
-    if (compared > 1 && computes && strncmp(b->options->target, "cpu", 3) != 0)
-        odb_report_warn(b->report,
-                        "reference and target agree bit for bit in all %zu values: "
-                        "is the target the same code?",
-                        compared);
-}
-
-/* What the run with all values probed came to. */
-struct bisect_probed {
-    struct odb_tensor **values; /* owned refs; [n_values] */
-    enum odb_status had;        /* of the probe, and why it is not ODB_OK */
-    struct odb_error why;
-    bool reproduces; /* shows what the plain run shows */
-};
-
-/* Values to read in one run: those that can be compared, and every output. */
-static size_t bisect_probed_list(const struct bisection *b, int *list)
-{
-    size_t n = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        if (odb_probe_wants(b->graph, b->trace, (int)v) &&
-            (b->trace->ref[v] || b->graph->values[v].is_output))
-            list[n++] = (int)v;
-    return n;
-}
-
-/* Runs with all values probed. The status is of the judging, and ODB_CANCELLED. */
-static enum odb_status bisect_probe_all(struct bisection *b, struct bisect_probed *run,
-                                        struct odb_error *err)
-{
-    int *list = odb_new_n(int, b->graph->n_values);
-    size_t n = bisect_probed_list(b, list);
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.what = "all values probed",
-                              .judged = true,
-                              .node = ODB_NO_NODE,
-                              .values = list,
-                              .n_values = n,
-                              .outputs = outputs};
-    enum odb_status status = ODB_OK;
-    run->had = odb_probe_run(&b->prober, &probe, &run->why);
-    enum odb_verdict shown = odb_probe_verdict(run->had);
-    for (size_t i = 0; i < n && run->had == ODB_OK; i++)
-        run->values[list[i]] = outputs[i];
-    if (run->had == ODB_CANCELLED) {
-        *err = run->why;
-        status = run->had;
-    } else if (run->had == ODB_OK) {
-        status = bisect_reproduces(b, run->values, &run->reproduces, &shown, err);
-    }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    free(outputs);
-    free(list);
-    return status;
-}
-
-static void bisect_keep_given(struct bisection *b, struct odb_tensor **values)
-{
-    for (size_t v = 0; v < b->graph->n_values; v++) {
-        if (!values[v])
-            continue;
-        if (!b->report->given[v]) /* of outputs the plain run's are judged */
-            bisection_keep(b, (int)v, values[v]);
-        odb_tensor_unref(b->given[v]);
-        b->given[v] = values[v];
-        values[v] = NULL;
-    }
-}
-
-/* What follows from the probed run, once it is had or not. */
-static void bisect_conclude(struct bisection *b, struct bisect_probed *run)
-{
-    if (run->had != ODB_OK) {
-        bisection_step_end(b, "probed", "cannot be had: %.200s", run->why.what);
-        odb_report_warn(b->report,
-                        "the run with all values probed cannot be had, so faults that "
-                        "no output shows are not seen: %.300s",
-                        run->why.what);
-    } else if (!run->reproduces) {
-        bool causes = !b->report->outputs_diverge;
-        b->hidden = true;
-        bisection_step_end(b, "probed", "does not reproduce the plain run: observing %s the fault",
-                           causes ? "causes" : "hides");
-        odb_report_warn(b->report, "observer effect: with all values probed, the outputs %s",
-                        causes ? "diverge; unobserved they do not"
-                               : "are not wrong in the way they are unobserved");
-        if (causes)
-            bisect_keep_given(b, run->values);
-    } else {
-        b->probed = true;
-        bisect_warn_identical(b, run->values);
-        bisect_keep_given(b, run->values);
-        bisection_step_end(b, "probed", "every value in one run, which reproduces the plain one");
-    }
-}
-
-static enum odb_status bisect_probed(struct bisection *b, struct odb_error *err)
-{
-    struct bisect_probed run = {.values = odb_new_n(struct odb_tensor *, b->graph->n_values),
-                                .why = ODB_ERROR_INIT};
-    bisection_step_begin(b, "probed run");
-    enum odb_status status = bisect_probe_all(b, &run, err);
-    if (status == ODB_OK)
-        bisect_conclude(b, &run);
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        odb_tensor_unref(run.values[v]);
-    free(run.values);
-    return status;
-}
-
-/* --- from evidence to culprits ---------------------------------------------------------------- */
-
-bool bisection_explains(const struct bisection *b, int value)
-{
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    bool explained = false;
-    odb_graph_ancestors(b->graph, &value, 1, NULL, up);
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        explained = explained || up[b->report->culprits.items[c].node];
-    free(up);
-    return explained;
-}
-
-/* An output is wrong and no node is to blame: many small errors, or a gain. The node named is the
- * first over tolerance whose inputs are all within. */
-static void bisect_accumulated(struct bisection *b, int output)
-{
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    odb_graph_ancestors(b->graph, &output, 1, NULL, up);
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
-        int bad = ODB_NO_VALUE;
-        bool clean = true;
-        for (int o = 0; up[n] && o < node->n_out; o++)
-            if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
-                bad = node->out[o];
-        for (int i = 0; i < node->n_in; i++)
-            if (node->in[i] >= 0 && odb_verdict_is_bad(b->report->values[node->in[i]].verdict))
-                clean = false;
-        if (bad == ODB_NO_VALUE || !clean)
-            continue;
-        const struct odb_value_report *report = &b->report->values[bad];
-        const struct odb_op *op = odb_cpu_op(b->judge.trace->cpu, (int)n);
-        bool decides = !op || (op->flags & ODB_OP_BOUNDARY);
-        bool boundary =
-            report->boundary || (decides && report->noise.known && report->noise.v == 0);
-        for (int i = 0; i < node->n_in; i++)
-            boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
-        bool amplified = boundary || (report->gain.known && report->gain.v > 10);
-        bool replayed = report->local_error.known || report->local_noise.known;
-        bisection_accuse(b, (int)n, bad,
-                         !replayed   ? bisection_kind(report->verdict)
-                         : amplified ? ODB_KIND_AMPLIFIED
-                                     : ODB_KIND_ACCUMULATED);
-        break;
-    }
-    free(up);
-}
-
-/* Replaying may have shown more noise than was known when the plain run was judged. */
-static void bisect_excuse(const struct bisection *b, const struct odb_value_report *value,
-                          struct odb_value_report *plain)
-{
-    double factor = b->options->tolerance.v[0];
-    if (b->options->tolerance.kind == ODB_CRITERION_NOISE && value->noise.known &&
-        plain->verdict == ODB_VERDICT_FAIL && plain->error.known &&
-        plain->error.v <= factor * value->noise.v)
-        plain->verdict = ODB_VERDICT_PASS;
-}
-
-static enum odb_status bisect_blame(struct bisection *b, struct odb_error *err)
-{
-    bisection_step_begin(b, "replay");
-    ODB_TRY(odb_blame(&b->judge, 0, (int)b->graph->n_nodes, b->given, b->report->values,
-                      &b->options->hooks, err));
-    bisection_step_end(b, "blame", "each operator replayed on the target's own inputs");
-    b->report->outputs_diverge = false;
-    for (size_t o = 0; o < b->n_outputs; o++) { /* what the model as it is gives counts */
-        struct odb_value_report *value = &b->report->values[b->outputs[o]];
-        bisect_excuse(b, value, &b->verdicts[o]);
-        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
-        value->verdict = b->verdicts[o].verdict;
-        value->error = b->verdicts[o].error;
-        value->error_mean = b->verdicts[o].error_mean;
-        bisection_value(b, b->outputs[o]);
-    }
-    ODB_TRY(bisection_weigh(b, err));
-    for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        const struct odb_node *node = &b->graph->nodes[n];
-        for (int o = 0; o < node->n_out; o++) {
-            int v = node->out[o];
-            bool off = v >= 0 && bisection_reference_off(b, v);
-            if (v < 0 || !(b->report->values[v].culprit || off))
-                continue;
-            struct odb_culprit *culprit =
-                bisection_accuse(b, (int)n, v, bisection_kind(b->report->values[v].verdict));
-            if (off)
-                bisection_blame_reference(b, culprit);
-            break;
-        }
-    }
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
-            bisect_accumulated(b, b->outputs[o]);
-    return ODB_OK;
-}
-
-/* Prefix searches for every wrong output that nobody explains yet, the worst first. */
-static enum odb_status bisect_hunt_all(struct bisection *b, struct odb_error *err)
-{
-    bool *tried = odb_new_n(bool, b->n_outputs);
-    enum odb_status status = ODB_OK;
-    while (status == ODB_OK) {
-        int worst = -1;
-        for (size_t o = 0; o < b->n_outputs; o++) {
-            if (tried[o] || !odb_verdict_is_bad(b->verdicts[o].verdict))
-                continue;
-            if (worst < 0 || b->verdicts[o].error.v > b->verdicts[worst].error.v)
-                worst = (int)o;
-        }
-        if (worst < 0)
-            break;
-        tried[worst] = true;
-        if (!bisection_explains(b, b->outputs[worst]))
-            status = bisection_hunt_value(b, b->outputs[worst], err);
-    }
-    free(tried);
-    return status;
-}
-
-static enum odb_status bisect_by_strategy(struct bisection *b, struct odb_error *err)
-{
-    switch (b->options->strategy) {
-    case ODB_STRATEGY_EACH:
-        return bisection_each(b, err);
-    case ODB_STRATEGY_ISOLATED:
-        return bisection_isolated(b, err);
-    case ODB_STRATEGY_PREFIX:
-        return bisect_hunt_all(b, err);
-    case ODB_STRATEGY_BLAME:
-    case ODB_STRATEGY_AUTO:
-        break;
-    }
-    ODB_TRY(bisect_probed(b, err));
-    bool causes = b->hidden && !b->report->outputs_diverge;
-    if (b->probed || causes)
-        ODB_TRY(bisect_blame(b, err));
-    else if (b->options->strategy == ODB_STRATEGY_AUTO)
-        ODB_TRY(bisect_hunt_all(b, err));
-    else
-        odb_report_warn(b->report, "blame needs a probed run that reproduces the plain one; use "
-                                   "--strategy auto or prefix");
-    return ODB_OK;
-}
-
-static enum odb_status bisect_confirm(struct bisection *b, struct odb_error *err)
-{
-    if (b->report->culprits.n == 0)
-        return ODB_OK;
-    if (!b->prober.recorded)
-        ODB_TRY(bisection_verify_all(b, err));
-    struct odb_culprit *first = b->report->culprits.items;
-    if (first->value >= 0 && bisection_accuses(first->kind)) {
-        bisection_step_begin(b, "third opinion");
-        bisection_third_opinion(b, first);
-        bisection_step_end(b, "third", "the first culprit alone on another executor");
-    }
-    return ODB_OK;
-}
+/* --- the search --------------------------------------------------------------------------------
+ */
 
 /* A target that is dead has said its last; zeros among it are no end of it. */
 static void bisect_keep_words(struct bisection *b, enum odb_status status)
@@ -704,7 +395,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
     if (b->prober.recorded) {
         ODB_TRY(bisection_recorded(b, err));
-        return bisect_confirm(b, err);
+        return bisection_confirm(b, err);
     }
     enum odb_status status = bisect_plain(b, err);
     if (status < 0)
@@ -721,11 +412,10 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     }
     ODB_TRY(status);
     ODB_TRY(bisect_account(b, err));
-    ODB_TRY(bisect_by_strategy(b, err));
-    return bisect_confirm(b, err);
+    return bisection_plan(b, err);
 }
 
-static void bisect_finish(struct bisection *b, double start)
+static void bisect_finish(struct bisection *b)
 {
     struct odb_report *report = b->report;
     for (size_t c = 0; c < report->culprits.n; c++)
@@ -747,9 +437,7 @@ static void bisect_finish(struct bisection *b, double start)
         odb_firsts_find(&report->reference_firsts, b->graph, b->feeds, b->trace->ref);
         odb_firsts_find(&report->target_firsts, b->graph, b->feeds, report->given);
     }
-    report->seconds = odb_clock() - start;
-    if (b->options->trace) /* the reference ran before, and is told of as a part of it */
-        report->seconds += b->options->trace->seconds;
+    report->seconds = odb_clock() - b->start;
     for (size_t o = 0; o < b->n_outputs; o++)
         odb_tensor_unref(b->plain[o]);
     for (size_t v = 0; b->given && v < b->graph->n_values; v++)
@@ -757,6 +445,7 @@ static void bisect_finish(struct bisection *b, double start)
     free(b->given);
     bisection_hear_dispose(b);
     free(b->drawn);
+    free(b->beyond);
     free(b->reaching);
     free(b->plain);
     free(b->verdicts);
@@ -809,7 +498,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                           .graph = model->graph,
                           .feeds = feeds,
                           .options = options,
-                          .report = report};
+                          .report = report,
+                          .start = start - (options->trace ? options->trace->seconds : 0)};
     enum odb_status status = bisect_search(&b, err);
     if (status == ODB_OK)
         status = bisection_enter(&b, err);
@@ -820,6 +510,6 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         char why[1500];
         report->failure = odb_xstrdup(odb_error_text(err, why, sizeof why));
     }
-    bisect_finish(&b, start);
+    bisect_finish(&b);
     return status;
 }

@@ -15,7 +15,10 @@
 #define ODB_STRATEGY_LIST(X)                                                                       \
     X(AUTO, "auto", "blame first, prefixes where probing changes the answer")                      \
     X(BLAME, "blame", "one run with every value probed, each operator replayed on its inputs")     \
+    X(PROBED, "probed", "the same in batches of values that fit into memory")                      \
     X(PREFIX, "prefix", "bisect over prefixes that have only the cut as outputs")                  \
+    X(SUFFIX, "suffix", "bisect over what follows a cut, fed with the reference's values there")   \
+    X(LINEAR, "linear", "prefixes in order, every STEP nodes, then each node in between")          \
     X(ISOLATED, "isolated", "every node alone on the target, fed with the reference's values")     \
     X(EACH, "each", "one submodel per node, in order: what scripts do")
 
@@ -36,17 +39,18 @@ struct odb_search_event {
         ODB_EVENT_PROBE_BEGIN,
         ODB_EVENT_PROBE_END,
         ODB_EVENT_PROGRESS,
-        ODB_EVENT_VALUE
+        ODB_EVENT_VALUE,
+        ODB_EVENT_FORECAST
     } what;
     const char *text; /* PHASE, PROGRESS: "golden"; PROBE: "prefix up to #12 Conv conv1"; VALUE: its
-                         name; never NULL */
+                         name; FORECAST: the strategy; never NULL */
     int node;         /* PROBE: the cut's; PROGRESS: done last; VALUE: that makes it; or
                          ODB_NO_NODE */
     enum odb_verdict verdict; /* PROBE_END, VALUE */
     size_t done, total;       /* PROGRESS, PHASE: of this phase; total 0: unknown */
     size_t remaining;         /* PROBE: suspects that are left; 0: this is no search among them */
-    size_t loads, runs;       /* PROBE_END: of the target, for this probe */
-    double seconds;           /* PROBE_END */
+    size_t loads, runs;       /* PROBE_END: of the target, for this probe; FORECAST: in all */
+    double seconds;           /* PROBE_END; FORECAST: of the whole search */
     int value;                /* VALUE: index in the main graph */
     const struct odb_value_report *report; /* VALUE: all that is known of it by now */
 };
@@ -67,8 +71,10 @@ struct odb_bisect_options {
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */
     enum odb_strategy strategy;
-    bool no_enter;           /* nodes with bodies are taken as one */
-    uint64_t seed;           /* of noisy runs and jitter */
+    bool no_enter;   /* nodes with bodies are taken as one */
+    size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
+    uint64_t memory; /* bytes that values read in one run may take; 0: half of what is free */
+    uint64_t seed;   /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
     struct odb_prefix_memo *memo; /* borrowed: what prefixes of the same search, stopped before its

@@ -28,8 +28,13 @@ struct bisection {
     bool *drawn;                       /* owned; [n_values] random draws: fed, never judged */
     bool *reaching;                    /* owned; [n_nodes] before outputs that are off; NULL: not
                                           worked out yet */
-    bool probed;                       /* given holds a probed run that reproduces the plain one */
-    bool hidden;                       /* a probed run was made and did not reproduce it */
+    bool probed;     /* every value was read, in runs that reproduce the plain one */
+    bool hidden;     /* a run with values read was made and did not reproduce it */
+    bool judged;     /* some values were read in a run that is evidence, and nodes judged by them */
+    uint64_t memory; /* bytes that values read at once may take */
+    bool *beyond;    /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
+    double start;    /* of the search, the reference included */
+    double load, run;               /* seconds of the plain run */
     struct odb_value_report *told;  /* owned; [n_values] local errors of what an executor gave as
                                        the reference; NULL: none did, or nobody has looked yet */
     struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
@@ -62,6 +67,20 @@ int bisection_output_of(const struct bisection *b, int node);
 /* Whether a node that is accused already stands before the value. */
 bool bisection_explains(const struct bisection *b, int value);
 
+/* --- plan.c ----------------------------------------------------------------------------------- */
+
+/* Searches as the options say, or as evidence advises, after a plain run that succeeded. */
+enum odb_status bisection_plan(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* What is done about culprits, whoever found them. */
+enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* --- probed.c --------------------------------------------------------------------------------- */
+
+/* How many runs reading all values would take under b->memory, and their bytes. */
+size_t bisection_batches(struct bisection *b, size_t *bytes);
+/* Makes them, and judges every node that they are evidence for. */
+enum odb_status bisection_probed(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
 /* --- parted.c --------------------------------------------------------------------------------- */
 
 /* Replays the operators on the inputs of the executor that gave the reference, if one did and it
@@ -87,6 +106,16 @@ enum odb_status bisection_recorded(struct bisection *b, struct odb_error *err) O
  * the smallest segment, and verifies it. */
 enum odb_status bisection_hunt_value(struct bisection *b, int value,
                                      struct odb_error *err) ODB_MUST_USE;
+/* Accuses the last of the suspects that a search left ([n_nodes]) and verifies it, or tells what
+ * region they are. */
+enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
+                                      struct odb_error *err) ODB_MUST_USE;
+/* Asks for the prefixes that end in these nodes, in order; answers[n], untestable where the list
+ * was left before. until_bad: the first bad one ends it. asked: how many were. */
+enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature,
+                                       const char *phase, const int *nodes, size_t n,
+                                       bool until_bad, enum odb_answer *answers, size_t *asked,
+                                       struct odb_error *err) ODB_MUST_USE;
 /* The same where the plain run failed with this status: crash or hang. */
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
                                      struct odb_error *err) ODB_MUST_USE;
@@ -94,6 +123,21 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
 void bisection_hunt_refusal(struct bisection *b, enum odb_status refusal);
 /* --strategy each. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* --- linear.c --------------------------------------------------------------------------------- */
+
+/* Prefixes in order, a step apart, then every node within the step where they become bad. */
+enum odb_status bisection_hunt_linear(struct bisection *b, int value,
+                                      struct odb_error *err) ODB_MUST_USE;
+/* Nodes from cut to cut where n are suspects. */
+size_t bisection_step_length(const struct bisection *b, size_t n);
+
+/* --- suffix.c --------------------------------------------------------------------------------- */
+
+/* The mirror of bisection_hunt_value(): what follows a cut runs on the target, fed with the
+ * reference's values there, and the output that is wrong is read. */
+enum odb_status bisection_hunt_suffix(struct bisection *b, int value,
+                                      struct odb_error *err) ODB_MUST_USE;
 
 /* --- alone.c ---------------------------------------------------------------------------------- */
 

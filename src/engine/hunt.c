@@ -149,35 +149,44 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
     return odb_search(&dag, suspects, &oracle, probes, err);
 }
 
+enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
+                                      struct odb_error *err)
+{
+    int first = -1, last = -1;
+    size_t n = 0;
+    for (size_t i = 0; i < b->graph->n_nodes; i++) {
+        if (!left[i])
+            continue;
+        first = first < 0 ? (int)i : first;
+        last = (int)i;
+        n++;
+    }
+    int shown = last == b->graph->values[value].producer ? value : bisection_output_of(b, last);
+    enum odb_verdict verdict = b->report->values[shown].verdict;
+    if (!odb_verdict_is_bad(verdict)) /* it was not read */
+        verdict = b->report->values[value].verdict;
+    struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
+    culprit->segment[0] = first;
+    if (n > 1) {
+        odb_report_warn(b->report, HUNT_REGION, n, first, last);
+        return ODB_OK;
+    }
+    bisection_step_begin(b, "verify");
+    enum odb_status status = bisection_verify(b, culprit, err);
+    bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    return status;
+}
+
 enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = ODB_OK};
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
-    size_t probes = 0, left = 0;
-    int first = -1, last = -1;
+    size_t probes = 0;
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
-    for (size_t i = 0; i < b->graph->n_nodes && status == ODB_OK; i++) {
-        if (!suspects[i])
-            continue;
-        first = first < 0 ? (int)i : first;
-        last = (int)i;
-        left++;
-    }
     bisection_step_end(b, "prefix", "%zu cuts for output %.100s", probes,
                        b->graph->values[value].name);
-    if (status == ODB_OK) {
-        int shown = last == b->graph->values[value].producer ? value : bisection_output_of(b, last);
-        enum odb_verdict verdict = b->report->values[shown].verdict;
-        struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
-        culprit->segment[0] = first;
-        if (left > 1) {
-            odb_report_warn(b->report, HUNT_REGION, left, first, last);
-        } else {
-            bisection_step_begin(b, "verify");
-            status = bisection_verify(b, culprit, err);
-            bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
-        }
-    }
+    if (status == ODB_OK)
+        status = bisection_accuse_left(b, value, suspects, err);
     free(suspects);
     hunt_dispose(&h);
     return status;
@@ -332,23 +341,42 @@ static void hunt_accuse_first(struct bisection *b)
     }
 }
 
-enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
+enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature,
+                                       const char *phase, const int *nodes, size_t n,
+                                       bool until_bad, enum odb_answer *answers, size_t *asked,
+                                       struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = ODB_OK, .ahead = ahead_new(b)};
+    struct hunt h = {.b = b, .signature = signature, .ahead = ahead_new(b)};
     enum odb_status status = ODB_OK;
-    bisection_step_begin(b, "each");
-    for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
-        enum odb_answer answer;
-        for (; ahead_reaches(b, &h.ahead, n); h.ahead.next++)
-            if (!answers_know(b, ODB_OK, (int)h.ahead.next))
-                ahead_put(&h.ahead, question_prefix(b, (int)h.ahead.next, true));
-        status = hunt_ask(&h, (int)n, &answer, err);
+    bool bad = false;
+    for (size_t i = 0; i < n; i++)
+        answers[i] = ODB_ANSWER_UNTESTABLE;
+    for (*asked = 0; *asked < n && status == ODB_OK && !(bad && until_bad); ++*asked) {
+        for (; h.ahead.next < n && ahead_reaches(b, &h.ahead, *asked); h.ahead.next++)
+            if (!answers_know(b, signature, nodes[h.ahead.next]))
+                ahead_put(&h.ahead, question_prefix(b, nodes[h.ahead.next], signature == ODB_OK));
+        status = hunt_ask(&h, nodes[*asked], &answers[*asked], err);
+        bad = answers[*asked] == ODB_ANSWER_BAD;
         if (status == ODB_OK)
-            odb_hooks_progress(&b->options->hooks, "each", (int)n, n + 1, b->graph->n_nodes);
+            odb_hooks_progress(&b->options->hooks, phase, nodes[*asked], *asked + 1, n);
     }
     hunt_dispose(&h);
-    if (status != ODB_OK)
-        return status;
+    return status;
+}
+
+enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
+{
+    size_t n = b->graph->n_nodes, asked;
+    int *nodes = odb_new_n(int, n);
+    enum odb_answer *answers = odb_new_n(enum odb_answer, n);
+    for (size_t i = 0; i < n; i++)
+        nodes[i] = (int)i;
+    bisection_step_begin(b, "each");
+    enum odb_status status =
+        bisection_ask_prefixes(b, ODB_OK, "each", nodes, n, false, answers, &asked, err);
+    free(nodes);
+    free(answers);
+    ODB_TRY(status);
     bisection_step_end(b, "each", "one submodel per node");
     hunt_accuse_first(b);
     return ODB_OK;

@@ -29,7 +29,8 @@ struct recorded {
 
 static enum odb_status recorded_check_strategy(const struct bisection *b, struct odb_error *err)
 {
-    if (b->options->strategy == ODB_STRATEGY_AUTO || b->options->strategy == ODB_STRATEGY_BLAME)
+    if (b->options->strategy == ODB_STRATEGY_AUTO || b->options->strategy == ODB_STRATEGY_BLAME ||
+        b->options->strategy == ODB_STRATEGY_PROBED)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "%s is a recording, which cannot be run in pieces",
              b->options->target);

@@ -370,6 +370,35 @@ static json_t *report_model(const struct odb_report *report)
     return model;
 }
 
+static json_t *report_observer(const struct odb_report *report)
+{
+    const struct odb_observer *seen = &report->observer;
+    json_t *object = json_object();
+    if (!seen->looked) {
+        json_decref(object);
+        return json_null();
+    }
+    report_set(object, "moved", json_boolean(seen->moved));
+    report_set(object, "by", odb_json_real(seen->by));
+    report_set(object, "output",
+               seen->moved ? report_value_key(report, seen->output) : json_null());
+    report_set(object, "decides", json_boolean(seen->decides));
+    return object;
+}
+
+static json_t *report_forecast(const struct odb_forecast *forecast)
+{
+    json_t *object = json_object();
+    if (!forecast->strategy) {
+        json_decref(object);
+        return json_null();
+    }
+    report_set(object, "strategy", json_string(forecast->strategy));
+    report_set(object, "loads", json_integer((json_int_t)forecast->loads));
+    report_set(object, "seconds", odb_json_real(forecast->seconds));
+    return object;
+}
+
 void odb_report_json(const struct odb_report *report, struct odb_buf *out)
 {
     json_t *root = json_object(), *warnings = json_array(), *culprits = json_array();
@@ -393,6 +422,8 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
     report_set(root, "warnings", warnings);
     report_set(root, "strategy", report_steps(report));
+    report_set(root, "forecast", report_forecast(&report->forecast));
+    report_set(root, "observer", report_observer(report));
     report_set(root, "target_loads", json_integer((json_int_t)report->target_loads));
     report_set(root, "target_runs", json_integer((json_int_t)report->target_runs));
     report_set(root, "seconds", odb_json_real(report->seconds));

@@ -76,7 +76,7 @@ struct odb_culprit {
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
     bool of_reference; /* the reference is off from the operator there, and the target is not */
-    int segment[2]; /* first and last node of the smallest region that fails */
+    int segment[2];    /* first and last node of the smallest region that fails */
     enum odb_opinion third_opinion;
     char *text; /* owned: one paragraph in plain words */
     char *path; /* owned: into its bodies, "Loop_4[3]/Conv_1"; NULL: it was not entered */
@@ -88,6 +88,23 @@ struct odb_search_step {
     const char *step; /* "reference", "plain", "probed", "prefix", "isolated", "third" …; static */
     char *why;        /* owned */
     size_t loads, runs;
+    double seconds;
+};
+
+/* What reading values does to the target: the model's outputs then, against those of the plain
+ * run. */
+struct odb_observer {
+    bool looked;  /* it was compared */
+    bool moved;   /* some output has other bits */
+    bool decides; /* another verdict, or a fault of another size: what was read is no evidence */
+    double by;    /* the most that any element moved, over rms of the plain output */
+    int output;   /* the value where that is */
+};
+
+/* What the search was expected to cost in all, when it was last thought about. */
+struct odb_forecast {
+    const char *strategy; /* static; NULL: nobody thought about it */
+    size_t loads;
     double seconds;
 };
 
@@ -108,11 +125,13 @@ struct odb_report {
                                         judges; NULL: not had */
     size_t n_values;                 /* of the main graph */
     struct odb_firsts reference_firsts, target_firsts;
-    size_t n_unsupported;            /* nodes without a reference kernel */
+    size_t n_unsupported; /* nodes without a reference kernel */
     size_t target_loads, target_runs;
+    struct odb_observer observer;
+    struct odb_forecast forecast;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description;                          /* owned */
-    char *target_words; /* owned: the end of what it printed before it died; NULL: it lives */
+    char *target_words;  /* owned: the end of what it printed before it died; NULL: it lives */
     char *summary;       /* owned: lines that its text has behind the headline; NULL: none */
     struct json_t *more; /* owned: an object whose members the JSON has as well; NULL: none */
     struct odb_account account; /* what the target said of the model; empty: it was not asked */

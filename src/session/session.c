@@ -207,6 +207,9 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
         session->values[event->value] = *event->report;
         session->generation++;
         break;
+    case ODB_EVENT_FORECAST:
+        session->progress.expected = event->seconds;
+        break;
     }
     odb_session_unlock(session);
     odb_session_wake(session);

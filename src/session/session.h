@@ -36,6 +36,7 @@ struct odb_progress {
     char phase[160]; /* what runs now, in words; "" not known */
     size_t done, total;
     double began, phase_began; /* of odb_clock() */
+    double expected;           /* seconds that the search is thought to take; 0: not known */
 };
 
 struct odb_session {

@@ -277,6 +277,7 @@ static void listener_event(void *payload, const struct odb_search_event *event)
         snprintf(l->text + used, sizeof l->text - used, "%s=%s;", event->text,
                  odb_verdict_name(event->verdict));
         break;
+    case ODB_EVENT_FORECAST:
     case ODB_EVENT_PROGRESS:
         break;
     }

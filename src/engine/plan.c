@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which way to search, what it will cost, and when to go another way.
+ */
+#include "engine/bisect.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+#include "engine/hooks.h"
+
+/* --- from evidence to culprits ---------------------------------------------------------------- */
+
+bool bisection_explains(const struct bisection *b, int value)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    bool explained = false;
+    odb_graph_ancestors(b->graph, &value, 1, NULL, up);
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        explained = explained || up[b->report->culprits.items[c].node];
+    free(up);
+    return explained;
+}
+
+/* An output is wrong and no node is to blame: many small errors, or a gain. The node named is the
+ * first over tolerance whose inputs are all within. */
+static void plan_accumulated(struct bisection *b, int output)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    odb_graph_ancestors(b->graph, &output, 1, NULL, up);
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        int bad = ODB_NO_VALUE;
+        bool clean = true;
+        for (int o = 0; up[n] && o < node->n_out; o++)
+            if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
+                bad = node->out[o];
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] >= 0 && odb_verdict_is_bad(b->report->values[node->in[i]].verdict))
+                clean = false;
+        if (bad == ODB_NO_VALUE || !clean)
+            continue;
+        const struct odb_value_report *report = &b->report->values[bad];
+        const struct odb_op *op = odb_cpu_op(b->judge.trace->cpu, (int)n);
+        bool decides = !op || (op->flags & ODB_OP_BOUNDARY);
+        bool boundary =
+            report->boundary || (decides && report->noise.known && report->noise.v == 0);
+        for (int i = 0; i < node->n_in; i++)
+            boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
+        bool amplified = boundary || (report->gain.known && report->gain.v > 10);
+        bool replayed = report->local_error.known || report->local_noise.known;
+        bisection_accuse(b, (int)n, bad,
+                         !replayed   ? bisection_kind(report->verdict)
+                         : amplified ? ODB_KIND_AMPLIFIED
+                                     : ODB_KIND_ACCUMULATED);
+        break;
+    }
+    free(up);
+}
+
+/* Replaying may have shown more noise than was known when the plain run was judged. */
+static void plan_excuse(const struct bisection *b, const struct odb_value_report *value,
+                        struct odb_value_report *plain)
+{
+    double factor = b->options->tolerance.v[0];
+    if (b->options->tolerance.kind == ODB_CRITERION_NOISE && value->noise.known &&
+        plain->verdict == ODB_VERDICT_FAIL && plain->error.known &&
+        plain->error.v <= factor * value->noise.v)
+        plain->verdict = ODB_VERDICT_PASS;
+}
+
+/* Names those whom the values that were read accuse. */
+static enum odb_status plan_blame(struct bisection *b, struct odb_error *err)
+{
+    b->report->outputs_diverge = false;
+    for (size_t o = 0; o < b->n_outputs; o++) { /* what the model as it is gives counts */
+        struct odb_value_report *value = &b->report->values[b->outputs[o]];
+        plan_excuse(b, value, &b->verdicts[o]);
+        b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
+        value->verdict = b->verdicts[o].verdict;
+        value->error = b->verdicts[o].error;
+        value->error_mean = b->verdicts[o].error_mean;
+        bisection_value(b, b->outputs[o]);
+    }
+    ODB_TRY(bisection_weigh(b, err));
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        for (int o = 0; o < node->n_out; o++) {
+            int v = node->out[o];
+            bool off = v >= 0 && bisection_reference_off(b, v);
+            if (v < 0 || !(b->report->values[v].culprit || off))
+                continue;
+            struct odb_culprit *culprit =
+                bisection_accuse(b, (int)n, v, bisection_kind(b->report->values[v].verdict));
+            if (off)
+                bisection_blame_reference(b, culprit);
+            break;
+        }
+    }
+    return ODB_OK;
+}
+
+enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err)
+{
+    if (b->report->culprits.n == 0)
+        return ODB_OK;
+    if (!b->prober.recorded)
+        ODB_TRY(bisection_verify_all(b, err));
+    struct odb_culprit *first = b->report->culprits.items;
+    if (first->value >= 0 && bisection_accuses(first->kind)) {
+        bisection_step_begin(b, "third opinion");
+        bisection_third_opinion(b, first);
+        bisection_step_end(b, "third", "the first culprit alone on another executor");
+    }
+    return ODB_OK;
+}
+
+/* --- what it will cost ------------------------------------------------------------------------ */
+
+static size_t plan_log2(size_t n)
+{
+    size_t log = 0;
+    while (((size_t)1 << log) < n)
+        log++;
+    return log;
+}
+
+size_t bisection_step_length(const struct bisection *b, size_t n)
+{
+    size_t step = b->options->step;
+    while (!step || (!b->options->step && step * step < n))
+        step++;
+    return step;
+}
+
+/* Says, and tells whoever looks on, what the search will have cost when it has gone this way: as
+ * the plain run and what was spent so far let one think. */
+static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_t batches)
+{
+    static const char *const names[] = {
+#define PLAN_STRATEGY(name, text, help) [ODB_STRATEGY_##name] = text,
+        ODB_STRATEGY_LIST(PLAN_STRATEGY)
+#undef PLAN_STRATEGY
+    };
+    size_t n = b->graph->n_nodes, bad = b->report->outputs_diverge;
+    double one = b->load + b->run, whole = 0, parts = 0, replay = b->trace->seconds;
+    switch (strategy) {
+    case ODB_STRATEGY_AUTO:
+    case ODB_STRATEGY_BLAME:
+    case ODB_STRATEGY_PROBED:
+        whole = (double)batches;
+        break;
+    case ODB_STRATEGY_PREFIX:
+    case ODB_STRATEGY_SUFFIX:
+        parts = (double)(bad * (plan_log2(n) + 1));
+        replay = 0;
+        break;
+    case ODB_STRATEGY_LINEAR:
+        parts = (double)(bad * (n / bisection_step_length(b, n) + bisection_step_length(b, n)));
+        replay = 0;
+        break;
+    case ODB_STRATEGY_EACH:
+        parts = (double)n;
+        replay = 0;
+        break;
+    case ODB_STRATEGY_ISOLATED: /* all together load and run what the model does */
+        whole = 1;
+        break;
+    }
+    size_t loads = (size_t)(whole + parts) + bad; /* whoever is accused runs alone */
+    if (strategy == ODB_STRATEGY_ISOLATED)
+        loads = n + bad;
+    b->report->forecast =
+        (struct odb_forecast){names[strategy], odb_pool_stats(b->pool).loads + loads,
+                              odb_clock() - b->start + replay + one * (whole + parts / 2)};
+    odb_hooks_tell(&b->options->hooks,
+                   (struct odb_search_event){.what = ODB_EVENT_FORECAST,
+                                             .text = names[strategy],
+                                             .node = ODB_NO_NODE,
+                                             .loads = b->report->forecast.loads,
+                                             .seconds = b->report->forecast.seconds});
+}
+
+/* A step that costs nothing: which way it goes from here, and why. */
+static void plan_turn(struct bisection *b, enum odb_strategy strategy, size_t batches,
+                      const char *why, ...) ODB_PRINTF(4, 5);
+static void plan_turn(struct bisection *b, enum odb_strategy strategy, size_t batches,
+                      const char *why, ...)
+{
+    char line[300];
+    va_list args;
+    va_start(args, why);
+    vsnprintf(line, sizeof line, why, args);
+    va_end(args);
+    plan_forecast(b, strategy, batches);
+    b->step_start = odb_clock();
+    b->step_stats = odb_pool_stats(b->pool);
+    bisection_step_end(b, "choose", "%s: %s; forecast: %zu loads, %.3g s in all",
+                       b->report->forecast.strategy, line, b->report->forecast.loads,
+                       b->report->forecast.seconds);
+}
+
+/* --- ways to search --------------------------------------------------------------------------- */
+
+typedef enum odb_status plan_hunter(struct bisection *b, int value, struct odb_error *err);
+
+/* Searches for every wrong output that nobody explains yet, the worst first. */
+static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, struct odb_error *err)
+{
+    bool *tried = odb_new_n(bool, b->n_outputs);
+    enum odb_status status = ODB_OK;
+    while (status == ODB_OK) {
+        int worst = -1;
+        for (size_t o = 0; o < b->n_outputs; o++) {
+            if (tried[o] || !odb_verdict_is_bad(b->verdicts[o].verdict))
+                continue;
+            if (worst < 0 || b->verdicts[o].error.v > b->verdicts[worst].error.v)
+                worst = (int)o;
+        }
+        if (worst < 0)
+            break;
+        tried[worst] = true;
+        if (!bisection_explains(b, b->outputs[worst]))
+            status = hunt(b, b->outputs[worst], err);
+    }
+    free(tried);
+    return status;
+}
+
+static bool plan_unexplained(const struct bisection *b)
+{
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
+            return true;
+    return false;
+}
+
+/* Reading moved the bits of a wrong output by so much that a part of its error may have been hidden
+ * from whoever looked. */
+static bool plan_doubtful(const struct bisection *b)
+{
+    const struct odb_observer *seen = &b->report->observer;
+    const struct odb_value_report *output = &b->report->values[seen->output];
+    return seen->moved && odb_verdict_is_bad(output->verdict) && output->error.known &&
+           output->noise.known && seen->by > b->options->tolerance.v[0] * output->noise.v &&
+           4 * seen->by > output->error.v;
+}
+
+/* Reads everything as far as that goes, and names whom the evidence accuses. */
+static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
+{
+    ODB_TRY(bisection_probed(b, err));
+    if (b->judged)
+        ODB_TRY(plan_blame(b, err));
+    if (b->probed && plan_doubtful(b) && plan_unexplained(b)) {
+        plan_turn(b, ODB_STRATEGY_PREFIX, 0,
+                  "reading values moved an output by %.3g, as much as its error",
+                  b->report->observer.by);
+        ODB_TRY(plan_hunt_all(b, bisection_hunt_value, err));
+    }
+    for (size_t o = 0; o < b->n_outputs && b->probed; o++)
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
+            plan_accumulated(b, b->outputs[o]);
+    return ODB_OK;
+}
+
+/* Half of what is free now, and never so little that small models would be read in pieces. */
+static uint64_t plan_memory(void)
+{
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib ? ODB_MAX((uint64_t)kib * 512, (uint64_t)256 << 20) : UINT64_MAX;
+}
+
+static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
+{
+    size_t bytes, batches = bisection_batches(b, &bytes), n = b->graph->n_nodes;
+    double mib = (double)bytes / (1 << 20);
+    if (batches == 1) {
+        plan_turn(b, ODB_STRATEGY_BLAME, 1, "all values at once are %.3g MiB", mib);
+    } else if (b->report->outputs_diverge && batches > 2 * plan_log2(n) + 4) {
+        plan_turn(b, ODB_STRATEGY_PREFIX, 0,
+                  "all values are %.3g MiB, which would take %zu runs within %.3g MiB of memory",
+                  mib, batches, (double)b->memory / (1 << 20));
+        return plan_hunt_all(b, bisection_hunt_value, err);
+    } else {
+        plan_turn(b, ODB_STRATEGY_PROBED, batches,
+                  "all values are %.3g MiB, so %zu batches within %.3g MiB of memory", mib, batches,
+                  (double)b->memory / (1 << 20));
+    }
+    ODB_TRY(plan_look(b, err));
+    if (b->probed || !plan_unexplained(b))
+        return ODB_OK;
+    plan_turn(b, ODB_STRATEGY_PREFIX, 0,
+              b->hidden ? "reading values changes the answer, so nothing but the cut is read"
+                        : "values cannot be read, so nothing but the cut is read");
+    return plan_hunt_all(b, bisection_hunt_value, err);
+}
+
+enum odb_status bisection_plan(struct bisection *b, struct odb_error *err)
+{
+    enum odb_strategy strategy = b->options->strategy;
+    size_t bytes;
+    b->memory = b->options->memory               ? b->options->memory
+                : strategy == ODB_STRATEGY_BLAME ? UINT64_MAX
+                                                 : plan_memory();
+    if (strategy == ODB_STRATEGY_AUTO) {
+        ODB_TRY(plan_auto(b, err));
+        return bisection_confirm(b, err);
+    }
+    plan_turn(b, strategy, bisection_batches(b, &bytes), "asked for");
+    switch (strategy) {
+    case ODB_STRATEGY_EACH:
+        ODB_TRY(bisection_each(b, err));
+        break;
+    case ODB_STRATEGY_ISOLATED:
+        ODB_TRY(bisection_isolated(b, err));
+        break;
+    case ODB_STRATEGY_PREFIX:
+        ODB_TRY(plan_hunt_all(b, bisection_hunt_value, err));
+        break;
+    case ODB_STRATEGY_SUFFIX:
+        ODB_TRY(plan_hunt_all(b, bisection_hunt_suffix, err));
+        break;
+    case ODB_STRATEGY_LINEAR:
+        ODB_TRY(plan_hunt_all(b, bisection_hunt_linear, err));
+        break;
+    case ODB_STRATEGY_BLAME:
+    case ODB_STRATEGY_PROBED:
+    case ODB_STRATEGY_AUTO:
+        ODB_TRY(plan_look(b, err));
+        if (!b->probed && plan_unexplained(b))
+            odb_report_warn(b->report,
+                            "blame needs a probed run that reproduces the plain one; use "
+                            "--strategy auto or prefix");
+        break;
+    }
+    return bisection_confirm(b, err);
+}

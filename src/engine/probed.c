@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Looking at every value: the whole model runs with values probed, and each operator is replayed on
+ * what the target's own node had.
+ *
+ * One run reads everything if that fits; else nodes go in batches, in order. A batch reads what its
+ * nodes give and what they are fed in the same run, so that one run judges a node. A batch that the
+ * target refuses is cut into smaller ones, until it takes them or no single node can be read.
+ *
+ * Reading a value changes the model that the target gets, and often what it makes of it: other
+ * fusions, other layouts, other bits. So every run reads the model's outputs as well, and is held
+ * against the plain run. Bits that moved mark the evidence; verdicts that moved make it none.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+#include "engine/hooks.h"
+
+#define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
+#define PROBED_SHRINKS 5     /* refused batches before reading is given up */
+#define PROBED_SKIPS 8       /* single nodes that cannot be read, likewise */
+
+struct probed {
+    struct bisection *b;
+    size_t most;    /* nodes in a batch */
+    size_t batches; /* that ran */
+    size_t refused, skipped;
+    bool identical; /* to the reference, bit for bit, in all that was compared */
+    size_t compared;
+    bool computes;        /* some node among them does float arithmetic */
+    size_t hides;         /* batches that do not reproduce the plain run, which is wrong */
+    size_t causes;        /* likewise, and it is right */
+    struct odb_error why; /* of the last that was refused */
+};
+
+/* One run: nodes first up to stop, not with it. */
+struct probed_batch {
+    int first, stop;
+    struct odb_tensor **values; /* owned refs; [n_values] */
+    enum odb_status had;
+    bool reproduces; /* shows what the plain run shows */
+};
+
+/* --- what is read ----------------------------------------------------------------------------- */
+
+static size_t probed_bytes(const struct odb_tensor *t)
+{
+    size_t sum = t ? t->bytes : 0;
+    for (size_t i = 0; t && i < t->n_items; i++)
+        sum += probed_bytes(t->items[i]);
+    return sum;
+}
+
+static bool probed_wants(const struct bisection *b, int value)
+{
+    const struct odb_value *v = &b->graph->values[value];
+    return value >= 0 && odb_probe_wants(b->graph, b->trace, value) &&
+           (b->trace->ref[value] || v->is_output) && !(b->beyond && b->beyond[v->producer]);
+}
+
+/* Marks what judging a node needs; returns the bytes of what is new. */
+static size_t probed_mark(const struct bisection *b, int node, bool *marks)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    size_t bytes = 0;
+    struct {
+        const int *list;
+        size_t n;
+    } sides[] = {
+        {n->out, (size_t)n->n_out}, {n->in, (size_t)n->n_in}, {n->captured, n->n_captured}};
+    for (size_t s = 0; s < ODB_COUNT(sides); s++)
+        for (size_t i = 0; i < sides[s].n; i++) {
+            int v = sides[s].list[i];
+            if (v < 0 || marks[v] || !probed_wants(b, v))
+                continue;
+            marks[v] = true;
+            bytes += probed_bytes(b->trace->ref[v]);
+        }
+    return bytes;
+}
+
+/* Where the batch that begins with first ends: the target holds what is read, and so do we. */
+static int probed_stop(const struct probed *p, int first, bool *marks)
+{
+    const struct bisection *b = p->b;
+    size_t bytes = 0;
+    int stop = first;
+    memset(marks, 0, b->graph->n_values * sizeof *marks);
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        marks[b->outputs[o]] = true;
+        bytes += probed_bytes(b->trace->ref[b->outputs[o]]);
+    }
+    while (stop < (int)b->graph->n_nodes && (size_t)(stop - first) < p->most) {
+        bytes += probed_mark(b, stop, marks);
+        if (stop > first && 2 * (uint64_t)bytes > b->memory)
+            break;
+        stop++;
+    }
+    if (stop < (int)b->graph->n_nodes) { /* what broke the limit is not read */
+        memset(marks, 0, b->graph->n_values * sizeof *marks);
+        for (size_t o = 0; o < b->n_outputs; o++)
+            marks[b->outputs[o]] = true;
+        for (int n = first; n < stop; n++)
+            probed_mark(b, n, marks);
+    }
+    return stop;
+}
+
+size_t bisection_batches(struct bisection *b, size_t *bytes)
+{
+    struct probed p = {.b = b, .most = b->graph->n_nodes};
+    bool *marks = odb_new_n(bool, b->graph->n_values);
+    size_t batches = 0;
+    *bytes = 0;
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        *bytes += probed_wants(b, (int)v) ? probed_bytes(b->trace->ref[v]) : 0;
+    for (int first = 0; first < (int)b->graph->n_nodes; batches++)
+        first = probed_stop(&p, first, marks);
+    free(marks);
+    return batches;
+}
+
+/* --- does it show what the plain run shows? --------------------------------------------------- */
+
+static void probed_observe(const struct bisection *b, const struct probed_batch *batch)
+{
+    struct odb_observer *seen = &b->report->observer;
+    seen->looked = true;
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        const struct odb_tensor *plain = b->plain[o], *now = batch->values[b->outputs[o]];
+        struct odb_gap gap;
+        if (!plain || !now || odb_tensor_identical(plain, now))
+            continue;
+        odb_gap_measure(&gap, now, plain);
+        if (!seen->moved || gap.error > seen->by) {
+            seen->by = gap.error;
+            seen->output = b->outputs[o];
+        }
+        seen->moved = true;
+    }
+}
+
+static enum odb_status probed_reproduces(const struct bisection *b, struct probed_batch *batch,
+                                         enum odb_verdict *shown, struct odb_error *err)
+{
+    batch->reproduces = true;
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        struct odb_value_report report = {0};
+        const struct odb_value_report *plain = &b->verdicts[o];
+        int v = b->outputs[o];
+        ODB_TRY(odb_judge_value(&b->judge, v, batch->values[v], &report, err));
+        odb_probe_shows(shown, report.verdict);
+        if (report.verdict != plain->verdict)
+            batch->reproduces = false;
+        if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
+            continue;
+        double low = fmin(report.error.v, plain->error.v);
+        double high = fmax(report.error.v, plain->error.v);
+        if (high > PROBED_SAME_FACTOR * low)
+            batch->reproduces = false;
+    }
+    probed_observe(b, batch);
+    return ODB_OK;
+}
+
+/* Whether the reference went the same way everywhere, bit for bit. */
+static void probed_compare(struct probed *p, const struct probed_batch *batch)
+{
+    const struct bisection *b = p->b;
+    for (size_t v = 0; v < b->graph->n_values && p->identical; v++) {
+        const struct odb_tensor *ref = b->trace->ref[v];
+        int producer = b->graph->values[v].producer;
+        if (producer == ODB_NO_NODE || !batch->values[v] || !ref)
+            continue;
+        const struct odb_op *op = odb_cpu_op(b->trace->cpu, producer);
+        p->computes =
+            p->computes || (op && (op->flags & ODB_OP_REAL) && !(op->flags & ODB_OP_EXACT));
+        p->compared += producer >= batch->first && producer < batch->stop;
+        p->identical = odb_tensor_identical(ref, batch->values[v]);
+    }
+}
+
+static void probed_warn_identical(const struct probed *p)
+{
+    const struct bisection *b = p->b;
+    bool same = p->identical;
+    for (size_t o = 0; o < b->n_outputs; o++) /* and unobserved */
+        same = same && b->trace->ref[b->outputs[o]] &&
+               odb_tensor_identical(b->trace->ref[b->outputs[o]], b->plain[o]);
+    if (same && p->compared > 1 && p->computes && strncmp(b->options->target, "cpu", 3) != 0)
+        odb_report_warn(b->report,
+                        "reference and target agree bit for bit in all %zu values: "
+                        "is the target the same code?",
+                        p->compared);
+}
+
+/* --- a batch ---------------------------------------------------------------------------------- */
+
+/* Runs with the marked values read. The status is of the judging, and ODB_CANCELLED. */
+static enum odb_status probed_run(struct probed *p, struct probed_batch *batch, const bool *marks,
+                                  struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    bool whole = batch->first == 0 && batch->stop == (int)b->graph->n_nodes;
+    int *list = odb_new_n(int, b->graph->n_values);
+    char what[240] = "all values probed";
+    size_t n = 0;
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        if (whole ? probed_wants(b, (int)v) : marks[v])
+            list[n++] = (int)v;
+    if (!whole)
+        odb_probe_title(b->graph, "values probed from", batch->first, batch->stop - 1, what,
+                        sizeof what);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
+    struct odb_probe probe = {.what = what,
+                              .judged = true,
+                              .node = whole ? ODB_NO_NODE : batch->first,
+                              .values = list,
+                              .n_values = n,
+                              .outputs = outputs};
+    enum odb_status status = ODB_OK;
+    batch->had = odb_probe_run(&b->prober, &probe, &p->why);
+    enum odb_verdict shown = odb_probe_verdict(batch->had);
+    for (size_t i = 0; i < n && batch->had == ODB_OK; i++)
+        batch->values[list[i]] = outputs[i];
+    if (batch->had == ODB_CANCELLED) {
+        *err = p->why;
+        status = batch->had;
+    } else if (batch->had == ODB_OK) {
+        status = probed_reproduces(b, batch, &shown, err);
+    }
+    odb_probe_tell(&b->prober, &probe, shown, 0);
+    free(outputs);
+    free(list);
+    return status;
+}
+
+/* What was read is the target's from now on. */
+static void probed_keep(struct bisection *b, struct probed_batch *batch)
+{
+    for (size_t v = 0; v < b->graph->n_values; v++) {
+        if (!batch->values[v])
+            continue;
+        if (!b->report->given[v]) /* of outputs the plain run's are judged */
+            bisection_keep(b, (int)v, batch->values[v]);
+        odb_tensor_unref(b->given[v]);
+        b->given[v] = batch->values[v];
+        batch->values[v] = NULL;
+    }
+}
+
+/* What is held beyond the budget goes: all but the outputs, and what nodes at fault gave and got;
+ * whoever needs the rest asks for it again. */
+static void probed_forget(struct bisection *b)
+{
+    bool *keep = odb_new_n(bool, b->graph->n_values);
+    size_t held = 0;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        keep[b->outputs[o]] = true;
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        bool guilty = false;
+        for (int o = 0; o < node->n_out; o++)
+            guilty = guilty || (node->out[o] >= 0 && b->report->values[node->out[o]].culprit);
+        if (guilty)
+            probed_mark(b, (int)n, keep);
+    }
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        held += probed_bytes(b->given[v]);
+    for (size_t v = 0; v < b->graph->n_values && held > b->memory; v++) {
+        if (keep[v] || !b->given[v] || b->drawn[v] || b->graph->values[v].producer == ODB_NO_NODE)
+            continue;
+        held -= probed_bytes(b->given[v]);
+        odb_tensor_unref(b->given[v]);
+        b->given[v] = NULL;
+        bisection_keep(b, (int)v, NULL);
+    }
+    free(keep);
+}
+
+/* Judges the nodes of a batch that ran. */
+static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch,
+                                    struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    bool whole = batch->first == 0 && batch->stop == (int)b->graph->n_nodes;
+    bool causes = !batch->reproduces && !b->report->outputs_diverge;
+    p->batches++;
+    p->hides += !batch->reproduces && !causes;
+    p->causes += causes;
+    if (!batch->reproduces && !causes)
+        return ODB_OK;
+    if (batch->reproduces)
+        probed_compare(p, batch);
+    probed_keep(b, batch);
+    b->judged = true;
+    if (whole)
+        return ODB_OK; /* a step of its own */
+    enum odb_status status = odb_blame(&b->judge, batch->first, batch->stop, b->given,
+                                       b->report->values, &b->options->hooks, err);
+    probed_forget(b);
+    return status;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* The target does not take a batch. False: reading is given up. */
+static bool probed_shrink(struct probed *p, struct probed_batch *batch)
+{
+    size_t n = (size_t)(batch->stop - batch->first);
+    p->refused++;
+    if (n > 1) {
+        p->most = ODB_MAX(n / 4, (size_t)1);
+        batch->stop = batch->first; /* once more, from where it began */
+        return p->refused <= PROBED_SHRINKS;
+    }
+    p->skipped++; /* this one cannot be read; the others may be */
+    return p->batches > 0 && p->skipped <= PROBED_SKIPS;
+}
+
+/* What follows, once everything was read or cannot be. */
+static void probed_conclude(struct probed *p, bool all)
+{
+    struct bisection *b = p->b;
+    bool one = p->batches == 1 && !p->refused;
+    b->hidden = p->hides || p->causes;
+    b->probed = all && !b->hidden;
+    b->report->observer.decides = b->hidden;
+    if (!all) {
+        bisection_step_end(b, "probed", "cannot be had: %.200s", p->why.what);
+        odb_report_warn(b->report,
+                        "the run with all values probed cannot be had, %sso faults that "
+                        "no output shows are not seen: %.300s",
+                        p->refused > 1 ? "nor with fewer at a time, " : "", p->why.what);
+    } else if (b->hidden) {
+        bisection_step_end(b, "probed",
+                           "does not reproduce the plain run%s: observing %s the fault",
+                           one ? "" : " in every batch", p->causes ? "causes" : "hides");
+        odb_report_warn(b->report, "observer effect: with %s values probed, the outputs %s",
+                        one ? "all" : "some",
+                        p->causes ? "diverge; unobserved they do not"
+                                  : "are not wrong in the way they are unobserved");
+    } else if (one) {
+        bisection_step_end(b, "probed", "every value in one run, which reproduces the plain one");
+    } else {
+        bisection_step_end(
+            b, "probed", "every value in %zu batches, which reproduce the plain run%s%.200s",
+            p->batches, p->refused ? "; for more at once: " : "", p->refused ? p->why.what : "");
+    }
+    if (p->skipped && all)
+        odb_report_warn(b->report, "%zu nodes cannot be read on the target: %.300s", p->skipped,
+                        p->why.what);
+}
+
+enum odb_status bisection_probed(struct bisection *b, struct odb_error *err)
+{
+    struct probed p = {.b = b, .most = b->graph->n_nodes, .identical = true, .why = ODB_ERROR_INIT};
+    bool *marks = odb_new_n(bool, b->graph->n_values), all = true;
+    enum odb_status status = ODB_OK;
+    int n_nodes = (int)b->graph->n_nodes;
+    bisection_step_begin(b, "probed run");
+    for (int first = 0; first < n_nodes && all && status == ODB_OK;) {
+        struct probed_batch batch = {.first = first, .stop = probed_stop(&p, first, marks)};
+        batch.values = odb_new_n(struct odb_tensor *, b->graph->n_values);
+        status = probed_run(&p, &batch, marks, err);
+        if (status == ODB_OK && batch.had == ODB_OK)
+            status = probed_judge(&p, &batch, err);
+        else if (status == ODB_OK)
+            all = probed_shrink(&p, &batch);
+        first = batch.stop;
+        for (size_t v = 0; v < b->graph->n_values; v++)
+            odb_tensor_unref(batch.values[v]);
+        free(batch.values);
+        if (batch.stop < n_nodes || p.batches > 1)
+            odb_hooks_progress(&b->options->hooks, "probed run", first - 1, (size_t)first,
+                               b->graph->n_nodes);
+    }
+    if (status == ODB_OK) {
+        probed_conclude(&p, all);
+        if (b->probed)
+            probed_warn_identical(&p);
+        if (b->judged && p.batches == 1 && !p.refused) {
+            bisection_step_begin(b, "replay");
+            status = odb_blame(&b->judge, 0, n_nodes, b->given, b->report->values,
+                               &b->options->hooks, err);
+            bisection_step_end(b, "blame", "each operator replayed on the target's own inputs");
+        }
+    }
+    free(marks);
+    return status;
+}
