@@ -210,7 +210,7 @@ static bool bodies_has_turns(const struct odb_body *body)
     return body->attr && !strcmp(body->attr, "body");
 }
 
-/* The step into a body, and the whole path of it. Owned by the caller. */
+/* The step into a body. Owned by the caller. */
 static char *bodies_step(const struct odb_node *node, const struct odb_body *body, int64_t turn)
 {
     char label[200];
@@ -218,14 +218,6 @@ static char *bodies_step(const struct odb_node *node, const struct odb_body *bod
     odb_body_put_step(odb_node_label(node, label, sizeof label), body,
                       bodies_has_turns(body) ? turn : ODB_ANY_TURN, &text);
     return odb_buf_take(&text);
-}
-
-static char *bodies_path(const struct odb_model *model, const char *step)
-{
-    for (size_t i = 0; i < model->n_metadata; i++)
-        if (!strcmp(model->metadata[i][0], ODB_META_BODY))
-            return odb_xasprintf("%s/%s", model->metadata[i][1], step);
-    return odb_xstrdup(step);
 }
 
 enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_trace *trace,
@@ -237,7 +229,7 @@ enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_t
     struct odb_tensor **outs = odb_new_n(struct odb_tensor *, n->n_out + 1);
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_buf bytes = ODB_BUF_INIT;
-    char *step = bodies_step(n, body, r.wanted), *path = bodies_path(trace->model, step);
+    char *step = bodies_step(n, body, r.wanted);
     enum odb_status status = ODB_OK;
     *out = (struct odb_body_case){0};
     if (body->attr) {
@@ -253,16 +245,16 @@ enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_t
             goto out;
         }
     }
-    ODB_TRY_OUT(odb_body_extract(trace->model, node, body, path, &bytes, err));
+    turn = bodies_has_turns(body) ? r.wanted : ODB_ANY_TURN;
+    ODB_TRY_OUT(odb_body_extract(trace->model, node, body, turn, &bytes, err));
     ODB_TRY_OUT(odb_model_open_bytes(&out->model, bytes.data, bytes.len, NULL, trace->model->dir,
-                                     path, err));
+                                     step, err));
     bodies_fill(out, trace, given, n, body, &r);
 out:
     bodies_drop(outs, (size_t)n->n_out);
     bodies_record_dispose(&r);
     odb_buf_dispose(&bytes);
     free(step);
-    free(path);
     return status;
 }
 
@@ -821,11 +813,16 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
     if (trips != s->turns)
         odb_buf_printf(&s->words, "The target takes %zu turns where the reference takes %zu. ",
                        trips, s->turns);
+    else if (by_state >= 0)
+        odb_buf_printf(&s->words,
+                       "The state that it carries is wrong after turn %lld for the first "
+                       "time. ",
+                       (long long)by_state);
     odb_buf_printf(&s->words,
-                   "%s turns' bodies are right alone on the reference's state, so it is "
-                   "%s itself: how it counts, stops, hands on its state or puts together what its "
-                   "turns give. ",
-                   s->n_tried == s->turns ? "All" : "The first", s->node->op_type);
+                   "%s of its %zu turns' bodies are right alone on the reference's state, so it is "
+                   "%s itself: how it counts, stops, hands on its state, puts together what its "
+                   "turns give, or how the target treats a body that stands in it. ",
+                   s->n_tried == s->turns ? "All" : "The first", s->turns, s->node->op_type);
     return ODB_OK;
 }
 

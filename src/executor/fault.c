@@ -387,23 +387,21 @@ static enum odb_status fault_find_name(struct fault_cut *cut, struct odb_error *
 /* Where the fault is in a model that is a body: what follows that body's path. */
 static void fault_find_body(struct fault *fault, struct fault_cut *cut)
 {
-    const struct odb_model *model = cut->model;
-    const char *path = NULL;
-    for (size_t i = 0; i < model->n_metadata; i++)
-        if (!strcmp(model->metadata[i][0], ODB_META_BODY))
-            path = model->metadata[i][1];
-    cut->text = fault->node;
-    fault->body = path != NULL;
-    if (!path)
-        return;
-    bool same;
-    cut->text = odb_body_path_below(fault->node, path, &same);
-    const char *turn = strrchr(path, '[');
+    const struct odb_graph *graph = cut->model->graph;
+    const char *way = odb_model_body_way(cut->model);
     struct odb_body_path inner;
-    bool parsed = cut->text && odb_body_path_parse(model->graph, cut->original, cut->text, &inner);
+    int64_t turn;
+    bool same;
+    cut->text = fault->node;
+    fault->body = way != NULL;
+    if (!way)
+        return;
+    cut->text = odb_body_path_below(fault->node, way, &turn, &same);
+    bool parsed = cut->text && odb_body_path_parse(graph, cut->original, cut->text, &inner);
     for (size_t i = 0; parsed && i < inner.n; i++) /* iteration= is about a loop further in */
-        turn = inner.steps[i].body.attr && !strcmp(inner.steps[i].body.attr, "body") ? NULL : turn;
-    if (turn && fault->turn != ODB_ANY_TURN && strtoll(turn + 1, NULL, 10) != fault->turn)
+        if (inner.steps[i].body.attr && !strcmp(inner.steps[i].body.attr, "body"))
+            turn = ODB_ANY_TURN;
+    if (turn != ODB_ANY_TURN && fault->turn != ODB_ANY_TURN && turn != fault->turn)
         same = false;
     if (!same)
         cut->text = NULL;

@@ -109,7 +109,8 @@ static const char *body_next_step(const struct odb_graph *graph, const int *inde
         for (size_t l = 0; l < ODB_COUNT(labels); l++) {
             struct odb_body_step step;
             size_t len = strlen(labels[l]);
-            if (len <= longest || strncmp(text, labels[l], len) != 0)
+            if (len <= longest || (!l && !node->name_is_unique) ||
+                strncmp(text, labels[l], len) != 0)
                 continue;
             const char *behind = body_step_rest(node, text + len, &step);
             if (!behind)
@@ -139,20 +140,50 @@ bool odb_body_path_parse(const struct odb_graph *graph, const int *index, const 
     }
 }
 
-const char *odb_body_path_below(const char *text, const char *prefix, bool *same)
+const char *odb_model_body_way(const struct odb_model *model)
 {
-    *same = true;
+    for (size_t i = 0; i < model->n_metadata; i++)
+        if (!strcmp(model->metadata[i][0], ODB_META_BODY))
+            return model->metadata[i][1];
+    return NULL;
+}
+
+/* What follows a step in text, whatever turns the two name: behind the "/", or NULL. */
+static const char *body_below(const char *text, const char *step, size_t len, int64_t *turn,
+                              bool *same)
+{
+    const char *end = step + len;
     for (;;) {
         int64_t ours = ODB_ANY_TURN, theirs = ODB_ANY_TURN;
         text += body_turn(text, &ours);
-        prefix += body_turn(prefix, &theirs);
+        step += body_turn(step, &theirs);
+        if (theirs != ODB_ANY_TURN)
+            *turn = theirs;
         if (ours != ODB_ANY_TURN && theirs != ODB_ANY_TURN && ours != theirs)
             *same = false;
-        if (!*prefix)
+        if (step >= end)
             return *text == '/' ? text + 1 : NULL;
-        if (*text++ != *prefix++)
+        if (*text++ != *step++)
             return NULL;
     }
+}
+
+const char *odb_body_path_below(const char *text, const char *way, int64_t *turn, bool *same)
+{
+    *same = true;
+    *turn = ODB_ANY_TURN;
+    while (text && *way) {
+        size_t line = strcspn(way, "\n"), label = strcspn(way, "\t");
+        bool by_label = true, by_index = true;
+        const char *rest = body_below(text, way, ODB_MIN(label, line), turn, &by_label);
+        const char *numbered =
+            label < line ? body_below(text, way + label + 1, line - label - 1, turn, &by_index)
+                         : NULL;
+        *same = *same && (rest ? by_label : by_index);
+        text = rest ? rest : numbered;
+        way += line + (way[line] == '\n');
+    }
+    return text;
 }
 
 /* --- copying what must change ----------------------------------------------------------------- */
@@ -410,12 +441,33 @@ static enum odb_status body_pack(struct body_cut *cut, struct odb_buf *out, stru
     return status;
 }
 
+/* ODB_META_BODY of a body of this model's. Owned by the caller. */
+static char *body_way(const struct odb_model *model, int node, const struct odb_body *body,
+                      int64_t turn)
+{
+    struct odb_buf way = ODB_BUF_INIT;
+    const char *before = odb_model_body_way(model);
+    char label[256], number[24];
+    int *origin = odb_new_n(int, model->graph->n_nodes);
+    odb_model_origin(model, origin);
+    snprintf(number, sizeof number, "#%d", origin[node]);
+    if (before)
+        odb_buf_printf(&way, "%s\n", before);
+    odb_body_put_step(odb_node_label(&model->graph->nodes[node], label, sizeof label), body, turn,
+                      &way);
+    odb_buf_putc(&way, '\t');
+    odb_body_put_step(number, body, turn, &way);
+    free(origin);
+    return odb_buf_take(&way);
+}
+
 enum odb_status odb_body_extract(const struct odb_model *model, int node,
-                                 const struct odb_body *body, const char *path, struct odb_buf *out,
+                                 const struct odb_body *body, int64_t turn, struct odb_buf *out,
                                  struct odb_error *err)
 {
     struct body_cut cut;
     body_init(&cut, model, node);
+    char *way = body_way(model, node, body, turn);
     if (body->attr) {
         const Onnx__AttributeProto *attr =
             body_find_attr(cut.call->attribute, cut.call->n_attribute, body->attr);
@@ -425,8 +477,10 @@ enum odb_status odb_body_extract(const struct odb_model *model, int node,
         body_function(&cut);
     }
     body_put_metadata(&cut, ODB_META_NODES, NULL);
-    body_put_metadata(&cut, ODB_META_BODY, path);
-    return body_pack(&cut, out, err);
+    body_put_metadata(&cut, ODB_META_BODY, way);
+    enum odb_status status = body_pack(&cut, out, err);
+    free(way);
+    return status;
 }
 
 /* --- the node around a body ------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 
 #include "model/model.h"
 
-/* Metadata of a model whose main graph is a body: the path of that body in the model that it was
- * cut from. */
+/* Metadata of a model whose main graph is a body: the way to that body in the model that it was cut
+ * from, a line for each step, by the node's label and, behind a tab, by its index. */
 #define ODB_META_BODY "onnxdbg.body"
 
 #define ODB_BODY_DEPTH 16 /* steps of a path */
@@ -48,15 +48,18 @@ bool odb_body_path_parse(const struct odb_graph *graph, const int *index, const 
 /* Appends a step as a path has it: "Loop_4[3]", "If_2.then". label: of the node. */
 void odb_body_put_step(const char *label, const struct odb_body *body, int64_t turn,
                        struct odb_buf *out);
-/* Where text goes on behind prefix, another path, in which turns may differ: behind the "/". NULL:
- * it leads elsewhere. *same: every turn that both of them name is the same one. */
-const char *odb_body_path_below(const char *text, const char *prefix, bool *same);
+/* Where a path goes on behind the body that a model is: behind the last "/" of its steps. NULL: it
+ * leads elsewhere. way: the model's ODB_META_BODY; *turn: the innermost of its turns, ODB_ANY_TURN
+ * where it has none. *same: the path names no other turns. */
+const char *odb_body_path_below(const char *text, const char *way, int64_t *turn, bool *same);
+/* The model's ODB_META_BODY; NULL: it is no body. Borrowed. */
+const char *odb_model_body_way(const struct odb_model *model);
 
 /* Appends a model whose main graph is the body of a node of the main graph. Its inputs are the
  * body's, then values that it captures; captured weights stay weights, and large ones stay in
- * their file. path: for ODB_META_BODY. */
+ * their file. turn: which its steps name; ODB_ANY_TURN: none. */
 enum odb_status odb_body_extract(const struct odb_model *model, int node,
-                                 const struct odb_body *body, const char *path, struct odb_buf *out,
+                                 const struct odb_body *body, int64_t turn, struct odb_buf *out,
                                  struct odb_error *err) ODB_MUST_USE;
 /* Appends a model of one node of the main graph, with every input fed but the captured weights.
  * A Loop without a trip count gets one, called trips. */

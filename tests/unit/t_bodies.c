@@ -471,7 +471,6 @@ static void test_bodies__paths(void **state)
 {
     struct odb_model *model = models_take(bodies_nested());
     struct odb_body_path path;
-    bool same;
     assert_true(odb_body_path_parse(model->graph, NULL, "if.then/loop[4]/half.else/n_mul", &path));
     assert_int_equal(path.n, 3);
     assert_int_equal(path.steps[1].turn, 4);
@@ -484,15 +483,24 @@ static void test_bodies__paths(void **state)
     assert_int_equal(path.n, 0); /* of which branch? */
     assert_true(odb_body_path_parse(model->graph, NULL, "if.then/loop[x]/half", &path));
     assert_int_equal(path.n, 1);
-    assert_string_equal(odb_body_path_below("a[3]/b", "a[3]", &same), "b");
-    assert_true(same);
-    assert_string_equal(odb_body_path_below("a/b/c", "a[3]/b", &same), "c");
-    assert_true(same);
-    assert_string_equal(odb_body_path_below("a[2]/b", "a[3]", &same), "b");
-    assert_false(same);
-    assert_null(odb_body_path_below("ab/c", "a", &same));
-    assert_null(odb_body_path_below("a", "a", &same));
     odb_model_free(model);
+}
+
+static void test_bodies__ways(void **state)
+{
+    static const char way[] = "a[3]\t#7[3]\nb.then\t#2.then";
+    int64_t turn;
+    bool same;
+    assert_string_equal(odb_body_path_below("a[3]/b.then/c", way, &turn, &same), "c");
+    assert_true(same);
+    assert_int_equal(turn, 3);
+    assert_string_equal(odb_body_path_below("#7/b.then/c[1]/d", way, &turn, &same), "c[1]/d");
+    assert_true(same);
+    assert_string_equal(odb_body_path_below("a[2]/#2.then/c", way, &turn, &same), "c");
+    assert_false(same);
+    assert_null(odb_body_path_below("a[3]/b.else/c", way, &turn, &same));
+    assert_null(odb_body_path_below("a[3]/b.then", way, &turn, &same));
+    assert_null(odb_body_path_below("ab/b.then/c", way, &turn, &same));
 }
 
 /* A turn's body as a model gives what the reference gives inside. */
@@ -544,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_bodies__honest_targets_have_none),
         cmocka_unit_test(test_bodies__faults_that_cannot_be_planted),
         cmocka_unit_test(test_bodies__paths),
+        cmocka_unit_test(test_bodies__ways),
         cmocka_unit_test(test_bodies__follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
