@@ -76,17 +76,40 @@ static enum odb_status minimise_publish(struct odb_command_call *call,
     return status;
 }
 
-/* A segment that was a search's answer need not fail when the reference feeds it. */
+/* The nodes that a search names, where no output shows what is wrong. False: it finds nothing. */
+static enum odb_status minimise_search(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                       struct odb_minimise_options *options, bool *found,
+                                       struct odb_error *err)
+{
+    struct odb_report *report = NULL;
+    struct odb_bisect_options search = options->search;
+    enum odb_status status = odb_bisect(&report, call->model, feeds, &search, err);
+    *found = status == ODB_OK &&
+             odb_call__suspects(call->session, report, &options->first, &options->last);
+    odb_report_free(report);
+    return status;
+}
+
+/* A segment that was a search's answer need not fail when the reference feeds it; then the whole
+ * model is begun with, and where its outputs pass, what a search finds in it. */
 static enum odb_status minimise_run(struct odb_command_call *call, const struct odb_feeds *feeds,
                                     struct odb_minimise_options *options, struct odb_minimised *out,
                                     struct odb_error *err)
 {
-    enum odb_status status = odb_minimise(out, call->model, feeds, options, err);
-    if (status != ODB_OK || out->failed || options->first == ODB_NO_NODE || odb_call_arg(call, 1))
-        return status;
+    bool found, segment = options->first != ODB_NO_NODE;
+    ODB_TRY(odb_minimise(out, call->model, feeds, options, err));
+    if (out->failed || odb_call_arg(call, 1))
+        return ODB_OK;
     odb_minimised_dispose(out);
-    options->first = options->last = ODB_NO_NODE;
-    return odb_minimise(out, call->model, feeds, options, err);
+    if (segment) {
+        options->first = options->last = ODB_NO_NODE;
+        return odb_minimise(out, call->model, feeds, options, err);
+    }
+    ODB_TRY(minimise_search(call, feeds, options, &found, err));
+    if (!found)
+        return ODB_OK;
+    ODB_TRY(odb_minimise(out, call->model, feeds, options, err));
+    return ODB_OK;
 }
 
 enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)

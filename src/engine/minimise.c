@@ -105,8 +105,8 @@ static char *minimise_story(const struct minimisation *m)
     if (m->options->scramble)
         shown.signature.output[0] = '\0';
     odb_buf_printf(&text, "What `onnxdbg minimise` left of a model with %zu nodes",
-                   m->graph->n_nodes);
-    if (!m->options->scramble && odb_model_sha256(m->model, sha, NULL) == ODB_OK)
+                   m->whole->graph->n_nodes);
+    if (!m->options->scramble && odb_model_sha256(m->whole, sha, NULL) == ODB_OK)
         odb_buf_printf(&text, " (SHA-256 %s)", sha);
     odb_buf_printf(&text, ", fed with inputs of seed %llu.%s The failure at the start: ",
                    (unsigned long long)m->options->search.seed,
@@ -171,7 +171,6 @@ static enum odb_status minimise_open(struct minimisation *m, struct odb_error *e
 {
     const struct odb_bisect_options *search = &m->options->search;
     struct odb_trace_options how;
-    ODB_TRY(odb_repro_ready(m->options->dir, err));
     ODB_TRY(odb_model_require_data(m->model, err));
     ODB_TRY(odb_bisect_trace_options(search, &how, err));
     m->trace = search->trace;
@@ -216,43 +215,106 @@ static void minimise_dispose(struct minimisation *m)
     subject_dispose(&m->left);
 }
 
-enum odb_status odb_minimise(struct odb_minimised *out, const struct odb_model *model,
-                             const struct odb_feeds *feeds,
-                             const struct odb_minimise_options *options, struct odb_error *err)
+/* Ends it: with what is left, if there is something that may be written. */
+static enum odb_status minimise_finish(struct minimisation *m, enum odb_status status,
+                                       struct odb_error *err)
 {
-    struct minimisation m = {.model = model,
+    struct odb_minimised *out = m->out;
+    struct odb_error late = ODB_ERROR_INIT;
+    out->stopped = status == ODB_CANCELLED;
+    if (!out->failed || (status != ODB_OK && !out->stopped))
+        return status;
+    if (out->stopped)
+        minimise_step_end(m, "stopped", "%s", m->over ? "the budget is used up" : "cancelled");
+    if (m->over) /* which is no failure */
+        status = ODB_OK;
+    if (m->over && m->options->scramble) {
+        m->unlimited = true;
+        status = minimise_scramble_late(m, err);
+    }
+    if (m->options->scramble && status != ODB_OK) {
+        odb_error_remedy(err, "nothing is written, because it would not be scrambled");
+        return status;
+    }
+    enum odb_status written = minimise_write(m, &late);
+    if (status == ODB_OK && written != ODB_OK) {
+        *err = late;
+        status = written;
+    }
+    return status;
+}
+
+/* whole: the model that model is a part of, with what is constant in it; or itself, and NULL. */
+static enum odb_status minimise_model(struct odb_minimised *out, const struct odb_model *whole,
+                                      const bool *constant, const struct odb_model *model,
+                                      const struct odb_feeds *feeds,
+                                      const struct odb_minimise_options *options,
+                                      struct odb_error *err)
+{
+    struct minimisation m = {.whole = whole,
+                             .model = model,
                              .graph = model->graph,
                              .feeds = feeds,
                              .options = options,
                              .out = out,
                              .value = ODB_NO_VALUE,
                              .start = odb_clock()};
-    struct odb_error late = ODB_ERROR_INIT;
-    *out = (struct odb_minimised){0};
+    bool *own = NULL;
     enum odb_status status = minimise_open(&m, err);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
+        own = constant ? NULL : minimise_constant(m.trace);
+        m.constant = constant ? constant : own;
         status = minimise_run(&m, err);
-    out->stopped = status == ODB_CANCELLED;
-    if (out->stopped && out->failed)
-        minimise_step_end(&m, "stopped", "%s", m.over ? "the budget is used up" : "cancelled");
-    if (m.over && out->failed && options->scramble) {
-        m.unlimited = true;
-        status = minimise_scramble_late(&m, err);
     }
-    bool secret = options->scramble && status != ODB_OK; /* what is left is not scrambled */
-    if (secret && status == ODB_CANCELLED)
-        odb_error_remedy(err, "nothing is written, because it would not be scrambled");
-    if (out->failed && !secret && (status == ODB_OK || out->stopped)) {
-        enum odb_status written = minimise_write(&m, &late);
-        if (m.over) /* the budget is no failure */
-            status = ODB_OK;
-        if (status == ODB_OK && written != ODB_OK) {
-            *err = late;
-            status = written;
-        }
-    }
+    status = minimise_finish(&m, status, err);
     out->seconds = odb_clock() - m.start;
     minimise_dispose(&m);
+    free(own);
+    return status;
+}
+
+/* The segment as a model of its own, so that it is judged by its own noise. */
+static enum odb_status minimise_segment(struct subject *out, bool **constant,
+                                        const struct odb_model *model,
+                                        const struct odb_feeds *feeds,
+                                        const struct odb_minimise_options *options,
+                                        struct odb_error *err)
+{
+    struct minimisation m = {
+        .model = model, .graph = model->graph, .feeds = feeds, .options = options};
+    struct odb_trace_options how;
+    struct odb_trace *own = NULL;
+    enum odb_status status;
+    ODB_TRY(odb_bisect_trace_options(&options->search, &how, err));
+    if (!options->search.trace)
+        ODB_TRY(odb_trace_make(&own, model, feeds, &how, err));
+    m.trace = own ? own : options->search.trace;
+    ODB_TRY_OUT(minimise_first_cut(&m, options->first, options->last, err));
+    ODB_TRY_OUT(minimise_subject(&m, &m.best, out, err));
+    *constant = minimise_constant(m.trace);
+out:
+    minimise_cut_dispose(&m.best);
+    odb_trace_free(own);
+    return status;
+}
+
+enum odb_status odb_minimise(struct odb_minimised *out, const struct odb_model *model,
+                             const struct odb_feeds *feeds,
+                             const struct odb_minimise_options *options, struct odb_error *err)
+{
+    struct odb_minimise_options inner = *options;
+    struct subject segment;
+    bool *constant;
+    *out = (struct odb_minimised){0};
+    ODB_TRY(odb_repro_ready(options->dir, err));
+    if (options->first == ODB_NO_NODE)
+        return minimise_model(out, model, NULL, model, feeds, options, err);
+    ODB_TRY(minimise_segment(&segment, &constant, model, feeds, options, err));
+    inner.search.trace = NULL;
+    enum odb_status status =
+        minimise_model(out, model, constant, segment.model, segment.feeds, &inner, err);
+    subject_dispose(&segment);
+    free(constant);
     return status;
 }
 

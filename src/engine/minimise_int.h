@@ -28,12 +28,14 @@ struct subject {
 };
 
 struct minimisation {
+    const struct odb_model *whole;              /* borrowed: that model is a part of, or itself */
     const struct odb_model *model;              /* borrowed */
     const struct odb_graph *graph;              /* borrowed: model */
     const struct odb_feeds *feeds;              /* borrowed */
     const struct odb_minimise_options *options; /* borrowed */
     struct odb_minimised *out;                  /* the caller's */
     struct odb_trace *trace;                    /* owned, unless the options brought it */
+    const bool *constant;                       /* borrowed; [n_values of whole] */
     struct odb_pool *pool;                      /* owned */
     struct odb_prober prober;                   /* of the whole model */
     struct odb_judge judge;
@@ -65,7 +67,14 @@ enum odb_status minimise_shown(const struct odb_judge *judge, int value, const s
 /* --- shrink.c --------------------------------------------------------------------------------- */
 
 void minimise_cut_dispose(struct minimise_cut *cut);
-/* Runs what the options begin with and takes its signature. out->failed: whether there is one. */
+/* Sets best to the outputs of last and the nodes from first on that they need; first ODB_NO_NODE:
+ * to the whole model. Needs the trace. */
+enum odb_status minimise_first_cut(struct minimisation *m, int first, int last,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Values of the trace's model that hang on no input and on no draw: [n_values], the caller's to
+ * free(). */
+bool *minimise_constant(const struct odb_trace *trace);
+/* Runs the model and takes its signature. out->failed: whether there is one. */
 enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err) ODB_MUST_USE;
 /* Moves outputs back and inputs forward, and takes single nodes out. */
 enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err) ODB_MUST_USE;
@@ -91,6 +100,8 @@ const char *plain_name(enum plain kind); /* "zeros", "ones", "small integers" */
 /* *out NULL: it is as simple already, or nothing of the sort can be made of it. */
 enum odb_status plain_tensor(struct odb_tensor **out, const struct odb_tensor *t, enum plain kind,
                              struct odb_error *err) ODB_MUST_USE;
+/* Of small whole numbers alone. */
+bool plain_is(const struct odb_tensor *t);
 /* Random numbers of equal mean, standard deviation, share of zeros and signs. *out NULL: it has one
  * value only, or is of a type whose numbers are no weights. */
 enum odb_status plain_scramble(struct odb_tensor **out, const struct odb_tensor *t, uint64_t seed,

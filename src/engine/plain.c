@@ -38,6 +38,11 @@ static enum plain plain_rank(const struct odb_tensor *t)
     return zeros ? PLAIN_ZEROS : bits ? PLAIN_ONES : small ? PLAIN_SMALL : PLAIN_COUNT;
 }
 
+bool plain_is(const struct odb_tensor *t)
+{
+    return plain_numeric(t) && plain_rank(t) < PLAIN_COUNT;
+}
+
 /* Largest numbers around 8, in steps of half the root mean square at most. */
 static double plain_scale(const struct odb_tensor *t)
 {

@@ -7,7 +7,8 @@
  *
  * As the outputs move back, another value shows the failure, and its error says little about that
  * at the output. Whether it is the same failure is seen by putting the target's value into the
- * reference's run: what comes out at the output must match the signature.
+ * reference's run: what comes out at the output must match the signature. So whatever else is wrong
+ * on the way does not lead astray, unless it is wrong in the same way in the same value.
  */
 #include "engine/minimise_int.h"
 
@@ -117,25 +118,28 @@ static enum odb_status shrink_carry(const struct minimisation *m, const struct m
     return status;
 }
 
-/* Whether values of another cut than the one that the signature is of show the same failure. */
+/* Whether another value than the one that the signature is of shows the same failure: how it is
+ * wrong must be the same there, and what it comes to at the signature's value. */
 static enum odb_status shrink_same(const struct minimisation *m, const struct minimise_cut *cut,
                                    struct odb_tensor *const *given, enum odb_answer *answer,
                                    struct odb_error *err)
 {
     struct odb_signature carried;
-    if (m->sought.verdict != ODB_VERDICT_FAIL && m->sought.verdict != ODB_VERDICT_NAN) {
-        *answer = cut->shown.verdict == m->sought.verdict ? ODB_ANSWER_BAD : ODB_ANSWER_UNTESTABLE;
+    *answer = ODB_ANSWER_BAD;
+    if (m->sought.verdict != ODB_VERDICT_FAIL && m->sought.verdict != ODB_VERDICT_NAN)
         return ODB_OK;
-    }
     ODB_TRY(shrink_carry(m, cut, given, &carried, err));
-    /* What does not reach the value sought is another failure, so that nothing is known. */
-    *answer = odb_signature_match(&m->sought, &carried) == ODB_ANSWER_BAD ? ODB_ANSWER_BAD
-                                                                          : ODB_ANSWER_UNTESTABLE;
+    *answer = odb_signature_match(&m->sought, &carried);
+    /* What does not come out there may still have come from the node sought: another way may lead
+     * from it to the output. Only of a value that has shown the failure before it says something.
+     */
+    if (*answer == ODB_ANSWER_GOOD && cut->shows != m->best.shows)
+        *answer = ODB_ANSWER_UNTESTABLE;
     return ODB_OK;
 }
 
-/* What the run of a cut shows: at the value sought, if that is read, else at the first value that
- * is wrong. */
+/* What the run of a cut shows: at the signature's value, if that is read, else at the first value
+ * that is wrong in the same way. */
 static enum odb_status shrink_look(const struct minimisation *m, struct minimise_cut *cut,
                                    struct odb_tensor *const *given, enum odb_answer *answer,
                                    struct odb_error *err)
@@ -152,7 +156,9 @@ static enum odb_status shrink_look(const struct minimisation *m, struct minimise
             *answer = odb_signature_match(&m->sought, &shown);
             return ODB_OK;
         }
-        if (odb_verdict_is_bad(shown.verdict) && cut->shows == ODB_NO_VALUE) {
+        if (shown.verdict != ODB_VERDICT_PASS)
+            *answer = ODB_ANSWER_UNTESTABLE;
+        if (shown.verdict == m->sought.verdict && cut->shows == ODB_NO_VALUE) {
             cut->shown = shown;
             cut->shows = cut->values[i];
         }
@@ -166,7 +172,8 @@ static enum odb_status shrink_run(struct minimisation *m, struct minimise_cut *c
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, cut->n_values + 1);
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_probe probe = {.what = title,
-                              .node = m->graph->values[cut->values[cut->n_values - 1]].producer,
+                              .node = ODB_NO_NODE, /* the title says which; the session may know
+                                                      another model */
                               .nodes = cut->nodes,
                               .values = cut->values,
                               .n_values = cut->n_values,
@@ -232,12 +239,12 @@ static enum odb_status shrink_ask(struct minimisation *m, const bool *wanted, co
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-/* The segment's, or the model's, outputs that can be read, and the nodes that make them. */
-static enum odb_status shrink_first_cut(struct minimisation *m, struct odb_error *err)
+enum odb_status minimise_first_cut(struct minimisation *m, int from_node, int to_node,
+                                   struct odb_error *err)
 {
     const struct odb_graph *graph = m->graph;
-    bool segment = m->options->first != ODB_NO_NODE;
-    const struct odb_node *last = segment ? &graph->nodes[m->options->last] : NULL;
+    bool segment = from_node != ODB_NO_NODE;
+    const struct odb_node *last = segment ? &graph->nodes[to_node] : NULL;
     size_t n = segment ? (size_t)last->n_out : graph->n_outputs, n_values = 0;
     const int *from = segment ? last->out : graph->outputs;
     int *values = odb_new_n(int, n + 1);
@@ -246,7 +253,7 @@ static enum odb_status shrink_first_cut(struct minimisation *m, struct odb_error
         if (from[i] >= 0 && odb_probe_reads(graph, m->trace, from[i]))
             values[n_values++] = from[i];
     for (size_t i = 0; i < graph->n_nodes; i++)
-        wanted[i] = !segment || ((int)i >= m->options->first && (int)i <= m->options->last);
+        wanted[i] = !segment || ((int)i >= from_node && (int)i <= to_node);
     for (size_t v = 0; v < graph->n_values; v++)
         if (odb_trace_drawn(m->trace, (int)v)) /* fed to every probe */
             wanted[graph->values[v].producer] = false;
@@ -279,6 +286,26 @@ static enum odb_status shrink_worst(struct minimisation *m, struct odb_tensor *c
         odb_signature_value(worst, m->graph->values[v].name, &report, given[i], m->trace->ref[v]);
     }
     return ODB_OK;
+}
+
+bool *minimise_constant(const struct odb_trace *trace)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    bool *constant = odb_new_n(bool, graph->n_values + 1);
+    for (size_t v = 0; v < graph->n_values; v++)
+        constant[v] = graph->values[v].init;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool all = true;
+        for (int i = 0; i < node->n_in; i++)
+            all = all && (node->in[i] < 0 || constant[node->in[i]]);
+        for (size_t i = 0; i < node->n_captured; i++)
+            all = all && constant[node->captured[i]];
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                constant[node->out[o]] = all && !odb_trace_drawn(trace, node->out[o]);
+    }
+    return constant;
 }
 
 /* Runs it once: ODB_OK with what it shows, pass included. A refusal is an error. */
@@ -317,7 +344,7 @@ enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err)
 {
     struct odb_signature again;
     int value;
-    ODB_TRY(shrink_first_cut(m, err));
+    ODB_TRY(minimise_first_cut(m, ODB_NO_NODE, ODB_NO_NODE, err));
     minimise_step_begin(m, "what is to be minimised");
     ODB_TRY(shrink_first(m, false, &m->sought, &m->value, err));
     m->best.shows = m->value;
@@ -332,7 +359,7 @@ enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err)
                       "a second, equal run did not fail in the same way (%s): what is found may "
                       "not fail every time",
                       odb_verdict_name(again.verdict));
-    minimise_step_end(m, "whole", "%s", m->options->first == ODB_NO_NODE ? "" : "the segment");
+    minimise_step_end(m, "whole", "%s", m->model == m->whole ? "" : "the nodes to begin with");
     return ODB_OK;
 }
 
@@ -483,19 +510,14 @@ static enum odb_status shrink_search(struct minimisation *m, bool backwards, str
 
 /* --- the steps -------------------------------------------------------------------------------- */
 
-/* From now on the signature is that of the value which the best cut shows it at; others are not
- * read any more, if it goes without them. */
+/* Values that do not show the failure are not read any more, if it goes without them. */
 static enum odb_status shrink_settle(struct minimisation *m, struct odb_error *err)
 {
     enum odb_answer ignored;
-    bool crashed = m->best.shows == ODB_NO_VALUE;
-    if (!crashed && m->best.shows != m->value) {
-        m->value = m->best.shows;
-        m->sought = m->best.shown;
-    }
+    int value =
+        m->best.shows == ODB_NO_VALUE ? m->best.values[m->best.n_values - 1] : m->best.shows;
     if (m->best.n_values == 1)
         return ODB_OK;
-    int value = crashed ? m->best.values[m->best.n_values - 1] : m->value;
     bool *wanted = odb_xmemdup(m->best.nodes, (m->graph->n_nodes + 1) * sizeof *wanted);
     enum odb_status status =
         shrink_ask(m, wanted, &value, 1, "minimise: one output of", &ignored, err);
@@ -622,7 +644,6 @@ enum odb_status minimise_subject(const struct minimisation *m, const struct mini
                                .outputs = ports,
                                .n_outputs = cut->n_values,
                                .weights = ODB_WEIGHTS_INLINE,
-                               .ir_version = m->options->ir_version,
                                .plain_debug = true,
                                .record_nodes = true};
     enum odb_status status = odb_model_extract(m->model, &what, &bytes, err);

@@ -166,18 +166,18 @@ static enum odb_status simplify_judge(struct minimisation *m, const struct subje
     return status;
 }
 
-/* The reference runs it as well: what that cannot run is nobody's failure. */
+/* The reference runs it as well: what that cannot run is nobody's failure. shown: what it shows,
+ * untestable where nothing was run. */
 static enum odb_status simplify_ask(struct minimisation *m, const struct subject *s,
-                                    const char *what, enum odb_answer *answer,
+                                    const char *what, struct odb_signature *shown,
                                     struct odb_error *err)
 {
     const struct odb_graph *graph = s->model->graph;
     struct simplify_run run = {.value = graph->outputs[s->at]};
     struct odb_trace_options how;
     struct odb_bisect_options search = m->options->search;
-    struct odb_signature shown;
     search.hooks.event = NULL; /* one probe among many */
-    *answer = ODB_ANSWER_UNTESTABLE;
+    *shown = (struct odb_signature){.verdict = ODB_VERDICT_UNTESTABLE};
     ODB_TRY(minimise_spend(m, err));
     ODB_TRY(odb_bisect_trace_options(&search, &how, err));
     struct odb_error why = ODB_ERROR_INIT;
@@ -192,9 +192,7 @@ static enum odb_status simplify_ask(struct minimisation *m, const struct subject
     run.judge = (struct odb_judge){run.trace, &m->options->search.tolerance};
     run.outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     odb_prober_init(&run.prober, s->model, s->feeds, run.trace, m->pool, m->options->search.hooks);
-    status = simplify_judge(m, s, &run, what, &shown, err);
-    if (status == ODB_OK)
-        *answer = odb_signature_match(&m->sought, &shown);
+    status = simplify_judge(m, s, &run, what, shown, err);
     odb_prober_dispose(&run.prober);
     odb_trace_free(run.trace);
     free(run.outputs);
@@ -213,7 +211,9 @@ static enum odb_status simplify_try(struct minimisation *m, const struct subject
         subject_dispose(&candidate);
         return ODB_OK;
     }
-    enum odb_status status = simplify_ask(m, &candidate, what, answer, err);
+    struct odb_signature shown;
+    enum odb_status status = simplify_ask(m, &candidate, what, &shown, err);
+    *answer = odb_signature_match(&m->sought, &shown);
     if (status != ODB_OK || *answer != ODB_ANSWER_BAD) {
         subject_dispose(&candidate);
         return status;
@@ -328,42 +328,18 @@ static void apply_folded(const struct choice *choice, size_t item, struct change
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* Values of the whole model that hang on no input and on no draw. */
-static bool *simplify_constant(const struct minimisation *m)
-{
-    const struct odb_graph *graph = m->graph;
-    bool *varies = odb_new_n(bool, graph->n_values + 1);
-    for (size_t f = 0; f < m->feeds->n; f++)
-        varies[m->feeds->items[f].value] = true;
-    for (size_t n = 0; n < graph->n_nodes; n++) {
-        const struct odb_node *node = &graph->nodes[n];
-        bool here = false;
-        for (int i = 0; i < node->n_in; i++)
-            here |= node->in[i] >= 0 && varies[node->in[i]];
-        for (size_t i = 0; i < node->n_captured; i++)
-            here |= varies[node->captured[i]];
-        for (int o = 0; o < node->n_out; o++)
-            if (node->out[o] >= 0)
-                varies[node->out[o]] = here || odb_trace_drawn(m->trace, node->out[o]);
-    }
-    for (size_t v = 0; v < graph->n_values; v++)
-        varies[v] = !varies[v];
-    return varies;
-}
-
 static enum odb_status simplify_fix(struct minimisation *m, size_t *fixed, struct odb_error *err)
 {
-    bool *constant = simplify_constant(m);
     const struct odb_graph *graph = m->left.model->graph;
     struct choice choice;
     choice_begin(&choice, m, "minimise: inputs that never change are weights", apply_fixed);
     for (size_t f = 0; f < m->left.feeds->n; f++) {
         const struct odb_feed *feed = &m->left.feeds->items[f];
-        const struct odb_value *was = odb_graph_value(m->graph, graph->values[feed->value].name);
-        if (was && constant[was->index] && feed->tensor->kind == ODB_TENSOR)
+        const struct odb_value *was =
+            odb_graph_value(m->whole->graph, graph->values[feed->value].name);
+        if (was && m->constant[was->index] && feed->tensor->kind == ODB_TENSOR)
             choice_add(&choice, feed->value, NULL);
     }
-    free(constant);
     return choice_make(&choice, fixed, err);
 }
 
@@ -397,7 +373,7 @@ static enum odb_status simplify_fold(struct minimisation *m, size_t *folded, str
     bool *constant = odb_new_n(bool, graph->n_values + 1);
     choice_begin(&choice, m, "minimise: constants folded", apply_folded);
     for (size_t v = 0; v < graph->n_values; v++)
-        constant[v] = graph->values[v].init && !graph->values[v].is_input;
+        constant[v] = graph->values[v].init;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         bool all = node->n_out > 0 && node->out[0] >= 0 && !odb_cpu_random(trace->cpu, (int)n);
@@ -629,18 +605,34 @@ static const struct simplify_step {
     {"attributes", "leaving attributes out", simplify_attributes},
 };
 
-enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err)
+/* As a model of its own, judged by its own noise. Where another value shows the failure than at the
+ * start, the signature is what that shows from now on. *same: it fails in the same way. */
+static enum odb_status simplify_begin(struct minimisation *m, bool *same, struct odb_error *err)
 {
-    enum odb_answer answer;
-    char text[200];
+    struct odb_signature shown;
+    bool moved = m->value != m->best.shows;
     minimise_step_begin(m, "cutting it out");
     if (!m->left.model)
         ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
-    ODB_TRY(simplify_ask(m, &m->left, "minimise: what is left, by itself", &answer, err));
-    minimise_step_end(m, "by itself", "%s",
-                      answer == ODB_ANSWER_BAD ? "fails in the same way"
-                                               : "does not fail in the same way");
-    if (answer != ODB_ANSWER_BAD) {
+    ODB_TRY(simplify_ask(m, &m->left, "minimise: what is left, by itself", &shown, err));
+    *same = moved ? shown.verdict == m->sought.verdict
+                  : odb_signature_match(&m->sought, &shown) == ODB_ANSWER_BAD;
+    if (*same && moved)
+        m->sought = shown;
+    if (m->sought.verdict == ODB_VERDICT_FAIL && *same)
+        minimise_step_end(m, "by itself", "fails in the same way, relative error %.3g",
+                          m->sought.error);
+    else
+        minimise_step_end(m, "by itself", "%s in the same way", *same ? "fails" : "does not fail");
+    return ODB_OK;
+}
+
+enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err)
+{
+    char text[200];
+    bool same;
+    ODB_TRY(simplify_begin(m, &same, err));
+    if (!same) {
         minimise_note(m, "cut out as a model of its own it does not fail in the same way any more; "
                          "so it is left as it is");
         return ODB_OK;
@@ -663,7 +655,7 @@ static enum odb_status scramble_add(struct choice *choice, int value, const stru
     ODB_TRY(plain_scramble(&into, t, seed, err));
     if (into)
         choice_add(choice, value, into);
-    else
+    else if (!plain_is(t))
         odb_buf_printf(stay, "%s%s", stay->len ? ", " : "",
                        choice->from.model->graph->values[value].name);
     return ODB_OK;
