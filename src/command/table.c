@@ -337,6 +337,24 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__extract,
     },
     {
+        .name = "precision",
+        .group = "write",
+        .args = args_model,
+        .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(TO) |
+                   ODB_OPT(BUDGET) | ODB_OPT(PROBES) | ODB_OPT(OUTPUT) | ODB_OPT(JSON_FILE),
+        .help = "find the nodes that must stay in float32, and write the mixed model",
+        .text = "Writes the model in float16, bfloat16 or int8 with as few nodes left in float32 "
+                "as make its outputs pass on the target. Nodes are ranked by what the type alone "
+                "costs each of them; the fewest of the worst are searched on the target, and then "
+                "every kept node is tried without, so that none of them could go alone. What is "
+                "written is read from its file again and judged on a fresh target before it is "
+                "said to pass. The default tolerance is diff2:0.01 for float16 and diff2:0.05 for "
+                "the others: the length of the error over the length of the output.",
+        .example = "onnxdbg precision model.onnx --to f16 -o mixed.onnx",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
+        .exec = odb_command__precision,
+    },
+    {
         .name = "operators",
         .group = "help",
         .args = args_text,

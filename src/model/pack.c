@@ -157,3 +157,96 @@ enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf 
     out->data[out->len] = '\0';
     return ODB_OK;
 }
+
+/* --- where weights go ------------------------------------------------------------------------- */
+
+/* Where the bytes begin in the model's file; false when they are not in it. */
+static bool place_file_offset(const struct odb_model *model, const ProtobufCBinaryData *raw,
+                              size_t *offset)
+{
+    const struct model_int *priv = model->priv;
+    uintptr_t begin = (uintptr_t)priv->file_data, at = (uintptr_t)raw->data;
+    if (!model->path[0] || at < begin || at - begin > priv->file_size ||
+        raw->len > priv->file_size - (at - begin))
+        return false;
+    *offset = at - begin;
+    return true;
+}
+
+static const char *place_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool place_is_outside(const Onnx__TensorProto *proto)
+{
+    return proto->has_data_location &&
+           proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
+Onnx__TensorProto *odb_model__by_reference(const struct odb_model *model,
+                                           const Onnx__TensorProto *proto,
+                                           struct model_arena *arena)
+{
+    size_t offset;
+    if (place_is_outside(proto) || !proto->has_raw_data || proto->raw_data.len <= MODEL_LARGE ||
+        !place_file_offset(model, &proto->raw_data, &offset))
+        return NULL;
+    return odb_model__with_reference(proto, place_basename(model->path), offset,
+                                     proto->raw_data.len, arena);
+}
+
+/* A tensor whose bytes go into a file as they are. */
+static bool place_has_bytes(const struct odb_tensor *t)
+{
+    return t && t->kind == ODB_TENSOR && t->data && t->dtype != ODB_STRING;
+}
+
+enum odb_status odb_model__place_inside(const struct model_weights *to,
+                                        const Onnx__TensorProto *proto, const struct odb_tensor *t,
+                                        Onnx__TensorProto **out, struct odb_error *err)
+{
+    *out = (Onnx__TensorProto *)(uintptr_t)proto;
+    if (!place_is_outside(proto) || to->how == ODB_WEIGHTS_REFERENCE || to->how == ODB_WEIGHTS_KEEP)
+        return ODB_OK;
+    if (!place_has_bytes(t))
+        return odb_fail(err, ODB_E_MODEL, "the values of weight '%s' are not at hand",
+                        proto->name ? proto->name : "");
+    *out = odb_model__with_bytes(proto, t->data, t->bytes, to->arena);
+    return ODB_OK;
+}
+
+enum odb_status odb_model__place(const struct model_weights *to, const Onnx__TensorProto *proto,
+                                 const struct odb_tensor *t, Onnx__TensorProto **out,
+                                 struct odb_error *err)
+{
+    *out = to->how == ODB_WEIGHTS_REFERENCE ? odb_model__by_reference(to->model, proto, to->arena)
+                                            : NULL;
+    if (*out)
+        return ODB_OK;
+    if (to->how == ODB_WEIGHTS_BESIDE && place_has_bytes(t) && t->bytes > MODEL_LARGE) {
+        size_t offset = odb_file_parts_add(to->out, MODEL_ALIGN, t->data, t->bytes);
+        *out = odb_model__with_reference(proto, to->file, offset, t->bytes, to->arena);
+        return ODB_OK;
+    }
+    return odb_model__place_inside(to, proto, t, out, err);
+}
+
+enum odb_status odb_model__place_sparse(const struct model_weights *to, int value,
+                                        Onnx__SparseTensorProto **out, struct odb_error *err)
+{
+    const Onnx__SparseTensorProto *proto = to->model->priv->sparse_inits[value];
+    const struct odb_tensor *t = to->model->priv->packed[value];
+    bool parts = t && t->kind == ODB_SPARSE && t->n_items == 2;
+    Onnx__SparseTensorProto *copy = arena_new(to->arena, Onnx__SparseTensorProto);
+    *copy = *proto;
+    *out = copy;
+    if (proto->values)
+        ODB_TRY(odb_model__place_inside(to, proto->values, parts ? t->items[0] : NULL,
+                                        &copy->values, err));
+    if (proto->indices)
+        ODB_TRY(odb_model__place_inside(to, proto->indices, parts ? t->items[1] : NULL,
+                                        &copy->indices, err));
+    return ODB_OK;
+}

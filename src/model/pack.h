@@ -37,6 +37,31 @@ Onnx__TensorProto *odb_model__by_reference(const struct odb_model *model,
 Onnx__TypeProto *odb_model__tensor_type(enum odb_dtype dtype, int rank, const int64_t *dims,
                                         const char *name, struct model_arena *arena);
 
+/* Where the weights of a model go that is written from a loaded one. */
+struct model_weights {
+    const struct odb_model *model; /* borrowed */
+    enum odb_weights how;
+    const char *file;           /* BESIDE: as in struct odb_extract; borrowed */
+    struct odb_file_parts *out; /* BESIDE: borrowed */
+    struct model_arena *arena;  /* borrowed */
+};
+
+/* A weight as it is written: the message itself where nothing about it changes, else a head of its
+ * own. t: the same weight as a tensor, whose bytes are at hand wherever the file is. */
+enum odb_status odb_model__place(const struct model_weights *to, const Onnx__TensorProto *proto,
+                                 const struct odb_tensor *t, Onnx__TensorProto **out,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* The same for one that stays inside; one that the model keeps elsewhere comes in, unless that is
+ * where it shall stay. */
+enum odb_status odb_model__place_inside(const struct model_weights *to,
+                                        const Onnx__TensorProto *proto, const struct odb_tensor *t,
+                                        Onnx__TensorProto **out,
+                                        struct odb_error *err) ODB_MUST_USE;
+/* A sparse initializer, whose parts stay inside. */
+enum odb_status odb_model__place_sparse(const struct model_weights *to, int value,
+                                        Onnx__SparseTensorProto **out,
+                                        struct odb_error *err) ODB_MUST_USE;
+
 /* Appends the message's bytes. Over protobuf's 2 GiB: ODB_E_MODEL. */
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err) ODB_MUST_USE;

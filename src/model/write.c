@@ -30,6 +30,7 @@ struct cut {
     int64_t ir_version;
     Onnx__GraphProto to;
     struct model_arena *arena; /* owned */
+    struct model_weights weights;
 };
 
 static const char *cut_name(const struct cut *cut, int value)
@@ -282,100 +283,6 @@ static void cut_add_nodes(struct cut *cut)
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Where the bytes begin in the model's file; false when they are not in it. */
-static bool cut_file_offset(const struct odb_model *model, const ProtobufCBinaryData *raw,
-                            size_t *offset)
-{
-    const struct model_int *priv = model->priv;
-    uintptr_t begin = (uintptr_t)priv->file_data, at = (uintptr_t)raw->data;
-    if (!model->path[0] || at < begin || at - begin > priv->file_size ||
-        raw->len > priv->file_size - (at - begin))
-        return false;
-    *offset = at - begin;
-    return true;
-}
-
-static const char *cut_basename(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool cut_is_outside(const Onnx__TensorProto *proto)
-{
-    return proto->has_data_location &&
-           proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-}
-
-Onnx__TensorProto *odb_model__by_reference(const struct odb_model *model,
-                                           const Onnx__TensorProto *proto,
-                                           struct model_arena *arena)
-{
-    size_t offset;
-    if (cut_is_outside(proto) || !proto->has_raw_data || proto->raw_data.len <= MODEL_LARGE ||
-        !cut_file_offset(model, &proto->raw_data, &offset))
-        return NULL;
-    return odb_model__with_reference(proto, cut_basename(model->path), offset, proto->raw_data.len,
-                                     arena);
-}
-
-/* A tensor whose bytes go into a file as they are. */
-static bool cut_has_bytes(const struct odb_tensor *t)
-{
-    return t && t->kind == ODB_TENSOR && t->data && t->dtype != ODB_STRING;
-}
-
-/* A weight that stays inside; one that the model keeps elsewhere comes in, unless that is where it
- * shall stay. t: the same weight as a tensor, whose bytes are at hand wherever the file is. */
-static enum odb_status cut_inline(struct cut *cut, const Onnx__TensorProto *proto,
-                                  const struct odb_tensor *t, Onnx__TensorProto **out,
-                                  struct odb_error *err)
-{
-    *out = (Onnx__TensorProto *)(uintptr_t)proto;
-    if (!cut_is_outside(proto) || cut->what->weights == ODB_WEIGHTS_REFERENCE ||
-        cut->what->weights == ODB_WEIGHTS_KEEP)
-        return ODB_OK;
-    if (!cut_has_bytes(t))
-        return odb_fail(err, ODB_E_MODEL, "the values of weight '%s' are not at hand",
-                        proto->name ? proto->name : "");
-    *out = odb_model__with_bytes(proto, t->data, t->bytes, cut->arena);
-    return ODB_OK;
-}
-
-static enum odb_status cut_weight(struct cut *cut, const Onnx__TensorProto *proto,
-                                  const struct odb_tensor *t, Onnx__TensorProto **out,
-                                  struct odb_error *err)
-{
-    const struct odb_extract *what = cut->what;
-    *out = what->weights == ODB_WEIGHTS_REFERENCE
-               ? odb_model__by_reference(cut->model, proto, cut->arena)
-               : NULL;
-    if (*out)
-        return ODB_OK;
-    if (what->weights == ODB_WEIGHTS_BESIDE && cut_has_bytes(t) && t->bytes > MODEL_LARGE) {
-        size_t offset = odb_file_parts_add(what->weights_out, MODEL_ALIGN, t->data, t->bytes);
-        *out = odb_model__with_reference(proto, what->weights_file, offset, t->bytes, cut->arena);
-        return ODB_OK;
-    }
-    return cut_inline(cut, proto, t, out, err);
-}
-
-static enum odb_status cut_sparse(struct cut *cut, int value, Onnx__SparseTensorProto **out,
-                                  struct odb_error *err)
-{
-    const Onnx__SparseTensorProto *proto = cut->model->priv->sparse_inits[value];
-    const struct odb_tensor *t = cut->model->priv->packed[value];
-    bool parts = t && t->kind == ODB_SPARSE && t->n_items == 2;
-    Onnx__SparseTensorProto *copy = arena_new(cut->arena, Onnx__SparseTensorProto);
-    *copy = *proto;
-    *out = copy;
-    if (proto->values)
-        ODB_TRY(cut_inline(cut, proto->values, parts ? t->items[0] : NULL, &copy->values, err));
-    if (proto->indices)
-        ODB_TRY(cut_inline(cut, proto->indices, parts ? t->items[1] : NULL, &copy->indices, err));
-    return ODB_OK;
-}
-
 static enum odb_status cut_add_weights(struct cut *cut, struct odb_error *err)
 {
     const struct model_int *priv = cut->model->priv;
@@ -387,11 +294,11 @@ static enum odb_status cut_add_weights(struct cut *cut, struct odb_error *err)
         if (!cut->reads[v] || cut->is_in[v])
             continue;
         if (priv->inits[v])
-            ODB_TRY(cut_weight(cut, priv->inits[v], cut->graph->values[v].init,
-                               &to->initializer[to->n_initializer++], err));
+            ODB_TRY(odb_model__place(&cut->weights, priv->inits[v], cut->graph->values[v].init,
+                                     &to->initializer[to->n_initializer++], err));
         else if (priv->sparse_inits[v])
-            ODB_TRY(
-                cut_sparse(cut, (int)v, &to->sparse_initializer[to->n_sparse_initializer++], err));
+            ODB_TRY(odb_model__place_sparse(
+                &cut->weights, (int)v, &to->sparse_initializer[to->n_sparse_initializer++], err));
     }
     return ODB_OK;
 }
@@ -660,6 +567,11 @@ static void cut_init(struct cut *cut, const struct odb_model *model, const struc
     cut->functions = arena_new_n(cut->arena, bool, model->n_functions);
     /* From IR 4 on weights need not be inputs; nodes mean the same in every version. */
     cut->ir_version = what->ir_version ? what->ir_version : ODB_MAX(model->ir_version, 4);
+    cut->weights = (struct model_weights){.model = model,
+                                          .how = what->weights,
+                                          .file = what->weights_file,
+                                          .out = what->weights_out,
+                                          .arena = cut->arena};
     onnx__graph_proto__init(&cut->to);
 }
 
