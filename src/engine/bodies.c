@@ -26,6 +26,8 @@
 
 #define BODIES_MOST 4    /* culprits that are entered */
 #define BODIES_LINEAR 64 /* turns that are tried one by one */
+#define BODIES_NOISE 10  /* times the noise is still the same value */
+#define BODIES_FEW 4     /* turns that are tried one by one at once */
 #define BODIES_TRIPS "onnxdbg_trips"
 
 /* --- the reference inside a node -------------------------------------------------------------- */
@@ -41,6 +43,7 @@ struct bodies_record {
     /* Which turn's states these are. */
     struct odb_tensor *const *states; /* borrowed; NULL: nobody asks */
     size_t n_states, skip;            /* skip: outputs of the body before its states */
+    double noise;                     /* of them */
     size_t like, n_like;              /* turns taken by then; how many turns are so */
 };
 
@@ -71,14 +74,15 @@ static enum odb_status bodies_begin(void *payload, const struct odb_cpu_place *p
 }
 
 /* Whether two values are the same but for rounding. */
-static bool bodies_alike(const struct odb_tensor *a, const struct odb_tensor *b)
+static bool bodies_alike(const struct odb_tensor *a, const struct odb_tensor *b, double noise)
 {
     struct odb_gap gap;
     if (!a || !b)
         return a == b;
     odb_gap_measure(&gap, a, b);
-    return gap.same || (gap.comparable && gap.pattern && odb_dtype_is_float(b->dtype) &&
-                        gap.error <= 1e3 * odb_noise_floor(gap.rms, b->dtype));
+    return gap.same ||
+           (gap.comparable && gap.pattern && odb_dtype_is_float(b->dtype) &&
+            gap.error <= BODIES_NOISE * fmax(noise, odb_noise_floor(gap.rms, b->dtype)));
 }
 
 static enum odb_status bodies_end(void *payload, const struct odb_cpu_place *place,
@@ -90,7 +94,7 @@ static enum odb_status bodies_end(void *payload, const struct odb_cpu_place *pla
         return ODB_OK;
     bool alike = r->n_states > 0;
     for (size_t i = 0; i < r->n_states; i++)
-        alike = alike && (!r->states[i] || bodies_alike(r->states[i], outs[r->skip + i]));
+        alike = alike && (!r->states[i] || bodies_alike(r->states[i], outs[r->skip + i], r->noise));
     if (alike) {
         r->like = r->turns;
         r->n_like++;
@@ -304,6 +308,7 @@ struct bodies {
     bool *tried;                     /* owned; [turns] the body of this turn alone is right */
     size_t n_tried;
     struct odb_body body; /* that the reference runs */
+    double noise;         /* of what the node gives, as far as it is known */
     bool done;            /* a body was found to be wrong */
     struct odb_buf words;
 };
@@ -545,18 +550,19 @@ static enum odb_status bodies_prefix(struct bodies *s, int64_t k, enum odb_verdi
     return status;
 }
 
-/* Bisects over the number of turns for the first that spoils the state; *turn is left alone where
- * the state does not tell. */
-static enum odb_status bodies_bisect(struct bodies *s, int64_t *turn, struct odb_error *err)
+/* Bisects over the number of turns for the first that spoils the state, which shows after so many
+ * at most; *turn is left alone where the state does not tell. */
+static enum odb_status bodies_bisect(struct bodies *s, int64_t most, int64_t *turn,
+                                     struct odb_error *err)
 {
-    int64_t good = 0, bad = (int64_t)s->turns;
+    int64_t good = 0, bad = most;
     enum odb_verdict verdict;
     bool loop = bodies_is(s, "Loop"), scan = bodies_is(s, "Scan") && s->node->opset >= 9;
     bool apart = loop || scan;
     for (int i = 0; i < s->node->n_in && apart; i++)
         if (loop ? i == 0 && s->node->in[0] >= 0 : (size_t)i >= s->n_state)
             apart = bodies_reads_once(s, i);
-    if (!apart || !s->n_state || s->turns < 4)
+    if (!apart || !s->n_state)
         return ODB_OK;
     ODB_TRY(bodies_prefix(s, bad, &verdict, err));
     if (!bodies_bad(s, verdict))
@@ -622,7 +628,7 @@ static int64_t bodies_first_layer(const struct bodies *s)
                 continue;
             struct odb_tensor *had = bodies_layer(s, o, s->had[o], turn);
             struct odb_tensor *ref = bodies_layer(s, o, s->ref[o], turn);
-            bool alike = bodies_alike(had, ref);
+            bool alike = bodies_alike(had, ref, s->noise);
             odb_tensor_unref(had);
             odb_tensor_unref(ref);
             if (!alike)
@@ -636,8 +642,11 @@ static enum odb_status bodies_trips(struct bodies *s, size_t *trips, struct odb_
 {
     struct odb_tensor *more;
     struct odb_tensor **outs = odb_new_n(struct odb_tensor *, s->n_out + 1);
-    struct bodies_record r = {
-        .wanted = ODB_ANY_TURN, .states = s->had, .n_states = s->n_state, .skip = 1};
+    struct bodies_record r = {.wanted = ODB_ANY_TURN,
+                              .states = s->had,
+                              .n_states = s->n_state,
+                              .skip = 1,
+                              .noise = s->noise};
     struct odb_error ignored = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK;
     *trips = s->turns;
@@ -787,13 +796,11 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
         ODB_TRY(bodies_trips(s, &trips, err));
     if (trips != s->turns)
         by_layer = (int64_t)ODB_MIN(trips, s->turns) - 1; /* the turn that ended otherwise */
+    else if (s->turns < BODIES_FEW)
+        by_layer = ODB_ANY_TURN;
     else
-        ODB_TRY(bodies_bisect(s, &by_state, err));
-    int64_t order[] = {by_state, by_layer};
-    if (by_layer >= 0 && by_layer < by_state) {
-        order[0] = by_layer;
-        order[1] = by_state;
-    }
+        ODB_TRY(bodies_bisect(s, by_layer >= 0 ? by_layer + 1 : (int64_t)s->turns, &by_state, err));
+    const int64_t order[] = {by_state, by_layer};
     for (size_t i = 0; i < ODB_COUNT(order); i++) {
         snprintf(say, sizeof say,
                  "Turn %lld of %zu is the first that goes wrong, and its body alone, on the "
@@ -840,8 +847,8 @@ static enum odb_status bodies_branch(struct bodies *s, struct odb_error *err)
             bodies_run(s->b->trace, s->given, s->node->index, other, &r, outs, &ignored) == ODB_OK;
     }
     for (size_t o = 0; o < s->n_out && same; o++) {
-        same = s->node->out[o] < 0 || bodies_alike(s->had[o], outs[o]);
-        differs = differs || (s->node->out[o] >= 0 && !bodies_alike(s->ref[o], outs[o]));
+        same = s->node->out[o] < 0 || bodies_alike(s->had[o], outs[o], s->noise);
+        differs = differs || (s->node->out[o] >= 0 && !bodies_alike(s->ref[o], outs[o], s->noise));
     }
     bodies_drop(outs, s->n_out);
     odb_tensor_unref(other);
@@ -919,6 +926,7 @@ static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *cul
     s.where = odb_xstrdup(odb_node_label(node, label, sizeof label));
     s.n_out = (size_t)node->n_out;
     s.n_state = bodies_states(node);
+    s.noise = culprit->numbers.local_noise.known ? culprit->numbers.local_noise.v : 0;
     s.ref = odb_new_n(struct odb_tensor *, s.n_out + 1);
     s.had = odb_new_n(struct odb_tensor *, s.n_out + 1);
     enum odb_status status =

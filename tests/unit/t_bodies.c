@@ -303,6 +303,15 @@ static void test_bodies__loop_fault_at_one_turn(void **state)
     search_expect(bodies_loop(3, true), "fault:scale,node=loop[1]/#1@cpu", "loop[1]/l_tanh", NULL);
 }
 
+/* What is stacked shows the state that a turn begins with, so the turn before made it wrong. */
+static void test_bodies__loop_fault_that_shows_a_turn_later(void **state)
+{
+    search_expect(bodies_loop(8, true), "fault:scale,node=loop/l_mul@cpu", "loop[0]/l_mul", NULL);
+    search_expect(bodies_loop(3, true), "fault:scale,node=loop/l_mul@cpu", "loop[0]/l_mul", NULL);
+    search_expect(bodies_loop(8, true), "fault:scale,node=loop[3]/l_mul@cpu", "loop[3]/l_mul",
+                  NULL);
+}
+
 /* The state does not show it, the stack does. */
 static void test_bodies__loop_fault_in_what_is_stacked(void **state)
 {
@@ -534,6 +543,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bodies__loop_fault_at_one_turn),
+        cmocka_unit_test(test_bodies__loop_fault_that_shows_a_turn_later),
         cmocka_unit_test(test_bodies__loop_fault_in_what_is_stacked),
         cmocka_unit_test(test_bodies__loop_fault_in_all_turns),
         cmocka_unit_test(test_bodies__loop_ended_by_its_condition),
