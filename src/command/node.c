@@ -6,6 +6,7 @@
 #include "command/call.h"
 #include "engine/json.h"
 #include "executor/cpu.h"
+#include "model/body.h"
 
 #define NODE_READERS 8 /* named before "and N more" */
 
@@ -14,6 +15,8 @@
 /* What is known about a value; false: nobody has looked at it. */
 static bool node_numbers(const struct odb_session *session, int value, struct odb_value_report *out)
 {
+    if (!session) /* inside a body */
+        return false;
     odb_session_lock(session);
     *out = session->values[value];
     odb_session_unlock(session);
@@ -268,13 +271,42 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
     return root;
 }
 
+/* In a body, which is opened as a model of its own. */
+static enum odb_status node_inside(struct odb_command_call *call, const struct odb_model *body,
+                                   int index, struct odb_error *err)
+{
+    const struct odb_node *node = &body->graph->nodes[index];
+    struct odb_buf out = ODB_BUF_INIT;
+    struct odb_cpu *cpu;
+    ODB_TRY(odb_cpu_new(&cpu, body, err));
+    if (odb_call_has(call, ODB_OPTION_JSON)) {
+        json_t *root = node_json(body->graph, node, cpu, NULL);
+        json_object_set_new(root, "path", odb_json_text(call->args[1]));
+        odb_json_put(root, &out);
+    } else {
+        odb_buf_puts(&out, "path        ");
+        odb_buf_put_shown(&out, call->args[1]);
+        odb_buf_putc(&out, '\n');
+        node_text(body->graph, node, cpu, NULL, &out);
+    }
+    odb_call__print(call, &out);
+    odb_cpu_free(cpu);
+    return ODB_OK;
+}
+
 enum odb_status odb_command__node(struct odb_command_call *call, struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
     const struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
+    struct odb_model *body;
     int index;
-    ODB_TRY(odb_graph_find_node(graph, call->args[1], &index, err));
+    ODB_TRY(odb_body_follow(&body, &index, call->model, call->args[1], err));
+    if (body) {
+        enum odb_status status = node_inside(call, body, index, err);
+        odb_model_free(body);
+        return status;
+    }
     if (odb_call_has(call, ODB_OPTION_JSON))
         odb_json_put(node_json(graph, &graph->nodes[index], session->cpu, session), &out);
     else

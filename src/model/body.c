@@ -471,7 +471,13 @@ enum odb_status odb_body_extract(const struct odb_model *model, int node,
     if (body->attr) {
         const Onnx__AttributeProto *attr =
             body_find_attr(cut.call->attribute, cut.call->n_attribute, body->attr);
-        body_graph(&cut, attr->g, body->graph);
+        struct odb_body here; /* body may be another model's of the same */
+        if (!attr || !odb_body_find(cut.node, body->attr, &here)) {
+            odb_model__arena_free(cut.arena);
+            free(way);
+            return odb_fail(err, ODB_E_USAGE, "node %d has no body %s", node, body->attr);
+        }
+        body_graph(&cut, attr->g, here.graph);
     } else {
         cut.function = model->priv->proto->functions[cut.node->function - model->functions];
         body_function(&cut);
@@ -480,6 +486,37 @@ enum odb_status odb_body_extract(const struct odb_model *model, int node,
     body_put_metadata(&cut, ODB_META_BODY, way);
     enum odb_status status = body_pack(&cut, out, err);
     free(way);
+    return status;
+}
+
+enum odb_status odb_body_follow(struct odb_model **out, int *node, const struct odb_model *model,
+                                const char *text, struct odb_error *err)
+{
+    struct odb_body_path path;
+    *out = NULL;
+    if (odb_graph_find_node(model->graph, text, node, NULL) == ODB_OK)
+        return ODB_OK;
+    if (!odb_body_path_parse(model->graph, NULL, text, &path) || !path.n)
+        return odb_graph_find_node(model->graph, text, node, err);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < path.n && status == ODB_OK; i++) {
+        const struct odb_body_step *step = &path.steps[i];
+        struct odb_model *outer = *out;
+        struct odb_buf bytes = ODB_BUF_INIT;
+        status = odb_body_extract(outer ? outer : model, step->node, &step->body, step->turn,
+                                  &bytes, err);
+        *out = NULL;
+        if (status == ODB_OK)
+            status = odb_model_open_bytes(out, bytes.data, bytes.len, NULL, model->dir, text, err);
+        odb_buf_dispose(&bytes);
+        odb_model_free(outer);
+    }
+    if (status == ODB_OK)
+        status = odb_graph_find_node((*out)->graph, path.last, node, err);
+    if (status != ODB_OK) {
+        odb_model_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 

@@ -61,6 +61,10 @@ const char *odb_model_body_way(const struct odb_model *model);
 enum odb_status odb_body_extract(const struct odb_model *model, int node,
                                  const struct odb_body *body, int64_t turn, struct odb_buf *out,
                                  struct odb_error *err) ODB_MUST_USE;
+/* Opens the innermost of the bodies that a path leads into as a model, and finds the node that it
+ * names there. *out is NULL where it names a node of the main graph. */
+enum odb_status odb_body_follow(struct odb_model **out, int *node, const struct odb_model *model,
+                                const char *text, struct odb_error *err) ODB_MUST_USE;
 /* Appends a model of one node of the main graph, with every input fed but the captured weights.
  * A Loop without a trip count gets one, called trips. */
 enum odb_status odb_body_owner(const struct odb_model *model, int node, const char *trips,
