@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "command/watch.h"
+#include "engine/bodies.h"
 #include "engine/repro.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */
@@ -87,9 +88,9 @@ static enum odb_status export_choose(struct odb_command_call *call, const struct
 }
 
 /* At a console a folder is found for whoever names none: repro-12-Conv, repro-12-Conv-2, … */
-static char *export_dir(const struct odb_command_call *call, int node)
+static char *export_dir(const struct odb_model *model, int node)
 {
-    char *op = odb_file_name(call->model->graph->nodes[node].op_type);
+    char *op = odb_file_name(model->graph->nodes[node].op_type);
     char *dir = odb_xasprintf("repro-%d-%s", node, op);
     for (int i = 2; access(dir, F_OK) == 0 && i < 1000; i++) {
         free(dir);
@@ -99,13 +100,14 @@ static char *export_dir(const struct odb_command_call *call, int node)
     return dir;
 }
 
-static enum odb_status export_write(struct odb_command_call *call, const struct odb_feeds *feeds,
+static enum odb_status export_write(struct odb_command_call *call, const struct odb_model *model,
+                                    const struct odb_feeds *feeds,
                                     const struct odb_bisect_options *search,
                                     struct odb_repro_options *options, struct odb_error *err)
 {
     struct odb_repro_result result = {0};
     struct odb_buf out = ODB_BUF_INIT;
-    char *dir = options->dir ? NULL : export_dir(call, options->first);
+    char *dir = options->dir ? NULL : export_dir(model, options->first);
     if (dir)
         options->dir = dir;
     options->reference = search->reference;
@@ -113,7 +115,7 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     options->tolerance = search->tolerance;
     options->expect = search->expect;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
-    enum odb_status status = odb_repro_write(&result, call->model, feeds, options, err);
+    enum odb_status status = odb_repro_write(&result, model, feeds, options, err);
     if (dir) /* nobody named it */
         odb_buf_printf(&out, "%s: ", dir);
     free(dir);
@@ -126,6 +128,33 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     odb_call__print(call, &out);
     call->found = !result.reproduces;
     return ODB_OK;
+}
+
+/* A node in a body is exported from the body, as the reference feeds it in the turn that the path
+ * names. False in *inside: the NODE is no path into one. */
+static enum odb_status export_inside(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                     const struct odb_bisect_options *search,
+                                     struct odb_repro_options *options, bool *inside,
+                                     struct odb_error *err)
+{
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    const char *text = odb_call_arg(call, 1);
+    struct odb_body_path path;
+    struct odb_body_case body;
+    int first, last;
+    *inside = text && odb_call__segment(call->model->graph, text, &first, &last, NULL) != ODB_OK &&
+              odb_body_path_parse(call->model->graph, NULL, text, &path) && path.n;
+    if (!*inside)
+        return ODB_OK;
+    if (odb_precision_parse(&how.reference, search->reference, NULL) != ODB_OK)
+        how.reference = ODB_PREC_NATIVE;
+    how.hooks = search->hooks;
+    ODB_TRY(odb_body_case_follow(&body, &first, call->model, feeds, &how, text, err));
+    options->first = options->last = first;
+    options->report = NULL;
+    enum odb_status status = export_write(call, body.model, body.feeds, search, options, err);
+    odb_body_case_dispose(&body);
+    return status;
 }
 
 enum odb_status odb_command__export(struct odb_command_call *call, struct odb_error *err)
@@ -145,11 +174,14 @@ enum odb_status odb_command__export(struct odb_command_call *call, struct odb_er
     ODB_TRY(odb_call__adopt(call, &search, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     search.hooks = options.hooks = odb_watch_begin(&watch, call);
-    enum odb_status status = export_choose(call, feeds, &search, &options, &own, &found, err);
-    if (status == ODB_OK && found)
-        status = export_write(call, feeds, &search, &options, err);
+    bool inside = false;
+    enum odb_status status = export_inside(call, feeds, &search, &options, &inside, err);
+    if (status == ODB_OK && !inside)
+        status = export_choose(call, feeds, &search, &options, &own, &found, err);
+    if (status == ODB_OK && !inside && found)
+        status = export_write(call, call->model, feeds, &search, &options, err);
     odb_watch_end(&watch);
-    if (status == ODB_OK && !found) {
+    if (status == ODB_OK && !found && !inside) {
         odb_buf_puts(&none, "nothing diverges, so there is nothing to export\n");
         odb_call__print(call, &none);
     }

@@ -22,6 +22,7 @@
 #include "engine/json.h"
 #include "engine/probe.h"
 #include "executor/scratch.h"
+#include "model/body.h"
 
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
 
@@ -459,7 +460,14 @@ static void repro_put_origin(const struct repro *r, struct odb_buf *text)
         odb_buf_printf(text, "\n\nNode %d", o->last);
     else
         odb_buf_printf(text, "\n\nNodes %d to %d", o->first, o->last);
-    odb_buf_printf(text, " of a model with %zu nodes", r->graph->n_nodes);
+    if (odb_model_body_way(r->model)) {
+        odb_buf_puts(text, " of the body ");
+        odb_body_put_way(odb_model_body_way(r->model), text);
+        odb_buf_puts(text, ", cut out as a model of its own: one");
+    } else {
+        odb_buf_puts(text, " of a model");
+    }
+    odb_buf_printf(text, " with %zu nodes", r->graph->n_nodes);
     if (odb_model_sha256(r->model, sha, &ignored) == ODB_OK)
         odb_buf_printf(text, " (SHA-256 %s)", sha);
     odb_buf_printf(text, ", cut out by onnxdbg %s.\n\n", ODB_VERSION);

@@ -148,6 +148,18 @@ const char *odb_model_body_way(const struct odb_model *model)
     return NULL;
 }
 
+void odb_body_put_way(const char *way, struct odb_buf *out)
+{
+    for (bool first = true; *way; first = false) {
+        size_t line = strcspn(way, "\n"), label = strcspn(way, "\t");
+        char *step = odb_xstrndup(way, ODB_MIN(label, line));
+        odb_buf_puts(out, first ? "" : "/");
+        odb_buf_put_shown(out, step);
+        free(step);
+        way += line + (way[line] == '\n');
+    }
+}
+
 /* What follows a step in text, whatever turns the two name: behind the "/", or NULL. */
 static const char *body_below(const char *text, const char *step, size_t len, int64_t *turn,
                               bool *same)

@@ -52,6 +52,8 @@ void odb_body_put_step(const char *label, const struct odb_body *body, int64_t t
  * leads elsewhere. way: the model's ODB_META_BODY; *turn: the innermost of its turns, ODB_ANY_TURN
  * where it has none. *same: the path names no other turns. */
 const char *odb_body_path_below(const char *text, const char *way, int64_t *turn, bool *same);
+/* Appends a way as a path, shown safely. */
+void odb_body_put_way(const char *way, struct odb_buf *out);
 /* The model's ODB_META_BODY; NULL: it is no body. Borrowed. */
 const char *odb_model_body_way(const struct odb_model *model);
 
