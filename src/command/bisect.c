@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/against.h"
+#include "command/over.h"
 #include "command/watch.h"
 #include "base/file.h"
 
@@ -191,6 +192,7 @@ static void bisect_recall(struct odb_command_call *call)
 
 static enum odb_status bisect_command(struct odb_command_call *call,
                                       const struct odb_call_against *against,
+                                      const struct odb_call_over *over,
                                       struct odb_bisect_options options, struct odb_error *err)
 {
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
@@ -212,6 +214,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
                      ? odb_against_bisect(&report, &against->how, call->model, feeds, &options, err)
                      : odb_bisect(&report, call->model, feeds, &options, err);
     odb_watch_end(&watch);
+    if (report && over->given)
+        report->more = odb_over_json(&over->found);
     if (report && status != ODB_E_USAGE) {
         call->found = report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
@@ -231,11 +235,17 @@ static enum odb_status bisect_command(struct odb_command_call *call,
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_call_against against = {0};
+    struct odb_call_over over = {0};
     struct odb_bisect_options options;
     ODB_TRY(odb_call__search_options(call, &options, err));
     enum odb_status status = odb_call__against(call, &against, &options, err);
     if (status == ODB_OK)
-        status = bisect_command(call, &against, options, err);
+        status = odb_call__over(call, &over, &options, err);
+    if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
+        status = odb_call__over_publish(call, &over, err);
+    else if (status == ODB_OK)
+        status = bisect_command(call, &against, &over, options, err);
+    odb_call__over_dispose(&over);
     odb_call__against_dispose(&against);
     return status;
 }

@@ -71,7 +71,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_model,
         .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) |
-                   ODB_OPT(SESSION) | ODB_OPT(AGAINST),
+                   ODB_OPT(SESSION) | ODB_OPT(AGAINST) | ODB_OPT(OVER) | ODB_OPT(OVER_ONLY),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
@@ -80,7 +80,10 @@ static const struct odb_command command_table[] = {
                 "(optimised, quantised, converted) runs on the target, by default the reference, "
                 "and the part of it is found that computes something else than the original: "
                 "values are paired by --map, by name, by value and by structure, and weights are "
-                "compared. Exit status 1 means that something diverges.",
+                "compared. With --over, the model first runs under several specs: ordered levels "
+                "are bisected, of options that are on or off the smallest set that fails is "
+                "found, and the search goes on with the spec that fails. "
+                "Exit status 1 means that something diverges.",
         .example = "onnxdbg bisect model.onnx --target ort",
         .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__bisect,
