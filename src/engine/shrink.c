@@ -20,6 +20,8 @@
 #include "engine/ddmin.h"
 #include "engine/hooks.h"
 
+#define SHRINK_ALONE 32 /* nodes that are tried one by one */
+
 void minimise_cut_dispose(struct minimise_cut *cut)
 {
     free(cut->nodes);
@@ -118,17 +120,60 @@ static enum odb_status shrink_carry(const struct minimisation *m, const struct m
     return status;
 }
 
-/* Whether another value than the one that the signature is of shows the same failure: how it is
- * wrong must be the same there, and what it comes to at the signature's value. */
+/* The reference's value with what is NaN or Inf in the target's alone; NULL: it cannot be had. */
+static struct odb_tensor *shrink_odd(const struct odb_tensor *t, const struct odb_tensor *ref)
+{
+    struct odb_tensor *odd = NULL;
+    if (!ref || t->kind != ODB_TENSOR || ref->kind != ODB_TENSOR || t->dtype != ref->dtype ||
+        !odb_tensor_same_shape(t, ref) || odb_tensor_clone(&odd, ref, NULL) != ODB_OK)
+        return NULL;
+    for (size_t i = 0; i < t->count; i++) {
+        double v = odb_tensor_f64(t, i);
+        if (!isfinite(v))
+            odb_store_f64(odd->dtype, odd->data, i, v);
+    }
+    return odd;
+}
+
+/* What NaN and Inf of the target alone come to at the signature's value: whether they, and nothing
+ * else that is wrong beside them, are what fails there. */
+static enum odb_status shrink_carry_odd(const struct minimisation *m,
+                                        const struct minimise_cut *cut,
+                                        struct odb_tensor *const *given,
+                                        struct odb_signature *carried, struct odb_error *err)
+{
+    struct odb_tensor **odd = odb_new_n(struct odb_tensor *, cut->n_values + 1);
+    bool all = true;
+    for (size_t i = 0; i < cut->n_values; i++) {
+        odd[i] = shrink_odd(given[i], m->trace->ref[cut->values[i]]);
+        all = all && odd[i];
+    }
+    *carried = (struct odb_signature){.verdict = ODB_VERDICT_UNTESTABLE};
+    enum odb_status status = all ? shrink_carry(m, cut, odd, carried, err) : ODB_OK;
+    for (size_t i = 0; i < cut->n_values; i++)
+        odb_tensor_unref(odd[i]);
+    free(odd);
+    return status;
+}
+
+/* Whether another value than the one that the signature is of shows the same failure: what it comes
+ * to at that one decides. */
 static enum odb_status shrink_same(const struct minimisation *m, const struct minimise_cut *cut,
                                    struct odb_tensor *const *given, enum odb_answer *answer,
                                    struct odb_error *err)
 {
     struct odb_signature carried;
-    *answer = ODB_ANSWER_BAD;
-    if (m->sought.verdict != ODB_VERDICT_FAIL && m->sought.verdict != ODB_VERDICT_NAN)
+    bool numbers = m->sought.verdict == ODB_VERDICT_FAIL || m->sought.verdict == ODB_VERDICT_NAN;
+    *answer = ODB_ANSWER_UNTESTABLE;
+    if (!numbers ||
+        (cut->shown.verdict != ODB_VERDICT_FAIL && cut->shown.verdict != ODB_VERDICT_NAN)) {
+        *answer = cut->shown.verdict == m->sought.verdict ? ODB_ANSWER_BAD : ODB_ANSWER_UNTESTABLE;
         return ODB_OK;
-    ODB_TRY(shrink_carry(m, cut, given, &carried, err));
+    }
+    if (cut->shown.verdict == ODB_VERDICT_NAN && m->sought.verdict == ODB_VERDICT_FAIL)
+        ODB_TRY(shrink_carry_odd(m, cut, given, &carried, err));
+    else
+        ODB_TRY(shrink_carry(m, cut, given, &carried, err));
     *answer = odb_signature_match(&m->sought, &carried);
     /* What does not come out there may still have come from the node sought: another way may lead
      * from it to the output. Only of a value that has shown the failure before it says something.
@@ -139,7 +184,7 @@ static enum odb_status shrink_same(const struct minimisation *m, const struct mi
 }
 
 /* What the run of a cut shows: at the signature's value, if that is read, else at the first value
- * that is wrong in the same way. */
+ * that is wrong. */
 static enum odb_status shrink_look(const struct minimisation *m, struct minimise_cut *cut,
                                    struct odb_tensor *const *given, enum odb_answer *answer,
                                    struct odb_error *err)
@@ -158,7 +203,7 @@ static enum odb_status shrink_look(const struct minimisation *m, struct minimise
         }
         if (shown.verdict != ODB_VERDICT_PASS)
             *answer = ODB_ANSWER_UNTESTABLE;
-        if (shown.verdict == m->sought.verdict && cut->shows == ODB_NO_VALUE) {
+        if (odb_verdict_is_bad(shown.verdict) && cut->shows == ODB_NO_VALUE) {
             cut->shown = shown;
             cut->shows = cut->values[i];
         }
@@ -446,13 +491,24 @@ static bool *shrink_from(const struct shrink_dag *dag, int node)
     return marks;
 }
 
+/* Values of a node that somebody reads. Owned by the caller. */
+static int *shrink_values(const struct minimisation *m, int node, size_t *n)
+{
+    const struct odb_node *of = &m->graph->nodes[node];
+    int *values = odb_new_n(int, of->n_out + 1);
+    *n = 0;
+    for (int o = 0; o < of->n_out; o++)
+        if (of->out[o] >= 0 && odb_probe_wants(m->graph, m->trace, of->out[o]))
+            values[(*n)++] = of->out[o];
+    return values;
+}
+
 static enum odb_status shrink_oracle(void *payload, int at, enum odb_answer *answer,
                                      struct odb_error *err)
 {
     const struct shrink_dag *dag = payload;
     struct minimisation *m = dag->m;
     int node = dag->node[at];
-    const struct odb_node *n = &m->graph->nodes[node];
     if (m->limit && m->out->probes >= m->limit) {
         m->enough = true;
         return odb_fail(err, ODB_SKIPPED, "too many cuts tell nothing");
@@ -466,11 +522,8 @@ static enum odb_status shrink_oracle(void *payload, int at, enum odb_answer *ans
         free(wanted);
         return status;
     }
-    int *values = odb_new_n(int, n->n_out + 1);
-    size_t n_values = 0;
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0 && odb_probe_wants(m->graph, m->trace, n->out[o]))
-            values[n_values++] = n->out[o];
+    size_t n_values;
+    int *values = shrink_values(m, node, &n_values);
     *answer = ODB_ANSWER_UNTESTABLE;
     enum odb_status status = ODB_OK;
     if (n_values)
@@ -578,11 +631,41 @@ static enum odb_status shrink_nodes(struct minimisation *m, struct odb_error *er
     return ODB_OK;
 }
 
+/* What fails with its neighbours may fail alone where a search did not look, because something on
+ * the way hid it. */
+static enum odb_status shrink_alone(struct minimisation *m, struct odb_error *err)
+{
+    bool *from = odb_xmemdup(m->best.nodes, (m->graph->n_nodes + 1) * sizeof *from);
+    bool *wanted = odb_new_n(bool, m->graph->n_nodes + 1);
+    enum odb_status status = ODB_OK;
+    minimise_step_begin(m, "trying nodes alone");
+    for (size_t n = 0; n < m->graph->n_nodes && m->best.n_nodes > 1 && status == ODB_OK; n++) {
+        enum odb_answer ignored;
+        size_t n_values;
+        if (!from[n])
+            continue;
+        int *values = shrink_values(m, (int)n, &n_values);
+        wanted[n] = true;
+        if (n_values)
+            status = shrink_ask(m, wanted, values, n_values, "minimise: alone", &ignored, err);
+        wanted[n] = false;
+        free(values);
+    }
+    free(from);
+    free(wanted);
+    ODB_TRY(status);
+    minimise_step_end(m, "alone", "%s", m->best.n_nodes > 1 ? "none of them fails" : "");
+    return ODB_OK;
+}
+
 enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err)
 {
     ODB_TRY(shrink_outputs(m, err));
     ODB_TRY(shrink_inputs(m, err));
-    return shrink_nodes(m, err);
+    ODB_TRY(shrink_nodes(m, err));
+    if (m->best.n_nodes > 1 && m->best.n_nodes <= SHRINK_ALONE)
+        ODB_TRY(shrink_alone(m, err));
+    return shrink_settle(m, err);
 }
 
 /* --- as a model ------------------------------------------------------------------------------- */

@@ -615,7 +615,7 @@ static enum odb_status simplify_begin(struct minimisation *m, bool *same, struct
     if (!m->left.model)
         ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
     ODB_TRY(simplify_ask(m, &m->left, "minimise: what is left, by itself", &shown, err));
-    *same = moved ? shown.verdict == m->sought.verdict
+    *same = moved ? shown.verdict == m->best.shown.verdict
                   : odb_signature_match(&m->sought, &shown) == ODB_ANSWER_BAD;
     if (*same && moved)
         m->sought = shown;
