@@ -102,6 +102,10 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
             odb_buf_printf(out, " %zu %s", counts[v], odb_verdict_name((enum odb_verdict)v));
     odb_buf_putc(out, '\n');
     odb_report_firsts(report, out);
+    odb_report_proof(report, out);
+    if (report->observer.moved && !report->observer.decides)
+        odb_buf_printf(out, "probing changes the outputs' bits (by %.2g), verdict unaffected\n",
+                       report->observer.by);
 }
 
 static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)
@@ -205,6 +209,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     if (json)
         ODB_TRY(odb_call__spare_model(call, json, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
+    options.prove = odb_call_option(call, ODB_OPTION_PROVE) != NULL;
     bisect_recall(call);
     ODB_TRY(odb_session_begin(session, "bisect", &options, err));
     options.hooks = odb_watch_begin(&watch, call);

@@ -316,7 +316,7 @@ static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict 
     return ODB_OK;
 }
 
-static enum odb_status bisect_plain(struct bisection *b, struct odb_error *err)
+enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
 {
     struct odb_probe probe = bisect_plain_probe(b, "the whole model", b->plain);
     bisection_step_begin(b, "plain run 1");
@@ -381,6 +381,42 @@ static void bisect_keep_words(struct bisection *b, enum odb_status status)
     b->report->target_words = words.len ? odb_buf_take(&words) : NULL;
 }
 
+/* Nothing is wrong with the model. agrees: what could be judged does. */
+static void bisect_name_refused(const struct bisection *b, bool agrees, struct odb_error *err)
+{
+    err->code = ODB_E_EXECUTOR;
+    if (!b->refused.n)
+        return;
+    struct odb_buf node = ODB_BUF_INIT;
+    odb_node_put(b->graph, b->refused.items[0], &node);
+    odb_error_at(err, "%s", odb_buf_text(&node));
+    if (agrees)
+        odb_error_remedy(err, "what stands before that agrees with the reference");
+    odb_buf_dispose(&node);
+}
+
+/* The target refuses the model. What stands before the nodes that it lacks is searched; that there
+ * is a culprit among them is a result, that there is none is not. */
+static enum odb_status bisect_around(struct bisection *b, enum odb_status refusal,
+                                     struct odb_error *err)
+{
+    enum odb_status status = bisection_around(b, refusal, err);
+    if (status == refusal && err)
+        bisect_name_refused(b, false, err);
+    if (status != ODB_OK)
+        return status == refusal ? ODB_E_EXECUTOR : status;
+    struct odb_error why = ODB_ERROR_INIT;
+    status = bisection_plan(b, &why);
+    bisection_mark_refused(b);
+    if (status == ODB_OK && b->report->culprits.n)
+        return ODB_OK;
+    if (status != ODB_OK && err)
+        *err = why;
+    else if (err)
+        bisect_name_refused(b, true, err);
+    return status == ODB_OK ? ODB_E_EXECUTOR : status;
+}
+
 static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisect_trace(b, err));
@@ -397,19 +433,16 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         ODB_TRY(bisection_recorded(b, err));
         return bisection_confirm(b, err);
     }
-    enum odb_status status = bisect_plain(b, err);
+    enum odb_status status = bisection_plain(b, err);
     if (status < 0)
         bisect_keep_words(b, status);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
         b->report->outputs_diverge = true;
-        return bisection_hunt_crash(b, status, err);
+        ODB_TRY(bisection_hunt_crash(b, status, err));
+        return b->options->prove ? bisection_prove(b, status, err) : ODB_OK;
     }
-    if (status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED) {
-        bisection_hunt_refusal(b, status);
-        if (err)
-            err->code = ODB_E_EXECUTOR; /* nothing is wrong with the model */
-        return ODB_E_EXECUTOR;
-    }
+    if (status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED)
+        return bisect_around(b, status, err);
     ODB_TRY(status);
     ODB_TRY(bisect_account(b, err));
     return bisection_plan(b, err);
@@ -446,6 +479,7 @@ static void bisect_finish(struct bisection *b)
     bisection_hear_dispose(b);
     free(b->drawn);
     free(b->beyond);
+    free(b->refused.items);
     free(b->reaching);
     free(b->plain);
     free(b->verdicts);

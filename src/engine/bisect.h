@@ -71,6 +71,7 @@ struct odb_bisect_options {
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */
     enum odb_strategy strategy;
+    bool prove;      /* test every cut before the culprits */
     bool no_enter;   /* nodes with bodies are taken as one */
     size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
     uint64_t memory; /* bytes that values read in one run may take; 0: half of what is free */

@@ -33,7 +33,8 @@ struct bisection {
     bool judged;     /* some values were read in a run that is evidence, and nodes judged by them */
     uint64_t memory; /* bytes that values read at once may take */
     bool *beyond;    /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
-    double start;    /* of the search, the reference included */
+    ODB_VEC(int) refused;           /* nodes that it refuses, in the order they were found */
+    double start;                   /* of the search, the reference included */
     double load, run;               /* seconds of the plain run */
     struct odb_value_report *told;  /* owned; [n_values] local errors of what an executor gave as
                                        the reference; NULL: none did, or nobody has looked yet */
@@ -67,10 +68,32 @@ int bisection_output_of(const struct bisection *b, int node);
 /* Whether a node that is accused already stands before the value. */
 bool bisection_explains(const struct bisection *b, int value);
 
+/* The model as it is, twice. After bisection_around() has put others there, the outputs are those.
+ */
+enum odb_status bisection_plain(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* --- refused.c -------------------------------------------------------------------------------- */
+
+/* The plain run was refused: finds the nodes that are, and makes it with what stands before them.
+ * ODB_OK: that succeeded, and the search goes on with it. Else the refusal, or ODB_CANCELLED. */
+enum odb_status bisection_around(struct bisection *b, enum odb_status refusal,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* Marks what could not be tested for it. */
+void bisection_mark_refused(struct bisection *b);
+
+/* --- prove.c ---------------------------------------------------------------------------------- */
+
+/* Tests every cut before the culprits, if there are any. signature: as in
+ * bisection_ask_prefixes(). */
+enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
+                                struct odb_error *err) ODB_MUST_USE;
+
 /* --- plan.c ----------------------------------------------------------------------------------- */
 
 /* Searches as the options say, or as evidence advises, after a plain run that succeeded. */
 enum odb_status bisection_plan(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* So many loads and seconds more are to come, for this; in the report and told. */
+void bisection_expect(struct bisection *b, const char *what, size_t loads, double seconds);
 /* What is done about culprits, whoever found them. */
 enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
@@ -119,8 +142,13 @@ enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status sign
 /* The same where the plain run failed with this status: crash or hang. */
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
                                      struct odb_error *err) ODB_MUST_USE;
-/* The plain run was refused: warns of the node that ends the smallest prefix refused as well. */
-void bisection_hunt_refusal(struct bisection *b, enum odb_status refusal);
+/* The outputs were refused: the node that ends the smallest prefix refused as well. */
+enum odb_status bisection_hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
+                                       struct odb_error *err) ODB_MUST_USE;
+/* The first node of all is accused: does the target fail so on nodes of other operators as well,
+ * each alone? If on all that are asked, it does not run, no node is to blame, and that is warned
+ * of. */
+bool bisection_runs_at_all(struct bisection *b, int accused, enum odb_status signature);
 /* --strategy each. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 

@@ -210,9 +210,7 @@ static size_t hunt_witnesses(const struct bisection *b, int accused, int *list)
     return count;
 }
 
-/* The first node of all is accused: does the target die on nodes of other operators as well, each
- * alone? If on all that are asked, the target does not run, and no node is to blame. */
-static bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
+bool bisection_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
 {
     int witnesses[HUNT_WITNESSES];
     size_t n = hunt_witnesses(b, accused, witnesses);
@@ -265,7 +263,7 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     }
     culprit->verified = status == h->signature;
     bool first_of_all = h->start[last] == h->start[last + 1];
-    if (first_of_all && culprit->verified && !hunt_runs_at_all(b, last, h->signature))
+    if (first_of_all && culprit->verified && !bisection_runs_at_all(b, last, h->signature))
         b->report->culprits.n--; /* it has no text yet */
     bisection_step_end(b, "verify", "the accused alone on the target");
     return ODB_OK;
@@ -298,29 +296,21 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     return status;
 }
 
-void bisection_hunt_refusal(struct bisection *b, enum odb_status refusal)
+enum odb_status bisection_hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
+                                       struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = refusal};
-    struct odb_error ignored = ODB_ERROR_INIT;
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
     size_t probes = 0;
-    int last = -1;
-    char label[200];
-    enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, &ignored);
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
+    enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, err);
+    *node = ODB_NO_NODE;
+    for (size_t i = 0; i < b->graph->n_nodes && status == ODB_OK; i++)
         if (suspects[i])
-            last = (int)i;
+            *node = (int)i;
     bisection_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
-    if (status == ODB_OK && last >= 0)
-        odb_report_warn(b->report,
-                        "the smallest prefix that the target refuses ends in #%d %s (%s)%s", last,
-                        odb_node_label(&b->graph->nodes[last], label, sizeof label),
-                        b->graph->nodes[last].op_type,
-                        h.start[last] == h.start[last + 1]
-                            ? ", which nothing stands before: it may refuse every model"
-                            : "");
     free(suspects);
     hunt_dispose(&h);
+    return status;
 }
 
 /* Nodes with a bad output and none bad among their inputs. */

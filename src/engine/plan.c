@@ -138,6 +138,18 @@ size_t bisection_step_length(const struct bisection *b, size_t n)
     return step;
 }
 
+void bisection_expect(struct bisection *b, const char *what, size_t loads, double seconds)
+{
+    struct odb_forecast *forecast = &b->report->forecast;
+    *forecast = (struct odb_forecast){what, odb_pool_stats(b->pool).loads + loads,
+                                      odb_clock() - b->start + seconds};
+    odb_hooks_tell(&b->options->hooks, (struct odb_search_event){.what = ODB_EVENT_FORECAST,
+                                                                 .text = what,
+                                                                 .node = ODB_NO_NODE,
+                                                                 .loads = forecast->loads,
+                                                                 .seconds = forecast->seconds});
+}
+
 /* Says, and tells whoever looks on, what the search will have cost when it has gone this way: as
  * the plain run and what was spent so far let one think. */
 static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_t batches)
@@ -175,15 +187,7 @@ static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_
     size_t loads = (size_t)(whole + parts) + bad; /* whoever is accused runs alone */
     if (strategy == ODB_STRATEGY_ISOLATED)
         loads = n + bad;
-    b->report->forecast =
-        (struct odb_forecast){names[strategy], odb_pool_stats(b->pool).loads + loads,
-                              odb_clock() - b->start + replay + one * (whole + parts / 2)};
-    odb_hooks_tell(&b->options->hooks,
-                   (struct odb_search_event){.what = ODB_EVENT_FORECAST,
-                                             .text = names[strategy],
-                                             .node = ODB_NO_NODE,
-                                             .loads = b->report->forecast.loads,
-                                             .seconds = b->report->forecast.seconds});
+    bisection_expect(b, names[strategy], loads, replay + one * (whole + parts / 2));
 }
 
 /* A step that costs nothing: which way it goes from here, and why. */
@@ -200,9 +204,7 @@ static void plan_turn(struct bisection *b, enum odb_strategy strategy, size_t ba
     plan_forecast(b, strategy, batches);
     b->step_start = odb_clock();
     b->step_stats = odb_pool_stats(b->pool);
-    bisection_step_end(b, "choose", "%s: %s; forecast: %zu loads, %.3g s in all",
-                       b->report->forecast.strategy, line, b->report->forecast.loads,
-                       b->report->forecast.seconds);
+    bisection_step_end(b, "choose", "%s: %s", b->report->forecast.strategy, line);
 }
 
 /* --- ways to search --------------------------------------------------------------------------- */
@@ -308,6 +310,33 @@ static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
     return plan_hunt_all(b, bisection_hunt_value, err);
 }
 
+static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy strategy,
+                                        struct odb_error *err)
+{
+    switch (strategy) {
+    case ODB_STRATEGY_AUTO:
+        return plan_auto(b, err);
+    case ODB_STRATEGY_EACH:
+        return bisection_each(b, err);
+    case ODB_STRATEGY_ISOLATED:
+        return bisection_isolated(b, err);
+    case ODB_STRATEGY_PREFIX:
+        return plan_hunt_all(b, bisection_hunt_value, err);
+    case ODB_STRATEGY_SUFFIX:
+        return plan_hunt_all(b, bisection_hunt_suffix, err);
+    case ODB_STRATEGY_LINEAR:
+        return plan_hunt_all(b, bisection_hunt_linear, err);
+    case ODB_STRATEGY_BLAME:
+    case ODB_STRATEGY_PROBED:
+        break;
+    }
+    ODB_TRY(plan_look(b, err));
+    if (!b->probed && plan_unexplained(b))
+        odb_report_warn(b->report, "blame needs a probed run that reproduces the plain one; use "
+                                   "--strategy auto or prefix");
+    return ODB_OK;
+}
+
 enum odb_status bisection_plan(struct bisection *b, struct odb_error *err)
 {
     enum odb_strategy strategy = b->options->strategy;
@@ -315,36 +344,9 @@ enum odb_status bisection_plan(struct bisection *b, struct odb_error *err)
     b->memory = b->options->memory               ? b->options->memory
                 : strategy == ODB_STRATEGY_BLAME ? UINT64_MAX
                                                  : plan_memory();
-    if (strategy == ODB_STRATEGY_AUTO) {
-        ODB_TRY(plan_auto(b, err));
-        return bisection_confirm(b, err);
-    }
-    plan_turn(b, strategy, bisection_batches(b, &bytes), "asked for");
-    switch (strategy) {
-    case ODB_STRATEGY_EACH:
-        ODB_TRY(bisection_each(b, err));
-        break;
-    case ODB_STRATEGY_ISOLATED:
-        ODB_TRY(bisection_isolated(b, err));
-        break;
-    case ODB_STRATEGY_PREFIX:
-        ODB_TRY(plan_hunt_all(b, bisection_hunt_value, err));
-        break;
-    case ODB_STRATEGY_SUFFIX:
-        ODB_TRY(plan_hunt_all(b, bisection_hunt_suffix, err));
-        break;
-    case ODB_STRATEGY_LINEAR:
-        ODB_TRY(plan_hunt_all(b, bisection_hunt_linear, err));
-        break;
-    case ODB_STRATEGY_BLAME:
-    case ODB_STRATEGY_PROBED:
-    case ODB_STRATEGY_AUTO:
-        ODB_TRY(plan_look(b, err));
-        if (!b->probed && plan_unexplained(b))
-            odb_report_warn(b->report,
-                            "blame needs a probed run that reproduces the plain one; use "
-                            "--strategy auto or prefix");
-        break;
-    }
-    return bisection_confirm(b, err);
+    if (strategy != ODB_STRATEGY_AUTO)
+        plan_turn(b, strategy, bisection_batches(b, &bytes), "asked for");
+    ODB_TRY(plan_by_strategy(b, strategy, err));
+    ODB_TRY(bisection_confirm(b, err));
+    return b->options->prove ? bisection_prove(b, ODB_OK, err) : ODB_OK;
 }

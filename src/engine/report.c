@@ -108,6 +108,27 @@ void odb_report_firsts(const struct odb_report *report, struct odb_buf *out)
     }
 }
 
+void odb_report_proof(const struct odb_report *report, struct odb_buf *out)
+{
+    const struct odb_proof *proof = &report->proof;
+    if (!proof->tried)
+        return;
+    if (proof->counterexample != ODB_NO_NODE) {
+        odb_buf_puts(out, "not proved: the cut behind ");
+        odb_node_put(report->model->graph, proof->counterexample, out);
+        odb_buf_puts(out, " is bad as well");
+    } else if (!proof->cuts) {
+        odb_buf_puts(out, "proved: nothing stands before it");
+    } else {
+        odb_buf_printf(out, "%s: %zu earlier cut%s good",
+                       proof->untestable ? "not proved" : "proved", proof->good,
+                       proof->good == 1 ? "" : "s");
+    }
+    if (proof->untestable)
+        odb_buf_printf(out, ", %zu cannot be tested", proof->untestable);
+    odb_buf_putc(out, '\n');
+}
+
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
 {
     bool region = culprit->segment[0] != culprit->segment[1];
@@ -399,6 +420,22 @@ static json_t *report_forecast(const struct odb_forecast *forecast)
     return object;
 }
 
+static json_t *report_proof(const struct odb_proof *proof)
+{
+    json_t *object = json_object();
+    if (!proof->tried) {
+        json_decref(object);
+        return json_null();
+    }
+    report_set(object, "cuts", json_integer((json_int_t)proof->cuts));
+    report_set(object, "good", json_integer((json_int_t)proof->good));
+    report_set(object, "untestable", json_integer((json_int_t)proof->untestable));
+    report_set(object, "counterexample",
+               proof->counterexample == ODB_NO_NODE ? json_null()
+                                                    : json_integer(proof->counterexample));
+    return object;
+}
+
 void odb_report_json(const struct odb_report *report, struct odb_buf *out)
 {
     json_t *root = json_object(), *warnings = json_array(), *culprits = json_array();
@@ -423,6 +460,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "warnings", warnings);
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
+    report_set(root, "proof", report_proof(&report->proof));
     report_set(root, "observer", report_observer(report));
     report_set(root, "target_loads", json_integer((json_int_t)report->target_loads));
     report_set(root, "target_runs", json_integer((json_int_t)report->target_runs));

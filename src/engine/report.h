@@ -108,6 +108,13 @@ struct odb_forecast {
     double seconds;
 };
 
+/* Every cut before the culprits, where that was asked for. */
+struct odb_proof {
+    bool tried;
+    size_t cuts, good, untestable;
+    int counterexample; /* the first node whose cut is bad; or ODB_NO_NODE */
+};
+
 struct odb_report {
     const struct odb_model *model; /* borrowed */
     char sha256[65];
@@ -129,6 +136,7 @@ struct odb_report {
     size_t target_loads, target_runs;
     struct odb_observer observer;
     struct odb_forecast forecast;
+    struct odb_proof proof;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description;                          /* owned */
     char *target_words;  /* owned: the end of what it printed before it died; NULL: it lives */
@@ -156,6 +164,8 @@ void odb_report_numbers(const struct odb_value_report *report,
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out);
 /* "first NaN: reference none, target #12 Conv conv1", a line for each kind that there is. */
 void odb_report_firsts(const struct odb_report *report, struct odb_buf *out);
+/* "proved: 12 earlier cuts good", a line; nothing where no proof was tried. */
+void odb_report_proof(const struct odb_report *report, struct odb_buf *out);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */

@@ -5,7 +5,7 @@
  * or fold it; so the model is cut behind the node. Upstream is what the node needs, downstream is
  * the rest; both run on SPEC, and between them the value is changed.
  *
- * Two kinds of fault act only sometimes, as real ones do: `hidden` vanishes when the value is
+ * Some faults act only sometimes, as real ones do: `hidden` vanishes when the value is
  * looked at, `fused=K` when the nodes that follow are not all there. When a fault does not act, the
  * model goes to SPEC as it is.
  *
@@ -51,7 +51,7 @@ struct fault {
     double amount;
     size_t count, fused;
     uint64_t seed;
-    bool hidden;
+    bool hidden, seen;
     int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
     char *inner;                    /* owned: spec */
     struct odb_executor *up, *down; /* owned; down is NULL where nothing is spoiled */
@@ -59,7 +59,7 @@ struct fault {
     bool acts;
     bool inside; /* acts by watching the CPU; this and what follows: */
     struct odb_cpu_watch watch;
-    struct odb_body_path path; /* to the graph that the node is in */
+    struct odb_body_path path;    /* to the graph that the node is in */
     int inside_node, inside_slot; /* slot: which output, -1: the first that can hold the fault */
     bool body;                    /* the loaded model is a body of the debugged one */
 };
@@ -205,6 +205,8 @@ static void fault_other_trips(int64_t *v, double amount)
     *v += (int64_t)amount;
 }
 
+#define FAULT_REFUSE "refuse" /* no model with the node is loaded */
+
 static const struct fault_kind fault_kinds[] = {
     {"scale", 1e-2, true, fault_scale, NULL, NULL},
     {"offset", 1e-2, true, fault_offset, NULL, NULL},
@@ -217,6 +219,7 @@ static const struct fault_kind fault_kinds[] = {
     {"round-bf16", 0, false, fault_round_bf16, NULL, NULL},
     {"crash", 0, false, NULL, fault_crash, NULL},
     {"hang", 0, false, NULL, fault_hang, NULL},
+    {FAULT_REFUSE, 0, false, NULL, NULL, NULL},
     {"branch", 0, false, NULL, NULL, fault_other_branch},
     {"trips", -1, false, NULL, NULL, fault_other_trips},
 };
@@ -225,14 +228,19 @@ static const struct fault_kind fault_kinds[] = {
 
 static const struct odb_executor_option fault_rows[] = {
     {":",
-     "scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang|branch|trips",
+     "scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang|refuse|branch|"
+     "trips",
      NULL, "what goes wrong", true},
     {"node", "NAME|#INDEX|PATH", NULL, "where the fault is", true},
     {"iteration", "K", NULL, "only in that turn of the innermost loop around the node", false},
     {"amount", "X", NULL,
      "how much; 0.01 for scale, offset and noise, 0.5 for saturate, -1 for trips", false},
-    {"count", "N", NULL, "how many elements are spoiled; all, or one for nan and inf", false},
+    {"count", "N", NULL,
+     "how many elements are spoiled; all, or one for nan and inf. refuse: only models of more "
+     "outputs",
+     false},
     {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
+    {"seen", NULL, NULL, "only when somebody reads values in between", false},
     {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
     {"seed", "N", "42", "which elements, and which noise", false},
     {"@", "SPEC", NULL, "what runs the model", true},
@@ -263,6 +271,7 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     fault->fused = (size_t)fused;
     fault->seed = (uint64_t)seed;
     fault->hidden = odb_spec_option(spec, "hidden") != NULL;
+    fault->seen = odb_spec_option(spec, "seen") != NULL;
     return ODB_OK;
 }
 
@@ -512,7 +521,7 @@ static enum odb_status fault_decide(struct fault *fault, const struct fault_cut 
                                     const struct odb_load *load, struct odb_error *err)
 {
     fault->acts = cut->node != ODB_NO_NODE;
-    if (!fault->acts || (!fault->hidden && !fault->fused))
+    if (!fault->acts || (!fault->hidden && !fault->seen && !fault->fused))
         return ODB_OK;
     const struct odb_value *value = fault_likely_value(cut);
     if (!value) {
@@ -525,7 +534,9 @@ static enum odb_status fault_decide(struct fault *fault, const struct fault_cut 
                  value->name);
         return odb_error_remedy(err, "choose an inner node, or leave out 'hidden'");
     }
-    if (value->is_output && !original)
+    if (fault->seen)
+        fault->acts = value->is_output && !original;
+    else if (value->is_output && !original)
         fault->acts = false;
     else if (fault->fused)
         fault->acts = fault_has_fused(fault, cut, value);
@@ -808,14 +819,25 @@ static enum odb_status fault_watch(struct fault *fault, struct odb_error *err)
 {
     if (fault->inside && (fault->hidden || fault->fused))
         return odb_fail(err, ODB_E_USAGE, "a fault inside a body is neither hidden nor fused");
-    fault->watch = (struct odb_cpu_watch){
-        .payload = fault, .made = fault_made, .steer = fault_steer};
+    fault->watch =
+        (struct odb_cpu_watch){.payload = fault, .made = fault_made, .steer = fault_steer};
     if (odb_cpu_executor_watch(fault->up, fault->inside ? &fault->watch : NULL) || !fault->inside)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "%s can be planted in the executor cpu alone, not in %s",
              fault->kind->steer ? "another way through If and Loop" : "a fault inside a body",
              fault->inner);
     return odb_error_at(err, "%s", fault->node);
+}
+
+static enum odb_status fault_lacks(const struct fault *fault, const struct fault_cut *cut,
+                                    struct odb_error *err)
+{
+    const struct odb_node *node = &cut->model->graph->nodes[cut->node];
+    if (fault->count && cut->model->graph->n_outputs <= fault->count)
+        return ODB_OK;
+    return fault->count
+               ? odb_fail(err, ODB_E_EXECUTOR, "fault: more than %zu outputs", fault->count)
+               : odb_fail(err, ODB_E_EXECUTOR, "fault: no kernel for %s", node->op_type);
 }
 
 static enum odb_status fault_load(void *self, const struct odb_load *load, struct odb_error *err)
@@ -829,6 +851,8 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
     enum odb_status status = fault_find(fault, cut, load, err);
     if (status == ODB_OK)
         status = fault_decide(fault, cut, load, err);
+    if (status == ODB_OK && fault->acts && !strcmp(fault->kind->name, FAULT_REFUSE))
+        status = fault_lacks(fault, cut, err);
     if (status == ODB_OK && fault->acts && fault->kind->steer) {
         fault->path = (struct odb_body_path){.n = 0};
         fault->inside_node = cut->node;

@@ -273,7 +273,7 @@ static void journal_event(void *payload, const struct odb_search_event *e)
 static char *workers_json(const struct odb_report *report)
 {
     static const char *const top[] = {"target",           "target_loads",   "target_runs",
-                                      "seconds",          "target_seconds", "strategy",
+                                      "seconds",          "target_seconds", "strategy",         "forecast",
                                       "reference_seconds"};
     struct odb_buf text = ODB_BUF_INIT;
     odb_report_json(report, &text);
