@@ -33,6 +33,25 @@ static void bisect_put_numbers(const struct odb_value_report *r, struct odb_buf 
         odb_buf_putc(out, '\n');
 }
 
+/* The node in its bodies that is to blame. */
+static void bisect_put_inside(const struct odb_culprit *culprit, struct odb_buf *out)
+{
+    const struct odb_culprit_inside *inside = culprit->inside;
+    if (!inside)
+        return;
+    odb_buf_puts(out, "    within: ");
+    odb_buf_put_shown(out, culprit->path);
+    odb_buf_puts(out, " (");
+    odb_buf_put_shown(out, inside->op_type);
+    odb_buf_printf(out, "), %s", odb_diagnosis_name(inside->kind));
+    if (inside->value) {
+        odb_buf_puts(out, ", seen at ");
+        odb_buf_put_shown(out, inside->value);
+    }
+    odb_buf_putc(out, '\n');
+    bisect_put_numbers(&inside->numbers, out);
+}
+
 static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
@@ -47,6 +66,7 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
     }
     odb_buf_putc(out, '\n');
     bisect_put_numbers(&culprit->numbers, out);
+    bisect_put_inside(culprit, out);
     odb_buf_puts(out, "    ");
     odb_culprit_facts(culprit, out);
     odb_buf_putc(out, '\n');

@@ -675,15 +675,32 @@ out:
 
 /* --- inside ----------------------------------------------------------------------------------- */
 
+/* Which of the culprits in a body is to blame for what the node shows: the first that fails in the
+ * node's way and reaches what the body gives. */
+static const struct odb_culprit *bodies_choose(const struct bodies *s,
+                                               const struct odb_report *report)
+{
+    const struct odb_culprit *best = NULL;
+    int most = 0;
+    for (size_t i = 0; i < report->culprits.n; i++) {
+        const struct odb_culprit *c = &report->culprits.items[i];
+        int fits = c->kind == ODB_KIND_NONDETERMINISTIC
+                       ? 0
+                       : 1 + c->reaches_output + 2 * (c->kind == s->culprit->kind);
+        if (fits <= most)
+            continue;
+        most = fits;
+        best = c;
+    }
+    return best;
+}
+
 /* The outer culprit gets what the search inside a body found. */
 static void bodies_adopt(struct bodies *s, const char *step, const struct odb_report *report)
 {
     const struct odb_graph *graph = report->model->graph;
-    const struct odb_culprit *first = NULL;
+    const struct odb_culprit *first = bodies_choose(s, report);
     char label[200];
-    for (size_t i = 0; i < report->culprits.n && !first; i++)
-        if (report->culprits.items[i].kind != ODB_KIND_NONDETERMINISTIC)
-            first = &report->culprits.items[i];
     if (!first) {
         s->culprit->path = odb_xstrdup(step);
         odb_buf_puts(&s->words, "No single node of that body could be named. ");
@@ -713,7 +730,7 @@ static void bodies_adopt(struct bodies *s, const char *step, const struct odb_re
     odb_buf_puts(&s->words, "There it is ");
     odb_buf_put_shown(&s->words, s->culprit->path);
     if (report->culprits.n > 1)
-        odb_buf_printf(&s->words, ", the first of %zu", report->culprits.n);
+        odb_buf_printf(&s->words, ", one of %zu", report->culprits.n);
     odb_buf_printf(&s->words, ": %s ", first->text ? first->text : "");
 }
 
