@@ -787,6 +787,109 @@ static void gen_odd(struct gen *g)
     odb_build_output_typed(b, "chosen", ODB_F32, 2, square);
 }
 
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+enum { BODIES_WIDTH = 8, BODIES_TURNS = 12 };
+
+static const int64_t bodies_row[] = {BODIES_WIDTH};
+
+/* A Loop's body: a turn's number, whether to go on, the state. */
+static struct odb_builder *gen_bodies_loop(void)
+{
+    struct odb_builder *body = odb_build_new("step", 17);
+    odb_build_input(body, "turn", ODB_I64, 0, NULL);
+    odb_build_input(body, "go", ODB_BOOL, 0, NULL);
+    odb_build_input(body, "state", ODB_F32, 1, bodies_row);
+    odb_build_output_typed(body, "go_on", ODB_BOOL, 0, NULL);
+    odb_build_output_typed(body, "next", ODB_F32, 1, bodies_row);
+    odb_build_output_typed(body, "shown", ODB_F32, 1, bodies_row);
+    return body;
+}
+
+static struct odb_builder *gen_bodies_branch(const char *name, const char *op, const char *with)
+{
+    struct odb_builder *branch = odb_build_new(name, 17);
+    char inputs[40];
+    snprintf(inputs, sizeof inputs, "mixed %s", with);
+    odb_build_node(branch, op, op, inputs, "moved");
+    odb_build_node(branch, "Tanh", "Tanh", "moved", name);
+    odb_build_output_typed(branch, name, ODB_F32, 1, bodies_row);
+    return branch;
+}
+
+/* Twelve turns of a small recurrent cell, the second half of which go another way. */
+static void gen_bodies_decode(struct gen *g)
+{
+    struct odb_builder *body = gen_bodies_loop();
+    struct odb_tensor *half = gen_tensor(ODB_I64, 0, NULL), *turns = gen_tensor(ODB_I64, 0, NULL);
+    struct odb_tensor *yes = gen_tensor(ODB_BOOL, 0, NULL);
+    odb_store_i64(ODB_I64, half->data, 0, BODIES_TURNS / 2);
+    odb_store_i64(ODB_I64, turns->data, 0, BODIES_TURNS);
+    odb_store_i64(ODB_BOOL, yes->data, 0, 1);
+    gen_add(g, "turns", turns);
+    gen_add(g, "yes", yes);
+    gen_weight(g, "cell", 2, (int64_t[]){BODIES_WIDTH, BODIES_WIDTH}, 0, 0.45);
+    odb_build_weight(body, "half", half);
+    odb_tensor_unref(half);
+    odb_build_node(body, "MatMul", "MatMul", "state cell", "turned");
+    odb_build_node(body, "Add", "Add", "turned stem", "mixed");
+    odb_build_node(body, "Less", "early", "turn half", "is_early");
+    odb_build_node(body, "If", "gate", "is_early", "next");
+    odb_build_attr_graph(body, "then_branch", gen_bodies_branch("first", "Add", "bias"));
+    odb_build_attr_graph(body, "else_branch", gen_bodies_branch("second", "Mul", "gain"));
+    odb_build_node(body, "Sigmoid", "Sigmoid", "next", "shown");
+    odb_build_node(body, "Identity", "", "go", "go_on");
+    odb_build_node(g->b, "Loop", "decode", "turns yes stem", "final steps");
+    odb_build_attr_graph(g->b, "body", body);
+}
+
+/* A running mean over the rows, from the last to the first. */
+static void gen_bodies_filter(struct gen *g)
+{
+    struct odb_builder *body = odb_build_new("row", 17);
+    odb_build_input(body, "mean", ODB_F32, 1, bodies_row);
+    odb_build_input(body, "row", ODB_F32, 1, bodies_row);
+    odb_build_node(body, "Sub", "Sub", "row mean", "away");
+    odb_build_node(body, "Mul", "Mul", "away rate", "part");
+    odb_build_node(body, "Add", "Add", "mean part", "new_mean");
+    odb_build_output_typed(body, "new_mean", ODB_F32, 1, bodies_row);
+    odb_build_output_typed(body, "away", ODB_F32, 1, bodies_row);
+    odb_build_node(g->b, "Scan", "filter", "final steps", "mean_of_all rows");
+    odb_build_attr_graph(g->b, "body", body);
+    odb_build_attr_int(g->b, "num_scan_inputs", 1);
+    GEN_ATTR_INTS(g, "scan_input_directions", 1);
+}
+
+/* local::Block(X) = Scaled(X)^2 + X, of a function that calls another. */
+static void gen_bodies_block(struct gen *g)
+{
+    struct odb_builder *block = odb_build_new("", 17);
+    odb_build_opset(block, "local", 1);
+    odb_build_node(block, "local::Scaled", "Scaled", "X", "S");
+    odb_build_attr_float(block, "alpha", 0.5);
+    odb_build_node(block, "Mul", "Square", "S S", "Q");
+    odb_build_node(block, "Add", "Add", "Q X", "Y");
+    gen_odd_function(g);
+    odb_build_function(g->b, "local", "Block", "X", "Y", "", block);
+    odb_build_node(g->b, "local::Block", "block", "rows", "blocked");
+}
+
+static void gen_bodies(struct gen *g)
+{
+    g->b = odb_build_new("bodies", 17);
+    odb_build_input(g->b, "x", ODB_F32, 1, bodies_row);
+    gen_vector(g, "bias", BODIES_WIDTH, 0, 0.3);
+    gen_vector(g, "gain", BODIES_WIDTH, 1.5, 0.2);
+    gen_scalar(g, "rate", 0.25);
+    odb_build_node(g->b, "Sin", "stem", "x", "stem");
+    gen_bodies_decode(g);
+    gen_bodies_filter(g);
+    gen_bodies_block(g);
+    odb_build_node(g->b, "Neg", "head", "blocked", "y");
+    odb_build_output_typed(g->b, "y", ODB_F32, 2, (int64_t[]){BODIES_TURNS, BODIES_WIDTH});
+    odb_build_output_typed(g->b, "mean_of_all", ODB_F32, 1, bodies_row);
+}
+
 /* --- all -------------------------------------------------------------------------------------- */
 
 /* --- a deformable convolution, as an operator of ONNX's own or of a custom domain ----------------
@@ -843,6 +946,7 @@ const struct gen_kind gen_kinds[] = {
     {"deform", "with custom::deform_conv2d", gen_deform},
     {"deform-onnx", "the same with DeformConv", gen_deform_onnx},
     {"odd", "legal, but unusual: names, omitted inputs, types, a function, a body", gen_odd},
+    {"bodies", "If in Loop, Scan, a function that calls another", gen_bodies},
     {NULL, NULL, NULL},
 };
 

@@ -66,10 +66,10 @@ static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_c
     }
     odb_buf_putc(out, '\n');
     bisect_put_numbers(&culprit->numbers, out);
-    bisect_put_inside(culprit, out);
     odb_buf_puts(out, "    ");
     odb_culprit_facts(culprit, out);
     odb_buf_putc(out, '\n');
+    bisect_put_inside(culprit, out);
     if (culprit->text && *culprit->text) {
         odb_buf_puts(out, "    ");
         odb_help_wrap(out, culprit->text, 4, 4);

@@ -728,10 +728,13 @@ static void bodies_adopt(struct bodies *s, const char *step, const struct odb_re
             .numbers = first->numbers};
     }
     odb_buf_puts(&s->words, "There it is ");
-    odb_buf_put_shown(&s->words, s->culprit->path);
+    odb_buf_put_shown(&s->words, first->within ? label : s->culprit->path);
     if (report->culprits.n > 1)
         odb_buf_printf(&s->words, ", one of %zu", report->culprits.n);
-    odb_buf_printf(&s->words, ": %s ", first->text ? first->text : "");
+    odb_buf_puts(&s->words, ": ");
+    odb_buf_puts(&s->words, first->within ? first->within : first->text ? first->text : "");
+    if (!first->within)
+        odb_buf_putc(&s->words, ' ');
 }
 
 /* Searches the body. */
@@ -811,7 +814,8 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
     int64_t by_state = ODB_ANY_TURN, by_layer = bodies_first_layer(s);
     if (bodies_is(s, "Loop"))
         ODB_TRY(bodies_trips(s, &trips, err));
-    if (trips != s->turns)
+    const bool parted = trips != s->turns;
+    if (parted)
         by_layer = (int64_t)ODB_MIN(trips, s->turns) - 1; /* the turn that ended otherwise */
     else if (s->turns < BODIES_FEW)
         by_layer = ODB_ANY_TURN;
@@ -825,7 +829,7 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
                  (long long)order[i], s->turns);
         ODB_TRY(bodies_try(s, order[i], say, err));
     }
-    for (size_t k = 0; k < s->turns && s->n_tried < BODIES_LINEAR && !s->done; k++) {
+    for (size_t k = 0; k < s->turns && s->n_tried < BODIES_LINEAR && !s->done && !parted; k++) {
         snprintf(say, sizeof say,
                  "Turn %zu of %zu is the first whose body alone, on the reference's state, goes "
                  "wrong. ",
@@ -834,13 +838,17 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
     }
     if (s->done)
         return ODB_OK;
-    if (trips != s->turns)
-        odb_buf_printf(&s->words, "The target takes %zu turns where the reference takes %zu. ",
-                       trips, s->turns);
-    else if (by_state >= 0)
+    if (parted) {
         odb_buf_printf(&s->words,
-                       "The state that it carries is wrong after turn %lld for the first "
-                       "time. ",
+                       "The target takes %zu turns where the reference takes %zu; the body of turn "
+                       "%lld, where they part, is right alone on the reference's state, its "
+                       "condition included, so it is how the %s counts or stops. ",
+                       trips, s->turns, (long long)by_layer, s->node->op_type);
+        return ODB_OK;
+    }
+    if (by_state >= 0)
+        odb_buf_printf(&s->words,
+                       "The state that it carries is wrong after turn %lld for the first time. ",
                        (long long)by_state);
     odb_buf_printf(&s->words,
                    "%s of its %zu turns' bodies are right alone on the reference's state, so it is "

@@ -238,8 +238,6 @@ static void words_dead(const struct bisection *b, const struct odb_culprit *c, s
 
 static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
-    if (c->within)
-        odb_buf_puts(out, c->within);
     static const char *const opinions[] = {
         [ODB_OPINION_TARGET] = "A third executor sides with the target: the reference, or what "
                                "the specification leaves open, deserves a look. ",
@@ -256,6 +254,8 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
             odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a "
                               "float16 kernel in float32 between Casts. ");
     }
+    if (c->within) /* after all that is of the node as one */
+        odb_buf_puts(out, c->within);
 }
 
 char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
