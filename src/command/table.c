@@ -110,7 +110,7 @@ static const struct odb_command command_table[] = {
         .args = args_export,
         .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION) |
                    ODB_OPT(SCRAMBLE) | ODB_OPT(BUDGET) | ODB_OPT(PROBES) | ODB_OPT(JSON_FILE),
-        .help = "make a failing model as small and simple as it can be, and write that",
+        .help = "shrink a failing model to what it takes to fail, and write that",
         .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
                 "makes inputs, weights and attributes simple, as long as the failure keeps its "
                 "signature: the verdict, the kinds of NaN and Inf, the size of the error, the "
