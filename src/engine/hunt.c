@@ -4,6 +4,7 @@
  * their outputs. A probe that fails in another way than the bug does is no evidence (untestable),
  * as in git bisect skip.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,17 @@ static struct odb_dag hunt_dag(struct hunt *h)
     return (struct odb_dag){graph->n_nodes, h->start, h->parents};
 }
 
-/* Suspects, once node has this answer; 0 where there are none. */
-static size_t hunt_remaining(const struct hunt *h, int node, enum odb_answer answer)
+/* Suspects, once the cut has these answers, or before; 0 where there are none. */
+static size_t hunt_remaining(const struct hunt *h, const struct odb_cut *cut,
+                             const struct odb_evidence *evidence)
 {
     struct odb_dag dag = {h->b->graph->n_nodes, h->start, h->parents};
-    return h->suspects ? odb_search_narrow(&dag, h->suspects, node, answer, NULL) : 0;
+    size_t n = 0;
+    if (h->suspects && evidence)
+        return odb_search_narrow(&dag, h->suspects, cut, evidence, h->signature != ODB_OK, NULL);
+    for (size_t i = 0; h->suspects && i < dag.n; i++)
+        n += h->suspects[i];
+    return n;
 }
 
 static void hunt_dispose(struct hunt *h)
@@ -66,17 +73,51 @@ static void hunt_dispose(struct hunt *h)
     free(h->parents);
 }
 
-static enum odb_status hunt_probe(struct hunt *h, int node, enum odb_answer *answer,
-                                  struct odb_error *err)
+/* What the outputs of a node say, that were read, as far as they were. */
+static struct odb_evidence hunt_evidence(const struct bisection *b, const struct odb_probe *probe,
+                                         int node)
+{
+    struct odb_evidence evidence = {ODB_ANSWER_UNTESTABLE, NAN};
+    double factor = b->options->tolerance.v[0];
+    bool lacks = false, bad = false, some = false;
+    for (size_t i = 0; i < probe->n_values; i++) {
+        const struct odb_value_report *value = &b->report->values[probe->values[i]];
+        if (b->graph->values[probe->values[i]].producer != node)
+            continue;
+        some = true;
+        lacks = lacks || !probe->outputs[i];
+        bad = bad || (probe->outputs[i] && odb_verdict_is_bad(value->verdict));
+        if (b->options->tolerance.kind == ODB_CRITERION_NOISE && value->error.known &&
+            value->noise.known && value->noise.v > 0)
+            evidence.error = fmax(evidence.error, value->error.v / (factor * value->noise.v));
+    }
+    if (bad || (some && !lacks))
+        evidence.answer = bad ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+    return evidence;
+}
+
+/* What a probe that ran says of each node of its cut; of crashes: that it ran. */
+static void hunt_read(const struct hunt *h, const struct question *q, struct odb_evidence *evidence)
+{
+    for (size_t i = 0; i < q->n_cut; i++)
+        evidence[i] = h->signature == ODB_OK ? hunt_evidence(h->b, &q->probe, q->cut[i])
+                                             : (struct odb_evidence){ODB_ANSWER_GOOD, NAN};
+}
+
+static enum odb_status hunt_probe(struct hunt *h, const struct odb_cut *cut,
+                                  struct odb_evidence *evidence, struct odb_error *err)
 {
     struct bisection *b = h->b;
-    struct question *q = ahead_take(&h->ahead, node);
-    q = q ? q : question_prefix(h->b, node, h->signature == ODB_OK);
+    struct question *q = ahead_take(&h->ahead, cut->nodes[cut->n - 1]);
+    if (q && !question_is(q, cut)) {
+        question_free(q);
+        q = NULL;
+    }
+    q = q ? q : question_prefix(b, cut, h->signature == ODB_OK);
     struct odb_probe *probe = &q->probe;
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
-    *answer = ODB_ANSWER_UNTESTABLE;
-    probe->remaining = hunt_remaining(h, node, ODB_ANSWER_UNTESTABLE);
+    probe->remaining = hunt_remaining(h, cut, NULL);
     if (probe->n_values)
         had = odb_probe_run(&b->prober, probe, &probe_err);
     enum odb_verdict shown = odb_probe_verdict(had);
@@ -84,53 +125,75 @@ static enum odb_status hunt_probe(struct hunt *h, int node, enum odb_answer *ans
         *err = probe_err;
         status = had;
     } else if (h->signature != ODB_OK && had == h->signature) {
-        *answer = ODB_ANSWER_BAD;
+        for (size_t i = 0; i < cut->n; i++)
+            evidence[i].answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
         status = question_judge(b, probe, &shown, err);
-        bool values = h->signature == ODB_OK; /* else it is enough that it ran */
-        if (values && odb_verdict_is_bad(shown))
-            *answer = ODB_ANSWER_BAD;
-        else if (!values || !question_lacks(probe))
-            *answer = ODB_ANSWER_GOOD;
+        hunt_read(h, q, evidence);
     }
     if (probe->n_values)
-        odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, node, *answer));
+        odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, cut, evidence));
     if (had != ODB_OK && had != ODB_CANCELLED)
         question_note_failure(b, q->list, probe->n_values, had);
     question_free(q);
     return status;
 }
 
-static bool hunt_at_hand(void *payload, int node)
+/* Whether a search that was stopped had asked for all of the cut. */
+static bool hunt_knows(const struct hunt *h, const struct odb_cut *cut)
+{
+    bool all = true;
+    for (size_t i = 0; i < cut->n; i++)
+        all = all && answers_know(h->b, h->signature, cut->nodes[i]);
+    return all;
+}
+
+static bool hunt_at_hand(void *payload, const struct odb_cut *cut)
 {
     const struct hunt *h = payload;
-    const struct question *q = h->ahead.of ? h->ahead.of[node] : NULL;
-    return answers_know(h->b, h->signature, node) || (q && odb_probe_at_hand(q->prober, &q->probe));
+    const struct question *q = h->ahead.of ? h->ahead.of[cut->nodes[cut->n - 1]] : NULL;
+    return hunt_knows(h, cut) ||
+           (q && question_is(q, cut) && odb_probe_at_hand(q->prober, &q->probe));
 }
 
 /* Begins with a prefix that is going to be asked for, while there are workers for it. */
-static bool hunt_begin(void *payload, int node)
+static bool hunt_begin(void *payload, const struct odb_cut *cut)
 {
     struct hunt *h = payload;
     if (!h->ahead.of)
         return false;
-    if (h->ahead.of[node] || answers_know(h->b, h->signature, node))
+    if (h->ahead.of[cut->nodes[cut->n - 1]] || hunt_knows(h, cut))
         return true;
     if (!odb_pool_idle(h->b->pool))
         return false;
-    ahead_put(&h->ahead, question_prefix(h->b, node, h->signature == ODB_OK));
+    ahead_put(&h->ahead, question_prefix(h->b, cut, h->signature == ODB_OK));
     return true;
 }
 
-static enum odb_status hunt_ask(void *payload, int node, enum odb_answer *answer,
-                                struct odb_error *err)
+/* That several nodes together kill the target says nothing of each. */
+static void hunt_remember(const struct hunt *h, const struct odb_cut *cut,
+                          const struct odb_evidence *evidence)
+{
+    bool each = h->signature == ODB_OK || cut->n == 1 || evidence[0].answer == ODB_ANSWER_GOOD;
+    for (size_t i = 0; i < cut->n && each; i++)
+        if (cut->n == 1 || evidence[i].answer != ODB_ANSWER_UNTESTABLE)
+            answers_remember(h->b, h->signature, cut->nodes[i], evidence[i].answer);
+}
+
+static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
+                                struct odb_evidence *evidence, struct odb_error *err)
 {
     struct hunt *h = payload;
-    if (answers_recall(h->b, h->signature, node, answer))
+    for (size_t i = 0; i < cut->n; i++)
+        evidence[i] = (struct odb_evidence){ODB_ANSWER_UNTESTABLE, NAN};
+    if (hunt_knows(h, cut)) {
+        for (size_t i = 0; i < cut->n; i++)
+            answers_recall(h->b, h->signature, cut->nodes[i], &evidence[i].answer);
         return ODB_OK;
-    enum odb_status status = hunt_probe(h, node, answer, err);
+    }
+    enum odb_status status = hunt_probe(h, cut, evidence, err);
     if (status == ODB_OK)
-        answers_remember(h->b, h->signature, node, *answer);
+        hunt_remember(h, cut, evidence);
     return status;
 }
 
@@ -141,12 +204,16 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
                                    bool *suspects, size_t *probes, struct odb_error *err)
 {
     struct odb_dag dag = hunt_dag(h);
-    struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand, h};
+    struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand, NULL, h};
+    struct odb_search_options options = {.joint = h->signature != ODB_OK};
+    struct odb_search_result result;
     h->suspects = suspects;
     h->ahead = ahead_new(h->b);
     bisection_step_begin(h->b, "prefixes");
     odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
-    return odb_search(&dag, suspects, &oracle, probes, err);
+    enum odb_status status = odb_search(&dag, suspects, &oracle, &options, &result, err);
+    *probes = result.loads;
+    return status;
 }
 
 enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
@@ -342,11 +409,15 @@ enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status sign
     for (size_t i = 0; i < n; i++)
         answers[i] = ODB_ANSWER_UNTESTABLE;
     for (*asked = 0; *asked < n && status == ODB_OK && !(bad && until_bad); ++*asked) {
-        for (; h.ahead.next < n && ahead_reaches(b, &h.ahead, *asked); h.ahead.next++)
-            if (!answers_know(b, signature, nodes[h.ahead.next]))
-                ahead_put(&h.ahead, question_prefix(b, nodes[h.ahead.next], signature == ODB_OK));
-        status = hunt_ask(&h, nodes[*asked], &answers[*asked], err);
-        bad = answers[*asked] == ODB_ANSWER_BAD;
+        struct odb_evidence evidence;
+        for (; h.ahead.next < n && ahead_reaches(b, &h.ahead, *asked); h.ahead.next++) {
+            struct odb_cut cut = {&nodes[h.ahead.next], 1};
+            if (!answers_know(b, signature, cut.nodes[0]))
+                ahead_put(&h.ahead, question_prefix(b, &cut, signature == ODB_OK));
+        }
+        status = hunt_ask(&h, &(struct odb_cut){&nodes[*asked], 1}, &evidence, err);
+        answers[*asked] = evidence.answer;
+        bad = evidence.answer == ODB_ANSWER_BAD;
         if (status == ODB_OK)
             odb_hooks_progress(&b->options->hooks, phase, nodes[*asked], *asked + 1, n);
     }

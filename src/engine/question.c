@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -25,28 +26,43 @@ static size_t question_outputs(const struct bisection *b, int node, bool judged,
     return count;
 }
 
-static struct question *question_new(struct bisection *b, struct odb_prober *prober, int node,
-                                     const char *how)
+static struct question *question_new(struct bisection *b, struct odb_prober *prober,
+                                     const struct odb_cut *cut, const char *how)
 {
     struct question *q = odb_new(struct question);
-    int n_out = b->graph->nodes[node].n_out;
+    size_t n_out = 0;
+    for (size_t i = 0; i < cut->n; i++)
+        n_out += (size_t)b->graph->nodes[cut->nodes[i]].n_out;
     q->prober = prober;
+    q->cut = odb_xmemdup(cut->nodes, cut->n * sizeof *cut->nodes);
+    q->n_cut = cut->n;
     q->list = odb_new_n(int, n_out);
     q->outputs = odb_new_n(struct odb_tensor *, n_out);
-    q->probe = (struct odb_probe){
-        .what = odb_probe_title(b->graph, how, node, node, q->what, sizeof q->what),
-        .node = node,
-        .judged = true,
-        .values = q->list,
-        .outputs = q->outputs};
+    q->probe =
+        (struct odb_probe){.what = odb_probe_title(b->graph, how, cut->nodes[0],
+                                                   cut->nodes[cut->n - 1], q->what, sizeof q->what),
+                           .node = cut->nodes[cut->n - 1],
+                           .judged = true,
+                           .values = q->list,
+                           .outputs = q->outputs};
     return q;
 }
 
-struct question *question_prefix(struct bisection *b, int node, bool judged)
+struct question *question_prefix(struct bisection *b, const struct odb_cut *cut, bool judged)
 {
-    struct question *q = question_new(b, &b->prober, node, "prefix up to");
-    q->probe.n_values = question_outputs(b, node, judged, q->list);
+    char how[60] = "prefix up to";
+    if (cut->n > 1)
+        snprintf(how, sizeof how, "prefixes up to %zu nodes,", cut->n);
+    struct question *q = question_new(b, &b->prober, cut, how);
+    for (size_t i = 0; i < cut->n; i++)
+        q->probe.n_values +=
+            question_outputs(b, cut->nodes[i], judged, q->list + q->probe.n_values);
     return q;
+}
+
+bool question_is(const struct question *q, const struct odb_cut *cut)
+{
+    return q->n_cut == cut->n && memcmp(q->cut, cut->nodes, cut->n * sizeof *cut->nodes) == 0;
 }
 
 /* The node alone, fed with given ([n_values], borrowed). */
@@ -57,7 +73,7 @@ struct question *question_alone(struct bisection *b, struct odb_prober *prober, 
     if (prober != &b->prober)
         snprintf(how, sizeof how,
                  "alone on %.80s:", odb_target_spec(odb_pool_target(prober->pool)));
-    struct question *q = question_new(b, prober, node, how);
+    struct question *q = question_new(b, prober, &(struct odb_cut){&node, 1}, how);
     q->nodes = odb_new_n(bool, b->graph->n_nodes);
     q->nodes[node] = true;
     q->probe.nodes = q->nodes;
@@ -72,6 +88,7 @@ void question_free(struct question *q)
         return;
     odb_probe_drop(q->prober, &q->probe);
     free(q->nodes);
+    free(q->cut);
     free(q->list);
     free(q->outputs);
     free(q);
@@ -101,9 +118,12 @@ struct question *ahead_take(struct ahead *ahead, int node)
     return q;
 }
 
-/* Takes q over and begins with it. */
 void ahead_put(struct ahead *ahead, struct question *q)
 {
+    if (ahead->of[q->probe.node]) {
+        question_free(q);
+        return;
+    }
     odb_probe_begin(q->prober, &q->probe);
     ahead->of[q->probe.node] = q;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Questions to the target about one node: the prefix that ends in its outputs, or the node alone.
+ * Questions to the target: the prefix that ends in the outputs of some nodes, or one node alone.
  * Where there are several workers, questions are begun before they are put.
  *
  * Cut before a node: all its inputs; cut after: all its outputs, bad if any is.
@@ -12,6 +12,8 @@
 
 struct question {
     struct odb_probe probe;
+    int *cut; /* owned: the nodes that it is about; probe.node is the last of them */
+    size_t n_cut;
     struct odb_prober *prober;   /* borrowed */
     bool *nodes;                 /* owned; NULL: a prefix */
     int *list;                   /* owned */
@@ -19,8 +21,9 @@ struct question {
     char what[240];
 };
 
-/* The prefix up to a node; judged: only values that the reference has are read. */
-struct question *question_prefix(struct bisection *b, int node, bool judged);
+/* The prefix up to the nodes of a cut; judged: only values that the reference has are read. */
+struct question *question_prefix(struct bisection *b, const struct odb_cut *cut, bool judged);
+bool question_is(const struct question *q, const struct odb_cut *cut);
 /* The node alone, fed with given ([n_values], borrowed). */
 struct question *question_alone(struct bisection *b, struct odb_prober *prober, int node,
                                 struct odb_tensor *const *given);
@@ -45,7 +48,7 @@ struct ahead ahead_new(const struct bisection *b);
 void ahead_dispose(struct bisection *b, struct ahead *ahead);
 /* The question that was begun, which is the caller's now; else NULL. */
 struct question *ahead_take(struct ahead *ahead, int node);
-/* Takes q over and begins with it. */
+/* Takes q over and begins with it, unless another stands at its node. */
 void ahead_put(struct ahead *ahead, struct question *q);
 /* Whether node is among the next to begin with where all are asked in order, and now at `at`:
  * enough to keep every worker busy while one answer is judged. */

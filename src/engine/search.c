@@ -1,100 +1,280 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bisection of a partial order. The information of a question is how evenly its two answers would
- * split the suspects: a node with a of the s suspects among its ancestors leaves a of them when
- * bad and s - a when good.
+ * Bisection of a partial order, by cuts that cut.c chooses.
  *
- * Counting ancestors exactly takes s^2 bits. Above SEARCH_EXACT suspects the middle of the
- * topological order is asked instead, which is exact for chains and halves the rest soon enough.
+ * A bad answer is believed: S, the suspects, become the ancestors of a node that is bad. A good one
+ * clears its ancestors as long as nothing speaks against it: an error may be masked and come back.
+ * So whoever is left alone must have parents that are good themselves, and is asked to be wrong by
+ * itself. Where that fails, the good answers that had cleared too much clear nobody any more; the
+ * same question is put again, because the target may just be moody; and what nobody was asked
+ * directly is asked in order.
+ *
+ * Where answers change, each question is put until one answer leads by so much that the flips seen
+ * by then explain it once in a thousand times.
  */
 #include "engine/search.h"
 
-#include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/cut.h"
 
-#define SEARCH_EXACT 4096
 #define SEARCH_AHEAD 128 /* questions that are thought of at once: more than there are workers */
+#define SEARCH_SLACK 1   /* loads beyond log2 that cheaper cuts may cost */
+#define SEARCH_BADS                                                                                \
+    64                   /* bad nodes of one cut among which the one with fewest suspects is taken \
+                          */
+#define SEARCH_BESIDE 32 /* questions beside the suspects, once none among them tells more */
+#define SEARCH_ROW 32    /* nodes asked at once where all are asked in order */
+#define SEARCH_VOTES 15  /* times that a question is put at most */
+#define SEARCH_ODDS 1000. /* against flips, when an answer counts */
 
-/* Marks node and its ancestors. */
-static void search_ancestors(const struct odb_dag *dag, int node, bool *marks)
+struct search {
+    const struct odb_dag *dag;                /* borrowed */
+    const struct odb_oracle *oracle;          /* borrowed */
+    const struct odb_search_options *options; /* borrowed */
+    struct odb_search_result *result;         /* the caller's */
+    bool *suspects;                           /* the caller's */
+    struct cut_plan plan;
+    bool *all;               /* owned: suspects on entry */
+    unsigned char *marks;    /* owned: enum cut_mark */
+    bool *innocent;          /* owned: only hand on what came before them */
+    bool *masking;           /* owned: good after something bad, so that they clear nobody */
+    struct odb_known *known; /* the options', or owned */
+    bool flaky;
+    bool together; /* joint: some cut of several was bad, and nobody knows which of them is */
+    size_t promised, used; /* loads */
+    size_t in_order;       /* nodes that were asked in order */
+};
+
+struct odb_dag odb_dag_reverse(const struct odb_dag *dag)
+{
+    size_t *start = odb_new_n(size_t, dag->n + 1), *at = odb_new_n(size_t, dag->n + 1);
+    int *parents = odb_new_n(int, dag->start[dag->n] + 1), last = (int)dag->n - 1;
+    for (size_t e = 0; e < dag->start[dag->n]; e++)
+        start[last - dag->parents[e] + 1]++;
+    for (size_t i = 0; i < dag->n; i++)
+        at[i + 1] = start[i + 1] += start[i];
+    for (size_t i = 0; i < dag->n; i++)
+        for (size_t e = dag->start[i]; e < dag->start[i + 1]; e++)
+            parents[at[last - dag->parents[e]]++] = last - (int)i;
+    free(at);
+    return (struct odb_dag){dag->n, start, parents};
+}
+
+void odb_dag_dispose(struct odb_dag *dag)
+{
+    free((void *)dag->start);
+    free((void *)dag->parents);
+    *dag = (struct odb_dag){0};
+}
+
+/* --- what follows from an answer -------------------------------------------------------------- */
+
+static size_t search_count(const bool *marks, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += marks[i];
+    return count;
+}
+
+/* Leaves those suspects that are marked, or those that are not; none: leaves all, and is false. */
+static bool search_keep(const struct odb_dag *dag, bool *suspects, const bool *marks, bool marked)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < dag->n; i++)
+        left += suspects[i] && marks[i] == marked;
+    for (size_t i = 0; i < dag->n && left; i++)
+        suspects[i] = suspects[i] && marks[i] == marked;
+    return left > 0;
+}
+
+/* Marks a node and its ancestors, and nobody else. */
+static void search_before(const struct odb_dag *dag, int node, bool *marks)
 {
     memset(marks, 0, dag->n * sizeof *marks);
     marks[node] = true;
-    for (int i = node; i >= 0; i--) /* parents stand before their children */
-        for (size_t p = dag->start[i]; marks[i] && p < dag->start[i + 1]; p++)
-            marks[dag->parents[p]] = true;
+    cut_close(dag, marks);
 }
 
-/* The untested suspect nearest to the middle of the order, -1 when there is none. */
-static int search_middle(const struct odb_dag *dag, const bool *suspects, const bool *closed,
-                         size_t count)
+/* Of the bad nodes among the suspects, the ancestors of the one that leaves fewest. Where several
+ * are bad there may be several culprits, so what they have in common says nothing. */
+static void search_keep_bad(const struct odb_dag *dag, bool *suspects, const int *bad, size_t n)
 {
-    int best = -1;
-    size_t rank = 0, best_distance = SIZE_MAX;
-    for (size_t i = 0; i < dag->n; i++) {
-        if (!suspects[i])
-            continue;
-        rank++;
-        size_t distance = rank * 2 > count ? rank * 2 - count : count - rank * 2;
-        if (!closed[i] && distance < best_distance) {
-            best = (int)i;
-            best_distance = distance;
+    bool *marks = odb_new_n(bool, dag->n + 1);
+    size_t best = SIZE_MAX, which = 0;
+    for (size_t b = 0; b < ODB_MIN(n, (size_t)SEARCH_BADS); b++) {
+        size_t left = 0;
+        search_before(dag, bad[b], marks);
+        for (size_t i = 0; i < dag->n; i++)
+            left += suspects[i] && marks[i];
+        if (left < best) {
+            best = left;
+            which = b;
         }
     }
-    return best;
+    if (n) {
+        search_before(dag, bad[which], marks);
+        search_keep(dag, suspects, marks, true);
+    }
+    free(marks);
 }
 
-/* The untested suspect whose suspect ancestors are nearest to half of all. */
-static int search_best(const struct odb_dag *dag, const bool *suspects, const bool *closed,
-                       size_t count)
+size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, const struct odb_cut *cut,
+                         const struct odb_evidence *evidence, bool joint, bool *left)
 {
-    size_t words = (count + 63) / 64, rank = 0, best_split = 0;
-    uint64_t *bits = odb_xcalloc(count * words, sizeof *bits); /* rows by rank among suspects */
-    size_t *rank_of = odb_new_n(size_t, dag->n);
-    int best = -1;
-    for (size_t i = 0; i < dag->n; i++) {
-        if (!suspects[i])
-            continue;
-        uint64_t *row = bits + rank * words;
-        row[rank / 64] |= (uint64_t)1 << rank % 64;
-        rank_of[i] = rank++;
-        for (size_t p = dag->start[i]; p < dag->start[i + 1]; p++) {
-            int parent = dag->parents[p];
-            for (size_t w = 0; suspects[parent] && w < words; w++)
-                row[w] |= bits[rank_of[parent] * words + w];
-        }
-        size_t ancestors = 0;
-        for (size_t w = 0; w < words; w++)
-            ancestors += (size_t)__builtin_popcountll(row[w]);
-        size_t split = ODB_MIN(ancestors, count - ancestors);
-        if (!closed[i] && split > best_split) {
-            best = (int)i;
-            best_split = split;
-        }
+    bool *marks = odb_new_n(bool, dag->n + 1);
+    bool *rest = odb_xmemdup(suspects, dag->n * sizeof *suspects);
+    int *bad = odb_new_n(int, cut->n);
+    size_t n_bad = 0;
+    for (size_t i = 0; i < cut->n; i++) {
+        if (joint || evidence[i].answer == ODB_ANSWER_GOOD)
+            marks[cut->nodes[i]] = true;
+        else if (evidence[i].answer == ODB_ANSWER_BAD && suspects[cut->nodes[i]])
+            bad[n_bad++] = cut->nodes[i];
     }
-    free(bits);
-    free(rank_of);
-    return best;
+    cut_close(dag, marks);
+    if (!joint || evidence[0].answer == ODB_ANSWER_GOOD)
+        search_keep(dag, rest, marks, false);
+    else if (evidence[0].answer == ODB_ANSWER_BAD)
+        search_keep(dag, rest, marks, true);
+    search_keep_bad(dag, rest, bad, n_bad);
+    size_t count = search_count(rest, dag->n);
+    if (left)
+        memcpy(left, rest, dag->n * sizeof *rest);
+    free(bad);
+    free(rest);
+    free(marks);
+    return count;
 }
 
-size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, int node,
-                         enum odb_answer answer, bool *left)
+void odb_search_pin(const struct odb_dag *dag, int node, struct odb_known *known, bool *suspects)
 {
-    bool *above = odb_new_n(bool, dag->n);
-    size_t total = 0, count = 0;
-    search_ancestors(dag, node, above);
-    for (size_t i = 0; i < dag->n; i++) {
-        total += suspects[i];
-        count += suspects[i] && above[i] == (answer == ODB_ANSWER_BAD);
+    bool *marks = odb_new_n(bool, dag->n + 1); /* the node and what comes after it */
+    marks[node] = true;
+    for (size_t i = (size_t)node + 1; i < dag->n; i++)
+        for (size_t p = dag->start[i]; p < dag->start[i + 1]; p++)
+            marks[i] = marks[i] || marks[dag->parents[p]];
+    for (size_t i = 0; i < dag->n; i++)
+        if (marks[i] && known[i].bad)
+            known[i] = (struct odb_known){0};
+    suspects[node] = false;
+    free(marks);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static enum odb_answer search_majority(const struct odb_known *k)
+{
+    return k->bad > k->good   ? ODB_ANSWER_BAD
+           : k->good > k->bad ? ODB_ANSWER_GOOD
+                              : ODB_ANSWER_UNTESTABLE;
+}
+
+static bool search_was_asked(const struct odb_known *k)
+{
+    return k->good || k->bad || k->mute;
+}
+
+static bool search_is(const struct search *s, int node, enum odb_answer answer)
+{
+    return search_was_asked(&s->known[node]) && search_majority(&s->known[node]) == answer;
+}
+
+/* How often an answer is a flip, as seen by now; some at first. */
+static double search_flips(const struct search *s)
+{
+    double flips = 1, votes = 10;
+    for (size_t i = 0; i < s->dag->n; i++) {
+        flips += ODB_MIN(s->known[i].good, s->known[i].bad);
+        votes += s->known[i].good + s->known[i].bad;
     }
-    bool all = answer == ODB_ANSWER_UNTESTABLE || count == 0;
-    for (size_t i = 0; left && i < dag->n; i++)
-        left[i] = suspects[i] && (all || above[i] == (answer == ODB_ANSWER_BAD));
-    free(above);
-    return all ? total : count;
+    return ODB_MIN(flips / votes, 0.4);
+}
+
+/* The odds that the answer with more votes is right. */
+static double search_odds(const struct odb_known *k, double flips)
+{
+    double lead = k->good > k->bad ? k->good - k->bad : k->bad - k->good;
+    return pow((1 - flips) / flips, lead);
+}
+
+/* Whether all votes are clear. */
+static bool search_settled(const struct search *s, const struct odb_known *votes, size_t n)
+{
+    double flips = search_flips(s);
+    for (size_t i = 0; i < n; i++)
+        if (!votes[i].mute && search_odds(&votes[i], flips) < SEARCH_ODDS)
+            return false;
+    return true;
+}
+
+/* One load, whose answers are added to the votes. */
+static enum odb_status search_load(struct search *s, const struct odb_cut *cut,
+                                   struct odb_known *votes, struct odb_error *err)
+{
+    struct odb_evidence *evidence = odb_new_n(struct odb_evidence, cut->n);
+    for (size_t i = 0; i < cut->n; i++)
+        evidence[i] = (struct odb_evidence){ODB_ANSWER_UNTESTABLE, NAN};
+    enum odb_status status = s->oracle->ask(s->oracle->payload, cut, evidence, err);
+    if (status == ODB_OK) {
+        s->result->loads++;
+        s->result->repeats += search_was_asked(&votes[0]);
+    }
+    for (size_t i = 0; i < cut->n && status == ODB_OK; i++) {
+        enum odb_answer answer = evidence[s->options->joint ? 0 : i].answer;
+        votes[i].good += answer == ODB_ANSWER_GOOD;
+        votes[i].bad += answer == ODB_ANSWER_BAD;
+        votes[i].mute += answer == ODB_ANSWER_UNTESTABLE;
+        votes[i].error = evidence[s->options->joint ? 0 : i].error;
+    }
+    free(evidence);
+    return status;
+}
+
+/* What a cut came to: nobody asks for a node again that was asked alone, or that told something. A
+ * node that was not alone and could not be tested may be asked alone. */
+static void search_close(struct search *s, const struct odb_cut *cut,
+                         const struct odb_evidence *evidence)
+{
+    bool mute = cut->n > 1;
+    s->together = s->together || (cut->n > 1 && evidence[0].answer == ODB_ANSWER_BAD);
+    for (size_t i = 0; i < cut->n; i++)
+        mute = mute && evidence[i].answer == ODB_ANSWER_UNTESTABLE;
+    for (size_t i = 0; i < cut->n; i++)
+        s->marks[cut->nodes[i]] |= mute                              ? CUT_APART
+                                   : s->options->joint && cut->n > 1 ? 0
+                                                                     : CUT_CLOSED;
+}
+
+/* Asks, as often as it takes: once, unless answers change. */
+static enum odb_status search_ask(struct search *s, const struct odb_cut *cut,
+                                  struct odb_evidence *evidence, struct odb_error *err)
+{
+    struct odb_known *votes = odb_new_n(struct odb_known, cut->n);
+    bool keep = !s->options->joint || cut->n == 1;
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < cut->n && keep; i++)
+        votes[i] = s->known[cut->nodes[i]];
+    for (int times = 0; times < SEARCH_VOTES && status == ODB_OK; times++) {
+        if (s->flaky ? times && search_settled(s, votes, cut->n) : times)
+            break;
+        if (s->oracle->ahead && !s->oracle->at_hand(s->oracle->payload, cut))
+            s->oracle->ahead(s->oracle->payload, cut);
+        status = search_load(s, cut, votes, err);
+    }
+    for (size_t i = 0; i < cut->n && status == ODB_OK; i++) {
+        evidence[i] = (struct odb_evidence){search_majority(&votes[i]), votes[i].error};
+        if (keep)
+            s->known[cut->nodes[i]] = votes[i];
+    }
+    if (status == ODB_OK)
+        search_close(s, cut, evidence);
+    free(votes);
+    return status;
 }
 
 /* --- working ahead -----------------------------------------------------------------------------
@@ -102,79 +282,436 @@ size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, int no
 
 /* What is known at some point of a search. */
 struct search_state {
-    bool *suspects, *closed; /* owned */
-    int node;                /* asked next, -1: nobody */
+    bool *suspects;       /* owned */
+    unsigned char *marks; /* owned */
+    size_t used;
+    int *nodes; /* owned: asked next */
+    size_t n;   /* 0: nobody */
 };
 
 static void search_state_dispose(struct search_state *state)
 {
     free(state->suspects);
-    free(state->closed);
+    free(state->marks);
+    free(state->nodes);
 }
 
-/* The untested suspect to ask next, -1 where there is nothing left to find out. */
-static int search_next(const struct odb_dag *dag, const bool *suspects, const bool *closed)
+/* Loads that there may be, from one on. */
+static size_t search_loads_left(const struct search *s, size_t used)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < dag->n; i++)
-        count += suspects[i];
-    return count <= 1             ? -1
-           : count > SEARCH_EXACT ? search_middle(dag, suspects, closed, count)
-                                  : search_best(dag, suspects, closed, count);
+    return s->promised > used ? s->promised - used : 1;
 }
 
-/* Where the search will stand once the state's node has this answer. */
-static struct search_state search_after(const struct odb_dag *dag, const struct search_state *state,
-                                        enum odb_answer answer)
+static void search_state_choose(const struct search *s, struct search_state *state)
 {
-    struct search_state next = {odb_new_n(bool, dag->n),
-                                odb_xmemdup(state->closed, dag->n * sizeof *state->closed), -1};
-    next.closed[state->node] = true;
-    odb_search_narrow(dag, state->suspects, state->node, answer, next.suspects);
-    next.node = search_next(dag, next.suspects, next.closed);
+    state->n = cut_choose(&s->plan, state->suspects, state->marks,
+                          search_loads_left(s, state->used), &state->nodes);
+}
+
+/* Where the search will stand once all of the cut, or only one node of it, has this answer and the
+ * rest the other. */
+static struct search_state search_after(const struct search *s, const struct search_state *state,
+                                        enum odb_answer answer, size_t only)
+{
+    const struct odb_cut cut = {state->nodes, state->n};
+    struct odb_evidence *evidence = odb_new_n(struct odb_evidence, cut.n);
+    struct search_state next = {odb_new_n(bool, s->dag->n + 1),
+                                odb_xmemdup(state->marks, s->dag->n * sizeof *state->marks),
+                                state->used + 1, NULL, 0};
+    for (size_t i = 0; i < cut.n; i++) {
+        bool this = only == SIZE_MAX || i == only;
+        evidence[i].answer = (answer == ODB_ANSWER_BAD) == this ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+        next.marks[cut.nodes[i]] |= s->options->joint && cut.n > 1 ? 0 : CUT_CLOSED;
+    }
+    odb_search_narrow(s->dag, state->suspects, &cut, evidence, s->options->joint, next.suspects);
+    free(evidence);
+    search_state_choose(s, &next);
     return next;
 }
 
-/* Tells the oracle of the node asked next, then of those asked after either answer, and so on: the
+/* Tells the oracle of the cut asked next, then of those asked after either answer, and so on: the
  * tree of what may come, level by level, as far as the oracle goes along. */
-static void search_ahead(const struct odb_dag *dag, const bool *suspects, const bool *closed,
-                         int node, const struct odb_oracle *oracle)
+static void search_ahead(const struct search *s, const struct odb_cut *cut)
 {
+    const struct odb_oracle *oracle = s->oracle;
     struct search_state tree[SEARCH_AHEAD];
     size_t n = 1;
-    if (!oracle->ahead || oracle->at_hand(oracle->payload, node) ||
-        !oracle->ahead(oracle->payload, node))
+    if (!oracle->ahead || oracle->at_hand(oracle->payload, cut) ||
+        !oracle->ahead(oracle->payload, cut))
         return;
-    tree[0] = (struct search_state){odb_xmemdup(suspects, dag->n * sizeof *suspects),
-                                    odb_xmemdup(closed, dag->n * sizeof *closed), node};
+    tree[0] = (struct search_state){odb_xmemdup(s->suspects, s->dag->n * sizeof *s->suspects),
+                                    odb_xmemdup(s->marks, s->dag->n * sizeof *s->marks), s->used,
+                                    odb_xmemdup(cut->nodes, cut->n * sizeof *cut->nodes), cut->n};
     bool more = true;
-    for (size_t at = 0; at < n && more; at++)
-        for (int bad = 0; bad < 2 && n < SEARCH_AHEAD && more && tree[at].node >= 0; bad++) {
-            tree[n] = search_after(dag, &tree[at], bad ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD);
-            more = tree[n].node < 0 || oracle->ahead(oracle->payload, tree[n].node);
+    for (size_t at = 0; at < n && more; at++) {
+        size_t ways =
+            tree[at].n == 0 ? 0 : 2 + (s->options->joint || tree[at].n == 1 ? 0 : tree[at].n);
+        for (size_t way = 0; way < ways && n < SEARCH_AHEAD && more; way++) {
+            tree[n] = search_after(s, &tree[at], way ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD,
+                                   way < 2 ? SIZE_MAX : way - 2);
+            struct odb_cut next = {tree[n].nodes, tree[n].n};
+            more = next.n == 0 || oracle->ahead(oracle->payload, &next);
             n++;
         }
+    }
     while (n > 0)
         search_state_dispose(&tree[--n]);
 }
 
-enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
-                           const struct odb_oracle *oracle, size_t *probes, struct odb_error *err)
+/* --- bisection -------------------------------------------------------------------------------- */
+
+/* Once no cut among the suspects tells more: nodes beside them that come after some of them. Good
+ * ones clear those. */
+static enum odb_status search_beside(struct search *s, struct odb_error *err)
 {
-    bool *closed = odb_new_n(bool, dag->n); /* asked before, or tells nothing */
-    enum odb_status status = ODB_OK;
-    int node;
-    *probes = 0;
-    while ((node = search_next(dag, suspects, closed)) >= 0) {
-        enum odb_answer answer = ODB_ANSWER_UNTESTABLE;
-        search_ahead(dag, suspects, closed, node, oracle);
-        closed[node] = true;
-        status = oracle->ask(oracle->payload, node, &answer, err);
-        if (status != ODB_OK)
+    for (int times = 0; times < SEARCH_BESIDE && search_count(s->suspects, s->dag->n) > 1;
+         times++) {
+        int node = cut_choose_beside(&s->plan, s->suspects, s->marks);
+        struct odb_cut cut = {&node, 1};
+        struct odb_evidence evidence;
+        if (node < 0 || s->options->joint)
             break;
-        ++*probes;
-        odb_search_narrow(dag, suspects, node, answer, suspects);
+        ODB_TRY(search_ask(s, &cut, &evidence, err));
+        odb_search_narrow(s->dag, s->suspects, &cut, &evidence, false, s->suspects);
     }
-    free(closed);
+    return ODB_OK;
+}
+
+/* Until one suspect is left, or no cut tells more. */
+static enum odb_status search_bisect(struct search *s, struct odb_error *err)
+{
+    struct search_state next = {s->suspects, s->marks, s->used, NULL, 0};
+    enum odb_status status = ODB_OK;
+    for (search_state_choose(s, &next); next.n && status == ODB_OK; search_state_choose(s, &next)) {
+        struct odb_cut cut = {next.nodes, next.n};
+        struct odb_evidence *evidence = odb_new_n(struct odb_evidence, next.n);
+        bool told = false;
+        search_ahead(s, &cut);
+        status = search_ask(s, &cut, evidence, err);
+        for (size_t i = 0; i < next.n && status == ODB_OK; i++)
+            told = told || evidence[i].answer != ODB_ANSWER_UNTESTABLE;
+        next.used = s->used += told;
+        if (status == ODB_OK)
+            odb_search_narrow(s->dag, s->suspects, &cut, evidence, s->options->joint, s->suspects);
+        free(evidence);
+        free(next.nodes);
+    }
+    return status == ODB_OK ? search_beside(s, err) : status;
+}
+
+/* --- where evidence contradicts itself ---------------------------------------------------------
+ */
+
+/* All suspects again, but for what is known. */
+static void search_rebuild(struct search *s)
+{
+    const struct odb_dag *dag = s->dag;
+    bool *cleared = odb_new_n(bool, dag->n + 1), *marks = odb_new_n(bool, dag->n + 1);
+    int *bad = odb_new_n(int, dag->n + 1);
+    size_t n_bad = 0;
+    for (size_t i = 0; i < dag->n; i++) { /* from the first on: what is bad before a good one */
+        if (!search_is(s, (int)i, ODB_ANSWER_GOOD))
+            continue;
+        search_before(dag, (int)i, marks);
+        bool masking = false;
+        for (size_t j = 0; j < i; j++)
+            masking = masking || (marks[j] && search_is(s, (int)j, ODB_ANSWER_BAD));
+        s->masking[i] = s->masking[i] || masking;
+        s->result->dips = s->result->dips || masking;
+        for (size_t j = 0; j <= i; j++)
+            cleared[j] = cleared[j] || (marks[j] && !s->masking[i]) || j == i;
+    }
+    for (size_t i = 0; i < dag->n; i++) {
+        s->suspects[i] = s->all[i] && !cleared[i] && !s->innocent[i];
+        if (s->suspects[i] && search_is(s, (int)i, ODB_ANSWER_BAD))
+            bad[n_bad++] = (int)i;
+    }
+    search_keep_bad(dag, s->suspects, bad, n_bad);
+    free(bad);
+    free(marks);
+    free(cleared);
+}
+
+/* Everything from the start, with votes. */
+static void search_restart(struct search *s)
+{
+    s->flaky = s->result->flaky = true;
+    for (size_t i = 0; i < s->dag->n; i++) {
+        s->masking[i] = s->innocent[i] = false;
+        s->suspects[i] = s->all[i];
+        if (!search_is(s, (int)i, ODB_ANSWER_UNTESTABLE))
+            s->marks[i] &= (unsigned char)~CUT_CLOSED;
+    }
+    s->result->dips = false;
+}
+
+/* Puts a question again that was answered once; flipped: the answer is another now. */
+static enum odb_status search_again(struct search *s, int node, bool *flipped,
+                                    struct odb_error *err)
+{
+    struct odb_known before = s->known[node];
+    struct odb_evidence evidence;
+    if (s->flaky || before.good + before.bad != 1)
+        return ODB_OK;
+    ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
+    *flipped = *flipped || (s->known[node].good && s->known[node].bad);
+    return ODB_OK;
+}
+
+/* A node is bad and was cleared: does the target only answer as it likes? Else those that were good
+ * after it clear nobody any more. */
+static enum odb_status search_contradicted(struct search *s, int node, struct odb_error *err)
+{
+    bool flipped = false, *marks = odb_new_n(bool, s->dag->n + 1);
+    enum odb_status status = search_again(s, node, &flipped, err);
+    for (size_t i = (size_t)node + 1; i < s->dag->n && status == ODB_OK && !flipped; i++) {
+        if (!search_is(s, (int)i, ODB_ANSWER_GOOD) || s->masking[i])
+            continue;
+        search_before(s->dag, (int)i, marks);
+        if (marks[node])
+            status = search_again(s, (int)i, &flipped, err);
+    }
+    if (flipped)
+        search_restart(s);
+    else
+        search_rebuild(s);
+    free(marks);
+    return status;
+}
+
+/* Asks several nodes, which may stand before each other; bad: the first that is, -1: none. */
+static enum odb_status search_ask_row(struct search *s, const int *nodes, size_t n, int *bad,
+                                      struct odb_error *err)
+{
+    struct odb_evidence *evidence = odb_new_n(struct odb_evidence, n);
+    enum odb_status status = search_ask(s, &(struct odb_cut){nodes, n}, evidence, err);
+    bool mute = n > 1;
+    *bad = -1;
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        mute = mute && evidence[i].answer == ODB_ANSWER_UNTESTABLE;
+    for (size_t i = 0; i < n && mute && status == ODB_OK; i++)
+        status = search_ask(s, &(struct odb_cut){&nodes[i], 1}, &evidence[i], err);
+    for (size_t i = n; i-- > 0 && status == ODB_OK;)
+        *bad = evidence[i].answer == ODB_ANSWER_BAD ? nodes[i] : *bad;
+    free(evidence);
+    return status;
+}
+
+static int search_compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Asks the parents of the one suspect left that were not asked themselves. moved: one is bad, so
+ * that there are other suspects now. */
+static enum odb_status search_neighbours(struct search *s, int node, bool *moved,
+                                         struct odb_error *err)
+{
+    size_t from = s->dag->start[node], end = s->dag->start[node + 1], n = 0;
+    int *list = odb_new_n(int, end - from + 1), bad = -1;
+    enum odb_status status = ODB_OK;
+    for (size_t p = from; p < end; p++) {
+        int parent = s->dag->parents[p];
+        bool known = search_is(s, parent, ODB_ANSWER_GOOD) || search_is(s, parent, ODB_ANSWER_BAD);
+        bool listed = false;
+        for (size_t i = 0; i < n; i++)
+            listed = listed || list[i] == parent;
+        if (!known && !listed && !(s->marks[parent] & CUT_CLOSED))
+            list[n++] = parent;
+    }
+    qsort(list, n, sizeof *list, search_compare);
+    if (n)
+        status = search_ask_row(s, list, n, &bad, err);
+    if (status == ODB_OK && bad >= 0) {
+        *moved = true;
+        status = search_contradicted(s, bad, err);
+    }
+    free(list);
+    return status;
+}
+
+/* --- in order --------------------------------------------------------------------------------- */
+
+/* How far each node is from the first, among the ancestors of a node; others -1. Nodes that are
+ * equally far do not stand before each other. Returns how many steps there are. */
+static int search_depths(const struct odb_dag *dag, int node, int *depth)
+{
+    bool *marks = odb_new_n(bool, dag->n + 1);
+    int most = 0;
+    search_before(dag, node, marks);
+    for (size_t i = 0; i < dag->n; i++) {
+        depth[i] = marks[i] ? 0 : -1;
+        for (size_t p = dag->start[i]; marks[i] && p < dag->start[i + 1]; p++)
+            depth[i] = ODB_MAX(depth[i], depth[dag->parents[p]] + 1);
+        most = ODB_MAX(most, depth[i]);
+    }
+    free(marks);
+    return most + 1;
+}
+
+/* Where to begin: at the good node whose error is the largest, if some are known; else in the
+ * middle. */
+static int search_rise(const struct search *s, const int *depth, int steps)
+{
+    double largest = 0;
+    int at = steps / 2;
+    for (size_t i = 0; i < s->dag->n; i++)
+        if (depth[i] >= 0 && search_is(s, (int)i, ODB_ANSWER_GOOD) && s->known[i].error > largest) {
+            largest = s->known[i].error;
+            at = depth[i];
+        }
+    return at;
+}
+
+/* Asks what stands in one step, some at once; bad: somebody who is. */
+static enum odb_status search_step(struct search *s, const int *depth, int step, int *bad,
+                                   struct odb_error *err)
+{
+    int row[SEARCH_ROW];
+    size_t most = s->options->linear ? s->options->linear : SIZE_MAX, i = 0;
+    while (i < s->dag->n && *bad < 0 && s->in_order < most) {
+        size_t n = 0;
+        for (; i < s->dag->n && n < SEARCH_ROW; i++)
+            if (depth[i] == step && !(s->marks[i] & CUT_CLOSED))
+                row[n++] = (int)i;
+        if (n == 0)
+            continue;
+        s->in_order++;
+        s->result->linear = true;
+        ODB_TRY(search_ask_row(s, row, n, bad, err));
+    }
+    return ODB_OK;
+}
+
+/* Asks whoever stands before an innocent node and was not asked: where the error was largest, then
+ * here and there, then everybody. moved: somebody is bad, so that there are suspects again. */
+static enum odb_status search_linear(struct search *s, int node, bool *moved, struct odb_error *err)
+{
+    int *depth = odb_new_n(int, s->dag->n + 1), bad = -1;
+    int steps = search_depths(s->dag, node, depth), rise = search_rise(s, depth, steps), stride = 1;
+    enum odb_status status = ODB_OK;
+    for (int step = ODB_MAX(rise - 1, 0); step <= rise + 1 && bad < 0 && status == ODB_OK; step++)
+        status = search_step(s, depth, step, &bad, err);
+    while (stride < steps)
+        stride *= 2;
+    for (; stride > 0 && bad < 0; stride /= 2)
+        for (int step = rise % stride; step < steps && bad < 0 && status == ODB_OK; step += stride)
+            status = search_step(s, depth, step, &bad, err);
+    free(depth);
+    if (status != ODB_OK || bad < 0)
+        return status;
+    *moved = true;
+    return search_contradicted(s, bad, err);
+}
+
+/* --- whoever is left -------------------------------------------------------------------------- */
+
+/* The one suspect only hands on what came before it: puts the questions again that left it alone,
+ * and looks further. moved: there are other suspects now. */
+static enum odb_status search_acquit(struct search *s, int node, bool *moved, struct odb_error *err)
+{
+    bool flipped = false;
+    ODB_TRY(search_again(s, node, &flipped, err));
+    for (size_t p = s->dag->start[node]; p < s->dag->start[node + 1] && !flipped; p++)
+        ODB_TRY(search_again(s, s->dag->parents[p], &flipped, err));
+    if (flipped) {
+        *moved = true;
+        search_restart(s);
+        return ODB_OK;
+    }
+    s->innocent[node] = true;
+    ODB_TRY(search_linear(s, node, moved, err));
+    if (!*moved)
+        s->result->acquitted = true;
+    return ODB_OK;
+}
+
+/* The one suspect, or -1. */
+static int search_only(const struct search *s)
+{
+    int only = -1;
+    for (size_t i = 0; i < s->dag->n; i++) {
+        if (s->suspects[i] && only >= 0)
+            return -1;
+        only = s->suspects[i] ? (int)i : only;
+    }
+    return only;
+}
+
+/* moved: there are other suspects now. */
+static enum odb_status search_doubt(struct search *s, bool *moved, struct odb_error *err)
+{
+    enum odb_answer answer = ODB_ANSWER_UNTESTABLE;
+    int node = search_only(s);
+    if (node < 0)
+        return ODB_OK;
+    if (!s->options->joint)
+        ODB_TRY(search_neighbours(s, node, moved, err));
+    else if (s->together && !search_was_asked(&s->known[node])) { /* it is left, but is it bad? */
+        struct odb_evidence evidence;
+        ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
+        s->result->acquitted = evidence.answer == ODB_ANSWER_GOOD;
+    }
+    if (*moved || !s->oracle->confirm)
+        return ODB_OK;
+    ODB_TRY(s->oracle->confirm(s->oracle->payload, node, &answer, err));
+    s->result->confirmed = answer == ODB_ANSWER_BAD;
+    if (answer == ODB_ANSWER_GOOD && s->options->joint)
+        s->result->acquitted = true;
+    else if (answer == ODB_ANSWER_GOOD)
+        return search_acquit(s, node, moved, err);
+    return ODB_OK;
+}
+
+/* That no answer is wrong that was counted on. */
+static double search_confidence(const struct search *s)
+{
+    double all = 1, flips = search_flips(s);
+    for (size_t i = 0; i < s->dag->n && s->flaky; i++)
+        if (s->known[i].good || s->known[i].bad)
+            all *= 1 - 1 / (1 + search_odds(&s->known[i], flips));
+    return all;
+}
+
+enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
+                           const struct odb_oracle *oracle,
+                           const struct odb_search_options *options,
+                           struct odb_search_result *result, struct odb_error *err)
+{
+    static const struct odb_search_options plain;
+    struct search s = {.dag = dag,
+                       .oracle = oracle,
+                       .options = options ? options : &plain,
+                       .result = result,
+                       .suspects = suspects,
+                       .all = odb_xmemdup(suspects, dag->n * sizeof *suspects),
+                       .marks = odb_new_n(unsigned char, dag->n + 1),
+                       .innocent = odb_new_n(bool, dag->n + 1),
+                       .masking = odb_new_n(bool, dag->n + 1)};
+    struct odb_known *own = odb_new_n(struct odb_known, dag->n + 1);
+    bool moved = true;
+    enum odb_status status = ODB_OK;
+    *result = (struct odb_search_result){.confidence = 1};
+    s.known = s.options->known ? s.options->known : own;
+    s.flaky = s.options->flaky;
+    cut_plan_init(&s.plan, dag, s.options);
+    for (size_t i = 0; i < dag->n; i++)
+        s.marks[i] = search_was_asked(&s.known[i]) ? CUT_CLOSED : 0;
+    if (s.options->known)
+        search_rebuild(&s);
+    s.promised = cut_loads(search_count(suspects, dag->n)) + SEARCH_SLACK;
+    while (moved && status == ODB_OK) {
+        moved = false;
+        status = search_bisect(&s, err);
+        if (status == ODB_OK)
+            status = search_doubt(&s, &moved, err);
+    }
+    result->confidence = search_confidence(&s);
+    cut_plan_dispose(&s.plan);
+    free(own);
+    free(s.masking);
+    free(s.innocent);
+    free(s.marks);
+    free(s.all);
     return status;
 }

@@ -476,13 +476,14 @@ static struct shrink_dag shrink_dag_new(struct minimisation *m, bool backwards)
     return dag;
 }
 
-/* What a node leads to, within the graph. */
-static bool *shrink_from(const struct shrink_dag *dag, int node)
+/* What the nodes of a cut lead to, within the graph. */
+static bool *shrink_from(const struct shrink_dag *dag, const struct odb_cut *cut)
 {
     const struct odb_graph *graph = dag->m->graph;
     bool *marks = odb_new_n(bool, graph->n_nodes + 1);
-    marks[node] = true;
-    for (size_t n = (size_t)node; n < graph->n_nodes; n++)
+    for (size_t i = 0; i < cut->n; i++)
+        marks[dag->node[cut->nodes[i]]] = true;
+    for (size_t n = 0; n < graph->n_nodes; n++)
         for (int o = 0; marks[n] && o < graph->nodes[n].n_out; o++) {
             int v = graph->nodes[n].out[o];
             for (size_t c = 0; v >= 0 && c < graph->values[v].n_consumers; c++)
@@ -503,31 +504,45 @@ static int *shrink_values(const struct minimisation *m, int node, size_t *n)
     return values;
 }
 
-static enum odb_status shrink_oracle(void *payload, int at, enum odb_answer *answer,
-                                     struct odb_error *err)
+/* The same of all nodes that end a cut. */
+static int *shrink_ends(const struct shrink_dag *dag, const struct odb_cut *cut, size_t *n)
+{
+    int *all = odb_new_n(int, dag->m->graph->n_values + 1);
+    *n = 0;
+    for (size_t i = 0; i < cut->n; i++) {
+        size_t some;
+        int *values = shrink_values(dag->m, dag->node[cut->nodes[i]], &some);
+        memcpy(all + *n, values, some * sizeof *all);
+        *n += some;
+        free(values);
+    }
+    return all;
+}
+
+static enum odb_status shrink_oracle(void *payload, const struct odb_cut *cut,
+                                     struct odb_evidence *evidence, struct odb_error *err)
 {
     const struct shrink_dag *dag = payload;
     struct minimisation *m = dag->m;
-    int node = dag->node[at];
+    enum odb_status status = ODB_OK;
     if (m->limit && m->out->probes >= m->limit) {
         m->enough = true;
         return odb_fail(err, ODB_SKIPPED, "too many cuts tell nothing");
     }
     if (dag->backwards) {
-        bool *wanted = shrink_from(dag, node);
+        bool *wanted = shrink_from(dag, cut);
         int *values = odb_xmemdup(m->best.values, (m->best.n_values + 1) * sizeof *values);
-        enum odb_status status =
-            shrink_ask(m, wanted, values, m->best.n_values, "minimise: from", answer, err);
+        status = shrink_ask(m, wanted, values, m->best.n_values, "minimise: from",
+                            &evidence[0].answer, err);
         free(values);
         free(wanted);
         return status;
     }
     size_t n_values;
-    int *values = shrink_values(m, node, &n_values);
-    *answer = ODB_ANSWER_UNTESTABLE;
-    enum odb_status status = ODB_OK;
+    int *values = shrink_ends(dag, cut, &n_values);
     if (n_values)
-        status = shrink_ask(m, dag->from, values, n_values, "minimise: up to", answer, err);
+        status =
+            shrink_ask(m, dag->from, values, n_values, "minimise: up to", &evidence[0].answer, err);
     free(values);
     return status;
 }
@@ -547,11 +562,12 @@ static enum odb_status shrink_search(struct minimisation *m, bool backwards, str
     struct shrink_dag dag = shrink_dag_new(m, backwards);
     struct odb_dag graph = {dag.n, dag.start, dag.parents};
     struct odb_oracle oracle = {.ask = shrink_oracle, .payload = &dag};
+    struct odb_search_options options = {.joint = true};
+    struct odb_search_result result;
     bool *suspects = odb_new_n(bool, dag.n + 1);
-    size_t asked;
     memset(suspects, true, dag.n * sizeof *suspects);
     m->limit = shrink_limit(m);
-    enum odb_status status = odb_search(&graph, suspects, &oracle, &asked, err);
+    enum odb_status status = odb_search(&graph, suspects, &oracle, &options, &result, err);
     if (status == ODB_SKIPPED && m->enough)
         status = ODB_OK;
     m->limit = 0;

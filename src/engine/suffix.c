@@ -53,12 +53,11 @@ static struct odb_dag suffix_dag(struct suffix *s)
     return (struct odb_dag){graph->n_nodes, s->start, s->parents};
 }
 
-/* Marks a node and what depends on it, as far as the wrong output depends on that. */
-static void suffix_nodes(const struct suffix *s, int node, bool *marks)
+/* Marks what depends on marked nodes, as far as the wrong output depends on that. */
+static void suffix_close(const struct suffix *s, bool *marks)
 {
     const struct odb_graph *graph = s->b->graph;
-    marks[node] = true;
-    for (int i = node; i < (int)graph->n_nodes; i++)
+    for (int i = 0; i < (int)graph->n_nodes; i++)
         for (int o = 0; marks[i] && o < graph->nodes[i].n_out; o++) {
             int v = graph->nodes[i].out[o];
             for (size_t c = 0; v >= 0 && c < graph->values[v].n_consumers; c++)
@@ -111,17 +110,21 @@ static enum odb_status suffix_probe(const struct suffix *s, const char *how, int
     return status;
 }
 
-static enum odb_status suffix_ask(void *payload, int turned, enum odb_answer *answer,
-                                  struct odb_error *err)
+static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
+                                  struct odb_evidence *evidence, struct odb_error *err)
 {
     struct suffix *s = payload;
-    struct odb_dag dag = {s->b->graph->n_nodes, s->start, s->parents};
-    int node = suffix_turn(s, turned), last = s->b->graph->values[s->value].producer;
+    int first = suffix_turn(s, cut->nodes[cut->n - 1]);
+    int last = s->b->graph->values[s->value].producer;
     bool *nodes = odb_new_n(bool, s->b->graph->n_nodes);
-    suffix_nodes(s, node, nodes);
-    size_t left = odb_search_narrow(&dag, s->turned, turned, ODB_ANSWER_UNTESTABLE, NULL);
-    enum odb_status status =
-        suffix_probe(s, "suffix from", node, last, nodes, &s->value, 1, left, answer, err);
+    size_t left = 0;
+    for (size_t i = 0; i < cut->n; i++)
+        nodes[suffix_turn(s, cut->nodes[i])] = true;
+    suffix_close(s, nodes);
+    for (size_t i = 0; i < s->b->graph->n_nodes; i++)
+        left += s->turned[i];
+    enum odb_status status = suffix_probe(s, "suffix from", first, last, nodes, &s->value, 1, left,
+                                          &evidence[0].answer, err);
     free(nodes);
     return status;
 }
@@ -165,7 +168,8 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
     int *chain = odb_new_n(int, b->graph->n_nodes);
     size_t n = 0, passes = 1, region;
     enum odb_status status = ODB_OK;
-    suffix_nodes(s, node, nodes);
+    nodes[node] = true;
+    suffix_close(s, nodes);
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (nodes[i])
             chain[n++] = (int)i;
@@ -215,20 +219,22 @@ static enum odb_status suffix_accuse(const struct suffix *s, const bool *left,
 
 enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb_error *err)
 {
-    size_t n = b->graph->n_nodes, probes = 0;
+    size_t n = b->graph->n_nodes;
     bool *up = odb_new_n(bool, n), *turned = odb_new_n(bool, n), *left = odb_new_n(bool, n);
     struct suffix s = {.b = b, .value = value, .up = up, .turned = turned};
     struct odb_dag dag = suffix_dag(&s);
-    struct odb_oracle oracle = {suffix_ask, NULL, NULL, &s};
+    struct odb_oracle oracle = {.ask = suffix_ask, .payload = &s};
+    struct odb_search_options options = {.joint = true};
+    struct odb_search_result result;
     odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
     for (int i = 0; i < (int)n; i++)
         turned[suffix_turn(&s, i)] = up[i];
     bisection_step_begin(b, "suffixes");
-    enum odb_status status = odb_search(&dag, turned, &oracle, &probes, err);
+    enum odb_status status = odb_search(&dag, turned, &oracle, &options, &result, err);
     bisection_step_end(b, "suffix",
                        "%zu cuts for output %.100s, what follows them fed with the "
                        "reference's values",
-                       probes, b->graph->values[value].name);
+                       result.loads, b->graph->values[value].name);
     for (int i = 0; i < (int)n; i++)
         left[i] = turned[suffix_turn(&s, i)];
     if (status == ODB_OK)

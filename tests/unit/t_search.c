@@ -38,14 +38,15 @@ static bool depends(const struct odb_dag *dag, int node, int culprit)
     return result;
 }
 
-static enum odb_status oracle(void *payload, int node, enum odb_answer *answer,
-                              struct odb_error *err)
+static enum odb_status oracle(void *payload, const struct odb_cut *cut,
+                              struct odb_evidence *evidence, struct odb_error *err)
 {
     struct world *w = payload;
     w->asked++;
-    *answer = w->mute && w->mute[node]             ? ODB_ANSWER_UNTESTABLE
-              : depends(&w->dag, node, w->culprit) ? ODB_ANSWER_BAD
-                                                   : ODB_ANSWER_GOOD;
+    for (size_t i = 0; i < cut->n; i++)
+        evidence[i].answer = w->mute && w->mute[cut->nodes[i]]             ? ODB_ANSWER_UNTESTABLE
+                             : depends(&w->dag, cut->nodes[i], w->culprit) ? ODB_ANSWER_BAD
+                                                                           : ODB_ANSWER_GOOD;
     return ODB_OK;
 }
 
@@ -101,14 +102,14 @@ static void test_search__finds_every_culprit_of_random_graphs(void **state)
         bool *up = ancestors(&w.dag, sink);
         for (int c = 0; c < (int)n; c++) {
             struct odb_error err = ODB_ERROR_INIT;
-            size_t probes;
+            struct odb_search_result result;
             if (!up[c])
                 continue;
             bool *suspects = odb_xmemdup(up, n * sizeof *up);
             w.culprit = c;
             assert_int_equal(odb_search(&w.dag, suspects,
-                                        &(struct odb_oracle){oracle, NULL, NULL, &w}, &probes,
-                                        &err),
+                                        &(struct odb_oracle){oracle, NULL, NULL, NULL, &w}, NULL,
+                                        &result, &err),
                              ODB_OK);
             assert_int_equal(count(suspects, n), 1);
             assert_true(suspects[c]);
@@ -125,16 +126,16 @@ static void test_search__chain_takes_log2_probes(void **state)
         struct world w = world_new(n, 1, 5);
         for (int i = 0; i < 20; i++) {
             struct odb_error err = ODB_ERROR_INIT;
-            size_t probes;
+            struct odb_search_result result;
             bool *suspects = ancestors(&w.dag, (int)n - 1);
             w.culprit = (int)(odb_mix64(99 + (uint64_t)i) % n);
             assert_int_equal(odb_search(&w.dag, suspects,
-                                        &(struct odb_oracle){oracle, NULL, NULL, &w}, &probes,
-                                        &err),
+                                        &(struct odb_oracle){oracle, NULL, NULL, NULL, &w}, NULL,
+                                        &result, &err),
                              ODB_OK);
             assert_true(suspects[w.culprit]);
             assert_int_equal(count(suspects, n), 1);
-            assert_true(probes <= (size_t)ceil(log2((double)n)) + 3);
+            assert_true(result.loads <= (size_t)ceil(log2((double)n)) + 3);
             free(suspects);
         }
         world_free(&w);
@@ -149,15 +150,16 @@ static void test_search__untestable_nodes_leave_a_region_that_holds_the_culprit(
         bool *mute = odb_new_n(bool, n);
         bool *suspects = ancestors(&w.dag, (int)n - 1);
         struct odb_error err = ODB_ERROR_INIT;
-        size_t probes;
+        struct odb_search_result result;
         for (size_t i = 0; i < n; i++)
             mute[i] = odb_mix64(seed * 31 + i) % 3 == 0;
         do
             w.culprit = (int)(odb_mix64(seed++) % n);
         while (!suspects[w.culprit]);
         w.mute = mute;
-        assert_int_equal(odb_search(&w.dag, suspects, &(struct odb_oracle){oracle, NULL, NULL, &w},
-                                    &probes, &err),
+        assert_int_equal(odb_search(&w.dag, suspects,
+                                    &(struct odb_oracle){oracle, NULL, NULL, NULL, &w}, NULL,
+                                    &result, &err),
                          ODB_OK);
         assert_true(suspects[w.culprit]);
         for (size_t i = 0; i + 1 < n; i++) /* a testable suspect would have been asked and settled:
@@ -170,11 +172,13 @@ static void test_search__untestable_nodes_leave_a_region_that_holds_the_culprit(
     }
 }
 
-static enum odb_status clears_the_last(void *payload, int node, enum odb_answer *answer,
-                                       struct odb_error *err)
+static enum odb_status clears_the_last(void *payload, const struct odb_cut *cut,
+                                       struct odb_evidence *evidence, struct odb_error *err)
 {
     const struct odb_dag *dag = payload;
-    *answer = node + 1 == (int)dag->n ? ODB_ANSWER_GOOD : ODB_ANSWER_UNTESTABLE;
+    for (size_t i = 0; i < cut->n; i++)
+        evidence[i].answer =
+            cut->nodes[i] + 1 == (int)dag->n ? ODB_ANSWER_GOOD : ODB_ANSWER_UNTESTABLE;
     return ODB_OK;
 }
 
@@ -184,18 +188,18 @@ static void test_search__contradiction_clears_nobody(void **state)
     struct world w = world_new(5000, 1, 1);
     bool *suspects = ancestors(&w.dag, 4999);
     struct odb_error err = ODB_ERROR_INIT;
-    size_t probes;
+    struct odb_search_result result;
     assert_int_equal(odb_search(&w.dag, suspects,
-                                &(struct odb_oracle){clears_the_last, NULL, NULL, &w.dag}, &probes,
-                                &err),
+                                &(struct odb_oracle){clears_the_last, NULL, NULL, NULL, &w.dag},
+                                NULL, &result, &err),
                      ODB_OK);
     assert_int_equal(count(suspects, 5000), 5000);
     free(suspects);
     world_free(&w);
 }
 
-static enum odb_status stops(void *payload, int node, enum odb_answer *answer,
-                             struct odb_error *err)
+static enum odb_status stops(void *payload, const struct odb_cut *cut,
+                             struct odb_evidence *evidence, struct odb_error *err)
 {
     return odb_fail(err, ODB_CANCELLED, "cancelled");
 }
@@ -205,11 +209,12 @@ static void test_search__oracle_status_ends_it(void **state)
     struct world w = world_new(10, 1, 1);
     bool *suspects = ancestors(&w.dag, 9);
     struct odb_error err = ODB_ERROR_INIT;
-    size_t probes;
-    assert_int_equal(
-        odb_search(&w.dag, suspects, &(struct odb_oracle){stops, NULL, NULL, NULL}, &probes, &err),
-        ODB_CANCELLED);
-    assert_int_equal(probes, 0);
+    struct odb_search_result result;
+    assert_int_equal(odb_search(&w.dag, suspects,
+                                &(struct odb_oracle){stops, NULL, NULL, NULL, NULL}, NULL, &result,
+                                &err),
+                     ODB_CANCELLED);
+    assert_int_equal(result.loads, 0);
     free(suspects);
     world_free(&w);
 }
@@ -218,40 +223,63 @@ static void test_search__oracle_status_ends_it(void **state)
 struct crowd {
     struct world *w;
     size_t workers, busy, rounds, n_asked;
-    bool *begun, *done; /* [n] */
-    int asked[64];
+    struct crowd_cut {
+        size_t n, hash;
+        bool done;
+    } begun[512];
+    size_t n_begun;
+    size_t asked[64]; /* hashes */
 };
 
-static bool crowd_ahead(void *payload, int node)
+static size_t crowd_hash(const struct odb_cut *cut)
+{
+    uint64_t hash = cut->n;
+    for (size_t i = 0; i < cut->n; i++)
+        hash = odb_mix64(hash ^ (uint64_t)cut->nodes[i]);
+    return hash;
+}
+
+static struct crowd_cut *crowd_find(struct crowd *c, const struct odb_cut *cut)
+{
+    for (size_t i = 0; i < c->n_begun; i++)
+        if (c->begun[i].hash == crowd_hash(cut))
+            return &c->begun[i];
+    return NULL;
+}
+
+static bool crowd_ahead(void *payload, const struct odb_cut *cut)
 {
     struct crowd *c = payload;
-    if (c->done[node] || c->begun[node])
+    if (crowd_find(c, cut))
         return true;
     if (c->busy == c->workers)
         return false;
-    c->begun[node] = true;
+    assert_true(c->n_begun < 512);
+    c->begun[c->n_begun++] = (struct crowd_cut){cut->n, crowd_hash(cut), false};
     c->busy++;
     return true;
 }
 
-static bool crowd_at_hand(void *payload, int node)
+static bool crowd_at_hand(void *payload, const struct odb_cut *cut)
 {
-    const struct crowd *c = payload;
-    return c->done[node];
+    const struct crowd_cut *found = crowd_find(payload, cut);
+    return found && found->done;
 }
 
-static enum odb_status crowd_ask(void *payload, int node, enum odb_answer *answer,
-                                 struct odb_error *err)
+static enum odb_status crowd_ask(void *payload, const struct odb_cut *cut,
+                                 struct odb_evidence *evidence, struct odb_error *err)
 {
     struct crowd *c = payload;
-    assert_true(c->done[node] || c->begun[node]);
-    if (!c->done[node]) {
-        memcpy(c->done, c->begun, c->w->dag.n * sizeof *c->done);
+    struct crowd_cut *found = crowd_find(c, cut);
+    assert_non_null(found);
+    if (!found->done) {
+        for (size_t i = 0; i < c->n_begun; i++)
+            c->begun[i].done = true;
         c->busy = 0;
         c->rounds++;
     }
-    c->asked[c->n_asked++] = node;
-    return oracle(c->w, node, answer, err);
+    c->asked[c->n_asked++] = crowd_hash(cut);
+    return oracle(c->w, cut, evidence, err);
 }
 
 /* Whoever works ahead is asked the same, in the same order; k answers at once are log2(k + 1)
@@ -269,21 +297,18 @@ static void test_search__working_ahead_changes_only_the_time(void **state)
         while (!up[w.culprit]);
         for (size_t k = 0; k < sizeof workers / sizeof *workers; k++) {
             struct odb_error err = ODB_ERROR_INIT;
-            struct crowd c = {&w, workers[k], .begun = odb_new_n(bool, n),
-                              .done = odb_new_n(bool, n)};
-            struct odb_oracle many = {crowd_ask, crowd_ahead, crowd_at_hand, &c};
+            struct crowd c = {&w, workers[k]};
+            struct odb_oracle many = {crowd_ask, crowd_ahead, crowd_at_hand, NULL, &c};
             bool *suspects = odb_xmemdup(up, n * sizeof *up);
-            size_t probes;
-            assert_int_equal(odb_search(&w.dag, suspects, &many, &probes, &err), ODB_OK);
+            struct odb_search_result result;
+            assert_int_equal(odb_search(&w.dag, suspects, &many, NULL, &result, &err), ODB_OK);
             assert_true(suspects[w.culprit]);
             first = k == 0 ? c : first;
             assert_int_equal(c.n_asked, first.n_asked);
             assert_memory_equal(c.asked, first.asked, c.n_asked * sizeof *c.asked);
             size_t levels = (size_t)floor(log2((double)workers[k] + 1));
-            assert_true(c.rounds <= (probes + levels - 1) / levels);
+            assert_true(c.rounds <= (result.loads + levels - 1) / levels + 1);
             free(suspects);
-            free(c.begun);
-            free(c.done);
         }
         free(up);
         world_free(&w);
