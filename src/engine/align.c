@@ -23,6 +23,7 @@
 #define ALIGN_CHAIN 8   /* nodes that may be folded into the one before them */
 #define ALIGN_REGION 96 /* nodes of a pattern that is fused */
 #define ALIGN_CANDIDATES 64
+#define ALIGN_AGREE 3  /* pairs that must bear out what numbers mean */
 #define ALIGN_INPUTS 8 /* of a call, as its normal form has them */
 #define ALIGN_RIVAL 10 /* by value: the next best is farther than this times the best */
 
@@ -106,6 +107,7 @@ struct align {
     bool *taken;             /* owned; [nodes of a] some node of b does the same */
     bool *marks_a, *marks_b; /* owned: scratch of regions */
     int *border_a, *border_b;
+    bool numbers_agree; /* names that are but numbers have meant the same so far */
 };
 
 /* A node in its normal form. */
@@ -555,7 +557,7 @@ static double align_trust(struct align *al, int u, int w)
     int n = al->a->values[u].producer, m = al->b->values[w].producer;
     const struct align_fusion *fusion = align_fusion(&al->b->nodes[m]);
     struct align_fit fit = align_fit(al, n, m);
-    bool weak = align_weak(al->a->values[u].name);
+    bool weak = !al->numbers_agree && align_weak(al->a->values[u].name);
     bool same_op = !strcmp(align_call(&al->a->nodes[n]).op, align_call(&al->b->nodes[m]).op);
     if (fit.possible && fit.yes && !fit.unknown)
         return 0.95;
@@ -601,6 +603,24 @@ static int align_stripped(const struct align *al, const char *name)
             return (int)index;
     }
     return ODB_NO_VALUE;
+}
+
+/* Whether pairs that were found in other ways have the same number for a name, where they have
+ * numbers at all: both models count alike then, and nobody has by chance the name of another. */
+static void align_ask_numbers(struct align *al)
+{
+    size_t agree = 0, differ = 0;
+    for (size_t u = 0; u < al->a->n_values; u++) {
+        const char *name = al->a->values[u].name;
+        int w = al->out->other[u];
+        if (w < 0 || al->a->values[u].producer == ODB_NO_NODE || al->a->values[u].is_output ||
+            !align_weak(name))
+            continue;
+        bool same = !strcmp(name, al->b->values[w].name);
+        agree += same;
+        differ += !same && odb_map_has(al->b->by_name, name);
+    }
+    al->numbers_agree = agree >= ALIGN_AGREE && agree >= 9 * differ;
 }
 
 static void align_names(struct align *al)
@@ -780,6 +800,44 @@ static int align_like(const struct align *al, int m, int in, double *confidence)
     return best;
 }
 
+/* How many of the nodes are still without one that does the same; *last is the last of them. */
+static int align_left(const struct align *al, const int *list, int n, bool other, int *last)
+{
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        bool known = other ? al->out->node[list[i]] >= 0 : al->taken[list[i]];
+        *last = known ? *last : list[i];
+        left += !known;
+    }
+    return left;
+}
+
+/* Another operator stands where the original has this one: of all that read the same value they
+ * alone are left, and what they make is read alike. */
+static bool align_replaced(struct align *al, int m)
+{
+    int list[ALIGN_CANDIDATES], last_a = ODB_NO_NODE, last_b = ODB_NO_NODE;
+    int in = al->out->node[m] < 0 ? align_known_input(al, m) : ODB_NO_VALUE;
+    if (in < 0 || align_carries(&al->b->nodes[m]) || align_fusion(&al->b->nodes[m]))
+        return false;
+    int k = align_consumers(al->b, align_root(al->b, in), list, 0);
+    if (align_left(al, list, k, true, &last_b) != 1 || last_b != m)
+        return false;
+    int n = align_consumers(al->a, align_root(al->a, align_partner(al, in)), list, 0);
+    if (align_left(al, list, n, false, &last_a) != 1)
+        return false;
+    const struct odb_node *x = &al->a->nodes[last_a], *y = &al->b->nodes[m];
+    if (!strcmp(align_call(x).op, align_call(y).op) || x->n_in != y->n_in || x->n_out != 1 ||
+        y->n_out != 1 || align_fusion(x) || align_carries(x) || align_has_partner(al, y->out[0]) ||
+        isinf(align_gap(al, x->out[0], y->out[0])) ||
+        !align_same_readers(al, x->out[0], y->out[0]) ||
+        !align_same_border(al, x->out[0], y->out[0]))
+        return false;
+    al->out->node[m] = last_a;
+    al->taken[last_a] = true;
+    return align_pair(al, x->out[0], y->out[0], ODB_PAIRED_STRUCTURE, 0.7);
+}
+
 /* A node of the other does the same as one of the original. */
 static bool align_nodes(struct align *al, int n, int m, double confidence)
 {
@@ -818,20 +876,56 @@ static bool align_forward(struct align *al, int m)
     return n >= 0 && align_nodes(al, n, m, confidence);
 }
 
+/* Whether two values may be made by the same operator, of the same constants. */
+static bool align_akin(const struct align *al, int x, int y)
+{
+    int n = x < 0 ? ODB_NO_NODE : al->a->values[align_root(al->a, x)].producer;
+    int m = y < 0 ? ODB_NO_NODE : al->b->values[align_root(al->b, y)].producer;
+    if (n < 0 || m < 0)
+        return false;
+    struct align_fit fit = align_fit(al, n, m);
+    return fit.possible && !fit.differ && align_same_attrs(&al->a->nodes[n], &al->b->nodes[m]);
+}
+
+/* In which order two unknown inputs of an operator that commutes belong together, where one order
+ * alone is possible. */
+static bool align_order(const struct align *al, const struct align_call *x,
+                        const struct align_call *y, bool *swapped)
+{
+    bool straight = align_akin(al, x->in[0], y->in[0]) && align_akin(al, x->in[1], y->in[1]);
+    bool crossed = align_akin(al, x->in[0], y->in[1]) && align_akin(al, x->in[1], y->in[0]);
+    *swapped = crossed;
+    return straight != crossed;
+}
+
+/* Whether what two nodes read may be one value: made alike, as far as that is known, or read alike
+ * by all. Where a node reads a wrong value, both it and the right one have other readers. */
+static bool align_agree(const struct align *al, int x, int y)
+{
+    int n = al->a->values[align_root(al->a, x)].producer;
+    int m = al->b->values[align_root(al->b, y)].producer;
+    const struct align_fusion *fusion = m < 0 ? NULL : align_fusion(&al->b->nodes[m]);
+    bool fused = n >= 0 && fusion && align_holds(fusion->ends, al->a->nodes[n].op_type);
+    if (isinf(align_gap(al, x, y)))
+        return false;
+    return fused || (n >= 0 && m >= 0 && align_fit(al, n, m).possible) ||
+           align_same_readers(al, x, y);
+}
+
 /* What goes into two nodes that do the same, where that is beyond doubt: one input is not known, or
- * the order tells, and no constant differs. */
+ * the order tells, or what makes them, and no constant differs. */
 static bool align_inputs(struct align *al, int n, int m)
 {
     struct align_call x = align_call(&al->a->nodes[n]), y = align_call(&al->b->nodes[m]);
     struct align_fit fit = align_fit(al, n, m);
-    bool any = false;
-    if (!fit.possible || fit.differ || !fit.unknown ||
-        (fit.unknown > 1 && (align_commutes(x.op) || x.n_in != y.n_in)))
+    bool any = false, pair = x.n_in == 2 && y.n_in == 2;
+    if (!fit.possible || fit.differ || !fit.unknown || (fit.unknown > 1 && x.n_in != y.n_in))
+        return false;
+    if (fit.unknown > 1 && align_commutes(x.op) && !(pair && align_order(al, &x, &y, &fit.swapped)))
         return false;
     for (int i = 0; i < x.n_in && i < y.n_in; i++) {
         int k = fit.swapped && i < 2 ? 1 - i : i;
-        if (align_slot(al, x.in[i], y.in[k]) == ALIGN_UNKNOWN &&
-            !isinf(align_gap(al, x.in[i], y.in[k])))
+        if (align_slot(al, x.in[i], y.in[k]) == ALIGN_UNKNOWN && align_agree(al, x.in[i], y.in[k]))
             any |= align_pair(al, x.in[i], y.in[k], ODB_PAIRED_STRUCTURE, 0.8);
     }
     return any;
@@ -947,6 +1041,8 @@ static void align_structure(struct align *al)
             any |= align_forward(al, (int)m) || align_fused(al, (int)m);
         for (size_t m = al->b->n_nodes; m-- > 0;)
             any |= align_backward(al, (int)m);
+        for (size_t m = 0; m < al->b->n_nodes && !any; m++)
+            any = align_replaced(al, (int)m);
     }
 }
 
@@ -1024,6 +1120,11 @@ void odb_align(struct odb_alignment *out, const struct odb_align_sides *sides)
     align_names(&al);
     align_values(&al);
     align_structure(&al);
+    align_ask_numbers(&al);
+    if (al.numbers_agree) {
+        align_names(&al);
+        align_structure(&al);
+    }
     align_carry(&al);
     free(al.stop_a);
     free(al.stop_b);

@@ -142,6 +142,97 @@ static void test_align__numbers_that_mean_others(void **state)
     pair_close(&p);
 }
 
+/* The other model counts as the original does; a node behind which nothing else can be told has
+ * become another one. */
+static struct odb_builder *build_numbered(const char *first, const char *second)
+{
+    struct odb_builder *b = build_begin("x");
+    odb_build_node(b, "Tanh", "", "x", "10");
+    odb_build_node(b, "Exp", "", "10", "11");
+    odb_build_node(b, "Sin", "", "11", "12");
+    odb_build_node(b, first, "", "12", "13");
+    odb_build_node(b, second, "", "13", "14");
+    odb_build_node(b, "Add", "", "14 14", "15");
+    odb_build_node(b, "Cos", "", "15", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_align__numbers_that_have_proved_right(void **state)
+{
+    struct pair p = pair_align(build_numbered("Sigmoid", "Neg"), build_numbered("Softplus", "Abs"));
+    (void)state;
+    PAIRED(p, "12", "12");
+    PAIRED(p, "14", "14");
+    PAIRED(p, "15", "15");
+    pair_close(&p);
+}
+
+/* x -> MatMul -> Add, and x again: the sum of what is known before and behind a wrong node. */
+static struct odb_builder *build_residual(const char *op, const char *prefix)
+{
+    char words[60], name[20];
+    struct odb_builder *b = build_begin("x");
+    build_matrix(b, "w", 1);
+    build_matrix(b, "v", 2);
+#define NAMED(stem) (snprintf(name, sizeof name, "%s" stem, prefix), name)
+    odb_build_node(b, op, "", "x", NAMED("h"));
+    snprintf(words, sizeof words, "%sh w", prefix);
+    odb_build_node(b, "MatMul", "", words, NAMED("m"));
+    snprintf(words, sizeof words, "%sm", prefix);
+    odb_build_node(b, "Tanh", "", words, NAMED("t"));
+    snprintf(words, sizeof words, "%sh %st", prefix, prefix);
+    odb_build_node(b, "Add", "", words, NAMED("s"));
+    snprintf(words, sizeof words, "%ss v", prefix);
+    odb_build_node(b, "MatMul", "", words, "y");
+#undef NAMED
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_align__a_replaced_operator_and_what_lies_behind_it(void **state)
+{
+    struct pair p = pair_align(build_residual("Sigmoid", "a"), build_residual("Softplus", "b"));
+    (void)state;
+    PAIRED(p, "ah", "bh");
+    PAIRED(p, "am", "bm");
+    PAIRED(p, "as", "bs");
+    pair_close(&p);
+}
+
+/* Two stretches, and a node that reads the end of the other one: what it reads is not taken for
+ * what it should. */
+static struct odb_builder *build_wired(const char *prefix, bool wrong)
+{
+    char words[60], name[20];
+    struct odb_builder *b = build_begin("x");
+    build_matrix(b, "w", 1);
+#define NAMED(stem) (snprintf(name, sizeof name, "%s" stem, prefix), name)
+    odb_build_node(b, "Exp", "", "x", NAMED("a"));
+    snprintf(words, sizeof words, "%sa", prefix);
+    odb_build_node(b, "Tanh", "", words, NAMED("b"));
+    snprintf(words, sizeof words, "%sb", prefix);
+    odb_build_node(b, wrong ? "Sin" : "Cos", "", words, NAMED("c"));
+    snprintf(words, sizeof words, wrong ? "%sb" : "%sc", prefix);
+    odb_build_node(b, "Neg", "", words, NAMED("d"));
+    snprintf(words, sizeof words, "%sd w", prefix);
+    odb_build_node(b, "MatMul", "", words, "y");
+#undef NAMED
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_align__a_node_that_reads_another_value(void **state)
+{
+    struct pair p = pair_align(build_wired("k", false), build_wired("l", true));
+    (void)state;
+    PAIRED(p, "ka", "la");
+    PAIRED(p, "kb", "lb");
+    PAIRED(p, "kc", "");
+    PAIRED(p, "kd", "ld");
+    pair_close(&p);
+}
+
 /* --- branches --------------------------------------------------------------------------------- */
 
 /* Two branches of one shape; alike in the other model but for a letter, in another order. */
@@ -431,8 +522,8 @@ static void test_align__two_equal_values_are_nobodys(void **state)
                                     .payload = &p};
     (void)state;
     odb_align(&p.a, &sides);
-    PAIRED(p, "v1", "");
-    PAIRED(p, "v1.00001", "");
+    assert_int_not_equal(p.a.how[models_value(p.original, "v1")], ODB_PAIRED_VALUE);
+    assert_int_not_equal(p.a.how[models_value(p.original, "v1.00001")], ODB_PAIRED_VALUE);
     pair_close(&p);
 }
 
@@ -592,6 +683,9 @@ int main(void)
         cmocka_unit_test(test_align__the_same_names_of_the_same_nodes),
         cmocka_unit_test(test_align__repeated_layers_renamed_with_a_wrong_weight),
         cmocka_unit_test(test_align__numbers_that_mean_others),
+        cmocka_unit_test(test_align__numbers_that_have_proved_right),
+        cmocka_unit_test(test_align__a_replaced_operator_and_what_lies_behind_it),
+        cmocka_unit_test(test_align__a_node_that_reads_another_value),
         cmocka_unit_test(test_align__equal_branches_are_nobodys),
         cmocka_unit_test(test_align__weights_tell_branches_apart),
         cmocka_unit_test(test_align__a_wrong_weight_in_one_of_two_branches),
