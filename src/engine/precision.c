@@ -5,8 +5,9 @@
  * 1. The model as it is, all nodes kept, must pass on the target; with none kept it may.
  * 2. Every node is replayed by the reference on the reference's own values, once, in the type: that
  *    ranks them. A rank is no verdict: it says in which order to try.
- * 3. The fewest k of the worst that must be kept: doubled until the model passes, then halved. The
- *    target answers each time for the whole model, so nothing is assumed of how errors add up.
+ * 3. The fewest k of the worst that must be kept: more and more until the model passes, then
+ * halved. The target answers each time for the whole model, so nothing is assumed of how errors add
+ * up.
  * 4. The kept are dropped again in groups, from halves down to single nodes, as long as the model
  *    passes without them: the rank may have put an innocent before a guilty node. When every single
  *    one was tried, no kept node can be dropped alone.
@@ -31,6 +32,7 @@
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define PRECISION_INLINE ((size_t)1500 << 20)
+#define PRECISION_FEW 8 /* nodes that are kept without another look for fewer */
 
 struct asked {  /* a set of kept nodes and what the target said */
     bool *keep; /* owned; [n_nodes] */
@@ -407,42 +409,95 @@ static enum odb_status precision_ask(struct precision *p, const bool *keep, bool
     return ODB_OK;
 }
 
-static void precision_worst(const struct precision *p, size_t k, bool *keep)
+static void precision_first(const struct precision *p, const int *order, size_t k, bool *keep)
 {
     memset(keep, 0, p->graph->n_nodes * sizeof *keep);
     for (size_t i = 0; i < k; i++)
-        keep[p->order[i]] = true;
+        keep[order[i]] = true;
 }
 
-/* The fewest of the worst that pass, into p->keep; all of them are known to. */
-static enum odb_status precision_bisect(struct precision *p, struct odb_error *err)
+/* The fewest nodes from the beginning of an order that make the model pass when they are kept:
+ * fewer than *good, more than bad; then they are p->keep. Steps grow from the bad end at first, as
+ * few is what is hoped for. */
+static enum odb_status precision_fewest(struct precision *p, const int *order, size_t bad,
+                                        size_t *good, struct odb_error *err)
 {
     bool *keep = odb_new_n(bool, p->graph->n_nodes + 1), passes;
-    size_t bad = 0, good = p->n_free, k = 1;
+    size_t step = 1;
     enum odb_status status = ODB_OK;
-    odb_hooks_phase(&p->options->hooks, "how many must stay", 0);
-    while (good - bad > 1 && !precision_spent(p)) {
-        k = bad + 1 < good && bad < 8 && 2 * bad + 1 < good && good == p->n_free
-                ? 2 * bad + 1
-                : bad + (good - bad) / 2;
-        precision_worst(p, k, keep);
+    while (*good - bad > 1 && !precision_spent(p)) {
+        size_t k = bad + ODB_MIN(step, (*good - bad) / 2);
+        precision_first(p, order, k, keep);
         ODB_TRY_OUT(precision_ask(p, keep, &passes, err));
-        if (passes)
-            good = k;
-        else
+        if (passes) {
+            memcpy(p->keep, keep, p->graph->n_nodes * sizeof *keep);
+            *good = k;
+            step = p->n_free; /* from here on halves */
+        } else {
             bad = k;
+            step *= 2;
+        }
     }
-    precision_worst(p, good, p->keep);
 out:
     free(keep);
     return status;
 }
 
-/* The kept nodes, least local error first: those are the likeliest to go. */
-static size_t precision_kept(const struct precision *p, int *list)
+/* Nodes that cannot do without, as far as the rank tells: they overflow. */
+static size_t precision_hopeless(const struct precision *p)
 {
     size_t n = 0;
-    for (size_t i = p->n_free; i-- > 0;)
+    while (n < p->n_free && !(p->result->nodes[p->order[n]].measured &&
+                              isfinite(p->result->nodes[p->order[n]].error)))
+        n++;
+    return n;
+}
+
+/* By rank first. Where that keeps many, no node stands out and errors add up: what is lost early is
+ * carried through the model, what is lost late goes straight to an output, so keeping one end of
+ * the model may do with fewer. */
+static enum odb_status precision_narrow(struct precision *p, struct odb_error *err)
+{
+    size_t n = p->n_free, hopeless = precision_hopeless(p), good = n;
+    int *order = odb_new_n(int, n + 1);
+    bool passes;
+    enum odb_status status = ODB_OK;
+    odb_hooks_phase(&p->options->hooks, "how many must stay", 0);
+    precision_first(p, p->order, n, p->keep);
+    if (hopeless && hopeless < n && !precision_spent(p)) {
+        bool *keep = odb_new_n(bool, p->graph->n_nodes + 1);
+        precision_first(p, p->order, hopeless, keep);
+        status = precision_ask(p, keep, &passes, err);
+        if (status == ODB_OK && passes) {
+            memcpy(p->keep, keep, p->graph->n_nodes * sizeof *keep);
+            good = hopeless;
+        }
+        free(keep);
+        ODB_TRY_OUT(status);
+    }
+    ODB_TRY_OUT(precision_fewest(p, p->order, good == hopeless ? 0 : hopeless, &good, err));
+    for (int end = 0; end < 2 && good > hopeless + PRECISION_FEW; end++) {
+        memcpy(order, p->order, hopeless * sizeof *order);
+        size_t at = hopeless;
+        for (size_t i = 0; i < p->graph->n_nodes; i++) {
+            size_t node = end ? p->graph->n_nodes - 1 - i : i;
+            if (odb_convert_class(p->convert, (int)node) == ODB_CONVERT_FREE &&
+                p->result->nodes[node].measured && isfinite(p->result->nodes[node].error))
+                order[at++] = (int)node;
+        }
+        ODB_TRY_OUT(precision_fewest(p, order, hopeless, &good, err));
+    }
+out:
+    free(order);
+    return status;
+}
+
+/* The kept nodes, least local error first: those are the likeliest to go. Those that overflow are
+ * not tried in groups, which could only go if none of them matters. */
+static size_t precision_kept(const struct precision *p, size_t group, int *list)
+{
+    size_t n = 0, from = group > 1 ? precision_hopeless(p) : 0;
+    for (size_t i = p->n_free; i-- > from;)
         if (p->keep[p->order[i]])
             list[n++] = p->order[i];
     return n;
@@ -454,7 +509,7 @@ static enum odb_status precision_drop(struct precision *p, int *list, size_t gro
                                       bool *whole, struct odb_error *err)
 {
     bool *keep = odb_new_n(bool, p->graph->n_nodes + 1), passes;
-    size_t n = precision_kept(p, list);
+    size_t n = precision_kept(p, group, list);
     enum odb_status status = ODB_OK;
     *dropped = false;
     *whole = true;
@@ -480,7 +535,7 @@ out:
 static enum odb_status precision_trim(struct precision *p, struct odb_error *err)
 {
     int *list = odb_new_n(int, p->n_free + 1);
-    size_t group = precision_kept(p, list) / 2;
+    size_t group = precision_kept(p, 2, list) / 2;
     enum odb_status status = ODB_OK;
     bool dropped = true, whole = true;
     odb_hooks_phase(&p->options->hooks, "which of them", 0);
@@ -898,7 +953,7 @@ static enum odb_status precision_do(struct precision *p, struct odb_error *err)
     r->minimal = r->none.passes || !p->n_free;
     if (r->all.passes && p->n_free && !r->none.passes) {
         ODB_TRY(precision_rank(p, err));
-        ODB_TRY(precision_bisect(p, err));
+        ODB_TRY(precision_narrow(p, err));
         ODB_TRY(precision_trim(p, err));
     }
     precision_conclude(p);
