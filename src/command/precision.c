@@ -9,6 +9,7 @@
 
 #define PRECISION_PROBES 200
 #define PRECISION_SHOWN 40 /* nodes in the table */
+#define PRECISION_BRIEF 20 /* characters of a reason that needs no line of its own */
 
 static void precision_put_bytes(struct odb_buf *out, size_t bytes)
 {
@@ -45,8 +46,12 @@ static void precision_put_node(const struct odb_precision_result *r, int n, stru
     odb_node_put(r->model->graph, n, out);
     if (about->measured)
         odb_buf_printf(out, "  local error %.3g", about->error);
-    odb_buf_puts(out, "\n      ");
-    odb_help_wrap(out, about->why, 6, 6);
+    bool brief = strlen(about->why) <= PRECISION_BRIEF;
+    odb_buf_puts(out, brief ? ", " : "\n      ");
+    if (brief)
+        odb_buf_printf(out, "%s\n", about->why);
+    else
+        odb_help_wrap(out, about->why, 6, 6);
 }
 
 static void precision_put_kept(const struct odb_precision_result *r, struct odb_buf *out)

@@ -735,8 +735,7 @@ static char *precision_why(const struct precision *p, int index)
     if (p->options->to != ODB_I8 && about->error > 16 * type->eps)
         return odb_xasprintf("ill-conditioned: rounding by %.2g becomes an error of %.2g",
                              type->eps / 2, about->error);
-    return odb_xasprintf("%s adds an error of %.2g, and what follows does not bear it",
-                         p->options->to == ODB_I8 ? "quantising" : "rounding", about->error);
+    return odb_xstrdup(p->options->to == ODB_I8 ? "quantising alone" : "rounding alone");
 }
 
 static void precision_conclude(struct precision *p)
@@ -790,6 +789,24 @@ static void precision_masked(struct precision *p)
                                         "same: it does not compute them in that type, and what "
                                         "does will overflow. --target cpu finds a model for it",
                                         n, type->name, p->graph->values[first].name, most));
+}
+
+/* Many kept nodes of which none is worse than the type is with every node. */
+static void precision_diffuse(struct precision *p)
+{
+    const struct odb_dtype_info *type = odb_dtype_info(p->options->to);
+    double worst = 0;
+    if (p->options->to == ODB_I8 || p->result->n_kept < PRECISION_FEW)
+        return;
+    for (size_t n = 0; n < p->graph->n_nodes; n++)
+        if (p->result->nodes[n].fate == ODB_FATE_KEPT)
+            worst =
+                fmax(worst, p->result->nodes[n].measured ? p->result->nodes[n].error : INFINITY);
+    if (worst <= 16 * type->eps)
+        precision_note(p, odb_xasprintf("no kept node stands out: alone, the type costs none of "
+                                        "them more than %.2g, and the errors of many add up; a "
+                                        "tolerance a little wider may need far fewer",
+                                        worst));
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -966,6 +983,7 @@ static enum odb_status precision_do(struct precision *p, struct odb_error *err)
         unlink(r->path);
     else
         precision_masked(p);
+    precision_diffuse(p);
     return ODB_OK;
 }
 

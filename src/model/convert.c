@@ -27,8 +27,11 @@ struct convert_row {
 static const struct convert_row convert_rows[] = {
 #define CONVERT(name, f16, bf16, fixed_in, fixed_out, note)                                        \
     {"", #name, f16, bf16, fixed_in, fixed_out, CONVERT_##note},
+#define MICROSOFT(name, f16, bf16, fixed_in, fixed_out)                                            \
+    {"com.microsoft", #name, f16, bf16, fixed_in, fixed_out, CONVERT_PLAIN},
 #include "model/convert.def"
 #undef CONVERT
+#undef MICROSOFT
 };
 
 /* --- what can be converted -------------------------------------------------------------------- */
