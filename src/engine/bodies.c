@@ -25,6 +25,7 @@
 #include "tensor/print.h"
 
 #define BODIES_MOST 4    /* culprits that are entered */
+#define BODIES_TOLD 20   /* culprits whose consequences for If and Loop are looked for */
 #define BODIES_LINEAR 64 /* turns that are tried one by one */
 #define BODIES_NOISE 10  /* times the noise is still the same value */
 #define BODIES_FEW 4     /* turns that are tried one by one at once */
@@ -34,9 +35,10 @@
 
 /* What the reference is asked about a node's turns. */
 struct bodies_record {
-    int64_t wanted;   /* keep what this turn is fed, and stop; ODB_ANY_TURN: run to the end */
-    size_t turns;     /* begun */
-    const char *attr; /* of the body that ran last; borrowed: the model */
+    int64_t wanted; /* keep what this turn is fed, and stop; ODB_ANY_TURN: run to the end */
+    size_t turns;   /* begun */
+    const struct odb_search_hooks *hooks; /* who may cancel it; NULL: nobody */
+    const char *attr;                     /* of the body that ran last; borrowed: the model */
     bool got;
     struct odb_tensor **feeds; /* owned refs; of the turn that was wanted */
     size_t n_feeds;
@@ -59,6 +61,8 @@ static enum odb_status bodies_begin(void *payload, const struct odb_cpu_place *p
                                     struct odb_error *err)
 {
     struct bodies_record *r = payload;
+    if (r->hooks)
+        ODB_TRY(odb_hooks_cancelled(r->hooks, err));
     if (place->around)
         return ODB_OK;
     r->turns++;
@@ -229,7 +233,7 @@ enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_t
                                    const struct odb_body *body, int64_t turn, struct odb_error *err)
 {
     const struct odb_node *n = &trace->model->graph->nodes[node];
-    struct bodies_record r = {.wanted = turn == ODB_ANY_TURN ? 0 : turn};
+    struct bodies_record r = {.wanted = turn == ODB_ANY_TURN ? 0 : turn, .hooks = &trace->hooks};
     struct odb_tensor **outs = odb_new_n(struct odb_tensor *, n->n_out + 1);
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_buf bytes = ODB_BUF_INIT;
@@ -773,6 +777,18 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
     return status == ODB_CANCELLED ? status : ODB_OK;
 }
 
+/* A warning, unless it was cancelled. */
+static enum odb_status bodies_give_up(struct bodies *s, enum odb_status status,
+                                      const struct odb_error *why, struct odb_error *err)
+{
+    if (status == ODB_CANCELLED) {
+        *err = *why;
+        return status;
+    }
+    odb_report_warn(s->b->report, "%s cannot be run by itself: %.300s", s->where, why->what);
+    return ODB_OK;
+}
+
 /* The body of one turn alone; searched where it is wrong. */
 static enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *say,
                                   struct odb_error *err)
@@ -784,19 +800,18 @@ static enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *sa
         return ODB_OK;
     s->tried[turn] = true;
     s->n_tried++;
-    if (odb_body_case_open(&c, s->b->trace, s->given, s->node->index, &s->body, turn, &why) !=
-        ODB_OK) {
-        odb_report_warn(s->b->report, "%s cannot be run by itself: %.300s", s->where, why.what);
+    enum odb_status status =
+        odb_body_case_open(&c, s->b->trace, s->given, s->node->index, &s->body, turn, &why);
+    if (status != ODB_OK) {
         odb_body_case_dispose(&c);
-        return ODB_OK;
+        return bodies_give_up(s, status, &why, err);
     }
     free(s->where);
     s->where = bodies_step(s->node, &s->body, turn);
     int *values = odb_new_n(int, c.model->graph->n_outputs + 1);
     size_t n = bodies_made(c.model->graph, values);
-    enum odb_status status =
-        n ? bodies_ask(s, c.model, c.feeds, values, n, "the body alone", NULL, &verdict, err)
-          : ODB_OK;
+    status = n ? bodies_ask(s, c.model, c.feeds, values, n, "the body alone", NULL, &verdict, err)
+               : ODB_OK;
     free(values);
     if (status == ODB_OK && bodies_bad(s, verdict)) {
         odb_buf_puts(&s->words, say);
@@ -898,32 +913,34 @@ static enum odb_status bodies_function(struct bodies *s, struct odb_error *err)
 {
     struct odb_body_case c;
     struct odb_error why = ODB_ERROR_INIT;
-    if (odb_body_case_open(&c, s->b->trace, s->given, s->node->index, &s->body, ODB_ANY_TURN,
-                           &why) != ODB_OK) {
+    enum odb_status status =
+        odb_body_case_open(&c, s->b->trace, s->given, s->node->index, &s->body, ODB_ANY_TURN, &why);
+    if (status != ODB_OK) {
         odb_body_case_dispose(&c);
-        odb_report_warn(s->b->report, "%s cannot be run by itself: %.300s", s->where, why.what);
-        return ODB_OK;
+        return bodies_give_up(s, status, &why, err);
     }
     odb_buf_puts(&s->words, "It calls a function of the model, whose body was searched. ");
-    enum odb_status status = bodies_dive(s, &c, ODB_ANY_TURN, err);
+    status = bodies_dive(s, &c, ODB_ANY_TURN, err);
     odb_body_case_dispose(&c);
     return status;
 }
 
 static enum odb_status bodies_control(struct bodies *s, struct odb_error *err)
 {
-    struct bodies_record r = {.wanted = ODB_ANY_TURN};
+    struct bodies_record r = {.wanted = ODB_ANY_TURN, .hooks = &s->hooks};
     struct odb_error why = ODB_ERROR_INIT;
     enum odb_verdict verdict;
-    if (bodies_run(s->b->trace, s->given, s->node->index, NULL, &r, s->ref, &why) != ODB_OK ||
-        !r.turns || !odb_body_find(s->node, r.attr, &s->body))
+    enum odb_status status =
+        bodies_run(s->b->trace, s->given, s->node->index, NULL, &r, s->ref, &why);
+    if (status == ODB_CANCELLED)
+        return bodies_give_up(s, status, &why, err);
+    if (status != ODB_OK || !r.turns || !odb_body_find(s->node, r.attr, &s->body))
         return ODB_OK; /* the reference runs no body here */
     s->turns = r.turns;
     s->tried = odb_new_n(bool, s->turns);
-    if (bodies_owner(s, &why) != ODB_OK) {
-        odb_report_warn(s->b->report, "%s cannot be run by itself: %.300s", s->where, why.what);
-        return ODB_OK;
-    }
+    status = bodies_owner(s, &why);
+    if (status != ODB_OK)
+        return bodies_give_up(s, status, &why, err);
     ODB_TRY(bodies_alone(s, &verdict, err));
     if (!bodies_bad(s, verdict))
         return ODB_OK; /* wrong only where it stands */
@@ -967,6 +984,63 @@ static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *cul
     free(s.where);
     return status;
 }
+
+/* --- what goes another way -------------------------------------------------------------------- */
+
+/* Of one element each, and not the same. */
+static bool bodies_disagree(const struct odb_tensor *a, const struct odb_tensor *b)
+{
+    bool single = a && b && a->kind == ODB_TENSOR && b->kind == ODB_TENSOR && a->count == 1 &&
+                  b->count == 1 && a->dtype == b->dtype && a->data && b->data &&
+                  (a->dtype == ODB_BOOL || a->dtype == ODB_I64);
+    return single && odb_tensor_i64(a, 0) != odb_tensor_i64(b, 0);
+}
+
+static void bodies_put_value(const struct odb_tensor *t, struct odb_buf *out)
+{
+    if (t->dtype == ODB_BOOL)
+        odb_buf_puts(out, odb_tensor_i64(t, 0) ? "true" : "false");
+    else
+        odb_buf_printf(out, "%lld", (long long)odb_tensor_i64(t, 0));
+}
+
+void bisection_put_steered(const struct bisection *b, const struct odb_culprit *culprit,
+                           struct odb_buf *out)
+{
+    size_t said = 0;
+    if (culprit - b->report->culprits.items >= BODIES_TOLD)
+        return;
+    bool *up = odb_new_n(bool, b->graph->n_nodes + 1);
+    for (size_t n = (size_t)culprit->node + 1; n < b->graph->n_nodes && said < BODIES_MOST; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        bool loop = !strcmp(node->op_type, "Loop");
+        for (int i = 0; !*node->domain && i < 1 + loop && i < node->n_in; i++) {
+            int v = node->in[i];
+            char label[200];
+            if ((!loop && strcmp(node->op_type, "If") != 0) || v < 0 || !b->given ||
+                !bodies_disagree(b->trace->ref[v], b->given[v]))
+                continue;
+            memset(up, 0, b->graph->n_nodes * sizeof *up);
+            odb_graph_ancestors(b->graph, &v, 1, NULL, up);
+            if (!up[culprit->node])
+                continue;
+            odb_buf_puts(out, "So ");
+            odb_buf_put_shown(out, odb_node_label(node, label, sizeof label));
+            odb_buf_printf(out, " goes another way: its %s, ",
+                           loop && i == 0 ? "trip count" : "condition");
+            odb_buf_put_shown(out, b->graph->values[v].name);
+            odb_buf_puts(out, ", is ");
+            bodies_put_value(b->given[v], out);
+            odb_buf_puts(out, " on the target and ");
+            bodies_put_value(b->trace->ref[v], out);
+            odb_buf_puts(out, " on the reference. ");
+            said++;
+        }
+    }
+    free(up);
+}
+
+/* --- all culprits ----------------------------------------------------------------------------- */
 
 enum odb_status bisection_enter(struct bisection *b, struct odb_error *err)
 {

@@ -254,6 +254,7 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
             odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a "
                               "float16 kernel in float32 between Casts. ");
     }
+    bisection_put_steered(b, c, out);
     if (c->within) /* after all that is of the node as one */
         odb_buf_puts(out, c->within);
 }

@@ -396,6 +396,27 @@ static void test_bodies__if_takes_the_wrong_branch(void **state)
                   "is false in both, and what the target gives is what the then branch gives");
 }
 
+/* What is wrong stands before the If, which then goes by another condition. */
+static void test_bodies__if_goes_by_another_condition(void **state)
+{
+    struct odb_builder *b = bodies_graph();
+    float limit = 1.0f;
+    struct odb_tensor *most = models_f32(0, NULL, &limit);
+    odb_build_weight(b, "most", most);
+    odb_tensor_unref(most);
+    odb_build_node(b, "ReduceMax", "max", "k", "top");
+    odb_build_attr_int(b, "keepdims", 0);
+    odb_build_node(b, "Less", "less", "top most", "d");
+    odb_build_node(b, "If", "if", "d", "q");
+    odb_build_attr_graph(b, "then_branch", bodies_branch("Exp", "t"));
+    odb_build_attr_graph(b, "else_branch", bodies_branch("Tanh", "e"));
+    odb_build_node(b, "Neg", "post", "q", "y");
+    odb_build_output(b, "y");
+    search_expect(b, "fault:scale,node=max,amount=0.5@cpu", NULL,
+                  "So if goes another way: its condition, d, is false on the target and true on "
+                  "the reference");
+}
+
 static void test_bodies__nested(void **state)
 {
     search_expect(bodies_nested(), "fault:scale,node=if.then/loop[4]/half.else/n_mul@cpu",
@@ -444,6 +465,65 @@ static void test_bodies__honest_targets_have_none(void **state)
         search_expect_none(bodies_loop(0, false), targets[t]);
         search_expect_none(bodies_scan(true, true), targets[t]);
         search_expect_none(bodies_if(true), targets[t]);
+    }
+}
+
+/* --- hooks ------------------------------------------------------------------------------------ */
+
+struct onlooker {
+    const struct odb_model *model;
+    long patience; /* calls of cancelled() until it is */
+    size_t inside; /* probes that were announced there */
+};
+
+static void bodies_look(void *payload, const struct odb_search_event *event)
+{
+    struct onlooker *o = payload;
+    const struct odb_graph *graph = o->model->graph;
+    assert_true(event->node == ODB_NO_NODE || (size_t)event->node < graph->n_nodes);
+    if (event->what == ODB_EVENT_VALUE)
+        assert_string_equal(event->text, graph->values[event->value].name);
+    if (event->what == ODB_EVENT_PROBE_BEGIN && !strncmp(event->text, "if.then: loop", 13)) {
+        assert_string_equal(graph->nodes[event->node].name, "if");
+        o->inside++;
+    }
+}
+
+static bool bodies_tired(void *payload)
+{
+    struct onlooker *o = payload;
+    return --o->patience < 0;
+}
+
+static enum odb_status bodies_watched(struct onlooker *o)
+{
+    struct search s = {.model = models_take(bodies_nested())};
+    struct odb_error err = ODB_ERROR_INIT;
+    s.feed = (struct odb_feed){.value = models_value(s.model, "x"), .tensor = bodies_ramp(N)};
+    s.feeds = (struct odb_feeds){&s.feed, 1, NULL};
+    o->model = s.model;
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target =
+                                             "fault:scale,node=if.then/loop[4]/half.else/n_mul@cpu",
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .hooks = {bodies_look, bodies_tired, o}};
+    help_find_serve();
+    enum odb_status status = odb_bisect(&s.report, s.model, &s.feeds, &options, &err);
+    search_close(&s);
+    return status;
+}
+
+/* Whoever looks on hears of the main graph's nodes alone, and may stop it anywhere. */
+static void test_bodies__hooks(void **state)
+{
+    struct onlooker o = {.patience = 1000000};
+    assert_int_equal(bodies_watched(&o), ODB_OK);
+    assert_in_range(o.inside, 5, 40);
+    long all = 1000000 - o.patience;
+    assert_in_range(all, 40, 100000);
+    for (int i = 1; i <= 8; i++) {
+        o = (struct onlooker){.patience = all * i / 9};
+        assert_int_equal(bodies_watched(&o), ODB_CANCELLED);
     }
 }
 
@@ -555,11 +635,13 @@ int main(void)
         cmocka_unit_test(test_bodies__no_enter),
         cmocka_unit_test(test_bodies__if),
         cmocka_unit_test(test_bodies__if_takes_the_wrong_branch),
+        cmocka_unit_test(test_bodies__if_goes_by_another_condition),
         cmocka_unit_test(test_bodies__nested),
         cmocka_unit_test(test_bodies__scan),
         cmocka_unit_test(test_bodies__sequence_map),
         cmocka_unit_test(test_bodies__functions),
         cmocka_unit_test(test_bodies__honest_targets_have_none),
+        cmocka_unit_test(test_bodies__hooks),
         cmocka_unit_test(test_bodies__faults_that_cannot_be_planted),
         cmocka_unit_test(test_bodies__paths),
         cmocka_unit_test(test_bodies__ways),
