@@ -77,7 +77,9 @@ static const struct odb_command command_table[] = {
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
                 "--target, ONNX Runtime is the target where it is found, else the reference in "
-                "half precision. With --against, another model that was made of this one "
+                "half precision. Inside an If, Loop, Scan, SequenceMap or call of a function that "
+                "is at fault it looks further, and names what it finds by a path: Loop_4[3]/Conv_1 "
+                "is Conv_1 in turn 3. With --against, another model that was made of this one "
                 "(optimised, quantised, converted) runs on the target, by default the reference, "
                 "and the part of it is found that computes something else than the original: "
                 "values are paired by --map, by name, by value and by structure, and weights are "
@@ -98,7 +100,8 @@ static const struct odb_command command_table[] = {
         .text = "Cuts a node, or all nodes from one to another, out of the model, and writes it "
                 "with what goes in, what should come out and what the target makes of it, then "
                 "runs it again from there to see that the fault is in it. Without a NODE it takes "
-                "the first culprit of a session, or of a search that it makes itself.",
+                "the first culprit of a session, or of a search that it makes itself. A path, as "
+                "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there.",
         .example = "onnxdbg export model.onnx conv1 --target ort -o repro",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__export,
@@ -315,7 +318,9 @@ static const struct odb_command command_table[] = {
         .help = "everything about one node",
         .text = "Prints operator, attributes (those that the file leaves to their defaults are "
                 "marked), inputs and outputs with their makers and readers, and the node in ONNX's "
-                "textual syntax. With --session also what the newest search found out about it.",
+                "textual syntax. With --session also what the newest search found out about it. "
+                "A path leads into bodies: Loop_4/Conv_1, If_2.then/MatMul_0, or a function's "
+                "Block_7/Add_2.",
         .example = "onnxdbg node model.onnx conv1",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__node,
