@@ -198,20 +198,25 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
     return status;
 }
 
-/* Probes that an earlier search began and never ended: something died there. */
+/* What an earlier search in this session has to do with this one. */
 static void bisect_recall(struct odb_command_call *call)
 {
-    if (!call->session->store)
-        return;
-    char *lines = odb_store_unfinished(call->session->store);
-    char *end = lines + strcspn(lines, "\n");
-    if (*lines) {
-        *end = '\0';
-        char *text = odb_xasprintf("an earlier search in this session died at a probe: %s", lines);
+    const struct odb_resumed *resumed = &call->session->resumed;
+    char *text = NULL;
+    if (resumed->other) {
+        text = odb_xasprintf("the search in this session that did not end was another one, so "
+                             "this one starts anew; different: %s",
+                             resumed->other);
         odb_call__warn(call, text);
         free(text);
     }
-    free(lines);
+    for (size_t i = 0; i < resumed->running.n; i++) {
+        text = odb_xasprintf("the probe '%s' was running when the last run ended: not repeated; "
+                             "--retry to try it again",
+                             resumed->running.items[i]);
+        odb_call__warn(call, text);
+        free(text);
+    }
 }
 
 static enum odb_status bisect_command(struct odb_command_call *call,
@@ -230,8 +235,9 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         ODB_TRY(odb_call__spare_model(call, json, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     options.prove = odb_call_option(call, ODB_OPTION_PROVE) != NULL;
+    ODB_TRY(
+        odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
     bisect_recall(call);
-    ODB_TRY(odb_session_begin(session, "bisect", &options, err));
     options.hooks = odb_watch_begin(&watch, call);
     status = odb_session_trace(session, &options.trace, &options, err);
     if (status == ODB_OK)
@@ -242,10 +248,11 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     if (report && over->given)
         report->more = odb_over_json(&over->found);
     if (report && status != ODB_E_USAGE) {
+        bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
         call->found = report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
-        enum odb_status kept = odb_session_end_take(session, report, status == ODB_CANCELLED,
-                                                    after == ODB_OK ? &late : NULL);
+        enum odb_status kept =
+            odb_session_end_take(session, report, stopped, after == ODB_OK ? &late : NULL);
         after = after == ODB_OK ? kept : after;
     } else {
         odb_report_free(report);

@@ -71,7 +71,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_model,
         .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(PROVE) | ODB_OPT(NO_ENTER) |
-                   ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(AGAINST) | ODB_OPT(OVER) |
+                   ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) | ODB_OPT(AGAINST) | ODB_OPT(OVER) |
                    ODB_OPT(OVER_ONLY),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
@@ -86,7 +86,10 @@ static const struct odb_command command_table[] = {
                 "compared. With --over, the model first runs under several specs: ordered levels "
                 "are bisected, of options that are on or off the smallest set that fails is "
                 "found, and the search goes on with the spec that fails. "
-                "Exit status 1 means that something diverges.",
+                "Exit status 1 means that something diverges. A search with "
+                "--session goes on where it was when it is started again after it was stopped, or "
+                "killed, or the machine went down: what has an answer is not asked again, and what "
+                "was running then is left out unless --retry is given.",
         .example = "onnxdbg bisect model.onnx --target ort",
         .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__bisect,

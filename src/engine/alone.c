@@ -400,6 +400,8 @@ enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, co
     if (!told || odb_pool_open(&third, spec, &ignored) != ODB_OK)
         return ODB_OPINION_NONE;
     odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
+    prober.answers = b->prober.answers;
+    prober.scope = b->prober.scope;
     if (alone_run(b, question_alone(b, &prober, index, b->given), &alone, &ignored) == ODB_OK &&
         alone.out[slot] && alone.judged) {
         const struct odb_value_report *report = &alone.reports[value];

@@ -1,62 +1,74 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later
- *
- * What was asked before, by a search that was stopped.
- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/answers.h"
+
+#include <sha256.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "engine/question.h"
 
-struct odb_prefix_memo *odb_prefix_memo_new(const struct odb_model *model)
+void odb_known_dispose(struct odb_known *known)
 {
-    struct odb_prefix_memo *memo = odb_new(struct odb_prefix_memo);
-    memo->answers = odb_new_n(struct odb_prefix_answer, model->graph->n_nodes + 1);
-    memo->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
-    return memo;
+    for (size_t i = 0; known->outputs && i < known->n; i++)
+        odb_tensor_unref(known->outputs[i]);
+    free(known->outputs);
+    *known = (struct odb_known){0};
 }
 
-void odb_prefix_memo_free(struct odb_prefix_memo *memo)
+bool odb_answers_count(enum odb_status status)
 {
-    if (!memo)
-        return;
-    free(memo->answers);
-    free(memo->values);
-    free(memo);
+    return status != ODB_CANCELLED && status != ODB_SKIPPED && status != ODB_E_IO &&
+           status != ODB_E_NOMEM && status != ODB_E_INTERNAL;
 }
 
-bool answers_know(const struct bisection *b, enum odb_status signature, int node)
+size_t odb_answers_bytes(struct odb_tensor *const *outputs, size_t n)
 {
-    const struct odb_prefix_memo *memo = b->options->memo;
-    return memo && memo->answers[node].asked && memo->answers[node].signature == signature;
+    size_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (outputs[i])
+            sum += outputs[i]->bytes + odb_answers_bytes(outputs[i]->items, outputs[i]->n_items);
+    return sum;
 }
 
-bool answers_recall(struct bisection *b, enum odb_status signature, int node,
-                    enum odb_answer *answer)
+static void answers_hash(SHA256_CTX *sha, const struct odb_tensor *t)
 {
-    const struct odb_prefix_memo *memo = b->options->memo;
-    const struct odb_node *n = &b->graph->nodes[node];
-    if (!answers_know(b, signature, node))
-        return false;
-    for (int o = 0; o < n->n_out; o++) {
-        if (n->out[o] < 0 || memo->values[n->out[o]].verdict == ODB_VERDICT_UNTESTED)
-            continue;
-        b->report->values[n->out[o]] = memo->values[n->out[o]];
-        bisection_value(b, n->out[o]);
+    int64_t head[] = {t->kind, t->dtype, t->rank, (int64_t)t->n_items, t->data != NULL};
+    SHA256Update(sha, (const uint8_t *)head, sizeof head);
+    SHA256Update(sha, (const uint8_t *)t->dims, (size_t)t->rank * sizeof *t->dims);
+    if (t->data && t->dtype == ODB_STRING) {
+        const struct odb_str *strings = t->data;
+        for (size_t i = 0; i < t->count; i++) {
+            SHA256Update(sha, (const uint8_t *)&strings[i].len, sizeof strings[i].len);
+            SHA256Update(sha, (const uint8_t *)strings[i].data, strings[i].len);
+        }
+    } else if (t->data) {
+        SHA256Update(sha, t->data, t->bytes);
     }
-    *answer = memo->answers[node].answer;
-    return true;
+    for (size_t i = 0; i < t->n_items; i++)
+        answers_hash(sha, t->items[i]);
 }
 
-void answers_remember(struct bisection *b, enum odb_status signature, int node,
-                      enum odb_answer answer)
+static void answers_hex(SHA256_CTX *sha, char hex[65])
 {
-    struct odb_prefix_memo *memo = b->options->memo;
-    const struct odb_node *n = &b->graph->nodes[node];
-    if (!memo)
-        return;
-    memo->n += !memo->answers[node].asked;
-    memo->answers[node] = (struct odb_prefix_answer){true, answer, signature};
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0)
-            memo->values[n->out[o]] = b->report->values[n->out[o]];
+    uint8_t digest[SHA256_DIGEST_LENGTH];
+    SHA256Final(digest, sha);
+    odb_hex(digest, sizeof digest, hex);
+}
+
+void odb_answers_put_tensor(struct odb_buf *out, const struct odb_tensor *t)
+{
+    SHA256_CTX sha;
+    char hex[65];
+    SHA256Init(&sha);
+    answers_hash(&sha, t);
+    answers_hex(&sha, hex);
+    odb_buf_puts(out, hex);
+}
+
+void odb_answers_digest(const struct odb_buf *text, char hex[65])
+{
+    SHA256_CTX sha;
+    SHA256Init(&sha);
+    SHA256Update(&sha, (const uint8_t *)odb_buf_text(text), text->len);
+    answers_hex(&sha, hex);
 }

@@ -420,15 +420,17 @@ static enum odb_status bisect_around(struct bisection *b, enum odb_status refusa
 static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisect_trace(b, err));
-    if (b->options->memo && b->options->memo->n)
-        odb_report_warn(b->report, "goes on from a search that was stopped: %zu prefixes are known",
-                        b->options->memo->n);
+    if (b->options->answers && b->options->answers->n)
+        odb_report_warn(b->report, "goes on from a search that did not end: %zu answers are known",
+                        b->options->answers->n);
     if (b->options->recorded) {
         b->prober.recorded = true;
         return bisection_recorded(b, err);
     }
     ODB_TRY(odb_pool_open(&b->pool, b->options->target, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
+    b->prober.answers = b->options->answers;
+    b->prober.scope = b->options->scope;
     if (b->prober.recorded) {
         ODB_TRY(bisection_recorded(b, err));
         return bisection_confirm(b, err);

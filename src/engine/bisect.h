@@ -61,6 +61,7 @@ struct odb_search_hooks {
     void *payload;
 };
 
+struct odb_answers;
 struct odb_trace;
 struct odb_trace_options;
 
@@ -78,27 +79,16 @@ struct odb_bisect_options {
     uint64_t seed;   /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */
-    struct odb_prefix_memo *memo; /* borrowed: what prefixes of the same search, stopped before its
-                                     end, have answered, and will; NULL: nobody remembers */
+    const struct odb_answers
+        *answers;      /* borrowed: what the target answered to the same search,
+                          stopped before its end, and will; NULL: nobody remembers */
+    const char *scope; /* borrowed: where the model stands in the one that the answers are of:
+                          "Loop_4[3]/"; NULL: it is that one */
     struct odb_tensor *const *recorded; /* borrowed; [n_values] what the target made is had already,
                                            and it is not opened: target is but what it is called;
                                            NULL: it is asked */
     struct odb_search_hooks hooks;
 };
-
-/* Answers of prefixes, kept for a search that goes on where it was stopped. */
-struct odb_prefix_memo {
-    struct odb_prefix_answer {
-        bool asked;
-        enum odb_answer answer;
-        enum odb_status signature;   /* of the failure that was looked for */
-    } * answers;                     /* owned; [n_nodes] */
-    struct odb_value_report *values; /* owned; [n_values] as judged then */
-    size_t n;                        /* answers that are known */
-};
-
-struct odb_prefix_memo *odb_prefix_memo_new(const struct odb_model *model);
-void odb_prefix_memo_free(struct odb_prefix_memo *memo); /* NULL is fine */
 
 /* How a search makes its trace. */
 enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,

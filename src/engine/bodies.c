@@ -757,7 +757,8 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
         inner.golden = NULL;
     inner.strategy = ODB_STRATEGY_AUTO;
     inner.trace = NULL;
-    inner.memo = NULL;
+    char *scope = odb_xasprintf("%s%s/", inner.scope ? inner.scope : "", step);
+    inner.scope = scope;
     inner.hooks = s->hooks;
     enum odb_status status = odb_bisect(&report, c->model, c->feeds, &inner, &why);
     if (report) {
@@ -772,6 +773,7 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
     else if (status != ODB_OK)
         odb_report_warn(b->report, "the search inside %s did not end: %.300s", step, why.what);
     odb_report_free(report);
+    free(scope);
     free(step);
     s->done = true;
     return status == ODB_CANCELLED ? status : ODB_OK;

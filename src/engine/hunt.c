@@ -104,9 +104,10 @@ static void hunt_read(const struct hunt *h, const struct question *q, struct odb
                                              : (struct odb_evidence){ODB_ANSWER_GOOD, NAN};
 }
 
-static enum odb_status hunt_probe(struct hunt *h, const struct odb_cut *cut,
-                                  struct odb_evidence *evidence, struct odb_error *err)
+static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
+                                struct odb_evidence *evidence, struct odb_error *err)
 {
+    struct hunt *h = payload;
     struct bisection *b = h->b;
     struct question *q = ahead_take(&h->ahead, cut->nodes[cut->n - 1]);
     if (q && !question_is(q, cut)) {
@@ -117,6 +118,8 @@ static enum odb_status hunt_probe(struct hunt *h, const struct odb_cut *cut,
     struct odb_probe *probe = &q->probe;
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
+    for (size_t i = 0; i < cut->n; i++)
+        evidence[i] = (struct odb_evidence){ODB_ANSWER_UNTESTABLE, NAN};
     probe->remaining = hunt_remaining(h, cut, NULL);
     if (probe->n_values)
         had = odb_probe_run(&b->prober, probe, &probe_err);
@@ -139,21 +142,11 @@ static enum odb_status hunt_probe(struct hunt *h, const struct odb_cut *cut,
     return status;
 }
 
-/* Whether a search that was stopped had asked for all of the cut. */
-static bool hunt_knows(const struct hunt *h, const struct odb_cut *cut)
-{
-    bool all = true;
-    for (size_t i = 0; i < cut->n; i++)
-        all = all && answers_know(h->b, h->signature, cut->nodes[i]);
-    return all;
-}
-
 static bool hunt_at_hand(void *payload, const struct odb_cut *cut)
 {
     const struct hunt *h = payload;
     const struct question *q = h->ahead.of ? h->ahead.of[cut->nodes[cut->n - 1]] : NULL;
-    return hunt_knows(h, cut) ||
-           (q && question_is(q, cut) && odb_probe_at_hand(q->prober, &q->probe));
+    return q && question_is(q, cut) && odb_probe_at_hand(q->prober, &q->probe);
 }
 
 /* Begins with a prefix that is going to be asked for, while there are workers for it. */
@@ -162,39 +155,12 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
     struct hunt *h = payload;
     if (!h->ahead.of)
         return false;
-    if (h->ahead.of[cut->nodes[cut->n - 1]] || hunt_knows(h, cut))
+    if (h->ahead.of[cut->nodes[cut->n - 1]])
         return true;
     if (!odb_pool_idle(h->b->pool))
         return false;
     ahead_put(&h->ahead, question_prefix(h->b, cut, h->signature == ODB_OK));
     return true;
-}
-
-/* That several nodes together kill the target says nothing of each. */
-static void hunt_remember(const struct hunt *h, const struct odb_cut *cut,
-                          const struct odb_evidence *evidence)
-{
-    bool each = h->signature == ODB_OK || cut->n == 1 || evidence[0].answer == ODB_ANSWER_GOOD;
-    for (size_t i = 0; i < cut->n && each; i++)
-        if (cut->n == 1 || evidence[i].answer != ODB_ANSWER_UNTESTABLE)
-            answers_remember(h->b, h->signature, cut->nodes[i], evidence[i].answer);
-}
-
-static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
-                                struct odb_evidence *evidence, struct odb_error *err)
-{
-    struct hunt *h = payload;
-    for (size_t i = 0; i < cut->n; i++)
-        evidence[i] = (struct odb_evidence){ODB_ANSWER_UNTESTABLE, NAN};
-    if (hunt_knows(h, cut)) {
-        for (size_t i = 0; i < cut->n; i++)
-            answers_recall(h->b, h->signature, cut->nodes[i], &evidence[i].answer);
-        return ODB_OK;
-    }
-    enum odb_status status = hunt_probe(h, cut, evidence, err);
-    if (status == ODB_OK)
-        hunt_remember(h, cut, evidence);
-    return status;
 }
 
 /* --- searches --------------------------------------------------------------------------------- */
@@ -412,8 +378,7 @@ enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status sign
         struct odb_evidence evidence;
         for (; h.ahead.next < n && ahead_reaches(b, &h.ahead, *asked); h.ahead.next++) {
             struct odb_cut cut = {&nodes[h.ahead.next], 1};
-            if (!answers_know(b, signature, cut.nodes[0]))
-                ahead_put(&h.ahead, question_prefix(b, &cut, signature == ODB_OK));
+            ahead_put(&h.ahead, question_prefix(b, &cut, signature == ODB_OK));
         }
         status = hunt_ask(&h, &(struct odb_cut){&nodes[*asked], 1}, &evidence, err);
         answers[*asked] = evidence.answer;

@@ -29,7 +29,9 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
 void odb_prober_dispose(struct odb_prober *prober)
 {
     free(prober->original_outputs);
+    odb_map_free(prober->asked);
     prober->original_outputs = NULL;
+    prober->asked = NULL;
 }
 
 enum odb_verdict odb_probe_verdict(enum odb_status status)
@@ -93,6 +95,9 @@ struct odb_probe_cut {
     size_t n_feeds, n_names;
     size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
 
+    char what[65];               /* tells this cut, with what it is fed, from all others */
+    char key[ODB_ANSWERS_KEY];   /* of the question; "": nobody remembers answers */
+    bool known;                  /* it was answered before */
     struct odb_pool_task *task;  /* NULL: nobody was asked ahead */
     bool load;                   /* false: what is loaded is run again */
     struct odb_tensor **outputs; /* owned refs; [n_names] */
@@ -243,11 +248,107 @@ static enum odb_status probe_cut_recall(const struct odb_prober *prober,
     return ODB_OK;
 }
 
+/* --- answers that are known ------------------------------------------------------------------- */
+
+/* The target, the nodes, what is read, and what goes in: the same question in any other run of the
+ * program. */
+static void probe_identify(struct odb_probe_cut *cut)
+{
+    const struct odb_prober *prober = cut->prober;
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_printf(&text, "%s%s\nnodes", prober->scope ? prober->scope : "",
+                   odb_target_spec(odb_pool_target(prober->pool)));
+    for (size_t n = 0; n < prober->model->graph->n_nodes; n++)
+        if (cut->nodes[n])
+            odb_buf_printf(&text, " %zu", n);
+    odb_buf_puts(&text, "\nread");
+    for (size_t o = 0; o < cut->n_out; o++)
+        odb_buf_printf(&text, " %d", cut->out[o].value);
+    for (size_t i = 0; i < cut->n_in; i++) {
+        odb_buf_printf(&text, "\nfed %d ", cut->in[i].value);
+        odb_answers_put_tensor(&text, cut->feeds[i].tensor);
+    }
+    odb_answers_digest(&text, cut->what);
+    odb_buf_dispose(&text);
+}
+
+/* How often the question was put in this search, with by added. */
+static size_t probe_count(struct odb_prober *prober, const char *key, int by)
+{
+    size_t times = 0;
+    if (!prober->asked)
+        prober->asked = odb_map_new();
+    odb_map_get(prober->asked, key, &times);
+    times = by < 0 ? times - 1 : times + 1;
+    odb_map_set(prober->asked, key, times);
+    return times;
+}
+
+/* Looks for the answer, and else makes it known that the question is going to be asked. */
+static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
+                          struct odb_probe_cut *cut)
+{
+    const struct odb_answers *answers = prober->answers;
+    struct odb_known known = {0};
+    char question[72];
+    if (!answers || prober->recorded || cut->status != ODB_OK || !cut->n_names)
+        return;
+    probe_identify(cut);
+    snprintf(question, sizeof question, "%s%s", cut->what, cut->load ? "" : "~");
+    size_t times = probe->any ? 1 : probe_count(prober, question, 1);
+    snprintf(cut->key, sizeof cut->key, "%s.%zu", question, times);
+    cut->known = answers->find(answers->payload, cut->key, &known);
+    if (cut->known && known.status == ODB_OK && known.n != cut->n_names)
+        cut->known = false;
+    if (!cut->known) {
+        answers->begin(answers->payload, cut->key, probe->what, probe->node);
+        cut->load |= strcmp(prober->loaded, cut->what) != 0;
+    } else if (known.status == ODB_OK) {
+        cut->outputs = known.outputs;
+        known.outputs = NULL;
+    } else {
+        cut->status = known.status;
+        cut->err = known.err;
+    }
+    odb_known_dispose(&known);
+}
+
+/* The target has answered, or was kept from it. */
+static void probe_remember(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    const struct odb_answers *answers = prober->answers;
+    struct odb_known known = {cut->status, cut->err, NULL, cut->n_names};
+    if (!cut->key[0] || cut->known)
+        return;
+    if (cut->status == ODB_OK)
+        known.outputs = cut->outputs;
+    if (odb_answers_count(cut->status))
+        answers->keep(answers->payload, cut->key, &known);
+    else
+        answers->forget(answers->payload, cut->key);
+}
+
+/* It was begun, and its answer is not wanted any more. */
+static void probe_unask(struct odb_prober *prober, const struct odb_probe *probe,
+                        const struct odb_probe_cut *cut)
+{
+    char question[72];
+    if (!cut->key[0])
+        return;
+    snprintf(question, sizeof question, "%.*s", (int)strcspn(cut->key, "."), cut->key);
+    if (!probe->any)
+        probe_count(prober, question, -1);
+    if (!cut->known)
+        prober->answers->forget(prober->answers->payload, cut->key);
+}
+
 /* --- asking ----------------------------------------------------------------------------------- */
 
 void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
                     enum odb_verdict verdict, size_t remaining)
 {
+    if (probe->known)
+        return;
     odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
                                                              .text = probe->what,
                                                              .node = probe->node,
@@ -351,7 +452,8 @@ void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
     if (odb_pool_workers(prober->pool) == 1)
         return;
     struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
-    if (cut->status == ODB_OK && cut->n_names)
+    probe_consult(prober, probe, cut);
+    if (cut->status == ODB_OK && cut->n_names && !cut->known)
         cut->task = odb_pool_begin(prober->pool, probe_ask, cut);
     probe->begun = cut;
 }
@@ -367,6 +469,8 @@ void odb_probe_drop(struct odb_prober *prober, struct odb_probe *probe)
         odb_tensor_unref(probe->outputs[i]);
         probe->outputs[i] = NULL;
     }
+    if (probe->begun)
+        probe_unask(prober, probe, probe->begun);
     if (probe->begun && probe->begun->task)
         odb_pool_forget(prober->pool, probe->begun->task, probe_cut_free);
     else if (probe->begun)
@@ -378,15 +482,23 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
                                 struct odb_error *err)
 {
     struct odb_probe_cut *cut = probe->begun ? probe->begun : probe_cut_new(prober, probe, load);
+    if (!probe->begun)
+        probe_consult(prober, probe, cut);
     probe->begun = NULL;
-    odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
-                                                             .text = probe->what,
-                                                             .node = probe->node,
-                                                             .remaining = probe->remaining});
-    if (cut->task)
+    probe->known = cut->known;
+    if (!cut->known)
+        odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
+                                                                 .text = probe->what,
+                                                                 .node = probe->node,
+                                                                 .remaining = probe->remaining});
+    if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);
-    else if (cut->status == ODB_OK && cut->n_names)
+        prober->loaded[0] = '\0'; /* whichever worker took it */
+    } else if (cut->status == ODB_OK && cut->n_names && !cut->known) {
         probe_ask(cut, odb_pool_target(prober->pool));
+        snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
+    }
+    probe_remember(prober, cut);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;
     if (status != ODB_OK && err)

@@ -6,6 +6,8 @@
 #ifndef ODB_ENGINE_PROBE_H
 #define ODB_ENGINE_PROBE_H
 
+#include "base/map.h"
+#include "engine/answers.h"
 #include "engine/bisect.h"
 #include "engine/trace.h"
 #include "executor/pool.h"
@@ -16,8 +18,12 @@ struct odb_prober {
     const struct odb_feeds *feeds; /* borrowed */
     struct odb_pool *pool;         /* borrowed */
     struct odb_search_hooks hooks;
-    const char **original_outputs; /* owned array */
-    bool recorded;                 /* the target runs nothing */
+    const char **original_outputs;     /* owned array */
+    bool recorded;                     /* the target runs nothing */
+    const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
+    const char *scope;                 /* borrowed: of odb_bisect_options */
+    struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
+    char loaded[65];                   /* the cut that the target has loaded; "": not known */
 };
 
 struct odb_probe {
@@ -31,6 +37,9 @@ struct odb_probe {
     struct odb_tensor **outputs; /* [n_values]: refs owned by the caller, NULL where not had */
     bool judged;                 /* the caller judges what is had, or what failing means, and then
                                     says so with odb_probe_tell(), once after each run */
+    bool any;                    /* what the same question was answered before in this search will
+                                    do; else whoever asks twice wants to be answered twice */
+    bool known;                  /* out: it was answered by an earlier search; nobody is told */
     size_t remaining;            /* suspects that it is to divide; 0: none */
     size_t loads, runs;          /* out: what it cost */
     double seconds;              /* out: load and run */

@@ -57,6 +57,7 @@ struct question *question_prefix(struct bisection *b, const struct odb_cut *cut,
     for (size_t i = 0; i < cut->n; i++)
         q->probe.n_values +=
             question_outputs(b, cut->nodes[i], judged, q->list + q->probe.n_values);
+    q->probe.any = true;
     return q;
 }
 

@@ -54,13 +54,4 @@ void ahead_put(struct ahead *ahead, struct question *q);
  * enough to keep every worker busy while one answer is judged. */
 bool ahead_reaches(const struct bisection *b, const struct ahead *ahead, size_t at);
 
-/* Answers of prefixes in the search that this one goes on with (struct odb_prefix_memo). signature:
- * of the failure that is looked for, ODB_OK for values. */
-bool answers_know(const struct bisection *b, enum odb_status signature, int node);
-/* False: the same question was not answered then. */
-bool answers_recall(struct bisection *b, enum odb_status signature, int node,
-                    enum odb_answer *answer);
-void answers_remember(struct bisection *b, enum odb_status signature, int node,
-                      enum odb_answer answer);
-
 #endif

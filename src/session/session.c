@@ -102,12 +102,12 @@ static void session_drop_trace(struct odb_session *session)
     session->trace_key = NULL;
 }
 
-static void session_drop_memo(struct odb_session *session)
+static void session_drop_memory(struct odb_session *session)
 {
-    odb_prefix_memo_free(session->memo);
-    free(session->memo_key);
-    session->memo = NULL;
-    session->memo_key = NULL;
+    odb_memory_free(session->memory);
+    free(session->memory_settings);
+    session->memory = NULL;
+    session->memory_settings = NULL;
 }
 
 void odb_session_close(struct odb_session *session)
@@ -117,8 +117,9 @@ void odb_session_close(struct odb_session *session)
     session_close_walk(session);
     session_drop_verdicts(session);
     session_drop_trace(session);
-    session_drop_memo(session);
+    session_drop_memory(session);
     odb_feeds_free(session->feeds);
+    odb_resumed_dispose(&session->resumed);
     odb_store_close(session->store);
     odb_cpu_free(session->cpu);
     pthread_mutex_destroy(&session->lock);
@@ -229,7 +230,7 @@ void odb_session_forget(struct odb_session *session)
 void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 {
     session_close_walk(session);
-    session_drop_memo(session);
+    session_drop_memory(session);
     odb_session_lock(session);
     if (session->feeds || !feeds) /* what a file remembers was found with the first ones */
         session_drop_verdicts(session);
@@ -277,36 +278,73 @@ out:
 
 /* --- a search --------------------------------------------------------------------------------- */
 
-/* What an equal search learnt before it was stopped, else an empty memory. */
-static struct odb_prefix_memo *session_recall(struct odb_session *session,
-                                              const struct odb_bisect_options *options)
+/* What two searches must have in common for the answers to the one to be of use to the other. Owned
+ * by the caller. */
+static char *session_settings(const struct odb_session *session,
+                              const struct odb_bisect_options *options)
 {
-    char text[160];
-    char *key = session_key(options);
-    char *whole = odb_xasprintf("%s|%s|%s|%d", key, options->target,
-                                odb_criterion_text(&options->tolerance, text, sizeof text),
-                                (int)options->strategy);
-    free(key);
-    if (session->memo && strcmp(session->memo_key, whole))
-        session_drop_memo(session);
-    if (!session->memo) {
-        session->memo = odb_prefix_memo_new(session->model);
-        session->memo_key = odb_xstrdup(whole);
+    struct odb_buf out = ODB_BUF_INIT, feeds = ODB_BUF_INIT;
+    char text[160], hex[65];
+    const char *kernels = odb_cpu_kernels();
+    for (size_t i = 0; session->feeds && i < session->feeds->n; i++) {
+        odb_buf_printf(&feeds, "%d ", session->feeds->items[i].value);
+        odb_answers_put_tensor(&feeds, session->feeds->items[i].tensor);
     }
-    free(whole);
-    return session->memo;
+    odb_answers_digest(&feeds, hex);
+    odb_buf_printf(&out, "target %s\nreference %s\ngolden %s\nexpect %s\ntolerance %s\n",
+                   options->target, options->reference, options->golden ? options->golden : "",
+                   options->expect ? options->expect : "",
+                   odb_criterion_text(&options->tolerance, text, sizeof text));
+    odb_buf_printf(&out, "seed %llu\nkernels %s\ninputs %s\n", (unsigned long long)options->seed,
+                   kernels ? kernels : "", hex);
+    odb_buf_dispose(&feeds);
+    return odb_buf_take(&out);
+}
+
+/* What an equal search learnt before it was stopped, else an empty memory. */
+static void session_recall(struct odb_session *session, const char *settings)
+{
+    if (session->memory && strcmp(session->memory_settings, settings))
+        session_drop_memory(session);
+    if (!session->memory) {
+        session->memory = odb_memory_new();
+        session->memory_settings = odb_xstrdup(settings);
+    }
+    odb_memory_answers(session->memory, &session->answers);
+}
+
+static enum odb_status session_begin_stored(struct odb_session *session, const char *command,
+                                            const struct odb_bisect_options *options,
+                                            const char *settings, bool retry, struct odb_error *err)
+{
+    ODB_TRY(odb_store_resume(session->store, settings, retry, &session->resumed, err));
+    if (!session->resumed.resumed) {
+        ODB_TRY(odb_store_begin(session->store, command, options, err));
+        ODB_TRY(odb_store_settle(session->store, settings, err));
+    }
+    odb_store_answers(session->store, &session->answers, session->resumed.n);
+    return ODB_OK;
 }
 
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
-                                  struct odb_bisect_options *options, struct odb_error *err)
+                                  struct odb_bisect_options *options, bool retry,
+                                  struct odb_error *err)
 {
+    char *settings = session_settings(session, options);
+    enum odb_status status = ODB_OK;
     session_close_walk(session);
-    options->memo = session_recall(session, options);
     odb_session_lock(session);
     session_drop_verdicts(session);
     odb_session_unlock(session);
     odb_session_wake(session);
-    return session->store ? odb_store_begin(session->store, command, options, err) : ODB_OK;
+    odb_resumed_dispose(&session->resumed);
+    if (session->store)
+        status = session_begin_stored(session, command, options, settings, retry, err);
+    else
+        session_recall(session, settings);
+    options->answers = &session->answers;
+    free(settings);
+    return status;
 }
 
 static void session_keep_account(struct odb_session *session, struct odb_account *account)
@@ -344,8 +382,11 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_unlock(session);
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
-        session_drop_memo(session);
-    return session->store ? odb_store_put(session->store, report, err) : ODB_OK;
+        session_drop_memory(session);
+    if (!session->store)
+        return ODB_OK;
+    ODB_TRY(odb_store_put(session->store, report, err));
+    return stopped ? odb_store_pause(session->store, err) : odb_store_finish(session->store, err);
 }
 
 /* --- a walk ----------------------------------------------------------------------------------- */

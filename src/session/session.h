@@ -16,6 +16,7 @@
 #include "engine/bisect.h"
 #include "engine/trace.h"
 #include "engine/walk.h"
+#include "session/memory.h"
 #include "session/store.h"
 
 /* For messages, with missing_kernels: nobody's library is loaded because a file says so. */
@@ -59,8 +60,11 @@ struct odb_session {
     ODB_VEC(struct odb_probe_log) log; /* [lock] */
     struct odb_progress progress;      /* [lock] */
     bool *breaks;                      /* owned [lock]; [n_nodes] */
-    struct odb_prefix_memo *memo;      /* owned: of a search that was stopped; NULL: none */
-    char *memo_key;                    /* owned: the options that it was made with */
+    struct odb_memory *memory;         /* owned: answers to a search that was stopped, where no
+                                          file has them; NULL: none */
+    char *memory_settings;             /* owned: what they were asked with */
+    struct odb_answers answers;        /* of the search begun last */
+    struct odb_resumed resumed;        /* what it has from an earlier run of the program */
     struct odb_walk *walk;             /* owned; NULL: not walking */
     char *walk_target;                 /* owned: the spec that the walk was opened with */
     int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
@@ -97,10 +101,12 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;
 
-/* A search begins: the old verdicts and the old log go, the store gets a row. options->memo is
- * what an equal search that was stopped had learnt. */
+/* A search begins: the old verdicts and the old log go, the store gets a row, or goes on with the
+ * one of an equal search that did not end: session->resumed says so. options->answers is what the
+ * target answered then. retry: what was running when the program ended is asked again. Needs feeds.
+ */
 enum odb_status odb_session_begin(struct odb_session *session, const char *command,
-                                  struct odb_bisect_options *options,
+                                  struct odb_bisect_options *options, bool retry,
                                   struct odb_error *err) ODB_MUST_USE;
 /* It has ended: its report, verdicts and values are kept, on disk as well. stopped: somebody
  * cancelled it, and an equal search may go on where it was. */

@@ -4,9 +4,8 @@
  * what is missing from its end tells, after a crash of anything, what was being tried. (With
  * several workers it is what was waited for: the others may have been at the probes after it.)
  */
-#include "session/store.h"
+#include "session/store_int.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +13,7 @@
 #include "base/mem.h"
 #include "executor/cpu.h"
 
-#define STORE_SCHEMA 1
-
-struct odb_store {
-    sqlite3 *db;                   /* owned */
-    const struct odb_model *model; /* borrowed */
-    char sha256[65];
-    char *path;             /* owned */
-    sqlite3_int64 search;   /* row of the search begun last; 0: none */
-    sqlite3_int64 probe;    /* row of the journal whose probe runs; 0: none */
-    enum odb_status failed; /* first failure of odb_store_event() */
-    struct odb_error failure;
-};
+#define STORE_SCHEMA 2
 
 static const char store_schema[] =
     "CREATE TABLE model (sha256 TEXT NOT NULL, path TEXT NOT NULL, nodes INTEGER NOT NULL);"
@@ -44,6 +32,16 @@ static const char store_schema[] =
     " reaches_output INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT,"
     " PRIMARY KEY (search, rank)) WITHOUT ROWID;";
 
+/* What schema 2 has more than 1: searches that can be gone on with. */
+static const char store_schema_2[] =
+    "ALTER TABLE search ADD COLUMN settings TEXT;"
+    "ALTER TABLE search ADD COLUMN pid INTEGER;"
+    "ALTER TABLE search ADD COLUMN boot TEXT;"
+    "CREATE TABLE answer (search INTEGER NOT NULL REFERENCES search, key TEXT NOT NULL,"
+    " text TEXT NOT NULL, node INTEGER, began TEXT NOT NULL DEFAULT (datetime('now')), boot TEXT,"
+    " lost INTEGER NOT NULL DEFAULT 0, status INTEGER, what TEXT, remedy TEXT, n INTEGER,"
+    " outputs BLOB, PRIMARY KEY (search, key));";
+
 /* Came later, and is made where a file lacks it: libraries of kernels that a search was made with.
  */
 static const char store_kernels_table[] =
@@ -52,7 +50,7 @@ static const char store_kernels_table[] =
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
-static enum odb_status store_fail(const struct odb_store *store, struct odb_error *err)
+enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err)
 {
     int code = sqlite3_errcode(store->db);
     enum odb_status status =
@@ -62,33 +60,32 @@ static enum odb_status store_fail(const struct odb_store *store, struct odb_erro
     return status;
 }
 
-static enum odb_status store_exec(struct odb_store *store, const char *sql, struct odb_error *err)
+enum odb_status odb_store__exec(struct odb_store *store, const char *sql, struct odb_error *err)
 {
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return store_fail(store, err);
+        return odb_store__fail(store, err);
     return ODB_OK;
 }
 
-static enum odb_status store_prepare(struct odb_store *store, sqlite3_stmt **out, const char *sql,
-                                     struct odb_error *err)
+enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, const char *sql,
+                                   struct odb_error *err)
 {
     if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) != SQLITE_OK)
-        return store_fail(store, err);
+        return odb_store__fail(store, err);
     return ODB_OK;
 }
 
 /* Runs a statement that returns no rows, and resets it. */
-static enum odb_status store_step(struct odb_store *store, sqlite3_stmt *stmt,
-                                  struct odb_error *err)
+enum odb_status odb_store__step(struct odb_store *store, sqlite3_stmt *stmt, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     if (sqlite3_step(stmt) != SQLITE_DONE)
-        status = store_fail(store, err);
+        status = odb_store__fail(store, err);
     sqlite3_reset(stmt);
     return status;
 }
 
-static void store_bind_text(sqlite3_stmt *stmt, int at, const char *text)
+void odb_store__bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
     if (text)
         sqlite3_bind_text(stmt, at, text, -1, SQLITE_TRANSIENT);
@@ -118,11 +115,11 @@ static struct odb_number store_number(sqlite3_stmt *stmt, int at)
 }
 
 /* One text in the first column of the first row; NULL: no row, or NULL there. */
-static char *store_text(struct odb_store *store, const char *sql)
+char *odb_store__text(struct odb_store *store, const char *sql)
 {
     sqlite3_stmt *stmt;
     char *text = NULL;
-    if (store_prepare(store, &stmt, sql, NULL) != ODB_OK)
+    if (odb_store__prepare(store, &stmt, sql, NULL) != ODB_OK)
         return NULL;
     if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
         text = odb_xstrdup((const char *)sqlite3_column_text(stmt, 0));
@@ -132,37 +129,56 @@ static char *store_text(struct odb_store *store, const char *sql)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
+static enum odb_status store_set_schema(struct odb_store *store, struct odb_error *err)
+{
+    char version[64];
+    snprintf(version, sizeof version, "PRAGMA user_version = %d", STORE_SCHEMA);
+    return odb_store__exec(store, version, err);
+}
+
 static enum odb_status store_create(struct odb_store *store, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    char version[64];
-    ODB_TRY(store_exec(store, "BEGIN IMMEDIATE", err));
-    ODB_TRY(store_exec(store, store_schema, err));
-    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO model VALUES (?, ?, ?)", err));
-    store_bind_text(stmt, 1, store->sha256);
-    store_bind_text(stmt, 2, store->model->path);
+    ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
+    ODB_TRY(odb_store__exec(store, store_schema, err));
+    ODB_TRY(odb_store__exec(store, store_schema_2, err));
+    ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO model VALUES (?, ?, ?)", err));
+    odb_store__bind_text(stmt, 1, store->sha256);
+    odb_store__bind_text(stmt, 2, store->model->path);
     sqlite3_bind_int64(stmt, 3, (sqlite3_int64)store->model->graph->n_nodes);
-    enum odb_status status = store_step(store, stmt, err);
+    enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
     if (status != ODB_OK)
         return status;
-    snprintf(version, sizeof version, "PRAGMA user_version = %d", STORE_SCHEMA);
-    ODB_TRY(store_exec(store, version, err));
-    return store_exec(store, "COMMIT", err);
+    ODB_TRY(store_set_schema(store, err));
+    return odb_store__exec(store, "COMMIT", err);
+}
+
+/* A file of schema 1 becomes one of today's. */
+static enum odb_status store_upgrade(struct odb_store *store, struct odb_error *err)
+{
+    ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
+    enum odb_status status = odb_store__exec(store, store_schema_2, err);
+    if (status == ODB_OK)
+        status = store_set_schema(store, err);
+    if (status == ODB_OK)
+        return odb_store__exec(store, "COMMIT", err);
+    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
 }
 
 static enum odb_status store_check(struct odb_store *store, int schema, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
-    if (schema != STORE_SCHEMA) {
+    if (schema < 1 || schema > STORE_SCHEMA) {
         odb_fail(err, ODB_E_INPUT, "the file has schema %d, this program knows %d", schema,
                  STORE_SCHEMA);
         odb_error_remedy(err, "begin a new session with another file name");
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;
     }
-    char *sha256 = store_text(store, "SELECT sha256 FROM model");
-    char *path = store_text(store, "SELECT path FROM model");
+    char *sha256 = odb_store__text(store, "SELECT sha256 FROM model");
+    char *path = odb_store__text(store, "SELECT path FROM model");
     if (!sha256 || strcmp(sha256, store->sha256)) {
         status = odb_fail(err, ODB_E_INPUT, "the session is of another model: %s, SHA-256 %.16s…",
                           path ? path : "?", sha256 ? sha256 : "?");
@@ -172,15 +188,17 @@ static enum odb_status store_check(struct odb_store *store, int schema, struct o
     }
     free(sha256);
     free(path);
+    if (status == ODB_OK && schema == 1)
+        status = store_upgrade(store, err);
     return status;
 }
 
 static enum odb_status store_begin_use(struct odb_store *store, struct odb_error *err)
 {
     sqlite3_busy_timeout(store->db, 5000);
-    ODB_TRY(store_exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", err));
-    char *tables = store_text(store, "SELECT count(*) FROM sqlite_master");
-    char *schema = store_text(store, "PRAGMA user_version");
+    ODB_TRY(odb_store__exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", err));
+    char *tables = odb_store__text(store, "SELECT count(*) FROM sqlite_master");
+    char *schema = odb_store__text(store, "PRAGMA user_version");
     bool fresh = tables && !strcmp(tables, "0");
     int version = schema ? (int)strtol(schema, NULL, 10) : 0;
     free(tables);
@@ -196,7 +214,7 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
     store->path = odb_xstrdup(path);
     enum odb_status status = odb_model_sha256(model, store->sha256, err);
     if (status == ODB_OK && sqlite3_open(path, &store->db) != SQLITE_OK)
-        status = store_fail(store, err);
+        status = odb_store__fail(store, err);
     if (status == ODB_OK)
         status = store_begin_use(store, err);
     if (status == ODB_OK)
@@ -234,13 +252,13 @@ static enum odb_status store_put_kernels(struct odb_store *store, struct odb_err
     enum odb_status status = ODB_OK;
     if (!list)
         return ODB_OK;
-    ODB_TRY(store_exec(store, store_kernels_table, err));
-    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO kernels VALUES (?, ?)", err));
+    ODB_TRY(odb_store__exec(store, store_kernels_table, err));
+    ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO kernels VALUES (?, ?)", err));
     for (const char *p = list; *p && status == ODB_OK;) {
         size_t n = strcspn(p, ":");
         sqlite3_bind_int64(stmt, 1, store->search);
         sqlite3_bind_text(stmt, 2, p, (int)n, SQLITE_TRANSIENT);
-        status = n ? store_step(store, stmt, err) : ODB_OK;
+        status = n ? odb_store__step(store, stmt, err) : ODB_OK;
         p += n + (p[n] == ':');
     }
     sqlite3_finalize(stmt);
@@ -251,9 +269,9 @@ char *odb_store_kernels(struct odb_store *store)
 {
     struct odb_buf missing = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
-    if (store_prepare(store, &stmt,
-                      "SELECT path FROM kernels WHERE search = (SELECT max(id) FROM search)",
-                      NULL) != ODB_OK)
+    if (odb_store__prepare(store, &stmt,
+                           "SELECT path FROM kernels WHERE search = (SELECT max(id) FROM search)",
+                           NULL) != ODB_OK)
         return NULL; /* there is no such table: nobody used any */
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         const char *path = (const char *)sqlite3_column_text(stmt, 0);
@@ -276,19 +294,20 @@ enum odb_status odb_store_begin(struct odb_store *store, const char *command,
     };
     sqlite3_stmt *stmt;
     char tolerance[128];
-    ODB_TRY(store_prepare(store, &stmt,
-                          "INSERT INTO search (command, version, reference, target, tolerance,"
-                          " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                          err));
-    store_bind_text(stmt, 1, command);
-    store_bind_text(stmt, 2, ODB_VERSION);
-    store_bind_text(stmt, 3, options->reference);
-    store_bind_text(stmt, 4, options->target);
-    store_bind_text(stmt, 5, odb_criterion_text(&options->tolerance, tolerance, sizeof tolerance));
-    store_bind_text(stmt, 6, options->expect);
-    store_bind_text(stmt, 7, strategies[options->strategy]);
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "INSERT INTO search (command, version, reference, target, tolerance,"
+                               " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                               err));
+    odb_store__bind_text(stmt, 1, command);
+    odb_store__bind_text(stmt, 2, ODB_VERSION);
+    odb_store__bind_text(stmt, 3, options->reference);
+    odb_store__bind_text(stmt, 4, options->target);
+    odb_store__bind_text(stmt, 5,
+                         odb_criterion_text(&options->tolerance, tolerance, sizeof tolerance));
+    odb_store__bind_text(stmt, 6, options->expect);
+    odb_store__bind_text(stmt, 7, strategies[options->strategy]);
     sqlite3_bind_int64(stmt, 8, (sqlite3_int64)options->seed);
-    enum odb_status status = store_step(store, stmt, err);
+    enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
     store->search = sqlite3_last_insert_rowid(store->db);
     store->probe = 0;
@@ -301,13 +320,13 @@ static enum odb_status store_probe_begin(struct odb_store *store,
                                          struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO journal (search, text, node) VALUES (?, ?, ?)",
-                          err));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "INSERT INTO journal (search, text, node) VALUES (?, ?, ?)", err));
     sqlite3_bind_int64(stmt, 1, store->search);
-    store_bind_text(stmt, 2, event->text ? event->text : "");
+    odb_store__bind_text(stmt, 2, event->text ? event->text : "");
     if (event->node != ODB_NO_NODE)
         sqlite3_bind_int(stmt, 3, event->node);
-    enum odb_status status = store_step(store, stmt, err);
+    enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
     store->probe = sqlite3_last_insert_rowid(store->db);
     return status;
@@ -317,12 +336,12 @@ static enum odb_status store_probe_end(struct odb_store *store,
                                        const struct odb_search_event *event, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    ODB_TRY(store_prepare(store, &stmt, "UPDATE journal SET verdict = ?, seconds = ? WHERE id = ?",
-                          err));
-    store_bind_text(stmt, 1, odb_verdict_name(event->verdict));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "UPDATE journal SET verdict = ?, seconds = ? WHERE id = ?", err));
+    odb_store__bind_text(stmt, 1, odb_verdict_name(event->verdict));
     sqlite3_bind_double(stmt, 2, event->seconds);
     sqlite3_bind_int64(stmt, 3, store->probe);
-    enum odb_status status = store_step(store, stmt, err);
+    enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
     store->probe = 0;
     return status;
@@ -346,8 +365,8 @@ static enum odb_status store_store_values(struct odb_store *store, const struct 
     const struct odb_graph *graph = store->model->graph;
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(
-        store_prepare(store, &stmt, "INSERT INTO value VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "INSERT INTO value VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err));
     for (size_t i = 0; i < graph->n_values && status == ODB_OK; i++) {
         const struct odb_value_report *r = &report->values[i];
         if (r->verdict == ODB_VERDICT_UNTESTED)
@@ -357,14 +376,14 @@ static enum odb_status store_store_values(struct odb_store *store, const struct 
                                              r->local_noise};
         sqlite3_bind_int64(stmt, 1, store->search);
         sqlite3_bind_int64(stmt, 2, (sqlite3_int64)i);
-        store_bind_text(stmt, 3, graph->values[i].name);
-        store_bind_text(stmt, 4, odb_verdict_name(r->verdict));
+        odb_store__bind_text(stmt, 3, graph->values[i].name);
+        odb_store__bind_text(stmt, 4, odb_verdict_name(r->verdict));
         for (int k = 0; k < (int)ODB_COUNT(numbers); k++)
             store_bind_number(stmt, 5 + k, numbers[k]);
         sqlite3_bind_int(stmt, 12, r->boundary);
         sqlite3_bind_int(stmt, 13, r->culprit);
-        store_bind_text(stmt, 14, r->reason);
-        status = store_step(store, stmt, err);
+        odb_store__bind_text(stmt, 14, r->reason);
+        status = odb_store__step(store, stmt, err);
     }
     sqlite3_finalize(stmt);
     return status;
@@ -375,7 +394,8 @@ static enum odb_status store_store_culprits(struct odb_store *store,
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_prepare(store, &stmt, "INSERT INTO culprit VALUES (?,?,?,?,?,?,?,?,?,?)", err));
+    ODB_TRY(
+        odb_store__prepare(store, &stmt, "INSERT INTO culprit VALUES (?,?,?,?,?,?,?,?,?,?)", err));
     for (size_t i = 0; i < report->culprits.n && status == ODB_OK; i++) {
         const struct odb_culprit *c = &report->culprits.items[i];
         sqlite3_bind_int64(stmt, 1, store->search);
@@ -385,13 +405,13 @@ static enum odb_status store_store_culprits(struct odb_store *store,
             sqlite3_bind_null(stmt, 4);
         else
             sqlite3_bind_int(stmt, 4, c->value);
-        store_bind_text(stmt, 5, odb_diagnosis_name(c->kind));
+        odb_store__bind_text(stmt, 5, odb_diagnosis_name(c->kind));
         sqlite3_bind_int(stmt, 6, c->verified);
         sqlite3_bind_int(stmt, 7, c->reaches_output);
         sqlite3_bind_int(stmt, 8, c->segment[0]);
         sqlite3_bind_int(stmt, 9, c->segment[1]);
-        store_bind_text(stmt, 10, c->text);
-        status = store_step(store, stmt, err);
+        odb_store__bind_text(stmt, 10, c->text);
+        status = odb_store__step(store, stmt, err);
     }
     sqlite3_finalize(stmt);
     return status;
@@ -402,15 +422,15 @@ static enum odb_status store_store_report(struct odb_store *store, const struct 
 {
     struct odb_buf json = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
-    ODB_TRY(store_prepare(store, &stmt,
-                          "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
-                          " WHERE id = ?",
-                          err));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
+                               " WHERE id = ?",
+                               err));
     odb_report_json(report, &json);
     sqlite3_bind_int(stmt, 1, report->outputs_diverge || report->culprits.n);
-    store_bind_text(stmt, 2, odb_buf_text(&json));
+    odb_store__bind_text(stmt, 2, odb_buf_text(&json));
     sqlite3_bind_int64(stmt, 3, store->search);
-    enum odb_status status = store_step(store, stmt, err);
+    enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
     odb_buf_dispose(&json);
     return status;
@@ -423,14 +443,20 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
         *err = store->failure;
         return store->failed;
     }
-    ODB_TRY(store_exec(store, "BEGIN IMMEDIATE", err));
-    enum odb_status status = store_store_values(store, report, err);
+    ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
+    char *again = odb_xasprintf("DELETE FROM value WHERE search = %lld;"
+                                "DELETE FROM culprit WHERE search = %lld",
+                                (long long)store->search, (long long)store->search);
+    enum odb_status status = odb_store__exec(store, again, err); /* of when it was stopped */
+    free(again);
+    if (status == ODB_OK)
+        status = store_store_values(store, report, err);
     if (status == ODB_OK)
         status = store_store_culprits(store, report, err);
     if (status == ODB_OK)
         status = store_store_report(store, report, err);
     if (status == ODB_OK)
-        return store_exec(store, "COMMIT", err);
+        return odb_store__exec(store, "COMMIT", err);
     sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }
@@ -439,8 +465,8 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
 
 char *odb_store_last_report(struct odb_store *store)
 {
-    return store_text(store, "SELECT report FROM search WHERE report IS NOT NULL"
-                             " ORDER BY id DESC LIMIT 1");
+    return odb_store__text(store, "SELECT report FROM search WHERE report IS NOT NULL"
+                                  " ORDER BY id DESC LIMIT 1");
 }
 
 /* A statement about the newest search that has a report. */
@@ -451,7 +477,7 @@ static enum odb_status store_newest(struct odb_store *store, sqlite3_stmt **out,
     char *sql = odb_xasprintf("SELECT %s FROM %s WHERE %s ="
                               " (SELECT max(id) FROM search WHERE report IS NOT NULL) ORDER BY %s",
                               columns, table, strcmp(table, "search") ? "search" : "id", order);
-    enum odb_status status = store_prepare(store, out, sql, err);
+    enum odb_status status = odb_store__prepare(store, out, sql, err);
     free(sql);
     return status;
 }
@@ -586,9 +612,9 @@ char *odb_store_unfinished(struct odb_store *store)
 {
     struct odb_buf out = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
-    if (store_prepare(store, &stmt,
-                      "SELECT began, text FROM journal WHERE verdict IS NULL ORDER BY id",
-                      NULL) != ODB_OK)
+    if (odb_store__prepare(store, &stmt,
+                           "SELECT began, text FROM journal WHERE verdict IS NULL ORDER BY id",
+                           NULL) != ODB_OK)
         return odb_xstrdup("");
     while (sqlite3_step(stmt) == SQLITE_ROW)
         odb_buf_printf(&out, "%s %s\n", sqlite3_column_text(stmt, 0), sqlite3_column_text(stmt, 1));

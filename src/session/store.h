@@ -7,24 +7,25 @@
 #ifndef ODB_SESSION_STORE_H
 #define ODB_SESSION_STORE_H
 
+#include "engine/answers.h"
 #include "engine/bisect.h"
 
 struct odb_store;
 
 enum odb_status odb_store_open(struct odb_store **out, const char *path,
-                                 const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
+                               const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
 void odb_store_close(struct odb_store *store);
 
 /* Begins a search: the row that its journal and its report hang on. */
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
-                                  const struct odb_bisect_options *options,
-                                  struct odb_error *err) ODB_MUST_USE;
+                                const struct odb_bisect_options *options,
+                                struct odb_error *err) ODB_MUST_USE;
 /* Event sink for odb_search_hooks: writes the journal; failures are kept and returned by the next
  * odb_store_put(). */
 void odb_store_event(struct odb_store *store, const struct odb_search_event *event);
 /* Stores the report under the search begun last. */
 enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
-                                  struct odb_error *err) ODB_MUST_USE;
+                              struct odb_error *err) ODB_MUST_USE;
 
 /* The newest stored report as the JSON of interfaces.md; NULL when there is none. Owned by the
  * caller. */
@@ -39,5 +40,37 @@ char *odb_store_kernels(struct odb_store *store);
 /* A line per probe that was begun and never ended (the program died there); "" when none. Owned by
  * the caller. */
 char *odb_store_unfinished(struct odb_store *store);
+
+/* --- store_answers.c: a search that did not end ------------------------------------------------
+ */
+
+#define ODB_RESUMED_RUNNING "it was running when the last run ended"
+
+/* How much of an earlier search this one has. */
+struct odb_resumed {
+    bool resumed; /* it goes on with it */
+    size_t n;     /* answers that it has from there */
+    ODB_VEC(char *)
+    running;     /* owned: probes that had no answer when that ended, and are not tried
+                    again */
+    char *other; /* owned: what is different now, so that nothing of it is of use; NULL: nothing */
+};
+void odb_resumed_dispose(struct odb_resumed *resumed);
+
+/* Takes the newest search up again, in place of odb_store_begin(), if it did not end and these are
+ * its settings: lines "name value". retry: what was running then is asked again. out is the
+ * caller's to dispose of. ODB_E_INPUT: another process is at it. */
+enum odb_status odb_store_resume(struct odb_store *store, const char *settings, bool retry,
+                                 struct odb_resumed *out, struct odb_error *err) ODB_MUST_USE;
+/* After odb_store_begin(): what a later search must have in common with this one to go on with it.
+ */
+enum odb_status odb_store_settle(struct odb_store *store, const char *settings,
+                                 struct odb_error *err) ODB_MUST_USE;
+/* After odb_store_put(): the search has not ended, or it has, and its answers can go. */
+enum odb_status odb_store_pause(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store_finish(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
+/* The answers of the search begun last, of which n were there. Borrows store. Failures are returned
+ * by the next odb_store_put(). */
+void odb_store_answers(struct odb_store *store, struct odb_answers *out, size_t n);
 
 #endif

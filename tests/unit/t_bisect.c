@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "engine/trace.h"
+#include "session/memory.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -408,16 +409,19 @@ static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
     int prefixes = 0;
     s.feed = (struct odb_feed){.value = models_value(s.model, "x"), .tensor = search_ramp()};
     s.feeds = (struct odb_feeds){&s.feed, 1, NULL};
-    struct odb_prefix_memo *memo = odb_prefix_memo_new(s.model);
+    struct odb_memory *memory = odb_memory_new();
+    struct odb_answers answers;
+    odb_memory_answers(memory, &answers);
     struct odb_bisect_options options = {.reference = "cpu",
                                          .target = "fault:scale,node=n1,amount=1e-2@cpu",
                                          .tolerance = ODB_CRITERION_DEFAULT,
                                          .strategy = ODB_STRATEGY_PREFIX,
-                                         .memo = memo,
+                                         .answers = &answers,
                                          .hooks = {stopper_event, stopper_cancelled, &stopper}};
     help_find_serve();
     assert_int_equal(odb_bisect(&s.report, s.model, &s.feeds, &options, &err), ODB_CANCELLED);
-    assert_int_equal(memo->n, 2);
+    odb_memory_answers(memory, &answers);
+    assert_int_equal(answers.n, 4); /* two plain runs, two prefixes */
     odb_report_free(s.report);
     options.hooks = (struct odb_search_hooks){prefix_event, NULL, &prefixes};
     MODELS_OK(odb_bisect(&s.report, s.model, &s.feeds, &options, &why));
@@ -425,7 +429,8 @@ static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
     assert_int_equal(search_only(&s)->node, 1);
     assert_true(search_only(&s)->verified);
     assert_int_equal(s.report->values[models_value(s.model, "h")].verdict, ODB_VERDICT_PASS);
-    odb_prefix_memo_free(memo);
+    assert_int_equal(s.report->target_runs, 1); /* the accused alone, which was not asked before */
+    odb_memory_free(memory);
     search_close(&s);
 }
 

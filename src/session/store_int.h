@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What store.c and store_answers.c share.
+ */
+#ifndef ODB_SESSION_STORE_INT_H
+#define ODB_SESSION_STORE_INT_H
+
+#include <sqlite3.h>
+
+#include "session/store.h"
+
+struct odb_store {
+    sqlite3 *db;                   /* owned */
+    const struct odb_model *model; /* borrowed */
+    char sha256[65];
+    char *path;             /* owned */
+    sqlite3_int64 search;   /* row of the search begun last; 0: none */
+    sqlite3_int64 probe;    /* row of the journal whose probe runs; 0: none */
+    enum odb_status failed; /* first failure of odb_store_event() */
+    struct odb_error failure;
+};
+
+enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store__exec(struct odb_store *store, const char *sql,
+                                struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, const char *sql,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Runs a statement that returns no rows, and resets it. */
+enum odb_status odb_store__step(struct odb_store *store, sqlite3_stmt *stmt,
+                                struct odb_error *err) ODB_MUST_USE;
+void odb_store__bind_text(sqlite3_stmt *stmt, int at, const char *text); /* NULL: null */
+/* One text in the first column of the first row; NULL: no row, or NULL there. Owned by the caller.
+ */
+char *odb_store__text(struct odb_store *store, const char *sql);
+
+#endif
