@@ -129,7 +129,8 @@ static enum odb_status alone_segment_fails(struct bisection *b, const int *chain
                               .values = &value,
                               .n_values = 1,
                               .outputs = &output,
-                              .judged = true};
+                              .judged = true,
+                              .any = true};
     for (size_t i = first; i < n; i++)
         nodes[chain[i]] = true;
     enum odb_status status = odb_probe_run(&b->prober, &probe, &probe_err);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "executor/executor.h"
 #include "tensor/tensor.h"
 
 #define ODB_ANSWERS_KEY 80 /* room for a key */
@@ -53,5 +54,11 @@ size_t odb_answers_bytes(struct odb_tensor *const *outputs, size_t n);
 void odb_answers_put_tensor(struct odb_buf *out, const struct odb_tensor *t);
 /* SHA-256 of a text, in hexadecimal digits. */
 void odb_answers_digest(const struct odb_buf *text, char hex[65]);
+
+/* What a target said of a loaded model, as an answer: a tensor of strings. */
+enum odb_status odb_answers_from_account(struct odb_tensor **out, const struct odb_account *account,
+                                         struct odb_error *err) ODB_MUST_USE;
+/* Adds what it says to account; false: it is none. */
+bool odb_answers_to_account(const struct odb_tensor *t, struct odb_account *account);
 
 #endif

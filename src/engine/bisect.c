@@ -346,7 +346,7 @@ static enum odb_status bisect_account(struct bisection *b, struct odb_error *err
     if (!odb_target_accounts(target))
         return ODB_OK;
     bisection_step_begin(b, "account");
-    enum odb_status status = odb_target_account(target, account, &why);
+    enum odb_status status = odb_probe_account(&b->prober, account, &why);
     if (status == ODB_CANCELLED) {
         *err = why;
         return status;

@@ -294,6 +294,7 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
     if (!answers || prober->recorded || cut->status != ODB_OK || !cut->n_names)
         return;
     probe_identify(cut);
+    memcpy(prober->asked_last, cut->what, sizeof prober->asked_last);
     snprintf(question, sizeof question, "%s%s", cut->what, cut->load ? "" : "~");
     size_t times = probe->any ? 1 : probe_count(prober, question, 1);
     snprintf(cut->key, sizeof cut->key, "%s.%zu", question, times);
@@ -519,6 +520,47 @@ enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *pro
                                 struct odb_error *err)
 {
     return probe_do(prober, probe, false, err);
+}
+
+static enum odb_status probe_ask_account(struct odb_prober *prober, const char *key,
+                                         struct odb_account *account, struct odb_error *err)
+{
+    const struct odb_answers *answers = prober->answers;
+    struct odb_target *target = odb_pool_target(prober->pool);
+    struct odb_tensor *said = NULL;
+    if (!key[0])
+        return odb_target_account(target, account, err);
+    if (strcmp(prober->loaded, prober->asked_last))
+        return odb_fail(err, ODB_SKIPPED, "it is not loaded for that alone again");
+    answers->begin(answers->payload, key, "what became of the model", ODB_NO_NODE);
+    enum odb_status status = odb_target_account(target, account, err);
+    if (status == ODB_OK && odb_answers_from_account(&said, account, NULL) == ODB_OK)
+        answers->keep(answers->payload, key, &(struct odb_known){ODB_OK, ODB_ERROR_INIT, &said, 1});
+    else
+        answers->forget(answers->payload, key);
+    odb_tensor_unref(said);
+    return status;
+}
+
+enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account *account,
+                                  struct odb_error *err)
+{
+    struct odb_known known = {0};
+    char key[ODB_ANSWERS_KEY] = "";
+    enum odb_status status = ODB_OK;
+    bool said = false;
+    if (prober->answers && prober->asked_last[0]) {
+        snprintf(key, sizeof key, "%s!", prober->asked_last);
+        said = prober->answers->find(prober->answers->payload, key, &known);
+    }
+    if (said && known.status != ODB_OK) {
+        status = known.status;
+        *err = known.err;
+    } else if (!said || known.n != 1 || !odb_answers_to_account(known.outputs[0], account)) {
+        status = probe_ask_account(prober, key, account, err);
+    }
+    odb_known_dispose(&known);
+    return status;
 }
 
 /* For those who need every value: what a target lacks is an error. */

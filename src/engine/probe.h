@@ -23,6 +23,7 @@ struct odb_prober {
     const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
     const char *scope;                 /* borrowed: of odb_bisect_options */
     struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
+    char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
 };
 
@@ -68,6 +69,12 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
 /* Runs what is loaded once more, with the same feeds, into probe->outputs. */
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;
+
+/* What the target says of the model that it ran last; account is the caller's to dispose of.
+ * Statuses as in odb_target_account(). ODB_SKIPPED: an earlier search had that model's answers, and
+ * not this one. */
+enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account *account,
+                                  struct odb_error *err) ODB_MUST_USE;
 
 /* What a recording holds of some values: refs owned by the caller, NULL where it lacks one, and all
  * NULL where the spec is of no recording. */

@@ -213,11 +213,11 @@ static void test_prompting__cancel(void **state)
     assert_int_equal(prompting_give(f, "bisect", false), ODB_CANCELLED);
     atomic_store(&f->console.cancel, false);
     prompting_says(f, "bisect", "#1 n1");
-    assert_null(f->console.session->memo);
+    assert_null(f->console.session->memory);
     /* what failed is asked again from the start: it may have been mended */
     assert_int_equal(prompting_give(f, "bisect --target command:/nowhere/program", false),
                      ODB_E_EXECUTOR);
-    assert_null(f->console.session->memo);
+    assert_null(f->console.session->memory);
 }
 
 int main(void)
