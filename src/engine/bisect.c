@@ -420,7 +420,7 @@ static enum odb_status bisect_around(struct bisection *b, enum odb_status refusa
 static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisect_trace(b, err));
-    if (b->options->answers && b->options->answers->n)
+    if (b->options->answers && b->options->answers->n && !b->options->scope)
         odb_report_warn(b->report, "goes on from a search that did not end: %zu answers are known",
                         b->options->answers->n);
     if (b->options->recorded) {
