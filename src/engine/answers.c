@@ -8,12 +8,12 @@
 
 #include "base/mem.h"
 
-void odb_known_dispose(struct odb_known *known)
+void odb_answered_dispose(struct odb_answered *known)
 {
     for (size_t i = 0; known->outputs && i < known->n; i++)
         odb_tensor_unref(known->outputs[i]);
     free(known->outputs);
-    *known = (struct odb_known){0};
+    *known = (struct odb_answered){0};
 }
 
 bool odb_answers_count(enum odb_status status)

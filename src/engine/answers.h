@@ -19,25 +19,25 @@
 #define ODB_ANSWERS_BYTES ((size_t)32 << 20)
 
 /* What came of a question. */
-struct odb_known {
+struct odb_answered {
     enum odb_status status;
     struct odb_error err;
     struct odb_tensor **outputs; /* owned refs; [n]; entries are NULL where the target lacks them;
                                     only with ODB_OK */
     size_t n;
 };
-void odb_known_dispose(struct odb_known *known);
+void odb_answered_dispose(struct odb_answered *known);
 
 /* All functions are called by the thread that searches. */
 struct odb_answers {
     /* False: nobody knows. out is the caller's to dispose of. A question that was begun when the
      * program ended, and never answered, is ODB_SKIPPED, saying so. */
-    bool (*find)(void *payload, const char *key, struct odb_known *out);
+    bool (*find)(void *payload, const char *key, struct odb_answered *out);
     /* It is going to be asked; once this returns that is known whatever happens. node: that it is
      * about, or ODB_NO_NODE. */
     void (*begin)(void *payload, const char *key, const char *what, int node);
     /* It was answered; known is borrowed for the call. */
-    void (*keep)(void *payload, const char *key, const struct odb_known *known);
+    void (*keep)(void *payload, const char *key, const struct odb_answered *known);
     /* It was given up, by nobody's fault, and is as if it had not been begun. */
     void (*forget)(void *payload, const char *key);
     void *payload;

@@ -289,7 +289,7 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
                           struct odb_probe_cut *cut)
 {
     const struct odb_answers *answers = prober->answers;
-    struct odb_known known = {0};
+    struct odb_answered known = {0};
     char question[72];
     if (!answers || prober->recorded || cut->status != ODB_OK || !cut->n_names)
         return;
@@ -311,14 +311,14 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
         cut->status = known.status;
         cut->err = known.err;
     }
-    odb_known_dispose(&known);
+    odb_answered_dispose(&known);
 }
 
 /* The target has answered, or was kept from it. */
 static void probe_remember(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     const struct odb_answers *answers = prober->answers;
-    struct odb_known known = {cut->status, cut->err, NULL, cut->n_names};
+    struct odb_answered known = {cut->status, cut->err, NULL, cut->n_names};
     if (!cut->key[0] || cut->known)
         return;
     if (cut->status == ODB_OK)
@@ -535,7 +535,8 @@ static enum odb_status probe_ask_account(struct odb_prober *prober, const char *
     answers->begin(answers->payload, key, "what became of the model", ODB_NO_NODE);
     enum odb_status status = odb_target_account(target, account, err);
     if (status == ODB_OK && odb_answers_from_account(&said, account, NULL) == ODB_OK)
-        answers->keep(answers->payload, key, &(struct odb_known){ODB_OK, ODB_ERROR_INIT, &said, 1});
+        answers->keep(answers->payload, key,
+                      &(struct odb_answered){ODB_OK, ODB_ERROR_INIT, &said, 1});
     else
         answers->forget(answers->payload, key);
     odb_tensor_unref(said);
@@ -545,7 +546,7 @@ static enum odb_status probe_ask_account(struct odb_prober *prober, const char *
 enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account *account,
                                   struct odb_error *err)
 {
-    struct odb_known known = {0};
+    struct odb_answered known = {0};
     char key[ODB_ANSWERS_KEY] = "";
     enum odb_status status = ODB_OK;
     bool said = false;
@@ -559,7 +560,7 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account 
     } else if (!said || known.n != 1 || !odb_answers_to_account(known.outputs[0], account)) {
         status = probe_ask_account(prober, key, account, err);
     }
-    odb_known_dispose(&known);
+    odb_answered_dispose(&known);
     return status;
 }
 

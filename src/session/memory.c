@@ -9,8 +9,8 @@
 #define MEMORY_BYTES ((size_t)128 << 20) /* of values that are kept in all */
 
 struct odb_memory {
-    struct odb_map *index;             /* owned: of keys in answers */
-    ODB_VEC(struct odb_known) answers; /* owned */
+    struct odb_map *index;                /* owned: of keys in answers */
+    ODB_VEC(struct odb_answered) answers; /* owned */
     size_t bytes;
 };
 
@@ -26,15 +26,15 @@ void odb_memory_free(struct odb_memory *memory)
     if (!memory)
         return;
     for (size_t i = 0; i < memory->answers.n; i++)
-        odb_known_dispose(&memory->answers.items[i]);
+        odb_answered_dispose(&memory->answers.items[i]);
     free(memory->answers.items);
     odb_map_free(memory->index);
     free(memory);
 }
 
-static void memory_copy(struct odb_known *out, const struct odb_known *known)
+static void memory_copy(struct odb_answered *out, const struct odb_answered *known)
 {
-    *out = (struct odb_known){known->status, known->err, NULL, known->n};
+    *out = (struct odb_answered){known->status, known->err, NULL, known->n};
     if (!known->outputs)
         return;
     out->outputs = odb_new_n(struct odb_tensor *, known->n);
@@ -42,7 +42,7 @@ static void memory_copy(struct odb_known *out, const struct odb_known *known)
         out->outputs[i] = odb_tensor_ref(known->outputs[i]);
 }
 
-static bool memory_find(void *payload, const char *key, struct odb_known *out)
+static bool memory_find(void *payload, const char *key, struct odb_answered *out)
 {
     const struct odb_memory *memory = payload;
     size_t at;
@@ -57,10 +57,10 @@ static void memory_begin(void *payload, const char *key, const char *what, int n
     (void)payload, (void)key, (void)what, (void)node; /* what is lost with it needs no notes */
 }
 
-static void memory_keep(void *payload, const char *key, const struct odb_known *known)
+static void memory_keep(void *payload, const char *key, const struct odb_answered *known)
 {
     struct odb_memory *memory = payload;
-    struct odb_known copy;
+    struct odb_answered copy;
     size_t bytes = known->outputs ? odb_answers_bytes(known->outputs, known->n) : 0;
     if (bytes > ODB_ANSWERS_BYTES || memory->bytes + bytes > MEMORY_BYTES ||
         !odb_map_add(memory->index, key, memory->answers.n))

@@ -239,7 +239,7 @@ static void answers_begin(void *payload, const char *key, const char *what, int 
 
 /* The values in the format of ONNX: each with its kind and its length before it. An entry that the
  * target lacks has the kind -1. */
-static bool answers_encode(const struct odb_known *known, struct odb_buf *out)
+static bool answers_encode(const struct odb_answered *known, struct odb_buf *out)
 {
     for (size_t i = 0; i < known->n; i++) {
         struct odb_buf one = ODB_BUF_INIT;
@@ -255,7 +255,7 @@ static bool answers_encode(const struct odb_known *known, struct odb_buf *out)
     return true;
 }
 
-static bool answers_decode(const char *bytes, size_t size, struct odb_known *out)
+static bool answers_decode(const char *bytes, size_t size, struct odb_answered *out)
 {
     int64_t head[2];
     out->outputs = odb_new_n(struct odb_tensor *, out->n);
@@ -277,7 +277,7 @@ static bool answers_decode(const char *bytes, size_t size, struct odb_known *out
 }
 
 static enum odb_status answers_update(struct odb_store *store, const char *key,
-                                      const struct odb_known *known, struct odb_error *err)
+                                      const struct odb_answered *known, struct odb_error *err)
 {
     struct odb_buf values = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
@@ -304,7 +304,7 @@ static enum odb_status answers_update(struct odb_store *store, const char *key,
     return status;
 }
 
-static void answers_keep(void *payload, const char *key, const struct odb_known *known)
+static void answers_keep(void *payload, const char *key, const struct odb_answered *known)
 {
     struct odb_store *store = payload;
     if (store->failed == ODB_OK && store->search)
@@ -328,7 +328,7 @@ static void answers_forget(void *payload, const char *key)
 }
 
 /* It was running when the program ended. With the machine, by the look of it, that is a crash. */
-static void answers_lost(sqlite3_stmt *stmt, struct odb_known *out)
+static void answers_lost(sqlite3_stmt *stmt, struct odb_answered *out)
 {
     const char *boot = (const char *)sqlite3_column_text(stmt, 4);
     char now[64];
@@ -340,7 +340,7 @@ static void answers_lost(sqlite3_stmt *stmt, struct odb_known *out)
     out->status = out->err.code;
 }
 
-static bool answers_read(sqlite3_stmt *stmt, struct odb_known *out)
+static bool answers_read(sqlite3_stmt *stmt, struct odb_answered *out)
 {
     const char *what = (const char *)sqlite3_column_text(stmt, 1);
     const char *remedy = (const char *)sqlite3_column_text(stmt, 2);
@@ -363,7 +363,7 @@ static bool answers_read(sqlite3_stmt *stmt, struct odb_known *out)
     return bytes && answers_decode(bytes, size, out);
 }
 
-static bool answers_find(void *payload, const char *key, struct odb_known *out)
+static bool answers_find(void *payload, const char *key, struct odb_answered *out)
 {
     struct odb_store *store = payload;
     sqlite3_stmt *stmt;
@@ -378,7 +378,7 @@ static bool answers_find(void *payload, const char *key, struct odb_known *out)
     bool found = sqlite3_step(stmt) == SQLITE_ROW && answers_read(stmt, out);
     sqlite3_finalize(stmt);
     if (!found)
-        odb_known_dispose(out);
+        odb_answered_dispose(out);
     return found;
 }
 
