@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which way a search goes, and that every way names the planted culprit: batches, suffixes, cuts in
+ * order, proofs, targets that refuse a node or too many outputs, faults that looking at hides or
+ * causes.
+ */
+#include "engine/bisect.h"
+
+#include <math.h>
+
+#include "tests/executor_help.h"
+#include "tests/models.h"
+
+struct plan {
+    struct odb_model *model;
+    struct odb_feed feed;
+    struct odb_feeds feeds;
+    struct odb_report *report;
+    size_t forecasts; /* events */
+    double seconds;   /* of the last */
+};
+
+static void plan_event(void *payload, const struct odb_search_event *event)
+{
+    struct plan *p = payload;
+    if (event->what != ODB_EVENT_FORECAST)
+        return;
+    p->forecasts++;
+    p->seconds = event->seconds;
+    assert_true(event->seconds > 0 && event->loads > 0 && event->text[0]);
+}
+
+/* What differs from the defaults. */
+struct plan_how {
+    enum odb_strategy strategy;
+    size_t step;
+    uint64_t memory;
+    bool prove;
+};
+
+static enum odb_status plan_search(struct plan *p, struct odb_builder *b, const char *target,
+                                   struct plan_how how, struct odb_error *err)
+{
+    static const float ramp[8] = {-1.5f, -0.75f, 0.25f, 0.5f, 1.25f, 2.0f, 2.75f, 4.5f};
+    *p = (struct plan){.model = models_take(b)};
+    p->feed = (struct odb_feed){.value = models_value(p->model, "x"),
+                                .tensor = models_f32(1, (int64_t[]){8}, ramp)};
+    p->feeds = (struct odb_feeds){&p->feed, 1, NULL};
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target = target,
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .strategy = how.strategy,
+                                         .step = how.step,
+                                         .memory = how.memory,
+                                         .prove = how.prove,
+                                         .hooks = {plan_event, NULL, p}};
+    help_find_serve();
+    return odb_bisect(&p->report, p->model, &p->feeds, &options, err);
+}
+
+static void plan_run(struct plan *p, struct odb_builder *b, const char *target, struct plan_how how)
+{
+    MODELS_OK(plan_search(p, b, target, how, &why));
+}
+
+static void plan_close(struct plan *p)
+{
+    odb_report_free(p->report);
+    odb_tensor_unref(p->feed.tensor);
+    odb_model_free(p->model);
+}
+
+static const struct odb_culprit *plan_only(const struct plan *p, int node)
+{
+    assert_int_equal(p->report->culprits.n, 1);
+    assert_int_equal(p->report->culprits.items[0].node, node);
+    return &p->report->culprits.items[0];
+}
+
+/* Loads of all steps of this name; steps: how many there are. */
+static size_t plan_loads(const struct plan *p, const char *step, size_t *steps)
+{
+    size_t loads = 0;
+    *steps = 0;
+    for (size_t i = 0; i < p->report->steps.n; i++)
+        if (!strcmp(p->report->steps.items[i].step, step)) {
+            loads += p->report->steps.items[i].loads;
+            ++*steps;
+        }
+    return loads;
+}
+
+/* That a step of this name gives these words as its reason. */
+static void plan_says(const struct plan *p, const char *step, const char *words)
+{
+    for (size_t i = 0; i < p->report->steps.n; i++)
+        if (!strcmp(p->report->steps.items[i].step, step) &&
+            strstr(p->report->steps.items[i].why, words))
+            return;
+    fail_msg("no step %s because of '%s'", step, words);
+}
+
+static void plan_warns(const struct plan *p, const char *words)
+{
+    for (size_t i = 0; i < p->report->warnings.n; i++)
+        if (strstr(p->report->warnings.items[i], words))
+            return;
+    fail_msg("no warning of '%s'", words);
+}
+
+/* x -> n0 -> … -> y: Tanh, Neg, Exp over and over, and every sixth adds what was five before. */
+static struct odb_builder *plan_chain(int n)
+{
+    static const char *const ops[] = {"Tanh", "Neg", "Exp", "Sin", "Neg", "Add"};
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    for (int i = 0; i < n; i++) {
+        char name[16], in[32], out[16];
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(out, sizeof out, i == n - 1 ? "y" : "v%d", i);
+        if (i == 0)
+            snprintf(in, sizeof in, "x");
+        else if (i % 6 == 5)
+            snprintf(in, sizeof in, "v%d v%d", i - 1, i - 5);
+        else
+            snprintf(in, sizeof in, "v%d", i - 1);
+        odb_build_node(b, ops[i % 6], name, in, out);
+    }
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_plan__every_way_names_the_culprit(void **state)
+{
+    static const struct plan_how ways[] = {
+        {.strategy = ODB_STRATEGY_AUTO},
+        {.strategy = ODB_STRATEGY_BLAME},
+        {.strategy = ODB_STRATEGY_PROBED, .memory = 300},
+        {.strategy = ODB_STRATEGY_PREFIX},
+        {.strategy = ODB_STRATEGY_SUFFIX},
+        {.strategy = ODB_STRATEGY_LINEAR},
+        {.strategy = ODB_STRATEGY_LINEAR, .step = 1},
+        {.strategy = ODB_STRATEGY_LINEAR, .step = 1000},
+        {.strategy = ODB_STRATEGY_ISOLATED},
+        {.strategy = ODB_STRATEGY_EACH},
+    };
+    for (int node = 0; node < 24; node += 5)
+        for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+            char target[64];
+            struct plan p;
+            snprintf(target, sizeof target, "fault:scale,node=n%d,amount=0.01@cpu", node);
+            plan_run(&p, plan_chain(24), target, ways[i]);
+            assert_true(plan_only(&p, node)->verified);
+            assert_int_equal(plan_only(&p, node)->kind, ODB_KIND_INTRODUCED);
+            assert_int_equal(plan_only(&p, node)->segment[1], node);
+            assert_true(p.forecasts > 0);
+            plan_close(&p);
+        }
+}
+
+/* Loads that halving may take: one for the model, log2 of the nodes, one each for the accused, its
+ * inputs, and the rounding. */
+static void test_plan__halving_asks_logarithmically(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_PREFIX, ODB_STRATEGY_SUFFIX};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct plan p;
+        size_t steps;
+        plan_run(&p, plan_chain(64), "fault:scale,node=n41,amount=0.01@cpu",
+                 (struct plan_how){.strategy = ways[i]});
+        plan_only(&p, 41);
+        size_t loads = plan_loads(&p, i ? "suffix" : "prefix", &steps);
+        assert_int_equal(steps, 1);
+        assert_in_range(loads, 5, 9);
+        assert_true(p.report->forecast.loads >= p.report->target_loads / 2);
+        assert_true(p.report->forecast.loads <= p.report->target_loads * 2);
+        plan_close(&p);
+    }
+}
+
+/* Batches give what one run gives, and hold no more than the budget. */
+static void test_plan__batches_keep_to_the_budget(void **state)
+{
+    for (uint64_t memory = 1; memory < 4000; memory = 4 * memory + 60) {
+        struct plan whole, parts;
+        size_t steps, held = 0;
+        const char *target = "fault:offset,node=n7@fault:scale,node=n17@cpu";
+        plan_run(&whole, plan_chain(30), target, (struct plan_how){.strategy = ODB_STRATEGY_BLAME});
+        plan_run(&parts, plan_chain(30), target,
+                 (struct plan_how){.strategy = ODB_STRATEGY_PROBED, .memory = memory});
+        assert_int_equal(whole.report->culprits.n, 2);
+        assert_int_equal(parts.report->culprits.n, 2);
+        for (size_t c = 0; c < 2; c++) {
+            assert_int_equal(parts.report->culprits.items[c].node,
+                             whole.report->culprits.items[c].node);
+            assert_true(parts.report->culprits.items[c].verified);
+        }
+        for (size_t v = 0; v < whole.report->n_values; v++) {
+            const struct odb_value_report *a = &whole.report->values[v], *b =
+                                                                             &parts.report->values[v];
+            assert_int_equal(a->verdict, b->verdict);
+            assert_true(a->local_error.known == b->local_error.known &&
+                        a->local_error.v == b->local_error.v);
+            held += parts.report->given[v] ? parts.report->given[v]->bytes : 0;
+        }
+        /* beside the budget: the output, and what the two at fault gave and got */
+        assert_true(held <= memory + 32 * (1 + 2 + 2 + 1));
+        size_t loads = plan_loads(&parts, "probed", &steps);
+        assert_true(memory > 2 * 30 * 32 ? loads == 1 : loads > 1);
+        plan_close(&parts);
+        plan_close(&whole);
+    }
+}
+
+/* A probed model that cannot be built: smaller batches, and then none. */
+static void test_plan__too_many_outputs_are_read_in_parts(void **state)
+{
+    struct plan p;
+    size_t steps;
+    plan_run(&p, plan_chain(30), "fault:refuse,node=n0,count=9@fault:scale,node=n17@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_true(plan_only(&p, 17)->verified);
+    assert_true(plan_loads(&p, "probed", &steps) > 2);
+    plan_says(&p, "probed", "more than 9 outputs");
+    assert_int_equal(plan_loads(&p, "prefix", &steps), 0);
+    plan_close(&p);
+    plan_run(&p, plan_chain(30), "fault:refuse,node=n0,count=1@fault:scale,node=n17@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_true(plan_only(&p, 17)->verified);
+    assert_true(plan_loads(&p, "prefix", &steps) >= 4);
+    plan_says(&p, "choose", "values cannot be read");
+    plan_warns(&p, "nor with fewer at a time");
+    plan_close(&p);
+    /* an honest one is still found honest by its outputs, and what was not seen is said */
+    plan_run(&p, plan_chain(30), "fault:refuse,node=n0,count=1@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_int_equal(p.report->culprits.n, 0);
+    assert_false(p.report->outputs_diverge);
+    plan_warns(&p, "faults that no output shows are not seen");
+    plan_close(&p);
+}
+
+/* Where reading everything takes many runs and an output is wrong, prefixes are the shorter way. */
+static void test_plan__little_memory_turns_to_prefixes(void **state)
+{
+    struct plan p;
+    size_t steps;
+    plan_run(&p, plan_chain(60), "fault:scale,node=n17@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO, .memory = 100});
+    assert_true(plan_only(&p, 17)->verified);
+    plan_says(&p, "choose", "within");
+    assert_int_equal(plan_loads(&p, "probed", &steps), 0);
+    assert_int_equal(steps, 0);
+    plan_close(&p);
+}
+
+static void test_plan__earlier_cuts_are_proved_good(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                             ODB_STRATEGY_SUFFIX};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct plan p;
+        struct odb_buf said = ODB_BUF_INIT;
+        plan_run(&p, plan_chain(30), "fault:scale,node=n17@cpu",
+                 (struct plan_how){.strategy = ways[i], .prove = true});
+        plan_only(&p, 17);
+        assert_true(p.report->proof.tried);
+        assert_int_equal(p.report->proof.cuts, 17);
+        assert_int_equal(p.report->proof.good, 17);
+        assert_int_equal(p.report->proof.counterexample, ODB_NO_NODE);
+        assert_true(p.report->culprits.items[0].numbers.local_error.known);
+        assert_true(p.report->values[models_value(p.model, "v17")].local_error.known);
+        odb_report_proof(p.report, &said);
+        assert_string_equal(said.data, "proved: 17 earlier cuts good\n");
+        assert_true(p.forecasts >= 2);
+        odb_buf_dispose(&said);
+        plan_close(&p);
+    }
+}
+
+/* Nothing was asked, nothing is said. */
+static void test_plan__no_culprit_needs_no_proof(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_chain(12), "cpu", (struct plan_how){.prove = true});
+    assert_false(p.report->proof.tried);
+    plan_close(&p);
+}
+
+/* Halving skips the first of two faults, because what lies between hides it; a proof does not. */
+static struct odb_builder *plan_dip(void)
+{
+    static const char *const ops[] = {"Tanh", "Neg", "Sign", "Exp", "Tanh", "Exp", "Neg"};
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    for (int i = 0; i < (int)ODB_COUNT(ops); i++) {
+        char name[16], in[16], out[16];
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(in, sizeof in, i ? "v%d" : "x", i - 1);
+        snprintf(out, sizeof out, i == 6 ? "y" : "v%d", i);
+        odb_build_node(b, ops[i], name, in, out);
+    }
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_plan__a_proof_finds_what_halving_skipped(void **state)
+{
+    struct plan p;
+    struct odb_buf said = ODB_BUF_INIT;
+    const char *target = "fault:scale,node=n1@fault:scale,node=n5@cpu";
+    plan_run(&p, plan_dip(), target,
+             (struct plan_how){.strategy = ODB_STRATEGY_PREFIX, .prove = true});
+    plan_only(&p, 5);
+    assert_int_equal(p.report->proof.counterexample, 1);
+    odb_report_proof(p.report, &said);
+    assert_non_null(strstr(said.data, "not proved: the cut behind #1 n1 (Neg) is bad as well"));
+    odb_buf_dispose(&said);
+    plan_close(&p);
+    /* in order, the first comes first */
+    plan_run(&p, plan_dip(), target,
+             (struct plan_how){.strategy = ODB_STRATEGY_LINEAR, .step = 1, .prove = true});
+    plan_only(&p, 1);
+    assert_int_equal(p.report->proof.good, 1);
+    plan_close(&p);
+}
+
+static void test_plan__a_crash_is_proved_too(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_chain(12), "fault:crash,node=n7@cpu", (struct plan_how){.prove = true});
+    assert_int_equal(plan_only(&p, 7)->kind, ODB_KIND_CRASH);
+    assert_int_equal(p.report->proof.good, 7);
+    plan_close(&p);
+}
+
+/* What stands before a node that the target lacks is judged. */
+static void test_plan__what_stands_before_a_refused_node_is_judged(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                             ODB_STRATEGY_SUFFIX, ODB_STRATEGY_LINEAR};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct plan p;
+        plan_run(&p, plan_chain(24), "fault:refuse,node=n16@fault:scale,node=n7@cpu",
+                 (struct plan_how){.strategy = ways[i]});
+        assert_true(plan_only(&p, 7)->verified);
+        assert_int_equal(p.report->values[models_value(p.model, "v16")].verdict,
+                         ODB_VERDICT_UNTESTABLE);
+        assert_int_equal(p.report->values[models_value(p.model, "y")].verdict,
+                         ODB_VERDICT_UNTESTABLE);
+        assert_int_equal(p.report->values[models_value(p.model, "v15")].verdict, ODB_VERDICT_FAIL);
+        plan_warns(&p, "the target refuses #16 n16 (Neg)");
+        plan_close(&p);
+    }
+}
+
+/* Without a culprit there is no verdict on the model, but no false one either. */
+static void test_plan__a_refusal_without_a_culprit_is_no_verdict(void **state)
+{
+    struct plan p;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(plan_search(&p, plan_chain(24), "fault:refuse,node=n16@cpu",
+                                 (struct plan_how){.strategy = ODB_STRATEGY_AUTO}, &err),
+                     ODB_E_EXECUTOR);
+    help_has_text(&err, "#16 n16 (Neg)");
+    help_has_text(&err, "no kernel for Neg");
+    assert_int_equal(p.report->culprits.n, 0);
+    assert_int_equal(p.report->values[models_value(p.model, "v15")].verdict, ODB_VERDICT_PASS);
+    plan_close(&p);
+}
+
+/* Several, of which the second and third are of one operator, and none stands before another. */
+static struct odb_builder *plan_branches(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "a");
+    odb_build_node(b, "Sin", "n1", "a", "b");
+    odb_build_node(b, "Exp", "n2", "a", "c");
+    odb_build_node(b, "Exp", "n3", "b", "d");
+    odb_build_node(b, "Neg", "n4", "b", "e");
+    odb_build_node(b, "Add", "n5", "c d", "f");
+    odb_build_node(b, "Add", "n6", "e f", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+static void test_plan__several_nodes_may_be_refused(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_branches(),
+             "fault:refuse,node=n2@fault:refuse,node=n3@fault:scale,node=n4@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_true(plan_only(&p, 4)->verified);
+    static const char *const beyond[] = {"c", "d", "f", "y"};
+    for (size_t i = 0; i < ODB_COUNT(beyond); i++)
+        assert_int_equal(p.report->values[models_value(p.model, beyond[i])].verdict,
+                         ODB_VERDICT_UNTESTABLE);
+    plan_warns(&p, "#2 n2 (Exp), #3 n3 (Exp)");
+    plan_close(&p);
+}
+
+/* The fault acts while nobody looks: the region is named that fails unobserved. */
+static void test_plan__a_fault_that_hides_is_a_region(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                             ODB_STRATEGY_SUFFIX};
+    static const char *const targets[] = {"fault:scale,node=n7,hidden@cpu",
+                                          "fault:scale,node=n7,fused=2@cpu"};
+    static const int last[] = {8, 9};
+    for (size_t t = 0; t < ODB_COUNT(targets); t++)
+        for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+            struct plan p;
+            plan_run(&p, plan_chain(20), targets[t], (struct plan_how){.strategy = ways[i]});
+            const struct odb_culprit *culprit = plan_only(&p, 7);
+            assert_int_equal(culprit->segment[0], 7);
+            assert_int_equal(culprit->segment[1], last[t]);
+            assert_true(culprit->verified);
+            assert_true(culprit->kind == ODB_KIND_PROBE_EFFECT || culprit->kind == ODB_KIND_FUSION);
+            if (i == 0) {
+                assert_int_equal(culprit->kind, ODB_KIND_PROBE_EFFECT);
+                assert_true(p.report->observer.decides && p.report->observer.moved);
+                plan_says(&p, "choose", "reading values changes the answer");
+            }
+            plan_close(&p);
+        }
+}
+
+/* Looking causes it: the node is named, and never as one that is wrong by itself. */
+static void test_plan__a_fault_that_looking_causes_is_called_so(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_chain(20), "fault:scale,node=n7,seen@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_int_equal(plan_only(&p, 7)->kind, ODB_KIND_PROBE_EFFECT);
+    assert_false(p.report->outputs_diverge);
+    assert_true(p.report->observer.decides);
+    plan_close(&p);
+}
+
+/* ONNX Runtime fuses what is not looked at: bits move, the verdict does not, and both are said. */
+static void test_plan__moved_bits_mark_the_evidence(void **state)
+{
+    help_find_serve();
+    if (!help_has_ort())
+        skip();
+    struct plan p;
+    plan_run(&p, plan_chain(20), "cpu", (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_true(p.report->observer.looked);
+    assert_false(p.report->observer.moved);
+    plan_close(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan__every_way_names_the_culprit),
+        cmocka_unit_test(test_plan__halving_asks_logarithmically),
+        cmocka_unit_test(test_plan__batches_keep_to_the_budget),
+        cmocka_unit_test(test_plan__too_many_outputs_are_read_in_parts),
+        cmocka_unit_test(test_plan__little_memory_turns_to_prefixes),
+        cmocka_unit_test(test_plan__earlier_cuts_are_proved_good),
+        cmocka_unit_test(test_plan__no_culprit_needs_no_proof),
+        cmocka_unit_test(test_plan__a_proof_finds_what_halving_skipped),
+        cmocka_unit_test(test_plan__a_crash_is_proved_too),
+        cmocka_unit_test(test_plan__what_stands_before_a_refused_node_is_judged),
+        cmocka_unit_test(test_plan__a_refusal_without_a_culprit_is_no_verdict),
+        cmocka_unit_test(test_plan__several_nodes_may_be_refused),
+        cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
+        cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
+        cmocka_unit_test(test_plan__moved_bits_mark_the_evidence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
