@@ -253,7 +253,11 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
                         probe_err.what);
         status = ODB_OK;
     } else if (alone.guilty) {
-        culprit->verified = true;
+        bool only = false;
+        if (!culprit->reaches_output) /* else it is wrong unobserved as well */
+            status = bisection_only_seen(b, node, &only, err);
+        culprit->verified = !only;
+        culprit->kind = only ? ODB_KIND_PROBE_EFFECT : culprit->kind;
         alone_adopt_numbers(b, culprit, &alone);
     } else if (b->hidden && !b->report->outputs_diverge) {
         culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */

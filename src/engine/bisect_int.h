@@ -81,6 +81,12 @@ enum odb_status bisection_around(struct bisection *b, enum odb_status refusal,
 /* Marks what could not be tested for it. */
 void bisection_mark_refused(struct bisection *b);
 
+/* --- seen.c ----------------------------------------------------------------------------------- */
+
+/* Whether a node that is wrong where its output is read is right where it is not. */
+enum odb_status bisection_only_seen(struct bisection *b, int node, bool *only,
+                                    struct odb_error *err) ODB_MUST_USE;
+
 /* --- prove.c ---------------------------------------------------------------------------------- */
 
 /* Tests every cut before the culprits, if there are any. signature: as in

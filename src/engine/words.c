@@ -157,10 +157,10 @@ static void words_observed(const struct bisection *b, const struct odb_culprit *
                            struct odb_buf *out)
 {
     words_node(b, c->node, out);
-    odb_buf_puts(out, " is wrong only while every value is read, by ");
+    odb_buf_puts(out, " is wrong only while its output is read, by ");
     words_against(c->numbers.local_error, c->numbers.local_noise, out);
-    odb_buf_puts(out, ". The outputs of the unobserved model are right, and so is the node alone: "
-                      "reading values changes how the target computes here. ");
+    odb_buf_puts(out, ". Unobserved, nothing is wrong: reading values changes how the target "
+                      "computes here. ");
 }
 
 static void words_region(const struct bisection *b, const struct odb_culprit *c,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A node that fails alone fails where its output is read: alone, that cannot be otherwise. Whether
+ * it also fails where nobody looks is seen at the nodes behind it: they run together with it on the
+ * reference's values twice, with its output read and without. Wrong with and right without: looking
+ * causes it.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "engine/bisect_int.h"
+
+struct seen {
+    bool *nodes;   /* owned; [n_nodes] the node and those behind it */
+    int *values;   /* owned: what those behind it give, then what the node gives */
+    size_t behind; /* of the first kind */
+    size_t n;
+};
+
+static void seen_add(const struct bisection *b, int node, struct seen *s)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0 && odb_probe_reads(b->graph, b->trace, n->out[o]) &&
+            b->trace->ref[n->out[o]])
+            s->values[s->n++] = n->out[o];
+}
+
+static void seen_collect(const struct bisection *b, int node, struct seen *s)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    s->nodes[node] = true;
+    for (int o = 0; o < n->n_out; o++)
+        for (size_t c = 0; n->out[o] >= 0 && c < b->graph->values[n->out[o]].n_consumers; c++) {
+            int behind = b->graph->values[n->out[o]].consumers[c];
+            if (s->nodes[behind] || b->trace->why[behind] || (b->beyond && b->beyond[behind]))
+                continue;
+            s->nodes[behind] = true;
+            seen_add(b, behind, s);
+        }
+    s->behind = s->n;
+    seen_add(b, node, s);
+}
+
+/* Runs them; wrong: what the nodes behind give is. known: it could be told. */
+static enum odb_status seen_run(struct bisection *b, int node, const struct seen *s, bool looking,
+                                bool *wrong, bool *known, struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, s->n);
+    char what[240];
+    struct odb_probe probe = {
+        .what = odb_probe_title(b->graph,
+                                looking ? "read, with what follows:" : "with what follows:", node,
+                                node, what, sizeof what),
+        .node = node,
+        .nodes = s->nodes,
+        .values = s->values,
+        .n_values = looking ? s->n : s->behind,
+        .outputs = outputs,
+        .judged = true};
+    enum odb_status had = odb_probe_run(&b->prober, &probe, &why), status = ODB_OK;
+    enum odb_verdict shown = odb_probe_verdict(had);
+    *known = had == ODB_OK;
+    for (size_t i = 0; i < s->behind && had == ODB_OK && status == ODB_OK; i++) {
+        struct odb_value_report report = {0};
+        status = odb_judge_value(&b->judge, s->values[i], outputs[i], &report, err);
+        odb_probe_shows(&shown, report.verdict);
+    }
+    *wrong = odb_verdict_is_bad(shown);
+    if (had == ODB_CANCELLED) {
+        *err = why;
+        status = had;
+    }
+    odb_probe_tell(&b->prober, &probe, shown, 0);
+    odb_probe_drop(&b->prober, &probe);
+    free(outputs);
+    return status;
+}
+
+enum odb_status bisection_only_seen(struct bisection *b, int node, bool *only,
+                                    struct odb_error *err)
+{
+    struct seen s = {odb_new_n(bool, b->graph->n_nodes), odb_new_n(int, b->graph->n_values), 0, 0};
+    bool with = false, without = true, known = true;
+    enum odb_status status = ODB_OK;
+    seen_collect(b, node, &s);
+    if (s.behind && s.n > s.behind)
+        status = seen_run(b, node, &s, true, &with, &known, err);
+    if (with && known && status == ODB_OK)
+        status = seen_run(b, node, &s, false, &without, &known, err);
+    *only = status == ODB_OK && known && with && !without;
+    free(s.values);
+    free(s.nodes);
+    return status;
+}
