@@ -439,6 +439,18 @@ static void test_plan__a_fault_that_looking_causes_is_called_so(void **state)
     plan_close(&p);
 }
 
+/* What is masked is no less real, whoever looks. */
+static void test_plan__a_masked_fault_is_not_taken_for_one(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_dip(), "fault:scale,node=n1@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_int_equal(plan_only(&p, 1)->kind, ODB_KIND_INTRODUCED);
+    assert_true(plan_only(&p, 1)->verified);
+    assert_false(plan_only(&p, 1)->reaches_output);
+    plan_close(&p);
+}
+
 /* The CPU reference computes the same bits, whoever looks: that is no observer effect. */
 static void test_plan__bits_that_stay_are_not_marked(void **state)
 {
