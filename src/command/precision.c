@@ -203,6 +203,7 @@ static enum odb_status precision_options(struct odb_command_call *call,
     if (!odb_call_option(call, ODB_OPTION_TOL))
         out->tolerance = odb_precision_tolerance(out->to);
     out->n_targets = precision_targets(call, out->to, targets);
+    out->spare = out->n_targets > 1;
     if (odb_executor_recorded(targets[0])) {
         odb_fail(err, ODB_E_USAGE, "--target %s is a recording, which runs no other model",
                  targets[0]);

@@ -23,6 +23,7 @@ struct odb_precision_options {
     enum odb_dtype to;          /* ODB_F16, ODB_BF16, ODB_I8 */
     const char *const *targets; /* specs; the model passes if it does on all of them */
     size_t n_targets;
+    bool spare; /* the last of several is left out where it refuses the model as it is */
     struct odb_criterion tolerance;
     size_t probes;    /* of the target at most, the first two included */
     double seconds;   /* after which no more are begun; 0: no such limit */
