@@ -756,6 +756,7 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
     if (inner.golden && odb_precision_parse(&precision, inner.golden, NULL) != ODB_OK)
         inner.golden = NULL;
     inner.strategy = ODB_STRATEGY_AUTO;
+    inner.prove = false;
     inner.trace = NULL;
     char *scope = odb_xasprintf("%s%s/", inner.scope ? inner.scope : "", step);
     inner.scope = scope;
@@ -1048,7 +1049,7 @@ enum odb_status bisection_enter(struct bisection *b, struct odb_error *err)
 {
     size_t entered = 0;
     enum odb_status status = ODB_OK;
-    if (b->options->no_enter || b->prober.recorded)
+    if (b->options->no_enter || b->options->recorded || b->prober.recorded || !b->pool)
         return ODB_OK;
     for (size_t c = 0; c < b->report->culprits.n && entered < BODIES_MOST; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
