@@ -705,6 +705,12 @@ static void bodies_adopt(struct bodies *s, const char *step, const struct odb_re
     const struct odb_graph *graph = report->model->graph;
     const struct odb_culprit *first = bodies_choose(s, report);
     char label[200];
+    if (!first && !report->outputs_diverge && !s->body.attr) {
+        odb_buf_puts(&s->words, "Nothing in it is wrong, so it is the call: how inputs and "
+                                "attributes come in and outputs go out, or how the target treats "
+                                "the function as one. ");
+        return;
+    }
     if (!first) {
         s->culprit->path = odb_xstrdup(step);
         odb_buf_puts(&s->words, "No single node of that body could be named. ");
@@ -847,7 +853,8 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
                  (long long)order[i], s->turns);
         ODB_TRY(bodies_try(s, order[i], say, err));
     }
-    for (size_t k = 0; k < s->turns && s->n_tried < BODIES_LINEAR && !s->done && !parted; k++) {
+    const bool known = parted || by_state >= 0; /* which turn it is */
+    for (size_t k = 0; k < s->turns && s->n_tried < BODIES_LINEAR && !s->done && !known; k++) {
         snprintf(say, sizeof say,
                  "Turn %zu of %zu is the first whose body alone, on the reference's state, goes "
                  "wrong. ",
@@ -866,13 +873,17 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
     }
     if (by_state >= 0)
         odb_buf_printf(&s->words,
-                       "The state that it carries is wrong after turn %lld for the first time. ",
+                       "The state that it carries is wrong after turn %lld for the first time, and "
+                       "the body of that turn is right alone on the reference's state",
                        (long long)by_state);
+    else
+        odb_buf_printf(&s->words,
+                       "%s of its %zu turns' bodies are right alone on the reference's state",
+                       s->n_tried == s->turns ? "All" : "The first", s->turns);
     odb_buf_printf(&s->words,
-                   "%s of its %zu turns' bodies are right alone on the reference's state, so it is "
-                   "%s itself: how it counts, stops, hands on its state, puts together what its "
-                   "turns give, or how the target treats a body that stands in it. ",
-                   s->n_tried == s->turns ? "All" : "The first", s->turns, s->node->op_type);
+                   ", so it is %s itself: how it counts, stops, hands on its state, puts together "
+                   "what its turns give, or how the target treats a body that stands in it. ",
+                   s->node->op_type);
     return ODB_OK;
 }
 

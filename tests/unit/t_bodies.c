@@ -451,6 +451,7 @@ static void test_bodies__functions(void **state)
     search_expect(bodies_functions(), "fault:scale,node=call/o_tanh@cpu", "call/o_tanh", NULL);
     search_expect(bodies_functions(), "fault:scale,node=call/o_leaky/f_exp@cpu",
                   "call/o_leaky/f_exp", NULL);
+    search_expect(bodies_functions(), "fault:scale,node=call@cpu", NULL, "so it is the call");
 }
 
 static void test_bodies__honest_targets_have_none(void **state)
