@@ -28,7 +28,8 @@
                           */
 #define SEARCH_BESIDE 32 /* questions beside the suspects, once none among them tells more */
 #define SEARCH_ROW 32    /* nodes asked at once where all are asked in order */
-#define SEARCH_VOTES 15  /* times that a question is put at most */
+#define SEARCH_VOTES 25  /* times that a question is put at most */
+#define SEARCH_AGAIN 2   /* more, where answers contradict each other */
 #define SEARCH_ODDS 1000. /* against flips, when an answer counts */
 
 struct search {
@@ -187,7 +188,7 @@ static bool search_is(const struct search *s, int node, enum odb_answer answer)
 /* How often an answer is a flip, as seen by now; some at first. */
 static double search_flips(const struct search *s)
 {
-    double flips = 1, votes = 10;
+    double flips = 2, votes = 10;
     for (size_t i = 0; i < s->dag->n; i++) {
         flips += ODB_MIN(s->known[i].good, s->known[i].bad);
         votes += s->known[i].good + s->known[i].bad;
@@ -445,16 +446,18 @@ static void search_restart(struct search *s)
     s->result->dips = false;
 }
 
-/* Puts a question again that was answered once; flipped: the answer is another now. */
+/* Puts a question twice again that was answered once; flipped: some answer is another. */
 static enum odb_status search_again(struct search *s, int node, bool *flipped,
                                     struct odb_error *err)
 {
-    struct odb_known before = s->known[node];
+    const struct odb_known *k = &s->known[node];
     struct odb_evidence evidence;
-    if (s->flaky || before.good + before.bad != 1)
+    if (s->flaky || k->good + k->bad != 1)
         return ODB_OK;
-    ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
-    *flipped = *flipped || (s->known[node].good && s->known[node].bad);
+    for (int times = 0; times < SEARCH_AGAIN && !*flipped; times++) {
+        ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
+        *flipped = k->good && k->bad;
+    }
     return ODB_OK;
 }
 
@@ -620,6 +623,7 @@ static enum odb_status search_acquit(struct search *s, int node, bool *moved, st
         return ODB_OK;
     }
     s->innocent[node] = true;
+    s->marks[node] |= CUT_CLOSED;
     ODB_TRY(search_linear(s, node, moved, err));
     if (!*moved)
         s->result->acquitted = true;
