@@ -270,6 +270,7 @@ static enum odb_status bisect_compare_runs(struct bisection *b, struct odb_tenso
             odb_report_warn(b->report, "two equal runs differ at output %s",
                             b->graph->values[v].name);
         }
+        b->unsteady = b->unsteady || report.verdict != b->verdicts[o].verdict;
         if (report.verdict != b->verdicts[o].verdict)
             bisection_accuse(b, b->graph->values[v].producer, v, ODB_KIND_NONDETERMINISTIC);
         odb_probe_shows(shown, report.verdict);

@@ -41,6 +41,7 @@ struct bisection {
     struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
     struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
     double inside_seconds;
+    bool unsteady;                     /* of two equal runs one was wrong, and the other was not */
     double step_start;
     struct odb_target_stats step_stats;
 };

@@ -165,20 +165,84 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
 
 /* --- searches --------------------------------------------------------------------------------- */
 
+/* What nodes cost and how suspicious they are, for the search core. A load of everything takes
+ * about as long for what it has to read and compile as for starting at all. */
+struct hunt_weights {
+    double *build, *read, *suspicion; /* owned; [n_nodes] */
+};
+
+static double hunt_bytes(const struct odb_tensor *t)
+{
+    return t ? (double)t->bytes : 0;
+}
+
+static struct hunt_weights hunt_weigh(const struct bisection *b)
+{
+    const struct odb_graph *graph = b->graph;
+    size_t n = graph->n_nodes;
+    struct hunt_weights w = {odb_new_n(double, n + 1), odb_new_n(double, n + 1),
+                             odb_new_n(double, n + 1)};
+    double weights = 1, values = 1;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        weights += hunt_bytes(graph->values[v].init);
+        values += hunt_bytes(b->trace->ref[v]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_node *node = &graph->nodes[i];
+        const struct odb_op *op = odb_cpu_op(b->trace->cpu, (int)i);
+        w.build[i] = 0.5 / (double)n;
+        for (int k = 0; k < node->n_in; k++)
+            if (node->in[k] >= 0)
+                w.build[i] += 0.5 * hunt_bytes(graph->values[node->in[k]].init) / weights;
+        for (int k = 0; k < node->n_out; k++)
+            if (node->out[k] >= 0)
+                w.read[i] += 1. / 16 + hunt_bytes(b->trace->ref[node->out[k]]) / values;
+        w.suspicion[i] = op && (op->flags & ODB_OP_EXACT) ? 0.25 : 1; /* it only moves */
+    }
+    return w;
+}
+
+static void hunt_weights_dispose(struct hunt_weights *w)
+{
+    free(w->build);
+    free(w->read);
+    free(w->suspicion);
+}
+
+static void hunt_warn(struct bisection *b, const struct odb_search_result *result)
+{
+    if (result->flaky || b->unsteady)
+        odb_report_warn(b->report,
+                        "the target answers the same question differently: cuts were asked several "
+                        "times, and with %.0f %% no answer that counted is there by chance",
+                        100 * floor(result->confidence * 1000) / 1000);
+    if (result->dips)
+        odb_report_warn(b->report, "the error is not monotone: it is within tolerance after it was "
+                                   "not, and comes back");
+}
+
 /* Bisects over prefixes among the ancestors of values; suspects [n_nodes] are those left. */
 static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_values,
                                    bool *suspects, size_t *probes, struct odb_error *err)
 {
     struct odb_dag dag = hunt_dag(h);
     struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand, NULL, h};
-    struct odb_search_options options = {.joint = h->signature != ODB_OK};
+    struct hunt_weights weights = hunt_weigh(h->b);
+    struct odb_search_options options = {.suspicion = weights.suspicion,
+                                         .build = weights.build,
+                                         .read = weights.read,
+                                         .load = 1,
+                                         .joint = h->signature != ODB_OK,
+                                         .flaky = h->b->unsteady};
     struct odb_search_result result;
     h->suspects = suspects;
     h->ahead = ahead_new(h->b);
     bisection_step_begin(h->b, "prefixes");
     odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
     enum odb_status status = odb_search(&dag, suspects, &oracle, &options, &result, err);
+    hunt_warn(h->b, &result);
     *probes = result.loads;
+    hunt_weights_dispose(&weights);
     return status;
 }
 
