@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,10 @@
 #define AGAINST_NEAR_HALF 2e-2 /* and of narrower types */
 #define AGAINST_FEW 8          /* elements that say nothing */
 #define AGAINST_SAMPLE 64
-#define AGAINST_FAR 10   /* a sample that is so many times near needs no closer look */
-#define AGAINST_LISTED 4 /* weights, attributes in a text */
+#define AGAINST_FAR 10      /* a sample that is so many times near needs no closer look */
+#define AGAINST_EXCESS 0.02 /* of a quantised value's rms, that steps do not explain */
+#define AGAINST_BEYOND 0.05 /* of its elements, that its codes cannot hold */
+#define AGAINST_LISTED 4    /* weights, attributes in a text */
 
 struct against {
     const struct odb_against *how;            /* borrowed */
@@ -37,6 +40,7 @@ struct against {
                            -1: they cannot; 0: not looked at */
     double *rms;        /* owned; [values of original] with tells */
     double near;
+    bool quantised; /* more than the original is */
     struct odb_alignment alignment;
     struct odb_weight_pair *weights; /* owned */
     size_t n_weights;
@@ -349,6 +353,141 @@ static enum odb_status against_region_feed(const struct against *x, const struct
     return ODB_OK;
 }
 
+/* --- quantised ---------------------------------------------------------------------------------
+ *
+ * No rounding explains what quantising loses, but the steps do: the original's part of a region,
+ * run on the other's values and with the other's weights where these are the original's in steps,
+ * comes out within half a step of what the other has, or where its codes end.
+ */
+
+struct against_codes {
+    double step, low, high; /* of one code; of the first and the last */
+};
+
+/* The codes that a value of the other was in last; without any, whatever is. */
+static void against_codes_of(const struct against *x, int w, struct against_codes *codes)
+{
+    const struct odb_node *carrier =
+        x->b->values[w].producer < 0 ? NULL : &x->b->nodes[x->b->values[w].producer];
+    int scale, zero = ODB_NO_VALUE;
+    if (carrier && !strcmp(carrier->op_type, "DequantizeLinear") && carrier->in[0] >= 0)
+        w = carrier->in[0];
+    const struct odb_tensor *t = x->had[w], *s, *z;
+    *codes = (struct against_codes){0, -INFINITY, INFINITY};
+    if (!t || t->kind != ODB_TENSOR || (t->dtype != ODB_U8 && t->dtype != ODB_I8) ||
+        !odb_quantised_by(x->b, w, &scale, &zero) || !(s = against_number(x, scale)))
+        return;
+    z = against_number(x, zero);
+    codes->step = fabs(odb_tensor_f64(s, 0));
+    double at = z ? odb_tensor_f64(z, 0) : 0, least = t->dtype == ODB_U8 ? 0 : -128;
+    codes->low = (least - at) * codes->step;
+    codes->high = (least + 255 - at) * codes->step;
+}
+
+/* Quantises within, so that the steps at its end say little. */
+static bool against_quantises_within(const struct against *x, const struct against_region *r,
+                                     bool at_end)
+{
+    size_t n = 0;
+    for (size_t m = 0; m < x->b->n_nodes; m++)
+        if (r->there[m]) {
+            n += !strcmp(x->b->nodes[m].op_type, "QuantizeLinear") ||
+                 !strncmp(x->b->nodes[m].op_type, "QLinear", 7);
+            if (strstr(x->b->nodes[m].op_type, "Dynamic"))
+                return true;
+        }
+    return n > at_end;
+}
+
+static enum odb_status against_dense(const struct odb_constant *c, struct odb_tensor **out,
+                                     const struct odb_tensor *like, struct odb_error *err)
+{
+    ODB_TRY(odb_tensor_new_raw(out, like->dtype, like->rank, like->dims, err));
+    for (size_t i = 0; i < like->count; i++)
+        odb_store_f64(like->dtype, (*out)->data, i, odb_constant_at(c, i));
+    return ODB_OK;
+}
+
+/* Runs the original's part on the other's values, or its own. *out NULL: it cannot. Owned by the
+ * caller. */
+static enum odb_status against_replay(const struct against *x, const struct against_region *r,
+                                      int u, bool own, struct odb_tensor **out,
+                                      struct odb_error *err)
+{
+    struct odb_tensor **values = odb_new_n(struct odb_tensor *, x->a->n_values + 1);
+    bool known = true;
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < r->n_in_here; i++) {
+        int v = r->in_here[i];
+        values[v] =
+            odb_tensor_ref(x->given[v] && !own ? x->given[v] : odb_trace_value(x->trace, v));
+        known &= values[v] != NULL;
+    }
+    for (size_t i = 0; i < x->n_weights && status == ODB_OK; i++) {
+        const struct odb_weight_pair *w = &x->weights[i];
+        struct odb_constant c;
+        if (w->fate == ODB_FATE_QUANTISED && odb_constant_of(&c, x->b, w->read))
+            status = against_dense(&c, &values[w->original], x->a->values[w->original].init, err);
+    }
+    struct odb_cpu_run run = {.precision = x->trace->precision, .values = values, .nodes = r->here};
+    if (status == ODB_OK && known)
+        status = odb_cpu_execute(x->trace->cpu, &run, err);
+    *out = status == ODB_OK && known ? odb_tensor_ref(values[u]) : NULL;
+    for (size_t v = 0; v < x->a->n_values; v++)
+        odb_tensor_unref(values[v]);
+    free(values);
+    return status;
+}
+
+struct against_fit {
+    bool known;
+    double excess; /* how far it is from what its codes can hold of what is right, over the rms */
+    double beyond; /* how much of what is right lies beyond the codes */
+};
+
+static void against_measure(const struct odb_tensor *t, const struct odb_tensor *right,
+                            const struct against_codes *codes, struct against_fit *fit)
+{
+    double squares = 0, excess = 0, outside = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        double want = odb_tensor_f64(right, i), had = odb_tensor_f64(t, i);
+        double held = fmin(fmax(want, codes->low), codes->high);
+        double off = fabs(had - held) - 0.51 * codes->step - 1e-5 * fabs(want);
+        squares += want * want;
+        excess += off > 0 ? off * off : 0;
+        outside += fabs(want - held) > codes->step;
+    }
+    fit->known = true;
+    fit->beyond = t->count ? outside / (double)t->count : 0;
+    fit->excess = squares > 0 ? sqrt(excess / squares) : excess > 0 ? INFINITY : 0;
+}
+
+static bool against_misfits(const struct against_fit *fit)
+{
+    return fit->known && (fit->excess > AGAINST_EXCESS || fit->beyond > AGAINST_BEYOND);
+}
+
+/* How t, of the other model, fits what the original's part makes of the other's values or, with
+ * own, of its own. */
+static enum odb_status against_fit(const struct against *x, const struct against_region *r, int u,
+                                   const struct odb_tensor *t, bool own, struct against_fit *fit,
+                                   struct odb_error *err)
+{
+    struct against_codes codes;
+    struct odb_tensor *right = NULL;
+    against_codes_of(x, r->value, &codes);
+    if (t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) ||
+        against_quantises_within(x, r, codes.step > 0))
+        return ODB_OK;
+    ODB_TRY(against_replay(x, r, u, own, &right, err));
+    if (right && right->kind == ODB_TENSOR && odb_tensor_same_shape(right, t))
+        against_measure(t, right, &codes, fit);
+    odb_tensor_unref(right);
+    return ODB_OK;
+}
+
+/* --- the other's part alone ----------------------------------------------------------------- */
+
 /* Holds what the other's part made of the original's values against the original's. */
 static enum odb_status against_judge(const struct against *x, struct against_region *r, int u,
                                      const struct odb_tensor *out, struct odb_error *err)
@@ -559,10 +698,15 @@ static void against_words(const struct against *x, const struct odb_culprit *c,
         odb_buf_puts(out, " does not compute what the original's (");
         against_put_nodes(x->a, r->here, out);
         odb_buf_puts(out, ") does");
+        const char *reason = c->numbers.reason;
         if (local->known)
             odb_buf_printf(out, ": on the same values it is off by %.3g", local->v);
         if (local->known && noise->known)
             odb_buf_printf(out, " where rounding explains %.3g", noise->v);
+        if (reason[0] && (!local->known || !noise->known)) {
+            odb_buf_puts(out, local->known ? "; " : ": ");
+            odb_buf_put_shown(out, reason);
+        }
         odb_buf_puts(out, ". ");
     } else {
         odb_buf_puts(out, c->kind == ODB_KIND_AMPLIFIED
@@ -641,6 +785,71 @@ static enum odb_status against_explain(struct against *x, struct odb_report *rep
         against_region_dispose(&r);
     }
     return status;
+}
+
+/* --- accusing by steps ---------------------------------------------------------------------- */
+
+static bool against_accused(const struct odb_report *report, int u)
+{
+    bool accused = false;
+    for (size_t c = 0; c < report->culprits.n; c++)
+        accused |= report->culprits.items[c].value == u &&
+                   report->culprits.items[c].kind == ODB_KIND_INTRODUCED;
+    return accused;
+}
+
+/* Into the report, in the order of nodes. */
+static void against_accuse(struct odb_report *report, struct odb_culprit culprit)
+{
+    size_t at = 0;
+    odb_push(&report->culprits, culprit);
+    struct odb_culprit *items = report->culprits.items;
+    while (at + 1 < report->culprits.n && items[at].node <= culprit.node)
+        at++;
+    memmove(&items[at + 1], &items[at], (report->culprits.n - 1 - at) * sizeof *items);
+    items[at] = culprit;
+}
+
+static enum odb_status against_judge_steps(struct against *x, struct odb_report *report, int u,
+                                           struct odb_error *err)
+{
+    struct against_region r;
+    struct against_fit fit = {0};
+    if (!x->given[u] || x->alignment.other[u] < 0 || against_accused(report, u))
+        return ODB_OK;
+    against_region_init(x, &r, u);
+    enum odb_status status = against_fit(x, &r, u, x->given[u], false, &fit, err);
+    against_region_dispose(&r);
+    if (status != ODB_OK || !against_misfits(&fit))
+        return status;
+    int node = x->a->values[u].producer;
+    struct odb_culprit culprit = {.node = node,
+                                  .value = u,
+                                  .kind = ODB_KIND_INTRODUCED,
+                                  .numbers = report->values[u],
+                                  .reaches_output = report->outputs_diverge,
+                                  .segment = {node, node}};
+    bool excess = fit.excess > AGAINST_EXCESS;
+    snprintf(culprit.numbers.reason, sizeof culprit.numbers.reason,
+             excess ? "its quantisation steps explain all but %.3g of it, root mean square"
+                    : "%.3g of its elements lie beyond its codes",
+             excess ? fit.excess : fit.beyond);
+    against_accuse(report, culprit);
+    report->values[u].culprit = true;
+    return ODB_OK;
+}
+
+static enum odb_status against_steps(struct against *x, struct odb_report *report,
+                                     struct odb_error *err)
+{
+    if (!x->quantised)
+        return ODB_OK;
+    odb_hooks_phase(&x->options->hooks, "quantisation steps", x->a->n_values);
+    for (size_t u = 0; u < x->a->n_values; u++) {
+        ODB_TRY(odb_hooks_cancelled(&x->options->hooks, err));
+        ODB_TRY(against_judge_steps(x, report, (int)u, err));
+    }
+    return ODB_OK;
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */
@@ -772,6 +981,8 @@ static enum odb_status against_search(struct against *x, struct odb_report **out
     options.recorded = x->given;
     enum odb_status status = odb_bisect(out, x->model, x->feeds, &options, err);
     if (status == ODB_OK)
+        status = against_steps(x, *out, err);
+    if (status == ODB_OK)
         status = against_explain(x, *out, regions, err);
     if (*out) {
         against_sum(x, *out, regions);
@@ -802,6 +1013,7 @@ enum odb_status odb_against_bisect(struct odb_report **out, const struct odb_aga
                         .options = options,
                         .a = a,
                         .b = b,
+                        .quantised = odb_against_made(a, b).quantised,
                         .trace = options->trace,
                         .had = odb_new_n(struct odb_tensor *, b->n_values + 1),
                         .plain = odb_new_n(struct odb_tensor *, b->n_values + 1),

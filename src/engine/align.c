@@ -176,6 +176,20 @@ const struct odb_value *odb_constant_behind(const struct odb_graph *graph, int v
                                                                           : NULL;
 }
 
+/* The operator that a fused one begins with; others are their own. */
+static const char *align_head(const char *op)
+{
+    static const char *const heads[][2] = {{"FusedConv", "Conv"},
+                                           {"Gemm", "MatMul"},
+                                           {"FusedGemm", "MatMul"},
+                                           {"FusedMatMul", "MatMul"},
+                                           {"TransposeMatMul", "MatMul"}};
+    for (size_t i = 0; i < ODB_COUNT(heads); i++)
+        if (!strcmp(heads[i][0], op))
+            return heads[i][1];
+    return op;
+}
+
 static const struct align_quantised *align_quantised_row(const struct odb_node *node)
 {
     for (size_t i = 0; i < ODB_COUNT(align_quantised); i++)
@@ -457,7 +471,7 @@ static void align_readers(const struct odb_graph *g, int v, struct odb_buf *out,
         if (align_carries(node) && node->out[0] >= 0)
             align_readers(g, node->out[0], out, depth - 1);
         else
-            odb_buf_printf(out, "%s ", align_call(node).op);
+            odb_buf_printf(out, "%s ", align_head(align_call(node).op));
     }
 }
 
@@ -931,6 +945,41 @@ static bool align_inputs(struct align *al, int n, int m)
     return any;
 }
 
+/* The node that a fused one begins with, behind the partner of what it makes. */
+static int align_begin_of(const struct align *al, int m)
+{
+    const struct odb_node *node = &al->b->nodes[m];
+    const struct align_fusion *fusion = align_fusion(node);
+    int u = node->n_out && node->out[0] >= 0 ? al->out->original[node->out[0]] : ODB_NO_VALUE;
+    for (int depth = 0; fusion && u >= 0 && depth < ALIGN_CHAIN; depth++) {
+        int n = al->a->values[align_root(al->a, u)].producer;
+        if (n < 0 || al->taken[n])
+            break;
+        const struct odb_node *at = &al->a->nodes[n];
+        if (!strcmp(align_head(align_call(at).op), align_head(align_call(node).op)))
+            return depth ? n : ODB_NO_NODE;
+        if (!align_holds(fusion->ends, at->op_type))
+            break;
+        u = ODB_NO_VALUE; /* the one input that is computed */
+        for (int i = 0; i < at->n_in; i++)
+            if (at->in[i] >= 0 && !odb_constant_behind(al->a, at->in[i]))
+                u = u < 0 ? at->in[i] : ODB_NO_VALUE;
+    }
+    return ODB_NO_NODE;
+}
+
+/* What goes into a fused node, where its weight is that of the node that it begins with. */
+static bool align_fused_input(struct align *al, int m)
+{
+    int n = align_begin_of(al, m);
+    if (n < 0)
+        return false;
+    struct align_call x = align_call(&al->a->nodes[n]), y = align_call(&al->b->nodes[m]);
+    return x.n_in > 1 && y.n_in > 1 && align_slot(al, x.in[1], y.in[1]) == ALIGN_ALIKE &&
+           align_slot(al, x.in[0], y.in[0]) == ALIGN_UNKNOWN && align_agree(al, x.in[0], y.in[0]) &&
+           align_pair(al, x.in[0], y.in[0], ODB_PAIRED_STRUCTURE, 0.8);
+}
+
 static bool align_backward(struct align *al, int m)
 {
     if (al->out->node[m] < 0) {
@@ -1040,7 +1089,7 @@ static void align_structure(struct align *al)
         for (size_t m = 0; m < al->b->n_nodes; m++)
             any |= align_forward(al, (int)m) || align_fused(al, (int)m);
         for (size_t m = al->b->n_nodes; m-- > 0;)
-            any |= align_backward(al, (int)m);
+            any |= align_backward(al, (int)m) || align_fused_input(al, (int)m);
         for (size_t m = 0; m < al->b->n_nodes && !any; m++)
             any = align_replaced(al, (int)m);
     }

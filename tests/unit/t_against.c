@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Whole searches of one made-up model against another that was made of it, with and without a
+ * planted fault, in every form that the other may have.
+ */
+#include "engine/against.h"
+
+#include <jansson.h>
+
+#include "engine/trace.h"
+#include "tests/executor_help.h"
+#include "tests/models.h"
+
+#define LAYERS 4
+#define WIDTH 8
+
+/* --- models ----------------------------------------------------------------------------------- */
+
+enum form { PLAIN, RENAMED, HALF, QUANTISED, GEMM, GEMM_RENAMED, FORMS };
+enum fault { NONE, WEIGHT, BIAS, ATTRIBUTE, OPERATOR, WIRE, FAULTS };
+
+struct made {
+    struct odb_builder *b;
+    enum form form;
+    enum fault fault; /* of layer bad; the node that has it is called "bad" */
+    int bad;
+    char names[64][16]; /* of values, in a ring */
+    int n;
+};
+
+/* The name of a value of a layer in this form. */
+static const char *name_of(struct made *m, const char *stem, int layer)
+{
+    bool renamed = m->form == RENAMED || m->form == GEMM_RENAMED;
+    char *name = m->names[m->n++ % 64];
+    snprintf(name, sizeof m->names[0], renamed ? "u%s%dk" : "%s%d", stem, layer);
+    return name;
+}
+
+static const char *node_of(const struct made *m, int layer, bool bad)
+{
+    return bad && m->fault != NONE && layer == m->bad ? "bad" : "";
+}
+
+static void put_node(struct made *m, const char *op, bool bad, int layer, const char *in,
+                     const char *in2, const char *in3, const char *out)
+{
+    char *words = odb_xasprintf("%s %s %s", in, in2, in3);
+    odb_build_node(m->b, op, node_of(m, layer, bad), words, out);
+    free(words);
+}
+
+static double weight_at(int layer, size_t i)
+{
+    return (double)((i * 7 + (size_t)layer * 5) % 23) / 23 - 0.45;
+}
+
+static void put_tensor(struct made *m, const char *name, enum odb_dtype dtype, int rank,
+                       const int64_t *dims, int layer, double spoil, double step)
+{
+    struct odb_tensor *t = NULL;
+    MODELS_OK(odb_tensor_new(&t, dtype, rank, dims, &why));
+    for (size_t i = 0; i < t->count; i++) {
+        double v = rank ? weight_at(layer, i) + (i == 5 ? spoil : 0) : spoil;
+        odb_store_f64(dtype, t->data, i,
+                      step > 0 ? (double)(int)(v / step + (v < 0 ? -0.5 : 0.5)) : v);
+    }
+    odb_build_weight(m->b, name, t);
+    odb_tensor_unref(t);
+}
+
+/* A weight as its form has it; what to read. */
+static const char *put_weight(struct made *m, const char *stem, int layer, int rank, double spoil)
+{
+    const int64_t dims[2] = {WIDTH, WIDTH};
+    const char *name = name_of(m, stem, layer);
+    if (m->form == QUANTISED && rank == 2) {
+        const char *codes = name_of(m, "codes", layer), *out = name_of(m, "dq", layer);
+        put_tensor(m, codes, ODB_I8, rank, dims, layer, spoil, 0.01);
+        put_node(m, "DequantizeLinear", false, layer, codes, "wscale", "", out);
+        return out;
+    }
+    put_tensor(m, name, m->form == HALF ? ODB_F16 : ODB_F32, rank, dims, layer, spoil, 0);
+    return name;
+}
+
+/* Through what quantises a value and back. */
+static const char *put_quantised(struct made *m, const char *in, int layer)
+{
+    const char *codes = name_of(m, "q", layer), *out = name_of(m, "p", layer);
+    if (m->form != QUANTISED)
+        return in;
+    put_node(m, "QuantizeLinear", false, layer, in, "scale", "zero", codes);
+    put_node(m, "DequantizeLinear", false, layer, codes, "scale", "zero", out);
+    return out;
+}
+
+static const char *put_layer(struct made *m, int layer, const char *in, const char *before)
+{
+    bool here = layer == m->bad, gemm = m->form == GEMM || m->form == GEMM_RENAMED;
+    const char *w = put_weight(m, "w", layer, 2, here && m->fault == WEIGHT ? 1.2 : 0);
+    const char *c = put_weight(m, "c", layer, 1, here && m->fault == BIAS ? 1.5 : 0);
+    const char *read = here && m->fault == WIRE ? before : in;
+    const char *h = name_of(m, "h", layer), *a = name_of(m, "a", layer),
+               *r = name_of(m, "r", layer);
+    bool first = m->fault == WEIGHT || m->fault == WIRE;
+    if (gemm) {
+        put_node(m, "Gemm", first || m->fault == BIAS, layer, read, w, c, a);
+    } else {
+        put_node(m, "MatMul", first, layer, read, w, "", h);
+        put_node(m, "Add", m->fault == BIAS, layer, h, c, "", a);
+    }
+    bool other = here && m->fault == OPERATOR;
+    put_node(m, other ? "Selu" : "LeakyRelu", m->fault == ATTRIBUTE || m->fault == OPERATOR, layer,
+             a, "", "", r);
+    if (!other)
+        odb_build_attr_float(m->b, "alpha", here && m->fault == ATTRIBUTE ? 0.9f : 0.1f);
+    return put_quantised(m, r, layer);
+}
+
+static struct odb_model *make_model(enum form form, enum fault fault, int bad)
+{
+    struct made m = {.b = odb_build_new("g", 17), .form = form, .fault = fault, .bad = bad};
+    const char *in = "x", *before = "x";
+    odb_build_input(m.b, "x", ODB_F32, 2, (int64_t[]){3, WIDTH});
+    if (form == QUANTISED) {
+        put_tensor(&m, "wscale", ODB_F32, 0, NULL, 0, 0.01, 0);
+        put_tensor(&m, "scale", ODB_F32, 0, NULL, 0, 0.02, 0);
+        put_tensor(&m, "zero", ODB_U8, 0, NULL, 0, 100, 0);
+    }
+    if (form == HALF) {
+        odb_build_node(m.b, "Cast", "", "x", "xh");
+        odb_build_attr_int(m.b, "to", ODB_F16);
+        in = before = "xh";
+    }
+    for (int l = 0; l < LAYERS; l++) {
+        const char *next = put_layer(&m, l, in, before);
+        before = in;
+        in = next;
+    }
+    odb_build_node(m.b, form == HALF ? "Cast" : "Identity", "", in, "y");
+    if (form == HALF)
+        odb_build_attr_int(m.b, "to", ODB_F32);
+    odb_build_output(m.b, "y");
+    return models_take(m.b);
+}
+
+/* --- searches --------------------------------------------------------------------------------- */
+
+struct search {
+    struct odb_model *original, *other;
+    struct odb_feed feed;
+    struct odb_feeds feeds;
+    struct odb_trace *trace;
+    struct odb_report *report;
+};
+
+static void search_run(struct search *s, struct odb_model *original, struct odb_model *other)
+{
+    struct odb_against_made made = odb_against_made(original->graph, other->graph);
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target = "the other",
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .expect = made.expect};
+    struct odb_trace_options how;
+    struct odb_against against = {.other = other, .spec = "cpu"};
+    struct odb_tensor *x = NULL;
+    MODELS_OK(odb_tensor_new(&x, ODB_F32, 2, (int64_t[]){3, WIDTH}, &why));
+    for (size_t i = 0; i < x->count; i++)
+        ((odb_f32 *)x->data)[i] = (float)((i * 11) % 17) / 8 - 1;
+    *s = (struct search){.original = original, .other = other};
+    s->feed = (struct odb_feed){.value = models_value(original, "x"), .tensor = x};
+    s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
+    help_find_serve();
+    if (made.quantised)
+        options.tolerance = (struct odb_criterion){ODB_CRITERION_COSINE, {0.99}};
+    MODELS_OK(odb_bisect_trace_options(&options, &how, &why));
+    MODELS_OK(odb_trace_make(&s->trace, original, &s->feeds, &how, &why));
+    options.trace = s->trace;
+    MODELS_OK(odb_against_bisect(&s->report, &against, original, &s->feeds, &options, &why));
+}
+
+static void search_close(struct search *s)
+{
+    odb_report_free(s->report);
+    odb_trace_free(s->trace);
+    odb_tensor_unref(s->feed.tensor);
+    odb_model_free(s->original);
+    odb_model_free(s->other);
+}
+
+static json_t *search_against(const struct search *s)
+{
+    return json_object_get(s->report->more, "against");
+}
+
+/* The nodes of the other model that the first culprit's region has; *bad: the one with the fault is
+ * among them. */
+static size_t first_region(const struct search *s, bool *bad)
+{
+    json_t *region = json_array_get(json_object_get(search_against(s), "regions"), 0), *node;
+    json_t *nodes = json_object_get(region, "other_nodes");
+    size_t i;
+    *bad = false;
+    json_array_foreach(nodes, i, node)
+    {
+        *bad |= !strcmp(json_string_value(json_object_get(node, "name")), "bad");
+    }
+    return json_array_size(nodes);
+}
+
+static const char *fate_of(const struct search *s, const char *name)
+{
+    json_t *weights = json_object_get(search_against(s), "weights"), *weight;
+    size_t i;
+    json_array_foreach(weights, i, weight)
+    {
+        if (!strcmp(json_string_value(json_object_get(weight, "name")), name))
+            return json_string_value(json_object_get(weight, "fate"));
+    }
+    return "";
+}
+
+/* --- what they find --------------------------------------------------------------------------- */
+
+static void test_against__an_honest_model_in_every_form(void **state)
+{
+    (void)state;
+    for (enum form form = PLAIN; form < FORMS; form++) {
+        struct search s;
+        search_run(&s, make_model(PLAIN, NONE, 0), make_model(form, NONE, 0));
+        if (s.report->culprits.n || s.report->outputs_diverge)
+            fail_msg("form %d is accused", (int)form);
+        assert_int_equal(json_array_size(json_object_get(search_against(&s), "regions")), 0);
+        assert_string_equal(fate_of(&s, "w1"), form == HALF        ? "re-typed"
+                                               : form == QUANTISED ? "quantised"
+                                                                   : "same");
+        search_close(&s);
+    }
+}
+
+static void test_against__a_fault_in_every_form_and_layer(void **state)
+{
+    (void)state;
+    for (enum form form = PLAIN; form < FORMS; form++)
+        for (enum fault fault = WEIGHT; fault < FAULTS; fault++)
+            for (int layer = fault == WIRE ? 1 : 0; layer < LAYERS; layer++) {
+                struct search s;
+                bool bad;
+                search_run(&s, make_model(PLAIN, NONE, 0), make_model(form, fault, layer));
+                size_t n = first_region(&s, &bad);
+                if (!s.report->culprits.n || !bad || n > (form == QUANTISED ? 5 : 3))
+                    fail_msg("form %d, fault %d, layer %d: %zu culprits, %zu nodes, %d: %s",
+                             (int)form, (int)fault, layer, s.report->culprits.n, n, bad,
+                             s.report->summary);
+                if (fault == WEIGHT && form != GEMM_RENAMED) { /* nothing tells which it was */
+                    char name[8];
+                    snprintf(name, sizeof name, "w%d", layer);
+                    assert_string_equal(fate_of(&s, name), "different");
+                    assert_non_null(strstr(s.report->summary, "first suspect: weight w"));
+                    assert_non_null(strstr(s.report->culprits.items[0].text, "Weight w"));
+                }
+                if (fault == ATTRIBUTE)
+                    assert_non_null(strstr(s.report->culprits.items[0].text, "Attribute alpha"));
+                if (!s.report->culprits.items[0].verified && form != QUANTISED)
+                    fail_msg("form %d, fault %d, layer %d: %s", (int)form, (int)fault, layer,
+                             s.report->culprits.items[0].text);
+                search_close(&s);
+            }
+}
+
+/* What is wrong on its own values alone is not said to be wrong on the original's. */
+static void test_against__a_part_runs_on_the_originals_values(void **state)
+{
+    struct search s;
+    bool bad;
+    (void)state;
+    search_run(&s, make_model(PLAIN, NONE, 0), make_model(RENAMED, WEIGHT, 2));
+    assert_int_equal(first_region(&s, &bad), 1);
+    assert_int_equal(s.report->culprits.n, 1);
+    json_t *region = json_array_get(json_object_get(search_against(&s), "regions"), 0);
+    assert_string_equal(json_string_value(json_object_get(region, "on_original_values")), "wrong");
+    assert_string_equal(json_string_value(json_object_get(region, "value")), "h2");
+    assert_string_equal(json_string_value(json_object_get(region, "other_value")), "uh2k");
+    assert_int_equal(s.report->target_runs, 2);
+    search_close(&s);
+}
+
+static void test_against__an_input_that_nobody_knows(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    (void)state;
+    odb_build_input(b, "p", ODB_F32, 1, (int64_t[]){2});
+    odb_build_input(b, "q", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(b, "Add", "", "p q", "y");
+    odb_build_output(b, "y");
+    struct odb_model *original = make_model(PLAIN, NONE, 0), *other = models_take(b);
+    struct odb_trace *trace = NULL;
+    struct odb_tensor *x = NULL;
+    MODELS_OK(odb_tensor_new(&x, ODB_F32, 2, (int64_t[]){3, WIDTH}, &why));
+    struct odb_feed feed = {.value = models_value(original, "x"), .tensor = x};
+    struct odb_feeds feeds = {&feed, 1, NULL};
+    struct odb_bisect_options options = {
+        .reference = "cpu", .target = "the other", .tolerance = ODB_CRITERION_DEFAULT};
+    struct odb_trace_options how;
+    struct odb_against against = {.other = other, .spec = "cpu"};
+    struct odb_report *report = NULL;
+    MODELS_OK(odb_bisect_trace_options(&options, &how, &why));
+    MODELS_OK(odb_trace_make(&trace, original, &feeds, &how, &why));
+    options.trace = trace;
+    assert_int_equal(odb_against_bisect(&report, &against, original, &feeds, &options, &err),
+                     ODB_E_USAGE);
+    help_has_text(&err, "input p");
+    odb_report_free(report);
+    odb_trace_free(trace);
+    odb_tensor_unref(x);
+    odb_model_free(original);
+    odb_model_free(other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against__an_honest_model_in_every_form),
+        cmocka_unit_test(test_against__a_fault_in_every_form_and_layer),
+        cmocka_unit_test(test_against__a_part_runs_on_the_originals_values),
+        cmocka_unit_test(test_against__an_input_that_nobody_knows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
