@@ -390,6 +390,17 @@ static bool repro_is_sought(const struct repro *r, const struct odb_repro_result
     return odb_signature_match(r->options->sought, &shown) == ODB_ANSWER_BAD;
 }
 
+/* A crash or a hang, which need not stand at an output. */
+static enum odb_verdict repro_end(const struct repro *r)
+{
+    for (size_t i = 0; i < r->report->culprits.n; i++) {
+        enum odb_diagnosis kind = r->report->culprits.items[i].kind;
+        if (kind == ODB_KIND_CRASH || kind == ODB_KIND_HANG)
+            return kind == ODB_KIND_CRASH ? ODB_VERDICT_CRASH : ODB_VERDICT_TIMEOUT;
+    }
+    return ODB_VERDICT_PASS;
+}
+
 /* The worst output of the second run. */
 static void repro_result(const struct repro *r, struct odb_repro_result *out)
 {
@@ -406,6 +417,8 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->error = error;
         out->noise = v->noise.known ? v->noise.v : 0;
     }
+    if (!odb_verdict_is_bad(out->verdict))
+        out->verdict = repro_end(r);
     bool sought = repro_is_sought(r, out), fails = out->reproduces;
     out->reproduces = fails && sought;
     snprintf(out->summary, sizeof out->summary,

@@ -406,6 +406,31 @@ static void test_minimise__one_of_two_outputs(void **state)
     (void)state;
 }
 
+/* A crash is no output's: what is read may be another one than a report names. */
+static void test_minimise__one_of_a_nodes_outputs(void **state)
+{
+    static const char *const kinds[] = {"crash", "nan", "scale,amount=0.3"};
+    struct odb_builder *b = bench_graph((int64_t[]){1, WIDTH}, 2);
+    struct bench s;
+    odb_build_node(b, "Neg", "n0", "x", "a");
+    odb_build_node(b, "Split", "n1", "a", "first second");
+    odb_build_attr_int(b, "axis", 1);
+    odb_build_node(b, "Exp", "n2", "second", "y");
+    odb_build_output(b, "y");
+    bench_open(&s, b);
+    for (size_t i = 0; i < ODB_COUNT(kinds); i++) {
+        char target[100];
+        snprintf(target, sizeof target, "fault:%s,node=second@cpu", kinds[i]);
+        bench_run(&s, target);
+        assert_true(s.out.failed);
+        expect_node(&s, 1);
+        assert_int_equal(s.left->graph->n_outputs, 1);
+        bench_drop(&s);
+    }
+    bench_close(&s);
+    (void)state;
+}
+
 /* --- simple ----------------------------------------------------------------------------------- */
 
 static const struct odb_value *bench_first_weight(const struct bench *s)
@@ -552,6 +577,7 @@ int main(void)
         cmocka_unit_test(test_minimise__in_random_graphs_the_planted_node_is_left),
         cmocka_unit_test(test_minimise__another_failure_does_not_take_over),
         cmocka_unit_test(test_minimise__one_of_two_outputs),
+        cmocka_unit_test(test_minimise__one_of_a_nodes_outputs),
         cmocka_unit_test(test_minimise__what_does_not_matter_is_simple),
         cmocka_unit_test(test_minimise__constants_are_weights),
         cmocka_unit_test(test_minimise__scrambled_nothing_private_is_left),
