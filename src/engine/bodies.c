@@ -838,10 +838,11 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
     int64_t by_state = ODB_ANY_TURN, by_layer = bodies_first_layer(s);
     if (bodies_is(s, "Loop"))
         ODB_TRY(bodies_trips(s, &trips, err));
-    const bool parted = trips != s->turns;
-    if (parted)
-        by_layer = (int64_t)ODB_MIN(trips, s->turns) - 1; /* the turn that ended otherwise */
-    else if (s->turns < BODIES_FEW)
+    const bool parted = trips != s->turns, few = s->turns < BODIES_FEW;
+    const int64_t common = (int64_t)ODB_MIN(trips, s->turns), part = common - 1;
+    if (parted && (by_layer < 0 || by_layer > part))
+        by_layer = part; /* the turn that ended otherwise */
+    if (few)
         by_layer = ODB_ANY_TURN;
     else
         ODB_TRY(bodies_bisect(s, by_layer >= 0 ? by_layer + 1 : (int64_t)s->turns, &by_state, err));
@@ -853,8 +854,9 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
                  (long long)order[i], s->turns);
         ODB_TRY(bodies_try(s, order[i], say, err));
     }
-    const bool known = parted || by_state >= 0; /* which turn it is */
-    for (size_t k = 0; k < s->turns && s->n_tried < BODIES_LINEAR && !s->done && !known; k++) {
+    const bool known = by_state >= 0 || (parted && !few); /* which turn it is */
+    const size_t last = parted ? (size_t)common : s->turns;
+    for (size_t k = 0; k < last && s->n_tried < BODIES_LINEAR && !s->done && !known; k++) {
         snprintf(say, sizeof say,
                  "Turn %zu of %zu is the first whose body alone, on the reference's state, goes "
                  "wrong. ",
@@ -868,7 +870,7 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
                        "The target takes %zu turns where the reference takes %zu; the body of turn "
                        "%lld, where they part, is right alone on the reference's state, its "
                        "condition included, so it is how the %s counts or stops. ",
-                       trips, s->turns, (long long)by_layer, s->node->op_type);
+                       trips, s->turns, (long long)part, s->node->op_type);
         return ODB_OK;
     }
     if (by_state >= 0)

@@ -331,6 +331,56 @@ static void test_bodies__loop_ended_by_its_condition(void **state)
                   NULL);
 }
 
+/* s2 = s * 1.3, as long as their magnitudes sum up to less than 40. */
+static struct odb_builder *bodies_growing(bool stacked)
+{
+    struct odb_builder *b = bodies_graph(), *body = odb_build_new("body", 17);
+    const float grow = 1.3f, limit = 40;
+    struct odb_tensor *g = models_f32(0, NULL, &grow), *most = models_f32(0, NULL, &limit);
+    odb_build_weight(b, "grow", g);
+    odb_build_weight(body, "most", most);
+    odb_tensor_unref(g);
+    odb_tensor_unref(most);
+    bodies_scalar(b, "c", ODB_BOOL, 1);
+    bodies_scalar(b, "n", ODB_I64, 1000);
+    odb_build_input(body, "i", ODB_I64, 0, NULL);
+    odb_build_input(body, "go", ODB_BOOL, 0, NULL);
+    odb_build_input(body, "s", ODB_F32, 1, (int64_t[]){N});
+    odb_build_node(body, "Mul", "l_mul", "s grow", "s2");
+    odb_build_node(body, "Abs", "l_abs", "s2", "a");
+    odb_build_node(body, "ReduceSum", "l_sum", "a", "sum");
+    odb_build_attr_int(body, "keepdims", 0);
+    odb_build_node(body, "Less", "l_less", "sum most", "go2");
+    odb_build_node(body, "Exp", "l_exp", "sum", "z0");
+    odb_build_output_typed(body, "go2", ODB_BOOL, 0, NULL);
+    odb_build_output_typed(body, "s2", ODB_F32, 1, (int64_t[]){N});
+    if (stacked)
+        odb_build_output_typed(body, "a", ODB_F32, 1, (int64_t[]){N});
+    odb_build_node(b, "Loop", "loop", "n c x", stacked ? "s z" : "s");
+    odb_build_attr_graph(b, "body", body);
+    odb_build_output(b, "s");
+    if (stacked)
+        odb_build_output(b, "z");
+    return b;
+}
+
+/* A fault in the state, or in the condition, changes how many turns there are. */
+static void test_bodies__loop_ended_by_its_data(void **state)
+{
+    for (int stacked = 0; stacked < 2; stacked++) {
+        search_expect_none(bodies_growing(stacked), "cpu:noisy");
+        search_expect(bodies_growing(stacked), "fault:scale,node=loop[2]/l_mul,amount=0.5@cpu",
+                      "loop[2]/l_mul", NULL);
+        search_expect(bodies_growing(stacked), "fault:scale,node=loop/l_mul,amount=0.2@cpu",
+                      "loop[0]/l_mul", NULL);
+        search_expect(bodies_growing(stacked), "fault:scale,node=loop[4]/l_sum,amount=9@cpu",
+                      "loop[4]/l_sum", NULL);
+        /* In turns before the reference's last nothing comes of it. */
+        search_expect(bodies_growing(stacked), "fault:scale,node=loop/l_sum,amount=-0.9@cpu",
+                      "loop[7]/l_sum", NULL);
+    }
+}
+
 static void test_bodies__loop_with_a_turn_too_few_or_many(void **state)
 {
     search_expect(bodies_loop(8, true), "fault:trips,node=loop@cpu", NULL,
@@ -628,6 +678,7 @@ int main(void)
         cmocka_unit_test(test_bodies__loop_fault_in_what_is_stacked),
         cmocka_unit_test(test_bodies__loop_fault_in_all_turns),
         cmocka_unit_test(test_bodies__loop_ended_by_its_condition),
+        cmocka_unit_test(test_bodies__loop_ended_by_its_data),
         cmocka_unit_test(test_bodies__loop_with_a_turn_too_few_or_many),
         cmocka_unit_test(test_bodies__loop_that_spoils_what_it_hands_out),
         cmocka_unit_test(test_bodies__crash_inside),
