@@ -129,7 +129,7 @@ static void precision_text(const struct odb_precision_result *r, struct odb_buf 
     if (r->written) {
         odb_buf_puts(out, "\nproved: ");
         odb_buf_put_shown(out, r->path);
-        odb_buf_puts(out, ", read from its file again, passes; ");
+        odb_buf_puts(out, ", read from its file again, passes with these inputs; ");
         precision_put_bytes(out, r->bytes_before);
         odb_buf_puts(out, " became ");
         precision_put_bytes(out, r->bytes_after);

@@ -332,19 +332,49 @@ static enum odb_status precision_prepare(struct precision *p, struct odb_error *
     return ODB_OK;
 }
 
+/* A float output that has one value throughout shows little of what is before it. */
+static bool precision_is_flat(const struct odb_tensor *t)
+{
+    if (t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || t->count < 2)
+        return false;
+    for (size_t i = 1; i < t->count; i++)
+        if (odb_tensor_f64(t, i) != odb_tensor_f64(t, 0))
+            return false;
+    return true;
+}
+
+/* What is made up shows neither what overflows in earnest nor which range int8 has to cover. */
+static void precision_check_feeds(struct precision *p)
+{
+    for (size_t c = 0; c < p->n_cases; c++)
+        for (size_t f = 0; f < p->cases[c].feeds->n; f++) {
+            const struct odb_feed *feed = &p->cases[c].feeds->items[f];
+            if (strncmp(feed->source, "generated", 9) != 0)
+                continue;
+            precision_note(p, odb_xasprintf("input %s was %s; what overflows and how far values "
+                                            "reach depends on it: --input and --inputs-from give "
+                                            "real ones",
+                                            p->graph->values[feed->value].name, feed->source));
+            return;
+        }
+}
+
 /* Outputs that the reference cannot compute are judged by nobody. */
 static enum odb_status precision_check(struct precision *p, struct odb_error *err)
 {
     size_t judged = 0;
     for (size_t o = 0; o < p->graph->n_outputs; o++) {
         int v = p->graph->outputs[o];
-        if (odb_trace_value(p->cases[0].trace, v)) {
-            judged++;
-            continue;
-        }
-        precision_note(p, odb_xasprintf("output %s has no reference and is not judged",
-                                        p->graph->values[v].name));
+        const struct odb_tensor *t = odb_trace_value(p->cases[0].trace, v);
+        const char *name = p->graph->values[v].name;
+        judged += t != NULL;
+        if (!t)
+            precision_note(p, odb_xasprintf("output %s has no reference and is not judged", name));
+        else if (precision_is_flat(t))
+            precision_note(p, odb_xasprintf("output %s is %g throughout: it shows little", name,
+                                            odb_tensor_f64(t, 0)));
     }
+    precision_check_feeds(p);
     if (judged)
         return ODB_OK;
     odb_fail(err, ODB_UNSUPPORTED, "the reference computes none of the outputs");

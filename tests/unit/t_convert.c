@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/file.h"
 #include "executor/cpu.h"
 #include "model/convert_int.h"
 #include "tests/models.h"
@@ -390,6 +391,57 @@ static void test_convert__weights_among_the_inputs(void **state)
     written_end(&w);
 }
 
+/* Large weights in a file beside, and by their range in the original one: the same model. */
+static void test_convert__weights_elsewhere(void **state)
+{
+    struct written w;
+    const bool keep[3] = {true, false, false};
+    struct odb_builder *b = odb_build_new("g", 17);
+    char *folder = models_folder(), *from = odb_xasprintf("%s/from.onnx", folder);
+    char *to = odb_xasprintf("%s/to.onnx", folder), *data = odb_xasprintf("%s/w.bin", folder);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 32});
+    written_weight(b, "w0", 32, 32);
+    written_weight(b, "w1", 32, 32);
+    odb_build_node(b, "MatMul", "m0", "x w0", "a");
+    odb_build_node(b, "Relu", "r", "a", "b");
+    odb_build_node(b, "MatMul", "m1", "b w1", "y");
+    odb_build_output(b, "y");
+    MODELS_OK(odb_build_write(b, from, NULL, &why));
+    written_begin(&w, b, written_ramp(2, 32), ODB_F16);
+    odb_convert_free(w.convert);
+    odb_model_free(w.model);
+    MODELS_OK(odb_model_open(&w.model, from, &why));
+    const struct odb_convert_options options = {.to = ODB_F16,
+                                                .like = (const struct odb_tensor *const *)w.values};
+    MODELS_OK(odb_convert_new(&w.convert, w.model, &options, &why));
+    for (int how = 0; how < 3; how++) {
+        static const enum odb_weights hows[] = {ODB_WEIGHTS_INLINE, ODB_WEIGHTS_BESIDE,
+                                                ODB_WEIGHTS_REFERENCE};
+        struct odb_file_parts weights = {0};
+        const struct odb_convert_form form = {
+            .keep = keep, .weights = hows[how], .weights_file = "w.bin", .weights_out = &weights};
+        odb_buf_clear(&w.bytes);
+        MODELS_OK(odb_convert_write(w.convert, &form, &w.bytes, &why));
+        /* w0 is 4096 bytes of float, w1 2048 of float16, which are in no file yet */
+        const size_t least[] = {4096 + 2048, 0, 2048}, most[] = {9000, 2000, 4000};
+        assert_true(w.bytes.len >= least[how] && w.bytes.len < most[how]);
+        assert_int_equal(weights.size, hows[how] == ODB_WEIGHTS_BESIDE ? 4096 + 2048 : 0);
+        MODELS_OK(odb_file_write_parts(data, weights.pieces.items, weights.pieces.n, &why));
+        MODELS_OK(odb_file_write(to, w.bytes.data, w.bytes.len, &why));
+        MODELS_OK(odb_model_open(&w.mixed, to, &why));
+        double distance = written_distance(&w, NULL);
+        assert_true(distance > 0 && distance < 0.05);
+        odb_model_free(w.mixed);
+        w.mixed = NULL;
+        odb_file_parts_dispose(&weights);
+    }
+    written_end(&w);
+    models_remove(folder);
+    free(from);
+    free(to);
+    free(data);
+}
+
 /* --- int8 ----------------------------------------------------------------------------------- */
 
 static void test_convert__int8_around_products(void **state)
@@ -565,6 +617,7 @@ int main(void)
         cmocka_unit_test(test_convert__bodies_stay),
         cmocka_unit_test(test_convert__containers_and_old_opsets),
         cmocka_unit_test(test_convert__weights_among_the_inputs),
+        cmocka_unit_test(test_convert__weights_elsewhere),
         cmocka_unit_test(test_convert__int8_around_products),
         cmocka_unit_test(test_convert__int8_axes),
         cmocka_unit_test(test_convert__table_against_the_schemas),

@@ -365,6 +365,51 @@ static void test_precision__int8_with_an_outlier_channel(void **state)
     found_close(&f);
 }
 
+/* ONNX Runtime's processor kernels do not round between nodes: it passes with what overflows, and
+ * that is said. Of bfloat16 it knows next to nothing: what it refuses stays. */
+static void test_precision__onnx_runtime(void **state)
+{
+    struct found f;
+    help_find_serve();
+    if (!help_has_ort())
+        skip();
+    struct odb_builder *b = found_graph();
+    found_weight(b, "big", N, N, 2e4f, 3e3f);
+    found_weight(b, "scale", 1, 1, 5e-5f, 0);
+    odb_build_node(b, "MatMul", "over", "x big", "o");
+    odb_build_node(b, "Mul", "down", "o scale", "d");
+    found_harmless(b, "b", "d", "y");
+    odb_build_output(b, "y");
+    found_run(&f, b, found_ramp(N, N, 1, 0.1f), ODB_F16, "ort", 64);
+    assert_true(f.result->written);
+    if (f.result->n_kept == 0) {
+        assert_int_equal(f.result->notes.n, 1);
+        assert_non_null(strstr(f.result->notes.items[0], "o reaches"));
+        assert_non_null(strstr(f.result->notes.items[0], "--target cpu"));
+    } else { /* one that does round */
+        found_is(&f, "over down");
+    }
+    found_close(&f);
+
+    b = found_graph();
+    odb_build_node(b, "Reshape", "r", "x shape", "h");
+    struct odb_tensor *shape;
+    MODELS_OK(odb_tensor_copy_of(&shape, ODB_I64, 1, (int64_t[]){1}, (int64_t[]){-1}, &why));
+    odb_build_weight(b, "shape", shape);
+    odb_tensor_unref(shape);
+    odb_build_node(b, "MatMul", "m", "x w", "a");
+    odb_build_node(b, "ReduceSum", "s", "a", "t");
+    odb_build_node(b, "Mul", "p", "h t", "y");
+    odb_build_output(b, "y");
+    found_run(&f, b, found_ramp(N, N, 1, 0.1f), ODB_BF16, "ort", 64);
+    assert_true(f.result->written);
+    if (f.result->n_fixed)
+        assert_non_null(strstr(f.result->nodes[1].why, "the target refuses MatMul in bfloat16"));
+    else
+        found_is(&f, "");
+    found_close(&f);
+}
+
 /* Every sample has to pass. */
 static void test_precision__several_samples(void **state)
 {
@@ -426,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_precision__a_target_that_fails_already),
         cmocka_unit_test(test_precision__a_target_that_crashes),
         cmocka_unit_test(test_precision__int8_with_an_outlier_channel),
+        cmocka_unit_test(test_precision__onnx_runtime),
         cmocka_unit_test(test_precision__several_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
