@@ -229,6 +229,7 @@ enum odb_status odb_command__precision(struct odb_command_call *call, struct odb
         const struct odb_precision_case one = {feeds, trace};
         trace->hooks = options.hooks;
         status = odb_precision_search(&result, call->model, &one, 1, &options, err);
+        trace->hooks = (struct odb_search_hooks){.payload = NULL}; /* the session keeps it */
     }
     odb_watch_end(&watch);
     if (status == ODB_OK) {
