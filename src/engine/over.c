@@ -365,16 +365,40 @@ static enum odb_status over_parse_levels(struct odb_over *out, const char *text,
     }
 }
 
-enum odb_status odb_over_parse(struct odb_over *out, const char *text, struct odb_error *err)
+/* "ort:opt=…" is "ort,opt=…" where the executor has such an option. Owned by the caller. */
+static char *over_with_comma(const char *text)
+{
+    char *copy = odb_xstrdup(text);
+    size_t kind = strcspn(text, ":,;@{");
+    size_t key = text[kind] == ':' ? strcspn(text + kind + 1, "=,;@{") : 0;
+    if (!key || text[kind + 1 + key] != '=')
+        return copy;
+    copy[kind] = copy[kind + 1 + key] = '\0';
+    const struct odb_executor_ops *ops = odb_executor_find(copy);
+    bool option = ops && odb_spec_row(ops->options, copy + kind + 1);
+    copy[kind] = option ? ',' : ':';
+    copy[kind + 1 + key] = '=';
+    return copy;
+}
+
+static enum odb_status over_parse(struct odb_over *out, const char *text, struct odb_error *err)
 {
     const char *open = strchr(text, '{'), *dots = strstr(text, "..");
-    *out = (struct odb_over){.kind = ODB_OVER_LIST};
     if (open)
         return over_parse_set(out, text, open, err);
     if (dots && !strchr(text, ';') && dots[2] && dots[2] != '/')
         return over_parse_levels(out, text, dots, err);
     over_split(out, text, strlen(text), ';');
     return out->parts.n > 1 ? ODB_OK : over_refuse(err, "there are no two specs to compare");
+}
+
+enum odb_status odb_over_parse(struct odb_over *out, const char *text, struct odb_error *err)
+{
+    char *plain = over_with_comma(text);
+    *out = (struct odb_over){.kind = ODB_OVER_LIST};
+    enum odb_status status = over_parse(out, plain, err);
+    free(plain);
+    return status;
 }
 
 void odb_over_dispose(struct odb_over *over)

@@ -46,7 +46,8 @@ enum odb_status odb_over_smallest(bool *on, size_t n, enum odb_over_outcome *out
 
 /* --- what is searched ------------------------------------------------------------------------- */
 
-/* "SPEC;SPEC;…", "SPEC,KEY=LOW..HIGH", "SPEC,{OPTION|OPTION}" or "ort,{optimizers}". */
+/* "SPEC;SPEC;…", "SPEC,KEY=LOW..HIGH", "SPEC,{OPTION|OPTION}" or "ort,{optimizers}"; "KIND:KEY=…"
+ * is "KIND,KEY=…". */
 struct odb_over {
     enum { ODB_OVER_LIST, ODB_OVER_LEVELS, ODB_OVER_SET, ODB_OVER_OPTIMIZERS } kind;
     char *base;            /* owned: SET, OPTIMIZERS: the spec without any of them */

@@ -236,6 +236,8 @@ static void test_over__grammar(void **state)
     check_parts("fault:scale,node=x,amount=0..2@cpu",
                 "fault:scale,node=x,amount=0@cpu fault:scale,node=x,amount=1@cpu "
                 "fault:scale,node=x,amount=2@cpu");
+    check_parts("ort:opt=disabled..basic", "ort,opt=disabled ort,opt=basic");
+    check_parts("plugin:x=1.so;cpu", "plugin:x=1.so cpu");
     check_parts("cpu;ort,opt=all;", "cpu ort,opt=all");
     check_parts("command:./a\\;b;cpu", "command:./a;b cpu");
     check_parts("ort,{a=1|b}", "a=1 b");
