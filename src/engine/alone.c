@@ -176,10 +176,12 @@ static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *cul
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status =
         alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &probe_err);
-    if (status == ODB_CANCELLED)
+    if (status == ODB_CANCELLED) {
         *err = probe_err;
-    else
-        status = ODB_OK; /* cannot be run alone: the segment stands */
+    } else if (status != ODB_OK) { /* cannot be run alone: nobody knows whether it is right there */
+        culprit->kind = bisection_kind(b->report->values[culprit->value].verdict);
+        status = ODB_OK;
+    }
     for (int o = n_out; alone.guilty && o-- > 0;)
         if (b->graph->nodes[node].out[o] >= 0 &&
             alone.reports[b->graph->nodes[node].out[o]].culprit)

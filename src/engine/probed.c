@@ -328,7 +328,7 @@ static void probed_conclude(struct probed *p, bool all)
     struct bisection *b = p->b;
     bool one = p->batches == 1 && !p->refused;
     b->hidden = p->hides || p->causes;
-    b->probed = all && !b->hidden;
+    b->probed = all && !b->hidden && !p->skipped;
     b->report->observer.decides = b->hidden;
     if (!all) {
         bisection_step_end(b, "probed", "cannot be had: %.200s", p->why.what);

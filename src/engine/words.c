@@ -170,6 +170,11 @@ static void words_region(const struct bisection *b, const struct odb_culprit *c,
     odb_buf_puts(out, c->verified ? " fails as a whole, fed with the reference's values and with "
                                     "nothing inside it observed; "
                                   : " is as far as the search could narrow it; ");
+    if (c->kind == ODB_KIND_INTRODUCED || c->kind == ODB_KIND_NAN) {
+        odb_buf_puts(out, "its first node cannot be run alone, so it may be that one or all of "
+                          "them together. ");
+        return;
+    }
     odb_buf_puts(out, "its last node alone passes. ");
     odb_buf_puts(out, c->kind == ODB_KIND_PROBE_EFFECT
                           ? "Reading a value inside hides the fault: the target treats the region "

@@ -463,6 +463,30 @@ static void test_plan__bits_that_stay_are_not_marked(void **state)
     plan_close(&p);
 }
 
+/* Three values that cannot be read, one after another: the region begins with the culprit and ends
+ * where something can be read, and nothing is said of how its nodes are alone. */
+static void test_plan__values_that_cannot_be_read_leave_a_region(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                             ODB_STRATEGY_SUFFIX};
+    for (int node = 6; node < 9; node++)
+        for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+            char target[200];
+            struct plan p;
+            snprintf(target, sizeof target,
+                     "fault:refuse,node=n6,seen@fault:refuse,node=n7,seen@"
+                     "fault:refuse,node=n8,seen@fault:scale,node=n%d,amount=0.01@cpu",
+                     node);
+            plan_run(&p, plan_chain(20), target, (struct plan_how){.strategy = ways[i]});
+            const struct odb_culprit *culprit = plan_only(&p, node);
+            assert_int_equal(culprit->segment[0], node);
+            assert_true(culprit->segment[1] <= 11); /* which reads v6 as well */
+            assert_int_equal(culprit->kind, ODB_KIND_INTRODUCED);
+            assert_null(strstr(culprit->text, "fine one by one"));
+            plan_close(&p);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
         cmocka_unit_test(test_plan__a_masked_fault_is_not_taken_for_one),
+        cmocka_unit_test(test_plan__values_that_cannot_be_read_leave_a_region),
         cmocka_unit_test(test_plan__bits_that_stay_are_not_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
