@@ -41,6 +41,8 @@ struct repro {
     struct odb_feeds *feeds;   /* owned */
     struct odb_report *report; /* owned */
     char description[200];     /* of the target */
+    struct odb_signature end;  /* how its run ended */
+    bool unreferenced;         /* the reference cannot run it: a crash is one all the same */
 };
 
 static enum odb_status repro_file(const struct repro *r, const char *name,
@@ -321,6 +323,14 @@ static enum odb_status repro_report(const struct repro *r, const struct odb_repo
     return status;
 }
 
+/* Whether it is sought that the target ends, which needs no reference. */
+static bool repro_of_end(const struct repro *r)
+{
+    const struct odb_signature *sought = r->options->sought;
+    return sought &&
+           (sought->verdict == ODB_VERDICT_CRASH || sought->verdict == ODB_VERDICT_TIMEOUT);
+}
+
 /* Expected outputs (reference) and actual ones (target), from the model as it was written. */
 static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *err)
 {
@@ -343,12 +353,30 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
         for (size_t o = 0; o < graph->n_outputs; o++)
             odb_tensor_unref(outputs[o]);
         free(outputs);
-        bool died = status == ODB_E_CRASH || status == ODB_E_TIMEOUT;
-        if (status != ODB_OK && !(side == 1 && died)) { /* a target that dies has no outputs */
+        if (side == 1)
+            odb_signature_status(&r->end, status, &run_err);
+        bool died = side == 1 && odb_verdict_is_bad(r->end.verdict); /* then it has no outputs */
+        r->unreferenced |= side == 0 && status != ODB_OK && repro_of_end(r);
+        if (status != ODB_OK && !died && !(side == 0 && r->unreferenced)) {
             *err = run_err;
             return status;
         }
     }
+    return ODB_OK;
+}
+
+/* Where the reference cannot run it, all there is to say is how the target ended. */
+static enum odb_status repro_judge(struct repro *r, const struct odb_bisect_options *options,
+                                   struct odb_error *err)
+{
+    if (!r->unreferenced)
+        return odb_bisect(&r->report, r->small, r->feeds, options, err);
+    r->report = odb_report_new(r->small);
+    r->report->feeds = r->feeds;
+    r->report->reference = odb_xstrdup(options->reference);
+    r->report->target = odb_xstrdup(options->target);
+    r->report->outputs_diverge = odb_verdict_is_bad(r->end.verdict);
+    odb_report_warn(r->report, "the reference cannot run it, so no output is judged");
     return ODB_OK;
 }
 
@@ -371,7 +399,7 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
     ODB_TRY_OUT(odb_feeds_make(&r->feeds, r->small, &inputs, err));
     repro_sources(r);
     ODB_TRY_OUT(repro_write_outputs(r, err));
-    ODB_TRY_OUT(odb_bisect(&r->report, r->small, r->feeds, &options, err));
+    ODB_TRY_OUT(repro_judge(r, &options, err));
     status = repro_report(r, r->options->report ? r->options->report : r->report, err);
 out:
     free(path);
@@ -384,21 +412,10 @@ static bool repro_is_sought(const struct repro *r, const struct odb_repro_result
 {
     if (!r->options->sought)
         return true;
-    struct odb_signature shown = *r->options->sought;
+    struct odb_signature shown = repro_of_end(r) ? r->end : *r->options->sought;
     shown.verdict = out->verdict;
     shown.error = out->error;
     return odb_signature_match(r->options->sought, &shown) == ODB_ANSWER_BAD;
-}
-
-/* A crash or a hang, which need not stand at an output. */
-static enum odb_verdict repro_end(const struct repro *r)
-{
-    for (size_t i = 0; i < r->report->culprits.n; i++) {
-        enum odb_diagnosis kind = r->report->culprits.items[i].kind;
-        if (kind == ODB_KIND_CRASH || kind == ODB_KIND_HANG)
-            return kind == ODB_KIND_CRASH ? ODB_VERDICT_CRASH : ODB_VERDICT_TIMEOUT;
-    }
-    return ODB_VERDICT_PASS;
 }
 
 /* The worst output of the second run. */
@@ -417,8 +434,8 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         out->error = error;
         out->noise = v->noise.known ? v->noise.v : 0;
     }
-    if (!odb_verdict_is_bad(out->verdict))
-        out->verdict = repro_end(r);
+    if (odb_verdict_is_bad(r->end.verdict)) /* a crash or a hang stands at no output */
+        out->verdict = r->end.verdict;
     bool sought = repro_is_sought(r, out), fails = out->reproduces;
     out->reproduces = fails && sought;
     snprintf(out->summary, sizeof out->summary,

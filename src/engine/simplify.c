@@ -632,6 +632,10 @@ enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err)
     char text[200];
     bool same;
     ODB_TRY(simplify_begin(m, &same, err));
+    if (!same && m->value == ODB_NO_VALUE && !m->trace->ref[m->best.values[0]]) {
+        minimise_note(m, "the reference cannot run what is left, so it is made no simpler");
+        return ODB_OK;
+    }
     if (!same) {
         minimise_note(m, "cut out as a model of its own it does not fail in the same way any more; "
                          "so it is left as it is");

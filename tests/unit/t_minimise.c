@@ -431,6 +431,34 @@ static void test_minimise__one_of_a_nodes_outputs(void **state)
     (void)state;
 }
 
+/* What dies there is an operator that the reference does not know. */
+static void test_minimise__a_crash_needs_no_reference(void **state)
+{
+    static const char text[] = "#!/bin/sh\ngrep -q Weird model.onnx && kill -SEGV $$\nexit 1\n";
+    struct odb_builder *b = bench_graph((int64_t[]){1, WIDTH}, 2);
+    struct bench s;
+    odb_build_opset(b, "my", 1);
+    odb_build_node(b, "Neg", "n0", "x", "a");
+    odb_build_node(b, "Exp", "n1", "a", "b");
+    odb_build_node(b, "my::Weird", "n2", "b", "c");
+    odb_build_node(b, "Tanh", "n3", "a", "d");
+    odb_build_node(b, "Sum", "n4", "c d", "y");
+    odb_build_output(b, "y");
+    bench_open(&s, b);
+    char *script = odb_xasprintf("%s/dies", s.folder);
+    char *target = odb_xasprintf("command:%s", script);
+    FILE *file = fopen(script, "w");
+    assert_true(file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(script, 0700) == 0);
+    bench_run(&s, target);
+    assert_string_equal(s.out.signature.fate, "SIGSEGV");
+    expect_node(&s, 2);
+    unlink(script);
+    free(script);
+    free(target);
+    bench_close(&s);
+    (void)state;
+}
+
 /* --- simple ----------------------------------------------------------------------------------- */
 
 static const struct odb_value *bench_first_weight(const struct bench *s)
@@ -578,6 +606,7 @@ int main(void)
         cmocka_unit_test(test_minimise__another_failure_does_not_take_over),
         cmocka_unit_test(test_minimise__one_of_two_outputs),
         cmocka_unit_test(test_minimise__one_of_a_nodes_outputs),
+        cmocka_unit_test(test_minimise__a_crash_needs_no_reference),
         cmocka_unit_test(test_minimise__what_does_not_matter_is_simple),
         cmocka_unit_test(test_minimise__constants_are_weights),
         cmocka_unit_test(test_minimise__scrambled_nothing_private_is_left),
