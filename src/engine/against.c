@@ -21,8 +21,10 @@
 #define AGAINST_SAMPLE 64
 #define AGAINST_FAR 10      /* a sample that is so many times near needs no closer look */
 #define AGAINST_EXCESS 0.02 /* of a quantised value's rms, that steps do not explain */
-#define AGAINST_BEYOND 0.05 /* of its elements, that its codes cannot hold */
-#define AGAINST_LISTED 4    /* weights, attributes in a text */
+#define AGAINST_BEYOND 0.1  /* of it, that its codes cannot hold */
+#define AGAINST_NOISY_RUNS 3
+#define AGAINST_NOISE_FACTOR 10
+#define AGAINST_LISTED 4 /* weights, attributes in a text */
 
 struct against {
     const struct odb_against *how;            /* borrowed */
@@ -169,8 +171,9 @@ static enum odb_status against_run(struct against *x, struct odb_error *err)
     x->description = odb_xstrdup(text);
     free(outputs);
     free(list);
-    if (status != ODB_OK && status != ODB_CANCELLED && err && !err->where[0])
-        odb_error_at(err, "%s on %s", x->how->other->path, x->how->spec);
+    if (status != ODB_OK && status != ODB_CANCELLED && err && !err->remedy[0])
+        odb_error_remedy(err, "it is %s that does not run; bisect it by itself",
+                         x->how->other->path);
     return status;
 }
 
@@ -311,6 +314,7 @@ struct against_region {
     int value; /* of the other: at the end; ODB_NO_VALUE */
     enum { AGAINST_NOT_RUN, AGAINST_ALONE_WRONG, AGAINST_ALONE_RIGHT } alone;
     struct odb_value_report numbers; /* of the other's part alone */
+    size_t odd_opsets;               /* nodes of another opset than the original's */
     struct odb_buf words;            /* what differs within, in words */
 };
 
@@ -408,10 +412,24 @@ static enum odb_status against_dense(const struct odb_constant *c, struct odb_te
     return ODB_OK;
 }
 
+static bool against_reads(const struct against *x, const struct against_region *r, int u)
+{
+    const struct odb_value *value = &x->a->values[u];
+    bool reads = false;
+    for (size_t c = 0; c < value->n_consumers; c++)
+        reads |= r->here[value->consumers[c]];
+    return reads;
+}
+
+struct against_how {
+    bool own;  /* on the original's own values */
+    int noisy; /* 0: as the reference computes; else which noisy run it is */
+};
+
 /* Runs the original's part on the other's values, or its own. *out NULL: it cannot. Owned by the
  * caller. */
 static enum odb_status against_replay(const struct against *x, const struct against_region *r,
-                                      int u, bool own, struct odb_tensor **out,
+                                      int u, const struct against_how *how, struct odb_tensor **out,
                                       struct odb_error *err)
 {
     struct odb_tensor **values = odb_new_n(struct odb_tensor *, x->a->n_values + 1);
@@ -420,16 +438,20 @@ static enum odb_status against_replay(const struct against *x, const struct agai
     for (size_t i = 0; i < r->n_in_here; i++) {
         int v = r->in_here[i];
         values[v] =
-            odb_tensor_ref(x->given[v] && !own ? x->given[v] : odb_trace_value(x->trace, v));
+            odb_tensor_ref(x->given[v] && !how->own ? x->given[v] : odb_trace_value(x->trace, v));
         known &= values[v] != NULL;
     }
     for (size_t i = 0; i < x->n_weights && status == ODB_OK; i++) {
         const struct odb_weight_pair *w = &x->weights[i];
         struct odb_constant c;
-        if (w->fate == ODB_FATE_QUANTISED && odb_constant_of(&c, x->b, w->read))
+        if (w->fate == ODB_FATE_QUANTISED && against_reads(x, r, w->original) &&
+            odb_constant_of(&c, x->b, w->read))
             status = against_dense(&c, &values[w->original], x->a->values[w->original].init, err);
     }
-    struct odb_cpu_run run = {.precision = x->trace->precision, .values = values, .nodes = r->here};
+    struct odb_cpu_run run = {.precision = how->noisy ? ODB_PREC_NOISY : x->trace->precision,
+                              .seed = x->trace->seed + (uint64_t)how->noisy,
+                              .values = values,
+                              .nodes = r->here};
     if (status == ODB_OK && known)
         status = odb_cpu_execute(x->trace->cpu, &run, err);
     *out = status == ODB_OK && known ? odb_tensor_ref(values[u]) : NULL;
@@ -442,7 +464,7 @@ static enum odb_status against_replay(const struct against *x, const struct agai
 struct against_fit {
     bool known;
     double excess; /* how far it is from what its codes can hold of what is right, over the rms */
-    double beyond; /* how much of what is right lies beyond the codes */
+    double beyond; /* how much of what is right its codes cannot hold, likewise */
 };
 
 static void against_measure(const struct odb_tensor *t, const struct odb_tensor *right,
@@ -453,18 +475,41 @@ static void against_measure(const struct odb_tensor *t, const struct odb_tensor 
         double want = odb_tensor_f64(right, i), had = odb_tensor_f64(t, i);
         double held = fmin(fmax(want, codes->low), codes->high);
         double off = fabs(had - held) - 0.51 * codes->step - 1e-5 * fabs(want);
+        double lost = fmax(fabs(want - held) - codes->step, 0);
         squares += want * want;
         excess += off > 0 ? off * off : 0;
-        outside += fabs(want - held) > codes->step;
+        outside += lost * lost;
     }
-    fit->known = true;
-    fit->beyond = t->count ? outside / (double)t->count : 0;
+    fit->known = isfinite(squares);
+    fit->beyond = squares > 0 ? sqrt(outside / squares) : 0;
     fit->excess = squares > 0 ? sqrt(excess / squares) : excess > 0 ? INFINITY : 0;
 }
 
 static bool against_misfits(const struct against_fit *fit)
 {
     return fit->known && (fit->excess > AGAINST_EXCESS || fit->beyond > AGAINST_BEYOND);
+}
+
+/* What rounding alone makes of the excess: noisy runs against the one that is right. */
+static enum odb_status against_excuse(const struct against *x, const struct against_region *r,
+                                      int u, bool own, const struct odb_tensor *right,
+                                      struct against_fit *fit, struct odb_error *err)
+{
+    const struct against_codes all = {0, -INFINITY, INFINITY};
+    double noise = 0;
+    for (int i = 1; i <= AGAINST_NOISY_RUNS; i++) {
+        struct against_how how = {own, i};
+        struct odb_tensor *noisy = NULL;
+        struct against_fit rounding = {0};
+        ODB_TRY(against_replay(x, r, u, &how, &noisy, err));
+        if (noisy && odb_tensor_same_shape(noisy, right))
+            against_measure(noisy, right, &all, &rounding);
+        noise = fmax(noise, rounding.known ? rounding.excess : 0);
+        odb_tensor_unref(noisy);
+    }
+    if (fit->excess <= AGAINST_NOISE_FACTOR * noise)
+        fit->excess = 0;
+    return ODB_OK;
 }
 
 /* How t, of the other model, fits what the original's part makes of the other's values or, with
@@ -474,16 +519,35 @@ static enum odb_status against_fit(const struct against *x, const struct against
                                    struct odb_error *err)
 {
     struct against_codes codes;
+    struct against_how how = {own, 0};
     struct odb_tensor *right = NULL;
     against_codes_of(x, r->value, &codes);
     if (t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) ||
         against_quantises_within(x, r, codes.step > 0))
         return ODB_OK;
-    ODB_TRY(against_replay(x, r, u, own, &right, err));
+    enum odb_status status = against_replay(x, r, u, &how, &right, err);
     if (right && right->kind == ODB_TENSOR && odb_tensor_same_shape(right, t))
         against_measure(t, right, &codes, fit);
+    if (status == ODB_OK && fit->known && fit->excess > AGAINST_EXCESS)
+        status = against_excuse(x, r, u, own, right, fit, err);
     odb_tensor_unref(right);
-    return ODB_OK;
+    return status;
+}
+
+/* The same on the other's values. What its codes cannot hold counts where they cannot hold the
+ * original's either: wrong values before it go anywhere. */
+static enum odb_status against_fit_there(const struct against *x, int u, struct against_fit *fit,
+                                         struct odb_error *err)
+{
+    struct against_region r;
+    struct against_fit own = {0};
+    against_region_init(x, &r, u);
+    enum odb_status status = against_fit(x, &r, u, x->given[u], false, fit, err);
+    if (status == ODB_OK && fit->known && fit->beyond > AGAINST_BEYOND)
+        status = against_fit(x, &r, u, x->given[u], true, &own, err);
+    fit->beyond = fmin(fit->beyond, own.beyond);
+    against_region_dispose(&r);
+    return status;
 }
 
 /* --- the other's part alone ----------------------------------------------------------------- */
@@ -622,6 +686,11 @@ static void against_attrs_within(const struct against *x, struct against_region 
         if (!r->there[m] || n < 0 || strcmp(x->a->nodes[n].op_type, x->b->nodes[m].op_type) != 0)
             continue;
         const struct odb_attrs *a = &x->a->nodes[n].attrs, *b = &x->b->nodes[m].attrs;
+        if (x->a->nodes[n].opset != x->b->nodes[m].opset && r->odd_opsets++ < AGAINST_LISTED) {
+            odb_node_put(x->b, (int)m, &r->words);
+            odb_buf_printf(&r->words, " is of opset %d where the original's is of %d. ",
+                           x->b->nodes[m].opset, x->a->nodes[n].opset);
+        }
         for (size_t i = 0; i < a->n; i++)
             against_put_attr(x, r, (int)m, a->items[i].name, &a->items[i],
                              odb_attrs_find(b, a->items[i].name));
@@ -789,15 +858,6 @@ static enum odb_status against_explain(struct against *x, struct odb_report *rep
 
 /* --- accusing by steps ---------------------------------------------------------------------- */
 
-static bool against_accused(const struct odb_report *report, int u)
-{
-    bool accused = false;
-    for (size_t c = 0; c < report->culprits.n; c++)
-        accused |= report->culprits.items[c].value == u &&
-                   report->culprits.items[c].kind == ODB_KIND_INTRODUCED;
-    return accused;
-}
-
 /* Into the report, in the order of nodes. */
 static void against_accuse(struct odb_report *report, struct odb_culprit culprit)
 {
@@ -813,15 +873,21 @@ static void against_accuse(struct odb_report *report, struct odb_culprit culprit
 static enum odb_status against_judge_steps(struct against *x, struct odb_report *report, int u,
                                            struct odb_error *err)
 {
-    struct against_region r;
     struct against_fit fit = {0};
-    if (!x->given[u] || x->alignment.other[u] < 0 || against_accused(report, u))
+    struct odb_culprit *known = NULL;
+    if (!x->given[u] || x->alignment.other[u] < 0)
         return ODB_OK;
-    against_region_init(x, &r, u);
-    enum odb_status status = against_fit(x, &r, u, x->given[u], false, &fit, err);
-    against_region_dispose(&r);
-    if (status != ODB_OK || !against_misfits(&fit))
-        return status;
+    for (size_t c = 0; c < report->culprits.n; c++)
+        if (report->culprits.items[c].value == u)
+            known = &report->culprits.items[c];
+    ODB_TRY(against_fit_there(x, u, &fit, err));
+    bool misfits = against_misfits(&fit);
+    if (known && known->kind == ODB_KIND_INTRODUCED && fit.known && !misfits) {
+        known->kind = ODB_KIND_ACCUMULATED; /* no more than it had to be */
+        report->values[u].culprit = false;
+    }
+    if (!misfits || (known && known->kind == ODB_KIND_INTRODUCED))
+        return ODB_OK;
     int node = x->a->values[u].producer;
     struct odb_culprit culprit = {.node = node,
                                   .value = u,
@@ -832,11 +898,34 @@ static enum odb_status against_judge_steps(struct against *x, struct odb_report 
     bool excess = fit.excess > AGAINST_EXCESS;
     snprintf(culprit.numbers.reason, sizeof culprit.numbers.reason,
              excess ? "its quantisation steps explain all but %.3g of it, root mean square"
-                    : "%.3g of its elements lie beyond its codes",
+                    : "its codes cannot hold %.3g of it, root mean square",
              excess ? fit.excess : fit.beyond);
-    against_accuse(report, culprit);
     report->values[u].culprit = true;
+    if (known) {
+        free(known->text);
+        *known = culprit;
+    } else {
+        against_accuse(report, culprit);
+    }
     return ODB_OK;
+}
+
+/* One that is said to be the first over tolerance is enough, and none where the outputs are not. */
+static void against_thin(struct odb_report *report)
+{
+    size_t n = 0;
+    bool told = !report->outputs_diverge;
+    for (size_t c = 0; c < report->culprits.n; c++) {
+        struct odb_culprit *culprit = &report->culprits.items[c];
+        bool spread = culprit->kind == ODB_KIND_ACCUMULATED || culprit->kind == ODB_KIND_AMPLIFIED;
+        if (spread && told) {
+            free(culprit->text);
+            continue;
+        }
+        told |= spread;
+        report->culprits.items[n++] = *culprit;
+    }
+    report->culprits.n = n;
 }
 
 static enum odb_status against_steps(struct against *x, struct odb_report *report,
@@ -849,6 +938,7 @@ static enum odb_status against_steps(struct against *x, struct odb_report *repor
         ODB_TRY(odb_hooks_cancelled(&x->options->hooks, err));
         ODB_TRY(against_judge_steps(x, report, (int)u, err));
     }
+    against_thin(report);
     return ODB_OK;
 }
 
