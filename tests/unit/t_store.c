@@ -47,6 +47,7 @@ static int store_setup(void **state)
     struct odb_culprit culprit = {
         .node = 1, .value = models_value(f->model, "y"), .kind = ODB_KIND_NAN, .segment = {1, 1}};
     culprit.text = odb_xstrdup("why");
+    culprit.path = odb_xstrdup("loop[3]/conv");
     odb_push(&f->report->culprits, culprit);
     MODELS_OK(odb_store_open(&f->store, f->path, f->model, &why));
     *state = f;
@@ -110,6 +111,12 @@ static void test_store__stored_and_read_after_reopening(void **state)
     assert_true(r.culprit);
     assert_string_equal(r.reason, "NaN at 3");
     assert_false(store_value(f, models_value(f->model, "h"), &r)); /* untested */
+    struct odb_report *read;
+    MODELS_OK(odb_store_read(f->store, &read, &why));
+    assert_int_equal(read->culprits.n, 1);
+    assert_string_equal(read->culprits.items[0].text, "why");
+    assert_string_equal(read->culprits.items[0].path, "loop[3]/conv");
+    odb_report_free(read);
     char *json = odb_store_last_report(f->store);
     json_t *root = json_loads(json, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "target")), "ort");
