@@ -409,8 +409,10 @@ static void test_convert__weights_elsewhere(void **state)
     MODELS_OK(odb_build_write(b, from, NULL, &why));
     written_begin(&w, b, written_ramp(2, 32), ODB_F16);
     odb_convert_free(w.convert);
+    odb_cpu_free(w.cpu);
     odb_model_free(w.model);
-    MODELS_OK(odb_model_open(&w.model, from, &why));
+    w.cpu = NULL;
+    MODELS_OK(odb_model_open(&w.model, from, &why)); /* the same again, from a file */
     const struct odb_convert_options options = {.to = ODB_F16,
                                                 .like = (const struct odb_tensor *const *)w.values};
     MODELS_OK(odb_convert_new(&w.convert, w.model, &options, &why));
