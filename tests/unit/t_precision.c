@@ -408,6 +408,19 @@ static void test_precision__onnx_runtime(void **state)
     else
         found_is(&f, "");
     found_close(&f);
+
+    /* fused into a Gemm of 8 bits, which asks for zero points where the standard does not */
+    b = found_graph();
+    odb_build_node(b, "MatMul", "m", "x w", "a");
+    found_weight(b, "bias", 1, N, 0.1f, 0.1f);
+    odb_build_node(b, "Add", "plus", "a bias", "s");
+    odb_build_node(b, "MatMul", "n", "s w", "y");
+    odb_build_output(b, "y");
+    found_run(&f, b, found_ramp(N, N, 1, 0.1f), ODB_I8, "ort", 64);
+    assert_true(f.result->written);
+    assert_int_equal(f.result->n_fixed, 0);
+    found_is(&f, "");
+    found_close(&f);
 }
 
 /* Every sample has to pass. */
