@@ -152,7 +152,7 @@ $(B)/%_executor.so: include/onnxdbg/executor.h include/onnxdbg/types.h
 $(B)/tiny_executor.so: examples/tiny_executor/tiny_executor.c
 $(B)/wrong_executor.so: tests/plugin/wrong_executor.c
 
-$(B)/planted: tests/planted/planted.c $(ARCHIVES)
+$(B)/planted $(B)/race: $(B)/%: tests/planted/%.c $(ARCHIVES)
 	@echo "  TEST  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
 
@@ -230,8 +230,8 @@ $(B)/bench-targets: tests/bench/targets.c tests/sshd_help.h $(ARCHIVES)
 bench-targets: all $(B)/bench-targets $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-targets
 
-## bench-search: planted faults at every eligible node of the first models, and the cost of a search
-bench-search: all $(TESTS_NEED)
+## bench-search: planted faults in generated and real models, other ways to search, and what each costs
+bench-search: all $(TESTS_NEED) $(B)/race
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-search
 
 ## bench-screen: what a start, a key and a screen cost, for large models
@@ -292,6 +292,6 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
-         $(B)/planted.d
+         $(B)/planted.d $(B)/race.d
 
 .PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen bench-targets versus check-headers lint install clean help
