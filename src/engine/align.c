@@ -1115,15 +1115,23 @@ static void align_mark_opaque(struct align *al)
 
 /* What is read is what counts: a partner that is only carried on (rounded, quantised and back)
  * gives way to what its readers have. */
+static bool align_is_carried(const struct odb_graph *g, int v)
+{
+    bool carried = false;
+    for (size_t c = 0; c < g->values[v].n_consumers; c++)
+        carried |= align_carries(&g->nodes[g->values[v].consumers[c]]);
+    return carried;
+}
+
 static void align_carry(struct align *al)
 {
     for (size_t u = 0; u < al->a->n_values; u++) {
         int w = al->out->other[u];
-        while (w >= 0 && al->b->values[w].n_consumers == 1 && !al->b->values[w].is_output &&
-               al->b->values[w].producer != ODB_NO_NODE) {
+        while (w >= 0 && !align_is_carried(al->a, (int)u) && al->b->values[w].n_consumers == 1 &&
+               !al->b->values[w].is_output && al->b->values[w].producer != ODB_NO_NODE) {
             const struct odb_node *node = &al->b->nodes[al->b->values[w].consumers[0]];
             int next = align_carries(node) && node->in[0] == w ? node->out[0] : ODB_NO_VALUE;
-            if (next < 0 || al->out->original[next] >= 0)
+            if (next < 0 || al->out->original[next] >= 0 || isinf(align_gap(al, (int)u, next)))
                 break;
             al->out->original[w] = ODB_NO_VALUE;
             al->out->original[next] = (int)u;

@@ -415,6 +415,24 @@ static void test_align__gelu_in_every_layer(void **state)
     pair_close(&p);
 }
 
+/* What both models cast is a value of its own before that. */
+static void test_align__a_cast_that_both_have(void **state)
+{
+    struct odb_builder *b[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        b[i] = build_begin("x");
+        odb_build_node(b[i], "Shape", "", "x", "s");
+        odb_build_node(b[i], "Cast", "", "s", i ? "cc" : "c");
+        odb_build_attr_int(b[i], "to", ODB_F32);
+        odb_build_node(b[i], "Sqrt", "", i ? "cc" : "c", "y");
+        odb_build_output(b[i], "y");
+    }
+    struct pair p = pair_align(b[0], b[1]);
+    PAIRED(p, "s", "s");
+    pair_close(&p);
+}
+
 static void build_scalar(struct odb_builder *b, const char *name, enum odb_dtype dtype, double v)
 {
     struct odb_tensor *t = NULL;
@@ -693,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_align__a_normalisation_folded_into_the_node_before_it),
         cmocka_unit_test(test_align__a_fused_operator_is_the_end_of_its_pattern),
         cmocka_unit_test(test_align__gelu_in_every_layer),
+        cmocka_unit_test(test_align__a_cast_that_both_have),
         cmocka_unit_test(test_align__through_quantising_pairs),
         cmocka_unit_test(test_align__blocked_layouts_have_no_partners),
         cmocka_unit_test(test_align__equal_values_and_nothing_near_them),
