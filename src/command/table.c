@@ -85,7 +85,7 @@ static const struct odb_command command_table[] = {
                 "values are paired by --map, by name, by value and by structure, and weights are "
                 "compared. With --over, the model first runs under several specs: ordered levels "
                 "are bisected, of options that are on or off the smallest set that fails is "
-                "found, and the search goes on with the spec that fails. "
+                "found, and the search goes on with the spec that fails; see onnxdbg-against(7). "
                 "Exit status 1 means that something diverges. A search with "
                 "--session goes on where it was when it is started again after it was stopped, or "
                 "killed, or the machine went down: what has an answer is not asked again, and what "
