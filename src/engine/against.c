@@ -232,8 +232,9 @@ static enum odb_status against_plain(struct against *x, struct odb_error *err)
 }
 
 /* Whether what the original has for a value can be told from what it has for others. */
-static bool against_tells(struct against *x, int u)
+static bool against_tells(void *payload, int u)
 {
+    struct against *x = payload;
     const struct odb_tensor *t = x->trace->ref[u];
     if (!t || x->tells[u])
         return t && x->tells[u] > 0;
@@ -261,8 +262,9 @@ static double against_gap(void *payload, int u, int w)
                    a->dtype != ODB_STRING && b->dtype != ODB_STRING;
     if (!odb_tensor_same_shape(a, b) || !numbers)
         return INFINITY;
-    if (!against_tells(x, u))
-        return NAN;
+    against_tells(x, u);
+    if (!(x->rms[u] > 0 && isfinite(x->rms[u])))
+        return odb_tensor_identical(a, b) ? 0 : NAN;
     double sample = 0;
     size_t step = a->count > AGAINST_SAMPLE ? a->count / AGAINST_SAMPLE : 1;
     for (size_t i = 0; i < a->count; i += step)
@@ -296,6 +298,7 @@ static enum odb_status against_align(struct against *x, struct odb_error *err)
                                     .other = x->b,
                                     .mapped = against_mapped,
                                     .gap = against_gap,
+                                    .tells = against_tells,
                                     .near = x->near,
                                     .payload = x};
     odb_hooks_phase(&x->options->hooks, "aligning the two models", 0);

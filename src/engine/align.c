@@ -278,6 +278,27 @@ static bool align_near(const struct align *al, double gap)
     return !isnan(gap) && gap <= al->s->near;
 }
 
+/* What both have alike, and not by chance. */
+static bool align_equals(const struct align *al, int u, int w)
+{
+    return (!al->s->tells || al->s->tells(al->s->payload, u)) &&
+           align_near(al, align_gap(al, u, w));
+}
+
+/* Whether w is not what the original has for u, but what it has for another value: then it is
+ * hardly u with an error. */
+static bool align_is_another(const struct align *al, int u, int w)
+{
+    double gap = align_gap(al, u, w);
+    if (isnan(gap) || align_near(al, gap))
+        return false;
+    for (size_t v = 0; v < al->a->n_values; v++)
+        if ((int)v != u && al->a->values[v].producer != ODB_NO_NODE &&
+            align_near(al, align_gap(al, (int)v, w)))
+            return true;
+    return false;
+}
+
 static bool align_free(const struct align *al, int u, int w)
 {
     return al->out->other[u] == ODB_NO_VALUE && al->out->original[w] == ODB_NO_VALUE &&
@@ -287,6 +308,8 @@ static bool align_free(const struct align *al, int u, int w)
 static bool align_pair(struct align *al, int u, int w, enum odb_paired how, double confidence)
 {
     if (u < 0 || w < 0 || !align_free(al, u, w))
+        return false;
+    if (how != ODB_PAIRED_MAP && how != ODB_PAIRED_PLACE && align_is_another(al, u, w))
         return false;
     al->out->other[u] = w;
     al->out->original[w] = u;
@@ -527,7 +550,7 @@ static int align_mend(const struct align *al, int u, int w, bool *by_value)
     int found = ODB_NO_VALUE, n = 0, v = u;
     *by_value = false;
     for (int i = 0; i < ALIGN_CHAIN && (v = align_next(al->a, v)) >= 0; i++)
-        if (align_near(al, align_gap(al, v, w))) {
+        if (align_equals(al, v, w)) {
             *by_value = true;
             return v;
         }
@@ -734,6 +757,8 @@ static int align_equal(const struct align *al, int w)
             second = gap;
         }
     }
+    if (best >= 0 && !align_equals(al, best, w))
+        return ODB_NO_VALUE;
     bool alone = second > ALIGN_RIVAL * fmax(least, al->s->near / ALIGN_RIVAL);
     return best >= 0 && align_near(al, least) && alone ? best : ODB_NO_VALUE;
 }

@@ -36,8 +36,11 @@ struct odb_align_sides {
      */
     char *(*mapped)(void *payload, const char *name);
     /* How far apart the two models' values are, over the original's rms; INFINITY: no two tensors
-     * of one shape; NAN: one is not known, or says little (constant, a few elements). */
+     * of one shape; NAN: one is not known. */
     double (*gap)(void *payload, int original, int other);
+    /* Whether the original's value can be told from others: not constant, not but a few elements.
+     */
+    bool (*tells)(void *payload, int original);
     double near; /* gaps up to this are no difference */
     void *payload;
 };
