@@ -305,8 +305,40 @@ static bool align_free(const struct align *al, int u, int w)
            !al->opaque[w];
 }
 
+/* What is quantised in the other is what the original has behind the nodes that quantise it, where
+ * it has such. */
+static int align_quantised_end(const struct odb_graph *g, int u)
+{
+    int end = u;
+    while (g->values[u].n_consumers == 1 && !g->values[u].is_output) {
+        const struct odb_node *node = &g->nodes[g->values[u].consumers[0]];
+        bool back = !strcmp(node->op_type, "DequantizeLinear");
+        if ((!back && strcmp(node->op_type, "QuantizeLinear") != 0) || node->in[0] != u ||
+            node->out[0] < 0)
+            break;
+        u = node->out[0];
+        end = back ? u : end;
+    }
+    return end;
+}
+
+static bool align_is_quantised_next(const struct odb_graph *g, int u)
+{
+    bool quantised = false;
+    for (size_t c = 0; c < g->values[u].n_consumers; c++)
+        quantised |= !strcmp(g->nodes[g->values[u].consumers[c]].op_type, "QuantizeLinear");
+    return quantised;
+}
+
 static bool align_pair(struct align *al, int u, int w, enum odb_paired how, double confidence)
 {
+    int scale, zero;
+    if (u >= 0 && w >= 0 && how != ODB_PAIRED_MAP && how != ODB_PAIRED_PLACE &&
+        odb_quantised_by(al->b, w, &scale, &zero)) {
+        u = align_quantised_end(al->a, u);
+        if (align_is_quantised_next(al->a, u)) /* to codes that stay codes: this is before that */
+            return false;
+    }
     if (u < 0 || w < 0 || !align_free(al, u, w))
         return false;
     if (how != ODB_PAIRED_MAP && how != ODB_PAIRED_PLACE && align_is_another(al, u, w))
@@ -884,10 +916,11 @@ static bool align_nodes(struct align *al, int n, int m, double confidence)
     bool any = al->out->node[m] != n;
     al->out->node[m] = n;
     al->taken[n] = true;
-    for (int o = 0; o < x->n_out && o < y->n_out; o++)
-        if (x->out[o] >= 0 && y->out[o] >= 0 && !align_has_partner(al, y->out[o]) &&
-            !isinf(align_gap(al, x->out[o], y->out[o])))
-            any |= align_pair(al, x->out[o], y->out[o], ODB_PAIRED_STRUCTURE, confidence);
+    for (int o = 0; o < x->n_out && o < y->n_out; o++) {
+        int u = x->out[o], w = y->out[o];
+        if (u >= 0 && w >= 0 && !align_has_partner(al, w) && !isinf(align_gap(al, u, w)))
+            any |= align_pair(al, u, w, ODB_PAIRED_STRUCTURE, confidence);
+    }
     return any;
 }
 
@@ -1150,13 +1183,17 @@ static bool align_is_carried(const struct odb_graph *g, int v)
 
 static void align_carry(struct align *al)
 {
+    bool quantised = false; /* itself: then it is quantised at other places than this one */
+    for (size_t n = 0; n < al->a->n_nodes; n++)
+        quantised |= !strcmp(al->a->nodes[n].op_type, "QuantizeLinear");
     for (size_t u = 0; u < al->a->n_values; u++) {
         int w = al->out->other[u];
         while (w >= 0 && !align_is_carried(al->a, (int)u) && al->b->values[w].n_consumers == 1 &&
                !al->b->values[w].is_output && al->b->values[w].producer != ODB_NO_NODE) {
             const struct odb_node *node = &al->b->nodes[al->b->values[w].consumers[0]];
             int next = align_carries(node) && node->in[0] == w ? node->out[0] : ODB_NO_VALUE;
-            if (next < 0 || al->out->original[next] >= 0 || isinf(align_gap(al, (int)u, next)))
+            if (next < 0 || al->out->original[next] >= 0 || isinf(align_gap(al, (int)u, next)) ||
+                (quantised && !strcmp(node->op_type, "QuantizeLinear")))
                 break;
             al->out->original[w] = ODB_NO_VALUE;
             al->out->original[next] = (int)u;

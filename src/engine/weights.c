@@ -367,6 +367,8 @@ static void weights_add_folded(struct weights_list *l, const struct odb_value *s
         !odb_constant_of(&b, l->b, stored->index))
         return;
     struct odb_constant a = {.t = computed[u]};
+    if (!odb_dtype_is_float(a.t->dtype)) /* codes against codes */
+        b.scale = b.zero = NULL;
     struct odb_weight_pair pair = {
         .original = (int)u, .other = stored->index, .read = stored->index};
     odb_constants_compare(&pair, &a, &b);
