@@ -191,7 +191,7 @@ static enum odb_status call_budget(const struct odb_command_call *call, uint64_t
     if (text && (!odb_spec_read_size(text, &size) || !size)) {
         odb_fail(err, ODB_E_USAGE, "'%.40s' is no size", text);
         odb_error_at(err, "--mem-budget");
-        return odb_error_remedy(err, "write bytes, or 512m, or 4g");
+        return odb_error_remedy(err, "write bytes, or 512M, or 4G");
     }
     *out = size;
     return ODB_OK;
