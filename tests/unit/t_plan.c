@@ -487,6 +487,85 @@ static void test_plan__values_that_cannot_be_read_leave_a_region(void **state)
         }
 }
 
+/* How many elements there are is decided on the way; whatever is cut off behind that has a shape
+ * that no declaration gives. */
+static struct odb_builder *plan_dynamic(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Relu", "n0", "x", "a");
+    odb_build_node(b, "NonZero", "n1", "a", "i");
+    odb_build_node(b, "Cast", "n2", "i", "f");
+    odb_build_attr_int(b, "to", 1);
+    odb_build_node(b, "Sin", "n3", "f", "g");
+    odb_build_node(b, "Exp", "n4", "g", "h");
+    odb_build_node(b, "Tanh", "n5", "h", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* What a target likes to take away: copies, and what weights alone make. */
+static struct odb_builder *plan_removable(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    const float half = 0.5f;
+    struct odb_tensor *w = models_f32(0, NULL, &half);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_weight(b, "w", w);
+    odb_build_node(b, "Identity", "n0", "x", "a");
+    odb_build_node(b, "Neg", "n1", "w", "u");
+    odb_build_node(b, "Exp", "n2", "u", "v");
+    odb_build_node(b, "Tanh", "n3", "a", "c");
+    odb_build_node(b, "Identity", "n4", "c", "d");
+    odb_build_node(b, "Mul", "n5", "d v", "e");
+    odb_build_node(b, "Identity", "n6", "e", "f");
+    odb_build_node(b, "Exp", "n7", "f", "y");
+    odb_build_output(b, "y");
+    odb_tensor_unref(w);
+    return b;
+}
+
+static void plan_all_ways(struct odb_builder *(*build)(void), const char *target, int node)
+{
+    static const enum odb_strategy ways[] = {
+        ODB_STRATEGY_AUTO,   ODB_STRATEGY_PROBED,   ODB_STRATEGY_PREFIX, ODB_STRATEGY_SUFFIX,
+        ODB_STRATEGY_LINEAR, ODB_STRATEGY_ISOLATED, ODB_STRATEGY_EACH};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct plan p;
+        plan_run(&p, build(), target, (struct plan_how){.strategy = ways[i], .memory = 100});
+        if (node == ODB_NO_NODE)
+            assert_int_equal(p.report->culprits.n, 0);
+        else
+            assert_true(plan_only(&p, node)->verified);
+        plan_close(&p);
+    }
+}
+
+static void test_plan__shapes_that_data_decide_are_cut_as_well(void **state)
+{
+    static const int nodes[] = {3, 4, 5};
+    plan_all_ways(plan_dynamic, "cpu", ODB_NO_NODE);
+    for (size_t i = 0; i < ODB_COUNT(nodes); i++) {
+        char target[64];
+        snprintf(target, sizeof target, "fault:scale,node=n%d,amount=0.01@cpu", nodes[i]);
+        plan_all_ways(plan_dynamic, target, nodes[i]);
+    }
+}
+
+static void test_plan__copies_and_constants_may_be_taken_away(void **state)
+{
+    static const int nodes[] = {0, 2, 3, 4, 6};
+    help_find_serve();
+    if (!help_has_ort())
+        skip();
+    plan_all_ways(plan_removable, "ort", ODB_NO_NODE);
+    for (size_t i = 0; i < ODB_COUNT(nodes); i++) {
+        char target[64];
+        snprintf(target, sizeof target, "fault:scale,node=n%d,amount=0.01@ort", nodes[i]);
+        plan_all_ways(plan_removable, target, nodes[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +585,8 @@ int main(void)
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
         cmocka_unit_test(test_plan__a_masked_fault_is_not_taken_for_one),
         cmocka_unit_test(test_plan__values_that_cannot_be_read_leave_a_region),
+        cmocka_unit_test(test_plan__shapes_that_data_decide_are_cut_as_well),
+        cmocka_unit_test(test_plan__copies_and_constants_may_be_taken_away),
         cmocka_unit_test(test_plan__bits_that_stay_are_not_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
