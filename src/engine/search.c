@@ -383,7 +383,10 @@ static enum odb_status search_bisect(struct search *s, struct odb_error *err)
 {
     struct search_state next = {s->suspects, s->marks, s->used, NULL, 0};
     enum odb_status status = ODB_OK;
-    for (search_state_choose(s, &next); next.n && status == ODB_OK; search_state_choose(s, &next)) {
+    while (status == ODB_OK) {
+        search_state_choose(s, &next);
+        if (next.n == 0)
+            break;
         struct odb_cut cut = {next.nodes, next.n};
         struct odb_evidence *evidence = odb_new_n(struct odb_evidence, next.n);
         bool told = false;
@@ -429,6 +432,8 @@ static void search_rebuild(struct search *s)
             bad[n_bad++] = (int)i;
     }
     search_keep_bad(dag, s->suspects, bad, n_bad);
+    if (search_count(s->suspects, dag->n) == 0) /* what is known clears everybody */
+        memcpy(s->suspects, s->all, dag->n * sizeof *s->suspects);
     free(bad);
     free(marks);
     free(cleared);
