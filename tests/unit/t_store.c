@@ -213,6 +213,121 @@ static void test_store__the_journal_survives(void **state)
     free(text);
 }
 
+static void store_reopen(struct store_fixture *f)
+{
+    odb_store_close(f->store);
+    f->store = NULL;
+    MODELS_OK(odb_store_open(&f->store, f->path, f->model, &why));
+}
+
+/* A file from before searches could be gone on with. */
+static void test_store__an_old_schema(void **state)
+{
+    static const char old[] = "DROP TABLE answer; ALTER TABLE search DROP COLUMN settings;"
+                              "ALTER TABLE search DROP COLUMN pid;"
+                              "ALTER TABLE search DROP COLUMN boot; PRAGMA user_version = 1";
+    struct store_fixture *f = *state;
+    struct odb_resumed resumed = {0};
+    struct odb_value_report r;
+    sqlite3 *db;
+    store_put(f);
+    odb_store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, old, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    MODELS_OK(odb_store_open(&f->store, f->path, f->model, &why));
+    assert_true(store_value(f, models_value(f->model, "y"), &r));
+    assert_int_equal(r.verdict, ODB_VERDICT_NAN);
+    MODELS_OK(odb_store_resume(f->store, "target ort\n", false, &resumed, &why));
+    assert_false(resumed.resumed);
+    store_put(f);
+    MODELS_OK(odb_store_settle(f->store, "target ort\n", &why));
+    store_reopen(f);
+}
+
+/* A search with an answer of values, one that is a crash, and a question that has none. */
+static void store_stop_search(struct store_fixture *f, struct odb_tensor *t)
+{
+    struct odb_answers answers;
+    struct odb_tensor *outputs[] = {t, NULL};
+    struct odb_answered values = {ODB_OK, ODB_ERROR_INIT, outputs, 2};
+    struct odb_answered crash = {ODB_E_CRASH, ODB_ERROR_INIT, NULL, 1};
+    odb_fail(&crash.err, ODB_E_CRASH, "killed by SIGSEGV");
+    MODELS_OK(odb_store_begin(f->store, "bisect", &store_options, &why));
+    MODELS_OK(odb_store_settle(f->store, "target ort\ntolerance 10\n", &why));
+    odb_store_answers(f->store, &answers, 0);
+    answers.begin(answers.payload, "one", "first", 0);
+    answers.keep(answers.payload, "one", &values);
+    answers.begin(answers.payload, "two", "second", 1);
+    answers.keep(answers.payload, "two", &crash);
+    answers.begin(answers.payload, "three", "third", ODB_NO_NODE);
+    answers.begin(answers.payload, "four", "fourth", ODB_NO_NODE);
+    answers.forget(answers.payload, "four");
+    store_reopen(f);
+}
+
+static void test_store__a_search_goes_on(void **state)
+{
+    static const char same[] = "target ort\ntolerance 10\n";
+    struct store_fixture *f = *state;
+    struct odb_resumed resumed = {0};
+    struct odb_answers answers;
+    struct odb_answered had = {0};
+    struct odb_tensor *t;
+    MODELS_OK(odb_tensor_copy_of(&t, ODB_F32, 1, (int64_t[]){2}, (float[]){1, NAN}, &why));
+    store_stop_search(f, t);
+    MODELS_OK(odb_store_resume(f->store, same, false, &resumed, &why));
+    assert_true(resumed.resumed);
+    assert_int_equal(resumed.n, 2);
+    assert_int_equal(resumed.running.n, 1);
+    assert_string_equal(resumed.running.items[0], "third");
+    odb_store_answers(f->store, &answers, resumed.n);
+    assert_true(answers.find(answers.payload, "one", &had));
+    assert_int_equal(had.status, ODB_OK);
+    assert_int_equal(had.n, 2);
+    assert_true(odb_tensor_identical(had.outputs[0], t));
+    assert_null(had.outputs[1]);
+    odb_answered_dispose(&had);
+    assert_true(answers.find(answers.payload, "two", &had));
+    assert_int_equal(had.status, ODB_E_CRASH);
+    assert_string_equal(had.err.what, "killed by SIGSEGV");
+    odb_answered_dispose(&had);
+    assert_true(answers.find(answers.payload, "three", &had));
+    assert_int_equal(had.status, ODB_SKIPPED);
+    odb_answered_dispose(&had);
+    assert_false(answers.find(answers.payload, "four", &had));
+    odb_resumed_dispose(&resumed);
+    /* and again, trying what was running */
+    store_reopen(f);
+    MODELS_OK(odb_store_resume(f->store, same, true, &resumed, &why));
+    assert_int_equal(resumed.running.n, 0);
+    odb_store_answers(f->store, &answers, resumed.n);
+    assert_false(answers.find(answers.payload, "three", &had));
+    odb_resumed_dispose(&resumed);
+    /* one that has ended is none to go on with */
+    MODELS_OK(odb_store_put(f->store, f->report, &why));
+    MODELS_OK(odb_store_finish(f->store, &why));
+    MODELS_OK(odb_store_resume(f->store, same, false, &resumed, &why));
+    assert_false(resumed.resumed);
+    odb_resumed_dispose(&resumed);
+    odb_tensor_unref(t);
+}
+
+static void test_store__another_search_starts_anew(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_resumed resumed = {0};
+    struct odb_tensor *t;
+    MODELS_OK(odb_tensor_copy_of(&t, ODB_F32, 1, (int64_t[]){2}, (float[]){1, 2}, &why));
+    store_stop_search(f, t);
+    MODELS_OK(odb_store_resume(f->store, "target cpu\ntolerance 10\n", false, &resumed, &why));
+    assert_false(resumed.resumed);
+    assert_string_equal(resumed.other, "target (ort, now cpu)");
+    odb_resumed_dispose(&resumed);
+    odb_tensor_unref(t);
+}
+
 int main(void)
 {
 #define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
@@ -224,6 +339,9 @@ int main(void)
         SESSION_TEST(test_store__not_a_session),
         SESSION_TEST(test_store__another_schema),
         SESSION_TEST(test_store__the_journal_survives),
+        SESSION_TEST(test_store__an_old_schema),
+        SESSION_TEST(test_store__a_search_goes_on),
+        SESSION_TEST(test_store__another_search_starts_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
