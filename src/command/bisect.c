@@ -219,6 +219,26 @@ static void bisect_recall(struct odb_command_call *call)
     }
 }
 
+/* The budget was spent before the search came to its end. What diverges diverges; where nothing is
+ * known to, nobody knows. */
+static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_error *err)
+{
+    const struct odb_session *session = call->session;
+    size_t left = session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
+    char suspects[64] = "";
+    if (left)
+        snprintf(suspects, sizeof suspects, ", %zu suspects are left", left);
+    odb_fail(err, ODB_E_EXECUTOR, "the budget of %s s is spent after %zu probes%s",
+             odb_call_option(call, ODB_OPTION_BUDGET), session->log.n, suspects);
+    odb_error_remedy(err, session->store ? "the same command goes on from there"
+                                         : "with --session FILE a search can be gone on with");
+    if (!call->found)
+        return err->code;
+    char line[600];
+    odb_call__warn(call, odb_error_text(err, line, sizeof line));
+    return ODB_OK;
+}
+
 static enum odb_status bisect_command(struct odb_command_call *call,
                                       const struct odb_call_against *against,
                                       const struct odb_call_over *over,
@@ -239,12 +259,14 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
+    watch.budget = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0);
     status = odb_session_trace(session, &options.trace, &options, err);
     if (status == ODB_OK)
         status = against->model
                      ? odb_against_bisect(&report, &against->how, call->model, feeds, &options, err)
                      : odb_bisect(&report, call->model, feeds, &options, err);
     odb_watch_end(&watch);
+    bool spent = odb_watch_spent(&watch);
     if (report && over->given)
         report->more = odb_over_json(&over->found);
     if (report && status != ODB_E_USAGE) {
@@ -257,6 +279,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     } else {
         odb_report_free(report);
     }
+    if (status == ODB_CANCELLED && spent)
+        status = bisect_spent(call, err);
     if (status == ODB_OK && after != ODB_OK) {
         *err = late;
         status = after;

@@ -32,7 +32,13 @@ static bool watch_cancelled(void *payload)
 {
     const struct odb_watch *watch = payload;
     struct odb_console *console = watch->call->console;
-    return console ? atomic_load(&console->cancel) : atomic_load(&watch_signal) != 0;
+    return (console ? atomic_load(&console->cancel) : atomic_load(&watch_signal) != 0) ||
+           odb_watch_spent(watch);
+}
+
+bool odb_watch_spent(const struct odb_watch *watch)
+{
+    return watch->budget > 0 && odb_clock() - watch->start > watch->budget;
 }
 
 static void watch_show(struct odb_watch *watch)

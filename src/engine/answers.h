@@ -28,6 +28,9 @@ struct odb_answered {
 };
 void odb_answered_dispose(struct odb_answered *known);
 
+/* Ends of what was running when all went down: an answer that is ODB_E_CRASH and says this. */
+#define ODB_ANSWERS_MACHINE "was running when the machine went down"
+
 /* All functions are called by the thread that searches. */
 struct odb_answers {
     /* False: nobody knows. out is the caller's to dispose of. A question that was begun when the

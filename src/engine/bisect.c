@@ -317,6 +317,31 @@ static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict 
     return ODB_OK;
 }
 
+/* The failure that the search is about, by which it knows it again: that of the worst output, or
+ * how the target ended. */
+static void bisect_sign(struct bisection *b, enum odb_status status, const struct odb_error *err)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    int worst = -1;
+    odb_signature_status(&b->sought, status, err);
+    for (size_t o = 0; o < b->n_outputs && status == ODB_OK; o++) {
+        const struct odb_value_report *verdict = &b->verdicts[o];
+        if (odb_verdict_is_bad(verdict->verdict) &&
+            (worst < 0 || verdict->error.v > b->verdicts[worst].error.v))
+            worst = (int)o;
+    }
+    if (worst >= 0)
+        odb_signature_value(&b->sought, b->graph->values[b->outputs[worst]].name,
+                            &b->verdicts[worst], b->plain[worst],
+                            b->trace->golden[b->outputs[worst]]);
+    if (odb_verdict_is_bad(b->sought.verdict)) {
+        odb_signature_text(&b->sought, &text);
+        free(b->report->signature);
+        b->report->signature = odb_buf_take(&text);
+    }
+    odb_buf_dispose(&text);
+}
+
 enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
 {
     struct odb_probe probe = bisect_plain_probe(b, "the whole model", b->plain);
@@ -327,6 +352,7 @@ enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
         status = bisect_judge_plain(b, &shown, err);
     else
         bisection_step_end(b, "plain", "the model as it is: %s", odb_status_text(status));
+    bisect_sign(b, status, err);
     odb_probe_tell(&b->prober, &probe, shown, 0);
     ODB_TRY(status);
     ODB_TRY(bisect_repeat(b, err));

@@ -8,6 +8,7 @@
 
 #include "engine/blame.h"
 #include "engine/probe.h"
+#include "engine/signature.h"
 
 struct bisection {
     const struct odb_model *model;            /* borrowed */
@@ -23,6 +24,7 @@ struct bisection {
     size_t n_outputs;
     struct odb_tensor **plain;         /* owned refs; [n_outputs] */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
+    struct odb_signature sought;       /* how the plain run fails; pass: it does not */
     struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
                                           and draws from the start, all after a probed run */
     bool *drawn;                       /* owned; [n_values] random draws: fed, never judged */

@@ -23,6 +23,7 @@ struct hunt {
     int *parents;              /* owned */
     const bool *suspects;      /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
     struct ahead ahead;
+    size_t n_bad, n_other; /* probes that failed as the model does, and in another way */
 };
 
 /* --- the graph as the search core wants it ---------------------------------------------------- */
@@ -104,6 +105,19 @@ static void hunt_read(const struct hunt *h, const struct question *q, struct odb
                                              : (struct odb_evidence){ODB_ANSWER_GOOD, NAN};
 }
 
+/* Whether a target that died has died as it does of the whole model: of another signal, it is
+ * another failure, and no evidence. */
+static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_error *err)
+{
+    struct odb_signature shown;
+    bool died = had == ODB_E_CRASH || had == ODB_E_TIMEOUT;
+    odb_signature_status(&shown, had, err);
+    bool same = !died || odb_signature_match(&h->b->sought, &shown) == ODB_ANSWER_BAD;
+    h->n_bad += same;
+    h->n_other += !same;
+    return same;
+}
+
 static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
                                 struct odb_evidence *evidence, struct odb_error *err)
 {
@@ -128,7 +142,8 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         *err = probe_err;
         status = had;
     } else if (h->signature != ODB_OK && had == h->signature) {
-        for (size_t i = 0; i < cut->n; i++)
+        bool same = hunt_same_end(h, had, &probe_err);
+        for (size_t i = 0; i < cut->n && same; i++)
             evidence[i].answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
         status = question_judge(b, probe, &shown, err);
@@ -386,7 +401,17 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         odb_report_warn(b->report, HUNT_REGION, left, first, last);
     bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
                        signature == ODB_E_CRASH ? "crash" : "hang");
-    if (status == ODB_OK && last >= 0)
+    if (h.n_other)
+        odb_report_warn(b->report,
+                        "%zu cut%s made the target fail in another way than the model does: "
+                        "no evidence about this failure",
+                        h.n_other, h.n_other == 1 ? "" : "s");
+    if (status == ODB_OK && !h.n_bad && strstr(first_words.what, ODB_ANSWERS_MACHINE)) {
+        b->report->outputs_diverge = false; /* nor need the model have been the cause */
+        odb_fail(err, ODB_SKIPPED, "the whole model %s, and no part of it takes the machine down",
+                 ODB_ANSWERS_MACHINE);
+        status = odb_error_remedy(err, "--retry to try it again");
+    } else if (status == ODB_OK && last >= 0)
         status = hunt_accuse_dead(&h, first, last, first_words.what, err);
     free(suspects);
     hunt_dispose(&h);

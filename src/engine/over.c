@@ -365,7 +365,7 @@ static enum odb_status over_parse_levels(struct odb_over *out, const char *text,
     }
 }
 
-/* "ort:opt=…" is "ort,opt=…" where the executor has such an option. Owned by the caller. */
+/* "ort:opt=…" is "ort,opt=…" where the executor has such a choice. Owned by the caller. */
 static char *over_with_comma(const char *text)
 {
     char *copy = odb_xstrdup(text);
@@ -375,7 +375,9 @@ static char *over_with_comma(const char *text)
         return copy;
     copy[kind] = copy[kind + 1 + key] = '\0';
     const struct odb_executor_ops *ops = odb_executor_find(copy);
-    bool option = ops && odb_spec_row(ops->options, copy + kind + 1);
+    const struct odb_executor_option *row =
+        ops ? odb_spec_row(ops->options, copy + kind + 1) : NULL;
+    bool option = row && row->values; /* others may be the executor's argument */
     copy[kind] = option ? ',' : ':';
     copy[kind + 1 + key] = '=';
     return copy;

@@ -5,12 +5,13 @@
  * 1. The model as it is, all nodes kept, must pass on the target; with none kept it may.
  * 2. Every node is replayed by the reference on the reference's own values, once, in the type: that
  *    ranks them. A rank is no verdict: it says in which order to try.
- * 3. The fewest k of the worst that must be kept: more and more until the model passes, then
- * halved. The target answers each time for the whole model, so nothing is assumed of how errors add
- * up.
- * 4. The kept are dropped again in groups, from halves down to single nodes, as long as the model
- *    passes without them: the rank may have put an innocent before a guilty node. When every single
- *    one was tried, no kept node can be dropped alone.
+ * 3. The fewest of the worst that must be kept are searched, in growing steps, then by halves. The
+ *    target answers each time for the whole model, so nothing is assumed of how errors add up.
+ *    Where many are kept, other orders are tried: from either end of the model, and by what
+ *    stretches of it cost the outputs.
+ * 4. Parts of the kept are tried alone, and then the kept are dropped again in groups, from halves
+ *    down to single nodes, as long as the model passes without them: the rank may have put an
+ *    innocent before a guilty node. When every one was tried, none can be dropped alone.
  * 5. The file is written, read again, and judged on a fresh child of the target.
  */
 #include "engine/precision_int.h"
@@ -116,6 +117,67 @@ static size_t precision_hopeless(const struct precision *p)
     return n;
 }
 
+/* Those that overflow, and then the others from the beginning of the model, or from its end. */
+static void precision_other(const struct precision *p, bool end, size_t hopeless, int *order)
+{
+    bool *first = odb_new_n(bool, p->graph->n_nodes + 1);
+    size_t at = hopeless, n = p->graph->n_nodes;
+    precision_first(p, p->order, hopeless, first);
+    memcpy(order, p->order, hopeless * sizeof *order);
+    for (size_t i = 0; i < n; i++) {
+        size_t node = end ? n - 1 - i : i;
+        if (!first[node] && odb_convert_class(p->convert, (int)node) == ODB_CONVERT_FREE)
+            order[at++] = (int)node;
+    }
+    free(first);
+}
+
+struct stretch {
+    size_t first, n;
+    double error;
+};
+
+static int precision_dearer(const void *a, const void *b)
+{
+    const struct stretch *x = a, *y = b;
+    return x->error > y->error   ? -1
+           : x->error < y->error ? 1
+                                 : (x->first > y->first) - (x->first < y->first);
+}
+
+/* Sorts nodes, which come as they stand in the model, by what a stretch of them alone costs the
+ * outputs when nothing else is converted. */
+static enum odb_status precision_by_stretch(struct precision *p, int *nodes, size_t n,
+                                            struct odb_error *err)
+{
+    struct stretch stretches[PRECISION_STRETCHES];
+    size_t parts = ODB_MIN(n, PRECISION_STRETCHES), at = 0;
+    bool *keep = odb_new_n(bool, p->graph->n_nodes + 1);
+    int *old = odb_xmemdup(nodes, n * sizeof *nodes);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < parts && !precision_spent(p); i++) {
+        struct odb_precision_probe probe;
+        struct stretch *s = &stretches[i];
+        *s = (struct stretch){.first = i * n / parts, .n = (i + 1) * n / parts - i * n / parts};
+        memset(keep, true, p->graph->n_nodes * sizeof *keep);
+        for (size_t k = 0; k < s->n; k++)
+            keep[old[s->first + k]] = false;
+        ODB_TRY_OUT(precision_probe(p, keep, &probe, err));
+        s->error = probe.error;
+        at = i + 1;
+    }
+    if (at < parts) /* out of probes: the order stays */
+        goto out;
+    qsort(stretches, parts, sizeof *stretches, precision_dearer);
+    for (size_t i = at = 0; i < parts; i++)
+        for (size_t k = 0; k < stretches[i].n; k++)
+            nodes[at++] = old[stretches[i].first + k];
+out:
+    free(keep);
+    free(old);
+    return status;
+}
+
 /* By rank first. Where that keeps many, no node stands out and errors add up: what is lost early is
  * carried through the model, what is lost late goes straight to an output, so keeping one end of
  * the model may do with fewer. */
@@ -139,15 +201,10 @@ static enum odb_status precision_narrow(struct precision *p, struct odb_error *e
         ODB_TRY_OUT(status);
     }
     ODB_TRY_OUT(precision_fewest(p, p->order, good == hopeless ? 0 : hopeless, &good, err));
-    for (int end = 0; end < 2 && good > hopeless + PRECISION_FEW; end++) {
-        memcpy(order, p->order, hopeless * sizeof *order);
-        size_t at = hopeless;
-        for (size_t i = 0; i < p->graph->n_nodes; i++) {
-            size_t node = end ? p->graph->n_nodes - 1 - i : i;
-            if (odb_convert_class(p->convert, (int)node) == ODB_CONVERT_FREE &&
-                p->result->nodes[node].measured && isfinite(p->result->nodes[node].error))
-                order[at++] = (int)node;
-        }
+    for (int other = 0; other < 3 && good > hopeless + PRECISION_FEW; other++) {
+        precision_other(p, other == 1, hopeless, order);
+        if (other == 2)
+            ODB_TRY_OUT(precision_by_stretch(p, order + hopeless, n - hopeless, err));
         ODB_TRY_OUT(precision_fewest(p, order, hopeless, &good, err));
     }
 out:
@@ -195,13 +252,47 @@ out:
     return status;
 }
 
+/* Whether one part of the kept alone would do, beside those that overflow: parts are neighbours in
+ * the model, halves first, then quarters, then eighths. What did is halved again. */
+static enum odb_status precision_pick(struct precision *p, int *list, struct odb_error *err)
+{
+    bool *keep = odb_new_n(bool, p->graph->n_nodes + 1), passes;
+    size_t hopeless = precision_hopeless(p), parts = 2;
+    enum odb_status status = ODB_OK;
+    while (parts <= PRECISION_PARTS) {
+        size_t n = 0, i;
+        precision_first(p, p->order, hopeless, keep);
+        for (size_t k = 0; k < p->graph->n_nodes; k++)
+            if (p->keep[k] && !keep[k])
+                list[n++] = (int)k;
+        if (n < 2 * parts)
+            break;
+        for (i = 0, passes = false; i < parts && !passes; i++) {
+            if (precision_spent(p))
+                goto out;
+            precision_first(p, p->order, hopeless, keep);
+            for (size_t k = i * n / parts; k < (i + 1) * n / parts; k++)
+                keep[list[k]] = true;
+            ODB_TRY_OUT(precision_ask(p, keep, &passes, err));
+        }
+        if (passes)
+            memcpy(p->keep, keep, p->graph->n_nodes * sizeof *keep);
+        parts = passes ? 2 : 2 * parts;
+    }
+out:
+    free(keep);
+    return status;
+}
+
 static enum odb_status precision_trim(struct precision *p, struct odb_error *err)
 {
     int *list = odb_new_n(int, p->n_free + 1);
-    size_t group = precision_kept(p, 2, list) / 2;
-    enum odb_status status = ODB_OK;
+    size_t group;
+    enum odb_status status;
     bool dropped = true, whole = true;
     odb_hooks_phase(&p->options->hooks, "which of them", 0);
+    ODB_TRY_OUT(precision_pick(p, list, err));
+    group = precision_kept(p, 2, list) / 2;
     for (; group > 1 && whole; group /= 2)
         ODB_TRY_OUT(precision_drop(p, list, group, &dropped, &whole, err));
     for (dropped = true; dropped && whole;)
@@ -235,8 +326,8 @@ static enum odb_status precision_refused(struct precision *p, struct odb_error *
         ODB_TRY_OUT(precision_probe(p, keep, &probe, err));
         for (size_t k = i; k < p->n_free && precision_is_refusal(probe.status); k++)
             if (!keep[p->order[k]]) {
-                char *why = odb_xasprintf("the target refuses %s in %s", one->op_type,
-                                          odb_dtype_info(p->options->to)->name);
+                char *why = odb_xasprintf("the target refuses %s in %s: %.200s", one->op_type,
+                                          odb_dtype_info(p->options->to)->name, probe.reason);
                 odb_convert_pin(p->convert, p->order[k], why);
                 free(why);
             }

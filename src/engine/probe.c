@@ -395,17 +395,42 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
     return status;
 }
 
-/* Loads and runs the cut, in whatever thread. */
+/* How many processes the kernel has killed for want of memory since it started; -1: unknown. */
+static long probe_oom_kills(void)
+{
+    FILE *f = fopen("/proc/vmstat", "r");
+    char line[128];
+    long n = -1;
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "oom_kill ", 9))
+            n = strtol(line + 9, NULL, 10);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static enum odb_status probe_ask_once(struct odb_probe_cut *cut, struct odb_target *target)
+{
+    if (cut->load)
+        ODB_TRY(probe_load(cut, target, &cut->err));
+    return odb_target_run(target, cut->feeds, cut->n_feeds, cut->names, cut->n_names, cut->outputs,
+                          &cut->err);
+}
+
+/* Loads and runs the cut, in whatever thread. A child that was killed by somebody is no evidence of
+ * anything: it is asked once more, unless the kernel did it for want of memory, and would again. */
 static void probe_ask(void *arg, struct odb_target *target)
 {
     struct odb_probe_cut *cut = arg;
     double start = odb_clock();
     struct odb_target_stats before = odb_target_stats(target);
+    long kills = probe_oom_kills();
     cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
-    cut->status = cut->load ? probe_load(cut, target, &cut->err) : ODB_OK;
-    if (cut->status == ODB_OK)
-        cut->status = odb_target_run(target, cut->feeds, cut->n_feeds, cut->names, cut->n_names,
-                                     cut->outputs, &cut->err);
+    cut->status = probe_ask_once(cut, target);
+    if (cut->status == ODB_E_NOMEM && odb_target_killed(target) && probe_oom_kills() == kills) {
+        cut->load = true;
+        cut->status = probe_ask_once(cut, target);
+    }
     struct odb_target_stats after = odb_target_stats(target);
     cut->loads = after.loads - before.loads;
     cut->runs = after.runs - before.runs;

@@ -205,6 +205,7 @@ void odb_report_free(struct odb_report *report)
     free(report->values);
     free(report->given);
     free(report->failure);
+    free(report->signature);
     free(report->target_description);
     free(report->target_words);
     odb_account_dispose(&report->account);
@@ -457,6 +458,8 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "complete", json_boolean(report->complete));
     report_set(root, "failure", odb_json_text(report->failure));
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
+    report_set(root, "signature",
+               report->signature ? odb_json_text(report->signature) : json_null());
     report_set(root, "warnings", warnings);
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));

@@ -124,6 +124,7 @@ struct odb_report {
     bool complete;                                 /* the search came to its end */
     char *failure;                                 /* owned: why it did not; NULL: it did */
     bool outputs_diverge;
+    char *signature; /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(struct odb_search_step) steps;
     ODB_VEC(struct odb_culprit) culprits;

@@ -133,15 +133,16 @@ static enum odb_status target_crashed(struct odb_target *target, struct odb_erro
     target_bury(target);
     odb_child_words(&target->child, &words);
     bool oom = target->mem && target_speaks_of_memory(odb_buf_text(&words));
-    odb_fail(err, ODB_E_CRASH, "the executor %s%s while %s", oom ? "ran out of memory and " : "",
-             fate, target->doing);
+    target->killed = WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL;
+    odb_fail(err, oom || target->killed ? ODB_E_NOMEM : ODB_E_CRASH, "the executor %s%s while %s",
+             oom ? "ran out of memory and " : "", fate, target->doing);
     if (target->mem && (oom || WIFSIGNALED(how)))
         target_explain_memory(target, err);
-    else if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
+    else if (target->killed)
         odb_error_remedy(err, TARGET_KILLED);
     target_add_words(target, err);
     odb_buf_dispose(&words);
-    return ODB_E_CRASH;
+    return err->code;
 }
 
 /* What a failed exchange means; the child does not survive it. */
@@ -740,6 +741,11 @@ const char *odb_target_description(const struct odb_target *target)
 struct odb_target_stats odb_target_stats(const struct odb_target *target)
 {
     return target->stats;
+}
+
+bool odb_target_killed(const struct odb_target *target)
+{
+    return target->killed;
 }
 
 int odb_target_pid(const struct odb_target *target)

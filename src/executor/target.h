@@ -29,6 +29,7 @@ void odb_target_close(struct odb_target *target); /* NULL is fine; the process g
 /* ODB_E_EXECUTOR: it said no (its own words in err), or nonsense. Refusals keep a code of their own
  * where they are no failure of the target: ODB_E_USAGE, ODB_E_INPUT, ODB_E_NOMEM,
  * ODB_UNSUPPORTED. ODB_E_CRASH: signal or exit, with the signal's name and the child's last words;
+ * but ODB_E_NOMEM where it was killed from outside, or ran out of the memory that mem= allows;
  * ODB_E_TIMEOUT; ODB_CANCELLED. ODB_E_IO: load->dir cannot be read, or the link to another machine
  * was lost and could not be made again. */
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
@@ -57,6 +58,9 @@ struct odb_target_stats odb_target_stats(const struct odb_target *target);
 void odb_target_words(const struct odb_target *target, struct odb_buf *out);
 /* The child's process, ssh where it is on another machine; 0: none is running. */
 int odb_target_pid(const struct odb_target *target);
+/* Whether the child died of a SIGKILL that was not ours, the last time that it died: the kernel's,
+ * for want of memory, or a user's. Nothing that the executor did says so. */
+bool odb_target_killed(const struct odb_target *target);
 /* Asked about ten times a second while waiting; true cancels the call and kills the child. */
 void odb_target_set_cancel(struct odb_target *target, bool (*cancelled)(void *), void *payload);
 

@@ -525,6 +525,8 @@ enum odb_status odb_body_follow(struct odb_model **out, int *node, const struct 
     }
     if (status == ODB_OK)
         status = odb_graph_find_node((*out)->graph, path.last, node, err);
+    if (status != ODB_OK && strchr(path.last, '/'))
+        odb_error_remedy(err, "of an If the path names the branch: NAME.then/ or NAME.else/");
     if (status != ODB_OK) {
         odb_model_free(*out);
         *out = NULL;

@@ -73,6 +73,10 @@ static enum odb_status quantize_weight(struct odb_convert *c, int value, int axi
     const struct odb_tensor *t = c->data[value];
     ODB_TRY(quantize_scales(t, axis, &c->scale[value], err));
     ODB_TRY(odb_tensor_new(&c->narrow[value], ODB_I8, t->rank, t->dims, err));
+    /* all zero, and written all the same: ONNX Runtime's fused kernels want it of the scale's shape
+     */
+    ODB_TRY(
+        odb_tensor_new(&c->zero[value], ODB_I8, c->scale[value]->rank, c->scale[value]->dims, err));
     size_t inner = quantize_inner(t, axis), n = c->scale[value]->count;
     const odb_f32 *x = t->data, *scale = c->scale[value]->data;
     odb_i8 *q = c->narrow[value]->data;
@@ -189,10 +193,12 @@ static enum odb_status quantize_add(const struct odb_convert *c, struct rewrite 
     char *q = rewrite_name(r, v, "quantized"), *dq = rewrite_name(r, v, "dequantized");
     char *own = (char *)(uintptr_t)c->graph->values[v].name;
     ODB_TRY(rewrite_weight(r, c->scale[v], scale, err));
+    ODB_TRY(rewrite_weight(r, c->zero[v], zero, err));
     *name = dq;
     if (c->narrow[v]) {
         ODB_TRY(rewrite_weight(r, c->narrow[v], q, err));
-        Onnx__NodeProto *node = rewrite_add(r, "DequantizeLinear", 2, (char *[]){q, scale}, dq);
+        Onnx__NodeProto *node =
+            rewrite_add(r, "DequantizeLinear", 3, (char *[]){q, scale, zero}, dq);
         if (c->axis[v] < 0)
             return ODB_OK;
         Onnx__AttributeProto *axis =
@@ -201,7 +207,6 @@ static enum odb_status quantize_add(const struct odb_convert *c, struct rewrite 
         axis->i = c->axis[v];
         return ODB_OK;
     }
-    ODB_TRY(rewrite_weight(r, c->zero[v], zero, err));
     rewrite_add(r, "QuantizeLinear", 3, (char *[]){own, scale, zero}, q);
     rewrite_add(r, "DequantizeLinear", 3, (char *[]){q, scale, zero}, dq);
     rewrite_info(r, v, q, ODB_U8);

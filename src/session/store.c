@@ -48,6 +48,11 @@ static const char store_kernels_table[] =
     "CREATE TABLE IF NOT EXISTS kernels (search INTEGER NOT NULL REFERENCES search,"
     " path TEXT NOT NULL)";
 
+/* Likewise: where culprits lead into bodies. */
+static const char store_paths_table[] =
+    "CREATE TABLE IF NOT EXISTS culprit_path (search INTEGER NOT NULL REFERENCES search,"
+    " rank INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (search, rank)) WITHOUT ROWID";
+
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
 enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err)
@@ -417,6 +422,30 @@ static enum odb_status store_store_culprits(struct odb_store *store,
     return status;
 }
 
+static enum odb_status store_store_paths(struct odb_store *store, const struct odb_report *report,
+                                         struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    char *again =
+        odb_xasprintf("DELETE FROM culprit_path WHERE search = %lld", (long long)store->search);
+    enum odb_status status = odb_store__exec(store, store_paths_table, err);
+    if (status == ODB_OK)
+        status = odb_store__exec(store, again, err);
+    free(again);
+    ODB_TRY(status);
+    ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO culprit_path VALUES (?,?,?)", err));
+    for (size_t i = 0; i < report->culprits.n && status == ODB_OK; i++) {
+        if (!report->culprits.items[i].path)
+            continue;
+        sqlite3_bind_int64(stmt, 1, store->search);
+        sqlite3_bind_int64(stmt, 2, (sqlite3_int64)i);
+        odb_store__bind_text(stmt, 3, report->culprits.items[i].path);
+        status = odb_store__step(store, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
 static enum odb_status store_store_report(struct odb_store *store, const struct odb_report *report,
                                           struct odb_error *err)
 {
@@ -453,6 +482,8 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
         status = store_store_values(store, report, err);
     if (status == ODB_OK)
         status = store_store_culprits(store, report, err);
+    if (status == ODB_OK)
+        status = store_store_paths(store, report, err);
     if (status == ODB_OK)
         status = store_store_report(store, report, err);
     if (status == ODB_OK)
@@ -592,6 +623,21 @@ static enum odb_status store_read_culprits(struct odb_store *store, struct odb_r
     return ODB_OK;
 }
 
+/* Sessions of before lack the table. */
+static void store_read_paths(struct odb_store *store, struct odb_report *report)
+{
+    sqlite3_stmt *stmt;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    if (store_newest(store, &stmt, "rank, path", "culprit_path", "rank", &ignored) != ODB_OK)
+        return;
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        sqlite3_int64 rank = sqlite3_column_int64(stmt, 0);
+        if (rank >= 0 && (size_t)rank < report->culprits.n && !report->culprits.items[rank].path)
+            report->culprits.items[rank].path = store_column(stmt, 1);
+    }
+    sqlite3_finalize(stmt);
+}
+
 enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
                                struct odb_error *err)
 {
@@ -601,6 +647,8 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
     enum odb_status status = store_read_values(store, *out, err);
     if (status == ODB_OK)
         status = store_read_culprits(store, *out, err);
+    if (status == ODB_OK)
+        store_read_paths(store, *out);
     if (status != ODB_OK) {
         odb_report_free(*out);
         *out = NULL;

@@ -44,7 +44,7 @@ char *odb_store_unfinished(struct odb_store *store);
 /* --- store_answers.c: a search that did not end ------------------------------------------------
  */
 
-#define ODB_RESUMED_RUNNING "it was running when the last run ended"
+#define ODB_RESUMED_RUNNING "was running when the last run ended"
 
 /* How much of an earlier search this one has. */
 struct odb_resumed {

@@ -334,8 +334,8 @@ static void answers_lost(sqlite3_stmt *stmt, struct odb_answered *out)
     char now[64];
     answers_boot(now);
     bool machine = boot && boot[0] && now[0] && strcmp(boot, now) != 0;
-    odb_fail(&out->err, machine ? ODB_E_CRASH : ODB_SKIPPED, "%s: not repeated",
-             machine ? "it was running when the machine went down" : ODB_RESUMED_RUNNING);
+    odb_fail(&out->err, machine ? ODB_E_CRASH : ODB_SKIPPED, "it %s: not repeated",
+             machine ? ODB_ANSWERS_MACHINE : ODB_RESUMED_RUNNING);
     odb_error_remedy(&out->err, "--retry to try it again");
     out->status = out->err.code;
 }
