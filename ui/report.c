@@ -86,6 +86,11 @@ static void report_cost(struct report_view *v, const struct odb_report *report)
         odb_buf_printf(&line, "warning: %s", report->warnings.items[i]);
         report_line(v, UI_STYLE_WARN, 0, ODB_NO_NODE, odb_buf_text(&line));
     }
+    for (size_t i = 0; i < report->notes.n; i++) {
+        odb_buf_clear(&line);
+        odb_buf_printf(&line, "note: %s", report->notes.items[i]);
+        report_line(v, UI_STYLE_NORMAL, 0, ODB_NO_NODE, odb_buf_text(&line));
+    }
     report_words(v, report);
     for (size_t i = 0; i < report->steps.n; i++) {
         const struct odb_search_step *step = &report->steps.items[i];

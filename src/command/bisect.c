@@ -152,7 +152,7 @@ static void bisect_put_words(const struct odb_report *report, struct odb_buf *ou
 
 static void bisect_text(const struct odb_report *report, bool partial, struct odb_buf *out)
 {
-    if (partial)
+    if (partial && !report->dead)
         odb_buf_puts(out, "the search did not end; this is what was known by then\n");
     else
         bisect_put_headline(report, out);
@@ -165,8 +165,14 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
         odb_buf_put_shown(out, report->warnings.items[i]);
         odb_buf_putc(out, '\n');
     }
+    odb_buf_puts(out, report->notes.n && !report->warnings.n ? "\n" : "");
+    for (size_t i = 0; i < report->notes.n; i++) {
+        odb_buf_puts(out, "note: ");
+        odb_buf_put_shown(out, report->notes.items[i]);
+        odb_buf_putc(out, '\n');
+    }
     if (report->account.places.n) {
-        odb_buf_puts(out, report->warnings.n ? "" : "\n");
+        odb_buf_puts(out, report->warnings.n || report->notes.n ? "" : "\n");
         odb_buf_puts(out, "the target runs ");
         odb_account_put_places(&report->account, out);
         odb_buf_putc(out, '\n');

@@ -54,7 +54,7 @@ enum odb_option_id {
 #define ODB_SETTINGS                                                                               \
     (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(REFERENCE) |   \
      ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) | ODB_OPT(TOL) | ODB_OPT(EXPECT) |           \
-     ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET))
+     ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
 
 struct odb_option {
     const char *name; /* without dashes */

@@ -46,7 +46,8 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
      ODB_OPT(TOL) | ODB_OPT(EXPECT))
-#define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET))
+#define OPTS_STRATEGY                                                                              \
+    (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)

@@ -757,7 +757,7 @@ static void against_put_nodes(const struct odb_graph *g, const bool *marks, stru
 static void against_words(const struct against *x, const struct odb_culprit *c,
                           const struct against_region *r, struct odb_buf *out)
 {
-    bool accuses = c->kind == ODB_KIND_INTRODUCED || c->kind == ODB_KIND_NAN;
+    bool accuses = odb_diagnosis_accuses(c->kind);
     const struct odb_number *local = &c->numbers.local_error, *noise = &c->numbers.local_noise;
     odb_buf_puts(out, accuses ? "The other model's part " : "The value ");
     if (accuses) {

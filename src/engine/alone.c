@@ -179,7 +179,7 @@ static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *cul
     if (status == ODB_CANCELLED) {
         *err = probe_err;
     } else if (status != ODB_OK) { /* cannot be run alone: nobody knows whether it is right there */
-        culprit->kind = bisection_kind(b->report->values[culprit->value].verdict);
+        culprit->kind = bisection_kind(b, culprit->value);
         status = ODB_OK;
     }
     for (int o = n_out; alone.guilty && o-- > 0;)
@@ -189,7 +189,7 @@ static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *cul
     if (value != ODB_NO_VALUE) {
         culprit->value = value;
         culprit->segment[1] = node;
-        culprit->kind = bisection_kind(alone.reports[value].verdict);
+        culprit->kind = bisection_kind_of(alone.reports[value].verdict, NULL, NULL);
         culprit->numbers = b->report->values[value];
         alone_adopt_numbers(b, culprit, &alone);
     }
@@ -251,7 +251,8 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
     if (status == ODB_CANCELLED) {
         *err = probe_err;
     } else if (status != ODB_OK) { /* untestable alone: stays accused, not verified */
-        odb_report_warn(b->report, "node %d cannot be run alone on the target: %.200s", node,
+        culprit->checks[ODB_CHECK_ALONE] = ODB_NOT_TESTABLE;
+        odb_report_note(b->report, "node %d cannot be run alone on the target: %.200s", node,
                         probe_err.what);
         status = ODB_OK;
     } else if (alone.guilty) {
@@ -262,6 +263,7 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
         culprit->kind = only ? ODB_KIND_PROBE_EFFECT : culprit->kind;
         alone_adopt_numbers(b, culprit, &alone);
     } else if (b->hidden && !b->report->outputs_diverge) {
+        culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
         culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
     } else if (alone.judged && b->trace->ref[culprit->value]) {
         status = bisection_hear(b, err);
@@ -269,6 +271,7 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
             alone_adopt_numbers(b, culprit, &alone);
             bisection_blame_reference(b, culprit);
         } else if (status == ODB_OK) {
+            culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
             status = alone_widen(b, culprit, err);
         }
     }
@@ -296,11 +299,6 @@ static bool alone_has_inputs(const struct bisection *b, int node)
     return all;
 }
 
-bool bisection_accuses(enum odb_diagnosis kind)
-{
-    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN;
-}
-
 enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
 {
     size_t n = ODB_MIN(b->report->culprits.n, (size_t)ALONE_VERIFY_MOST);
@@ -309,13 +307,13 @@ enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
     bisection_step_begin(b, "verify");
     for (size_t c = 0; c < n && ahead.of; c++) {
         const struct odb_culprit *culprit = &b->report->culprits.items[c];
-        if (bisection_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference &&
+        if (odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference &&
             alone_has_inputs(b, culprit->node) && !ahead.of[culprit->node])
             ahead_put(&ahead, question_alone(b, &b->prober, culprit->node, b->given));
     }
     for (size_t c = 0; c < n && status == ODB_OK; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
-        if (bisection_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference)
+        if (odb_diagnosis_accuses(culprit->kind) && !culprit->verified && !culprit->of_reference)
             status = alone_verify(b, culprit, ahead_take(&ahead, culprit->node), err);
         odb_hooks_progress(&b->options->hooks, "verify", culprit->node, c + 1, n);
     }
@@ -360,7 +358,7 @@ static enum odb_status alone_isolate(struct bisection *b, struct question *q, st
     }
     if (guilty >= 0 && status == ODB_OK) {
         struct odb_culprit *culprit =
-            bisection_accuse(b, index, guilty, bisection_kind(b->report->values[guilty].verdict));
+            bisection_accuse(b, index, guilty, bisection_kind(b, guilty));
         culprit->verified = true;
         if (bisection_reference_off(b, guilty))
             bisection_blame_reference(b, culprit);

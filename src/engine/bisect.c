@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/evidence.h"
 #include "base/clock.h"
 #include "engine/hooks.h"
 
@@ -38,6 +38,8 @@ void bisection_phase(struct bisection *b, const char *phase, size_t total)
 
 void bisection_value(struct bisection *b, int value)
 {
+    if (b->prober.pinned) /* that is another model's */
+        return;
     odb_hooks_value(&b->options->hooks, b->graph, value, &b->report->values[value]);
 }
 
@@ -78,12 +80,23 @@ int bisection_output_of(const struct bisection *b, int node)
     return ODB_NO_VALUE;
 }
 
-enum odb_diagnosis bisection_kind(enum odb_verdict verdict)
+enum odb_diagnosis bisection_kind_of(enum odb_verdict verdict, const struct odb_tensor *given,
+                                     const struct odb_tensor *reference)
 {
-    return verdict == ODB_VERDICT_NAN       ? ODB_KIND_NAN
-           : verdict == ODB_VERDICT_CRASH   ? ODB_KIND_CRASH
-           : verdict == ODB_VERDICT_TIMEOUT ? ODB_KIND_HANG
-                                            : ODB_KIND_INTRODUCED;
+    struct odb_specials s;
+    odb_specials_count(&s, given, reference);
+    bool infinite = s.inf_target + s.inf_reference + s.inf_sign > 0;
+    return verdict == ODB_VERDICT_CRASH                    ? ODB_KIND_CRASH
+           : verdict == ODB_VERDICT_TIMEOUT                ? ODB_KIND_HANG
+           : verdict != ODB_VERDICT_NAN                    ? ODB_KIND_INTRODUCED
+           : infinite && !s.nan_target && !s.nan_reference ? ODB_KIND_INF
+                                                           : ODB_KIND_NAN;
+}
+
+enum odb_diagnosis bisection_kind(const struct bisection *b, int value)
+{
+    const struct odb_tensor *given = b->given[value] ? b->given[value] : b->report->given[value];
+    return bisection_kind_of(b->report->values[value].verdict, given, b->trace->ref[value]);
 }
 
 /* Nodes whose error can show at an output that is off: worked out once, for culprits may be many.
@@ -236,7 +249,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
                         b->trace->n_unsupported, graph->n_nodes,
                         "they and what depends on them are not judged");
     if (b->trace->n_no_golden)
-        odb_report_warn(b->report,
+        odb_report_note(b->report,
                         "%zu of %zu nodes cannot be run in float64; the reference "
                         "stands in for golden there",
                         b->trace->n_no_golden, graph->n_nodes);
@@ -246,8 +259,8 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
 
 /* --- plain runs ------------------------------------------------------------------------------- */
 
-static struct odb_probe bisect_plain_probe(struct bisection *b, const char *what,
-                                           struct odb_tensor **outputs)
+struct odb_probe bisection_plain_probe(struct bisection *b, const char *what,
+                                       struct odb_tensor **outputs)
 {
     return (struct odb_probe){.what = what,
                               .judged = true,
@@ -255,51 +268,6 @@ static struct odb_probe bisect_plain_probe(struct bisection *b, const char *what
                               .values = b->outputs,
                               .n_values = b->n_outputs,
                               .outputs = outputs};
-}
-
-/* Two equal runs gave other outputs: warns, and accuses where the verdict is another. */
-static enum odb_status bisect_compare_runs(struct bisection *b, struct odb_tensor *const *again,
-                                           enum odb_verdict *shown, struct odb_error *err)
-{
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        struct odb_value_report report = b->verdicts[o];
-        int v = b->outputs[o];
-        if (again[o] && !odb_tensor_identical(again[o], b->plain[o])) {
-            report = (struct odb_value_report){0};
-            ODB_TRY(odb_judge_value(&b->judge, v, again[o], &report, err));
-            odb_report_warn(b->report, "two equal runs differ at output %s",
-                            b->graph->values[v].name);
-        }
-        b->unsteady = b->unsteady || report.verdict != b->verdicts[o].verdict;
-        if (report.verdict != b->verdicts[o].verdict)
-            bisection_accuse(b, b->graph->values[v].producer, v, ODB_KIND_NONDETERMINISTIC);
-        odb_probe_shows(shown, report.verdict);
-    }
-    return ODB_OK;
-}
-
-/* The second of two equal runs: does the target repeat itself? */
-static enum odb_status bisect_repeat(struct bisection *b, struct odb_error *err)
-{
-    struct odb_tensor **again = odb_new_n(struct odb_tensor *, b->n_outputs);
-    struct odb_probe probe = bisect_plain_probe(b, "the whole model again", again);
-    struct odb_error second = ODB_ERROR_INIT;
-    bisection_phase(b, "plain run 2", 0);
-    enum odb_status status = odb_probe_again(&b->prober, &probe, &second);
-    enum odb_verdict shown = odb_probe_verdict(status);
-    if (status == ODB_CANCELLED) {
-        *err = second;
-    } else if (status != ODB_OK) {
-        odb_report_warn(b->report, "the target ran once and failed the second time: %.300s",
-                        second.what);
-        status = ODB_OK;
-    } else {
-        status = bisect_compare_runs(b, again, &shown, err);
-    }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_probe_drop(&b->prober, &probe);
-    free(again);
-    return status;
 }
 
 static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict *shown,
@@ -344,7 +312,7 @@ static void bisect_sign(struct bisection *b, enum odb_status status, const struc
 
 enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
 {
-    struct odb_probe probe = bisect_plain_probe(b, "the whole model", b->plain);
+    struct odb_probe probe = bisection_plain_probe(b, "the whole model", b->plain);
     bisection_step_begin(b, "plain run 1");
     enum odb_status status = odb_probe_run(&b->prober, &probe, err);
     enum odb_verdict shown = odb_probe_verdict(status);
@@ -355,11 +323,12 @@ enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
     bisect_sign(b, status, err);
     odb_probe_tell(&b->prober, &probe, shown, 0);
     ODB_TRY(status);
-    ODB_TRY(bisect_repeat(b, err));
+    ODB_TRY(bisection_repeat(b, err));
     struct odb_target_stats stats = odb_pool_stats(b->pool);
     b->load = stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
     b->run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
-    bisection_step_end(b, "plain", "the model as it is, twice: is it wrong, does it repeat?");
+    bisection_step_end(b, "plain", "the model as it is, %zu times: is it wrong, does it repeat?",
+                       b->report->repeats.runs);
     return ODB_OK;
 }
 
@@ -382,7 +351,7 @@ static enum odb_status bisect_account(struct bisection *b, struct odb_error *err
         odb_report_warn(b->report, "the target cannot say what became of the model: %.300s",
                         why.what);
     for (size_t i = 0; i < account->notes.n; i++)
-        odb_report_warn(b->report, "target: %s", account->notes.items[i]);
+        odb_report_note(b->report, "target: %s", account->notes.items[i]);
     struct odb_buf places = ODB_BUF_INIT;
     odb_account_put_places(account, &places);
     bisection_step_end(b, "account", "what the target made of the model%s%.300s",
@@ -448,7 +417,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisect_trace(b, err));
     if (b->options->answers && b->options->answers->n && !b->options->scope)
-        odb_report_warn(b->report, "goes on from a search that did not end: %zu answers are known",
+        odb_report_note(b->report, "goes on from a search that did not end: %zu answers are known",
                         b->options->answers->n);
     if (b->options->recorded) {
         b->prober.recorded = true;
@@ -468,6 +437,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
         b->report->outputs_diverge = true;
         ODB_TRY(bisection_hunt_crash(b, status, err));
+        ODB_TRY(bisection_gather(b, err));
         return b->options->prove ? bisection_prove(b, status, err) : ODB_OK;
     }
     if (status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED)
@@ -490,7 +460,7 @@ static void bisect_finish(struct bisection *b)
         report->target_seconds = stats.load_seconds + stats.run_seconds + b->inside_seconds;
         report->target_description = odb_xstrdup(odb_target_description(odb_pool_target(b->pool)));
         if (stats.relinks)
-            odb_report_warn(report, "the link to the target was lost and made again: %zu time%s",
+            odb_report_note(report, "the link to the target was lost and made again: %zu time%s",
                             stats.relinks, stats.relinks == 1 ? "" : "s");
         if (odb_pool_trouble(b->pool)[0])
             odb_report_warn(report, "a worker of the target is out: %s", odb_pool_trouble(b->pool));

@@ -63,11 +63,19 @@ void bisection_keep(struct bisection *b, int value, struct odb_tensor *t);
 /* A fresh culprit in the report; value may be ODB_NO_VALUE. Borrowed until the next is added. */
 struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
                                      enum odb_diagnosis kind);
-/* What a node is accused of whose output has this verdict. */
-enum odb_diagnosis bisection_kind(enum odb_verdict verdict);
+/* What a node is accused of that makes this value, by its verdict and by what it holds. */
+enum odb_diagnosis bisection_kind(const struct bisection *b, int value);
+enum odb_diagnosis bisection_kind_of(enum odb_verdict verdict, const struct odb_tensor *given,
+                                     const struct odb_tensor *reference);
 /* The node's first named output, ODB_NO_VALUE when it has none. */
 int bisection_output_of(const struct bisection *b, int node);
 
+/* The whole model, unobserved; outputs has room for the report's n_outputs. */
+struct odb_probe bisection_plain_probe(struct bisection *b, const char *what,
+                                       struct odb_tensor **outputs);
+/* Values to read in one run: those that can be compared, and every output; list has room for
+ * n_values. */
+size_t bisection_probed_list(const struct bisection *b, int *list);
 /* Whether a node that is accused already stands before the value. */
 bool bisection_explains(const struct bisection *b, int value);
 
@@ -155,8 +163,8 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
 enum odb_status bisection_hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
                                        struct odb_error *err) ODB_MUST_USE;
 /* The first node of all is accused: does the target fail so on nodes of other operators as well,
- * each alone? If on all that are asked, it does not run, no node is to blame, and that is warned
- * of. */
+ * each alone? If on all that are asked, it does not run and no node is to blame: the report is
+ * dead then. */
 bool bisection_runs_at_all(struct bisection *b, int accused, enum odb_status signature);
 /* --strategy each. */
 enum odb_status bisection_each(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
@@ -180,8 +188,6 @@ enum odb_status bisection_hunt_suffix(struct bisection *b, int value,
 
 /* --strategy isolated. */
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
-/* The node itself is said to be wrong, so that running it alone shows it. */
-bool bisection_accuses(enum odb_diagnosis kind);
 /* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
  * verified, or finds the smallest segment that fails. */
 enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,

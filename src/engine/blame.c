@@ -281,6 +281,24 @@ static bool blame_explained(struct blame_replay *r, int n_out, int o, const stru
     return agrees;
 }
 
+/* True when the target's inputs hold NaN or Inf at other places than the reference's: what
+ * operators make of those is their own affair (some swallow them, some spread them), and whoever
+ * brought them in is to blame. */
+static bool blame_poisoned(const struct blame_replay *r, const struct odb_node *node)
+{
+    const struct odb_trace *trace = r->judge->trace;
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_tensor *ref = node->in[i] < 0 ? NULL : odb_trace_value(trace, node->in[i]);
+        struct odb_gap gap;
+        if (!blame_is_float(r->in[i]) || !ref || r->in[i] == ref)
+            continue;
+        odb_gap_measure(&gap, r->in[i], ref);
+        if (gap.comparable && !gap.pattern)
+            return true;
+    }
+    return false;
+}
+
 static void blame_accuse(struct odb_value_report *report, const char *reason)
 {
     report->culprit = true;
@@ -300,12 +318,14 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, odb_tensor_real(t)));
     if (gap->same)
         return;
-    if (!gap->pattern && !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
+    bool poisoned = blame_poisoned(r, node);
+    if (!gap->pattern && !poisoned && !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
         return;
     }
     if (exact) {
-        if (!blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
+        bool finite_same = poisoned && gap->comparable && gap->error <= 0;
+        if (!finite_same && !blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
             blame_accuse(report, "the operator only moves or selects, and must match bit for bit");
         return;
     }
@@ -344,7 +364,8 @@ static void blame_judge_exact(struct blame_replay *r, const struct odb_node *nod
 {
     struct blame_noise noise = {0};
     report->local_noise = ODB_NUMBER(0);
-    if (gap->same || blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES))
+    if (gap->same || blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES) ||
+        blame_poisoned(r, node))
         return;
     if (blame_decides(r->judge->trace, r->node) && gap->comparable) {
         blame_measure_noise(r, node->n_out, o, &noise);

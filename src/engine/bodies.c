@@ -1069,7 +1069,7 @@ enum odb_status bisection_enter(struct bisection *b, struct odb_error *err)
         bool death = culprit->kind == ODB_KIND_CRASH || culprit->kind == ODB_KIND_HANG;
         if (!culprit->verified || culprit->of_reference ||
             culprit->segment[0] != culprit->segment[1] ||
-            !(death || bisection_accuses(culprit->kind)) ||
+            !(death || odb_diagnosis_accuses(culprit->kind)) ||
             !odb_node_has_body(&b->graph->nodes[culprit->node]))
             continue;
         entered++;

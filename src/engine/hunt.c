@@ -274,15 +274,15 @@ enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool
         n++;
     }
     int shown = last == b->graph->values[value].producer ? value : bisection_output_of(b, last);
-    enum odb_verdict verdict = b->report->values[shown].verdict;
-    if (!odb_verdict_is_bad(verdict)) /* it was not read */
-        verdict = b->report->values[value].verdict;
-    struct odb_culprit *culprit = bisection_accuse(b, last, shown, bisection_kind(verdict));
+    bool read = odb_verdict_is_bad(b->report->values[shown].verdict);
+    struct odb_culprit *culprit =
+        bisection_accuse(b, last, shown, bisection_kind(b, read ? shown : value));
     culprit->segment[0] = first;
     if (n > 1) {
         odb_report_warn(b->report, HUNT_REGION, n, first, last);
         return ODB_OK;
     }
+    culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
     bisection_step_begin(b, "verify");
     enum odb_status status = bisection_verify(b, culprit, err);
     bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
@@ -339,12 +339,20 @@ bool bisection_runs_at_all(struct bisection *b, int accused, enum odb_status sig
         alone_dispose(&alone, b->graph->nodes[witnesses[i]].n_out);
     }
     ahead_dispose(b, &ahead);
+    b->report->dead = !runs;
     if (!runs)
-        odb_report_warn(b->report,
-                        "the target does not run at all here: it does the same on a single %s as "
-                        "on a single %s, so no node is to blame",
+        odb_report_note(b->report, "it does the same on a single %s as on a single %s",
                         b->graph->nodes[witnesses[0]].op_type, b->graph->nodes[accused].op_type);
     return runs;
+}
+
+/* No node is to blame, and nothing is known of the model. */
+static enum odb_status hunt_dead(struct bisection *b, const char *words, struct odb_error *err)
+{
+    b->report->culprits.n--; /* it has no text yet */
+    b->report->outputs_diverge = false;
+    odb_fail(err, ODB_E_EXECUTOR, "the target does not run at all here: %s", words);
+    return odb_error_at(err, "%s", b->options->target);
 }
 
 /* Accuses the node that ends the smallest prefix which kills the target, and runs it alone; words:
@@ -374,11 +382,18 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
         return status;
     }
     culprit->verified = status == h->signature;
+    culprit->checks[ODB_CHECK_PREFIX] = first == last ? ODB_CONFIRMS : ODB_NOT_ASKED;
+    culprit->checks[ODB_CHECK_ALONE] = culprit->verified  ? ODB_CONFIRMS
+                                       : status == ODB_OK ? ODB_CONTRADICTS
+                                                          : ODB_NOT_TESTABLE;
+    if (!culprit->verified && status != ODB_OK)
+        odb_report_note(b->report, "#%d alone is refused by the target, which says nothing: %.200s",
+                        last, alone_err.what);
     bool first_of_all = h->start[last] == h->start[last + 1];
-    if (first_of_all && culprit->verified && !bisection_runs_at_all(b, last, h->signature))
-        b->report->culprits.n--; /* it has no text yet */
+    bool dead = first_of_all && culprit->verified && !b->prober.pinned &&
+                !bisection_runs_at_all(b, last, h->signature);
     bisection_step_end(b, "verify", "the accused alone on the target");
-    return ODB_OK;
+    return dead ? hunt_dead(b, words, err) : ODB_OK;
 }
 
 enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
@@ -449,7 +464,7 @@ static void hunt_accuse_first(struct bisection *b)
             if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
                 bad = node->out[o];
         if (bad >= 0 && !inherits)
-            bisection_accuse(b, (int)n, bad, bisection_kind(b->report->values[bad].verdict));
+            bisection_accuse(b, (int)n, bad, bisection_kind(b, bad));
     }
 }
 

@@ -105,7 +105,7 @@ enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err)
         }
     if (acquitted) {
         char label[200];
-        odb_report_warn(b->report,
+        odb_report_note(b->report,
                         "at %zu values, #%d %s (%s) the first, the CPU's operator gives something "
                         "else than target and %s, who agree: nobody is accused there",
                         acquitted, first,
@@ -140,7 +140,7 @@ void bisection_blame_reference(const struct bisection *b, struct odb_culprit *cu
     bool known = own->local_error.known || own->local_noise.known || s.n_nodes > 1;
     culprit->of_reference = true;
     culprit->verified = false;
-    culprit->kind = bisection_kind(b->report->values[culprit->value].verdict);
+    culprit->kind = bisection_kind(b, culprit->value);
     culprit->segment[0] = s.first;
     culprit->segment[1] = s.last;
     if (known && parted_target_right(b, &s))

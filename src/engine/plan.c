@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/evidence.h"
 #include "engine/hooks.h"
 
 /* --- from evidence to culprits ---------------------------------------------------------------- */
@@ -52,10 +52,12 @@ static void plan_accumulated(struct bisection *b, int output)
             report->boundary || (decides && report->noise.known && report->noise.v == 0);
         for (int i = 0; i < node->n_in; i++)
             boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
-        bool amplified = boundary || (report->gain.known && report->gain.v > 10);
+        struct odb_sensitivity own = bisection_sensitivity(b, bad, b->given);
+        bool amplified = boundary || (report->gain.known && report->gain.v > 10) ||
+                         (own.growth_of_random.known && own.growth_of_random.v > 10);
         bool replayed = report->local_error.known || report->local_noise.known;
         bisection_accuse(b, (int)n, bad,
-                         !replayed   ? bisection_kind(report->verdict)
+                         !replayed   ? bisection_kind(b, bad)
                          : amplified ? ODB_KIND_AMPLIFIED
                                      : ODB_KIND_ACCUMULATED);
         break;
@@ -88,6 +90,7 @@ static enum odb_status plan_blame(struct bisection *b, struct odb_error *err)
         bisection_value(b, b->outputs[o]);
     }
     ODB_TRY(bisection_weigh(b, err));
+    ODB_TRY(bisection_tolerate(b, err));
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         for (int o = 0; o < node->n_out; o++) {
@@ -95,8 +98,7 @@ static enum odb_status plan_blame(struct bisection *b, struct odb_error *err)
             bool off = v >= 0 && bisection_reference_off(b, v);
             if (v < 0 || !(b->report->values[v].culprit || off))
                 continue;
-            struct odb_culprit *culprit =
-                bisection_accuse(b, (int)n, v, bisection_kind(b->report->values[v].verdict));
+            struct odb_culprit *culprit = bisection_accuse(b, (int)n, v, bisection_kind(b, v));
             if (off)
                 bisection_blame_reference(b, culprit);
             break;
@@ -112,12 +114,12 @@ enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err)
     if (!b->prober.recorded)
         ODB_TRY(bisection_verify_all(b, err));
     struct odb_culprit *first = b->report->culprits.items;
-    if (first->value >= 0 && bisection_accuses(first->kind)) {
+    if (first->value >= 0 && odb_diagnosis_accuses(first->kind)) {
         bisection_step_begin(b, "third opinion");
         bisection_third_opinion(b, first);
         bisection_step_end(b, "third", "the first culprit alone on another executor");
     }
-    return ODB_OK;
+    return bisection_gather(b, err);
 }
 
 /* --- what it will cost ------------------------------------------------------------------------ */

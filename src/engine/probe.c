@@ -168,7 +168,8 @@ static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_pr
     const struct odb_graph *graph = prober->model->graph;
     bool *drawn = odb_new_n(bool, graph->n_values);
     for (size_t v = 0; prober->trace && v < graph->n_values; v++)
-        drawn[v] = odb_trace_drawn(prober->trace, (int)v);
+        drawn[v] =
+            odb_trace_drawn(prober->trace, (int)v) || (prober->pinned && prober->pinned[v]);
     cut->nodes = odb_new_n(bool, graph->n_nodes);
     if (probe->nodes)
         memcpy(cut->nodes, probe->nodes, graph->n_nodes * sizeof *cut->nodes);

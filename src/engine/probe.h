@@ -25,6 +25,8 @@ struct odb_prober {
     struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
     char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
+    const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
+                           NULL: none */
 };
 
 struct odb_probe {

@@ -302,7 +302,7 @@ static bool recorded_accuse_first(struct recorded *r, int value)
     bool replayed = report->local_error.known || report->local_noise.known;
     bool amplified = boundary || (report->gain.known && report->gain.v > 10);
     recorded_accuse(r, value,
-                    !replayed   ? bisection_kind(report->verdict)
+                    !replayed   ? bisection_kind(b, value)
                     : amplified ? ODB_KIND_AMPLIFIED
                                 : ODB_KIND_ACCUMULATED);
     return true;
@@ -316,7 +316,7 @@ static void recorded_accuse_all(struct recorded *r)
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
             if (v >= 0 && (b->report->values[v].culprit || bisection_reference_off(b, v)))
-                recorded_accuse(r, v, bisection_kind(b->report->values[v].verdict));
+                recorded_accuse(r, v, bisection_kind(b, v));
         }
     for (size_t o = 0; o < b->n_outputs; o++) {
         if (!odb_verdict_is_bad(b->verdicts[o].verdict) || bisection_explains(b, b->outputs[o]))
@@ -353,7 +353,7 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
         return odb_error_remedy(err, "say which is which with --map FILE; see onnxdbg-dump(7)");
     }
     if (r->n_had < r->n_made && !b->options->recorded)
-        odb_report_warn(b->report, "%zu of %zu values were recorded; the others are untested",
+        odb_report_note(b->report, "%zu of %zu values were recorded; the others are untested",
                         r->n_had, r->n_made);
     recorded_outputs(r);
     bisection_step_end(b, "recorded",

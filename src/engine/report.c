@@ -18,6 +18,29 @@ const char *odb_diagnosis_name(enum odb_diagnosis kind)
     return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
 }
 
+bool odb_diagnosis_accuses(enum odb_diagnosis kind)
+{
+    return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN || kind == ODB_KIND_INF;
+}
+
+const char *odb_check_name(enum odb_check check)
+{
+    static const char *const names[] = {
+#define REPORT_CHECK(name, text, help) [ODB_CHECK_##name] = text,
+        ODB_CHECK_LIST(REPORT_CHECK)
+#undef REPORT_CHECK
+    };
+    return (size_t)check < ODB_COUNT(names) ? names[check] : "?";
+}
+
+const char *odb_confidence_name(enum odb_confidence confidence)
+{
+    static const char *const names[] = {[ODB_CONFIDENCE_LOW] = "low",
+                                        [ODB_CONFIDENCE_MEDIUM] = "medium",
+                                        [ODB_CONFIDENCE_HIGH] = "high"};
+    return (size_t)confidence < ODB_COUNT(names) ? names[confidence] : NULL;
+}
+
 void odb_report_numbers(const struct odb_value_report *report,
                         struct odb_named_number out[ODB_REPORT_NUMBERS])
 {
@@ -39,9 +62,34 @@ static const char *report_base(const struct odb_report *report)
     return cpu ? report->reference : report->golden;
 }
 
+/* What the first culprit says of the target, in the middle of the sentence that begins with it. */
+static void report_put_verdict(const struct odb_report *report, const struct odb_culprit *culprit,
+                               struct odb_buf *out)
+{
+    static const char *const verbs[] = {
+        [ODB_KIND_CRASH] = " is where %s crashes",
+        [ODB_KIND_HANG] = " is where %s hangs",
+        [ODB_KIND_NONDETERMINISTIC] = " is where equal runs of %s begin to differ",
+        [ODB_KIND_AMPLIFIED] = " is where small errors of %s grow, and no node is to blame",
+        [ODB_KIND_ACCUMULATED] = " is where small errors of %s add up, and no node is to blame",
+    };
+    const char *verb = culprit->kind < ODB_COUNT(verbs) ? verbs[culprit->kind] : NULL;
+    const char *subject = report->target, *at = verb ? strstr(verb, "%s") : NULL;
+    if (culprit->of_reference) {
+        odb_buf_printf(out, " is where %s is off, not %s", report_base(report), subject);
+    } else if (at) {
+        odb_buf_printf(out, "%.*s%s%s", (int)(at - verb), verb, subject, at + 2);
+    } else {
+        odb_buf_printf(out, " is where %s diverges from %s", subject, report_base(report));
+    }
+}
+
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
 {
-    if (report->failure) {
+    if (report->dead) {
+        odb_buf_printf(out, "%s does not run at all here, so there is no verdict on the model",
+                       report->target);
+    } else if (report->failure) {
         odb_buf_printf(out, "the search did not end: %s", report->failure);
     } else if (report->culprits.n) {
         odb_node_put(report->model->graph, report->culprits.items[0].node, out);
@@ -50,7 +98,7 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
             odb_buf_put_shown(out, report->culprits.items[0].path);
             odb_buf_putc(out, ',');
         }
-        odb_buf_printf(out, " is where %s diverges from %s", report->target, report_base(report));
+        report_put_verdict(report, report->culprits.items, out);
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
     } else if (report->outputs_diverge) {
@@ -142,6 +190,8 @@ void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
         odb_buf_printf(out, "%sverified %s; ", culprit->verified ? "" : "not ",
                        region ? "as a whole" : "alone");
     odb_buf_printf(out, "%s", culprit->reaches_output ? "reaches an output" : "no output shows it");
+    if (odb_confidence_name(culprit->confidence))
+        odb_buf_printf(out, "; confidence: %s", odb_confidence_name(culprit->confidence));
 }
 
 #define REPORT_MANY 20 /* culprits are no single fault any more */
@@ -164,6 +214,8 @@ struct odb_report *odb_report_new(const struct odb_model *model)
     report->n_values = model->graph->n_values;
     report->values = odb_new_n(struct odb_value_report, report->n_values + 1);
     report->given = odb_new_n(struct odb_tensor *, report->n_values);
+    report->repeats.first_node = ODB_NO_NODE;
+    report->contributions_to = ODB_NO_VALUE;
     report->reference_firsts = report->target_firsts = (struct odb_firsts)ODB_FIRSTS_NONE;
     return report;
 }
@@ -195,6 +247,12 @@ void odb_report_free(struct odb_report *report)
         report_culprit_dispose(&report->culprits.items[i]);
     for (size_t v = 0; v < report->n_values; v++)
         odb_tensor_unref(report->given[v]);
+    for (size_t i = 0; i < report->notes.n; i++)
+        free(report->notes.items[i]);
+    free(report->notes.items);
+    free(report->repeats.outputs.items);
+    free(report->contributions.items);
+    free(report->pinned.items);
     free(report->warnings.items);
     free(report->steps.items);
     free(report->culprits.items);
@@ -235,6 +293,16 @@ void odb_report_warn(struct odb_report *report, const char *fmt, ...)
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     odb_push(&report->warnings, odb_xstrdup(line));
+}
+
+void odb_report_note(struct odb_report *report, const char *fmt, ...)
+{
+    va_list args;
+    char line[1024];
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    odb_push(&report->notes, odb_xstrdup(line));
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
@@ -327,6 +395,52 @@ static json_t *report_inside(const struct odb_culprit_inside *inside)
     return object;
 }
 
+/* Names of the checks with this answer. */
+static json_t *report_checks(const struct odb_culprit *culprit, enum odb_checked answer)
+{
+    json_t *checks = json_array();
+    for (int i = 0; i < ODB_CHECK_COUNT; i++)
+        if (culprit->checks[i] == answer)
+            json_array_append_new(checks, odb_json_text(odb_check_name((enum odb_check)i)));
+    return checks;
+}
+
+static json_t *report_sensitivity(const struct odb_sensitivity *s)
+{
+    json_t *object = json_object();
+    if (!s->input_error.known) {
+        json_decref(object);
+        return json_null();
+    }
+    report_set(object, "input_error", report_number(s->input_error));
+    report_set(object, "growth", report_number(s->growth));
+    report_set(object, "growth_of_random", report_number(s->growth_of_random));
+    report_set(object, "growth_in_type", report_number(s->growth_in_type));
+    report_set(object, "explained", report_number(s->explained));
+    return object;
+}
+
+static json_t *report_specials(const struct odb_specials *specials)
+{
+    json_t *object = json_object();
+#define REPORT_SPECIAL(name, text, differs)                                                        \
+    report_set(object, #name, json_integer((json_int_t)specials->name));
+    ODB_SPECIALS_LIST(REPORT_SPECIAL)
+#undef REPORT_SPECIAL
+    return object;
+}
+
+static void report_evidence(json_t *object, const struct odb_culprit *culprit)
+{
+    report_set(object, "confirmed_by", report_checks(culprit, ODB_CONFIRMS));
+    report_set(object, "contradicted_by", report_checks(culprit, ODB_CONTRADICTS));
+    report_set(object, "untestable", report_checks(culprit, ODB_NOT_TESTABLE));
+    report_set(object, "sensitivity", report_sensitivity(&culprit->sensitivity));
+    report_set(object, "specials", report_specials(&culprit->specials));
+    report_set(object, "confidence", odb_json_text(odb_confidence_name(culprit->confidence)));
+    report_set(object, "confidence_reason", odb_json_text(culprit->confidence_reason));
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -345,6 +459,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
     report_set(object, "of_reference", json_boolean(culprit->of_reference));
     report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
+    report_evidence(object, culprit);
     report_set(object, "text", odb_json_text(culprit->text));
     return object;
 }
@@ -437,11 +552,69 @@ static json_t *report_proof(const struct odb_proof *proof)
     return object;
 }
 
+static json_t *report_lines(char *const *lines, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, odb_json_text(lines[i]));
+    return array;
+}
+
+static json_t *report_repeats(const struct odb_report *report)
+{
+    const struct odb_repeats *repeats = &report->repeats;
+    json_t *outputs = json_array();
+    for (size_t i = 0; i < repeats->outputs.n; i++) {
+        const struct odb_repeated *output = &repeats->outputs.items[i];
+        json_t *object = json_object(), *votes = json_object();
+        for (int v = 0; v < ODB_VERDICT_COUNT; v++)
+            if (output->votes[v])
+                report_set(votes, odb_verdict_name((enum odb_verdict)v),
+                           json_integer((json_int_t)output->votes[v]));
+        report_set(object, "name", report_value_key(report, output->value));
+        report_set(object, "spread", odb_json_real(output->spread));
+        report_set(object, "votes", votes);
+        json_array_append_new(outputs, object);
+    }
+    return json_pack(
+        "{sIsbsoso}", "runs", (json_int_t)repeats->runs, "differ", repeats->differ, "first_node",
+        repeats->first_node == ODB_NO_NODE ? json_null() : json_integer(repeats->first_node),
+        "outputs", outputs);
+}
+
+static json_t *report_contributions(const struct odb_report *report)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < report->contributions.n; i++) {
+        const struct odb_contribution *c = &report->contributions.items[i];
+        json_t *object = json_object();
+        report_set(object, "index", json_integer(c->node));
+        report_set(object, "name", odb_json_text(report->model->graph->nodes[c->node].name));
+        report_set(object, "share", odb_json_real(c->share));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+/* The run in which the culprits had the reference's values. */
+static json_t *report_pinned(const struct odb_report *report)
+{
+    json_t *nodes = json_array();
+    if (report->pinned_pass == ODB_NOT_ASKED) {
+        json_decref(nodes);
+        return json_null();
+    }
+    for (size_t i = 0; i < report->pinned.n; i++)
+        json_array_append_new(nodes, json_integer(report->pinned.items[i]));
+    return json_pack("{soso}", "nodes", nodes, "outputs_pass",
+                     report->pinned_pass == ODB_NOT_TESTABLE
+                         ? json_null()
+                         : json_boolean(report->pinned_pass == ODB_CONFIRMS));
+}
+
 void odb_report_json(const struct odb_report *report, struct odb_buf *out)
 {
-    json_t *root = json_object(), *warnings = json_array(), *culprits = json_array();
-    for (size_t i = 0; i < report->warnings.n; i++)
-        json_array_append_new(warnings, odb_json_text(report->warnings.items[i]));
+    json_t *root = json_object(), *culprits = json_array();
     for (size_t i = 0; i < report->culprits.n; i++)
         json_array_append_new(culprits, report_culprit(report, &report->culprits.items[i]));
     report_set(root, "schema", json_integer(1));
@@ -460,7 +633,13 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
     report_set(root, "signature",
                report->signature ? odb_json_text(report->signature) : json_null());
-    report_set(root, "warnings", warnings);
+    report_set(root, "target_runs_at_all", json_boolean(!report->dead));
+    report_set(root, "warnings", report_lines(report->warnings.items, report->warnings.n));
+    report_set(root, "notes", report_lines(report->notes.items, report->notes.n));
+    report_set(root, "repeat", report_repeats(report));
+    report_set(root, "pinned", report_pinned(report));
+    report_set(root, "contributions_to", report_value_key(report, report->contributions_to));
+    report_set(root, "contributions", report_contributions(report));
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));
     report_set(root, "proof", report_proof(&report->proof));

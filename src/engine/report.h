@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "compare/specials.h"
 #include "compare/verdict.h"
 #include "engine/firsts.h"
 #include "engine/inputs.h"
@@ -23,6 +24,7 @@
     X(PROBE_EFFECT, "probe-effect")                                                                \
     X(NONDETERMINISTIC, "nondeterministic")                                                        \
     X(NAN, "nan")                                                                                  \
+    X(INF, "inf")                                                                                  \
     X(CRASH, "crash")                                                                              \
     X(HANG, "hang")
 
@@ -32,6 +34,8 @@ enum odb_diagnosis {
 #undef ODB_DIAGNOSIS_ENUM
 };
 const char *odb_diagnosis_name(enum odb_diagnosis kind);
+/* The node itself is said to make wrong values, which running it alone shows. */
+bool odb_diagnosis_accuses(enum odb_diagnosis kind);
 
 /* A number that may not have been had. NaN stands for itself. */
 struct odb_number {
@@ -69,6 +73,42 @@ struct odb_culprit_inside {
     struct odb_value_report numbers; /* of value */
 };
 
+/* Questions besides the one that found a culprit. */
+#define ODB_CHECK_LIST(X)                                                                          \
+    X(ALONE, "alone", "it fails alone")                                                            \
+    X(PREFIX, "prefix", "the model up to it fails, and up to whatever is before it does not")      \
+    X(NEIGHBOUR, "neighbour", "it fails together with a neighbour")                                \
+    X(PINNED, "pinned", "with the reference's value in its place the outputs pass")                \
+    X(REFERENCE, "sensitivity", "the same perturbation through the reference grows alike")
+
+enum odb_check {
+#define ODB_CHECK_ENUM(name, text, help) ODB_CHECK_##name,
+    ODB_CHECK_LIST(ODB_CHECK_ENUM)
+#undef ODB_CHECK_ENUM
+        ODB_CHECK_COUNT
+};
+const char *odb_check_name(enum odb_check check);
+
+enum odb_checked { ODB_NOT_ASKED, ODB_CONFIRMS, ODB_CONTRADICTS, ODB_NOT_TESTABLE };
+
+enum odb_confidence {
+    ODB_CONFIDENCE_UNKNOWN,
+    ODB_CONFIDENCE_LOW,
+    ODB_CONFIDENCE_MEDIUM,
+    ODB_CONFIDENCE_HIGH
+};
+const char *odb_confidence_name(enum odb_confidence confidence); /* NULL: unknown */
+
+/* What a node makes of an error in its inputs. Growth is error out over error in. */
+struct odb_sensitivity {
+    struct odb_number input_error;      /* the target's, of its worst input */
+    struct odb_number growth;           /* of that very error through the reference, in float64 */
+    struct odb_number growth_of_random; /* of a random one of its size, the largest of some */
+    struct odb_number growth_in_type;   /* the same in the reference's own precision */
+    struct odb_number explained;        /* the part of the output's error that it explains, 0 to 1;
+                                           the rest is the node's own */
+};
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -82,6 +122,33 @@ struct odb_culprit {
     char *path; /* owned: into its bodies, "Loop_4[3]/Conv_1"; NULL: it was not entered */
     struct odb_culprit_inside *inside; /* owned; NULL: no node there could be named */
     char *within;                      /* owned: what the search in its bodies came to; or NULL */
+    enum odb_checked checks[ODB_CHECK_COUNT];
+    int neighbour; /* that it was run together with; meaningful where that was asked */
+    struct odb_sensitivity sensitivity;
+    struct odb_specials specials; /* of value */
+    enum odb_confidence confidence;
+    char confidence_reason[160]; /* the rule that decided, in words */
+};
+
+/* An output whose bits differ between equal runs. */
+struct odb_repeated {
+    int value;
+    double spread;                   /* largest distance between two runs, relative to rms */
+    size_t votes[ODB_VERDICT_COUNT]; /* runs with this verdict */
+};
+
+/* Two or more equal runs of the model as it is. */
+struct odb_repeats {
+    size_t runs;
+    bool differ;    /* some output's bits did */
+    int first_node; /* of which equal inputs gave other bits, with every value read; ODB_NO_NODE */
+    ODB_VEC(struct odb_repeated) outputs; /* those whose bits differ */
+};
+
+/* How much of an output's error one node brings. */
+struct odb_contribution {
+    int node;
+    double share; /* of the error, as it arrives at the output: all shares add up to about 1 */
 };
 
 struct odb_search_step {
@@ -126,6 +193,13 @@ struct odb_report {
     bool outputs_diverge;
     char *signature; /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */
+    ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
+    bool dead;                /* the target does not run at all here, whatever it is asked */
+    struct odb_repeats repeats;
+    int contributions_to; /* the output that they are about */
+    ODB_VEC(struct odb_contribution) contributions; /* the largest first; none: not worked out */
+    ODB_VEC(int) pinned; /* nodes whose values were the reference's in the last run */
+    enum odb_checked pinned_pass; /* in that run all outputs passed */
     ODB_VEC(struct odb_search_step) steps;
     ODB_VEC(struct odb_culprit) culprits;
     struct odb_value_report *values; /* owned; [n_values] */
@@ -152,6 +226,7 @@ void odb_report_free(struct odb_report *report);
  * are none, or no more than a culprit's text says already. */
 void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out);
 void odb_report_warn(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
+void odb_report_note(struct odb_report *report, const char *fmt, ...) ODB_PRINTF(2, 3);
 
 /* The numbers of a value in the order in which they are told. */
 #define ODB_REPORT_NUMBERS 7

@@ -183,7 +183,7 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
             passes = middle;
     }
     if (status == ODB_OK && n > 1) {
-        if (!bisection_accuses(culprit->kind)) /* it passes alone */
+        if (!odb_diagnosis_accuses(culprit->kind)) /* it passes alone */
             culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
         culprit->node = culprit->segment[0] = node;
         culprit->segment[1] = chain[region - 1];

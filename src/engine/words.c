@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/evidence.h"
 
 static void words_node(const struct bisection *b, int node, struct odb_buf *out)
 {
@@ -49,20 +49,36 @@ static bool words_recorded(const struct bisection *b)
     return b->prober.recorded;
 }
 
+static const char *words_makes(const struct odb_culprit *c)
+{
+    return c->kind == ODB_KIND_NAN   ? "makes NaN"
+           : c->kind == ODB_KIND_INF ? "makes infinities"
+                                     : "introduces the error";
+}
+
+static void words_specials(const struct odb_culprit *c, struct odb_buf *out)
+{
+    struct odb_buf counts = ODB_BUF_INIT;
+    odb_specials_put(&c->specials, false, &counts);
+    if (counts.len)
+        odb_buf_printf(out, " (%s)", counts.data);
+    odb_buf_dispose(&counts);
+}
+
 static void words_introduced(const struct bisection *b, const struct odb_culprit *c,
                              struct odb_buf *out)
 {
     const struct odb_value_report *v = &c->numbers;
     words_node(b, c->node, out);
-    odb_buf_puts(out, c->kind == ODB_KIND_NAN ? " makes NaN or Inf" : " introduces the error");
-    odb_buf_puts(out, ": its output ");
+    odb_buf_printf(out, " %s: its output ", words_makes(c));
     words_value(b, c->value, out);
     if (v->verdict == ODB_VERDICT_DTYPE || v->verdict == ODB_VERDICT_SHAPE) {
         odb_buf_printf(out, " has another %s: ", odb_verdict_name(v->verdict));
         odb_buf_put_shown(out, v->reason);
-    } else if (c->kind == ODB_KIND_NAN && v->local_error.known) {
-        odb_buf_puts(out, " has them at other places than the reference operator gives for the "
-                          "very same inputs");
+    } else if (c->kind != ODB_KIND_INTRODUCED && v->local_error.known) {
+        odb_buf_puts(out, " has them where the reference operator has none for the very same "
+                          "inputs, or none where that has them");
+        words_specials(c, out);
     } else if (v->local_error.known) {
         odb_buf_puts(out, " is off from what the reference operator makes of the very same inputs"
                           " by ");
@@ -78,11 +94,15 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
         }
     }
     odb_buf_puts(out, ". ");
-    odb_buf_puts(out, c->verified ? "Run alone on the target with those inputs it fails the same "
-                                    "way, so neither its neighbours nor the cut are to blame. "
-                      : words_recorded(b)
-                          ? "The target is a recording, which cannot be asked to run it alone. "
-                          : "It could not be confirmed alone on the target. ");
+    if (c->verified)
+        odb_buf_puts(out, "Run alone on the target with those inputs it fails the same way, so "
+                          "neither its neighbours nor the cut are to blame. ");
+    else if (words_recorded(b))
+        odb_buf_puts(out, "The target is a recording, which cannot be asked to run it alone. ");
+    else if (c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE)
+        odb_buf_puts(out, "The target refuses to run it alone, which says nothing either way. ");
+    else
+        odb_buf_puts(out, "It could not be confirmed alone on the target. ");
 }
 
 static void words_from_to(const struct bisection *b, const struct odb_culprit *c,
@@ -101,7 +121,7 @@ static void words_stretch(const struct bisection *b, const struct odb_culprit *c
     const struct odb_value_report *v = &c->numbers;
     words_from_to(b, c, out);
     odb_buf_puts(out, ", within which nothing was recorded, ");
-    odb_buf_puts(out, c->kind == ODB_KIND_NAN ? "makes NaN or Inf" : "introduces the error");
+    odb_buf_puts(out, words_makes(c));
     odb_buf_puts(out, ": its end ");
     words_value(b, c->value, out);
     if (v->local_error.known) {
@@ -205,10 +225,7 @@ static void words_spread(const struct bisection *b, const struct odb_culprit *c,
         odb_buf_puts(out, "A decision upstream (rounding, comparing, choosing the largest) stands "
                           "so near its border that rounding alone tips it. ");
     else
-        odb_buf_printf(out,
-                       "It is ill-conditioned here: it enlarges rounding in its inputs %.3g "
-                       "times. ",
-                       v->gain.v);
+        odb_buf_puts(out, "It is ill-conditioned here: it enlarges small errors in its inputs. ");
 }
 
 static bool words_has_ancestors(const struct bisection *b, int index)
@@ -238,7 +255,44 @@ static void words_dead(const struct bisection *b, const struct odb_culprit *c, s
                                                           : ", and nothing stands before it. ");
     }
     odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
-                                  : "Alone it does not: something before it is needed as well. ");
+                      : c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE
+                          ? "Alone the target refuses it, so whether something before it is needed "
+                            "as well is not known. "
+                          : "Alone it does not: something before it is needed as well. ");
+}
+
+static void words_votes(const struct odb_repeated *output, size_t runs, struct odb_buf *out)
+{
+    const char *before = "";
+    odb_buf_printf(out, "of %zu equal runs ", runs);
+    for (int v = 0; v < ODB_VERDICT_COUNT; v++) {
+        if (!output->votes[v])
+            continue;
+        odb_buf_printf(out, "%s%zu show %s", before, output->votes[v],
+                       odb_verdict_name((enum odb_verdict)v));
+        before = " and ";
+    }
+}
+
+static void words_races(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    const struct odb_repeats *repeats = &b->report->repeats;
+    bool found = repeats->first_node == c->node;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, found
+                          ? " is the first that makes other bits of equal inputs in equal runs of "
+                            "the target, every value read. "
+                          : " makes an output that differs between equal runs of the target; with "
+                            "every value read they agree, so where it begins is not known. ");
+    for (size_t i = 0; i < repeats->outputs.n && i < 3; i++) {
+        const struct odb_repeated *output = &repeats->outputs.items[i];
+        odb_buf_puts(out, "At output ");
+        words_value(b, output->value, out);
+        odb_buf_puts(out, ", ");
+        words_votes(output, repeats->runs, out);
+        odb_buf_printf(out, ", up to %.3g apart. ", output->spread);
+    }
+    odb_buf_puts(out, "Whatever else is found here may not repeat; --repeat runs it more often. ");
 }
 
 static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
@@ -264,12 +318,20 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
         odb_buf_puts(out, c->within);
 }
 
+static void words_confidence(const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (odb_confidence_name(c->confidence))
+        odb_buf_printf(out, "Confidence: %s (%s). ", odb_confidence_name(c->confidence),
+                       c->confidence_reason);
+}
+
 char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
 {
     struct odb_buf out = ODB_BUF_INIT;
     switch (c->kind) {
     case ODB_KIND_INTRODUCED:
     case ODB_KIND_NAN:
+    case ODB_KIND_INF:
         if (c->of_reference)
             words_parted(b, c, &out);
         else if (c->segment[0] == c->segment[1])
@@ -295,12 +357,12 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
         words_dead(b, c, &out);
         break;
     case ODB_KIND_NONDETERMINISTIC:
-        odb_buf_puts(&out, "two equal runs of the target give different verdicts at output ");
-        words_value(b, c->value, &out);
-        odb_buf_puts(&out, ": whatever else is found here may not repeat. ");
+        words_races(b, c, &out);
         break;
     }
+    words_evidence(b, c, &out);
     words_end(b, c, &out);
+    words_confidence(c, &out);
     while (out.len && out.data[out.len - 1] == ' ')
         out.data[--out.len] = '\0';
     if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')

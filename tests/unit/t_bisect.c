@@ -20,8 +20,9 @@ struct search {
 };
 
 /* Searches the model as built, fed with x, for what the target does. */
-static void search_run(struct search *s, struct odb_builder *b, struct odb_tensor *x,
-                       const char *target, enum odb_strategy strategy)
+static enum odb_status search_try(struct search *s, struct odb_builder *b, struct odb_tensor *x,
+                                  const char *target, enum odb_strategy strategy,
+                                  struct odb_error *err)
 {
     s->model = models_take(b);
     s->feed = (struct odb_feed){.value = models_value(s->model, "x"), .tensor = x};
@@ -32,7 +33,13 @@ static void search_run(struct search *s, struct odb_builder *b, struct odb_tenso
                                          .tolerance = ODB_CRITERION_DEFAULT,
                                          .strategy = strategy};
     help_find_serve();
-    MODELS_OK(odb_bisect(&s->report, s->model, &s->feeds, &options, &why));
+    return odb_bisect(&s->report, s->model, &s->feeds, &options, err);
+}
+
+static void search_run(struct search *s, struct odb_builder *b, struct odb_tensor *x,
+                       const char *target, enum odb_strategy strategy)
+{
+    MODELS_OK(search_try(s, b, x, target, strategy, &why));
 }
 
 static void search_close(struct search *s)
@@ -311,7 +318,8 @@ static void test_bisect__values_are_told_as_they_are_judged(void **state)
         assert_int_equal(l.values[i].local, local[i]);
     }
     assert_string_equal(l.phases, "reference,golden,plain run 1,noisy run 1,plain run 1,"
-                                  "plain run 2,probed run,replay,verify,third opinion,");
+                                  "plain run 2,probed run,replay,verify,third opinion,"
+                                  "second cut,pinned,");
     const char *want = "the whole model?\nthe whole model: fail\n"
                        "the whole model again?\nthe whole model again: fail\n"
                        "all values probed?\nall values probed: fail\n"
@@ -429,7 +437,8 @@ static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
     assert_int_equal(search_only(&s)->node, 1);
     assert_true(search_only(&s)->verified);
     assert_int_equal(s.report->values[models_value(s.model, "h")].verdict, ODB_VERDICT_PASS);
-    assert_int_equal(s.report->target_runs, 1); /* the accused alone, which was not asked before */
+    /* the accused alone, and the model with it pinned, which were not asked before */
+    assert_int_equal(s.report->target_runs, 2);
     odb_memory_free(memory);
     search_close(&s);
 }
@@ -444,14 +453,19 @@ static void test_bisect__a_target_that_runs_nothing_blames_no_node(void **state)
     assert_int_equal(write(fd, "#!/bin/sh\nexec sleep 9\n", 23), 23);
     close(fd);
     snprintf(target, sizeof target, "command:%s,timeout=0.3", script);
-    search_run(&s, search_chain(), search_ramp(), target, ODB_STRATEGY_AUTO);
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(search_try(&s, search_chain(), search_ramp(), target, ODB_STRATEGY_AUTO, &err),
+                     ODB_E_EXECUTOR);
     unlink(script);
     assert_int_equal(s.report->culprits.n, 0);
-    assert_true(s.report->outputs_diverge);
-    bool said = false;
-    for (size_t i = 0; i < s.report->warnings.n; i++)
-        said = said || strstr(s.report->warnings.items[i], "does not run at all here");
-    assert_true(said);
+    assert_true(s.report->dead && !s.report->complete);
+    assert_false(s.report->outputs_diverge);
+    assert_non_null(strstr(s.report->failure, "does not run at all here"));
+    assert_non_null(strstr(s.report->failure, "no answer within 0.3 s"));
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_report_headline(s.report, &line);
+    assert_non_null(strstr(line.data, "does not run at all here"));
+    odb_buf_dispose(&line);
     search_close(&s);
     /* and one node that hangs is */
     search_run(&s, search_chain(), search_ramp(), "fault:hang,node=n0,timeout=0.5@cpu",

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/evidence.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+#define EVIDENCE_NEIGHBOURS 4 /* culprits that are run in a second cut */
+#define EVIDENCE_GROWTH 16    /* culprits whose sensitivity is measured */
+#define EVIDENCE_ALIKE 10     /* growths within this factor are alike */
+
+static bool evidence_spreads(const struct odb_culprit *c)
+{
+    return c->kind == ODB_KIND_AMPLIFIED || c->kind == ODB_KIND_ACCUMULATED;
+}
+
+/* The answers that the search has given already. */
+static void evidence_found(const struct bisection *b, struct odb_culprit *c)
+{
+    if (c->verified)
+        c->checks[ODB_CHECK_ALONE] = ODB_CONFIRMS;
+    if (c->value >= 0)
+        odb_specials_count(&c->specials, b->report->given[c->value], b->trace->ref[c->value]);
+}
+
+static void evidence_measure(const struct bisection *b, struct odb_culprit *c)
+{
+    struct odb_sensitivity *s = &c->sensitivity;
+    if (c->value < 0 || c->of_reference || c->segment[0] != c->segment[1])
+        return;
+    *s = bisection_sensitivity(b, c->value, b->given);
+    bool alike = s->growth.known && s->growth_of_random.known &&
+                 s->growth.v <= EVIDENCE_ALIKE * s->growth_of_random.v;
+    if (evidence_spreads(c) && alike)
+        c->checks[ODB_CHECK_REFERENCE] = ODB_CONFIRMS;
+}
+
+static enum odb_status evidence_second_cuts(struct bisection *b, struct odb_error *err)
+{
+    size_t asked = 0;
+    bool begun = false;
+    for (size_t c = 0; c < b->report->culprits.n && asked < EVIDENCE_NEIGHBOURS; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (!odb_diagnosis_accuses(culprit->kind) || culprit->of_reference || culprit->value < 0 ||
+            culprit->segment[0] != culprit->segment[1] ||
+            culprit->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS)
+            continue;
+        if (!begun)
+            bisection_step_begin(b, "second cut");
+        begun = true;
+        ODB_TRY(bisection_ask_neighbour(b, culprit, err));
+        asked += culprit->checks[ODB_CHECK_NEIGHBOUR] != ODB_NOT_ASKED;
+    }
+    if (begun)
+        bisection_step_end(b, "second", "the accused together with a neighbour");
+    return ODB_OK;
+}
+
+enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
+{
+    bool asks = !b->prober.recorded;
+    if (asks)
+        ODB_TRY(evidence_second_cuts(b, err));
+    if (asks && b->report->outputs_diverge)
+        ODB_TRY(bisection_pin(b, err));
+    bool several = b->report->culprits.n > 1, spreads = false;
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        spreads |= evidence_spreads(&b->report->culprits.items[c]);
+    if ((several || spreads) && (b->probed || !asks))
+        ODB_TRY(bisection_share(b, err));
+    for (size_t c = 0; c < b->report->culprits.n; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        evidence_found(b, culprit);
+        if (c < EVIDENCE_GROWTH)
+            evidence_measure(b, culprit);
+        bisection_trust(b, culprit);
+    }
+    return ODB_OK;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One fault may hide another: what stands behind a NaN, a crash, or a prefix search's first find
+ * has not been seen. So the culprits' values are made the reference's, the rest runs on the target,
+ * and whoever is found then is pinned as well, until the outputs pass or nobody new is found.
+ *
+ * What is searched with values pinned is another model: its values and answers are kept apart from
+ * the report's, and only the culprits cross over.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/evidence.h"
+
+#define PIN_ROUNDS 4
+
+/* What a search with pinned values must not touch. */
+struct pin {
+    struct bisection *b;
+    bool *values;           /* owned; [n_values] pinned */
+    bool *nodes;            /* owned; [n_nodes] whose values are */
+    size_t n;               /* of nodes */
+    bool *drawn, *reaching; /* the search's, while another is in their place; and these: */
+    struct odb_value_report *report_values;
+    struct odb_tensor **report_given, **given;
+    struct odb_value_report *verdicts;
+    bool diverge;
+};
+
+/* --- who is pinned ---------------------------------------------------------------------------- */
+
+/* One that the reference has no values of cannot be pinned. */
+static bool pin_possible(const struct bisection *b, const struct odb_node *node)
+{
+    bool possible = node->n_out > 0;
+    for (int o = 0; o < node->n_out; o++)
+        possible = possible && (node->out[o] < 0 || b->trace->ref[node->out[o]] ||
+                                !odb_probe_wants(b->graph, b->trace, node->out[o]));
+    return possible;
+}
+
+static void pin_node(struct pin *p, int index)
+{
+    const struct odb_node *node = &p->b->graph->nodes[index];
+    if (p->nodes[index] || !pin_possible(p->b, node))
+        return;
+    for (int o = 0; o < node->n_out; o++)
+        if (node->out[o] >= 0 && p->b->trace->ref[node->out[o]])
+            p->values[node->out[o]] = true;
+    p->nodes[index] = true;
+    p->n++;
+    odb_push(&p->b->report->pinned, index);
+}
+
+static bool pin_is_fault(const struct odb_culprit *c)
+{
+    return !c->of_reference && c->kind != ODB_KIND_AMPLIFIED && c->kind != ODB_KIND_ACCUMULATED;
+}
+
+/* The node, or of a region all that its end hangs on. True: somebody new. */
+static bool pin_culprits(struct pin *p)
+{
+    struct bisection *b = p->b;
+    size_t before = p->n;
+    for (size_t c = 0; c < b->report->culprits.n; c++) {
+        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+        int last = culprit->segment[1];
+        if (!pin_is_fault(culprit) || !culprit->reaches_output)
+            continue;
+        pin_node(p, culprit->node);
+        pin_node(p, last);
+    }
+    return p->n > before;
+}
+
+/* --- a search of its own ---------------------------------------------------------------------- */
+
+/* Values of the target that hold whatever is pinned: feeds, draws, and what is pinned. */
+static void pin_enter(struct pin *p)
+{
+    struct bisection *b = p->b;
+    size_t n = b->graph->n_values;
+    p->report_values = b->report->values;
+    p->report_given = b->report->given;
+    p->given = b->given;
+    p->drawn = b->drawn;
+    p->verdicts = b->verdicts;
+    p->reaching = b->reaching;
+    b->reaching = NULL;
+    p->diverge = b->report->outputs_diverge;
+    b->report->values = odb_new_n(struct odb_value_report, n + 1);
+    b->report->given = odb_new_n(struct odb_tensor *, n);
+    b->given = odb_new_n(struct odb_tensor *, n);
+    b->drawn = odb_xmemdup(p->drawn, n * sizeof *b->drawn);
+    b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
+    for (size_t v = 0; v < n; v++) {
+        b->drawn[v] |= p->values[v];
+        b->given[v] = b->drawn[v] ? odb_tensor_ref(b->trace->ref[v]) : NULL;
+    }
+    for (size_t f = 0; f < b->feeds->n; f++)
+        b->given[b->feeds->items[f].value] = odb_tensor_ref(b->feeds->items[f].tensor);
+    b->prober.pinned = p->values;
+}
+
+static void pin_leave(struct pin *p)
+{
+    struct bisection *b = p->b;
+    for (size_t v = 0; v < b->graph->n_values; v++) {
+        odb_tensor_unref(b->given[v]);
+        odb_tensor_unref(b->report->given[v]);
+    }
+    free(b->given);
+    free(b->report->given);
+    free(b->report->values);
+    free(b->drawn);
+    free(b->verdicts);
+    free(b->reaching);
+    b->reaching = p->reaching;
+    b->report->values = p->report_values;
+    b->report->given = p->report_given;
+    b->given = p->given;
+    b->drawn = p->drawn;
+    b->verdicts = p->verdicts;
+    b->report->outputs_diverge = p->diverge;
+    b->prober.pinned = NULL;
+}
+
+/* --- running it ------------------------------------------------------------------------------- */
+
+static enum odb_status pin_judge(struct pin *p, const struct odb_probe *probe, size_t *bad,
+                                 enum odb_verdict *shown, struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    for (size_t i = 0; i < probe->n_values; i++) {
+        struct odb_value_report *report = &b->report->values[probe->values[i]];
+        ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], report, err));
+        *bad += odb_verdict_is_bad(report->verdict);
+        odb_probe_shows(shown, report->verdict);
+        for (size_t o = 0; o < b->n_outputs; o++)
+            if (b->outputs[o] == probe->values[i])
+                b->verdicts[o] = *report;
+    }
+    return ODB_OK;
+}
+
+/* Runs the pinned model and judges its outputs; all: every value is read and every node judged. */
+static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_status *had,
+                               struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    int *list = odb_new_n(int, b->graph->n_values);
+    size_t n = 0, made = all ? bisection_probed_list(b, list) : b->n_outputs;
+    struct odb_error why = ODB_ERROR_INIT;
+    if (!all)
+        memcpy(list, b->outputs, b->n_outputs * sizeof *list);
+    for (size_t i = 0; i < made; i++)
+        if (!p->values[list[i]])
+            list[n++] = list[i];
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
+    struct odb_probe probe = {.what = all ? "all values probed, culprits pinned"
+                                          : "the whole model, culprits pinned",
+                              .node = ODB_NO_NODE,
+                              .values = list,
+                              .n_values = n,
+                              .outputs = outputs,
+                              .judged = true};
+    *bad = 0;
+    *had = odb_probe_run(&b->prober, &probe, &why);
+    enum odb_verdict shown = odb_probe_verdict(*had);
+    enum odb_status status = *had == ODB_CANCELLED ? *had : ODB_OK;
+    if (status != ODB_OK)
+        *err = why;
+    else if (*had == ODB_OK && !all)
+        status = pin_judge(p, &probe, bad, &shown, err);
+    for (size_t i = 0; i < n && *had == ODB_OK && all; i++) {
+        odb_tensor_unref(b->given[list[i]]);
+        b->given[list[i]] = outputs[i];
+        outputs[i] = NULL;
+    }
+    odb_probe_tell(&b->prober, &probe, shown, 0);
+    odb_probe_drop(&b->prober, &probe);
+    free(outputs);
+    free(list);
+    return status;
+}
+
+/* --- whoever else it is ----------------------------------------------------------------------- */
+
+/* Every node judged on what the target made with the culprits pinned. */
+static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    struct odb_search_hooks quiet = b->options->hooks;
+    enum odb_status had;
+    size_t ignored;
+    ODB_TRY(pin_run(p, true, &ignored, &had, err));
+    if (had != ODB_OK)
+        return ODB_OK;
+    quiet.event = NULL;
+    ODB_TRY(
+        odb_blame(&b->judge, 0, (int)b->graph->n_nodes, b->given, b->report->values, &quiet, err));
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        for (int o = 0; o < node->n_out && !p->nodes[n]; o++) {
+            int v = node->out[o];
+            if (v < 0 || !b->report->values[v].culprit)
+                continue;
+            struct odb_culprit *culprit = bisection_accuse(b, (int)n, v, bisection_kind(b, v));
+            ODB_TRY(bisection_verify(b, culprit, err));
+            break;
+        }
+    }
+    return ODB_OK;
+}
+
+/* The outputs are wrong still, or the target died again. */
+static enum odb_status pin_search(struct pin *p, enum odb_status had, struct odb_error *why,
+                                  struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    if (had == ODB_E_CRASH || had == ODB_E_TIMEOUT)
+        return bisection_hunt_crash(b, had, why);
+    if (had != ODB_OK)
+        return ODB_OK;
+    bool searched = b->options->strategy == ODB_STRATEGY_PREFIX || b->hidden;
+    if (!searched)
+        return pin_blame(p, err);
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !p->values[b->outputs[o]])
+            return bisection_hunt_value(b, b->outputs[o], err);
+    return ODB_OK;
+}
+
+static double pin_worst(const struct bisection *b, const struct odb_value_report *verdicts)
+{
+    double worst = 0;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (odb_verdict_is_bad(verdicts[o].verdict))
+            worst = fmax(worst, verdicts[o].error.known ? verdicts[o].error.v : INFINITY);
+    return worst;
+}
+
+static bool pin_has_outputs(const struct pin *p)
+{
+    for (size_t o = 0; o < p->b->n_outputs; o++)
+        if (!p->values[p->b->outputs[o]])
+            return true;
+    return false;
+}
+
+/* One round: *again where somebody new was found. */
+static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    struct odb_error why = ODB_ERROR_INIT;
+    size_t culprits = b->report->culprits.n, bad = 0;
+    enum odb_status had, status;
+    pin_enter(p);
+    status = pin_run(p, false, &bad, &had, err);
+    double worst = pin_worst(b, b->verdicts);
+    b->report->pinned_pass = had != ODB_OK ? ODB_NOT_TESTABLE
+                             : bad         ? ODB_CONTRADICTS
+                                           : ODB_CONFIRMS;
+    if (status == ODB_OK && (had != ODB_OK || bad))
+        status = pin_search(p, had, &why, err);
+    if (status != ODB_OK && why.what[0] && err)
+        *err = why;
+    pin_leave(p);
+    *again = b->report->culprits.n > culprits;
+    bool in_vain = had == ODB_OK && bad && !*again && worst > 0.9 * pin_worst(b, b->verdicts);
+    for (size_t c = 0; c < culprits; c++)
+        if (p->nodes[b->report->culprits.items[c].node] && culprits == 1 && in_vain)
+            b->report->culprits.items[c].checks[ODB_CHECK_PINNED] = ODB_CONTRADICTS;
+    return status;
+}
+
+enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
+{
+    struct pin p = {.b = b,
+                    .values = odb_new_n(bool, b->graph->n_values),
+                    .nodes = odb_new_n(bool, b->graph->n_nodes)};
+    enum odb_status status = ODB_OK;
+    bool again = true, begun = false;
+    for (int round = 0; round < PIN_ROUNDS && again && status == ODB_OK; round++) {
+        if (!pin_culprits(&p) || !pin_has_outputs(&p))
+            break;
+        if (!begun)
+            bisection_step_begin(b, "pinned");
+        begun = true;
+        status = pin_round(&p, &again, err);
+    }
+    if (begun && status == ODB_OK)
+        bisection_step_end(b, "pinned", "the culprits' values made the reference's: %s",
+                           b->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
+                           : b->report->pinned_pass == ODB_CONTRADICTS ? "outputs are wrong still"
+                                                                       : "it does not run");
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        if (b->report->pinned_pass == ODB_CONFIRMS && p.nodes[b->report->culprits.items[c].node])
+            b->report->culprits.items[c].checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
+    free(p.values);
+    free(p.nodes);
+    return status;
+}
