@@ -365,7 +365,7 @@ static enum odb_status over_parse_levels(struct odb_over *out, const char *text,
     }
 }
 
-/* "ort:opt=…" is "ort,opt=…" where the executor has such a choice. Owned by the caller. */
+/* "ort:opt=…" is "ort,opt=…" where the executor has that very option. Owned by the caller. */
 static char *over_with_comma(const char *text)
 {
     char *copy = odb_xstrdup(text);
@@ -377,7 +377,7 @@ static char *over_with_comma(const char *text)
     const struct odb_executor_ops *ops = odb_executor_find(copy);
     const struct odb_executor_option *row =
         ops ? odb_spec_row(ops->options, copy + kind + 1) : NULL;
-    bool option = row && row->values; /* others may be the executor's argument */
+    bool option = row && !strchr(row->key, '*'); /* any key may be part of its argument */
     copy[kind] = option ? ',' : ':';
     copy[kind + 1 + key] = '=';
     return copy;
