@@ -93,8 +93,21 @@ enum odb_diagnosis bisection_kind_of(enum odb_verdict verdict, const struct odb_
                                                            : ODB_KIND_NAN;
 }
 
+/* NaN and Inf that came in are not the node's own. */
+static bool bisect_poisoned(const struct bisection *b, int value)
+{
+    int producer = b->graph->values[value].producer;
+    const struct odb_node *node = producer == ODB_NO_NODE ? NULL : &b->graph->nodes[producer];
+    for (int i = 0; node && i < node->n_in; i++)
+        if (node->in[i] >= 0 && b->report->values[node->in[i]].verdict == ODB_VERDICT_NAN)
+            return true;
+    return false;
+}
+
 enum odb_diagnosis bisection_kind(const struct bisection *b, int value)
 {
+    if (b->report->values[value].verdict == ODB_VERDICT_NAN && bisect_poisoned(b, value))
+        return ODB_KIND_INTRODUCED;
     const struct odb_tensor *given = b->given[value] ? b->given[value] : b->report->given[value];
     return bisection_kind_of(b->report->values[value].verdict, given, b->trace->ref[value]);
 }
