@@ -31,17 +31,20 @@ static void answers_boot(char out[64])
     answers_read_line("/proc/sys/kernel/random/boot_id", out, 64);
 }
 
-/* Whether the debugger that has this search is still at it. */
+/* Whether the debugger that has this search is still at it. One that was killed and that nobody
+ * has waited for is there, but has no command line any more. */
 static bool answers_in_use(sqlite3_int64 pid, const char *boot)
 {
-    char now[64], mine[32], its[32], path[64];
+    char now[64], mine[32], its[32], line[32], path[64];
     answers_boot(now);
     if (pid <= 0 || pid == getpid() || !boot || strcmp(boot, now) || kill((pid_t)pid, 0) < 0)
         return false;
     snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
     answers_read_line("/proc/self/comm", mine, sizeof mine);
     answers_read_line(path, its, sizeof its);
-    return !strcmp(mine, its);
+    snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)pid);
+    answers_read_line(path, line, sizeof line);
+    return line[0] && !strcmp(mine, its);
 }
 
 /* --- going on --------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/models.h"
 
@@ -328,6 +329,44 @@ static void test_store__another_search_starts_anew(void **state)
     odb_tensor_unref(t);
 }
 
+/* A process that has this search, as the file says. */
+static enum odb_status store_taken_by(struct store_fixture *f, pid_t pid)
+{
+    struct odb_resumed resumed = {0};
+    struct odb_error err = ODB_ERROR_INIT;
+    sqlite3 *db;
+    char *sql = odb_xasprintf("UPDATE search SET pid = %d", (int)pid);
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    free(sql);
+    enum odb_status status =
+        odb_store_resume(f->store, "target ort\ntolerance 10\n", false, &resumed, &err);
+    odb_resumed_dispose(&resumed);
+    return status;
+}
+
+static void test_store__two_at_one_search(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_tensor *t;
+    siginfo_t info;
+    MODELS_OK(odb_tensor_copy_of(&t, ODB_F32, 1, (int64_t[]){2}, (float[]){1, 2}, &why));
+    store_stop_search(f, t);
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    enum odb_status taken = store_taken_by(f, child);
+    kill(child, SIGKILL);
+    assert_int_equal(taken, ODB_E_INPUT);
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(store_taken_by(f, child), ODB_OK); /* dead, and not buried */
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    odb_tensor_unref(t);
+}
+
 int main(void)
 {
 #define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
@@ -342,6 +381,7 @@ int main(void)
         SESSION_TEST(test_store__an_old_schema),
         SESSION_TEST(test_store__a_search_goes_on),
         SESSION_TEST(test_store__another_search_starts_anew),
+        SESSION_TEST(test_store__two_at_one_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
