@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -45,6 +46,17 @@ static bool answers_in_use(sqlite3_int64 pid, const char *boot)
     snprintf(path, sizeof path, "/proc/%lld/cmdline", (long long)pid);
     answers_read_line(path, line, sizeof line);
     return line[0] && !strcmp(mine, its);
+}
+
+/* The same, when one that was killed a moment ago has had the time to go. */
+static bool answers_stay_in_use(sqlite3_int64 pid, const char *boot)
+{
+    bool used = answers_in_use(pid, boot);
+    for (int i = 0; used && i < 20; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        used = answers_in_use(pid, boot);
+    }
+    return used;
 }
 
 /* --- going on --------------------------------------------------------------------------------- */
@@ -160,7 +172,7 @@ static enum odb_status answers_newest(struct odb_store *store, sqlite3_int64 *id
                                err));
     if (sqlite3_step(stmt) == SQLITE_ROW) {
         pid = sqlite3_column_int64(stmt, 2);
-        if (answers_in_use(pid, (const char *)sqlite3_column_text(stmt, 3))) {
+        if (answers_stay_in_use(pid, (const char *)sqlite3_column_text(stmt, 3))) {
             odb_fail(err, ODB_E_INPUT, "process %lld is searching with this session now",
                      (long long)pid);
             odb_error_remedy(err, "wait for its end, or keep this search in another file");
