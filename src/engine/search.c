@@ -400,7 +400,6 @@ static enum odb_status search_bisect(struct search *s, struct odb_error *err)
         free(evidence);
         free(next.nodes);
     }
-    free(next.nodes); /* chosen, and not asked any more */
     return status == ODB_OK ? search_beside(s, err) : status;
 }
 
