@@ -399,6 +399,7 @@ static enum odb_status search_bisect(struct search *s, struct odb_error *err)
             odb_search_narrow(s->dag, s->suspects, &cut, evidence, s->options->joint, s->suspects);
         free(evidence);
         free(next.nodes);
+        next.nodes = NULL;
     }
     return status == ODB_OK ? search_beside(s, err) : status;
 }
