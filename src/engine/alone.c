@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/evidence.h"
 #include "engine/hooks.h"
 
 #define ALONE_VERIFY_MOST 16           /* culprits that are verified one by one */
@@ -142,6 +143,8 @@ static enum odb_status alone_segment_fails(struct bisection *b, const int *chain
         *err = probe_err;
     else
         status = ODB_OK; /* no evidence: as if it passed, so the segment grows */
+    if (bisection_decided(b, value, &report))
+        report.verdict = ODB_VERDICT_PASS;
     *fails = odb_verdict_is_bad(report.verdict);
     odb_probe_shows(&shown, report.verdict);
     odb_probe_tell(&b->prober, &probe, shown, 0);

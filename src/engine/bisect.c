@@ -493,6 +493,7 @@ static void bisect_finish(struct bisection *b)
     free(b->beyond);
     free(b->refused.items);
     free(b->reaching);
+    free(b->decided);
     free(b->plain);
     free(b->verdicts);
     free(b->outputs);

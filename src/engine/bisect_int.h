@@ -10,6 +10,11 @@
 #include "engine/probe.h"
 #include "engine/signature.h"
 
+/* How far runs come out from golden. */
+struct odb_spread {
+    double error, mean;
+};
+
 struct bisection {
     const struct odb_model *model;            /* borrowed */
     const struct odb_graph *graph;            /* borrowed: model */
@@ -22,6 +27,8 @@ struct bisection {
     struct odb_judge judge;
     int *outputs; /* owned: graph outputs that a node computes */
     size_t n_outputs;
+    struct odb_spread *decided; /* owned; [n_values] of runs that decide for themselves; NULL: not
+                                   made yet */
     struct odb_tensor **plain;         /* owned refs; [n_outputs] */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
     struct odb_signature sought;       /* how the plain run fails; pass: it does not */

@@ -5,6 +5,7 @@
  *
  *     repeat.c       do equal runs give equal bits, and where do they begin to differ?
  *     tolerated.c    does an error follow from what the tolerance allows of the inputs?
+ *     decided.c      do runs that round and select otherwise come out as far off?
  *     sensitivity.c  how much does the reference operator make of the same error in its inputs?
  *     neighbour.c    does it fail in a second, different cut?
  *     pinned.c       do the outputs pass once the culprits' values are the reference's?
@@ -24,6 +25,12 @@ enum odb_status bisection_repeat(struct bisection *b, struct odb_error *err) ODB
 /* Values that are wrong, at nodes that are right about their own inputs: lets those pass that
  * follow from errors in the inputs which the tolerance allows, and what follows from them. */
 enum odb_status bisection_tolerate(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* Whether a value that is wrong is no farther off than noisy runs of the reference which decide for
+ * themselves; false for models without decisions. The first call makes those runs. */
+bool bisection_decided(struct bisection *b, int value, const struct odb_value_report *report);
+/* Outputs of which that is true, and which no culprit explains, pass; notes say so. */
+void bisection_excuse_outputs(struct bisection *b);
 
 /* Growth of the error in the inputs of the node that makes the value. given: [n_values] the
  * target's values. Numbers stay unknown where the node cannot be replayed or its inputs are right.

@@ -136,6 +136,8 @@ static enum odb_status pin_judge(struct pin *p, const struct odb_probe *probe, s
     for (size_t i = 0; i < probe->n_values; i++) {
         struct odb_value_report *report = &b->report->values[probe->values[i]];
         ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], report, err));
+        if (bisection_decided(b, probe->values[i], report))
+            report->verdict = ODB_VERDICT_PASS;
         *bad += odb_verdict_is_bad(report->verdict);
         odb_probe_shows(shown, report->verdict);
         for (size_t o = 0; o < b->n_outputs; o++)

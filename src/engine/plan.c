@@ -216,6 +216,7 @@ typedef enum odb_status plan_hunter(struct bisection *b, int value, struct odb_e
 /* Searches for every wrong output that nobody explains yet, the worst first. */
 static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, struct odb_error *err)
 {
+    bisection_excuse_outputs(b);
     bool *tried = odb_new_n(bool, b->n_outputs);
     enum odb_status status = ODB_OK;
     while (status == ODB_OK) {
@@ -261,6 +262,8 @@ static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
     ODB_TRY(bisection_probed(b, err));
     if (b->judged)
         ODB_TRY(plan_blame(b, err));
+    if (b->judged || b->hidden)
+        bisection_excuse_outputs(b);
     if (b->probed && plan_doubtful(b) && plan_unexplained(b)) {
         plan_turn(b, ODB_STRATEGY_PREFIX, 0,
                   "reading values moved an output by %.3g, as much as its error",

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/evidence.h"
 #include "engine/hooks.h"
 
 #define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
@@ -144,7 +144,13 @@ static void probed_observe(const struct bisection *b, const struct probed_batch 
     }
 }
 
-static enum odb_status probed_reproduces(const struct bisection *b, struct probed_batch *batch,
+/* Right, or no farther off than honest runs that decide otherwise. */
+static bool probed_honest(struct bisection *b, int value, const struct odb_value_report *report)
+{
+    return !odb_verdict_is_bad(report->verdict) || bisection_decided(b, value, report);
+}
+
+static enum odb_status probed_reproduces(struct bisection *b, struct probed_batch *batch,
                                          enum odb_verdict *shown, struct odb_error *err)
 {
     batch->reproduces = true;
@@ -154,13 +160,11 @@ static enum odb_status probed_reproduces(const struct bisection *b, struct probe
         int v = b->outputs[o];
         ODB_TRY(odb_judge_value(&b->judge, v, batch->values[v], &report, err));
         odb_probe_shows(shown, report.verdict);
-        if (report.verdict != plain->verdict)
-            batch->reproduces = false;
-        if (report.verdict != ODB_VERDICT_FAIL || !report.error.known || !plain->error.known)
-            continue;
-        double low = fmin(report.error.v, plain->error.v);
-        double high = fmax(report.error.v, plain->error.v);
-        if (high > PROBED_SAME_FACTOR * low)
+        bool same = report.verdict == plain->verdict;
+        if (same && report.verdict == ODB_VERDICT_FAIL && report.error.known && plain->error.known)
+            same = fmax(report.error.v, plain->error.v) <=
+                   PROBED_SAME_FACTOR * fmin(report.error.v, plain->error.v);
+        if (!same && !(probed_honest(b, v, &report) && probed_honest(b, v, plain)))
             batch->reproduces = false;
     }
     probed_observe(b, batch);

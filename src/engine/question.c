@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/evidence.h"
 
 /* --- one question ----------------------------------------------------------------------------- */
 
@@ -147,6 +148,8 @@ enum odb_status question_judge(struct bisection *b, const struct odb_probe *prob
         int v = probe->values[i];
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&b->judge, v, probe->outputs[i], &report, err));
+        if (bisection_decided(b, v, &report))
+            report.verdict = ODB_VERDICT_PASS;
         b->report->values[v] = report;
         bisection_keep(b, v, probe->outputs[i]);
         bisection_value(b, v);

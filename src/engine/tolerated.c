@@ -98,7 +98,8 @@ static void tolerance_look(struct tolerance *t, const struct odb_node *node, int
     if (!replayed || !(fails || report->verdict == ODB_VERDICT_SHAPE) ||
         !tolerance_inputs_pass(t, node, &follows))
         return;
-    if (follows || (fails && tolerance_allows(t, node, value)))
+    if (follows || (fails && tolerance_allows(t, node, value)) ||
+        bisection_decided(t->b, value, report))
         tolerance_pass(t, node, value);
 }
 

@@ -180,6 +180,67 @@ static void test_evidence__what_the_tolerance_allows_may_grow(void **state)
     scene_close(&s);
 }
 
+/* x -> Mul -> QuantizeLinear -> DequantizeLinear -> Mul -> y, where all that is rounded to steps
+ * lies in the middle between two: rounding alone decides. */
+static struct odb_builder *scene_ties(void)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    const float third = 1.f / 3, step = 2.f / 3;
+    struct odb_tensor *w = models_f32(0, NULL, &third), *s = models_f32(0, NULL, &step);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_weight(b, "w", w);
+    odb_build_weight(b, "s", s);
+    odb_build_node(b, "Mul", "n0", "x w", "h");
+    odb_build_node(b, "QuantizeLinear", "n1", "h s", "q");
+    odb_build_node(b, "DequantizeLinear", "n2", "q s", "d");
+    odb_build_node(b, "Mul", "n3", "d w", "y");
+    odb_build_output(b, "y");
+    odb_tensor_unref(w);
+    odb_tensor_unref(s);
+    return b;
+}
+
+static struct odb_tensor *scene_odd(void)
+{
+    static const float odd[8] = {1, 3, 5, 7, 9, 11, 13, 15};
+    return models_f32(1, (int64_t[]){8}, odd);
+}
+
+/* An honest target that decides otherwise: also where one cut after the other is asked for. */
+static void test_evidence__who_decides_otherwise_is_not_accused(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
+                                             ODB_STRATEGY_LINEAR, ODB_STRATEGY_SUFFIX};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct scene s;
+        scene_search(&s, scene_ties(), scene_odd(), "cpu:noisy", ways[i]);
+        const struct odb_value_report *y = &s.report->values[models_value(s.model, "y")];
+        assert_true(y->error.v > 0.1);
+        assert_int_equal(y->verdict, ODB_VERDICT_PASS);
+        assert_int_equal(s.report->culprits.n, 0);
+        assert_false(s.report->outputs_diverge);
+        scene_close(&s);
+    }
+}
+
+/* That decisions might explain as much acquits nobody who is wrong about its own inputs, nor an
+ * error that is larger. */
+static void test_evidence__decisions_hide_no_fault(void **state)
+{
+    struct scene s;
+    scene_search(&s, scene_ties(), scene_odd(), "fault:scale,node=n0,amount=0.01@cpu",
+                 ODB_STRATEGY_AUTO);
+    assert_int_equal(scene_culprit(&s, 0)->kind, ODB_KIND_INTRODUCED);
+    assert_int_equal(s.report->culprits.n, 1);
+    scene_close(&s);
+    scene_search(&s, scene_ties(), scene_odd(), "fault:scale,node=n0,amount=2@cpu",
+                 ODB_STRATEGY_PREFIX);
+    assert_int_equal(s.report->culprits.n, 1);
+    assert_int_equal(scene_culprit(&s, 0)->kind, ODB_KIND_INTRODUCED);
+    assert_true(s.report->outputs_diverge);
+    scene_close(&s);
+}
+
 static void test_evidence__equal_runs_are_counted(void **state)
 {
     struct scene s;
@@ -227,6 +288,8 @@ int main(void)
         cmocka_unit_test(test_evidence__infinities_are_called_so),
         cmocka_unit_test(test_evidence__the_amplifier_is_not_accused),
         cmocka_unit_test(test_evidence__what_the_tolerance_allows_may_grow),
+        cmocka_unit_test(test_evidence__who_decides_otherwise_is_not_accused),
+        cmocka_unit_test(test_evidence__decisions_hide_no_fault),
         cmocka_unit_test(test_evidence__equal_runs_are_counted),
         cmocka_unit_test(test_evidence__specials_are_counted_apart),
     };
