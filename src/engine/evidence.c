@@ -26,7 +26,8 @@ static void evidence_found(const struct bisection *b, struct odb_culprit *c)
 static void evidence_measure(const struct bisection *b, struct odb_culprit *c)
 {
     struct odb_sensitivity *s = &c->sensitivity;
-    if (c->value < 0 || c->of_reference || c->segment[0] != c->segment[1])
+    if (c->value < 0 || c->of_reference || c->segment[0] != c->segment[1] ||
+        c->kind == ODB_KIND_NONDETERMINISTIC)
         return;
     *s = bisection_sensitivity(b, c->value, b->given);
     bool alike = s->growth.known && s->growth_of_random.known &&

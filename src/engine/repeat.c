@@ -151,6 +151,16 @@ static bool repeat_flips(const struct odb_repeated *output)
     return kinds > 1;
 }
 
+/* What flips need not have been wrong in the run that was judged. */
+static bool repeat_reaches(const struct bisection *b, int node, int output)
+{
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    odb_graph_ancestors(b->graph, &output, 1, NULL, up);
+    bool reaches = up[node];
+    free(up);
+    return reaches;
+}
+
 /* Warns of outputs that differ; accuses whoever began where a verdict flips. */
 static void repeat_conclude(struct bisection *b)
 {
@@ -167,7 +177,8 @@ static void repeat_conclude(struct bisection *b)
             continue;
         int node = first == ODB_NO_NODE ? b->graph->values[output->value].producer : first;
         int value = first == ODB_NO_NODE ? output->value : bisection_output_of(b, first);
-        bisection_accuse(b, node, value, ODB_KIND_NONDETERMINISTIC);
+        bisection_accuse(b, node, value, ODB_KIND_NONDETERMINISTIC)->reaches_output =
+            repeat_reaches(b, node, output->value);
     }
 }
 
@@ -179,7 +190,7 @@ enum odb_status bisection_repeat(struct bisection *b, struct odb_error *err)
     bisection_phase(b, "plain run 2", 0);
     while (ran && b->report->repeats.runs < want) {
         ODB_TRY(repeat_once(b, &ran, err));
-        if (b->report->repeats.differ && want < REPEAT_RUNS_OF_RACERS)
+        if (b->report->repeats.differ && !b->options->repeat)
             want = REPEAT_RUNS_OF_RACERS;
     }
     if (!b->report->repeats.differ)

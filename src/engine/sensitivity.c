@@ -132,7 +132,8 @@ bool bisection_shaken(const struct bisection *b, int value, const double *sizes,
            sensitivity_most(b, value, ODB_PREC_F64, sizes, most, mean);
 }
 
-/* Growth of the target's own error: its inputs through the reference. */
+/* Growth of the target's own error, which is measured from golden: its inputs through the
+ * reference, against golden's. */
 static struct odb_number sensitivity_of_own(const struct bisection *b, int value,
                                             struct odb_tensor *const *given, double error)
 {
@@ -142,6 +143,9 @@ static struct odb_number sensitivity_of_own(const struct bisection *b, int value
     struct odb_number growth = {0};
     struct odb_gap gap = {0};
     if (sensitivity_inputs(b, node, in)) {
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] >= 0 && b->trace->golden[node->in[i]])
+                in[i] = b->trace->golden[node->in[i]];
         base = sensitivity_replay(b, value, ODB_PREC_F64, in, b->trace->ref);
         for (int i = 0; i < node->n_in; i++)
             if (node->in[i] >= 0 && given[node->in[i]])

@@ -6,8 +6,8 @@
  * the rest; both run on SPEC, and between them the value is changed.
  *
  * Some faults act only sometimes, as real ones do: `hidden` vanishes when the value is
- * looked at, `fused=K` when the nodes that follow are not all there. When a fault does not act, the
- * model goes to SPEC as it is.
+ * looked at, `fused=K` when the nodes that follow are not all there; `every=N` acts in some runs of
+ * what is loaded and not in others. When a fault does not act, the model goes to SPEC as it is.
  *
  * A node inside a body has no border that a model could be cut at. There the fault is planted while
  * the CPU reference runs, which lets itself be watched; so SPEC must be that.
@@ -50,6 +50,8 @@ struct fault {
     char *node; /* owned: NAME or #INDEX */
     double amount;
     size_t count, fused;
+    size_t every; /* acts in every so manieth run of what is loaded */
+    size_t runs;  /* of what is loaded */
     uint64_t seed;
     bool hidden, seen;
     int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
@@ -155,6 +157,14 @@ static void fault_inf(struct fault_work *w)
     fault_put(w, INFINITY);
 }
 
+/* Of integers. */
+static void fault_step(struct fault_work *w)
+{
+    size_t count = w->count ? w->count : 1;
+    for (size_t k = 0; k < count; k++)
+        w->x[fault_place(w, k, count)] += w->amount;
+}
+
 static void fault_saturate(struct fault_work *w)
 {
     double limit = w->amount * w->max;
@@ -214,6 +224,7 @@ static const struct fault_kind fault_kinds[] = {
     {"swap", 0, false, fault_swap, NULL, NULL},
     {"nan", 0, false, fault_nan, NULL, NULL},
     {"inf", 0, false, fault_inf, NULL, NULL},
+    {"step", 1, true, fault_step, NULL, NULL},
     {"saturate", 0.5, false, fault_saturate, NULL, NULL},
     {"zero-channel", 0, false, fault_zero_channel, NULL, NULL},
     {"round-bf16", 0, false, fault_round_bf16, NULL, NULL},
@@ -228,20 +239,22 @@ static const struct fault_kind fault_kinds[] = {
 
 static const struct odb_executor_option fault_rows[] = {
     {":",
-     "scale|offset|noise|swap|nan|inf|saturate|zero-channel|round-bf16|crash|hang|refuse|branch|"
-     "trips",
+     "scale|offset|noise|swap|nan|inf|step|saturate|zero-channel|round-bf16|crash|hang|refuse|"
+     "branch|trips",
      NULL, "what goes wrong", true},
     {"node", "NAME|#INDEX|PATH", NULL, "where the fault is", true},
     {"iteration", "K", NULL, "only in that turn of the innermost loop around the node", false},
     {"amount", "X", NULL,
-     "how much; 0.01 for scale, offset and noise, 0.5 for saturate, -1 for trips", false},
+     "how much; 0.01 for scale, offset and noise, 1 for step, 0.5 for saturate, -1 for trips",
+     false},
     {"count", "N", NULL,
-     "how many elements are spoiled; all, or one for nan and inf. refuse: only models of more "
-     "outputs",
+     "how many elements are spoiled; all, or one for nan, inf and step. refuse: only models of "
+     "more outputs",
      false},
     {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
     {"seen", NULL, NULL, "only when somebody reads values in between", false},
     {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
+    {"every", "N", "1", "only in every Nth run of what is loaded", false},
     {"seed", "N", "42", "which elements, and which noise", false},
     {"@", "SPEC", NULL, "what runs the model", true},
     {NULL, NULL, NULL, NULL, false},
@@ -250,7 +263,7 @@ static const struct odb_executor_option fault_rows[] = {
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
-    double count = 0, fused = 0, seed = 42, turn = (double)ODB_ANY_TURN;
+    double count = 0, fused = 0, every = 1, seed = 42, turn = (double)ODB_ANY_TURN;
     ODB_TRY(odb_spec_check(spec, fault_rows, err));
     for (size_t i = 0; i < ODB_COUNT(fault_kinds); i++)
         if (!strcmp(fault_kinds[i].name, spec->arg))
@@ -262,6 +275,7 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     ODB_TRY(odb_spec_number(spec, "amount", &fault->amount, err));
     ODB_TRY(odb_spec_whole(spec, "count", 1, 0x1p53, &count, err));
     ODB_TRY(odb_spec_whole(spec, "fused", 1, 0x1p53, &fused, err));
+    ODB_TRY(odb_spec_whole(spec, "every", 1, 0x1p53, &every, err));
     ODB_TRY(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
     ODB_TRY(odb_spec_whole(spec, "iteration", 0, 0x1p53, &turn, err));
     fault->turn = (int64_t)turn;
@@ -269,6 +283,7 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     fault->inner = odb_xstrdup(spec->inner);
     fault->count = (size_t)count;
     fault->fused = (size_t)fused;
+    fault->every = (size_t)every;
     fault->seed = (uint64_t)seed;
     fault->hidden = odb_spec_option(spec, "hidden") != NULL;
     fault->seen = odb_spec_option(spec, "seen") != NULL;
@@ -673,12 +688,26 @@ static bool fault_measure(struct fault_work *w)
     return !zero;
 }
 
-/* Can hold a fault: a float tensor with elements, or a container of one. */
-static bool fault_fits(const struct odb_tensor *t)
+static bool fault_is_whole_numbers(const struct fault *fault)
 {
-    bool fits = t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype) && t->count > 0;
+    return fault->kind->spoil == fault_step;
+}
+
+/* Acts in this run. */
+static bool fault_turn(const struct fault *fault)
+{
+    return fault->runs % fault->every == 0;
+}
+
+/* Can hold the fault: a float tensor with elements, one of integers for a step; or a container of
+ * one. */
+static bool fault_fits(const struct fault *fault, const struct odb_tensor *t)
+{
+    bool type = fault_is_whole_numbers(fault) ? odb_dtype_is_integer(t->dtype)
+                                              : odb_dtype_is_float(t->dtype);
+    bool fits = t->kind == ODB_TENSOR && type && t->count > 0;
     for (size_t i = 0; i < t->n_items && t->kind != ODB_SPARSE; i++)
-        fits = fits || fault_fits(t->items[i]);
+        fits = fits || fault_fits(fault, t->items[i]);
     return fits;
 }
 
@@ -702,7 +731,7 @@ static enum odb_status fault_spoil_tensor(const struct fault *fault, const char 
     bool nothing = fault->kind->neutral && fault->amount == 0, changed = false;
     for (size_t i = 0; i < was->count; i++)
         work.x[i] = odb_load_f64(was->dtype, was->data, i);
-    if (!fault_measure(&work)) {
+    if (!fault_measure(&work) && !fault_is_whole_numbers(fault)) {
         status = fault_refuse(fault, name, "it is all zero", err);
         goto out;
     }
@@ -736,15 +765,16 @@ static enum odb_status fault_spoil(const struct fault *fault, const char *name,
     const struct odb_tensor *was = *t;
     bool bare = was->kind == ODB_TENSOR, empty = bare ? was->count == 0 : was->n_items == 0;
     size_t at = 0;
-    if (!fault_fits(was))
+    if (!fault_fits(fault, was))
         return fault_refuse(fault, name,
                             empty  ? "it is empty"
-                            : bare ? "it is not float"
-                                   : "it holds no float tensor with elements",
+                            : bare ? fault_is_whole_numbers(fault) ? "it holds no integers"
+                                                                   : "it is not float"
+                                   : "it holds no such tensor with elements",
                             err);
     if (bare)
         return fault_spoil_tensor(fault, name, t, err);
-    while (!fault_fits(was->items[at]))
+    while (!fault_fits(fault, was->items[at]))
         at++;
     struct odb_tensor **items = odb_new_n(struct odb_tensor *, was->n_items), *now = NULL;
     memcpy(items, was->items, was->n_items * sizeof *items);
@@ -787,13 +817,13 @@ static enum odb_status fault_made(void *payload, const struct odb_cpu_place *pla
 {
     const struct fault *fault = payload;
     struct odb_error why = ODB_ERROR_INIT;
-    if (fault->kind->steer || !fault_is_there(fault, place, node->index))
+    if (fault->kind->steer || !fault_turn(fault) || !fault_is_there(fault, place, node->index))
         return ODB_OK;
     if (fault->kind->act)
         fault->kind->act();
     for (int o = 0; o < node->n_out; o++) {
         bool named = fault->inside_slot < 0 || fault->inside_slot == o;
-        if (!out[o] || !named || !fault_fits(out[o]))
+        if (!out[o] || !named || !fault_fits(fault, out[o]))
             continue;
         enum odb_status status = fault_spoil(fault, node->name, &out[o], &why);
         if (status != ODB_OK && status != ODB_E_INPUT) {
@@ -808,7 +838,7 @@ static enum odb_status fault_made(void *payload, const struct odb_cpu_place *pla
 static void fault_steer(void *payload, const struct odb_cpu_place *place, int node, int64_t *v)
 {
     const struct fault *fault = payload;
-    if (fault->kind->steer && fault_is_there(fault, place, node))
+    if (fault->kind->steer && fault_turn(fault) && fault_is_there(fault, place, node))
         fault->kind->steer(v, fault->amount);
 }
 
@@ -830,7 +860,7 @@ static enum odb_status fault_watch(struct fault *fault, struct odb_error *err)
 }
 
 static enum odb_status fault_lacks(const struct fault *fault, const struct fault_cut *cut,
-                                    struct odb_error *err)
+                                   struct odb_error *err)
 {
     const struct odb_node *node = &cut->model->graph->nodes[cut->node];
     if (fault->count && cut->model->graph->n_outputs <= fault->count)
@@ -847,6 +877,7 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
     fault_cut_free(fault->cut);
     fault->cut = NULL;
     fault->acts = fault->inside = false;
+    fault->runs = 0;
     ODB_TRY(fault_cut_new(&cut, load, err));
     enum odb_status status = fault_find(fault, cut, load, err);
     if (status == ODB_OK)
@@ -935,7 +966,7 @@ static int fault_choose(const struct fault_run *run)
         const struct odb_tensor *t = node->out[i] >= 0 ? run->values[node->out[i]] : NULL;
         if (!t)
             continue;
-        if (fault_fits(t))
+        if (fault_fits(run->fault, t))
             return node->out[i];
         first = first == ODB_NO_VALUE ? node->out[i] : first;
     }
@@ -953,8 +984,8 @@ static enum odb_status fault_run_upstream(struct fault_run *run, struct odb_erro
     free(results);
     if (status != ODB_OK)
         return status;
-    int value = fault_choose(run);
-    if (value == ODB_NO_VALUE) /* others read the nodes above it, nobody reads the node */
+    int value = fault_turn(run->fault) ? fault_choose(run) : ODB_NO_VALUE;
+    if (value == ODB_NO_VALUE) /* not now; or only the nodes above it are read */
         return ODB_OK;
     status =
         fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value], err);
@@ -1074,7 +1105,8 @@ static enum odb_status fault_execute(void *self, const struct odb_named *inputs,
                                      struct odb_tensor **outputs, struct odb_error *err)
 {
     struct fault *fault = self;
-    if (fault->acts && fault->kind->act)
+    fault->runs++;
+    if (fault->acts && fault->kind->act && fault_turn(fault))
         fault->kind->act();
     if (!fault->cut)
         return odb_executor_run(fault->up, inputs, n_inputs, names, n_outputs, outputs, err);

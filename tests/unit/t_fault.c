@@ -330,6 +330,73 @@ static void test_fault__on_ort(void **state)
     free_outputs(out, 3);
 }
 
+/* Acts in runs 3 and 6 of what is loaded, and counts anew for what is loaded next. */
+static void test_fault__every(void **state)
+{
+    struct odb_executor *fault = open_fault("fault:scale,node=second,amount=1,every=3@cpu");
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_tensor *x = help_floats(2, 4, help_x), *y;
+    struct odb_named in = {"x", x};
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    for (int again = 0; again < 2; again++) {
+        help_ok(odb_executor_load(fault, &load, &err), &err);
+        for (int run = 1; run <= 7; run++) {
+            help_ok(odb_executor_run(fault, &in, 1, (const char *[]){"y"}, 1, &y, &err), &err);
+            assert_true(fabs(odb_tensor_f64(y, 1) - (run % 3 ? 2 : sqrt(8))) < 1e-5);
+            odb_tensor_unref(y);
+        }
+    }
+    odb_tensor_unref(x);
+    odb_buf_dispose(&bytes);
+    odb_executor_close(fault);
+}
+
+/* x -> Cast -> i -> Add -> y, of integers: y as the step leaves it. */
+static void expect_steps(const char *spec, const int64_t *want)
+{
+    struct odb_executor *fault = open_fault(spec);
+    struct odb_builder *b = odb_build_new("integers", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_tensor *x = help_floats(2, 4, (const float[8]){0}), *y;
+    struct odb_named in = {"x", x};
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 4});
+    odb_build_node(b, "Cast", "first", "x", "i");
+    odb_build_attr_int(b, "to", 7);
+    odb_build_node(b, "Neg", "second", "i", "y");
+    odb_build_output_typed(b, "y", ODB_I64, 2, (int64_t[]){2, 4});
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    struct odb_load load = {.bytes = bytes.data,
+                            .size = bytes.len,
+                            .dir = ".",
+                            .node_index = help_identity,
+                            .n_nodes = 2,
+                            .original_outputs = help_chain_outputs,
+                            .n_original_outputs = 1};
+    help_ok(odb_executor_load(fault, &load, &err), &err);
+    help_ok(odb_executor_run(fault, &in, 1, (const char *[]){"y"}, 1, &y, &err), &err);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(((const int64_t *)y->data)[i], want[i]);
+    odb_tensor_unref(x);
+    odb_tensor_unref(y);
+    odb_buf_dispose(&bytes);
+    odb_executor_close(fault);
+}
+
+static void test_fault__steps(void **state)
+{
+    struct odb_tensor *out[2];
+    struct odb_error err = ODB_ERROR_INIT;
+    expect_steps("fault:step,node=first@cpu", (const int64_t[]){0, 0, 0, 0, -1, 0, 0, 0});
+    expect_steps("fault:step,node=second,amount=-3,count=2@cpu",
+                 (const int64_t[]){0, 0, -3, 0, 0, 0, -3, 0});
+    assert_int_equal(run_chain("fault:step,node=second@cpu", NULL, NULL, out, &err), ODB_E_INPUT);
+    help_has_text(&err, "holds no integers");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +412,8 @@ int main(void)
         cmocka_unit_test(test_fault__fused),
         cmocka_unit_test(test_fault__shapes_change),
         cmocka_unit_test(test_fault__on_ort),
+        cmocka_unit_test(test_fault__every),
+        cmocka_unit_test(test_fault__steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
