@@ -32,6 +32,7 @@
 
 /* How long a call may take to come back once it is told to: less than the debugger waits. */
 #define SERVE_GRACE_US (200 * 1000)
+#define SERVE_RELAY_GRACE 5 /* seconds */
 #define SERVE_BLAS_THREADS "OPENBLAS_NUM_THREADS"
 
 struct serve {
@@ -83,6 +84,8 @@ static _Noreturn void serve_end_all(const struct serve *serve, pid_t speaker)
 
 static _Noreturn void serve_orphaned(const struct serve *serve)
 {
+    if (serve->relays) /* the other thread hears of it, too, and puts things away */
+        sleep(SERVE_RELAY_GRACE);
     serve_end_all(serve, getpid());
 }
 
