@@ -310,7 +310,8 @@ struct bodies {
     struct odb_tensor **had;         /* owned refs; [n_out] what the target does */
     size_t n_out, turns, n_state;    /* turns: that the reference takes */
     bool *tried;                     /* owned; [turns] the body of this turn alone is right */
-    size_t n_tried;
+    size_t n_tried, n_right;
+    bool *right;          /* owned; [turns] tried, and nothing is wrong */
     struct odb_body body; /* that the reference runs */
     double noise;         /* of what the node gives, as far as it is known */
     bool done;            /* a body was found to be wrong */
@@ -819,15 +820,64 @@ static enum odb_status bodies_try(struct bodies *s, int64_t turn, const char *sa
     s->where = bodies_step(s->node, &s->body, turn);
     int *values = odb_new_n(int, c.model->graph->n_outputs + 1);
     size_t n = bodies_made(c.model->graph, values);
-    status = n ? bodies_ask(s, c.model, c.feeds, values, n, "the body alone", NULL, &verdict, err)
-               : ODB_OK;
+    if (n)
+        status = bodies_ask(s, c.model, c.feeds, values, n, "the body alone", NULL, &verdict, err);
+    else
+        verdict = ODB_VERDICT_PASS; /* it hands on what it is given */
     free(values);
+    s->right[turn] = status == ODB_OK && verdict == ODB_VERDICT_PASS;
+    s->n_right += s->right[turn];
     if (status == ODB_OK && bodies_bad(s, verdict)) {
         odb_buf_puts(&s->words, say);
         status = bodies_dive(s, &c, turn, err);
     }
     odb_body_case_dispose(&c);
     return status;
+}
+
+/* No body is wrong: that it is the node itself is said where enough of them are known to be right.
+ * parted: the target took another number of turns, the last of both being part. */
+static void bodies_acquit(struct bodies *s, size_t trips, int64_t part, int64_t by_state)
+{
+    const bool parted = trips != s->turns;
+    const int64_t turn = parted ? part : by_state;
+    const bool all = turn >= 0 ? s->right[turn] : parted || s->n_right == s->turns;
+    if (parted)
+        odb_buf_printf(&s->words, "The target takes %zu turns where the reference takes %zu; ",
+                       trips, s->turns);
+    if (parted && turn >= 0 && all)
+        odb_buf_printf(&s->words,
+                       "the body of turn %lld, where they part, is right alone on the reference's "
+                       "state, its condition included, so ",
+                       (long long)turn);
+    else if (parted && turn >= 0)
+        odb_buf_printf(&s->words,
+                       "whether the body of turn %lld, where they part, is right alone is not "
+                       "known. ",
+                       (long long)turn);
+    else if (turn >= 0)
+        odb_buf_printf(&s->words,
+                       "The state that it carries is wrong after turn %lld for the first time, and "
+                       "%s",
+                       (long long)turn,
+                       all ? "the body of that turn is right alone on the reference's state, so "
+                           : "whether the body of that turn is right alone is not known. ");
+    else if (!parted && all)
+        odb_buf_printf(&s->words,
+                       "All of its %zu turns' bodies are right alone on the reference's state, so ",
+                       s->turns);
+    else if (!parted)
+        odb_buf_printf(&s->words,
+                       "Of its %zu turns' bodies %zu were run alone on the reference's state and "
+                       "are right; of the others nothing is known. ",
+                       s->turns, s->n_right);
+    if (parted && all)
+        odb_buf_printf(&s->words, "it is how the %s counts or stops. ", s->node->op_type);
+    else if (all)
+        odb_buf_printf(&s->words,
+                       "it is %s itself: how it counts, stops, hands on its state, puts together "
+                       "what its turns give, or how the target treats a body that stands in it. ",
+                       s->node->op_type);
 }
 
 /* Which turn's body it is, or that it is none of them. */
@@ -863,29 +913,8 @@ static enum odb_status bodies_turns(struct bodies *s, struct odb_error *err)
                  k, s->turns);
         ODB_TRY(bodies_try(s, (int64_t)k, say, err));
     }
-    if (s->done)
-        return ODB_OK;
-    if (parted) {
-        odb_buf_printf(&s->words,
-                       "The target takes %zu turns where the reference takes %zu; the body of turn "
-                       "%lld, where they part, is right alone on the reference's state, its "
-                       "condition included, so it is how the %s counts or stops. ",
-                       trips, s->turns, (long long)part, s->node->op_type);
-        return ODB_OK;
-    }
-    if (by_state >= 0)
-        odb_buf_printf(&s->words,
-                       "The state that it carries is wrong after turn %lld for the first time, and "
-                       "the body of that turn is right alone on the reference's state",
-                       (long long)by_state);
-    else
-        odb_buf_printf(&s->words,
-                       "%s of its %zu turns' bodies are right alone on the reference's state",
-                       s->n_tried == s->turns ? "All" : "The first", s->turns);
-    odb_buf_printf(&s->words,
-                   ", so it is %s itself: how it counts, stops, hands on its state, puts together "
-                   "what its turns give, or how the target treats a body that stands in it. ",
-                   s->node->op_type);
+    if (!s->done)
+        bodies_acquit(s, trips, part, by_state);
     return ODB_OK;
 }
 
@@ -918,8 +947,11 @@ static enum odb_status bodies_branch(struct bodies *s, struct odb_error *err)
     }
     ODB_TRY(bodies_try(s, 0, "The branch that is taken is wrong by itself. ", err));
     if (!s->done)
-        odb_buf_puts(&s->words, "The branch that is taken is right by itself, so it is the If: how "
-                                "it chooses, or hands on what the branch gives. ");
+        odb_buf_puts(&s->words, s->right[0] ? "The branch that is taken is right by itself, so it "
+                                              "is the If: how it chooses, or hands on what the "
+                                              "branch gives. "
+                                            : "Whether the branch that is taken is right by itself "
+                                              "is not known. ");
     return ODB_OK;
 }
 
@@ -954,6 +986,7 @@ static enum odb_status bodies_control(struct bodies *s, struct odb_error *err)
         return ODB_OK; /* the reference runs no body here */
     s->turns = r.turns;
     s->tried = odb_new_n(bool, s->turns);
+    s->right = odb_new_n(bool, s->turns);
     status = bodies_owner(s, &why);
     if (status != ODB_OK)
         return bodies_give_up(s, status, &why, err);
@@ -997,7 +1030,9 @@ static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *cul
     odb_feeds_free(s.feeds);
     odb_model_free(s.owner);
     free(s.tried);
+    free(s.right);
     free(s.where);
+    odb_pool_set_cancel(b->pool, b->options->hooks.cancelled, b->options->hooks.payload);
     return status;
 }
 

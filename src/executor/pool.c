@@ -34,7 +34,8 @@ struct pool_worker {
 struct odb_pool {
     struct pool_worker *workers; /* owned */
     size_t n_workers;
-    size_t n_threads; /* 0, or n_workers */
+    size_t n_threads;       /* 0, or n_workers */
+    pthread_mutex_t asking; /* guards the next two, also while they are called */
     bool (*cancelled)(void *payload);
     void *payload; /* borrowed: for cancelled */
     atomic_bool stopping;
@@ -49,7 +50,10 @@ struct odb_pool {
 static bool pool_cancelled(void *payload)
 {
     struct odb_pool *pool = payload;
-    return atomic_load(&pool->stopping) || (pool->cancelled && pool->cancelled(pool->payload));
+    pthread_mutex_lock(&pool->asking); /* who asks stays until it has the answer */
+    bool cancelled = pool->cancelled && pool->cancelled(pool->payload);
+    pthread_mutex_unlock(&pool->asking);
+    return cancelled || atomic_load(&pool->stopping);
 }
 
 static enum odb_status pool_open_target(struct pool_worker *w, struct odb_error *err)
@@ -186,6 +190,7 @@ static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
     pool->workers = odb_new_n(struct pool_worker, n);
     pool->n_workers = n;
     pthread_mutex_init(&pool->lock, NULL);
+    pthread_mutex_init(&pool->asking, NULL);
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->done, NULL);
     for (size_t i = 0; i < n; i++) {
@@ -238,6 +243,7 @@ void odb_pool_close(struct odb_pool *pool)
         free(pool->workers[i].spec);
     }
     pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->asking);
     pthread_cond_destroy(&pool->work);
     pthread_cond_destroy(&pool->done);
     free(pool->workers);
@@ -246,10 +252,10 @@ void odb_pool_close(struct odb_pool *pool)
 
 void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void *payload)
 {
-    pthread_mutex_lock(&pool->lock);
+    pthread_mutex_lock(&pool->asking);
     pool->cancelled = cancelled;
     pool->payload = payload;
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->asking);
 }
 
 size_t odb_pool_workers(const struct odb_pool *pool)
