@@ -277,7 +277,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         report->more = odb_over_json(&over->found);
     if (report && status != ODB_E_USAGE) {
         bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
-        call->found = report->culprits.n || report->outputs_diverge;
+        call->found |= report->culprits.n || report->outputs_diverge;
         after = bisect_publish(call, report, status != ODB_OK, &late);
         enum odb_status kept =
             odb_session_end_take(session, report, stopped, after == ODB_OK ? &late : NULL);

@@ -79,6 +79,16 @@ enum odb_status odb_call__over(struct odb_command_call *call, struct odb_call_ov
     return ODB_OK;
 }
 
+/* Where nothing fails and something that counts could not be tested, nothing is known. */
+static enum odb_status over_end(const struct odb_call_over *over, struct odb_error *err)
+{
+    if (!over->found.unknown || over->found.fails)
+        return ODB_OK;
+    odb_fail(err, ODB_E_EXECUTOR, "what would tell the options apart cannot be tested");
+    return odb_error_remedy(err,
+                            "search each spec that is refused by itself: onnxdbg run says why");
+}
+
 enum odb_status odb_call__over_publish(struct odb_command_call *call,
                                        const struct odb_call_over *over, struct odb_error *err)
 {
@@ -86,7 +96,7 @@ enum odb_status odb_call__over_publish(struct odb_command_call *call,
     struct odb_buf out = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
     if (!path)
-        return ODB_OK;
+        return over_end(over, err);
     json_t *root = odb_over_json(&over->found);
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "onnxdbg", json_string(ODB_VERSION));
@@ -96,7 +106,7 @@ enum odb_status odb_call__over_publish(struct odb_command_call *call,
     else
         odb_call__print(call, &out);
     odb_buf_dispose(&out);
-    return status;
+    return status == ODB_OK ? over_end(over, err) : status;
 }
 
 void odb_call__over_dispose(struct odb_call_over *over)

@@ -186,9 +186,9 @@ static enum odb_status over_narrow(struct over_set *s, struct odb_error *err)
 }
 
 /* All together pass: does one alone fail? */
-static enum odb_status over_singles(struct over_set *s, enum odb_over_outcome *outcome,
-                                    struct odb_error *err)
+static enum odb_status over_singles(struct over_set *s, bool *fails, struct odb_error *err)
 {
+    *fails = true;
     for (size_t i = 0; i < s->n && s->n <= OVER_EACH; i++) {
         enum odb_answer answer;
         memset(s->trial, 0, s->n * sizeof *s->trial);
@@ -197,9 +197,9 @@ static enum odb_status over_singles(struct over_set *s, enum odb_over_outcome *o
         if (answer != ODB_ANSWER_BAD)
             continue;
         memcpy(s->on, s->trial, s->n * sizeof *s->on);
-        *outcome = ODB_OVER_SOME;
-        break;
+        return ODB_OK;
     }
+    *fails = false;
     return ODB_OK;
 }
 
@@ -216,10 +216,14 @@ static enum odb_status over_smallest(struct over_set *s, enum odb_over_outcome *
         s->on[i] = true;
     s->count = s->n;
     ODB_TRY(s->ask(s->payload, s->on, &all, err));
-    *outcome = all == ODB_ANSWER_BAD                                           ? ODB_OVER_SOME
-               : none == ODB_ANSWER_UNTESTABLE && all == ODB_ANSWER_UNTESTABLE ? ODB_OVER_UNKNOWN
-                                                                               : ODB_OVER_NEVER;
-    return all == ODB_ANSWER_BAD ? over_narrow(s, err) : over_singles(s, outcome, err);
+    bool fails = all == ODB_ANSWER_BAD;
+    if (fails)
+        ODB_TRY(over_narrow(s, err));
+    else
+        ODB_TRY(over_singles(s, &fails, err));
+    *outcome = fails ? (none == ODB_ANSWER_GOOD ? ODB_OVER_SOME : ODB_OVER_UNKNOWN)
+                     : (all == ODB_ANSWER_GOOD ? ODB_OVER_NEVER : ODB_OVER_UNKNOWN);
+    return ODB_OK;
 }
 
 enum odb_status odb_over_smallest(bool *on, size_t n, enum odb_over_outcome *outcome,
@@ -289,6 +293,19 @@ static enum odb_status over_parse_set(struct odb_over *out, const char *text, co
     return out->parts.n ? ODB_OK : over_refuse(err, "the set is empty");
 }
 
+static enum odb_status over_refuse_levels(struct odb_error *err, const char *executor,
+                                          const char *key, const struct odb_executor_option *row)
+{
+    int n = (int)strcspn(key, "=");
+    if (row && row->values)
+        odb_fail(err, ODB_E_USAGE, "levels of %.*s stand among %s", n, key, row->values);
+    else
+        odb_fail(err, ODB_E_USAGE, "%.*s has no option %.*s with choices that have an order",
+                 (int)strcspn(executor, ",:"), executor, n, key);
+    odb_error_remedy(err, "`onnxdbg executors` lists options; or write SPEC;SPEC;…");
+    return odb_error_at(err, "--over");
+}
+
 /* Where a word stands among "a|b|c"; -1: nowhere. */
 static int over_choice(const char *choices, const char *word, size_t n)
 {
@@ -354,8 +371,7 @@ static enum odb_status over_parse_levels(struct odb_over *out, const char *text,
     int from = row && row->values ? over_choice(row->values, low, (size_t)(dots - low)) : -1;
     int to = row && row->values ? over_choice(row->values, high, (size_t)(tail - high)) : -1;
     if (!row || from < 0 || to < 0)
-        return over_refuse(err, row ? "the ends of the levels are none of the option's choices"
-                                    : "this executor has no such option");
+        return over_refuse_levels(err, inner, key, row);
     for (int v = from;; v += from < to ? 1 : -1) {
         char *word = over_word(row->values, v);
         odb_push(&out->parts, odb_xasprintf("%.*s%s%s", (int)(low - text), text, word, tail));
@@ -561,10 +577,12 @@ static void over_put_run(const struct over *o, const char *spec, const char *cal
     if (!run)
         return;
     bool plain = run->verdict == ODB_VERDICT_PASS || run->verdict == ODB_VERDICT_FAIL;
-    odb_buf_printf(out, " %s", run->verdict == ODB_VERDICT_PASS ? "passes" : "fails");
-    if (!plain)
+    odb_buf_puts(out, run->verdict == ODB_VERDICT_PASS   ? " passes"
+                      : odb_verdict_is_bad(run->verdict) ? " fails"
+                                                         : " cannot be tested");
+    if (!plain && run->verdict != ODB_VERDICT_UNTESTABLE)
         odb_buf_printf(out, " (%s)", odb_verdict_name(run->verdict));
-    else if (!isnan(run->error))
+    else if (plain && !isnan(run->error))
         odb_buf_printf(out, " (error %.3g)", run->error);
 }
 
@@ -666,7 +684,9 @@ static enum odb_status over_tell_set(struct over *o, bool *on, enum odb_over_out
     bool *none = odb_new_n(bool, n + 1);
     char *off = odb_over_spec(o->what, none);
     const char *kind = o->what->kind == ODB_OVER_SET ? "options" : "optimizers";
-    o->out->fails = outcome == ODB_OVER_SOME || outcome == ODB_OVER_ALWAYS;
+    const struct odb_over_run *worst = over_find(o, bad);
+    o->out->fails = worst && odb_verdict_is_bad(worst->verdict);
+    o->out->unknown = outcome == ODB_OVER_UNKNOWN;
     if (outcome == ODB_OVER_SOME) {
         over_put_set(o, on, &out);
         odb_buf_puts(&out, over_count(on, n) > 1 ? " bring it together: " : " brings it: ");
@@ -677,6 +697,15 @@ static enum odb_status over_tell_set(struct over *o, bool *on, enum odb_over_out
     } else if (outcome == ODB_OVER_ALWAYS) {
         odb_buf_printf(&out, "none of the %zu %s brings it: ", n, kind);
         over_put_run(o, off, "it without any", &out);
+    } else if (outcome == ODB_OVER_UNKNOWN) {
+        odb_buf_printf(&out, "whether one of the %zu %s brings it cannot be told: ", n, kind);
+        over_put_run(o, off, "it without any", &out);
+        odb_buf_puts(&out, ", ");
+        over_put_run(o, bad, over_count(on, n) == n ? "with all" : "with some", &out);
+        if (over_count(on, n) < n) {
+            odb_buf_puts(&out, ": ");
+            over_put_set(o, on, &out);
+        }
     } else {
         odb_buf_printf(&out, "none of the %zu %s brings an error: ", n, kind);
         over_put_run(o, bad, "it with all", &out);

@@ -33,7 +33,7 @@ enum odb_over_outcome {
     ODB_OVER_NEVER,  /* all of them together pass, and so does each alone where that was asked */
     ODB_OVER_ALWAYS, /* it fails with none of them */
     ODB_OVER_SOME,   /* on[] fails, and passes without any one of it */
-    ODB_OVER_UNKNOWN /* neither none nor all of them can be tested */
+    ODB_OVER_UNKNOWN /* what has to be tested for one of these cannot be; on[] may fail */
 };
 
 /* Narrows on[] ([n]) to a smallest set that fails, by halves and what is left of halves (ddmin).
@@ -76,6 +76,7 @@ struct odb_over_found {
     char *target; /* owned: the spec that is worth a search: the one that fails, or the last */
     char *text;   /* owned: a sentence */
     bool fails;
+    bool unknown; /* which of them brings it cannot be told, as something cannot be tested */
 };
 
 /* Plain runs of the model under each spec, judged as a search judges its first one. options->trace
