@@ -37,12 +37,13 @@ struct repro {
     size_t n_outputs;
     struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed */
     /* The second run: the model as it was written, and what it showed. */
-    struct odb_model *small;   /* owned */
-    struct odb_feeds *feeds;   /* owned */
-    struct odb_report *report; /* owned */
-    char description[200];     /* of the target */
-    struct odb_signature end;  /* how its run ended */
-    bool unreferenced;         /* the reference cannot run it: a crash is one all the same */
+    struct odb_model *small;     /* owned */
+    struct odb_feeds *feeds;     /* owned */
+    struct odb_report *report;   /* owned */
+    char description[200];       /* of the target */
+    struct odb_signature end;    /* how its run ended */
+    struct odb_tensor **made[2]; /* owned refs; [n_outputs of small] by reference and target */
+    bool unreferenced;           /* the reference cannot run it: a crash is one all the same */
 };
 
 static enum odb_status repro_file(const struct repro *r, const char *name,
@@ -281,12 +282,18 @@ static enum odb_status repro_copy(struct repro *r, struct odb_error *err)
         enum odb_status status = odb_file_mkdir(to, err);
         DIR *dir = opendir(from);
         struct dirent *entry;
+        if (!dir && status == ODB_OK) {
+            odb_fail(err, ODB_E_IO, "cannot be listed: %s", strerror(errno));
+            status = odb_error_at(err, "%s", from);
+        }
         while (status == ODB_OK && dir && (entry = readdir(dir))) {
-            if (entry->d_type != DT_REG || (!folder && strncmp(entry->d_name, "model.", 6)))
+            struct stat st;
+            if (!folder && strncmp(entry->d_name, "model.", 6) != 0)
                 continue;
             char *a = odb_xasprintf("%s/%s", from, entry->d_name);
             char *b = odb_xasprintf("%s/%s", to, entry->d_name);
-            status = repro_copy_file(a, b, err);
+            if (stat(a, &st) == 0 && S_ISREG(st.st_mode)) /* d_type is not always known */
+                status = repro_copy_file(a, b, err);
             free(a);
             free(b);
         }
@@ -350,9 +357,7 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
         for (size_t o = 0; o < graph->n_outputs && status == ODB_OK; o++)
             status = repro_tensor(r, folders[side], "output", o, outputs[o],
                                   graph->values[graph->outputs[o]].name, &run_err);
-        for (size_t o = 0; o < graph->n_outputs; o++)
-            odb_tensor_unref(outputs[o]);
-        free(outputs);
+        r->made[side] = outputs;
         if (side == 1)
             odb_signature_status(&r->end, status, &run_err);
         bool died = side == 1 && odb_verdict_is_bad(r->end.verdict); /* then it has no outputs */
@@ -407,15 +412,31 @@ out:
     return status;
 }
 
-/* Whether the second run shows what was sought, as far as a report tells. */
+/* Whether the second run shows what was sought: at the output of that name, or, where names have
+ * been changed, at any. */
 static bool repro_is_sought(const struct repro *r, const struct odb_repro_result *out)
 {
     if (!r->options->sought)
         return true;
-    struct odb_signature shown = repro_of_end(r) ? r->end : *r->options->sought;
-    shown.verdict = out->verdict;
-    shown.error = out->error;
-    return odb_signature_match(r->options->sought, &shown) == ODB_ANSWER_BAD;
+    const struct odb_signature *sought = r->options->sought;
+    const struct odb_graph *graph = r->small->graph;
+    struct odb_signature shown = r->end;
+    bool found = false, named = false;
+    if (repro_of_end(r)) {
+        shown.verdict = out->verdict;
+        return odb_signature_match(sought, &shown) == ODB_ANSWER_BAD;
+    }
+    for (size_t o = 0; o < graph->n_outputs; o++)
+        named |= !strcmp(graph->values[graph->outputs[o]].name, sought->output);
+    for (size_t o = 0; o < graph->n_outputs; o++) {
+        const struct odb_value *value = &graph->values[graph->outputs[o]];
+        if (named && strcmp(value->name, sought->output) != 0)
+            continue;
+        odb_signature_value(&shown, NULL, &r->report->values[value->index],
+                            r->made[1] ? r->made[1][o] : NULL, r->made[0] ? r->made[0][o] : NULL);
+        found |= odb_signature_match(sought, &shown) == ODB_ANSWER_BAD;
+    }
+    return found;
 }
 
 /* The worst output of the second run. */
@@ -596,26 +617,6 @@ static enum odb_status repro_install(const struct repro *r, struct odb_error *er
     return odb_error_at(err, "%s", r->dir);
 }
 
-/* Removes what this file wrote. */
-static void repro_remove(const char *path)
-{
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        char *inner = odb_xasprintf("%s/%s", path, entry->d_name);
-        if (entry->d_type == DT_DIR)
-            repro_remove(inner);
-        else
-            unlink(inner);
-        free(inner);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(path);
-}
-
 enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,
                                 const struct odb_feeds *feeds,
                                 const struct odb_repro_options *options, struct odb_error *err)
@@ -640,11 +641,16 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     status = repro_install(&r, err);
 out:
     if (made && status != ODB_OK)
-        repro_remove(r.dir);
+        odb_scratch_remove(r.dir);
     if (r.clean)
         odb_scratch_remove(r.clean);
     free(r.clean);
     odb_report_free(r.report);
+    for (size_t i = 0; i < 2 * (r.small ? r.small->graph->n_outputs : 0); i++)
+        if (r.made[i % 2])
+            odb_tensor_unref(r.made[i % 2][i / 2]);
+    free(r.made[0]);
+    free(r.made[1]);
     odb_feeds_free(r.feeds);
     odb_model_free(r.small);
     odb_trace_free(r.trace);
