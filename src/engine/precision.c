@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "engine/hooks.h"
+#include "executor/scratch.h"
 
 /* --- types and tolerances --------------------------------------------------------------------- */
 
@@ -555,8 +556,13 @@ static enum odb_status precision_do(struct precision *p, struct odb_error *err)
     precision_conclude(p);
     if (!r->all.passes)
         return ODB_OK;
-    ODB_TRY(precision_write(p, err));
-    ODB_TRY(precision_prove(p, err));
+    enum odb_status status = precision_write(p, err);
+    if (status == ODB_OK)
+        status = precision_prove(p, err);
+    odb_scratch_remove(p->place);
+    free(p->place);
+    p->place = NULL;
+    ODB_TRY(status);
     precision_remark(p);
     return ODB_OK;
 }

@@ -35,6 +35,7 @@ struct precision {
     size_t n_free;
     bool *keep; /* owned; [n_nodes] smallest set known to pass */
     ODB_VEC(struct asked) asked;
+    char *place; /* owned: the folder that holds the file until it is proved; NULL: none */
     double start;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/precision_int.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 static enum odb_status precision_read(const char *path, struct odb_buf *out, struct odb_error *err)
 {
     struct stat st = {.st_size = 0};
+    errno = 0;
     FILE *f = fopen(path, "rb");
     size_t size = f && fstat(fileno(f), &st) == 0 ? (size_t)st.st_size : 0;
     char *to = odb_buf_reserve(out, size + 1);
@@ -24,7 +26,8 @@ static enum odb_status precision_read(const char *path, struct odb_buf *out, str
     if (f)
         fclose(f);
     if (!f || got != size || !size)
-        return odb_fail(err, ODB_E_IO, "%s cannot be read again", path);
+        return odb_fail(err, ODB_E_IO, "%s cannot be read again: %s", path,
+                        errno ? strerror(errno) : "it is not all there");
     out->len += size;
     return ODB_OK;
 }
@@ -38,12 +41,37 @@ size_t precision_weights(const struct odb_model *model, bool external)
     return bytes;
 }
 
+/* Where it is until it is proved, under the name it will have. Owned by the caller. */
+static char *precision_place(const struct precision *p, const char *suffix)
+{
+    const char *slash = strrchr(p->result->path, '/');
+    return odb_xasprintf("%s/%s%s", p->place, slash ? slash + 1 : p->result->path, suffix);
+}
+
+/* What was proved goes where it was asked for, the weights first. */
+static enum odb_status precision_install(const struct precision *p, struct odb_error *err)
+{
+    char *path = precision_place(p, ""), *beside = precision_place(p, ".data");
+    char *data = odb_xasprintf("%s.data", p->result->path);
+    enum odb_status status = ODB_OK;
+    if ((access(beside, F_OK) == 0 && rename(beside, data) != 0) ||
+        rename(path, p->result->path) != 0) {
+        odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(errno));
+        status = odb_error_at(err, "%s", p->result->path);
+    }
+    free(path);
+    free(beside);
+    free(data);
+    return status;
+}
+
 enum odb_status precision_write(struct precision *p, struct odb_error *err)
 {
     struct odb_precision_result *r = p->result;
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_file_parts weights = {0};
-    char *beside = odb_xasprintf("%s.data", r->path);
+    p->place = odb_xasprintf("%s.%ld.tmp", r->path, (long)getpid());
+    char *path = precision_place(p, ""), *beside = precision_place(p, ".data");
     bool large = precision_weights(p->model, false) > PRECISION_INLINE;
     int *origin = NULL;
     size_t n = 0;
@@ -55,10 +83,12 @@ enum odb_status precision_write(struct precision *p, struct odb_error *err)
         .origin = &origin,
         .n_nodes = &n};
     enum odb_status status = odb_convert_write(p->convert, &form, &bytes, err);
+    if (status == ODB_OK)
+        status = odb_file_mkdir(p->place, err);
     if (status == ODB_OK && large)
         status = odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err);
     if (status == ODB_OK)
-        status = odb_file_write(r->path, bytes.data, bytes.len, err);
+        status = odb_file_write(path, bytes.data, bytes.len, err);
     for (size_t i = 0; i < n; i++)
         r->casts += origin[i] == ODB_NO_NODE;
     r->bytes_after = bytes.len + weights.size;
@@ -66,6 +96,7 @@ enum odb_status precision_write(struct precision *p, struct odb_error *err)
     odb_file_parts_dispose(&weights);
     free(origin);
     free(beside);
+    free(path);
     return status;
 }
 
@@ -90,25 +121,27 @@ enum odb_status precision_prove(struct precision *p, struct odb_error *err)
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_model *written = NULL;
     struct odb_target **targets = NULL;
+    char *path = precision_place(p, "");
     enum odb_status status;
     double start = odb_clock();
     odb_hooks_phase(&p->options->hooks, "proof", 0);
     precision_tell(p, "the file as it was written", NULL);
-    ODB_TRY_OUT(odb_model_open(&written, r->path, err));
+    ODB_TRY_OUT(odb_model_open(&written, path, err));
     ODB_TRY_OUT(precision_same_border(p, written, err));
-    ODB_TRY_OUT(precision_read(r->path, &bytes, err));
+    ODB_TRY_OUT(precision_read(path, &bytes, err));
     ODB_TRY_OUT(precision_open(p, &targets, err));
     const struct odb_load load = precision_load(p, &bytes, written->dir);
     ODB_TRY_OUT(precision_try(p, targets, &load, &r->proof, err));
     r->proof.kept = r->n_kept;
     r->proof.seconds = odb_clock() - start;
+    if (r->proof.passes)
+        ODB_TRY_OUT(precision_install(p, err));
     r->written = r->proof.passes;
-    if (!r->written)
-        unlink(r->path);
     precision_tell(p, "the file as it was written", &r->proof);
 out:
     precision_close(p, targets);
     odb_model_free(written);
     odb_buf_dispose(&bytes);
+    free(path);
     return status;
 }
