@@ -125,7 +125,9 @@ static const struct odb_command command_table[] = {
                 "another, a session's first culprit, or the whole model; crashes and hangs are "
                 "failures, too. Writes what `export` writes, and in the folder good the largest "
                 "model met on the way that passes. --scramble makes a private model one that can "
-                "be shared. Ctrl-C or a budget ends it with the smallest found until then.",
+                "be shared. Ctrl-C or a budget ends it with the smallest found until then. Exit "
+                "status 1 means that what was written does not reproduce the failure; 0 that it "
+                "does, or that nothing fails.",
         .example = "onnxdbg minimise model.onnx --target ort -o minimal",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__minimise,

@@ -478,6 +478,8 @@ static void against_measure(const struct odb_tensor *t, const struct odb_tensor 
         double want = odb_tensor_f64(right, i), had = odb_tensor_f64(t, i);
         double held = fmin(fmax(want, codes->low), codes->high);
         double off = fabs(had - held) - 0.51 * codes->step - 1e-5 * fabs(want);
+        if (isnan(had) && !isnan(want))
+            off = INFINITY;
         double lost = fmax(fabs(want - held) - codes->step, 0);
         squares += want * want;
         excess += off > 0 ? off * off : 0;
@@ -1051,8 +1053,10 @@ static void against_sum(const struct against *x, struct odb_report *report, json
     against_sum_weights(x, &out);
     report->summary = odb_buf_take(&out);
     if (x->alignment.n_unknown)
-        odb_report_warn(report, "%zu names of the map are none of the other model's",
-                        x->alignment.n_unknown);
+        odb_report_warn(report,
+                        "%zu names of the map are none of the other model's; its names: "
+                        "onnxdbg nodes %s",
+                        x->alignment.n_unknown, x->how->other->path);
     json_t *against =
         json_pack("{so,so,si,si,si,so,so,so}", "model", odb_json_text(x->how->other->path),
                   "target", odb_json_text(x->how->spec), "nodes", (int)x->b->n_nodes, "paired",

@@ -210,6 +210,8 @@ static void minimise_dispose(struct minimisation *m)
     odb_pool_close(m->pool);
     if (m->trace != m->options->search.trace)
         odb_trace_free(m->trace);
+    else if (m->trace) /* which outlives who is told */
+        m->trace->hooks = (struct odb_search_hooks){0};
     minimise_cut_dispose(&m->best);
     minimise_cut_dispose(&m->good);
     subject_dispose(&m->left);

@@ -48,6 +48,7 @@ struct minimisation {
     bool enough;                 /* it has taken them */
     bool over;                   /* the budget is used up */
     bool unlimited;              /* and does not matter any more */
+    bool alone;                  /* left fails by itself in the way sought */
     double start, step_start;
     size_t step_probes;
 };

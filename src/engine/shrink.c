@@ -307,7 +307,9 @@ enum odb_status minimise_first_cut(struct minimisation *m, int from_node, int to
     free(wanted);
     if (m->best.n_values)
         return ODB_OK;
-    return odb_fail(err, ODB_E_USAGE, "there is no output of a node to look at");
+    odb_fail(err, ODB_E_USAGE, "nothing that %s makes can be read from the target",
+             segment ? "the last of these nodes" : "the model");
+    return odb_error_remedy(err, "name another NODE to begin with");
 }
 
 /* The output that is worst: what is no number first, then by error over noise. */

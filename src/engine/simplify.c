@@ -619,6 +619,7 @@ static enum odb_status simplify_begin(struct minimisation *m, bool *same, struct
                   : odb_signature_match(&m->sought, &shown) == ODB_ANSWER_BAD;
     if (*same && moved)
         m->sought = shown;
+    m->alone = *same;
     if (m->sought.verdict == ODB_VERDICT_FAIL && *same)
         minimise_step_end(m, "by itself", "fails in the same way, relative error %.3g",
                           m->sought.error);
@@ -751,18 +752,23 @@ static void scramble_rest(struct minimisation *m)
 
 enum odb_status minimise_scramble(struct minimisation *m, struct odb_error *err)
 {
-    minimise_step_begin(m, "scrambling");
     size_t changed = 0, n = 0;
+    bool same = m->alone;
+    if (!same)
+        ODB_TRY(simplify_begin(m, &same, err));
+    if (!same)
+        return odb_fail(err, ODB_E_EXECUTOR,
+                        "what is left does not fail by itself in the same way, so whether it does "
+                        "with other numbers cannot be told");
+    minimise_step_begin(m, "scrambling");
     enum odb_status status = scramble_names(m, err); /* first: notes name weights */
     if (status == ODB_OK)
         status = scramble_values(m, &changed, &n, err);
     for (size_t f = 0; f < m->left.feeds->n; f++) /* not from which file it came */
         snprintf(m->left.feeds->items[f].source, sizeof m->left.feeds->items[f].source,
                  "made by minimising");
-    if (status != ODB_OK)
-        minimise_note(m, "NOT SCRAMBLED COMPLETELY: it was stopped");
-    scramble_rest(m);
     ODB_TRY(status);
+    scramble_rest(m);
     minimise_step_end(m, "scramble", "%zu of %zu weights and inputs are random", changed, n);
     return ODB_OK;
 }

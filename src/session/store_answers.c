@@ -168,7 +168,7 @@ static enum odb_status answers_newest(struct odb_store *store, sqlite3_int64 *id
     *settings = NULL;
     ODB_TRY(odb_store__prepare(store, &stmt,
                                "SELECT id, settings, pid, boot FROM search WHERE ended IS NULL AND"
-                               " settings IS NOT NULL AND id = (SELECT max(id) FROM search)",
+                               " id = (SELECT max(id) FROM search WHERE settings IS NOT NULL)",
                                err));
     if (sqlite3_step(stmt) == SQLITE_ROW) {
         pid = sqlite3_column_int64(stmt, 2);
