@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "engine/alone.h"
 #include "engine/hooks.h"
@@ -23,6 +24,9 @@ struct hunt {
     int *parents;              /* owned */
     const bool *suspects;      /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
     struct ahead ahead;
+    struct odb_map *asked;   /* owned: cuts that were asked, which are put to the target again */
+    struct odb_known *known; /* owned; [n_nodes] what a search heard of every node by itself */
+    struct odb_search_result result;
     size_t n_bad, n_other; /* probes that failed as the model does, and in another way */
 };
 
@@ -70,6 +74,8 @@ static size_t hunt_remaining(const struct hunt *h, const struct odb_cut *cut,
 static void hunt_dispose(struct hunt *h)
 {
     ahead_dispose(h->b, &h->ahead);
+    odb_map_free(h->asked);
+    free(h->known);
     free(h->start);
     free(h->parents);
 }
@@ -118,6 +124,30 @@ static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_
     return same;
 }
 
+/* The question of a cut. Asked again, it is for the target: its first answer is known already. */
+static struct question *hunt_question(struct hunt *h, const struct odb_cut *cut)
+{
+    struct question *q = question_prefix(h->b, cut, h->signature == ODB_OK);
+    struct odb_buf key = ODB_BUF_INIT;
+    size_t times = 0;
+    for (size_t i = 0; i < cut->n; i++)
+        odb_buf_printf(&key, " %d", cut->nodes[i]);
+    if (h->asked && odb_map_get(h->asked, odb_buf_text(&key), &times))
+        q->probe.any = false;
+    odb_buf_dispose(&key);
+    return q;
+}
+
+static void hunt_was_asked(struct hunt *h, const struct odb_cut *cut)
+{
+    struct odb_buf key = ODB_BUF_INIT;
+    h->asked = h->asked ? h->asked : odb_map_new();
+    for (size_t i = 0; i < cut->n; i++)
+        odb_buf_printf(&key, " %d", cut->nodes[i]);
+    odb_map_set(h->asked, odb_buf_text(&key), 1);
+    odb_buf_dispose(&key);
+}
+
 static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
                                 struct odb_evidence *evidence, struct odb_error *err)
 {
@@ -128,7 +158,8 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         question_free(q);
         q = NULL;
     }
-    q = q ? q : question_prefix(b, cut, h->signature == ODB_OK);
+    q = q ? q : hunt_question(h, cut);
+    hunt_was_asked(h, cut);
     struct odb_probe *probe = &q->probe;
     struct odb_error probe_err = ODB_ERROR_INIT;
     enum odb_status status = ODB_OK, had = ODB_UNSUPPORTED;
@@ -141,7 +172,7 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
     if (had == ODB_CANCELLED) {
         *err = probe_err;
         status = had;
-    } else if (h->signature != ODB_OK && had == h->signature) {
+    } else if (probe->n_values && h->signature != ODB_OK && had == h->signature) {
         bool same = hunt_same_end(h, had, &probe_err);
         for (size_t i = 0; i < cut->n && same; i++)
             evidence[i].answer = ODB_ANSWER_BAD;
@@ -174,7 +205,7 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
         return true;
     if (!odb_pool_idle(h->b->pool))
         return false;
-    ahead_put(&h->ahead, question_prefix(h->b, cut, h->signature == ODB_OK));
+    ahead_put(&h->ahead, hunt_question(h, cut));
     return true;
 }
 
@@ -236,7 +267,8 @@ static void hunt_warn(struct bisection *b, const struct odb_search_result *resul
                                    "not, and comes back");
 }
 
-/* Bisects over prefixes among the ancestors of values; suspects [n_nodes] are those left. */
+/* Bisects over prefixes among the ancestors of values; suspects [n_nodes] are those left; what
+ * was heard is in h. */
 static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_values,
                                    bool *suspects, size_t *probes, struct odb_error *err)
 {
@@ -249,16 +281,30 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
                                          .load = 1,
                                          .joint = h->signature != ODB_OK,
                                          .flaky = h->b->unsteady};
-    struct odb_search_result result;
+    h->known = odb_new_n(struct odb_known, h->b->graph->n_nodes);
+    options.known = h->known;
     h->suspects = suspects;
     h->ahead = ahead_new(h->b);
     bisection_step_begin(h->b, "prefixes");
     odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
-    enum odb_status status = odb_search(&dag, suspects, &oracle, &options, &result, err);
-    hunt_warn(h->b, &result);
-    *probes = result.loads;
+    enum odb_status status = odb_search(&dag, suspects, &oracle, &options, &h->result, err);
+    hunt_warn(h->b, &h->result);
+    *probes = h->result.loads;
     hunt_weights_dispose(&weights);
     return status;
+}
+
+/* Whether what the node reads from others was read, and passed. */
+static bool hunt_inputs_pass(const struct bisection *b, int node)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    for (size_t i = 0; i < (size_t)n->n_in + n->n_captured; i++) {
+        int v = i < (size_t)n->n_in ? n->in[i] : n->captured[i - (size_t)n->n_in];
+        if (v >= 0 && b->graph->values[v].producer != ODB_NO_NODE && !b->drawn[v] &&
+            b->report->values[v].verdict != ODB_VERDICT_PASS)
+            return false;
+    }
+    return true;
 }
 
 enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
@@ -282,11 +328,22 @@ enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool
         odb_report_warn(b->report, HUNT_REGION, n, first, last);
         return ODB_OK;
     }
-    culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
+    if (read && hunt_inputs_pass(b, last))
+        culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
     bisection_step_begin(b, "verify");
     enum odb_status status = bisection_verify(b, culprit, err);
     bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
     return status;
+}
+
+/* Whether the model up to node is bad, and up to whoever stands right before it is not. */
+static bool hunt_shows(const struct hunt *h, int value, int node)
+{
+    const struct odb_known *own = &h->known[node];
+    bool bad = own->bad > own->good || h->b->graph->values[value].producer == node;
+    for (size_t p = h->start[node]; p < h->start[node + 1]; p++)
+        bad = bad && h->known[h->parents[p]].good > h->known[h->parents[p]].bad;
+    return bad;
 }
 
 enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
@@ -299,6 +356,10 @@ enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_
                        b->graph->values[value].name);
     if (status == ODB_OK)
         status = bisection_accuse_left(b, value, suspects, err);
+    for (int i = 0; status == ODB_OK && i < (int)b->graph->n_nodes; i++)
+        if (suspects[i] && !hunt_shows(&h, value, i)) /* one of several, or not asked */
+            b->report->culprits.items[b->report->culprits.n - 1].checks[ODB_CHECK_PREFIX] =
+                ODB_NOT_ASKED;
     free(suspects);
     hunt_dispose(&h);
     return status;
@@ -382,7 +443,8 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
         return status;
     }
     culprit->verified = status == h->signature;
-    culprit->checks[ODB_CHECK_PREFIX] = first == last ? ODB_CONFIRMS : ODB_NOT_ASKED;
+    culprit->checks[ODB_CHECK_PREFIX] =
+        first == last && h->result.confirmed ? ODB_CONFIRMS : ODB_NOT_ASKED;
     culprit->checks[ODB_CHECK_ALONE] = culprit->verified  ? ODB_CONFIRMS
                                        : status == ODB_OK ? ODB_CONTRADICTS
                                                           : ODB_NOT_TESTABLE;
@@ -405,6 +467,9 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     size_t probes = 0, left = 0;
     int first = -1, last = -1;
     enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, err);
+    bool whole = status == ODB_OK && (!h.n_bad || h.result.acquitted);
+    if (whole)
+        odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, suspects);
     for (size_t i = 0; i < b->graph->n_nodes; i++) {
         if (!suspects[i])
             continue;
@@ -412,7 +477,10 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         last = (int)i;
         left++;
     }
-    if (status == ODB_OK && left > 1)
+    if (whole && left > 1)
+        odb_report_warn(b->report, "no node that was asked fails so by itself: all that is known "
+                                   "is that the model does, as a whole");
+    else if (status == ODB_OK && left > 1)
         odb_report_warn(b->report, HUNT_REGION, left, first, last);
     bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
                        signature == ODB_E_CRASH ? "crash" : "hang");
@@ -438,34 +506,57 @@ enum odb_status bisection_hunt_refusal(struct bisection *b, enum odb_status refu
 {
     struct hunt h = {.b = b, .signature = refusal};
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
-    size_t probes = 0;
+    size_t probes = 0, left = 0;
+    int first = ODB_NO_NODE;
     enum odb_status status = hunt_search(&h, b->outputs, b->n_outputs, suspects, &probes, err);
+    bool some = status == ODB_OK && h.n_bad && !h.result.acquitted;
     *node = ODB_NO_NODE;
-    for (size_t i = 0; i < b->graph->n_nodes && status == ODB_OK; i++)
-        if (suspects[i])
-            *node = (int)i;
+    for (size_t i = 0; i < b->graph->n_nodes && some; i++) {
+        if (!suspects[i])
+            continue;
+        first = left++ ? first : (int)i;
+        *node = (int)i;
+    }
+    if (left > 1)
+        odb_report_warn(b->report, HUNT_REGION, left, first, *node);
     bisection_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
     free(suspects);
     hunt_dispose(&h);
     return status;
 }
 
-/* Nodes with a bad output and none bad among their inputs. */
+/* Whether something bad stands right before a node, or before what could not be tested there;
+ * behind [n_nodes] says so of the nodes before it. */
+static bool hunt_inherits(const struct bisection *b, size_t node, const bool *behind)
+{
+    const struct odb_node *n = &b->graph->nodes[node];
+    bool inherits = false;
+    for (size_t i = 0; i < (size_t)n->n_in + n->n_captured; i++) {
+        int v = i < (size_t)n->n_in ? n->in[i] : n->captured[i - (size_t)n->n_in];
+        if (v < 0 || b->graph->values[v].producer == ODB_NO_NODE)
+            continue;
+        enum odb_verdict verdict = b->report->values[v].verdict;
+        inherits |= odb_verdict_is_bad(verdict) ||
+                    (verdict != ODB_VERDICT_PASS && behind[b->graph->values[v].producer]);
+    }
+    return inherits;
+}
+
+/* Nodes with a bad output and none bad among what they read, captured values included. */
 static void hunt_accuse_first(struct bisection *b)
 {
+    bool *behind = odb_new_n(bool, b->graph->n_nodes);
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
-        bool inherits = false;
         int bad = ODB_NO_VALUE;
-        for (int i = 0; i < node->n_in; i++)
-            inherits = inherits || (node->in[i] >= 0 &&
-                                    odb_verdict_is_bad(b->report->values[node->in[i]].verdict));
+        behind[n] = hunt_inherits(b, n, behind);
         for (int o = 0; o < node->n_out; o++)
             if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
                 bad = node->out[o];
-        if (bad >= 0 && !inherits)
+        if (bad >= 0 && !behind[n])
             bisection_accuse(b, (int)n, bad, bisection_kind(b, bad));
     }
+    free(behind);
 }
 
 enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature,

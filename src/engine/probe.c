@@ -168,8 +168,7 @@ static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_pr
     const struct odb_graph *graph = prober->model->graph;
     bool *drawn = odb_new_n(bool, graph->n_values);
     for (size_t v = 0; prober->trace && v < graph->n_values; v++)
-        drawn[v] =
-            odb_trace_drawn(prober->trace, (int)v) || (prober->pinned && prober->pinned[v]);
+        drawn[v] = odb_trace_drawn(prober->trace, (int)v) || (prober->pinned && prober->pinned[v]);
     cut->nodes = odb_new_n(bool, graph->n_nodes);
     if (probe->nodes)
         memcpy(cut->nodes, probe->nodes, graph->n_nodes * sizeof *cut->nodes);
@@ -273,14 +272,14 @@ static void probe_identify(struct odb_probe_cut *cut)
     odb_buf_dispose(&text);
 }
 
-/* How often the question was put in this search, with by added. */
+/* How often the question was put in this search, with by added; 0: once at least. */
 static size_t probe_count(struct odb_prober *prober, const char *key, int by)
 {
     size_t times = 0;
     if (!prober->asked)
         prober->asked = odb_map_new();
     odb_map_get(prober->asked, key, &times);
-    times = by < 0 ? times - 1 : times + 1;
+    times = by < 0 ? times - 1 : by ? times + 1 : ODB_MAX(times, (size_t)1);
     odb_map_set(prober->asked, key, times);
     return times;
 }
@@ -297,7 +296,8 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
     probe_identify(cut);
     memcpy(prober->asked_last, cut->what, sizeof prober->asked_last);
     snprintf(question, sizeof question, "%s%s", cut->what, cut->load ? "" : "~");
-    size_t times = probe->any ? 1 : probe_count(prober, question, 1);
+    size_t times = probe_count(prober, question, !probe->any);
+    times = probe->any ? 1 : times;
     snprintf(cut->key, sizeof cut->key, "%s.%zu", question, times);
     cut->known = answers->find(answers->payload, cut->key, &known);
     if (cut->known && known.status == ODB_OK && known.n != cut->n_names)

@@ -657,11 +657,12 @@ static enum odb_status search_doubt(struct search *s, bool *moved, struct odb_er
         return ODB_OK;
     if (!s->options->joint)
         ODB_TRY(search_neighbours(s, node, moved, err));
-    else if (s->together && !search_was_asked(&s->known[node])) { /* it is left, but is it bad? */
+    else if (!search_was_asked(&s->known[node])) { /* it is left, but is it bad? */
         struct odb_evidence evidence;
         ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
         s->result->acquitted = evidence.answer == ODB_ANSWER_GOOD;
     }
+    s->result->confirmed = s->options->joint && search_is(s, node, ODB_ANSWER_BAD);
     if (*moved || !s->oracle->confirm)
         return ODB_OK;
     ODB_TRY(s->oracle->confirm(s->oracle->payload, node, &answer, err));

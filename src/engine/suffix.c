@@ -173,8 +173,11 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (nodes[i])
             chain[n++] = (int)i;
-    region = n; /* it failed as a whole */
-    while (region - passes > 1 && status == ODB_OK) {
+    region = n;
+    if (n > 1)
+        status = suffix_region_fails(s, chain, n, &fails, err);
+    bool whole = fails;
+    while (whole && region - passes > 1 && status == ODB_OK) {
         size_t middle = (region + passes) / 2;
         status = suffix_region_fails(s, chain, middle, &fails, err);
         if (fails)
@@ -182,7 +185,7 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
         else
             passes = middle;
     }
-    if (status == ODB_OK && n > 1) {
+    if (status == ODB_OK && whole) {
         if (!odb_diagnosis_accuses(culprit->kind)) /* it passes alone */
             culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
         culprit->node = culprit->segment[0] = node;
@@ -196,7 +199,8 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static enum odb_status suffix_accuse(const struct suffix *s, const bool *left,
+/* confirmed: the one that is left was asked, and what begins with it fails. */
+static enum odb_status suffix_accuse(const struct suffix *s, const bool *left, bool confirmed,
                                      struct odb_error *err)
 {
     struct bisection *b = s->b;
@@ -210,6 +214,7 @@ static enum odb_status suffix_accuse(const struct suffix *s, const bool *left,
             n++;
         }
     bool alone = culprit->verified && culprit->segment[0] == culprit->segment[1];
+    culprit->checks[ODB_CHECK_PREFIX] = n == 1 && confirmed ? ODB_CONFIRMS : ODB_NOT_ASKED;
     if (n != 1 || alone || culprit->of_reference)
         return ODB_OK;
     bisection_step_begin(b, "verify");
@@ -237,9 +242,9 @@ enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb
                        "reference's values",
                        result.loads, b->graph->values[value].name);
     for (int i = 0; i < (int)n; i++)
-        left[i] = turned[suffix_turn(&s, i)];
+        left[i] = result.acquitted ? up[i] : turned[suffix_turn(&s, i)];
     if (status == ODB_OK)
-        status = suffix_accuse(&s, left, err);
+        status = suffix_accuse(&s, left, result.confirmed, err);
     free(s.start);
     free(s.parents);
     free(left);
