@@ -4,6 +4,7 @@
  * is written must hold the nodes that it takes, and no others.
  */
 #include "engine/minimise.h"
+#include "engine/trace.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -577,6 +578,60 @@ static void test_minimise__scrambled_nothing_private_is_left(void **state)
     (void)state;
 }
 
+static bool nobody_cancels(void *payload)
+{
+    (void)payload;
+    return false;
+}
+
+/* A trace that it was lent calls nobody who is gone. */
+static void test_minimise__a_trace_forgets_who_listened(void **state)
+{
+    struct bench s;
+    struct odb_trace *trace;
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    bench_open(&s, chain_graph());
+    MODELS_OK(odb_trace_make(&trace, s.model, &s.feeds, &how, &why));
+    s.options.search.trace = trace;
+    s.options.search.hooks.cancelled = nobody_cancels;
+    bench_run(&s, "fault:nan,node=#4@cpu");
+    assert_true(s.out.written);
+    assert_null(trace->hooks.cancelled);
+    odb_trace_free(trace);
+    bench_close(&s);
+    (void)state;
+}
+
+/* A rerun that fails in another way than was sought reproduces nothing. */
+static void test_minimise__a_rerun_shows_its_own_failure(void **state)
+{
+    static const struct {
+        unsigned odd;
+        bool reproduces;
+    } cases[] = {{ODB_ODD_NAN, true}, {ODB_ODD_POS_INF, false}};
+    struct bench s;
+    char command[300];
+    bench_open(&s, chain_graph());
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        const struct odb_signature sought = {
+            .verdict = ODB_VERDICT_NAN, .odd = cases[i].odd, .output = "v13"};
+        const struct odb_repro_options how = {.last = -1,
+                                              .whole = true,
+                                              .sought = &sought,
+                                              .dir = s.dir,
+                                              .reference = "cpu",
+                                              .target = "fault:nan,node=#12@cpu",
+                                              .tolerance = s.options.search.tolerance};
+        struct odb_repro_result result;
+        MODELS_OK(odb_repro_write(&result, s.model, &s.feeds, &how, &why));
+        assert_int_equal(result.reproduces, cases[i].reproduces);
+        snprintf(command, sizeof command, "rm -rf '%s'", s.dir);
+        assert_int_equal(system(command), 0);
+    }
+    bench_close(&s);
+    (void)state;
+}
+
 /* A fault that knows its node by name goes with the name, which is told. */
 static void test_minimise__what_cannot_be_scrambled_is_told(void **state)
 {
@@ -611,6 +666,8 @@ int main(void)
         cmocka_unit_test(test_minimise__constants_are_weights),
         cmocka_unit_test(test_minimise__scrambled_nothing_private_is_left),
         cmocka_unit_test(test_minimise__what_cannot_be_scrambled_is_told),
+        cmocka_unit_test(test_minimise__a_trace_forgets_who_listened),
+        cmocka_unit_test(test_minimise__a_rerun_shows_its_own_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

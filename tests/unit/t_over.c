@@ -102,6 +102,7 @@ struct sets {
     size_t n, n_needs;
     bool needs[3][SETS_MOST]; /* it fails where all of one of these are on */
     bool always, only_alone;  /* only_alone: and nothing else is */
+    bool no_none, no_all;     /* none of them, or all of them, cannot be tested */
     size_t asked;
 };
 
@@ -123,7 +124,12 @@ static enum odb_status sets_ask(void *payload, const bool *on, enum odb_answer *
     struct sets *s = payload;
     (void)err;
     s->asked++;
-    *answer = sets_fails(s, on) ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD;
+    size_t count = 0;
+    for (size_t i = 0; i < s->n; i++)
+        count += on[i];
+    *answer = (s->no_none && !count) || (s->no_all && count == s->n) ? ODB_ANSWER_UNTESTABLE
+              : sets_fails(s, on)                                    ? ODB_ANSWER_BAD
+                                                                     : ODB_ANSWER_GOOD;
     return ODB_OK;
 }
 
@@ -182,6 +188,24 @@ static void test_over__none_of_them(void **state)
     MODELS_OK(odb_over_smallest(on, always.n, &outcome, sets_ask, &always, &why));
     assert_int_equal(outcome, ODB_OVER_ALWAYS);
     assert_int_equal(always.asked, 1);
+}
+
+/* What cannot be tested neither clears an option nor accuses one. */
+static void test_over__sets_that_cannot_be_tested(void **state)
+{
+    bool on[SETS_MOST];
+    enum odb_over_outcome outcome;
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct sets s = {.n = 5, .n_needs = i & 4 ? 1 : 0, .no_none = i & 1, .no_all = i & 2};
+        s.needs[0][3] = true;
+        MODELS_OK(odb_over_smallest(on, s.n, &outcome, sets_ask, &s, &why));
+        assert_int_equal(outcome, s.n_needs  ? (s.no_none ? ODB_OVER_UNKNOWN : ODB_OVER_SOME)
+                                  : s.no_all ? ODB_OVER_UNKNOWN
+                                             : ODB_OVER_NEVER);
+        for (size_t k = 0; k < s.n && s.n_needs; k++)
+            assert_int_equal(on[k], k == 3);
+    }
 }
 
 /* All together hide what one alone shows. */
@@ -294,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_over__the_smallest_set_of_many),
         cmocka_unit_test(test_over__one_of_many_takes_few_runs),
         cmocka_unit_test(test_over__none_of_them),
+        cmocka_unit_test(test_over__sets_that_cannot_be_tested),
         cmocka_unit_test(test_over__one_that_the_others_hide),
         cmocka_unit_test(test_over__grammar),
         cmocka_unit_test(test_over__specs_of_sets),

@@ -329,6 +329,23 @@ static void test_store__another_search_starts_anew(void **state)
     odb_tensor_unref(t);
 }
 
+/* What is no search stands between: its answers are there all the same. */
+static void test_store__a_search_goes_on_after_a_minimise(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_bisect_options options = {.reference = "cpu", .target = "ort"};
+    struct odb_resumed resumed = {0};
+    struct odb_tensor *t;
+    MODELS_OK(odb_tensor_copy_of(&t, ODB_F32, 1, (int64_t[]){2}, (float[]){1, 2}, &why));
+    store_stop_search(f, t);
+    MODELS_OK(odb_store_begin(f->store, "minimise", &options, &why));
+    MODELS_OK(odb_store_resume(f->store, "target ort\ntolerance 10\n", false, &resumed, &why));
+    assert_true(resumed.resumed);
+    assert_int_equal(resumed.n, 2);
+    odb_resumed_dispose(&resumed);
+    odb_tensor_unref(t);
+}
+
 /* A process that has this search, as the file says. */
 static enum odb_status store_taken_by(struct store_fixture *f, pid_t pid)
 {
@@ -380,6 +397,7 @@ int main(void)
         SESSION_TEST(test_store__the_journal_survives),
         SESSION_TEST(test_store__an_old_schema),
         SESSION_TEST(test_store__a_search_goes_on),
+        SESSION_TEST(test_store__a_search_goes_on_after_a_minimise),
         SESSION_TEST(test_store__another_search_starts_anew),
         SESSION_TEST(test_store__two_at_one_search),
     };
