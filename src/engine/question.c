@@ -160,15 +160,6 @@ enum odb_status question_judge(struct bisection *b, const struct odb_probe *prob
     return ODB_OK;
 }
 
-/* Whether the target said of some value that it cannot be read there. */
-bool question_lacks(const struct odb_probe *probe)
-{
-    bool lacks = false;
-    for (size_t i = 0; i < probe->n_values; i++)
-        lacks = lacks || !probe->outputs[i];
-    return lacks;
-}
-
 /* A probe that gave no values is told of them, unless more is known already. */
 void question_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had)
 {

@@ -33,8 +33,6 @@ void question_free(struct question *q); /* NULL is fine */
  * first wrong one's verdict. */
 enum odb_status question_judge(struct bisection *b, const struct odb_probe *probe,
                                enum odb_verdict *shown, struct odb_error *err) ODB_MUST_USE;
-/* Whether the target said of some value that it cannot be read there. */
-bool question_lacks(const struct odb_probe *probe);
 /* A probe that gave no values is told of them, unless more is known already. */
 void question_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had);
 

@@ -219,6 +219,38 @@ static void test_search__oracle_status_ends_it(void **state)
     world_free(&w);
 }
 
+static enum odb_status passes(void *payload, const struct odb_cut *cut,
+                              struct odb_evidence *evidence, struct odb_error *err)
+{
+    for (size_t i = 0; i < cut->n; i++)
+        evidence[i].answer = ODB_ANSWER_GOOD;
+    return ODB_OK;
+}
+
+/* Whoever is left by elimination is asked as well, where answers are of a cut as a whole: nothing
+ * but the whole need fail. */
+static void test_search__the_last_one_left_is_asked(void **state)
+{
+    struct world w = world_new(20, 1, 1);
+    struct odb_search_options joint = {.joint = true};
+    for (w.culprit = 18; w.culprit <= 20; w.culprit++) { /* 20: nobody, though the whole fails */
+        bool *suspects = ancestors(&w.dag, 19);
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_search_result result;
+        bool some = w.culprit < 20;
+        assert_int_equal(
+            odb_search(&w.dag, suspects,
+                       &(struct odb_oracle){some ? oracle : passes, NULL, NULL, NULL, &w}, &joint,
+                       &result, &err),
+            ODB_OK);
+        assert_int_equal(count(suspects, 20), 1);
+        assert_int_equal(result.confirmed, some);
+        assert_int_equal(result.acquitted, !some);
+        free(suspects);
+    }
+    world_free(&w);
+}
+
 /* Answers so many questions at once, all in the same time: a round. */
 struct crowd {
     struct world *w;
@@ -323,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_search__untestable_nodes_leave_a_region_that_holds_the_culprit),
         cmocka_unit_test(test_search__contradiction_clears_nobody),
         cmocka_unit_test(test_search__working_ahead_changes_only_the_time),
+        cmocka_unit_test(test_search__the_last_one_left_is_asked),
         cmocka_unit_test(test_search__oracle_status_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
