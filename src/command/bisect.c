@@ -5,6 +5,7 @@
 
 #include "command/against.h"
 #include "command/over.h"
+#include "command/samples.h"
 #include "command/watch.h"
 #include "base/file.h"
 
@@ -248,6 +249,7 @@ static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_er
 static enum odb_status bisect_command(struct odb_command_call *call,
                                       const struct odb_call_against *against,
                                       const struct odb_call_over *over,
+                                      struct odb_call_samples *samples,
                                       struct odb_bisect_options options, struct odb_error *err)
 {
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
@@ -265,12 +267,15 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
+    watch.start = samples->given ? samples->began : watch.start;
     watch.budget = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0);
     status = odb_session_trace(session, &options.trace, &options, err);
     if (status == ODB_OK)
         status = against->model
                      ? odb_against_bisect(&report, &against->how, call->model, feeds, &options, err)
                      : odb_bisect(&report, call->model, feeds, &options, err);
+    if (report && samples->given && status != ODB_E_USAGE)
+        odb_call__samples_confirm(samples, report, &options);
     odb_watch_end(&watch);
     bool spent = odb_watch_spent(&watch);
     if (report && over->given)
@@ -298,15 +303,19 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
 {
     struct odb_call_against against = {0};
     struct odb_call_over over = {0};
+    struct odb_call_samples samples = {0};
     struct odb_bisect_options options;
     ODB_TRY(odb_call__search_options(call, &options, err));
     enum odb_status status = odb_call__against(call, &against, &options, err);
     if (status == ODB_OK)
         status = odb_call__over(call, &over, &options, err);
+    if (status == ODB_OK)
+        status = odb_call__samples(call, &samples, &options, err);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
         status = odb_call__over_publish(call, &over, err);
     else if (status == ODB_OK)
-        status = bisect_command(call, &against, &over, options, err);
+        status = bisect_command(call, &against, &over, &samples, options, err);
+    odb_call__samples_dispose(&samples);
     odb_call__over_dispose(&over);
     odb_call__against_dispose(&against);
     return status;

@@ -129,33 +129,44 @@ static enum odb_status call_feeds_remedy(const struct odb_command_call *call, st
     return err->code;
 }
 
-enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
-                                struct odb_error *err)
+enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
+                                     uint32_t shift, struct odb_feeds **out, struct odb_error *err)
 {
     static const enum odb_option_id sides[] = {ODB_OPTION_TARGET, ODB_OPTION_REFERENCE,
                                                ODB_OPTION_GOLDEN};
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
     const char *recordings[ODB_COUNT(sides) + 1];
-    struct odb_feeds *feeds;
-    *out = call->session->feeds;
-    if (*out)
-        return ODB_OK;
     options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
     options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
-    options.inputs_from = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
-    options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed);
+    options.inputs_from = from;
+    options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed) + shift;
     options.recordings = recordings;
     for (size_t i = 0; i < ODB_COUNT(sides); i++)
         if ((recordings[options.n_recordings] = call_spec(call, sides[i])))
             options.n_recordings++;
-    enum odb_status status = odb_feeds_make(&feeds, call->model, &options, err);
+    enum odb_status status = odb_feeds_make(out, call->model, &options, err);
     free((void *)options.inputs);
     free((void *)options.dims);
-    if (status != ODB_OK)
-        return call_feeds_remedy(call, err);
+    return status == ODB_OK ? ODB_OK : call_feeds_remedy(call, err);
+}
+
+void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds)
+{
     call_say_recorded(call, feeds);
     call_warn_lines(call, feeds->warnings);
     odb_session_feed_take(call->session, feeds);
+}
+
+enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
+                                struct odb_error *err)
+{
+    struct odb_feeds *feeds;
+    *out = call->session->feeds;
+    if (*out)
+        return ODB_OK;
+    ODB_TRY(odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds,
+                                 err));
+    odb_call__feed_take(call, feeds);
     *out = feeds;
     return ODB_OK;
 }

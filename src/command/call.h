@@ -35,6 +35,12 @@ void odb_help_row(struct odb_buf *out, const char *left, size_t indent, const ch
  * are printed. Borrowed. */
 enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_feeds **out,
                                 struct odb_error *err) ODB_MUST_USE;
+/* Fresh ones, from a folder or file or NULL, with so much more than --seed; the caller's. */
+enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
+                                     uint32_t shift, struct odb_feeds **out,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* They are the session's from now on, and what there is to say of them is said. */
+void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
 /* --tol, else the default. */
 enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct odb_criterion *out,
                                     struct odb_error *err) ODB_MUST_USE;

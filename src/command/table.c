@@ -73,7 +73,7 @@ static const struct odb_command command_table[] = {
         .args = args_model,
         .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(PROVE) | ODB_OPT(NO_ENTER) |
                    ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) | ODB_OPT(AGAINST) |
-                   ODB_OPT(OVER) | ODB_OPT(OVER_ONLY) | ODB_OPT(BUDGET),
+                   ODB_OPT(OVER) | ODB_OPT(OVER_ONLY) | ODB_OPT(BUDGET) | ODB_OPT(SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
@@ -87,6 +87,9 @@ static const struct odb_command command_table[] = {
                 "compared. With --over, the model first runs under several specs: ordered levels "
                 "are bisected, of options that are on or off the smallest set that fails is "
                 "found, and the search goes on with the spec that fails; see onnxdbg-against(7). "
+                "With --samples, or where --inputs-from is a folder of two or more "
+                "test_data_set_N, the model runs on each sample of inputs, the worst is searched, "
+                "and each node found is then run alone on the others. "
                 "Exit status 1 means that something diverges. A search with "
                 "--session goes on where it was when it is started again after it was stopped, or "
                 "killed, or the machine went down: what has an answer is not asked again, and what "

@@ -326,7 +326,7 @@ enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
     return status;
 }
 
-static bool alone_possible(const struct bisection *b, int node)
+bool alone_possible(const struct bisection *b, int node)
 {
     return bisection_output_of(b, node) >= 0 && !b->trace->why[node] &&
            !odb_cpu_random(b->trace->cpu, node);

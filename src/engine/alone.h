@@ -20,6 +20,8 @@ struct alone {
  * out is the caller's to dispose of, whatever it is. */
 enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *out,
                           struct odb_error *err) ODB_MUST_USE;
+/* Whether it can be asked: it has an output, the reference has that too, and draws nothing. */
+bool alone_possible(const struct bisection *b, int node);
 void alone_dispose(struct alone *alone, int n_out);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "engine/inputs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -377,6 +378,44 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
         return odb_error_at(err, "%s", dir);
     }
     return status;
+}
+
+static int inputs_by_version(const struct dirent **a, const struct dirent **b)
+{
+    return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static int inputs_is_set(const struct dirent *entry)
+{
+    const char *name = entry->d_name, *number = name + strlen("test_data_set_");
+    return !strncmp(name, "test_data_set_", (size_t)(number - name)) && *number &&
+           !number[strspn(number, "0123456789")];
+}
+
+static int inputs_is_input(const struct dirent *entry)
+{
+    return !strcmp(entry->d_name, "input_0.pb") || inputs_ends_with(entry->d_name, ".npy");
+}
+
+static void inputs_free_entries(struct dirent **entries, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+}
+
+char **odb_input_sets(const char *dir, size_t *n)
+{
+    struct dirent **own = NULL, **sets = NULL;
+    int n_own = scandir(dir, &own, inputs_is_input, NULL);
+    int found = n_own ? 0 : scandir(dir, &sets, inputs_is_set, inputs_by_version);
+    char **paths = odb_new_n(char *, (size_t)ODB_MAX(found, 0) + 1);
+    for (int i = 0; i < found; i++)
+        paths[i] = odb_xasprintf("%s/%s", dir, sets[i]->d_name);
+    *n = (size_t)ODB_MAX(found, 0);
+    inputs_free_entries(own, n_own);
+    inputs_free_entries(sets, found);
+    return paths;
 }
 
 static bool inputs_in_npz(const struct odb_npz *npz, const char *name)

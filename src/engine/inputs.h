@@ -43,6 +43,9 @@ struct odb_feeds {
 enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *model,
                                const struct odb_input_options *options,
                                struct odb_error *err) ODB_MUST_USE;
+/* The folders test_data_set_N in dir by number, owned by the caller, who has an array of n; none
+ * where dir is no folder or holds inputs itself. */
+char **odb_input_sets(const char *dir, size_t *n);
 void odb_feeds_free(struct odb_feeds *feeds);
 
 /* A tensor's name as a file may bear it: shown safely, without slashes. Owned by the caller. */
