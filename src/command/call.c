@@ -164,8 +164,8 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
     *out = call->session->feeds;
     if (*out)
         return ODB_OK;
-    ODB_TRY(odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds,
-                                 err));
+    ODB_TRY(
+        odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds, err));
     odb_call__feed_take(call, feeds);
     *out = feeds;
     return ODB_OK;

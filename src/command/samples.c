@@ -53,8 +53,9 @@ static enum odb_status samples_list(struct odb_call_samples *s, struct odb_error
         for (size_t i = 0; i < n; i++)
             odb_push(&s->found.items, (struct odb_sample){.source = odb_xstrdup(sets[i])});
         return wanted == 1 ? ODB_OK
-                           : samples_refuse(err, "the folder of --inputs-from holds several sets, "
-                                                 "and each is a sample",
+                           : samples_refuse(err,
+                                            "the folder of --inputs-from holds several sets, "
+                                            "and each is a sample",
                                             "leave out --samples");
     }
     for (size_t i = 0; i < n; i++)
@@ -62,8 +63,8 @@ static enum odb_status samples_list(struct odb_call_samples *s, struct odb_error
     free(sets);
     for (size_t i = 0; i < wanted && s->given; i++)
         odb_push(&s->found.items,
-                 (struct odb_sample){.source = odb_xasprintf(
-                                         "seed %u", (unsigned)((uint32_t)seed + (uint32_t)i))});
+                 (struct odb_sample){
+                     .source = odb_xasprintf("seed %u", (unsigned)((uint32_t)seed + (uint32_t)i))});
     return s->given ? samples_differ(s, err) : ODB_OK;
 }
 
