@@ -128,9 +128,8 @@ enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call
     ODB_TRY(samples_judge(out, *options, err));
     size_t worst = odb_samples_worst(out->found.items.items, out->found.items.n);
     for (size_t i = 0; i < out->found.items.n; i++)
-        out->diverges |= odb_verdict_is_bad(out->found.items.items[i].verdict);
+        call->found |= odb_verdict_is_bad(out->found.items.items[i].verdict);
     out->found.items.items[worst].searched = true;
-    call->found = out->diverges;
     ODB_TRY(samples_feeds(out, worst, &feeds, err));
     odb_call__feed_take(call, feeds);
     if (!json || strcmp(json, "-"))

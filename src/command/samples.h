@@ -9,8 +9,7 @@
 #include "engine/samples.h"
 
 struct odb_call_samples {
-    bool given;    /* there are several */
-    bool diverges; /* on one of them */
+    bool given; /* there are several */
     struct odb_command_call *call;
     char **sets; /* owned; NULL: seeds */
     struct odb_samples found;
@@ -18,8 +17,8 @@ struct odb_call_samples {
 };
 
 /* Judges the samples, prints what came of it (unless JSON is printed), and makes the inputs of the
- * worst the session's. Without several nothing changes. *out is to be disposed of always, and stays
- * where it is. */
+ * worst the session's; call->found says whether one diverges. Without several nothing changes. *out
+ * is to be disposed of always, and stays where it is. */
 enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call_samples *out,
                                   const struct odb_bisect_options *options,
                                   struct odb_error *err) ODB_MUST_USE;

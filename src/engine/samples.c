@@ -22,9 +22,11 @@ static int samples_rank(enum odb_verdict verdict)
     return odb_verdict_is_bad(verdict) ? 2 : verdict == ODB_VERDICT_PASS;
 }
 
-/* A shape or type that is wrong has no error, and no tolerance either. */
+/* A shape or type that is wrong has no error; of what NaN left over, it says nothing. */
 static double samples_excess(const struct odb_sample *s)
 {
+    if (samples_rank(s->verdict) == 3)
+        return 0;
     if (isnan(s->error))
         return odb_verdict_is_bad(s->verdict) ? INFINITY : 0;
     return isnan(s->noise) || s->error == 0 ? s->error : s->error / s->noise;
