@@ -306,11 +306,11 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     struct odb_call_samples samples = {0};
     struct odb_bisect_options options;
     ODB_TRY(odb_call__search_options(call, &options, err));
-    enum odb_status status = odb_call__against(call, &against, &options, err);
+    enum odb_status status = odb_call__samples(call, &samples, &options, err);
+    if (status == ODB_OK)
+        status = odb_call__against(call, &against, &options, err);
     if (status == ODB_OK)
         status = odb_call__over(call, &over, &options, err);
-    if (status == ODB_OK)
-        status = odb_call__samples(call, &samples, &options, err);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
         status = odb_call__over_publish(call, &over, err);
     else if (status == ODB_OK)

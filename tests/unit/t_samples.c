@@ -61,7 +61,7 @@ static enum odb_status made_feeds(void *payload, size_t i, struct odb_feeds **ou
 static void check_samples(const float *x, size_t n, const char *target, size_t worst,
                           const char *verdicts, const char *confirms)
 {
-    struct odb_builder *b = odb_build_new(13);
+    struct odb_builder *b = odb_build_new("samples", 13);
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
     odb_build_node(b, "Neg", "n", "x", "a");
     odb_build_node(b, "Neg", "m", "a", "c");
@@ -96,7 +96,7 @@ static void check_samples(const float *x, size_t n, const char *target, size_t w
     odb_report_free(report);
     odb_feeds_free(feeds);
     odb_samples_dispose(&s);
-    odb_model_close(model);
+    odb_model_free(model);
 }
 
 #define FAULT "fault:scale,node=r,amount=0.5@cpu"
