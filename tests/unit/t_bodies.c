@@ -397,6 +397,17 @@ static void test_bodies__loop_that_spoils_what_it_hands_out(void **state)
     search_expect(bodies_loop(8, false), "fault:scale,node=loop@cpu", NULL, "it is Loop itself");
 }
 
+/* Bodies that the target cannot run are not right for that, so nobody is accused by them. */
+static void test_bodies__bodies_that_cannot_be_run_clear_nobody(void **state)
+{
+    search_expect(bodies_loop(3, true),
+                  "fault:scale,node=loop@fault:refuse,node=loop/l_mul,count=2@cpu", NULL,
+                  "of the others nothing is known");
+    search_expect(bodies_loop(8, true),
+                  "fault:scale,node=loop@fault:refuse,node=loop/l_mul,count=2@cpu", NULL,
+                  "whether the body of that turn is right alone is not known");
+}
+
 static void test_bodies__crash_inside(void **state)
 {
     search_expect(bodies_loop(8, false), "fault:crash,node=loop[4]/l_mul@cpu", "loop[4]/l_mul",
@@ -681,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_bodies__loop_ended_by_its_data),
         cmocka_unit_test(test_bodies__loop_with_a_turn_too_few_or_many),
         cmocka_unit_test(test_bodies__loop_that_spoils_what_it_hands_out),
+        cmocka_unit_test(test_bodies__bodies_that_cannot_be_run_clear_nobody),
         cmocka_unit_test(test_bodies__crash_inside),
         cmocka_unit_test(test_bodies__search_by_prefixes_enters_as_well),
         cmocka_unit_test(test_bodies__few_probes),
