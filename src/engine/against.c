@@ -1054,9 +1054,9 @@ static void against_sum(const struct against *x, struct odb_report *report, json
     report->summary = odb_buf_take(&out);
     if (x->alignment.n_unknown)
         odb_report_warn(report,
-                        "%zu names of the map are none of the other model's; its names: "
-                        "onnxdbg nodes %s",
-                        x->alignment.n_unknown, x->how->other->path);
+                        "%zu names of the map, that for %s among them, are none of the other "
+                        "model's; `onnxdbg nodes %s` lists what it has",
+                        x->alignment.n_unknown, x->alignment.unknown, x->how->other->path);
     json_t *against =
         json_pack("{so,so,si,si,si,so,so,so}", "model", odb_json_text(x->how->other->path),
                   "target", odb_json_text(x->how->spec), "nodes", (int)x->b->n_nodes, "paired",

@@ -717,8 +717,8 @@ static void align_map(struct align *al)
         const char *name = al->a->values[u].name;
         char *mapped = *name ? al->s->mapped(al->s->payload, name) : NULL;
         size_t index;
-        if (mapped && !odb_map_get(al->b->by_name, mapped, &index))
-            al->out->n_unknown++;
+        if (mapped && !odb_map_get(al->b->by_name, mapped, &index) && !al->out->n_unknown++)
+            al->out->unknown = name;
         else if (mapped)
             align_pair(al, (int)u, (int)index, ODB_PAIRED_MAP, 1);
         free(mapped);

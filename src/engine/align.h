@@ -53,7 +53,8 @@ struct odb_alignment {
     int *node;            /* owned; [nodes of other] the node of the original that does the same, or
                              ODB_NO_NODE */
     size_t n_values, n_others, n_nodes; /* lengths */
-    size_t n_unknown;                   /* names in the map that the other model lacks */
+    const char *unknown; /* borrowed: the first value that the map gives such a name */
+    size_t n_unknown;    /* names in the map that the other model lacks */
 };
 
 void odb_align(struct odb_alignment *out, const struct odb_align_sides *sides);

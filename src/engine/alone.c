@@ -243,6 +243,7 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
 {
     struct alone alone = {0};
     struct odb_error probe_err = ODB_ERROR_INIT;
+    char label[200];
     int node = culprit->node, n_out = b->graph->nodes[node].n_out;
     enum odb_status status = alone_get_inputs(b, node, err);
     if (status != ODB_OK) {
@@ -255,7 +256,8 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
         *err = probe_err;
     } else if (status != ODB_OK) { /* untestable alone: stays accused, not verified */
         culprit->checks[ODB_CHECK_ALONE] = ODB_NOT_TESTABLE;
-        odb_report_note(b->report, "node %d cannot be run alone on the target: %.200s", node,
+        odb_report_note(b->report, "%s cannot be run alone on the target: %.200s",
+                        odb_node_label(&b->graph->nodes[node], label, sizeof label),
                         probe_err.what);
         status = ODB_OK;
     } else if (alone.guilty) {
