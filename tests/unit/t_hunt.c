@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "engine/answers.h"
+#include "session/memory.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -118,11 +120,53 @@ static void test_hunt__ways_around(void **state)
     odb_model_free(model);
 }
 
+/* One branch of the target is moody, so that answers are put to the vote; the other is wrong
+ * always. Votes are answers of the target, and not the first one out of memory. */
+static void test_hunt__votes_are_asked_of_the_target(void **state)
+{
+    static const float ramp[8] = {-1.5f, -0.75f, 0.25f, 0.5f, 1.25f, 2.0f, 2.75f, 4.5f};
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Sin", "m", "x", "z");
+    odb_build_node(b, "Tanh", "n0", "x", "v0");
+    odb_build_node(b, "Neg", "n1", "v0", "v1");
+    odb_build_node(b, "Abs", "n2", "v1", "v2");
+    odb_build_node(b, "Exp", "n3", "v2", "y");
+    odb_build_output(b, "y");
+    odb_build_output(b, "z");
+    struct odb_model *model = models_take(b);
+    struct odb_feed feed = {.value = models_value(model, "x"),
+                            .tensor = models_f32(1, (int64_t[]){8}, ramp)};
+    struct odb_feeds feeds = {&feed, 1, NULL};
+    struct odb_memory *memory = odb_memory_new();
+    struct odb_answers answers;
+    struct odb_report *report = NULL;
+    odb_memory_answers(memory, &answers);
+    struct odb_bisect_options options = {
+        .reference = "cpu",
+        .target = "fault:scale,amount=0.1,node=m,every=2@fault:scale,amount=0.1,node=n1@cpu",
+        .tolerance = ODB_CRITERION_DEFAULT,
+        .answers = &answers,
+        .strategy = ODB_STRATEGY_PREFIX};
+    help_find_serve();
+    MODELS_OK(odb_bisect(&report, model, &feeds, &options, &why));
+    bool found = false;
+    for (size_t i = 0; i < report->culprits.n; i++)
+        found |= report->culprits.items[i].node == 2;
+    assert_true(found);
+assert_true(hunt_loads(report, "prefix") >= 8);
+    odb_report_free(report);
+    odb_memory_free(memory);
+    odb_tensor_unref(feed.tensor);
+    odb_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hunt__branches_beside_each_other),
         cmocka_unit_test(test_hunt__ways_around),
+        cmocka_unit_test(test_hunt__votes_are_asked_of_the_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
