@@ -6,6 +6,7 @@
 #include "engine/against.h"
 
 #include <jansson.h>
+#include <math.h>
 
 #include "engine/trace.h"
 #include "tests/executor_help.h"
@@ -17,7 +18,7 @@
 /* --- models ----------------------------------------------------------------------------------- */
 
 enum form { PLAIN, RENAMED, HALF, QUANTISED, GEMM, GEMM_RENAMED, FORMS };
-enum fault { NONE, WEIGHT, BIAS, ATTRIBUTE, OPERATOR, WIRE, FAULTS };
+enum fault { NONE, WEIGHT, BIAS, ATTRIBUTE, OPERATOR, WIRE, NANS, FAULTS };
 
 struct made {
     struct odb_builder *b;
@@ -99,16 +100,21 @@ static const char *put_layer(struct made *m, int layer, const char *in, const ch
 {
     bool here = layer == m->bad, gemm = m->form == GEMM || m->form == GEMM_RENAMED;
     const char *w = put_weight(m, "w", layer, 2, here && m->fault == WEIGHT ? 1.2 : 0);
-    const char *c = put_weight(m, "c", layer, 1, here && m->fault == BIAS ? 1.5 : 0);
+    const char *c = put_weight(m, "c", layer, 1,
+                               !here              ? 0
+                               : m->fault == BIAS ? 1.5
+                               : m->fault == NANS ? NAN
+                                                  : 0);
     const char *read = here && m->fault == WIRE ? before : in;
     const char *h = name_of(m, "h", layer), *a = name_of(m, "a", layer),
                *r = name_of(m, "r", layer);
     bool first = m->fault == WEIGHT || m->fault == WIRE;
+    bool bias = m->fault == BIAS || m->fault == NANS;
     if (gemm) {
-        put_node(m, "Gemm", first || m->fault == BIAS, layer, read, w, c, a);
+        put_node(m, "Gemm", first || bias, layer, read, w, c, a);
     } else {
         put_node(m, "MatMul", first, layer, read, w, "", h);
-        put_node(m, "Add", m->fault == BIAS, layer, h, c, "", a);
+        put_node(m, "Add", bias, layer, h, c, "", a);
     }
     bool other = here && m->fault == OPERATOR;
     put_node(m, other ? "Selu" : "LeakyRelu", m->fault == ATTRIBUTE || m->fault == OPERATOR, layer,
