@@ -154,7 +154,7 @@ static void test_hunt__votes_are_asked_of_the_target(void **state)
     for (size_t i = 0; i < report->culprits.n; i++)
         found |= report->culprits.items[i].node == 2;
     assert_true(found);
-assert_true(hunt_loads(report, "prefix") >= 8);
+    assert_true(hunt_loads(report, "prefix") >= 8);
     odb_report_free(report);
     odb_memory_free(memory);
     odb_tensor_unref(feed.tensor);
