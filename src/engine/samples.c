@@ -106,11 +106,12 @@ static void samples_leave(struct samples_at *at)
     odb_feeds_free(at->feeds);
 }
 
-/* What is no word of the target or the reference on this one sample. */
+/* What is no word of the target or the reference on this one sample. A fault that cannot be planted
+ * in these values is one. */
 static bool samples_fatal(enum odb_status status)
 {
     return status != ODB_E_EXECUTOR && status != ODB_UNSUPPORTED && status != ODB_E_CRASH &&
-           status != ODB_E_TIMEOUT;
+           status != ODB_E_TIMEOUT && status != ODB_E_INPUT;
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
@@ -173,7 +174,7 @@ static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct
     samples_leave(&at);
     if (status == ODB_OK)
         return ODB_OK;
-    if (samples_fatal(status)) {
+    if (samples_fatal(status) || !at.feeds) {
         *err = why;
         return status;
     }
