@@ -266,6 +266,8 @@ static void test_against__a_fault_in_every_form_and_layer(void **state)
                     assert_non_null(strstr(s.report->summary, "first suspect: weight w"));
                     assert_non_null(strstr(s.report->culprits.items[0].text, "Weight w"));
                 }
+                if (fault == NANS && form == QUANTISED) /* which no codes explain */
+                    assert_int_equal(s.report->culprits.items[0].kind, ODB_KIND_INTRODUCED);
                 if (fault == ATTRIBUTE)
                     assert_non_null(strstr(s.report->culprits.items[0].text, "Attribute alpha"));
                 if (!s.report->culprits.items[0].verified && form != QUANTISED)
