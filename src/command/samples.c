@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "command/watch.h"
 
+#define SAMPLES_SHOWN 30 /* in the table */
+
 static enum odb_status samples_feeds(void *payload, size_t i, struct odb_feeds **out,
                                      struct odb_error *err)
 {
@@ -68,28 +70,39 @@ static enum odb_status samples_list(struct odb_call_samples *s, struct odb_error
     return s->given ? samples_differ(s, err) : ODB_OK;
 }
 
+static void samples_put_row(const struct odb_graph *graph, const struct odb_sample *one,
+                            struct odb_buf *out)
+{
+    odb_buf_puts(out, "    ");
+    odb_buf_put_shown(out, one->source);
+    odb_buf_printf(out, "  %s", odb_verdict_name(one->verdict));
+    if (!isnan(one->error))
+        odb_buf_printf(out, "  error %.3g", one->error);
+    if (one->value != ODB_NO_VALUE) {
+        odb_buf_puts(out, " at ");
+        odb_buf_put_shown(out, graph->values[one->value].name);
+    }
+    if (one->why) {
+        odb_buf_puts(out, "  ");
+        odb_buf_put_shown(out, one->why);
+    }
+    odb_buf_puts(out, one->searched ? "  (searched)\n" : "\n");
+}
+
 static void samples_print(struct odb_call_samples *s)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    const struct odb_value *values = s->call->model->graph->values;
-    odb_buf_printf(&out, "%zu samples\n", s->found.items.n);
-    for (size_t i = 0; i < s->found.items.n; i++) {
-        const struct odb_sample *one = &s->found.items.items[i];
-        odb_buf_puts(&out, "    ");
-        odb_buf_put_shown(&out, one->source);
-        odb_buf_printf(&out, "  %s", odb_verdict_name(one->verdict));
-        if (!isnan(one->error))
-            odb_buf_printf(&out, "  error %.3g", one->error);
-        if (one->value != ODB_NO_VALUE) {
-            odb_buf_puts(&out, " at ");
-            odb_buf_put_shown(&out, values[one->value].name);
+    size_t n = s->found.items.n, shown = 0, bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad += odb_verdict_is_bad(s->found.items.items[i].verdict);
+    odb_buf_printf(&out, "%zu samples, of which %zu diverge%s\n", n, bad, bad == 1 ? "s" : "");
+    for (size_t i = 0; i < n; i++)
+        if (i < SAMPLES_SHOWN || s->found.items.items[i].searched) {
+            samples_put_row(s->call->model->graph, &s->found.items.items[i], &out);
+            shown++;
         }
-        if (one->why) {
-            odb_buf_puts(&out, "  ");
-            odb_buf_put_shown(&out, one->why);
-        }
-        odb_buf_puts(&out, one->searched ? "  (searched)\n" : "\n");
-    }
+    if (shown < n)
+        odb_buf_printf(&out, "    and %zu more, which --json holds\n", n - shown);
     odb_buf_putc(&out, '\n');
     odb_call__print(s->call, &out);
 }
