@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The plan of a search:
+ * A search from its first run to its report. Which way it goes in between is plan.c's affair:
  *
  *   1. trace the reference, golden, and what noise is known for free;
  *   2. two plain target runs with the model's own outputs: does it run, does it repeat, is it
  *      wrong? A crash or a hang is hunted over prefixes at once;
  *   3. one run with every value probed, or several where memory is short. Does it reproduce the
- * plain run? Then blame: each operator replayed on the target's own inputs, every node at once,
- * masked faults included;
+ *      plain run? Then blame: each operator replayed on the target's own inputs, every node at
+ *      once, masked faults included;
  *   4. otherwise probing changes the answer, and prefixes whose only outputs are the cut are
  *      bisected for each output that is wrong and not yet explained;
- *   5. whoever is accused runs alone, and, where there is one, on a third executor.
+ *   5. whoever is accused runs alone, and, where there is one, on a third executor; and what else
+ *      speaks for or against them is gathered (evidence.h).
  *
  * A target that is a recording cannot be asked again: recorded.c has the plan for it.
  */
@@ -405,7 +406,8 @@ static void bisect_name_refused(const struct bisection *b, bool agrees, struct o
 }
 
 /* The target refuses the model. What stands before the nodes that it lacks is searched; that there
- * is a culprit among them is a result, that there is none is not. */
+ * is a culprit among them, or a wrong value at their end, is a result; that there is none is not.
+ */
 static enum odb_status bisect_around(struct bisection *b, enum odb_status refusal,
                                      struct odb_error *err)
 {
@@ -417,7 +419,7 @@ static enum odb_status bisect_around(struct bisection *b, enum odb_status refusa
     struct odb_error why = ODB_ERROR_INIT;
     status = bisection_plan(b, &why);
     bisection_mark_refused(b);
-    if (status == ODB_OK && b->report->culprits.n)
+    if (status == ODB_OK && (b->report->culprits.n || b->report->outputs_diverge))
         return ODB_OK;
     if (status != ODB_OK && err)
         *err = why;

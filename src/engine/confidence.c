@@ -4,7 +4,7 @@
  * neither way.
  *
  * Low: a second cut or the pinned run says otherwise; or equal runs of the target flip; or nothing
- * but the run that found it speaks against it.
+ * but the run that found it speaks against it, or the prefixes of one search.
  *
  * High: two different cuts say the same (alone, with a neighbour, by a search over prefixes, by
  * pinning); for growth, the reference shaken likewise; for runs that differ, the first node that
@@ -44,14 +44,15 @@ static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool
 {
     bool alone = confidence_is(c, ODB_CHECK_ALONE);
     bool pinned = confidence_is(c, ODB_CHECK_PINNED);
-    bool other = confidence_is(c, ODB_CHECK_NEIGHBOUR) || confidence_is(c, ODB_CHECK_PREFIX);
+    bool neighbour = confidence_is(c, ODB_CHECK_NEIGHBOUR);
+    bool other = neighbour || confidence_is(c, ODB_CHECK_PREFIX);
     bool region = c->segment[0] != c->segment[1];
     if (recorded && c->numbers.local_error.known) {
         *why = "a recording cannot be asked again; the reference speaks against it on the very "
                "values recorded before it";
         return ODB_CONFIDENCE_MEDIUM;
     }
-    if (!alone && !pinned && !other) {
+    if (!alone && !pinned && !neighbour) { /* a prefix is the run that found it */
         *why = "only the run that found it speaks against it";
         return ODB_CONFIDENCE_LOW;
     }

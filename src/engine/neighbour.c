@@ -62,9 +62,11 @@ static int neighbour_behind(const struct bisection *b, int value)
     return ODB_NO_NODE;
 }
 
-/* Judges what first and last made of the inputs of both, with nothing in between known. */
+/* Judges what first and last made of the inputs of both, with nothing in between known. Where the
+ * reference cannot make the same of those, there is no answer. */
 static enum odb_status neighbour_judge(struct bisection *b, int first, int last, int value,
-                                       struct odb_tensor *had, bool *fails, struct odb_error *err)
+                                       struct odb_tensor *had, enum odb_checked *answer,
+                                       struct odb_error *err)
 {
     size_t n = b->graph->n_values;
     struct odb_tensor **given = odb_xmemdup(b->given, n * sizeof *given); /* borrowed */
@@ -79,15 +81,16 @@ static enum odb_status neighbour_judge(struct bisection *b, int first, int last,
     given[value] = had;
     reports[value] = (struct odb_value_report){0};
     enum odb_status status = odb_judge_segments(&b->judge, last, given, reports, err);
-    *fails = reports[value].culprit;
+    bool replayed = reports[value].local_error.known || reports[value].local_noise.known;
+    *answer = reports[value].culprit ? ODB_CONFIRMS : replayed ? ODB_CONTRADICTS : ODB_NOT_TESTABLE;
     free(reports);
     free(given);
     return status;
 }
 
-/* Runs the two and judges the value at their end; *had: what the probe came to. */
+/* Runs the two and judges the value at their end. */
 static enum odb_status neighbour_run(struct bisection *b, int first, int last, int value,
-                                     enum odb_status *had, bool *fails, struct odb_error *err)
+                                     enum odb_checked *answer, struct odb_error *err)
 {
     char what[240];
     struct odb_tensor *output = NULL;
@@ -104,15 +107,19 @@ static enum odb_status neighbour_run(struct bisection *b, int first, int last, i
         .judged = true};
     enum odb_status status = ODB_OK;
     nodes[first] = nodes[last] = true;
-    *fails = false;
-    *had = odb_probe_run(&b->prober, &probe, &why);
-    if (*had == ODB_CANCELLED) {
+    *answer = ODB_NOT_TESTABLE;
+    enum odb_status had = odb_probe_run(&b->prober, &probe, &why);
+    if (had == ODB_CANCELLED) {
         *err = why;
-        status = *had;
-    } else if (*had == ODB_OK && output) {
-        status = neighbour_judge(b, first, last, value, output, fails, err);
+        status = had;
+    } else if (had == ODB_OK && output) {
+        status = neighbour_judge(b, first, last, value, output, answer, err);
     }
-    odb_probe_tell(&b->prober, &probe, *fails ? ODB_VERDICT_FAIL : odb_probe_verdict(*had), 0);
+    enum odb_verdict shown = *answer == ODB_CONFIRMS ? ODB_VERDICT_FAIL
+                             : had == ODB_OK && *answer == ODB_NOT_TESTABLE
+                                 ? ODB_VERDICT_UNTESTABLE
+                                 : odb_probe_verdict(had);
+    odb_probe_tell(&b->prober, &probe, shown, 0);
     odb_tensor_unref(output);
     free(nodes);
     return status;
@@ -123,19 +130,16 @@ enum odb_status bisection_ask_neighbour(struct bisection *b, struct odb_culprit 
 {
     int before = neighbour_before(b, culprit->node), value = culprit->value;
     int behind = before == ODB_NO_NODE ? neighbour_behind(b, value) : ODB_NO_NODE;
-    enum odb_status had;
-    bool fails;
+    enum odb_checked answer;
     if ((before == ODB_NO_NODE && behind == ODB_NO_NODE) || !neighbour_usable(b, culprit->node))
         return ODB_OK;
     culprit->neighbour = before == ODB_NO_NODE ? behind : before;
     if (before == ODB_NO_NODE)
         value = bisection_output_of(b, behind);
     ODB_TRY(neighbour_run(b, before == ODB_NO_NODE ? culprit->node : before,
-                          before == ODB_NO_NODE ? behind : culprit->node, value, &had, &fails,
-                          err));
+                          before == ODB_NO_NODE ? behind : culprit->node, value, &answer, err));
     bool hides = before == ODB_NO_NODE && !odb_verdict_is_bad(b->report->values[value].verdict);
-    culprit->checks[ODB_CHECK_NEIGHBOUR] = fails                    ? ODB_CONFIRMS
-                                           : had != ODB_OK || hides ? ODB_NOT_TESTABLE
-                                                                    : ODB_CONTRADICTS;
+    culprit->checks[ODB_CHECK_NEIGHBOUR] =
+        answer == ODB_CONTRADICTS && hides ? ODB_NOT_TESTABLE : answer;
     return ODB_OK;
 }

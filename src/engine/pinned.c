@@ -26,6 +26,7 @@ struct pin {
     struct odb_value_report *report_values;
     struct odb_tensor **report_given, **given;
     struct odb_value_report *verdicts;
+    struct odb_signature sought;
     bool diverge;
 };
 
@@ -59,7 +60,8 @@ static bool pin_is_fault(const struct odb_culprit *c)
     return !c->of_reference && c->kind != ODB_KIND_AMPLIFIED && c->kind != ODB_KIND_ACCUMULATED;
 }
 
-/* The node, or of a region all that its end hangs on. True: somebody new. */
+/* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True:
+ * somebody new. */
 static bool pin_culprits(struct pin *p)
 {
     struct bisection *b = p->b;
@@ -87,6 +89,7 @@ static void pin_enter(struct pin *p)
     p->given = b->given;
     p->drawn = b->drawn;
     p->verdicts = b->verdicts;
+    p->sought = b->sought;
     p->reaching = b->reaching;
     b->reaching = NULL;
     p->diverge = b->report->outputs_diverge;
@@ -123,6 +126,7 @@ static void pin_leave(struct pin *p)
     b->given = p->given;
     b->drawn = p->drawn;
     b->verdicts = p->verdicts;
+    b->sought = p->sought;
     b->report->outputs_diverge = p->diverge;
     b->prober.pinned = NULL;
 }
@@ -147,14 +151,14 @@ static enum odb_status pin_judge(struct pin *p, const struct odb_probe *probe, s
     return ODB_OK;
 }
 
-/* Runs the pinned model and judges its outputs; all: every value is read and every node judged. */
+/* Runs the pinned model and judges its outputs; all: every value is read and every node judged.
+ * *had, *why: what the run came to. */
 static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_status *had,
-                               struct odb_error *err)
+                               struct odb_error *why, struct odb_error *err)
 {
     struct bisection *b = p->b;
     int *list = odb_new_n(int, b->graph->n_values);
     size_t n = 0, made = all ? bisection_probed_list(b, list) : b->n_outputs;
-    struct odb_error why = ODB_ERROR_INIT;
     if (!all)
         memcpy(list, b->outputs, b->n_outputs * sizeof *list);
     for (size_t i = 0; i < made; i++)
@@ -169,11 +173,11 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
                               .outputs = outputs,
                               .judged = true};
     *bad = 0;
-    *had = odb_probe_run(&b->prober, &probe, &why);
+    *had = odb_probe_run(&b->prober, &probe, why);
     enum odb_verdict shown = odb_probe_verdict(*had);
     enum odb_status status = *had == ODB_CANCELLED ? *had : ODB_OK;
-    if (status != ODB_OK)
-        *err = why;
+    if (status != ODB_OK && err)
+        *err = *why;
     else if (*had == ODB_OK && !all)
         status = pin_judge(p, &probe, bad, &shown, err);
     for (size_t i = 0; i < n && *had == ODB_OK && all; i++) {
@@ -195,9 +199,10 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
 {
     struct bisection *b = p->b;
     struct odb_search_hooks quiet = b->options->hooks;
+    struct odb_error why = ODB_ERROR_INIT;
     enum odb_status had;
     size_t ignored;
-    ODB_TRY(pin_run(p, true, &ignored, &had, err));
+    ODB_TRY(pin_run(p, true, &ignored, &had, &why, err));
     if (had != ODB_OK)
         return ODB_OK;
     quiet.event = NULL;
@@ -217,13 +222,16 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
     return ODB_OK;
 }
 
-/* The outputs are wrong still, or the target died again. */
+/* The outputs are wrong still, or the target died (again, or of what a wrong value hid before):
+ * that failure is sought now. */
 static enum odb_status pin_search(struct pin *p, enum odb_status had, struct odb_error *why,
                                   struct odb_error *err)
 {
     struct bisection *b = p->b;
-    if (had == ODB_E_CRASH || had == ODB_E_TIMEOUT)
+    if (had == ODB_E_CRASH || had == ODB_E_TIMEOUT) {
+        odb_signature_status(&b->sought, had, why);
         return bisection_hunt_crash(b, had, why);
+    }
     if (had != ODB_OK)
         return ODB_OK;
     bool searched = b->options->strategy == ODB_STRATEGY_PREFIX || b->hidden;
@@ -244,10 +252,14 @@ static double pin_worst(const struct bisection *b, const struct odb_value_report
     return worst;
 }
 
-static bool pin_has_outputs(const struct pin *p)
+/* An output that was wrong, or was never had because the target died, can be read: that one passes
+ * now says something. */
+static bool pin_tells(const struct pin *p)
 {
-    for (size_t o = 0; o < p->b->n_outputs; o++)
-        if (!p->values[p->b->outputs[o]])
+    const struct bisection *b = p->b;
+    bool died = b->sought.verdict == ODB_VERDICT_CRASH || b->sought.verdict == ODB_VERDICT_TIMEOUT;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (!p->values[b->outputs[o]] && (died || odb_verdict_is_bad(b->verdicts[o].verdict)))
             return true;
     return false;
 }
@@ -260,7 +272,7 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
     size_t culprits = b->report->culprits.n, bad = 0;
     enum odb_status had, status;
     pin_enter(p);
-    status = pin_run(p, false, &bad, &had, err);
+    status = pin_run(p, false, &bad, &had, &why, err);
     double worst = pin_worst(b, b->verdicts);
     b->report->pinned_pass = had != ODB_OK ? ODB_NOT_TESTABLE
                              : bad         ? ODB_CONTRADICTS
@@ -278,6 +290,22 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
     return status;
 }
 
+/* That all of them explain the outputs says of one that it does where it is the only one. */
+static void pin_conclude(const struct pin *p)
+{
+    struct odb_culprit *only = NULL;
+    size_t n = 0;
+    for (size_t c = 0; c < p->b->report->culprits.n; c++) {
+        struct odb_culprit *culprit = &p->b->report->culprits.items[c];
+        if (!p->nodes[culprit->node])
+            continue;
+        only = culprit;
+        n++;
+    }
+    if (n == 1 && p->b->report->pinned_pass == ODB_CONFIRMS)
+        only->checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
+}
+
 enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
 {
     struct pin p = {.b = b,
@@ -286,7 +314,10 @@ enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
     enum odb_status status = ODB_OK;
     bool again = true, begun = false;
     for (int round = 0; round < PIN_ROUNDS && again && status == ODB_OK; round++) {
-        if (!pin_culprits(&p) || !pin_has_outputs(&p))
+        if (!pin_culprits(&p))
+            break;
+        b->report->pinned_pass = ODB_NOT_ASKED;
+        if (!pin_tells(&p))
             break;
         if (!begun)
             bisection_step_begin(b, "pinned");
@@ -297,10 +328,10 @@ enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
         bisection_step_end(b, "pinned", "the culprits' values made the reference's: %s",
                            b->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
                            : b->report->pinned_pass == ODB_CONTRADICTS ? "outputs are wrong still"
-                                                                       : "it does not run");
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        if (b->report->pinned_pass == ODB_CONFIRMS && p.nodes[b->report->culprits.items[c].node])
-            b->report->culprits.items[c].checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
+                           : b->report->pinned_pass == ODB_NOT_ASKED
+                               ? "no output that was wrong is left to read"
+                               : "it does not run");
+    pin_conclude(&p);
     free(p.values);
     free(p.nodes);
     return status;

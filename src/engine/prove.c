@@ -6,6 +6,7 @@
  */
 #include "engine/bisect.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -88,6 +89,51 @@ static void prove_count(struct bisection *b, const int *list, const enum odb_ans
     }
 }
 
+/* Whoever the counterexample stands before need not be the first that is wrong. */
+static void prove_doubt(struct bisection *b)
+{
+    int node = b->report->proof.counterexample;
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    for (size_t c = 0; node != ODB_NO_NODE && c < b->report->culprits.n; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        const struct odb_node *last = &b->graph->nodes[culprit->segment[1]];
+        odb_graph_ancestors(b->graph, last->out, (size_t)last->n_out, b->drawn, up);
+        if (!up[node] || node >= culprit->segment[0])
+            continue;
+        culprit->confidence = ODB_CONFIDENCE_LOW;
+        snprintf(culprit->confidence_reason, sizeof culprit->confidence_reason,
+                 "the cut behind #%d, which stands before it, is bad as well", node);
+    }
+    if (node != ODB_NO_NODE)
+        odb_report_warn(b->report,
+                        "the cut behind #%d is bad as well, and the search has skipped it: who is "
+                        "accused need not be the first that is wrong; --strategy linear --step 1 "
+                        "asks every cut in order",
+                        node);
+    free(up);
+}
+
+/* What the target made of the values, in the report and for whoever goes on. */
+static struct odb_tensor **prove_keep(struct odb_tensor *const *from, size_t n)
+{
+    struct odb_tensor **kept = odb_new_n(struct odb_tensor *, n);
+    for (size_t v = 0; v < n; v++)
+        kept[v] = odb_tensor_ref(from[v]);
+    return kept;
+}
+
+/* Puts it back where something was had before; kept is freed. */
+static void prove_give_back(struct odb_tensor **to, struct odb_tensor **kept, size_t n)
+{
+    for (size_t v = 0; v < n; v++) {
+        if (kept[v]) {
+            odb_tensor_unref(to[v]);
+            to[v] = kept[v];
+        }
+    }
+    free(kept);
+}
+
 /* Values keep what was known of them, unless that was nothing. */
 static void prove_restore(struct bisection *b, const struct odb_value_report *known)
 {
@@ -106,6 +152,8 @@ enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
     int *list = odb_new_n(int, b->graph->n_nodes);
     enum odb_answer *answers = odb_new_n(enum odb_answer, b->graph->n_nodes);
     struct odb_value_report *known = odb_xmemdup(b->report->values, bytes);
+    struct odb_tensor **shown = prove_keep(b->report->given, b->graph->n_values);
+    struct odb_tensor **given = prove_keep(b->given, b->graph->n_values);
     enum odb_status status = ODB_OK;
     if (b->report->culprits.n)
         n = prove_list(b, list);
@@ -116,10 +164,13 @@ enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
             bisection_ask_prefixes(b, signature, "proof", list, n, false, answers, &asked, err);
     if (status == ODB_OK && b->report->culprits.n) {
         prove_count(b, list, answers, n, known);
+        prove_doubt(b);
         bisection_step_end(b, "prove", "%zu cuts before who is accused, %zu of them good", n,
                            b->report->proof.good);
     }
     prove_restore(b, known);
+    prove_give_back(b->report->given, shown, b->graph->n_values);
+    prove_give_back(b->given, given, b->graph->n_values);
     free(known);
     free(answers);
     free(list);

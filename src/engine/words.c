@@ -318,9 +318,11 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
         odb_buf_puts(out, c->within);
 }
 
-static void words_confidence(const struct odb_culprit *c, struct odb_buf *out)
+/* Of what was found in a body, the node around it says that, at the end. */
+static void words_confidence(const struct bisection *b, const struct odb_culprit *c,
+                             struct odb_buf *out)
 {
-    if (odb_confidence_name(c->confidence))
+    if (!b->options->scope && odb_confidence_name(c->confidence))
         odb_buf_printf(out, "Confidence: %s (%s). ", odb_confidence_name(c->confidence),
                        c->confidence_reason);
 }
@@ -362,7 +364,7 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
     }
     words_evidence(b, c, &out);
     words_end(b, c, &out);
-    words_confidence(c, &out);
+    words_confidence(b, c, &out);
     while (out.len && out.data[out.len - 1] == ' ')
         out.data[--out.len] = '\0';
     if (out.len && out.data[0] >= 'a' && out.data[0] <= 'z')

@@ -21,12 +21,13 @@ static void evidence_put_neighbour(const struct bisection *b, const struct odb_c
         return;
     odb_buf_puts(out, "Run together with ");
     evidence_put_node(b, c->neighbour, out);
-    odb_buf_puts(out, answer == ODB_CONFIRMS
-                          ? ", with nothing read between the two, it is off as well. "
-                      : answer == ODB_CONTRADICTS
-                          ? ", with nothing read between the two, the result is right: the target "
-                            "computes the two in another way than one by one. "
-                          : ", it says nothing: the target refuses that, or the other hides it. ");
+    odb_buf_puts(
+        out, answer == ODB_CONFIRMS ? ", with nothing read between the two, it is off as well. "
+             : answer == ODB_CONTRADICTS
+                 ? ", with nothing read between the two, the result is right: the target "
+                   "computes the two in another way than one by one. "
+                 : ", it says nothing: the target refuses that, the reference cannot follow, or "
+                   "the other hides it. ");
 }
 
 /* "With the reference's values in the place of #7's and #31's the outputs pass". */

@@ -108,6 +108,27 @@ static void test_evidence__a_fault_beside_a_nan_is_found_too(void **state)
     assert_true(scene_culprit(&s, 3)->verified);
     assert_int_equal(s.report->pinned_pass, ODB_CONFIRMS);
     assert_int_equal(s.report->pinned.n, 2);
+    for (int n = 1; n <= 3; n += 2) /* which of the two it is, that run does not say */
+        assert_int_equal(scene_culprit(&s, n)->checks[ODB_CHECK_PINNED], ODB_NOT_ASKED);
+    scene_close(&s);
+}
+
+/* The culprit makes the only output that is wrong: with that pinned, nothing is left to be asked.
+ */
+static void test_evidence__an_output_that_was_right_confirms_nothing(void **state)
+{
+    struct scene s;
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Tanh", "n0", "x", "h");
+    odb_build_node(b, "Mul", "n1", "h h", "q");
+    odb_build_node(b, "Neg", "n2", "h", "z");
+    odb_build_output(b, "q");
+    odb_build_output(b, "z");
+    scene_search(&s, b, scene_ramp(), "fault:scale,node=n1@cpu", ODB_STRATEGY_AUTO);
+    assert_int_equal(scene_culprit(&s, 1)->checks[ODB_CHECK_PINNED], ODB_NOT_ASKED);
+    assert_int_equal(s.report->pinned_pass, ODB_NOT_ASKED);
+    assert_null(strstr(scene_culprit(&s, 1)->text, "pass"));
     scene_close(&s);
 }
 
@@ -134,6 +155,20 @@ static void test_evidence__two_crashes_are_both_found(void **state)
     assert_int_equal(scene_culprit(&s, 1)->kind, ODB_KIND_CRASH);
     assert_int_equal(scene_culprit(&s, 3)->kind, ODB_KIND_CRASH);
     assert_int_equal(s.report->pinned_pass, ODB_CONFIRMS);
+    scene_close(&s);
+}
+
+/* What the target dies of once the first is out of the way is another failure. */
+static void test_evidence__a_hang_behind_a_crash_is_found(void **state)
+{
+    struct scene s;
+    scene_search(&s, scene_chain(), scene_ramp(),
+                 "fault:crash,node=n1@fault:hang,node=n3,timeout=0.5@cpu", ODB_STRATEGY_AUTO);
+    assert_int_equal(s.report->culprits.n, 2);
+    assert_int_equal(scene_culprit(&s, 1)->kind, ODB_KIND_CRASH);
+    assert_int_equal(scene_culprit(&s, 3)->kind, ODB_KIND_HANG);
+    assert_int_equal(scene_culprit(&s, 3)->segment[0], 3);
+    assert_true(scene_culprit(&s, 3)->numbers.reason[0] != 0);
     scene_close(&s);
 }
 
@@ -601,8 +636,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_evidence__one_fault_fails_in_two_cuts_and_explains_the_output),
         cmocka_unit_test(test_evidence__a_fault_beside_a_nan_is_found_too),
+        cmocka_unit_test(test_evidence__an_output_that_was_right_confirms_nothing),
         cmocka_unit_test(test_evidence__prefixes_find_the_second_fault),
         cmocka_unit_test(test_evidence__two_crashes_are_both_found),
+        cmocka_unit_test(test_evidence__a_hang_behind_a_crash_is_found),
         cmocka_unit_test(test_evidence__infinities_are_called_so),
         cmocka_unit_test(test_evidence__the_amplifier_is_not_accused),
         cmocka_unit_test(test_evidence__what_the_tolerance_allows_may_grow),

@@ -313,6 +313,9 @@ static void test_plan__a_proof_finds_what_halving_skipped(void **state)
              (struct plan_how){.strategy = ODB_STRATEGY_PREFIX, .prove = true});
     plan_only(&p, 5);
     assert_int_equal(p.report->proof.counterexample, 1);
+    assert_int_equal(plan_only(&p, 5)->confidence, ODB_CONFIDENCE_LOW);
+    assert_non_null(strstr(plan_only(&p, 5)->text, "the cut behind #1, which stands before it"));
+    plan_warns(&p, "the cut behind #1 is bad as well");
     odb_report_proof(p.report, &said);
     assert_non_null(strstr(said.data, "not proved: the cut behind #1 n1 (Neg) is bad as well"));
     odb_buf_dispose(&said);
@@ -368,6 +371,17 @@ static void test_plan__a_refusal_without_a_culprit_is_no_verdict(void **state)
     help_has_text(&err, "no kernel for Neg");
     assert_int_equal(p.report->culprits.n, 0);
     assert_int_equal(p.report->values[models_value(p.model, "v15")].verdict, ODB_VERDICT_PASS);
+    plan_close(&p);
+}
+
+/* Nor is it without one where what stands before is wrong, and nobody could be named. */
+static void test_plan__wrong_before_a_refusal_is_a_verdict(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_chain(24), "fault:refuse,node=n16@fault:scale,node=n7,hidden@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_BLAME});
+    assert_int_equal(p.report->culprits.n, 0);
+    assert_true(p.report->outputs_diverge);
     plan_close(&p);
 }
 
@@ -582,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_plan__a_crash_is_proved_too),
         cmocka_unit_test(test_plan__what_stands_before_a_refused_node_is_judged),
         cmocka_unit_test(test_plan__a_refusal_without_a_culprit_is_no_verdict),
+        cmocka_unit_test(test_plan__wrong_before_a_refusal_is_a_verdict),
         cmocka_unit_test(test_plan__several_nodes_may_be_refused),
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
