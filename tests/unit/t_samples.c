@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "executor/executor.h"
+#include "tests/executor_help.h"
 #include "tests/models.h"
 
 static const enum odb_verdict PASS = ODB_VERDICT_PASS, FAIL = ODB_VERDICT_FAIL;
@@ -145,5 +146,6 @@ int main(void)
         cmocka_unit_test(test_samples__one_that_cannot_be_run),
         cmocka_unit_test(test_samples__crash),
     };
+    help_find_serve();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
