@@ -28,6 +28,7 @@ struct hunt {
     struct odb_known *known; /* owned; [n_nodes] what a search heard of every node by itself */
     struct odb_search_result result;
     size_t n_bad, n_other; /* probes that failed as the model does, and in another way */
+    size_t n_parts;        /* the former, of less than the whole */
 };
 
 /* --- the graph as the search core wants it ---------------------------------------------------- */
@@ -111,15 +112,29 @@ static void hunt_read(const struct hunt *h, const struct question *q, struct odb
                                              : (struct odb_evidence){ODB_ANSWER_GOOD, NAN};
 }
 
+/* Whether the probe is of less than what the outputs hang on. */
+static bool hunt_is_part(const struct bisection *b, const struct odb_probe *probe)
+{
+    bool *cut = odb_new_n(bool, b->graph->n_nodes), *all = odb_new_n(bool, b->graph->n_nodes);
+    odb_graph_ancestors(b->graph, probe->values, probe->n_values, b->drawn, cut);
+    odb_graph_ancestors(b->graph, b->outputs, b->n_outputs, b->drawn, all);
+    bool part = memcmp(cut, all, b->graph->n_nodes * sizeof *cut) != 0;
+    free(cut);
+    free(all);
+    return part;
+}
+
 /* Whether a target that died has died as it does of the whole model: of another signal, it is
- * another failure, and no evidence. */
-static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_error *err)
+ * another failure, and no evidence. part: that was of a part of the model. */
+static bool hunt_same_end(struct hunt *h, enum odb_status had, const struct odb_error *err,
+                          bool part)
 {
     struct odb_signature shown;
     bool died = had == ODB_E_CRASH || had == ODB_E_TIMEOUT;
     odb_signature_status(&shown, had, err);
     bool same = !died || odb_signature_match(&h->b->sought, &shown) == ODB_ANSWER_BAD;
     h->n_bad += same;
+    h->n_parts += same && part;
     h->n_other += !same;
     return same;
 }
@@ -173,7 +188,7 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         *err = probe_err;
         status = had;
     } else if (probe->n_values && h->signature != ODB_OK && had == h->signature) {
-        bool same = hunt_same_end(h, had, &probe_err);
+        bool same = hunt_same_end(h, had, &probe_err, hunt_is_part(b, probe));
         for (size_t i = 0; i < cut->n && same; i++)
             evidence[i].answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {
@@ -489,7 +504,7 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
                         "%zu cut%s made the target fail in another way than the model does: "
                         "no evidence about this failure",
                         h.n_other, h.n_other == 1 ? "" : "s");
-    if (status == ODB_OK && !h.n_bad && strstr(first_words.what, ODB_ANSWERS_MACHINE)) {
+    if (status == ODB_OK && !h.n_parts && strstr(first_words.what, ODB_ANSWERS_MACHINE)) {
         b->report->outputs_diverge = false; /* nor need the model have been the cause */
         odb_fail(err, ODB_SKIPPED, "the whole model %s, and no part of it takes the machine down",
                  ODB_ANSWERS_MACHINE);
