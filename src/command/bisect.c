@@ -7,7 +7,6 @@
 #include "command/over.h"
 #include "command/samples.h"
 #include "command/watch.h"
-#include "base/file.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
 #define BISECT_SHORT 20 /* and those with a line at least */
@@ -188,18 +187,14 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
                                       const struct odb_report *report, bool partial,
                                       struct odb_error *err)
 {
-    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_buf out = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
-    if (path) {
+    bool instead;
+    if (odb_call__json(call, &instead)) {
         odb_report_json(report, &out);
-        if (strcmp(path, "-"))
-            status = odb_file_write(path, out.data, out.len, err);
-        else
-            odb_call__print(call, &out);
-        odb_buf_clear(&out);
+        status = odb_call__publish(call, &out, err);
     }
-    if (!path || strcmp(path, "-"))
+    if (!instead)
         bisect_text(report, partial, &out);
     odb_call__print(call, &out);
     return status;

@@ -20,6 +20,26 @@ void odb_call__print(struct odb_command_call *call, struct odb_buf *text)
     odb_buf_dispose(text);
 }
 
+bool odb_call__json(const struct odb_command_call *call, bool *instead)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    *instead = path && !strcmp(path, "-");
+    return path != NULL;
+}
+
+enum odb_status odb_call__publish(struct odb_command_call *call, struct odb_buf *json,
+                                  struct odb_error *err)
+{
+    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    enum odb_status status = ODB_OK;
+    if (strcmp(path, "-"))
+        status = odb_file_write(path, json->data, json->len, err);
+    else
+        odb_call__print(call, json);
+    odb_buf_dispose(json);
+    return status;
+}
+
 enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
                                       struct odb_error *err)
 {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "command/watch.h"
 #include "engine/json.h"
 
@@ -92,20 +91,15 @@ static enum odb_status over_end(const struct odb_call_over *over, struct odb_err
 enum odb_status odb_call__over_publish(struct odb_command_call *call,
                                        const struct odb_call_over *over, struct odb_error *err)
 {
-    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_buf out = ODB_BUF_INIT;
-    enum odb_status status = ODB_OK;
-    if (!path)
+    bool instead;
+    if (!odb_call__json(call, &instead))
         return over_end(over, err);
     json_t *root = odb_over_json(&over->found);
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "onnxdbg", json_string(ODB_VERSION));
     odb_json_put(root, &out);
-    if (strcmp(path, "-"))
-        status = odb_file_write(path, out.data, out.len, err);
-    else
-        odb_call__print(call, &out);
-    odb_buf_dispose(&out);
+    enum odb_status status = odb_call__publish(call, &out, err);
     return status == ODB_OK ? over_end(over, err) : status;
 }
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "command/watch.h"
 #include "engine/precision.h"
 
@@ -146,18 +145,14 @@ static enum odb_status precision_publish(struct odb_command_call *call,
                                          const struct odb_precision_result *result,
                                          struct odb_error *err)
 {
-    const char *path = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_buf out = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
-    if (path) {
+    bool instead;
+    if (odb_call__json(call, &instead)) {
         odb_precision_json(result, &out);
-        if (strcmp(path, "-"))
-            status = odb_file_write(path, out.data, out.len, err);
-        else
-            odb_call__print(call, &out);
-        odb_buf_clear(&out);
+        status = odb_call__publish(call, &out, err);
     }
-    if (!path || strcmp(path, "-"))
+    if (!instead)
         precision_text(result, &out);
     odb_call__print(call, &out);
     return status;
