@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/file.h"
 #include "command/watch.h"
 #include "executor/executor.h"
 #include "tensor/npy.h"

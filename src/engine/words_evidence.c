@@ -60,7 +60,10 @@ static void evidence_put_growth(const struct odb_culprit *c, struct odb_buf *out
 {
     const struct odb_sensitivity *s = &c->sensitivity;
     bool accused = odb_diagnosis_accuses(c->kind);
-    if (!s->input_error.known || !s->growth.known)
+    /* An error that has no size is explained by none. */
+    bool of_size = c->kind != ODB_KIND_CRASH && c->kind != ODB_KIND_HANG &&
+                   c->kind != ODB_KIND_NAN && c->kind != ODB_KIND_INF;
+    if (!of_size || !s->input_error.known || !s->growth.known)
         return;
     if (accused && !(s->explained.known && s->explained.v >= EVIDENCE_EXPLAINED))
         return;
