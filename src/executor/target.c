@@ -430,6 +430,8 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec, struc
         target->timeout = TARGET_TIMEOUT;
     if (status == ODB_OK) {
         status = target_start(target, err);
+        if (target->killed) /* from outside, which says nothing of the target: once more */
+            status = target_start(target, err);
         if (status == ODB_E_CRASH) /* nothing was tried yet that could be called a crash */
             err->code = status = ODB_E_EXECUTOR;
         if (status != ODB_OK && (!err->where[0] || target->ssh.host))

@@ -381,6 +381,34 @@ static void test_target__slow_start(void **state)
 }
 
 /* The socket stays open in a process left behind: the death must be seen all the same. */
+/* Killed by somebody before it has said a word: that is no fault of the target, and it is started
+ * once more; but not for ever. */
+static void test_target__killed_at_its_start(void **state)
+{
+    const struct place *place = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_target *target;
+    char script[512];
+    snprintf(script, sizeof script, "[ -e %s/once ] || { : >%s/once; kill -9 $$; }\nexec %s \"$@\"",
+             place->dir, place->dir, place->serve);
+    stand_in(place, script);
+    target = open_target("cpu");
+    load_chain(target);
+    assert_int_equal(odb_target_stats(target).starts, 2);
+    odb_target_close(target);
+    snprintf(script, sizeof script, "echo . >>%s/again; kill -9 $$", place->dir);
+    stand_in(place, script);
+    assert_int_equal(odb_target_open(&target, "cpu", &err), ODB_E_NOMEM);
+    help_has_text(&err, "the executor was killed by SIGKILL while starting");
+    snprintf(script, sizeof script, "%s/again", place->dir);
+    struct stat st;
+    assert_int_equal(stat(script, &st), 0);
+    assert_int_equal(st.st_size, 4); /* twice */
+    unlink(script);
+    snprintf(script, sizeof script, "%s/once", place->dir);
+    unlink(script);
+}
+
 static void test_target__left_behind(void **state)
 {
     struct odb_error err = ODB_ERROR_INIT;
@@ -561,10 +589,23 @@ static void test_target__orphan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs),       CASE(sizes),       CASE(wrong_spec), CASE(says_no),
-        CASE(no_program), CASE(crash),       CASE(hang),       CASE(cancel),
-        CASE(exit),       CASE(flood),       CASE(garbage),    CASE(short_message),
-        CASE(slow_start), CASE(left_behind), CASE(orphan),     CASE(lying_values),
+        CASE(runs),
+        CASE(sizes),
+        CASE(wrong_spec),
+        CASE(says_no),
+        CASE(no_program),
+        CASE(crash),
+        CASE(hang),
+        CASE(cancel),
+        CASE(exit),
+        CASE(flood),
+        CASE(garbage),
+        CASE(short_message),
+        CASE(slow_start),
+        CASE(left_behind),
+        CASE(orphan),
+        CASE(lying_values),
+        CASE(killed_at_its_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
