@@ -352,8 +352,8 @@ static void check_mark_random(struct check_run *run)
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct odb_node *node = &graph->nodes[i];
         bool random = odb_cpu_random(run->cpu, (int)i);
-        for (int k = 0; k < node->n_in + (int)node->n_captured; k++) {
-            int value = k < node->n_in ? node->in[k] : node->captured[k - node->n_in];
+        for (size_t k = 0; k < odb_node_n_reads(node); k++) {
+            int value = odb_node_reads(node, k);
             int from = value == ODB_NO_VALUE ? ODB_NO_NODE : graph->values[value].producer;
             random |= from != ODB_NO_NODE && run->random[from];
         }

@@ -253,8 +253,8 @@ size_t odb_region(const struct odb_graph *graph, int value, const bool *stop, bo
             continue;
         const struct odb_node *node = &graph->nodes[producer];
         marks[producer] = true;
-        for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
-            int in = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+            int in = odb_node_reads(node, i);
             if (in >= 0 && !met[in]) {
                 met[in] = true;
                 stack[depth++] = in;

@@ -66,19 +66,23 @@ enum odb_status alone_run(struct bisection *b, struct question *q, struct alone 
     return status;
 }
 
+static enum odb_status alone_keep(void *payload, const struct odb_probe *probe,
+                                  enum odb_verdict *shown, struct odb_error *err)
+{
+    return question_judge(payload, probe, shown, err);
+}
+
 /* The target's own values at the cut before a node, as far as they are not known yet. Failing to
  * get them is no error: the reference's are used then. */
 static enum odb_status alone_get_inputs(struct bisection *b, int node, struct odb_error *err)
 {
     const struct odb_node *n = &b->graph->nodes[node];
-    int *read = odb_new_n(int, (size_t)n->n_in + n->n_captured);
-    int *list = odb_new_n(int, (size_t)n->n_in + n->n_captured);
+    int *read = odb_new_n(int, odb_node_n_reads(n));
+    int *list = odb_new_n(int, odb_node_n_reads(n));
     size_t n_read = 0, count = 0;
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0)
-            read[n_read++] = n->in[i];
-    for (size_t c = 0; c < n->n_captured; c++)
-        read[n_read++] = n->captured[c];
+    for (size_t i = 0; i < odb_node_n_reads(n); i++)
+        if (odb_node_reads(n, i) >= 0)
+            read[n_read++] = odb_node_reads(n, i);
     for (size_t i = 0; i < n_read; i++)
         if (b->graph->values[read[i]].producer != ODB_NO_NODE && !b->given[read[i]] &&
             b->trace->ref[read[i]])
@@ -90,17 +94,10 @@ static enum odb_status alone_get_inputs(struct bisection *b, int node, struct od
                               .n_values = count,
                               .outputs = outputs,
                               .judged = true};
-    struct odb_error probe_err = ODB_ERROR_INIT;
-    enum odb_status status = count ? odb_probe_run(&b->prober, &probe, &probe_err) : ODB_OK;
-    enum odb_verdict shown = odb_probe_verdict(status);
-    if (status == ODB_OK)
-        status = question_judge(b, &probe, &shown, err);
-    else if (status == ODB_CANCELLED)
-        *err = probe_err;
-    else
-        status = ODB_OK;
+    struct odb_probed probed;
+    enum odb_status status = ODB_OK;
     if (count)
-        odb_probe_tell(&b->prober, &probe, shown, 0);
+        status = odb_probe_ask(&b->prober, &probe, alone_keep, b, &probed, err);
     for (size_t i = 0; i < n_read; i++) /* whoever could not be read: the reference's */
         if (!b->given[read[i]])
             b->given[read[i]] = odb_tensor_ref(odb_trace_value(b->trace, read[i]));
@@ -120,8 +117,7 @@ static enum odb_status alone_segment_fails(struct bisection *b, const int *chain
 {
     bool *nodes = odb_new_n(bool, b->graph->n_nodes);
     struct odb_tensor *output = NULL;
-    struct odb_error probe_err = ODB_ERROR_INIT;
-    struct odb_value_report report = {0};
+    enum odb_verdict verdict;
     char what[240];
     struct odb_probe probe = {.what = odb_probe_title(b->graph, "segment from", chain[first],
                                                       chain[n - 1], what, sizeof what),
@@ -134,21 +130,8 @@ static enum odb_status alone_segment_fails(struct bisection *b, const int *chain
                               .any = true};
     for (size_t i = first; i < n; i++)
         nodes[chain[i]] = true;
-    enum odb_status status = odb_probe_run(&b->prober, &probe, &probe_err);
-    enum odb_verdict shown = odb_probe_verdict(status);
-    *fails = false;
-    if (status == ODB_OK)
-        status = odb_judge_value(&b->judge, value, output, &report, err);
-    else if (status == ODB_CANCELLED)
-        *err = probe_err;
-    else
-        status = ODB_OK; /* no evidence: as if it passed, so the segment grows */
-    if (bisection_decided(b, value, &report))
-        report.verdict = ODB_VERDICT_PASS;
-    *fails = odb_verdict_is_bad(report.verdict);
-    odb_probe_shows(&shown, report.verdict);
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_tensor_unref(output);
+    enum odb_status status = bisection_ask(b, &probe, &verdict, err);
+    *fails = question_answer(verdict) == ODB_ANSWER_BAD; /* no evidence: the segment grows */
     free(nodes);
     return status;
 }
@@ -295,12 +278,10 @@ static bool alone_has_inputs(const struct bisection *b, int node)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     bool all = true;
-    for (int i = 0; i < n->n_in; i++)
-        all = all && (n->in[i] < 0 || b->given[n->in[i]] ||
-                      b->graph->values[n->in[i]].producer == ODB_NO_NODE);
-    for (size_t c = 0; c < n->n_captured; c++)
-        all = all && (b->given[n->captured[c]] ||
-                      b->graph->values[n->captured[c]].producer == ODB_NO_NODE);
+    for (size_t i = 0; i < odb_node_n_reads(n); i++) {
+        int v = odb_node_reads(n, i);
+        all = all && (v < 0 || b->given[v] || b->graph->values[v].producer == ODB_NO_NODE);
+    }
     return all;
 }
 
@@ -362,8 +343,7 @@ static enum odb_status alone_isolate(struct bisection *b, struct question *q, st
             guilty = v;
     }
     if (guilty >= 0 && status == ODB_OK) {
-        struct odb_culprit *culprit =
-            bisection_accuse(b, index, guilty, bisection_kind(b, guilty));
+        struct odb_culprit *culprit = bisection_accuse(b, index, guilty, bisection_kind(b, guilty));
         culprit->verified = true;
         if (bisection_reference_off(b, guilty))
             bisection_blame_reference(b, culprit);

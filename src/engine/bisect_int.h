@@ -29,7 +29,7 @@ struct bisection {
     size_t n_outputs;
     struct odb_spread *decided; /* owned; [n_values] of runs that decide for themselves; NULL: not
                                    made yet */
-    struct odb_tensor **plain;         /* owned refs; [n_outputs] */
+    struct odb_tensor **plain;  /* owned refs; [n_outputs] */
     struct odb_value_report *verdicts; /* owned; [n_outputs] of the plain run */
     struct odb_signature sought;       /* how the plain run fails; pass: it does not */
     struct odb_tensor **given;         /* owned refs; [n_values] the target's values as known: feeds
@@ -50,7 +50,7 @@ struct bisection {
     struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
     struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
     double inside_seconds;
-    bool unsteady;                     /* of two equal runs one was wrong, and the other was not */
+    bool unsteady; /* of two equal runs one was wrong, and the other was not */
     double step_start;
     struct odb_target_stats step_stats;
 };
@@ -83,6 +83,10 @@ struct odb_probe bisection_plain_probe(struct bisection *b, const char *what,
 /* Values to read in one run: those that can be compared, and every output; list has room for
  * n_values. */
 size_t bisection_probed_list(const struct bisection *b, int *list);
+/* odb_probe_ask() of a part of the model, whose values are judged as the report's are, and dropped.
+ * verdict: as there. */
+enum odb_status bisection_ask(struct bisection *b, struct odb_probe *probe,
+                              enum odb_verdict *verdict, struct odb_error *err) ODB_MUST_USE;
 /* Whether a node that is accused already stands before the value. */
 bool bisection_explains(const struct bisection *b, int value);
 

@@ -380,24 +380,18 @@ static enum odb_status bodies_ask(struct bodies *s, const struct odb_model *mode
                               .n_values = n,
                               .outputs = had};
     struct odb_prober prober;
+    struct odb_probed probed = {.verdict = ODB_VERDICT_UNTESTABLE};
     enum odb_status status = bodies_trace(s, model, feeds, &trace, &why);
-    *verdict = ODB_VERDICT_UNTESTABLE;
     if (status == ODB_OK) {
-        const struct odb_judge judge = {trace, &s->b->options->tolerance};
+        struct odb_judge judge = {trace, &s->b->options->tolerance};
         odb_prober_init(&prober, model, feeds, trace, s->b->pool, s->hooks);
-        status = odb_probe_run(&prober, &probe, &why);
-        *verdict = odb_probe_verdict(status);
-        for (size_t i = 0; i < n && status == ODB_OK; i++) {
-            struct odb_value_report report = {0};
-            status = odb_judge_value(&judge, values[i], had[i], &report, &why);
-            odb_probe_shows(verdict, report.verdict);
-            if (outputs)
-                outputs[i] = had[i] ? odb_tensor_ref(had[i]) : NULL;
-        }
-        odb_probe_tell(&prober, &probe, *verdict, 0);
+        status = odb_probe_ask(&prober, &probe, odb_probe_judge, &judge, &probed, &why);
+        for (size_t i = 0; i < n && outputs; i++)
+            outputs[i] = had[i] ? odb_tensor_ref(had[i]) : NULL;
         odb_probe_drop(&prober, &probe);
         odb_prober_dispose(&prober);
     }
+    *verdict = probed.verdict;
     odb_trace_free(trace);
     free(had);
     if (status != ODB_CANCELLED)

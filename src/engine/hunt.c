@@ -313,8 +313,8 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
 static bool hunt_inputs_pass(const struct bisection *b, int node)
 {
     const struct odb_node *n = &b->graph->nodes[node];
-    for (size_t i = 0; i < (size_t)n->n_in + n->n_captured; i++) {
-        int v = i < (size_t)n->n_in ? n->in[i] : n->captured[i - (size_t)n->n_in];
+    for (size_t i = 0; i < odb_node_n_reads(n); i++) {
+        int v = odb_node_reads(n, i);
         if (v >= 0 && b->graph->values[v].producer != ODB_NO_NODE && !b->drawn[v] &&
             b->report->values[v].verdict != ODB_VERDICT_PASS)
             return false;
@@ -546,8 +546,8 @@ static bool hunt_inherits(const struct bisection *b, size_t node, const bool *be
 {
     const struct odb_node *n = &b->graph->nodes[node];
     bool inherits = false;
-    for (size_t i = 0; i < (size_t)n->n_in + n->n_captured; i++) {
-        int v = i < (size_t)n->n_in ? n->in[i] : n->captured[i - (size_t)n->n_in];
+    for (size_t i = 0; i < odb_node_n_reads(n); i++) {
+        int v = odb_node_reads(n, i);
         if (v < 0 || b->graph->values[v].producer == ODB_NO_NODE)
             continue;
         enum odb_verdict verdict = b->report->values[v].verdict;

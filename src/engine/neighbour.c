@@ -14,8 +14,8 @@
 
 static bool neighbour_fed(const struct bisection *b, const struct odb_node *node)
 {
-    for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
-        int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+    for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+        int v = odb_node_reads(node, i);
         if (v >= 0 && !b->given[v] && b->graph->values[v].producer != ODB_NO_NODE)
             return false;
     }
@@ -62,65 +62,67 @@ static int neighbour_behind(const struct bisection *b, int value)
     return ODB_NO_NODE;
 }
 
-/* Judges what first and last made of the inputs of both, with nothing in between known. Where the
- * reference cannot make the same of those, there is no answer. */
-static enum odb_status neighbour_judge(struct bisection *b, int first, int last, int value,
-                                       struct odb_tensor *had, enum odb_checked *answer,
-                                       struct odb_error *err)
+/* Two nodes that run together, and the value at their end. */
+struct neighbours {
+    struct bisection *b;
+    int first, last, value;
+    enum odb_checked answer;
+};
+
+static void neighbour_forget(const struct odb_node *node, struct odb_tensor **given)
 {
-    size_t n = b->graph->n_values;
-    struct odb_tensor **given = odb_xmemdup(b->given, n * sizeof *given); /* borrowed */
-    struct odb_value_report *reports = odb_xmemdup(b->report->values, n * sizeof *reports);
-    const struct odb_node *before = &b->graph->nodes[first], *node = &b->graph->nodes[last];
-    for (int o = 0; o < before->n_out; o++)
-        if (before->out[o] >= 0)
-            given[before->out[o]] = NULL;
     for (int o = 0; o < node->n_out; o++)
         if (node->out[o] >= 0)
             given[node->out[o]] = NULL;
-    given[value] = had;
-    reports[value] = (struct odb_value_report){0};
-    enum odb_status status = odb_judge_segments(&b->judge, last, given, reports, err);
-    bool replayed = reports[value].local_error.known || reports[value].local_noise.known;
-    *answer = reports[value].culprit ? ODB_CONFIRMS : replayed ? ODB_CONTRADICTS : ODB_NOT_TESTABLE;
+}
+
+/* Judges what the two made of the inputs of both, with nothing in between known. Where the
+ * reference cannot make the same of those, there is no answer. */
+static enum odb_status neighbour_judge(void *payload, const struct odb_probe *probe,
+                                       enum odb_verdict *shown, struct odb_error *err)
+{
+    struct neighbours *pair = payload;
+    struct bisection *b = pair->b;
+    size_t n = b->graph->n_values;
+    if (!probe->outputs[0])
+        return ODB_OK;
+    struct odb_tensor **given = odb_xmemdup(b->given, n * sizeof *given); /* borrowed */
+    struct odb_value_report *reports = odb_xmemdup(b->report->values, n * sizeof *reports);
+    struct odb_value_report *end = &reports[pair->value];
+    neighbour_forget(&b->graph->nodes[pair->first], given);
+    neighbour_forget(&b->graph->nodes[pair->last], given);
+    given[pair->value] = probe->outputs[0];
+    *end = (struct odb_value_report){0};
+    enum odb_status status = odb_judge_segments(&b->judge, pair->last, given, reports, err);
+    bool replayed = end->local_error.known || end->local_noise.known;
+    if (end->culprit || replayed)
+        pair->answer = end->culprit ? ODB_CONFIRMS : ODB_CONTRADICTS;
+    *shown = end->culprit ? ODB_VERDICT_FAIL : replayed ? ODB_VERDICT_PASS : ODB_VERDICT_UNTESTABLE;
     free(reports);
     free(given);
     return status;
 }
 
 /* Runs the two and judges the value at their end. */
-static enum odb_status neighbour_run(struct bisection *b, int first, int last, int value,
-                                     enum odb_checked *answer, struct odb_error *err)
+static enum odb_status neighbour_run(struct neighbours *pair, struct odb_error *err)
 {
+    struct bisection *b = pair->b;
     char what[240];
     struct odb_tensor *output = NULL;
-    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_probed probed;
     bool *nodes = odb_new_n(bool, b->graph->n_nodes);
-    struct odb_probe probe = {
-        .what = odb_probe_title(b->graph, "second cut:", first, last, what, sizeof what),
-        .node = last,
-        .nodes = nodes,
-        .given = b->given,
-        .values = &value,
-        .n_values = 1,
-        .outputs = &output,
-        .judged = true};
-    enum odb_status status = ODB_OK;
-    nodes[first] = nodes[last] = true;
-    *answer = ODB_NOT_TESTABLE;
-    enum odb_status had = odb_probe_run(&b->prober, &probe, &why);
-    if (had == ODB_CANCELLED) {
-        *err = why;
-        status = had;
-    } else if (had == ODB_OK && output) {
-        status = neighbour_judge(b, first, last, value, output, answer, err);
-    }
-    enum odb_verdict shown = *answer == ODB_CONFIRMS ? ODB_VERDICT_FAIL
-                             : had == ODB_OK && *answer == ODB_NOT_TESTABLE
-                                 ? ODB_VERDICT_UNTESTABLE
-                                 : odb_probe_verdict(had);
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_tensor_unref(output);
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, "second cut:", pair->first,
+                                                      pair->last, what, sizeof what),
+                              .node = pair->last,
+                              .nodes = nodes,
+                              .given = b->given,
+                              .values = &pair->value,
+                              .n_values = 1,
+                              .outputs = &output,
+                              .judged = true};
+    nodes[pair->first] = nodes[pair->last] = true;
+    enum odb_status status = odb_probe_ask(&b->prober, &probe, neighbour_judge, pair, &probed, err);
+    odb_probe_drop(&b->prober, &probe);
     free(nodes);
     return status;
 }
@@ -128,18 +130,20 @@ static enum odb_status neighbour_run(struct bisection *b, int first, int last, i
 enum odb_status bisection_ask_neighbour(struct bisection *b, struct odb_culprit *culprit,
                                         struct odb_error *err)
 {
-    int before = neighbour_before(b, culprit->node), value = culprit->value;
-    int behind = before == ODB_NO_NODE ? neighbour_behind(b, value) : ODB_NO_NODE;
-    enum odb_checked answer;
-    if ((before == ODB_NO_NODE && behind == ODB_NO_NODE) || !neighbour_usable(b, culprit->node))
+    int before = neighbour_before(b, culprit->node);
+    int behind = before == ODB_NO_NODE ? neighbour_behind(b, culprit->value) : ODB_NO_NODE;
+    bool first = before == ODB_NO_NODE; /* nothing stands before it */
+    if ((first && behind == ODB_NO_NODE) || !neighbour_usable(b, culprit->node))
         return ODB_OK;
-    culprit->neighbour = before == ODB_NO_NODE ? behind : before;
-    if (before == ODB_NO_NODE)
-        value = bisection_output_of(b, behind);
-    ODB_TRY(neighbour_run(b, before == ODB_NO_NODE ? culprit->node : before,
-                          before == ODB_NO_NODE ? behind : culprit->node, value, &answer, err));
-    bool hides = before == ODB_NO_NODE && !odb_verdict_is_bad(b->report->values[value].verdict);
+    struct neighbours pair = {.b = b,
+                              .first = first ? culprit->node : before,
+                              .last = first ? behind : culprit->node,
+                              .value = first ? bisection_output_of(b, behind) : culprit->value,
+                              .answer = ODB_NOT_TESTABLE};
+    culprit->neighbour = first ? behind : before;
+    ODB_TRY(neighbour_run(&pair, err));
+    bool hides = first && !odb_verdict_is_bad(b->report->values[pair.value].verdict);
     culprit->checks[ODB_CHECK_NEIGHBOUR] =
-        answer == ODB_CONTRADICTS && hides ? ODB_NOT_TESTABLE : answer;
+        pair.answer == ODB_CONTRADICTS && hides ? ODB_NOT_TESTABLE : pair.answer;
     return ODB_OK;
 }

@@ -454,19 +454,25 @@ struct over {
     struct odb_error refusal; /* the last */
 };
 
+struct over_judging {
+    const struct over *over;
+    struct odb_over_run *run;
+};
+
 /* The outputs that a plain run gave. */
-static enum odb_status over_judge(struct over *o, struct odb_tensor *const *had,
-                                  struct odb_over_run *run, struct odb_error *err)
+static enum odb_status over_judge(void *payload, const struct odb_probe *probe,
+                                  enum odb_verdict *shown, struct odb_error *err)
 {
-    struct odb_judge judge = {o->options->trace, &o->options->tolerance};
-    run->verdict = ODB_VERDICT_PASS;
-    run->error = NAN;
-    for (size_t i = 0; i < o->n_outputs; i++) {
+    const struct over_judging *j = payload;
+    const struct odb_bisect_options *options = j->over->options;
+    struct odb_judge judge = {options->trace, &options->tolerance};
+    double *error = &j->run->error;
+    for (size_t i = 0; i < probe->n_values; i++) {
         struct odb_value_report report = {0};
-        ODB_TRY(odb_judge_value(&judge, o->outputs[i], had[i], &report, err));
-        odb_probe_shows(&run->verdict, report.verdict);
+        ODB_TRY(odb_judge_value(&judge, probe->values[i], probe->outputs[i], &report, err));
+        odb_probe_shows(shown, report.verdict);
         if (report.error.known)
-            run->error = isnan(run->error) ? report.error.v : fmax(run->error, report.error.v);
+            *error = isnan(*error) ? report.error.v : fmax(*error, report.error.v);
     }
     return ODB_OK;
 }
@@ -475,6 +481,8 @@ static enum odb_status over_ask_target(struct over *o, struct odb_pool *pool,
                                        struct odb_over_run *run, struct odb_error *err)
 {
     struct odb_prober prober;
+    struct odb_probed probed;
+    struct over_judging judging = {o, run};
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, o->n_outputs + 1);
     struct odb_probe probe = {.what = run->spec,
                               .judged = true,
@@ -482,12 +490,14 @@ static enum odb_status over_ask_target(struct over *o, struct odb_pool *pool,
                               .values = o->outputs,
                               .n_values = o->n_outputs,
                               .outputs = had};
+    run->error = NAN;
     odb_prober_init(&prober, o->model, o->feeds, o->options->trace, pool, o->options->hooks);
-    enum odb_status status = odb_probe_run(&prober, &probe, err);
-    run->verdict = odb_probe_verdict(status);
-    if (status == ODB_OK)
-        status = over_judge(o, had, run, err);
-    odb_probe_tell(&prober, &probe, run->verdict, 0);
+    enum odb_status status = odb_probe_ask(&prober, &probe, over_judge, &judging, &probed, err);
+    run->verdict = probed.verdict;
+    if (status == ODB_OK && probed.had != ODB_OK) {
+        *err = probed.why;
+        status = probed.had;
+    }
     odb_probe_drop(&prober, &probe);
     odb_prober_dispose(&prober);
     free(had);

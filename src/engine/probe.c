@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
+#include "engine/blame.h"
 #include "engine/hooks.h"
 
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
@@ -546,6 +547,39 @@ enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *pro
                                 struct odb_error *err)
 {
     return probe_do(prober, probe, false, err);
+}
+
+enum odb_status odb_probe_judge(void *payload, const struct odb_probe *probe,
+                                enum odb_verdict *shown, struct odb_error *err)
+{
+    const struct odb_judge *judge = payload;
+    for (size_t i = 0; i < probe->n_values; i++) {
+        struct odb_value_report report = {0};
+        ODB_TRY(odb_judge_value(judge, probe->values[i], probe->outputs[i], &report, err));
+        odb_probe_shows(shown, report.verdict);
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
+                              odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
+                              struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    *out = (struct odb_probed){.why = ODB_ERROR_INIT};
+    out->had = odb_probe_run(prober, probe, &out->why);
+    out->verdict = odb_probe_verdict(out->had);
+    if (out->had == ODB_OK) {
+        status = judge(payload, probe, &out->verdict, err);
+        for (size_t i = 0; i < probe->n_values && out->verdict == ODB_VERDICT_PASS; i++)
+            if (!probe->outputs[i])
+                out->verdict = ODB_VERDICT_UNTESTABLE;
+    } else if (out->had == ODB_CANCELLED) {
+        *err = out->why;
+        status = ODB_CANCELLED;
+    }
+    odb_probe_tell(prober, probe, status == ODB_OK ? out->verdict : ODB_VERDICT_UNTESTED, 0);
+    return status;
 }
 
 static enum odb_status probe_ask_account(struct odb_prober *prober, const char *key,

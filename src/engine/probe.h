@@ -68,6 +68,23 @@ enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe
 /* Posts the end of a judged probe: what it showed, and how many suspects that leaves. */
 void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
                     enum odb_verdict verdict, size_t remaining);
+/* Judges what a probe gave. shown: pass on entry, and what is wrong on return, if anything is. */
+typedef enum odb_status odb_probe_judge_fn(void *payload, const struct odb_probe *probe,
+                                           enum odb_verdict *shown, struct odb_error *err);
+/* The plain one: every value against the reference; payload: a struct odb_judge. */
+odb_probe_judge_fn odb_probe_judge;
+/* What a probe came to. */
+struct odb_probed {
+    enum odb_status had;      /* of odb_probe_run() */
+    struct odb_error why;     /* where that is not ODB_OK */
+    enum odb_verdict verdict; /* pass; what is wrong; crash, timeout; untestable: it cannot be run,
+                                 or what it gave passes and some value is lacking */
+};
+/* Runs a probe, has it judged, and tells; its outputs are the caller's still, to be dropped. That
+ * it was cancelled, and that the judge fails, are the only errors. */
+enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe,
+                              odb_probe_judge_fn *judge, void *payload, struct odb_probed *out,
+                              struct odb_error *err) ODB_MUST_USE;
 /* Runs what is loaded once more, with the same feeds, into probe->outputs. */
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;

@@ -171,3 +171,34 @@ void question_note_failure(struct bisection *b, const int *values, size_t n, enu
         bisection_value(b, values[i]);
     }
 }
+
+enum odb_answer question_answer(enum odb_verdict verdict)
+{
+    bool died = verdict == ODB_VERDICT_CRASH || verdict == ODB_VERDICT_TIMEOUT;
+    return verdict == ODB_VERDICT_PASS            ? ODB_ANSWER_GOOD
+           : odb_verdict_is_bad(verdict) && !died ? ODB_ANSWER_BAD
+                                                  : ODB_ANSWER_UNTESTABLE;
+}
+
+static enum odb_status question_judge_part(void *payload, const struct odb_probe *probe,
+                                           enum odb_verdict *shown, struct odb_error *err)
+{
+    struct bisection *b = payload;
+    for (size_t i = 0; i < probe->n_values; i++) {
+        struct odb_value_report report = {0};
+        ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], &report, err));
+        if (!bisection_decided(b, probe->values[i], &report))
+            odb_probe_shows(shown, report.verdict);
+    }
+    return ODB_OK;
+}
+
+enum odb_status bisection_ask(struct bisection *b, struct odb_probe *probe,
+                              enum odb_verdict *verdict, struct odb_error *err)
+{
+    struct odb_probed probed;
+    enum odb_status status = odb_probe_ask(&b->prober, probe, question_judge_part, b, &probed, err);
+    *verdict = probed.verdict;
+    odb_probe_drop(&b->prober, probe);
+    return status;
+}

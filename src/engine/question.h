@@ -33,6 +33,8 @@ void question_free(struct question *q); /* NULL is fine */
  * first wrong one's verdict. */
 enum odb_status question_judge(struct bisection *b, const struct odb_probe *probe,
                                enum odb_verdict *shown, struct odb_error *err) ODB_MUST_USE;
+/* What a verdict says of wrong values: one that the target died of is no evidence of them. */
+enum odb_answer question_answer(enum odb_verdict verdict);
 /* A probe that gave no values is told of them, unless more is known already. */
 void question_note_failure(struct bisection *b, const int *values, size_t n, enum odb_status had);
 

@@ -44,10 +44,8 @@ static void recorded_mark_drawn(struct recorded *r)
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         bool drawn = odb_cpu_random(r->b->trace->cpu, (int)n);
-        for (int i = 0; i < node->n_in; i++)
-            drawn |= node->in[i] >= 0 && r->drawn[node->in[i]];
-        for (size_t c = 0; c < node->n_captured; c++)
-            drawn |= r->drawn[node->captured[c]];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            drawn |= odb_node_reads(node, i) >= 0 && r->drawn[odb_node_reads(node, i)];
         for (int o = 0; o < node->n_out; o++)
             if (node->out[o] >= 0)
                 r->drawn[node->out[o]] = drawn;

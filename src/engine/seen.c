@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/question.h"
 
 struct seen {
+    struct bisection *b;
     bool *nodes;   /* owned; [n_nodes] the node and those behind it */
     int *values;   /* owned: what those behind it give, then what the node gives */
     size_t behind; /* of the first kind */
@@ -42,11 +43,25 @@ static void seen_collect(const struct bisection *b, int node, struct seen *s)
     seen_add(b, node, s);
 }
 
-/* Runs them; wrong: what the nodes behind give is. known: it could be told. */
-static enum odb_status seen_run(struct bisection *b, int node, const struct seen *s, bool looking,
-                                bool *wrong, bool *known, struct odb_error *err)
+/* What the nodes behind it give; what it gives itself is only read. */
+static enum odb_status seen_judge(void *payload, const struct odb_probe *probe,
+                                  enum odb_verdict *shown, struct odb_error *err)
 {
-    struct odb_error why = ODB_ERROR_INIT;
+    const struct seen *s = payload;
+    for (size_t i = 0; i < s->behind; i++) {
+        struct odb_value_report report = {0};
+        ODB_TRY(odb_judge_value(&s->b->judge, probe->values[i], probe->outputs[i], &report, err));
+        odb_probe_shows(shown, report.verdict);
+    }
+    return ODB_OK;
+}
+
+/* Runs them; verdict: of what the nodes behind give. */
+static enum odb_status seen_run(struct seen *s, int node, bool looking, enum odb_verdict *verdict,
+                                struct odb_error *err)
+{
+    struct bisection *b = s->b;
+    struct odb_probed probed;
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, s->n);
     char what[240];
     struct odb_probe probe = {
@@ -59,20 +74,8 @@ static enum odb_status seen_run(struct bisection *b, int node, const struct seen
         .n_values = looking ? s->n : s->behind,
         .outputs = outputs,
         .judged = true};
-    enum odb_status had = odb_probe_run(&b->prober, &probe, &why), status = ODB_OK;
-    enum odb_verdict shown = odb_probe_verdict(had);
-    *known = had == ODB_OK;
-    for (size_t i = 0; i < s->behind && had == ODB_OK && status == ODB_OK; i++) {
-        struct odb_value_report report = {0};
-        status = odb_judge_value(&b->judge, s->values[i], outputs[i], &report, err);
-        odb_probe_shows(&shown, report.verdict);
-    }
-    *wrong = odb_verdict_is_bad(shown);
-    if (had == ODB_CANCELLED) {
-        *err = why;
-        status = had;
-    }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
+    enum odb_status status = odb_probe_ask(&b->prober, &probe, seen_judge, s, &probed, err);
+    *verdict = probed.verdict;
     odb_probe_drop(&b->prober, &probe);
     free(outputs);
     return status;
@@ -81,15 +84,16 @@ static enum odb_status seen_run(struct bisection *b, int node, const struct seen
 enum odb_status bisection_only_seen(struct bisection *b, int node, bool *only,
                                     struct odb_error *err)
 {
-    struct seen s = {odb_new_n(bool, b->graph->n_nodes), odb_new_n(int, b->graph->n_values), 0, 0};
-    bool with = false, without = true, known = true;
+    struct seen s = {b, odb_new_n(bool, b->graph->n_nodes), odb_new_n(int, b->graph->n_values), 0,
+                     0};
+    enum odb_verdict with = ODB_VERDICT_UNTESTABLE, without = ODB_VERDICT_UNTESTABLE;
     enum odb_status status = ODB_OK;
     seen_collect(b, node, &s);
     if (s.behind && s.n > s.behind)
-        status = seen_run(b, node, &s, true, &with, &known, err);
-    if (with && known && status == ODB_OK)
-        status = seen_run(b, node, &s, false, &without, &known, err);
-    *only = status == ODB_OK && known && with && !without;
+        status = seen_run(&s, node, true, &with, err);
+    if (question_answer(with) == ODB_ANSWER_BAD && status == ODB_OK)
+        status = seen_run(&s, node, false, &without, err);
+    *only = status == ODB_OK && without == ODB_VERDICT_PASS;
     free(s.values);
     free(s.nodes);
     return status;

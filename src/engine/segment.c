@@ -279,11 +279,8 @@ static enum odb_status segment_judge(const struct odb_judge *judge, const struct
 static bool segment_is_node(const struct odb_trace *trace, const struct odb_node *node,
                             struct odb_tensor *const *given)
 {
-    for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] >= 0 && !segment_known(trace, node->in[i], given))
-            return false;
-    for (size_t c = 0; c < node->n_captured; c++)
-        if (!segment_known(trace, node->captured[c], given))
+    for (size_t i = 0; i < odb_node_n_reads(node); i++)
+        if (odb_node_reads(node, i) >= 0 && !segment_known(trace, odb_node_reads(node, i), given))
             return false;
     return true;
 }
@@ -338,8 +335,8 @@ void odb_segment_derive(const struct odb_trace *trace, struct odb_tensor **given
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         bool all = !odb_cpu_random(trace->cpu, (int)n);
-        for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
-            int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+            int v = odb_node_reads(node, i);
             all &= v < 0 || graph->values[v].init || derived[v];
         }
         for (int o = 0; o < node->n_out; o++) {

@@ -135,8 +135,8 @@ static bool *shares_way(const struct shares *s, int index)
     behind[index] = true;
     for (size_t n = (size_t)index + 1; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
-        for (int i = 0; i < node->n_in + (int)node->n_captured && s->up[n]; i++) {
-            int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+        for (size_t i = 0; i < odb_node_n_reads(node) && s->up[n]; i++) {
+            int v = odb_node_reads(node, i);
             int producer = v < 0 ? ODB_NO_NODE : graph->values[v].producer;
             behind[n] |= producer != ODB_NO_NODE && behind[producer];
         }

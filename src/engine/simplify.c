@@ -128,40 +128,42 @@ static enum odb_status change_make(const struct subject *from, const struct chan
 /* --- asking ----------------------------------------------------------------------------------- */
 
 struct simplify_run {
-    struct odb_trace *trace; /* owned */
+    const struct minimisation *m; /* borrowed */
+    size_t at;                    /* which output is value */
+    struct odb_signature *shown;  /* the caller's */
+    struct odb_trace *trace;      /* owned */
     struct odb_prober prober;
     struct odb_judge judge;
     int value;
     struct odb_tensor **outputs; /* owned */
 };
 
-static enum odb_status simplify_judge(struct minimisation *m, const struct subject *s,
-                                      struct simplify_run *run, const char *what,
-                                      struct odb_signature *shown, struct odb_error *err)
+static enum odb_status simplify_judge(void *payload, const struct odb_probe *probe,
+                                      enum odb_verdict *shown, struct odb_error *err)
 {
-    const struct odb_graph *graph = s->model->graph;
-    struct odb_error why = ODB_ERROR_INIT;
+    struct simplify_run *run = payload;
+    if (run->m->value != ODB_NO_VALUE)
+        ODB_TRY(minimise_shown(&run->judge, run->value, probe->outputs[run->at], run->shown, err));
+    run->shown->output[0] = '\0'; /* names may change, and there is only one that counts */
+    bool says = odb_signature_match(&run->m->sought, run->shown) != ODB_ANSWER_UNTESTABLE;
+    *shown = says ? run->shown->verdict : ODB_VERDICT_UNTESTABLE;
+    return ODB_OK;
+}
+
+static enum odb_status simplify_probe(struct simplify_run *run, const struct odb_graph *graph,
+                                      const char *what, struct odb_error *err)
+{
+    struct odb_probed probed;
     struct odb_probe probe = {.what = what,
                               .node = ODB_NO_NODE,
                               .values = graph->outputs,
                               .n_values = graph->n_outputs,
                               .outputs = run->outputs,
                               .judged = true};
-    enum odb_status status = odb_probe_run(&run->prober, &probe, &why);
-    odb_signature_status(shown, status, &why);
-    if (status == ODB_CANCELLED)
-        *err = why;
-    else if (status == ODB_OK && m->value != ODB_NO_VALUE)
-        status = minimise_shown(&run->judge, run->value, run->outputs[s->at], shown, err);
-    else
-        status = ODB_OK;
-    shown->output[0] = '\0'; /* names may change, and there is only one that counts */
-    enum odb_answer answer = odb_signature_match(&m->sought, shown);
-    odb_probe_tell(&run->prober, &probe,
-                   status != ODB_OK                  ? ODB_VERDICT_UNTESTED
-                   : answer == ODB_ANSWER_UNTESTABLE ? ODB_VERDICT_UNTESTABLE
-                                                     : shown->verdict,
-                   0);
+    odb_signature_status(run->shown, ODB_OK, NULL);
+    enum odb_status status = odb_probe_ask(&run->prober, &probe, simplify_judge, run, &probed, err);
+    if (probed.had != ODB_OK)
+        odb_signature_status(run->shown, probed.had, &probed.why);
     odb_probe_drop(&run->prober, &probe);
     return status;
 }
@@ -173,7 +175,7 @@ static enum odb_status simplify_ask(struct minimisation *m, const struct subject
                                     struct odb_error *err)
 {
     const struct odb_graph *graph = s->model->graph;
-    struct simplify_run run = {.value = graph->outputs[s->at]};
+    struct simplify_run run = {.m = m, .at = s->at, .shown = shown, .value = graph->outputs[s->at]};
     struct odb_trace_options how;
     struct odb_bisect_options search = m->options->search;
     search.hooks.event = NULL; /* one probe among many */
@@ -192,7 +194,7 @@ static enum odb_status simplify_ask(struct minimisation *m, const struct subject
     run.judge = (struct odb_judge){run.trace, &m->options->search.tolerance};
     run.outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     odb_prober_init(&run.prober, s->model, s->feeds, run.trace, m->pool, m->options->search.hooks);
-    status = simplify_judge(m, s, &run, what, shown, err);
+    status = simplify_probe(&run, graph, what, err);
     odb_prober_dispose(&run.prober);
     odb_trace_free(run.trace);
     free(run.outputs);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/question.h"
 #include "engine/search.h"
 
 struct suffix {
@@ -75,8 +75,8 @@ static enum odb_status suffix_probe(const struct suffix *s, const char *how, int
                                     struct odb_error *err)
 {
     struct bisection *b = s->b;
-    struct odb_error why = ODB_ERROR_INIT;
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
+    enum odb_verdict verdict;
     char what[240];
     struct odb_probe probe = {.what =
                                   odb_probe_title(b->graph, how, first, last, what, sizeof what),
@@ -87,25 +87,8 @@ static enum odb_status suffix_probe(const struct suffix *s, const char *how, int
                               .outputs = outputs,
                               .judged = true,
                               .remaining = remaining};
-    enum odb_status had = odb_probe_run(&b->prober, &probe, &why), status = ODB_OK;
-    enum odb_verdict shown = odb_probe_verdict(had);
-    bool lacks = false;
-    for (size_t i = 0; i < n && had == ODB_OK && status == ODB_OK; i++) {
-        struct odb_value_report report = {0};
-        status = odb_judge_value(&b->judge, values[i], outputs[i], &report, err);
-        odb_probe_shows(&shown, report.verdict);
-        lacks |= !outputs[i];
-    }
-    *answer = had != ODB_OK               ? ODB_ANSWER_UNTESTABLE
-              : odb_verdict_is_bad(shown) ? ODB_ANSWER_BAD
-              : lacks                     ? ODB_ANSWER_UNTESTABLE
-                                          : ODB_ANSWER_GOOD;
-    if (had == ODB_CANCELLED) {
-        *err = why;
-        status = had;
-    }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    odb_probe_drop(&b->prober, &probe);
+    enum odb_status status = bisection_ask(b, &probe, &verdict, err);
+    *answer = question_answer(verdict);
     free(outputs);
     return status;
 }

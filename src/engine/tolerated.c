@@ -30,8 +30,8 @@ static void tolerance_mark_guilty(struct tolerance *t)
     const struct bisection *b = t->b;
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
-        for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
-            int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+            int v = odb_node_reads(node, i);
             int producer = v < 0 ? ODB_NO_NODE : b->graph->values[v].producer;
             t->guilty[n] |= producer != ODB_NO_NODE && t->guilty[producer];
         }
@@ -46,8 +46,8 @@ static bool tolerance_inputs_pass(const struct tolerance *t, const struct odb_no
                                   bool *follows)
 {
     *follows = false;
-    for (int i = 0; i < node->n_in + (int)node->n_captured; i++) {
-        int v = i < node->n_in ? node->in[i] : node->captured[i - node->n_in];
+    for (size_t i = 0; i < odb_node_n_reads(node); i++) {
+        int v = odb_node_reads(node, i);
         if (v >= 0 && odb_verdict_is_bad(t->b->report->values[v].verdict))
             return false;
         *follows |= v >= 0 && t->tolerated[v];

@@ -77,6 +77,17 @@ struct odb_node {
     bool name_is_unique;
 };
 
+/* What a node reads: its inputs, negative where one is left out, then what its bodies capture. */
+static inline size_t odb_node_n_reads(const struct odb_node *node)
+{
+    return (size_t)node->n_in + node->n_captured;
+}
+
+static inline int odb_node_reads(const struct odb_node *node, size_t i)
+{
+    return i < (size_t)node->n_in ? node->in[i] : node->captured[i - (size_t)node->n_in];
+}
+
 struct odb_graph {
     const struct odb_model *model;
     const struct odb_graph *parent; /* NULL for the main graph and for function bodies */
