@@ -93,22 +93,22 @@ enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err)
 /* Replaces weights, inputs and names by random ones. */
 enum odb_status minimise_scramble(struct minimisation *m, struct odb_error *err) ODB_MUST_USE;
 
-/* --- plain.c ---------------------------------------------------------------------------------- */
+/* --- simple.c -------------------------------------------------------------------------------- */
 
 /* A tensor of the same type and shape with simpler values. */
-enum plain { PLAIN_ZEROS, PLAIN_ONES, PLAIN_SMALL, PLAIN_COUNT };
-const char *plain_name(enum plain kind); /* "zeros", "ones", "small integers" */
+enum simple { SIMPLE_ZEROS, SIMPLE_ONES, SIMPLE_SMALL, SIMPLE_COUNT };
+const char *simple_name(enum simple kind); /* "zeros", "ones", "small integers" */
 /* *out NULL: it is as simple already, or nothing of the sort can be made of it. */
-enum odb_status plain_tensor(struct odb_tensor **out, const struct odb_tensor *t, enum plain kind,
-                             struct odb_error *err) ODB_MUST_USE;
+enum odb_status simple_tensor(struct odb_tensor **out, const struct odb_tensor *t, enum simple kind,
+                              struct odb_error *err) ODB_MUST_USE;
 /* Of small whole numbers alone. */
-bool plain_is(const struct odb_tensor *t);
+bool simple_is(const struct odb_tensor *t);
 /* Random numbers of equal mean, standard deviation, share of zeros and signs. *out NULL: it has one
  * value only, or is of a type whose numbers are no weights. */
-enum odb_status plain_scramble(struct odb_tensor **out, const struct odb_tensor *t, uint64_t seed,
-                               struct odb_error *err) ODB_MUST_USE;
+enum odb_status simple_scramble(struct odb_tensor **out, const struct odb_tensor *t, uint64_t seed,
+                                struct odb_error *err) ODB_MUST_USE;
 /* The first n places along an axis. */
-enum odb_status plain_crop(struct odb_tensor **out, const struct odb_tensor *t, int axis, int64_t n,
-                           struct odb_error *err) ODB_MUST_USE;
+enum odb_status simple_crop(struct odb_tensor **out, const struct odb_tensor *t, int axis,
+                            int64_t n, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -425,7 +425,7 @@ static enum odb_status simplify_crop(struct minimisation *m, int axis, int64_t s
             struct odb_tensor *crop;
             if ((axis >= 0 && a != axis) || t->dims[a] != size || t->kind != ODB_TENSOR)
                 continue;
-            can = plain_crop(&crop, t, a, to, NULL) == ODB_OK;
+            can = simple_crop(&crop, t, a, to, NULL) == ODB_OK;
             if (can) {
                 odb_tensor_unref(t);
                 t = crop;
@@ -530,10 +530,10 @@ static bool simplify_is_weight(const struct odb_value *value)
 
 /* Adds what a tensor would become, if anything. */
 static enum odb_status simplify_add(struct choice *choice, int value, const struct odb_tensor *t,
-                                    enum plain kind, struct odb_error *err)
+                                    enum simple kind, struct odb_error *err)
 {
     struct odb_tensor *into;
-    ODB_TRY(plain_tensor(&into, t, kind, err));
+    ODB_TRY(simple_tensor(&into, t, kind, err));
     if (into)
         choice_add(choice, value, into);
     return ODB_OK;
@@ -544,7 +544,7 @@ static enum odb_status simplify_values(struct minimisation *m, bool weights, cha
 {
     size_t used = 0;
     text[0] = '\0';
-    for (enum plain kind = 0; kind < PLAIN_COUNT; kind++) {
+    for (enum simple kind = 0; kind < SIMPLE_COUNT; kind++) {
         const struct odb_graph *graph = m->left.model->graph;
         struct choice choice;
         size_t changed;
@@ -564,7 +564,7 @@ static enum odb_status simplify_values(struct minimisation *m, bool weights, cha
         ODB_TRY(choice_make(&choice, &changed, err));
         if (n && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%zu of %zu to %s",
-                                     used ? ", " : "", changed, n, plain_name(kind));
+                                     used ? ", " : "", changed, n, simple_name(kind));
     }
     return ODB_OK;
 }
@@ -659,10 +659,10 @@ static enum odb_status scramble_add(struct choice *choice, int value, const stru
 {
     uint64_t seed = choice->m->options->search.seed + (uint64_t)value * 0x10001;
     struct odb_tensor *into;
-    ODB_TRY(plain_scramble(&into, t, seed, err));
+    ODB_TRY(simple_scramble(&into, t, seed, err));
     if (into)
         choice_add(choice, value, into);
-    else if (!plain_is(t))
+    else if (!simple_is(t))
         odb_buf_printf(stay, "%s%s", stay->len ? ", " : "",
                        choice->from.model->graph->values[value].name);
     return ODB_OK;

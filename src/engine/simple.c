@@ -10,14 +10,14 @@
 #include "engine/minimise_int.h"
 #include "tensor/random.h"
 
-static const char *const plain_names[PLAIN_COUNT] = {"zeros", "ones", "small integers"};
+static const char *const simple_names[SIMPLE_COUNT] = {"zeros", "ones", "small integers"};
 
-const char *plain_name(enum plain kind)
+const char *simple_name(enum simple kind)
 {
-    return plain_names[kind];
+    return simple_names[kind];
 }
 
-static bool plain_numeric(const struct odb_tensor *t)
+static bool simple_numeric(const struct odb_tensor *t)
 {
     enum odb_dtype_class class = odb_dtype_info(t->dtype)->class_;
     return t->kind == ODB_TENSOR && t->data && t->count > 0 &&
@@ -26,7 +26,7 @@ static bool plain_numeric(const struct odb_tensor *t)
 }
 
 /* How far it is simplified already: zeros are the simplest. */
-static enum plain plain_rank(const struct odb_tensor *t)
+static enum simple simple_rank(const struct odb_tensor *t)
 {
     bool zeros = true, bits = true, small = true;
     for (size_t i = 0; i < t->count; i++) {
@@ -35,16 +35,16 @@ static enum plain plain_rank(const struct odb_tensor *t)
         bits = bits && (v == 0 || v == 1);
         small = small && v == rint(v) && fabs(v) <= 8;
     }
-    return zeros ? PLAIN_ZEROS : bits ? PLAIN_ONES : small ? PLAIN_SMALL : PLAIN_COUNT;
+    return zeros ? SIMPLE_ZEROS : bits ? SIMPLE_ONES : small ? SIMPLE_SMALL : SIMPLE_COUNT;
 }
 
-bool plain_is(const struct odb_tensor *t)
+bool simple_is(const struct odb_tensor *t)
 {
-    return plain_numeric(t) && plain_rank(t) < PLAIN_COUNT;
+    return simple_numeric(t) && simple_rank(t) < SIMPLE_COUNT;
 }
 
 /* Largest numbers around 8, in steps of half the root mean square at most. */
-static double plain_scale(const struct odb_tensor *t)
+static double simple_scale(const struct odb_tensor *t)
 {
     double sum = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -54,17 +54,17 @@ static double plain_scale(const struct odb_tensor *t)
     return 2 / sqrt(sum / (double)t->count);
 }
 
-enum odb_status plain_tensor(struct odb_tensor **out, const struct odb_tensor *t, enum plain kind,
-                             struct odb_error *err)
+enum odb_status simple_tensor(struct odb_tensor **out, const struct odb_tensor *t, enum simple kind,
+                              struct odb_error *err)
 {
     *out = NULL;
-    if (!plain_numeric(t) || plain_rank(t) <= kind ||
-        (kind == PLAIN_SMALL && !odb_dtype_is_float(t->dtype)))
+    if (!simple_numeric(t) || simple_rank(t) <= kind ||
+        (kind == SIMPLE_SMALL && !odb_dtype_is_float(t->dtype)))
         return ODB_OK;
     ODB_TRY(odb_tensor_new(out, t->dtype, t->rank, t->dims, err));
-    double scale = kind == PLAIN_SMALL ? plain_scale(t) : 0;
-    for (size_t i = 0; i < t->count && kind != PLAIN_ZEROS; i++) {
-        double v = kind == PLAIN_ONES ? 1 : rint(odb_tensor_f64(t, i) * scale);
+    double scale = kind == SIMPLE_SMALL ? simple_scale(t) : 0;
+    for (size_t i = 0; i < t->count && kind != SIMPLE_ZEROS; i++) {
+        double v = kind == SIMPLE_ONES ? 1 : rint(odb_tensor_f64(t, i) * scale);
         odb_store_f64(t->dtype, (*out)->data, i, isnan(v) ? 1 : fmax(-8, fmin(8, v)));
     }
     return ODB_OK;
@@ -72,15 +72,15 @@ enum odb_status plain_tensor(struct odb_tensor **out, const struct odb_tensor *t
 
 /* --- random ones ------------------------------------------------------------------------------ */
 
-struct plain_kind {
+struct simple_kind {
     double mean, std, min, max; /* of those that are not zero */
     size_t zeros, others;
     bool finite;
 };
 
-static struct plain_kind plain_measure(const struct odb_tensor *t)
+static struct simple_kind simple_measure(const struct odb_tensor *t)
 {
-    struct plain_kind k = {.min = INFINITY, .max = -INFINITY, .finite = true};
+    struct simple_kind k = {.min = INFINITY, .max = -INFINITY, .finite = true};
     double sum = 0, squares = 0;
     for (size_t i = 0; i < t->count; i++) {
         double v = odb_tensor_f64(t, i);
@@ -103,16 +103,16 @@ static struct plain_kind plain_measure(const struct odb_tensor *t)
 }
 
 /* Uniform in (0, 1). */
-static double plain_uniform(uint64_t seed, uint64_t i)
+static double simple_uniform(uint64_t seed, uint64_t i)
 {
     return ((double)(odb_mix64(odb_mix64(seed) + i) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* Of the wanted mean and deviation: normal, or lognormal where all have one sign, as variances and
  * scales do. */
-static double plain_draw(const struct plain_kind *k, uint64_t seed, uint64_t i)
+static double simple_draw(const struct simple_kind *k, uint64_t seed, uint64_t i)
 {
-    double u = plain_uniform(seed, 3 * i + 1), w = plain_uniform(seed, 3 * i + 2);
+    double u = simple_uniform(seed, 3 * i + 1), w = simple_uniform(seed, 3 * i + 2);
     double normal = sqrt(-2 * log(u)) * cos(2 * M_PI * w);
     if (k->min <= 0 && k->max >= 0)
         return k->mean + k->std * normal;
@@ -120,25 +120,25 @@ static double plain_draw(const struct plain_kind *k, uint64_t seed, uint64_t i)
     return copysign(exp(log(fabs(k->mean)) - spread / 2 + sqrt(spread) * normal), k->mean);
 }
 
-enum odb_status plain_scramble(struct odb_tensor **out, const struct odb_tensor *t, uint64_t seed,
-                               struct odb_error *err)
+enum odb_status simple_scramble(struct odb_tensor **out, const struct odb_tensor *t, uint64_t seed,
+                                struct odb_error *err)
 {
     const struct odb_dtype_info *info = odb_dtype_info(t->dtype);
     bool real = info->class_ == ODB_CLASS_FLOAT;
     bool quantised = (info->class_ == ODB_CLASS_INT || info->class_ == ODB_CLASS_UINT) &&
                      info->bits <= 8; /* wider ones are shapes and indices */
     *out = NULL;
-    if (!plain_numeric(t) || !(real || quantised))
+    if (!simple_numeric(t) || !(real || quantised))
         return ODB_OK;
-    struct plain_kind k = plain_measure(t);
+    struct simple_kind k = simple_measure(t);
     if (!k.finite || k.std == 0)
         return ODB_OK;
     ODB_TRY(odb_tensor_new(out, t->dtype, t->rank, t->dims, err));
     double share = (double)k.zeros / (double)t->count;
     for (size_t i = 0; i < t->count; i++) {
-        if (plain_uniform(seed, 3 * i) < share)
+        if (simple_uniform(seed, 3 * i) < share)
             continue;
-        double v = plain_draw(&k, seed, i);
+        double v = simple_draw(&k, seed, i);
         odb_store_f64(t->dtype, (*out)->data, i, quantised ? fmax(k.min, fmin(k.max, rint(v))) : v);
     }
     return ODB_OK;
@@ -146,8 +146,8 @@ enum odb_status plain_scramble(struct odb_tensor **out, const struct odb_tensor 
 
 /* --- crops ------------------------------------------------------------------------------------ */
 
-enum odb_status plain_crop(struct odb_tensor **out, const struct odb_tensor *t, int axis, int64_t n,
-                           struct odb_error *err)
+enum odb_status simple_crop(struct odb_tensor **out, const struct odb_tensor *t, int axis,
+                            int64_t n, struct odb_error *err)
 {
     size_t bits = odb_dtype_info(t->dtype)->bits, inner = 1, outer = 1;
     int64_t dims[ODB_MAX_RANK];

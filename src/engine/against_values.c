@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The other model's values as the original's: dequantised, in its types, and which is which.
+ */
+#include "engine/against_int.h"
+
+#include <math.h>
+
+#include "engine/hooks.h"
+
+#define AGAINST_NEAR 1e-4      /* gaps of float32 up to this are no difference */
+#define AGAINST_NEAR_HALF 2e-2 /* and of narrower types */
+#define AGAINST_FEW 8          /* elements that say nothing */
+#define AGAINST_SAMPLE 64
+#define AGAINST_FAR 10 /* a sample that is so many times near needs no closer look */
+
+static enum odb_status against_dequantise(struct odb_tensor **out, const struct odb_tensor *t,
+                                          const struct odb_tensor *scale,
+                                          const struct odb_tensor *zero, struct odb_error *err)
+{
+    ODB_TRY(odb_tensor_new_raw(out, ODB_F32, t->rank, t->dims, err));
+    double step = odb_tensor_f64(scale, 0), at = zero ? odb_tensor_f64(zero, 0) : 0;
+    for (size_t i = 0; i < t->count; i++)
+        odb_store_f64(ODB_F32, (*out)->data, i, (odb_tensor_f64(t, i) - at) * step);
+    return ODB_OK;
+}
+
+const struct odb_tensor *against_number(const struct against *x, int value)
+{
+    const struct odb_value *behind = value < 0 ? NULL : odb_constant_behind(x->b, value);
+    const struct odb_tensor *t = behind ? behind->init : value < 0 ? NULL : x->had[value];
+    return t && t->kind == ODB_TENSOR && t->count == 1 && t->data ? t : NULL;
+}
+
+enum odb_status against_plain_of(const struct against *x, int w, const struct odb_tensor *t,
+                                 struct odb_tensor **out, struct odb_error *err)
+{
+    int scale, zero = ODB_NO_VALUE;
+    if (t && t->kind == ODB_TENSOR && odb_dtype_is_integer(t->dtype) &&
+        odb_quantised_by(x->b, w, &scale, &zero) && against_number(x, scale))
+        return against_dequantise(out, t, against_number(x, scale), against_number(x, zero), err);
+    if (t && t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype) && t->dtype != ODB_F64)
+        return odb_tensor_cast(out, t, ODB_F32, err);
+    *out = odb_tensor_ref(t);
+    return ODB_OK;
+}
+
+enum odb_status against_cast(const struct against *x, int u, const struct odb_tensor *plain,
+                             struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_tensor *ref = x->trace->ref[u];
+    if (ref && ref->kind == ODB_TENSOR && plain->kind == ODB_TENSOR && ref->dtype != ODB_STRING &&
+        plain->dtype != ODB_STRING &&
+        odb_dtype_is_float(ref->dtype) == odb_dtype_is_float(plain->dtype))
+        return odb_tensor_cast(out, plain, ref->dtype, err);
+    *out = odb_tensor_ref(plain);
+    return ODB_OK;
+}
+
+static enum odb_status against_plain(struct against *x, struct odb_error *err)
+{
+    for (size_t w = 0; w < x->b->n_values; w++)
+        ODB_TRY(against_plain_of(x, (int)w, x->had[w], &x->plain[w], err));
+    return ODB_OK;
+}
+
+/* Whether what the original has for a value can be told from what it has for others. */
+static bool against_tells(void *payload, int u)
+{
+    struct against *x = payload;
+    const struct odb_tensor *t = x->trace->ref[u];
+    if (!t || x->tells[u])
+        return t && x->tells[u] > 0;
+    double squares = 0, first = t->count ? odb_tensor_f64(t, 0) : 0;
+    bool constant = true, finite = true;
+    for (size_t i = 0; i < t->count; i++) {
+        double v = odb_tensor_f64(t, i);
+        constant = constant && v == first;
+        finite = finite && isfinite(v);
+        squares += v * v;
+    }
+    x->rms[u] = t->count ? sqrt(squares / (double)t->count) : 0;
+    x->tells[u] = t->count >= AGAINST_FEW && !constant && finite && x->rms[u] > 0 ? 1 : -1;
+    return x->tells[u] > 0;
+}
+
+static double against_gap(void *payload, int u, int w)
+{
+    struct against *x = payload;
+    const struct odb_tensor *a = x->trace->ref[u], *b = x->plain[w];
+    struct odb_gap gap;
+    if (!a || !b || a->kind != ODB_TENSOR || b->kind != ODB_TENSOR)
+        return NAN;
+    bool numbers = odb_dtype_is_float(a->dtype) == odb_dtype_is_float(b->dtype) &&
+                   a->dtype != ODB_STRING && b->dtype != ODB_STRING;
+    if (!odb_tensor_same_shape(a, b) || !numbers)
+        return INFINITY;
+    against_tells(x, u);
+    if (!(x->rms[u] > 0 && isfinite(x->rms[u])))
+        return odb_tensor_identical(a, b) ? 0 : NAN;
+    double sample = 0;
+    size_t step = a->count > AGAINST_SAMPLE ? a->count / AGAINST_SAMPLE : 1;
+    for (size_t i = 0; i < a->count; i += step)
+        sample = fmax(sample, fabs(odb_tensor_f64(a, i) - odb_tensor_f64(b, i)));
+    sample /= x->rms[u];
+    if (sample > AGAINST_FAR * x->near)
+        return sample;
+    odb_gap_measure(&gap, b, a);
+    return gap.comparable && gap.pattern ? gap.error : sample + 1;
+}
+
+static enum odb_status against_give(struct against *x, struct odb_error *err)
+{
+    for (size_t u = 0; u < x->a->n_values; u++) {
+        int w = x->alignment.other[u];
+        const struct odb_tensor *t = w < 0 || x->a->values[u].producer < 0 ? NULL : x->plain[w];
+        x->stop_a[u] = w >= 0;
+        if (w >= 0)
+            x->stop_b[w] = true;
+        if (t && !x->a->values[u].init)
+            ODB_TRY(against_cast(x, (int)u, t, &x->given[u], err));
+    }
+    return ODB_OK;
+}
+
+enum odb_status against_align(struct against *x, struct odb_error *err)
+{
+    bool narrow = x->options->expect != NULL;
+    x->near = narrow ? AGAINST_NEAR_HALF : AGAINST_NEAR;
+    struct odb_align_sides sides = {.original = x->a,
+                                    .other = x->b,
+                                    .mapped = against_mapped,
+                                    .gap = against_gap,
+                                    .tells = against_tells,
+                                    .near = x->near,
+                                    .payload = x};
+    odb_hooks_phase(&x->options->hooks, "aligning the two models", 0);
+    ODB_TRY(against_plain(x, err));
+    odb_align(&x->alignment, &sides);
+    x->weights = odb_weights_compare(x->a, x->b, &x->alignment, x->trace->ref, &x->n_weights);
+    return against_give(x, err);
+}
