@@ -35,6 +35,8 @@ static enum odb_status ort_create_telling(struct ort *ort, const char *path, str
     odb_buf_clear(heard);
     ODB_TRY_OUT(ort_session_options(ort, &options, err));
     ORT_TRY_OUT(set_log_level(options, ORT_LOG_VERBOSE));
+    /* It never runs: weights need no other order. */
+    ORT_TRY_OUT(set_config(options, "session.disable_prepacking", "1"));
     if (path) {
         ORT_TRY_OUT(write_optimized(options, path));
         ORT_TRY_OUT(set_config(options, "session.optimized_model_external_initializers_file_name",
