@@ -10,9 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/simd.h"
+
 #define FIRSTS_F16_ROUNDS_TO_INF 65520.0 /* from here on the nearest float16 is Inf */
 
-static uint32_t firsts_largest_f32(const odb_u32 *bits, size_t n)
+static ODB_SIMD uint32_t firsts_largest_f32(const odb_u32 *bits, size_t n)
 {
     uint32_t most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -22,27 +24,29 @@ static uint32_t firsts_largest_f32(const odb_u32 *bits, size_t n)
     return most;
 }
 
-/* Whether a float tensor may hold anything of note. */
-static bool firsts_suspects(const struct odb_tensor *t)
-{
-    if (t->dtype != ODB_F32)
-        return true;
-    uint32_t most = firsts_largest_f32(t->data, t->count);
-    float v;
-    memcpy(&v, &most, sizeof v);
-    return !(v < FIRSTS_F16_ROUNDS_TO_INF);
-}
-
 static void firsts_set(int *first, int value)
 {
     if (*first == ODB_NO_VALUE)
         *first = value;
 }
 
+/* Looks at a float tensor by its largest magnitude alone; false when that does not tell. */
+static bool firsts_by_largest(struct odb_firsts *out, int value, const struct odb_tensor *t)
+{
+    if (t->dtype != ODB_F32)
+        return false;
+    uint32_t most = firsts_largest_f32(t->data, t->count);
+    float v;
+    memcpy(&v, &most, sizeof v);
+    if (isfinite(v) && v >= FIRSTS_F16_ROUNDS_TO_INF)
+        firsts_set(&out->beyond_f16, value);
+    return isfinite(v);
+}
+
 static void firsts_look(struct odb_firsts *out, int value, const struct odb_tensor *t)
 {
     if (!t || t->kind != ODB_TENSOR || !t->data || !odb_dtype_is_float(t->dtype) ||
-        !firsts_suspects(t))
+        firsts_by_largest(out, value, t))
         return;
     for (size_t i = 0; i < t->count; i++) {
         double v = odb_tensor_f64(t, i);
