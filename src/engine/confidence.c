@@ -42,7 +42,7 @@ static const char *confidence_against(const struct bisection *b, const struct od
 static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool recorded,
                                                const char **why)
 {
-    bool alone = confidence_is(c, ODB_CHECK_ALONE);
+    bool alone = confidence_is(c, ODB_CHECK_ALONE), whole = confidence_is(c, ODB_CHECK_REGION);
     bool pinned = confidence_is(c, ODB_CHECK_PINNED);
     bool neighbour = confidence_is(c, ODB_CHECK_NEIGHBOUR);
     bool other = neighbour || confidence_is(c, ODB_CHECK_PREFIX);
@@ -52,13 +52,18 @@ static enum odb_confidence confidence_of_fault(const struct odb_culprit *c, bool
                "values recorded before it";
         return ODB_CONFIDENCE_MEDIUM;
     }
-    if (!alone && !pinned && !neighbour) { /* a prefix is the run that found it */
+    if (c->kind == ODB_KIND_PROBE_EFFECT && !region) {
+        *why = "what follows it is wrong with its output read, and right without";
+        return ODB_CONFIDENCE_MEDIUM;
+    }
+    if (!alone && !whole && !pinned && !neighbour) { /* a prefix is the run that found it */
         *why = "only the run that found it speaks against it";
         return ODB_CONFIDENCE_LOW;
     }
     if (region || c->kind == ODB_KIND_FUSION || c->kind == ODB_KIND_PROBE_EFFECT) {
-        *why = pinned ? "the region fails as a whole, and the outputs pass without it"
-                      : "the region fails as a whole; which of its nodes it is, is not known";
+        *why = !whole   ? "a region, which could not be run as a whole"
+               : pinned ? "the region fails as a whole, and the outputs pass without it"
+                        : "the region fails as a whole; which of its nodes it is, is not known";
         return ODB_CONFIDENCE_MEDIUM;
     }
     if (c->third_opinion == ODB_OPINION_TARGET) {

@@ -2,6 +2,7 @@
 #include "engine/evidence.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -18,7 +19,8 @@ static bool evidence_spreads(const struct odb_culprit *c)
 static void evidence_found(const struct bisection *b, struct odb_culprit *c)
 {
     if (c->verified)
-        c->checks[ODB_CHECK_ALONE] = ODB_CONFIRMS;
+        c->checks[c->segment[0] == c->segment[1] ? ODB_CHECK_ALONE : ODB_CHECK_REGION] =
+            ODB_CONFIRMS;
     if (c->value >= 0)
         odb_specials_count(&c->specials, b->report->given[c->value], b->trace->ref[c->value]);
 }
@@ -57,9 +59,36 @@ static enum odb_status evidence_second_cuts(struct bisection *b, struct odb_erro
     return ODB_OK;
 }
 
+/* Who flips, and was wrong in the run that was judged, is one culprit. It takes over what is known
+ * of the other, which goes. */
+static void evidence_join(struct odb_culprit *racer, struct odb_culprit *fault)
+{
+    fault->flips_and = true;
+    fault->also = fault->kind;
+    fault->kind = ODB_KIND_NONDETERMINISTIC;
+    fault->reaches_output |= racer->reaches_output;
+    *racer = *fault;
+}
+
+static void evidence_join_all(struct odb_report *report)
+{
+    for (size_t i = 0; i < report->culprits.n; i++)
+        for (size_t k = report->culprits.n; k-- > i + 1;) {
+            struct odb_culprit *racer = &report->culprits.items[i];
+            struct odb_culprit *fault = &report->culprits.items[k];
+            if (racer->kind != ODB_KIND_NONDETERMINISTIC || racer->flips_and ||
+                fault->node != racer->node || fault->segment[0] != fault->segment[1] ||
+                fault->of_reference || !odb_diagnosis_accuses(fault->kind))
+                continue;
+            evidence_join(racer, fault);
+            memmove(fault, fault + 1, (--report->culprits.n - k) * sizeof *fault);
+        }
+}
+
 enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
 {
     bool asks = !b->prober.recorded;
+    evidence_join_all(b->report);
     if (asks)
         ODB_TRY(evidence_second_cuts(b, err));
     if (asks && b->report->outputs_diverge)

@@ -458,6 +458,8 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
         return status;
     }
     culprit->verified = status == h->signature;
+    if (culprit->verified) /* whoever else stands in the region */
+        culprit->segment[0] = last;
     culprit->checks[ODB_CHECK_PREFIX] =
         first == last && h->result.confirmed ? ODB_CONFIRMS : ODB_NOT_ASKED;
     culprit->checks[ODB_CHECK_ALONE] = culprit->verified  ? ODB_CONFIRMS
@@ -492,7 +494,8 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         last = (int)i;
         left++;
     }
-    if (whole && left > 1)
+    whole = whole && left > 1;
+    if (whole)
         odb_report_warn(b->report, "no node that was asked fails so by itself: all that is known "
                                    "is that the model does, as a whole");
     else if (status == ODB_OK && left > 1)
@@ -509,7 +512,9 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         odb_fail(err, ODB_SKIPPED, "the whole model %s, and no part of it takes the machine down",
                  ODB_ANSWERS_MACHINE);
         status = odb_error_remedy(err, "--retry to try it again");
-    } else if (status == ODB_OK && last >= 0)
+    } else if (status == ODB_OK && whole && !b->prober.pinned) {
+        b->report->only_whole = signature == ODB_E_CRASH ? "crashes" : "hangs";
+    } else if (status == ODB_OK && last >= 0 && !whole)
         status = hunt_accuse_dead(&h, first, last, first_words.what, err);
     free(suspects);
     hunt_dispose(&h);

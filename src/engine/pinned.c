@@ -15,6 +15,9 @@
 #include "engine/evidence.h"
 
 #define PIN_ROUNDS 4
+/* Culprits of several that are left out once: a load each, one besides, and two more for whoever
+ * spoils nothing. */
+#define PIN_SINGLES 8
 
 /* What a search with pinned values must not touch. */
 struct pin {
@@ -252,12 +255,17 @@ static double pin_worst(const struct bisection *b, const struct odb_value_report
     return worst;
 }
 
+static bool pin_died(const struct bisection *b)
+{
+    return b->sought.verdict == ODB_VERDICT_CRASH || b->sought.verdict == ODB_VERDICT_TIMEOUT;
+}
+
 /* An output that was wrong, or was never had because the target died, can be read: that one passes
  * now says something. */
 static bool pin_tells(const struct pin *p)
 {
     const struct bisection *b = p->b;
-    bool died = b->sought.verdict == ODB_VERDICT_CRASH || b->sought.verdict == ODB_VERDICT_TIMEOUT;
+    bool died = pin_died(b);
     for (size_t o = 0; o < b->n_outputs; o++)
         if (!p->values[b->outputs[o]] && (died || odb_verdict_is_bad(b->verdicts[o].verdict)))
             return true;
@@ -290,8 +298,196 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
     return status;
 }
 
+/* --- one by one ------------------------------------------------------------------------------- */
+
+/* A culprit's own values pinned or not; false: another one shares them. */
+static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinned)
+{
+    const struct bisection *b = p->b;
+    int own[] = {culprit->node, culprit->segment[1]};
+    for (size_t c = 0; c < b->report->culprits.n; c++) {
+        const struct odb_culprit *other = &b->report->culprits.items[c];
+        for (size_t i = 0; i < ODB_COUNT(own) && other != culprit; i++)
+            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == other->segment[1]))
+                return false;
+    }
+    for (size_t i = 0; i < ODB_COUNT(own); i++) {
+        const struct odb_node *node = &b->graph->nodes[own[i]];
+        for (int o = 0; o < node->n_out && p->nodes[own[i]]; o++)
+            if (node->out[o] >= 0 && b->trace->ref[node->out[o]])
+                p->values[node->out[o]] = pinned;
+    }
+    return true;
+}
+
+/* Whether something that the culprit makes wrong can be seen at a value, which is not its own, with
+ * the others pinned. */
+static bool pin_shows_at(const struct pin *p, const struct odb_culprit *culprit, int value)
+{
+    const struct bisection *b = p->b;
+    bool *stops = odb_xmemdup(p->values, b->graph->n_values * sizeof *stops);
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        stops[v] |= b->drawn[v];
+    odb_graph_ancestors(b->graph, &value, 1, stops, up);
+    bool shows = up[culprit->segment[1]];
+    free(up);
+    free(stops);
+    return shows;
+}
+
+/* What pinned nodes read, and so would be wrong behind a culprit that they hide. marks [n_values];
+ * a value of its own that nobody but them reads says no more than running it alone. */
+static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit, bool *marks)
+{
+    const struct bisection *b = p->b;
+    for (size_t n = 0; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        for (size_t i = 0; p->nodes[n] && i < (size_t)node->n_in + node->n_captured; i++) {
+            int v = i < (size_t)node->n_in ? node->in[i] : node->captured[i - (size_t)node->n_in];
+            if (v < 0 || marks[v] || p->values[v] || !b->trace->ref[v] ||
+                !odb_probe_reads(b->graph, b->trace, v))
+                continue;
+            int maker = b->graph->values[v].producer;
+            marks[v] = maker != culprit->node && maker != culprit->segment[1] &&
+                       pin_shows_at(p, culprit, v);
+        }
+    }
+}
+
+/* Reads values of the pinned model; bad [n] and *n_bad of them are wrong. *had: what the run came
+ * to. */
+static enum odb_status pin_read(struct pin *p, int about, const int *values, size_t n, bool *bad,
+                                size_t *n_bad, enum odb_status *had, struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
+    struct odb_probe probe = {.what = about == ODB_NO_NODE ? "culprits pinned, what they read"
+                                                           : "culprits pinned, and this one not",
+                              .node = about,
+                              .values = values,
+                              .n_values = n,
+                              .outputs = outputs,
+                              .judged = true};
+    enum odb_status status = ODB_OK;
+    b->prober.pinned = p->values;
+    *had = odb_probe_run(&b->prober, &probe, &why);
+    enum odb_verdict shown = odb_probe_verdict(*had);
+    *n_bad = 0;
+    if (*had == ODB_CANCELLED) {
+        status = *had;
+        *err = why;
+    }
+    for (size_t i = 0; i < n && status == ODB_OK && *had == ODB_OK; i++) {
+        struct odb_value_report report = {0};
+        status = odb_judge_value(&b->judge, values[i], outputs[i], &report, err);
+        if (bisection_decided(b, values[i], &report))
+            report.verdict = ODB_VERDICT_PASS;
+        bad[i] = report.verdict != ODB_VERDICT_PASS;
+        *n_bad += odb_verdict_is_bad(report.verdict);
+        odb_probe_shows(&shown, report.verdict);
+    }
+    odb_probe_tell(&b->prober, &probe, shown, 0);
+    odb_probe_drop(&b->prober, &probe);
+    b->prober.pinned = NULL;
+    free(outputs);
+    return status;
+}
+
+/* Those of the witnesses stay that are right while all culprits are pinned. */
+static enum odb_status pin_keep_right(struct pin *p, bool *marks, struct odb_error *err)
+{
+    size_t n_values = p->b->graph->n_values, n = 0, ignored;
+    int *list = odb_new_n(int, n_values);
+    bool *bad = odb_new_n(bool, n_values);
+    enum odb_status had = ODB_OK, status = ODB_OK;
+    for (size_t v = 0; v < n_values; v++)
+        if (marks[v])
+            list[n++] = (int)v;
+    if (n)
+        status = pin_read(p, ODB_NO_NODE, list, n, bad, &ignored, &had, err);
+    for (size_t i = 0; i < n; i++)
+        marks[list[i]] = had == ODB_OK && !bad[i];
+    free(bad);
+    free(list);
+    return status;
+}
+
+/* All pinned but this one: does what follows it fail again? right [n_values]: witnesses that pass
+ * with all pinned. */
+static enum odb_status pin_single(struct pin *p, struct odb_culprit *culprit, const bool *right,
+                                  struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    bool *marks = odb_new_n(bool, b->graph->n_values);
+    bool *bad = odb_new_n(bool, b->graph->n_values);
+    int *list = odb_new_n(int, b->graph->n_values);
+    size_t n = 0, n_bad = 0;
+    enum odb_status had = ODB_OK, status = ODB_OK;
+    culprit->spoils = ODB_NOT_TESTABLE;
+    if (!pin_set(p, culprit, false))
+        goto out;
+    pin_witnesses(p, culprit, marks);
+    for (size_t o = 0; o < b->n_outputs; o++) /* a right one would be that whatever happens */
+        if (!p->values[b->outputs[o]] && (pin_died(b) || odb_verdict_is_bad(b->verdicts[o].verdict)))
+            marks[b->outputs[o]] = pin_shows_at(p, culprit, b->outputs[o]);
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        if (marks[v] && (right[v] || b->graph->values[v].is_output))
+            list[n++] = (int)v;
+    if (n)
+        status = pin_read(p, culprit->node, list, n, bad, &n_bad, &had, err);
+    bool died = had == ODB_E_CRASH || had == ODB_E_TIMEOUT;
+    if (n && status == ODB_OK && (had == ODB_OK || died))
+        culprit->spoils = died || n_bad ? ODB_CONFIRMS : ODB_CONTRADICTS;
+    pin_set(p, culprit, true);
+out:
+    free(list);
+    free(bad);
+    free(marks);
+    return status;
+}
+
+/* With all of several culprits pinned the outputs pass, which one innocent among them would not
+ * change. So each is left out once, as long as there are PIN_SINGLES at most; where nothing that
+ * follows it is wrong then, looking at it may have been all that was. */
+static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
+{
+    struct bisection *b = p->b;
+    bool *right = odb_new_n(bool, b->graph->n_values);
+    enum odb_status status = ODB_OK;
+    size_t asked = 0;
+    for (size_t c = 0; c < b->report->culprits.n; c++) {
+        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+        if (!p->nodes[culprit->node] || !pin_set(p, culprit, false))
+            continue;
+        pin_witnesses(p, culprit, right);
+        pin_set(p, culprit, true);
+    }
+    status = pin_keep_right(p, right, err);
+    for (size_t c = 0; c < b->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        bool only = false;
+        if (!p->nodes[culprit->node])
+            continue;
+        status = pin_single(p, culprit, right, err);
+        asked++;
+        if (culprit->spoils == ODB_CONFIRMS)
+            culprit->checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
+        if (status == ODB_OK && culprit->spoils == ODB_CONTRADICTS && culprit->verified &&
+            culprit->segment[0] == culprit->segment[1] && odb_diagnosis_accuses(culprit->kind))
+            status = bisection_only_seen(b, culprit->node, &only, err);
+        if (only) {
+            culprit->kind = ODB_KIND_PROBE_EFFECT;
+            culprit->verified = culprit->reaches_output = false;
+        }
+    }
+    free(right);
+    return status;
+}
+
 /* That all of them explain the outputs says of one that it does where it is the only one. */
-static void pin_conclude(const struct pin *p)
+static enum odb_status pin_conclude(struct pin *p, struct odb_error *err)
 {
     struct odb_culprit *only = NULL;
     size_t n = 0;
@@ -302,8 +498,13 @@ static void pin_conclude(const struct pin *p)
         only = culprit;
         n++;
     }
-    if (n == 1 && p->b->report->pinned_pass == ODB_CONFIRMS)
+    if (p->b->report->pinned_pass != ODB_CONFIRMS)
+        return ODB_OK;
+    if (n > 1)
+        return pin_one_by_one(p, err);
+    if (n == 1)
         only->checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
+    return ODB_OK;
 }
 
 enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
@@ -324,6 +525,8 @@ enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
         begun = true;
         status = pin_round(&p, &again, err);
     }
+    if (status == ODB_OK)
+        status = pin_conclude(&p, err);
     if (begun && status == ODB_OK)
         bisection_step_end(b, "pinned", "the culprits' values made the reference's: %s",
                            b->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
@@ -331,7 +534,6 @@ enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
                            : b->report->pinned_pass == ODB_NOT_ASKED
                                ? "no output that was wrong is left to read"
                                : "it does not run");
-    pin_conclude(&p);
     free(p.values);
     free(p.nodes);
     return status;

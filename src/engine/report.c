@@ -84,6 +84,20 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     }
 }
 
+/* A node is named where it is known to be the one. */
+static void report_put_place(const struct odb_report *report, const struct odb_culprit *culprit,
+                             struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    bool region = culprit->segment[0] != culprit->segment[1];
+    odb_buf_puts(out, region ? "the region from " : "");
+    odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
+    if (region) {
+        odb_buf_puts(out, " to ");
+        odb_node_put(graph, culprit->segment[1], out);
+    }
+}
+
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
 {
     if (report->dead) {
@@ -92,7 +106,7 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
     } else if (report->failure) {
         odb_buf_printf(out, "the search did not end: %s", report->failure);
     } else if (report->culprits.n) {
-        odb_node_put(report->model->graph, report->culprits.items[0].node, out);
+        report_put_place(report, report->culprits.items, out);
         if (report->culprits.items[0].path) {
             odb_buf_puts(out, ", within it ");
             odb_buf_put_shown(out, report->culprits.items[0].path);
@@ -101,6 +115,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         report_put_verdict(report, report->culprits.items, out);
         if (report->culprits.n > 1)
             odb_buf_printf(out, ", the first of %zu culprits", report->culprits.n);
+    } else if (report->only_whole) {
+        odb_buf_printf(out, "%s %s on the model as a whole, and on no part of it that was asked",
+                       report->target, report->only_whole);
     } else if (report->outputs_diverge) {
         odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
                        report_base(report));
@@ -405,6 +422,14 @@ static json_t *report_checks(const struct odb_culprit *culprit, enum odb_checked
     return checks;
 }
 
+/* True: it confirms; false: it contradicts; null: it does not say. */
+static json_t *report_checked(enum odb_checked answer)
+{
+    return answer == ODB_CONFIRMS      ? json_true()
+           : answer == ODB_CONTRADICTS ? json_false()
+                                       : json_null();
+}
+
 static json_t *report_sensitivity(const struct odb_sensitivity *s)
 {
     json_t *object = json_object();
@@ -432,6 +457,9 @@ static json_t *report_specials(const struct odb_specials *specials)
 
 static void report_evidence(json_t *object, const struct odb_culprit *culprit)
 {
+    report_set(object, "also", odb_json_text(culprit->flips_and ? odb_diagnosis_name(culprit->also)
+                                                                : NULL));
+    report_set(object, "spoils_by_itself", report_checked(culprit->spoils));
     report_set(object, "confirmed_by", report_checks(culprit, ODB_CONFIRMS));
     report_set(object, "contradicted_by", report_checks(culprit, ODB_CONTRADICTS));
     report_set(object, "untestable", report_checks(culprit, ODB_NOT_TESTABLE));
@@ -607,9 +635,7 @@ static json_t *report_pinned(const struct odb_report *report)
     for (size_t i = 0; i < report->pinned.n; i++)
         json_array_append_new(nodes, json_integer(report->pinned.items[i]));
     return json_pack("{soso}", "nodes", nodes, "outputs_pass",
-                     report->pinned_pass == ODB_NOT_TESTABLE
-                         ? json_null()
-                         : json_boolean(report->pinned_pass == ODB_CONFIRMS));
+                     report_checked(report->pinned_pass));
 }
 
 void odb_report_json(const struct odb_report *report, struct odb_buf *out)
@@ -634,6 +660,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "signature",
                report->signature ? odb_json_text(report->signature) : json_null());
     report_set(root, "target_runs_at_all", json_boolean(!report->dead));
+    report_set(root, "only_whole", json_boolean(report->only_whole != NULL));
     report_set(root, "warnings", report_lines(report->warnings.items, report->warnings.n));
     report_set(root, "notes", report_lines(report->notes.items, report->notes.n));
     report_set(root, "repeat", report_repeats(report));

@@ -76,9 +76,11 @@ struct odb_culprit_inside {
 /* Questions besides the one that found a culprit. */
 #define ODB_CHECK_LIST(X)                                                                          \
     X(ALONE, "alone", "it fails alone")                                                            \
+    X(REGION, "region", "the region fails as a whole, fed with the reference's values")            \
     X(PREFIX, "prefix", "the model up to it fails, and up to whatever is before it does not")      \
     X(NEIGHBOUR, "neighbour", "it fails together with a neighbour")                                \
-    X(PINNED, "pinned", "with the reference's value in its place the outputs pass")                \
+    X(PINNED, "pinned", "with the reference's value in its place the outputs pass; of several, "   \
+                        "they do not without")                                                     \
     X(REFERENCE, "sensitivity", "the same perturbation through the reference grows alike")
 
 enum odb_check {
@@ -113,6 +115,8 @@ struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
     enum odb_diagnosis kind;
+    bool flips_and; /* kind is nondeterministic; in the run that was judged it was wrong as well: */
+    enum odb_diagnosis also;
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
     bool of_reference; /* the reference is off from the operator there, and the target is not */
@@ -123,6 +127,8 @@ struct odb_culprit {
     struct odb_culprit_inside *inside; /* owned; NULL: no node there could be named */
     char *within;                      /* owned: what the search in its bodies came to; or NULL */
     enum odb_checked checks[ODB_CHECK_COUNT];
+    enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
+                                again */
     int neighbour; /* that it was run together with; meaningful where that was asked */
     struct odb_sensitivity sensitivity;
     struct odb_specials specials; /* of value */
@@ -195,6 +201,8 @@ struct odb_report {
     ODB_VEC(char *) warnings; /* owned lines */
     ODB_VEC(char *) notes;    /* owned lines: what is good to know and no reason to doubt */
     bool dead;                /* the target does not run at all here, whatever it is asked */
+    const char *only_whole;   /* static: "crashes", "hangs": on the model as a whole, and on no part
+                                 of it that was asked; NULL: a part does, or it does not */
     struct odb_repeats repeats;
     int contributions_to; /* the output that they are about */
     ODB_VEC(struct odb_contribution) contributions; /* the largest first; none: not worked out */

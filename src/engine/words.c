@@ -179,8 +179,8 @@ static void words_observed(const struct bisection *b, const struct odb_culprit *
     words_node(b, c->node, out);
     odb_buf_puts(out, " is wrong only while its output is read, by ");
     words_against(c->numbers.local_error, c->numbers.local_noise, out);
-    odb_buf_puts(out, ". Unobserved, nothing is wrong: reading values changes how the target "
-                      "computes here. ");
+    odb_buf_puts(out, ". Unobserved, it is not: reading values changes how the target computes "
+                      "here. ");
 }
 
 static void words_region(const struct bisection *b, const struct odb_culprit *c,
@@ -274,6 +274,29 @@ static void words_votes(const struct odb_repeated *output, size_t runs, struct o
     }
 }
 
+/* What was found of it as of any other node, in the run that was judged. */
+static void words_wrong_too(const struct bisection *b, const struct odb_culprit *c,
+                            struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    odb_buf_puts(out, "It is not only another result each time, but a wrong one: ");
+    words_value(b, c->value, out);
+    if (c->also != ODB_KIND_INTRODUCED) {
+        odb_buf_printf(out, " holds %s that the reference operator does not make of the same "
+                            "inputs, or lacks some that it does",
+                       c->also == ODB_KIND_NAN ? "NaN" : "infinities");
+        words_specials(c, out);
+    } else if (v->local_error.known) {
+        odb_buf_puts(out, " is off from what the reference operator makes of the very same inputs"
+                          " by ");
+        words_against(v->local_error, v->local_noise, out);
+    } else {
+        odb_buf_puts(out, " is the first that is wrong");
+    }
+    odb_buf_puts(out, c->verified ? " in the run that was judged, and alone as well. "
+                                  : " in the run that was judged. ");
+}
+
 static void words_races(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
     const struct odb_repeats *repeats = &b->report->repeats;
@@ -292,6 +315,8 @@ static void words_races(const struct bisection *b, const struct odb_culprit *c, 
         words_votes(output, repeats->runs, out);
         odb_buf_printf(out, ", up to %.3g apart. ", output->spread);
     }
+    if (c->flips_and)
+        words_wrong_too(b, c, out);
     odb_buf_puts(out, "Whatever else is found here may not repeat; --repeat runs it more often. ");
 }
 

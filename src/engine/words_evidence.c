@@ -54,6 +54,15 @@ static void evidence_put_pinned(const struct bisection *b, const struct odb_culp
                           ? " outputs are wrong still: something else is wrong as well, or small "
                             "errors add up. "
                           : " the target does not run, so whether that is all is not known. ");
+    if (c->spoils == ODB_CONFIRMS)
+        odb_buf_puts(out, "With the others pinned and this one not, what follows it fails again: "
+                          "it is wrong whatever the others do. ");
+    else if (c->spoils == ODB_CONTRADICTS)
+        odb_buf_puts(out, "With the others pinned and this one not, what follows it passes as "
+                          "well: by itself it makes no output wrong. ");
+    else if (c->spoils == ODB_NOT_TESTABLE)
+        odb_buf_puts(out, "Whether that takes this one cannot be told: nothing but the others "
+                          "reads what it makes, or it cannot be run so. ");
 }
 
 static void evidence_put_growth(const struct odb_culprit *c, struct odb_buf *out)
