@@ -430,7 +430,8 @@ static enum odb_status pin_single(struct pin *p, struct odb_culprit *culprit, co
         goto out;
     pin_witnesses(p, culprit, marks);
     for (size_t o = 0; o < b->n_outputs; o++) /* a right one would be that whatever happens */
-        if (!p->values[b->outputs[o]] && (pin_died(b) || odb_verdict_is_bad(b->verdicts[o].verdict)))
+        if (!p->values[b->outputs[o]] &&
+            (pin_died(b) || odb_verdict_is_bad(b->verdicts[o].verdict)))
             marks[b->outputs[o]] = pin_shows_at(p, culprit, b->outputs[o]);
     for (size_t v = 0; v < b->graph->n_values; v++)
         if (marks[v] && (right[v] || b->graph->values[v].is_output))
