@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/app.h"
+#include "ui/actions.h"
 
-typedef enum odb_status (*action_fn)(struct ui_app *app, const struct odb_command_call *call,
-                                     struct odb_error *err);
-
-/* All words of a call with a blank between them; owned by the caller. */
-static char *action_words(const struct odb_command_call *call)
+char *ui_action_words(const struct odb_command_call *call)
 {
     struct odb_buf text = ODB_BUF_INIT;
     for (size_t i = 0; i < call->n_args; i++)
@@ -165,9 +161,24 @@ static enum odb_status action_back(struct ui_app *app, const struct odb_command_
 {
     if (ui_app_back(app))
         return ODB_OK;
-    if (!app->trail.n)
+    if (!ui_app_travel(app, true))
         return odb_fail(err, ODB_E_USAGE, "there is nowhere to go back to; q leaves");
-    ui_nodes_goto(app->views[UI_VIEW_NODES], app->trail.items[--app->trail.n]);
+    return ODB_OK;
+}
+
+static enum odb_status action_jump_back(struct ui_app *app, const struct odb_command_call *call,
+                                        struct odb_error *err)
+{
+    if (!ui_app_travel(app, true))
+        return odb_fail(err, ODB_E_USAGE, "there was no jump before this place");
+    return ODB_OK;
+}
+
+static enum odb_status action_jump_forward(struct ui_app *app, const struct odb_command_call *call,
+                                           struct odb_error *err)
+{
+    if (!ui_app_travel(app, false))
+        return odb_fail(err, ODB_E_USAGE, "nothing was gone back from");
     return ODB_OK;
 }
 
@@ -176,11 +187,12 @@ static enum odb_status action_cancel(struct ui_app *app, const struct odb_comman
                                      struct odb_error *err)
 {
     struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    size_t at;
     if (ui_app_busy(app)) {
         atomic_store(&app->console->cancel, true);
         ui_app_say(app, UI_STYLE_WARN, "stopping …");
     } else if (!ui_app_back(app) && ui_nodes_filter_text(nodes)) {
-        ui_nodes_filter(nodes, NULL);
+        return ui_nodes_filter(nodes, NULL, &at, err);
     }
     return ODB_OK;
 }
@@ -224,7 +236,7 @@ static enum odb_status action_find(struct ui_app *app, const char *text, int dir
 static enum odb_status action_search(struct ui_app *app, const struct odb_command_call *call,
                                      struct odb_error *err)
 {
-    char *text = action_words(call);
+    char *text = ui_action_words(call);
     if (call->n_args) {
         free(app->search);
         app->search = text;
@@ -249,31 +261,12 @@ static enum odb_status action_prev_match(struct ui_app *app, const struct odb_co
     return action_find(app, app->search, -1, err);
 }
 
-static enum odb_status action_filter(struct ui_app *app, const struct odb_command_call *call,
-                                     struct odb_error *err)
-{
-    struct ui_view *nodes = app->views[UI_VIEW_NODES];
-    const char *now = ui_nodes_filter_text(nodes);
-    if (call->n_args) {
-        char *text = action_words(call);
-        ui_nodes_filter(nodes, text);
-        free(text);
-        return ODB_OK;
-    }
-    ui_app_open(app, UI_VIEW_NODES);
-    app->asking = UI_ASK_FILTER;
-    app->filter_before = now ? odb_xstrdup(now) : NULL;
-    app->filter_origin = ui_app_node(app);
-    ui_prompt_begin(app->prompt, UI_PROMPT_SEARCH, "filter: ", now ? now : "");
-    return ODB_OK;
-}
-
 /* --- the rest --------------------------------------------------------------------------------- */
 
 static enum odb_status action_prompt(struct ui_app *app, const struct odb_command_call *call,
                                      struct odb_error *err)
 {
-    char *words = action_words(call);
+    char *words = ui_action_words(call);
     char *text = *words ? odb_xasprintf("%s ", words) : odb_xstrdup("");
     app->asking = UI_ASK_COMMAND;
     ui_prompt_begin(app->prompt, UI_PROMPT_COMMAND, ":", text);
@@ -303,7 +296,7 @@ static enum odb_status action_quit(struct ui_app *app, const struct odb_command_
     return ODB_OK;
 }
 
-static const action_fn actions[ODB_SCREEN_COUNT] = {
+static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_GOTO] = action_goto,
     [ODB_SCREEN_PRODUCER] = action_producer,
     [ODB_SCREEN_CONSUMER] = action_consumer,
@@ -313,7 +306,15 @@ static const action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_BACK] = action_back,
     [ODB_SCREEN_SHOW] = action_show,
     [ODB_SCREEN_FOCUS] = action_focus,
-    [ODB_SCREEN_FILTER] = action_filter,
+    [ODB_SCREEN_JUMP_BACK] = action_jump_back,
+    [ODB_SCREEN_JUMP_FORWARD] = action_jump_forward,
+    [ODB_SCREEN_FILTER] = ui_action_filter,
+    [ODB_SCREEN_SORT] = ui_action_sort,
+    [ODB_SCREEN_FOLD] = ui_action_fold,
+    [ODB_SCREEN_UNDO_VIEW] = ui_action_undo_view,
+    [ODB_SCREEN_REDO_VIEW] = ui_action_redo_view,
+    [ODB_SCREEN_BOOKMARK] = ui_action_bookmark,
+    [ODB_SCREEN_RECALL] = ui_action_recall,
     [ODB_SCREEN_SEARCH] = action_search,
     [ODB_SCREEN_NEXT_MATCH] = action_next_match,
     [ODB_SCREEN_PREV_MATCH] = action_prev_match,
@@ -328,7 +329,7 @@ enum odb_status ui_action(void *payload, struct odb_command_call *call, struct o
 {
     struct ui_app *app = payload;
     struct ui_view *view = ui_app_view(app);
-    action_fn action = actions[call->command->screen];
+    ui_action_fn action = actions[call->command->screen];
     enum ui_answer answer = view->ops->act ? view->ops->act(view, call, err) : UI_NOT_MINE;
     if (answer == UI_NOT_MINE)
         answer = ui_list_act(view, call, err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ui/actions.h"
 
 /* --- small things ----------------------------------------------------------------------------- */
 
@@ -103,21 +104,46 @@ int ui_app_node(const struct ui_app *app)
     return ui_nodes_selected(app->views[UI_VIEW_NODES]);
 }
 
-void ui_app_jump(struct ui_app *app, int node)
+/* Selects a node that may be hidden. */
+static void app_select(struct ui_app *app, int node)
 {
     struct ui_view *nodes = app->views[UI_VIEW_NODES];
-    int from = ui_app_node(app);
-    if (from == node)
-        return;
-    if (from != ODB_NO_NODE)
-        odb_push(&app->trail, from);
+    size_t at;
+    ui_nodes_reveal(nodes, node);
     ui_nodes_goto(nodes, node);
-    if (ui_app_node(app) != node && ui_nodes_filter_text(nodes)) {
-        ui_nodes_filter(nodes, NULL);
+    if (ui_app_node(app) != node && ui_nodes_filter_text(nodes) &&
+        ui_nodes_filter(nodes, NULL, &at, NULL) == ODB_OK) {
         ui_nodes_goto(nodes, node);
         ui_app_say(app, UI_STYLE_MESSAGE, "the filter hid node #%d; all nodes are listed again",
                    node);
     }
+}
+
+void ui_app_jump(struct ui_app *app, int node)
+{
+    int from = ui_app_node(app);
+    if (from == node) {
+        ui_nodes_reveal(app->views[UI_VIEW_NODES], node);
+        return;
+    }
+    if (from != ODB_NO_NODE)
+        odb_push(&app->trail, from);
+    app->ahead.n = 0;
+    app_select(app, node);
+}
+
+bool ui_app_travel(struct ui_app *app, bool back)
+{
+    int from = ui_app_node(app);
+    if (back ? !app->trail.n : !app->ahead.n)
+        return false;
+    int to = back ? app->trail.items[--app->trail.n] : app->ahead.items[--app->ahead.n];
+    if (from != ODB_NO_NODE && back)
+        odb_push(&app->ahead, from);
+    else if (from != ODB_NO_NODE)
+        odb_push(&app->trail, from);
+    app_select(app, to);
+    return true;
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
@@ -306,8 +332,7 @@ static void app_search_live(struct ui_app *app)
     struct ui_view *view = ui_app_view(app);
     const char *text = ui_prompt_text(app->prompt);
     if (app->asking == UI_ASK_FILTER) {
-        ui_nodes_filter(app->views[UI_VIEW_NODES], text);
-        ui_nodes_goto(app->views[UI_VIEW_NODES], app->filter_origin);
+        ui_arrange_live(app);
     } else if (app->asking == UI_ASK_SEARCH) {
         ui_list_select(view, app->search_origin);
         if (*text && !ui_list_find(view, text, 1, true))
@@ -319,7 +344,6 @@ static void app_search_live(struct ui_app *app)
 
 static void app_asked(struct ui_app *app, bool given)
 {
-    struct ui_view *nodes = app->views[UI_VIEW_NODES];
     char *text = odb_xstrdup(ui_prompt_text(app->prompt));
     switch (app->asking) {
     case UI_ASK_COMMAND:
@@ -336,12 +360,7 @@ static void app_asked(struct ui_app *app, bool given)
         }
         break;
     case UI_ASK_FILTER:
-        if (!given) {
-            ui_nodes_filter(nodes, app->filter_before);
-            ui_nodes_goto(nodes, app->filter_origin);
-        }
-        free(app->filter_before);
-        app->filter_before = NULL;
+        ui_arrange_typed(app, given);
         break;
     }
     free(text);
@@ -354,13 +373,45 @@ static void app_unsay(struct ui_app *app)
         ui_app_say(app, UI_STYLE_MESSAGE, "%s", "");
 }
 
+/* What a command with {key} in it becomes when the key is there. */
+static void app_wanted(struct ui_app *app, int key)
+{
+    char name[16], *line = app->wanting, *at = strstr(line, "{key}");
+    struct odb_buf text = ODB_BUF_INIT;
+    app->wanting = NULL;
+    if (key != UI_KEY_ESC) {
+        odb_buf_add(&text, line, (size_t)(at - line));
+        odb_words_quote(&text, ui_key_name(key, name, sizeof name));
+        odb_buf_puts(&text, at + strlen("{key}"));
+        ui_app_command(app, odb_buf_text(&text));
+    }
+    odb_buf_dispose(&text);
+    free(line);
+}
+
 static void app_key(struct ui_app *app, int key)
 {
-    const struct ui_binding *binding =
-        ui_keymap_find(app->keymap, ui_app_view(app)->ops->name, key);
+    const char *view = ui_app_view(app)->ops->name;
     char name[16];
     app_unsay(app);
-    if (binding)
+    if (app->wanting) {
+        app_wanted(app, key);
+        return;
+    }
+    if (app->prefix && key == UI_KEY_ESC) {
+        app->prefix = 0;
+        return;
+    }
+    if (!app->prefix && ui_keymap_begins(app->keymap, view, key)) {
+        app->prefix = key;
+        return;
+    }
+    key = app->prefix ? ui_key_pair(app->prefix, key) : key;
+    app->prefix = 0;
+    const struct ui_binding *binding = ui_keymap_find(app->keymap, view, key);
+    if (binding && strstr(binding->command, "{key}"))
+        app->wanting = odb_xstrdup(binding->command);
+    else if (binding)
         ui_app_command(app, binding->command);
     else
         ui_app_say(app, UI_STYLE_WARN, "the key %s does nothing here; ? lists the keys",
@@ -372,6 +423,7 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
     int row, node = ui_layout_strip_at(app, event->row, event->col);
     struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
     app_unsay(app);
+    app->prefix = 0;
     if (node != ODB_NO_NODE)
         ui_app_jump(app, node);
     if (!view)

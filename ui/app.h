@@ -12,6 +12,7 @@
 #include "base/job.h"
 #include "command/command.h"
 #include "ui/keymap.h"
+#include "ui/outline.h"
 #include "ui/prompt.h"
 #include "ui/strip.h"
 #include "ui/view.h"
@@ -42,6 +43,11 @@ struct ui_running {
     int at;
 };
 
+struct ui_arrangements {
+    struct ui_arrangement *items; /* owned */
+    size_t n, cap;
+};
+
 struct ui_app {
     struct odb_console *console;       /* borrowed */
     const struct odb_session *session; /* borrowed: console */
@@ -60,11 +66,13 @@ struct ui_app {
     enum ui_view_id focus; /* has the keys */
 
     ODB_VEC(int) trail;   /* nodes that were left by a jump */
+    ODB_VEC(int) ahead;   /* and those that `back` left */
+    struct ui_arrangements undo, redo; /* of the list of nodes; newest last */
     char *search;         /* owned: text of the last search; NULL: none */
     size_t search_origin; /* row where the search that is being typed began */
     enum { UI_ASK_COMMAND, UI_ASK_SEARCH, UI_ASK_FILTER } asking;
-    char *filter_before; /* owned: of the filter that is being typed */
-    int filter_origin;   /* node that was selected before it */
+    struct ui_arrangement before; /* the filter that is being typed */
+    int filter_origin;            /* node that was selected then */
     char *message;       /* owned: the line above the hints */
     enum ui_style message_style;
     ODB_VEC(char *) queue; /* owned lines to be given one after the other */
@@ -73,6 +81,8 @@ struct ui_app {
         unsigned long generation;
         size_t off, pass, culprits;
     } counts;
+    int prefix;            /* first key of two; 0: none */
+    char *wanting;         /* owned: a command with {key} in it that the next key is for */
     bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
 };
 
@@ -94,6 +104,8 @@ struct ui_subject ui_app_subject(const struct ui_app *app);
 int ui_app_node(const struct ui_app *app);
 /* Selects a node in the list, and remembers where it was. */
 void ui_app_jump(struct ui_app *app, int node);
+/* To where the last jump began, or back from there; false: there is nowhere to go. */
+bool ui_app_travel(struct ui_app *app, bool back);
 bool ui_app_busy(const struct ui_app *app);
 /* Seconds that a clock shows; 0 where tests want the same screen every time. */
 double ui_app_seconds(const struct ui_app *app, double seconds);
@@ -104,6 +116,9 @@ void ui_app_run(struct ui_app *app);
 void ui_app_discard(struct ui_running *running);
 /* Asks for a new frame, from any thread. */
 void ui_app_wake(struct ui_app *app);
+
+/* What `undo-view` has kept. */
+void ui_arrange_dispose(struct ui_app *app);
 
 /* --- layout.c --------------------------------------------------------------------------------- */
 

@@ -44,6 +44,17 @@ static int key_control(const char *name)
     return c > '@' && c <= '_' ? c - '@' : UI_KEY_NONE;
 }
 
+int ui_key_pair(int first, int key)
+{
+    return first > ' ' && first < 0x7f && key > 0 && !ui_key_first(key) ? first << 24 | key
+                                                                        : UI_KEY_NONE;
+}
+
+int ui_key_first(int key)
+{
+    return key >> 24;
+}
+
 int ui_key_parse(const char *name)
 {
     uint32_t point;
@@ -59,11 +70,22 @@ int ui_key_parse(const char *name)
     for (size_t i = 0; i < ODB_COUNT(key_names); i++)
         if (strcasecmp(key_names[i].name, name) == 0)
             return key_names[i].key;
+    if (length > 1 && (unsigned char)name[0] < 0x7f) { /* characters, or one and a key's name */
+        uint32_t second;
+        bool one = ui_utf8_decode(name + 1, length - 1, &second) == length - 1;
+        return one && second > ' ' ? ui_key_pair(name[0], (int)second) : UI_KEY_NONE;
+    }
     return UI_KEY_NONE;
 }
 
 const char *ui_key_name(int key, char *buf, size_t size)
 {
+    if (ui_key_first(key)) {
+        char second[16];
+        ui_key_name(key & 0xffffff, second, sizeof second);
+        snprintf(buf, size, "%c%s", ui_key_first(key), second);
+        return buf;
+    }
     const char *alt = key & UI_KEY_ALT ? "M-" : "";
     key &= ~UI_KEY_ALT;
     for (size_t i = 0; i < ODB_COUNT(key_names); i++) {

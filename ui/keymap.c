@@ -190,3 +190,16 @@ const struct ui_binding *ui_keymap_find(const struct ui_keymap *keymap, const ch
     }
     return found;
 }
+
+bool ui_keymap_begins(const struct ui_keymap *keymap, const char *view, int key)
+{
+    if (ui_keymap_find(keymap, view, key))
+        return false;
+    for (size_t i = 0; i < keymap->bindings.n; i++) {
+        const struct ui_binding *binding = &keymap->bindings.items[i];
+        if (ui_key_first(binding->key) == key && key &&
+            (!strcmp(binding->view, view) || !strcmp(binding->view, "all")))
+            return true;
+    }
+    return false;
+}

@@ -33,4 +33,7 @@ enum odb_status ui_keymap_read(struct ui_keymap *keymap, const char *name, const
 /* The view's own binding, else that of "all"; NULL when the key has none. Borrowed. */
 const struct ui_binding *ui_keymap_find(const struct ui_keymap *keymap, const char *view, int key);
 
+/* Whether a key is the first of two there, and nothing alone. */
+bool ui_keymap_begins(const struct ui_keymap *keymap, const char *view, int key);
+
 #endif

@@ -262,6 +262,7 @@ static void layout_hints(const struct ui_app *app, const struct ui_area *line)
             const struct ui_binding *binding = &keymap->bindings.items[i];
             char name[16];
             if (!binding->hint || strcmp(binding->view, own ? view : "all") ||
+                ui_key_first(binding->key) != app->prefix ||
                 ui_keymap_find(keymap, view, binding->key) != binding)
                 continue;
             ui_key_name(binding->key, name, sizeof name);

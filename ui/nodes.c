@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The nodes in topological order: a line each, with verdict, operator, name, what it makes, and its
- * error on a scale. A filter keeps a list of the nodes that it lets through; without one there is
- * nothing per node.
+ * The nodes, a line each, with verdict, operator, name, what it makes, and its error on a scale.
+ * Which of them, in what order, and which scopes stand for all that is in them, is an outline's
+ * (outline.h): in topological order and all of them, unless somebody wants it otherwise.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "ui/app.h"
 
-#define NODES_OUTPUT 130 /* columns from which on the output has one of its own */
+#define NODES_OUTPUT 130   /* columns from which on the output has one of its own */
+#define NODES_PATIENCE 10  /* rows that follow a search are made anew at most this part of time */
 
 struct nodes_view {
     struct ui_view view;
-    char *filter; /* owned; NULL: none */
-    int *listed;  /* owned: nodes that the filter lets through */
-    size_t n_listed;
-    unsigned long generation; /* of the session when they were listed */
+    struct ui_outline outline;
+    double made, cost; /* when the rows were made, of odb_clock(), and how long it took */
 };
 
 static const struct odb_graph *nodes_graph(const struct ui_view *view)
@@ -25,123 +25,95 @@ static const struct odb_graph *nodes_graph(const struct ui_view *view)
     return view->app->session->model->graph;
 }
 
-static int nodes_at(const struct ui_view *view, size_t row)
+static struct ui_row nodes_row(const struct ui_view *view, size_t row)
 {
     const struct nodes_view *v = (const struct nodes_view *)view;
-    if (v->filter)
-        return row < v->n_listed ? v->listed[row] : ODB_NO_NODE;
-    return row < nodes_graph(view)->n_nodes ? (int)row : ODB_NO_NODE;
+    return ui_outline_row(&v->outline, nodes_graph(view), row);
 }
 
 static size_t nodes_rows(const struct ui_view *view)
 {
-    const struct nodes_view *v = (const struct nodes_view *)view;
-    return v->filter ? v->n_listed : nodes_graph(view)->n_nodes;
+    return ui_outline_rows(&((const struct nodes_view *)view)->outline, nodes_graph(view));
 }
 
 int ui_nodes_selected(const struct ui_view *view)
 {
-    return nodes_at(view, view->selected);
+    return nodes_row(view, view->selected).node;
 }
 
-/* --- what a node is found by ------------------------------------------------------------------ */
-
-static bool nodes_value_matches(const struct odb_graph *graph, const int *list, int n,
-                                const char *text)
+struct ui_outline *ui_nodes_outline(struct ui_view *view)
 {
-    for (int i = 0; i < n; i++)
-        if (list[i] != ODB_NO_VALUE && ui_text_matches(graph->values[list[i]].name, text))
-            return true;
-    return false;
-}
-
-/* readers: also by what it reads; else a name finds its node alone, and not who reads from it. */
-/* Words that what is listed by changes with the search. */
-static bool nodes_by_verdict(const char *text)
-{
-    enum odb_verdict verdict;
-    return !strcmp(text, "culprit") || !strcmp(text, "off") || !strcmp(text, "bad") ||
-           !strcmp(text, "break") || odb_verdict_parse(&verdict, text);
-}
-
-static bool nodes_node_matches(const struct odb_session *session, int index, const char *text,
-                               bool readers)
-{
-    const struct odb_graph *graph = session->model->graph;
-    const struct odb_node *node = &graph->nodes[index];
-    const struct odb_value_report *report = odb_session_node(session, index, NULL);
-    if (!strcmp(text, "culprit"))
-        return report->culprit || odb_session_culprit(session, index);
-    if (!strcmp(text, "off") || !strcmp(text, "bad"))
-        return odb_verdict_is_bad(report->verdict);
-    if (!strcmp(text, "break"))
-        return session->breaks[index];
-    if (!strcmp(text, odb_verdict_name(report->verdict)))
-        return true;
-    return ui_text_matches(node->name, text) || ui_text_matches(node->op_type, text) ||
-           ui_text_matches(node->domain, text) ||
-           (readers && nodes_value_matches(graph, node->in, node->n_in, text)) ||
-           nodes_value_matches(graph, node->out, node->n_out, text);
-}
-
-static bool nodes_matches(const struct ui_view *view, size_t row, const char *text)
-{
-    int node = nodes_at(view, row);
-    return node != ODB_NO_NODE && nodes_node_matches(view->app->session, node, text, false);
-}
-
-static void nodes_list(struct nodes_view *v)
-{
-    const struct odb_session *session = v->view.app->session;
-    size_t n = session->model->graph->n_nodes;
-    int selected = ui_nodes_selected(&v->view);
-    odb_session_lock(session);
-    v->generation = session->generation;
-    v->listed = odb_xrealloc(v->listed, n + 1, sizeof *v->listed);
-    v->n_listed = 0;
-    for (size_t i = 0; i < n; i++)
-        if (nodes_node_matches(session, (int)i, v->filter, true))
-            v->listed[v->n_listed++] = (int)i;
-    odb_session_unlock(session);
-    ui_nodes_goto(&v->view, selected);
-}
-
-void ui_nodes_filter(struct ui_view *view, const char *text)
-{
-    struct nodes_view *v = (struct nodes_view *)view;
-    int selected = ui_nodes_selected(view);
-    free(v->filter);
-    v->filter = text && *text ? odb_xstrdup(text) : NULL;
-    if (v->filter)
-        nodes_list(v);
-    ui_nodes_goto(view, selected);
+    return &((struct nodes_view *)view)->outline;
 }
 
 const char *ui_nodes_filter_text(const struct ui_view *view)
 {
-    return ((const struct nodes_view *)view)->filter;
+    return ((const struct nodes_view *)view)->outline.how.filter;
 }
 
-/* A filter by verdict follows the search. */
+/* --- which rows ------------------------------------------------------------------------------- */
+
+/* A row holds a text if one of its nodes does. A name finds its node alone, and not who reads from
+ * it. */
+static bool nodes_matches(const struct ui_view *view, size_t row, const char *text)
+{
+    const struct nodes_view *v = (const struct nodes_view *)view;
+    int node = nodes_row(view, row).node;
+    while (node != ODB_NO_NODE) {
+        if (ui_filter_word(view->app->session, node, text, false))
+            return true;
+        node = v->outline.plain ? ODB_NO_NODE : v->outline.next[node];
+    }
+    return false;
+}
+
+void ui_nodes_remake(struct ui_view *view)
+{
+    struct nodes_view *v = (struct nodes_view *)view;
+    const struct odb_session *session = view->app->session;
+    int selected = ui_nodes_selected(view);
+    odb_session_lock(session);
+    v->made = odb_clock();
+    ui_outline_make(&v->outline, session);
+    v->cost = odb_clock() - v->made;
+    odb_session_unlock(session);
+    ui_nodes_goto(view, selected);
+}
+
+enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,
+                                struct odb_error *err)
+{
+    int selected = ui_nodes_selected(view);
+    ODB_TRY(ui_outline_filter(ui_nodes_outline(view), text, at, err));
+    ui_nodes_remake(view);
+    ui_nodes_goto(view, selected);
+    return ODB_OK;
+}
+
+/* Rows that depend on verdicts follow the search, but do not take all of its time. */
 static void nodes_prepare(struct ui_view *view, int cols)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     odb_session_lock(view->app->session);
-    bool stale = v->filter && nodes_by_verdict(v->filter) &&
-                 v->generation != view->app->session->generation;
+    bool stale = ui_outline_follows(&v->outline) &&
+                 v->outline.generation != view->app->session->generation;
     odb_session_unlock(view->app->session);
-    if (stale)
-        nodes_list(v);
+    bool early = ui_app_busy(view->app) && odb_clock() - v->made < NODES_PATIENCE * v->cost;
+    if (stale && !early)
+        ui_nodes_remake(view);
 }
 
 void ui_nodes_goto(struct ui_view *view, int node)
 {
-    const struct nodes_view *v = (const struct nodes_view *)view;
-    size_t row = node < 0 ? 0 : (size_t)node;
-    if (v->filter) /* the node, else the next one that is listed */
-        for (row = 0; row < v->n_listed && v->listed[row] < node; row++)
-            ;
-    ui_list_select(view, row);
+    ui_list_select(view, ui_outline_find(ui_nodes_outline(view), node));
+}
+
+bool ui_nodes_reveal(struct ui_view *view, int node)
+{
+    if (!ui_outline_reveal(ui_nodes_outline(view), nodes_graph(view), node))
+        return false;
+    ui_nodes_remake(view);
+    return true;
 }
 
 /* --- drawing ---------------------------------------------------------------------------------- */
@@ -179,6 +151,26 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
     return c;
 }
 
+/* The title of a column, with an arrow where rows are sorted by it. */
+static void nodes_head(const struct ui_view *view, const struct ui_area *area, int col, int width,
+                       enum ui_sort sort, const char *text)
+{
+    const struct ui_arrangement *how = &((const struct nodes_view *)view)->outline.how;
+    struct odb_buf title = ODB_BUF_INIT;
+    bool numbers = sort == UI_SORT_ERROR && how->sort > UI_SORT_ERROR;
+    bool sorted = numbers || (how->sort == sort && (sort != UI_SORT_INDEX || how->descending));
+    if (sorted)
+        odb_buf_puts(&title, ui_glyph_text(how->descending ? UI_GLYPH_ARROW_DOWN
+                                                           : UI_GLYPH_ARROW_UP,
+                                           area->terminal->unicode));
+    odb_buf_puts(&title, numbers ? ui_sort_name(how->sort) : text);
+    if (sort == UI_SORT_INDEX)
+        ui_draw_right(area, 0, col, width, UI_STYLE_HEAD, odb_buf_text(&title));
+    else
+        ui_draw_field(area, 0, col, width, UI_CUT_END, UI_STYLE_HEAD, odb_buf_text(&title));
+    odb_buf_dispose(&title);
+}
+
 static int nodes_header(const struct ui_view *view, const struct ui_area *area, int rows)
 {
     if (!area)
@@ -187,19 +179,19 @@ static int nodes_header(const struct ui_view *view, const struct ui_area *area, 
     struct nodes_columns c = nodes_columns(view, area->cols - 2 * thumb);
     int col = -view->left;
     ui_draw_fill(area, UI_STYLE_HEAD);
-    ui_draw_right(area, 0, col + 1, c.index, UI_STYLE_HEAD, "#");
+    nodes_head(view, area, col + 1, c.index, UI_SORT_INDEX, "#");
     col += c.index + 4;
-    ui_draw_field(area, 0, col, c.op, UI_CUT_END, UI_STYLE_HEAD, "operator");
+    nodes_head(view, area, col, c.op, UI_SORT_OP, "operator");
     col += c.op + 1;
-    ui_draw_field(area, 0, col, c.name, UI_CUT_END, UI_STYLE_HEAD, "name");
+    nodes_head(view, area, col, c.name, UI_SORT_NAME, "name");
     col += c.name + 1;
     if (c.output)
-        ui_draw_field(area, 0, col, c.output, UI_CUT_END, UI_STYLE_HEAD, "output");
+        nodes_head(view, area, col, c.output, UI_SORT_OUTPUT, "output");
     col += c.output;
     if (c.type)
-        ui_draw_field(area, 0, col, c.type, UI_CUT_END, UI_STYLE_HEAD, "type");
+        nodes_head(view, area, col, c.type, UI_SORT_TYPE, "type");
     col += c.type + 1;
-    ui_draw_field(area, 0, col, c.bar + c.number, UI_CUT_END, UI_STYLE_HEAD, "error 1e-8 to 1");
+    nodes_head(view, area, col, c.bar + c.number, UI_SORT_ERROR, "error 1e-8 to 1");
     return 1;
 }
 
@@ -232,26 +224,59 @@ static void nodes_draw_names(const struct ui_view *view, const struct odb_node *
     odb_buf_dispose(&text);
 }
 
-static void nodes_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
+/* A folded scope: how many nodes it has, and its name. */
+static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *row,
+                             const struct nodes_columns *c, const struct ui_area *area, int col)
+{
+    const char *label = ui_outline_label(nodes_graph(view), row->node);
+    const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, area->terminal->unicode);
+    char separator = ((const struct nodes_view *)view)->outline.separator;
+    char *text = odb_xasprintf("%s %d node%s",
+                               ui_glyph_text(UI_GLYPH_FOLDED, area->terminal->unicode), row->n,
+                               row->n == 1 ? "" : "s");
+    ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, text);
+    free(text);
+    text = odb_xasprintf("%.*s%c%s", row->scope, label, separator, dots);
+    ui_draw_field(area, 0, col + c->op + 1, c->name + 1 + c->output + c->type, UI_CUT_MIDDLE,
+                  UI_STYLE_NAME, text);
+    free(text);
+}
+
+/* Where the target stands, a breakpoint, or a bookmark. */
+static void nodes_draw_sign(const struct odb_session *session, int node, const struct ui_area *area,
+                            int col)
+{
+    if (node == session->at)
+        ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_HERE);
+    else if (session->breaks[node])
+        ui_draw_glyph(area, 0, col, UI_STYLE_BAD, UI_GLYPH_BREAK);
+    for (size_t i = 0; i < session->bookmarks.n; i++)
+        if (session->bookmarks.items[i].node == node)
+            ui_draw_printf(area, 0, col + 1, UI_STYLE_LABEL, "%c",
+                           session->bookmarks.items[i].letter);
+}
+
+static void nodes_draw_row(const struct ui_view *view, size_t at, const struct ui_area *area)
 {
     const struct odb_session *session = view->app->session;
     struct nodes_columns c = nodes_columns(view, area->cols);
-    int index = nodes_at(view, row), value, col = -view->left;
-    const struct odb_node *node = &session->model->graph->nodes[index];
-    const struct odb_value_report *report = odb_session_node(session, index, &value);
-    bool culprit = report->culprit || odb_session_culprit(session, index);
-    bool unsupported = *odb_cpu_unsupported(session->cpu, index);
+    struct ui_row row = nodes_row(view, at);
+    int value, col = -view->left;
+    const struct odb_node *node = &session->model->graph->nodes[row.worst];
+    const struct odb_value_report *report = odb_session_node(session, row.worst, &value);
+    bool culprit = report->culprit || odb_session_culprit(session, row.worst);
+    bool unsupported = *odb_cpu_unsupported(session->cpu, row.worst);
     char number[32];
-    if (index == session->at)
-        ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_HERE);
-    else if (session->breaks[index])
-        ui_draw_glyph(area, 0, col, UI_STYLE_BAD, UI_GLYPH_BREAK);
-    snprintf(number, sizeof number, "%d", index);
+    snprintf(number, sizeof number, "%d", row.node);
     ui_draw_right(area, 0, col + 1, c.index, UI_STYLE_DIM, number);
+    nodes_draw_sign(session, row.node, area, col);
     ui_draw_glyph(area, 0, col + c.index + 2, ui_mark_style(report, culprit),
                   ui_mark_glyph(report, culprit, unsupported));
     col += c.index + 4;
-    nodes_draw_names(view, node, value, &c, area, col);
+    if (row.scope)
+        nodes_draw_scope(view, &row, &c, area, col);
+    else
+        nodes_draw_names(view, node, value, &c, area, col);
     col += c.op + 1 + c.name + 1 + c.output + c.type + 1;
     ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
     ui_draw_right(area, 0, col + c.bar, c.number + 1, ui_mark_style(report, false),
@@ -261,11 +286,14 @@ static void nodes_draw_row(const struct ui_view *view, size_t row, const struct 
 
 static void nodes_title(const struct ui_view *view, struct odb_buf *out)
 {
-    const struct nodes_view *v = (const struct nodes_view *)view;
+    const struct ui_arrangement *how = &((const struct nodes_view *)view)->outline.how;
     size_t rows = nodes_rows(view);
     odb_buf_printf(out, "nodes %zu/%zu", rows ? view->selected + 1 : 0, rows);
-    if (v->filter)
-        odb_buf_printf(out, "  filter: %s", v->filter);
+    if (how->filter)
+        odb_buf_printf(out, "  filter: %s", how->filter);
+    if (how->sort != UI_SORT_INDEX || how->descending)
+        odb_buf_printf(out, "  by %s%s", ui_sort_name(how->sort),
+                       how->descending ? ", descending" : "");
 }
 
 static void nodes_subject(const struct ui_view *view, struct ui_subject *out)
@@ -276,16 +304,20 @@ static void nodes_subject(const struct ui_view *view, struct ui_subject *out)
         odb_session_node(view->app->session, node, &out->value);
 }
 
+static void nodes_open(struct ui_view *view)
+{
+    ui_outline_init(ui_nodes_outline(view));
+}
+
 static void nodes_close(struct ui_view *view)
 {
-    struct nodes_view *v = (struct nodes_view *)view;
-    free(v->filter);
-    free(v->listed);
+    ui_outline_dispose(ui_nodes_outline(view));
 }
 
 const struct ui_view_ops ui_nodes_view = {
     .name = "nodes",
     .size = sizeof(struct nodes_view),
+    .open = nodes_open,
     .close = nodes_close,
     .title = nodes_title,
     .prepare = nodes_prepare,

@@ -24,6 +24,7 @@
 #include <readline/readline.h>
 #include <readline/history.h>
 
+#include "ui/filter.h"
 #include "ui/history.h"
 #include "ui/utf8.h"
 
@@ -111,9 +112,12 @@ static char **prompt_complete(const char *text, int start, int end)
     rl_filename_completion_desired = 0;
     rl_completion_suppress_quote = 1;
     odb_completion_dispose(found);
-    if (prompt->kind != UI_PROMPT_COMMAND || start != 0)
+    if (prompt->kind == UI_PROMPT_SEARCH || start != 0)
         return NULL;
-    odb_complete(found, prompt->console, text, strlen(text));
+    if (prompt->kind == UI_PROMPT_FILTER)
+        ui_filter_complete(found, prompt->console->session->model->graph, text, strlen(text));
+    else
+        odb_complete(found, prompt->console, text, strlen(text));
     if (!found->words.n)
         return NULL;
     rl_completion_append_character = found->partial ? '\0' : ' ';
@@ -281,6 +285,7 @@ void ui_prompt_open(struct ui_prompt **out, struct ui_terminal *terminal,
     static const char *const names[] = {
         [UI_PROMPT_COMMAND] = "history",
         [UI_PROMPT_SEARCH] = "searches",
+        [UI_PROMPT_FILTER] = "filters",
     };
     struct ui_prompt *prompt = odb_new(struct ui_prompt);
     prompt->terminal = terminal;

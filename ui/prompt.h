@@ -12,7 +12,7 @@
 
 struct ui_prompt;
 
-enum ui_prompt_kind { UI_PROMPT_COMMAND, UI_PROMPT_SEARCH, UI_PROMPT_KIND_COUNT };
+enum ui_prompt_kind { UI_PROMPT_COMMAND, UI_PROMPT_SEARCH, UI_PROMPT_FILTER, UI_PROMPT_KIND_COUNT };
 enum ui_prompt_answer { UI_PROMPT_MORE, UI_PROMPT_DONE, UI_PROMPT_CANCELLED };
 
 /* The history is read from $XDG_STATE_HOME/onnxdbg (~/.local/state/onnxdbg); a prompt without one

@@ -57,8 +57,10 @@ static void ui_close(struct ui_app *app)
         free(app->queue.items[i]);
     free(app->queue.items);
     free(app->trail.items);
+    free(app->ahead.items);
+    ui_arrange_dispose(app);
+    free(app->wanting);
     free(app->search);
-    free(app->filter_before);
     free(app->message);
     close(app->wake[0]);
     close(app->wake[1]);
@@ -108,6 +110,7 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
     struct ui_app app = {.console = console,
                          .session = console->session,
+                         .before.depth = UI_DEPTH_ALL,
                          .frozen = getenv("ONNXDBG_FROZEN_CLOCK") != NULL};
     enum odb_status status;
     if (pipe2(app.wake, O_NONBLOCK | O_CLOEXEC) != 0)

@@ -15,6 +15,7 @@
 #include "ui/draw.h"
 
 struct ui_app;
+struct ui_outline;
 struct ui_view;
 
 /* What is under the cursor; ODB_NO_NODE and ODB_NO_VALUE where nothing is. */
@@ -104,8 +105,15 @@ extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_
 /* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */
 void ui_nodes_goto(struct ui_view *view, int node);
-void ui_nodes_filter(struct ui_view *view, const char *text);
+/* Lists what the filter lets through, NULL or "": everything. *at as in ui_filter_parse(). */
+enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,
+                                struct odb_error *err) ODB_MUST_USE;
 const char *ui_nodes_filter_text(const struct ui_view *view);
+/* Whoever changes it calls ui_nodes_remake(). */
+struct ui_outline *ui_nodes_outline(struct ui_view *view);
+void ui_nodes_remake(struct ui_view *view);
+/* Unfolds what a node is in; false: nothing was folded. */
+bool ui_nodes_reveal(struct ui_view *view, int node);
 /* tensor.c: another value is shown from now on. */
 void ui_tensor_show(struct ui_view *view, int value);
 /* text.c: other text is shown from now on; label is its title. */

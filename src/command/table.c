@@ -34,6 +34,10 @@ static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
 static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_view[] = {NEEDS("VIEW", ENUM, .range = ODB_VIEWS), {0}};
+static const struct odb_arg args_sort[] = {TAKES("COLUMN", ENUM, .range = ODB_SORTS),
+                                           TAKES("ORDER", ENUM, .range = "asc|desc"),
+                                           {0}};
+static const struct odb_arg args_fold[] = {TAKES("HOW", TEXT), {0}};
 static const struct odb_arg args_mode[] = {TAKES("MODE", ENUM, .range = ODB_TENSOR_MODES), {0}};
 static const struct odb_arg args_tolerance[] = {TAKES("TOLERANCE", TOLERANCE), {0}};
 static const struct odb_arg args_setting[] = {

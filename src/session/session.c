@@ -27,6 +27,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session_index_culprits(session);
+    odb_session__read_bookmarks(session);
     session->missing_kernels = odb_store_kernels(session->store);
     if (session->missing_kernels && session->report)
         odb_report_warn(session->report, ODB_SESSION_KERNELS, session->missing_kernels);
@@ -127,6 +128,7 @@ void odb_session_close(struct odb_session *session)
     free(session->log.items);
     free(session->culprits);
     free(session->breaks);
+    free(session->bookmarks.items);
     free(session->given);
     free(session->values);
     odb_model_free((struct odb_model *)session->model);

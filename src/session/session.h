@@ -33,6 +33,12 @@ struct odb_probe_log {
     size_t remaining;      /* suspects left after it; 0: not known */
 };
 
+/* A node that has a letter. */
+struct odb_bookmark {
+    char letter;
+    int node;
+};
+
 struct odb_progress {
     char phase[160]; /* what runs now, in words; "" not known */
     size_t done, total;
@@ -60,6 +66,7 @@ struct odb_session {
     ODB_VEC(struct odb_probe_log) log; /* [lock] */
     struct odb_progress progress;      /* [lock] */
     bool *breaks;                      /* owned [lock]; [n_nodes] */
+    ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
     struct odb_memory *memory;         /* owned: answers to a search that was stopped, where no
                                           file has them; NULL: none */
     char *memory_settings;             /* owned: what they were asked with */
@@ -126,6 +133,13 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
                                     const struct odb_search_hooks *hooks,
                                     struct odb_error *err) ODB_MUST_USE;
 
+/* Gives a node a letter, and takes it from the node that had it; node ODB_NO_NODE: from that alone.
+ * Kept on disk where the session is. */
+enum odb_status odb_session_bookmark(struct odb_session *session, char letter, int node,
+                                     struct odb_error *err) ODB_MUST_USE;
+/* ODB_NO_NODE: no node has the letter. */
+int odb_session_bookmarked(const struct odb_session *session, char letter);
+
 /* Keeps what the target says of the model, which is taken. */
 void odb_session_account_take(struct odb_session *session, struct odb_account *account);
 
@@ -142,5 +156,8 @@ const struct odb_culprit *odb_session_culprit(const struct odb_session *session,
  * the lock itself. */
 struct odb_tensor *odb_session_reference(const struct odb_session *session, int value);
 struct odb_tensor *odb_session_target(const struct odb_session *session, int value);
+
+/* Those that the session's file has. */
+void odb_session__read_bookmarks(struct odb_session *session);
 
 #endif

@@ -65,14 +65,29 @@ static void test_key__other_spellings(void **state)
                  {"PgDn", UI_KEY_PGDN},   {"C-A", 1},               {"c-a", 1},
                  {"C-i", UI_KEY_TAB},     {"C-m", UI_KEY_ENTER},    {"C-j", UI_KEY_ENTER},
                  {"C-[", UI_KEY_ESC},     {"C-?", UI_KEY_BACKSPACE}, {"f12", UI_KEY_F12},
-                 {"m-X", 'X' | UI_KEY_ALT}};
+                 {"m-X", 'X' | UI_KEY_ALT}, {"za", 'z' << 24 | 'a'},
+                 {"'\xc3\xa9", '\'' << 24 | 0xe9}};
     for (size_t i = 0; i < ODB_COUNT(pairs); i++)
         assert_int_equal(ui_key_parse(pairs[i].name), pairs[i].key);
 }
 
+static void test_key__pairs(void **state)
+{
+    char name[16];
+    int key = ui_key_parse("za");
+    assert_int_equal(ui_key_first(key), 'z');
+    assert_int_equal(ui_key_first('a'), 0);
+    assert_int_equal(ui_key_first('a' | UI_KEY_ALT), 0);
+    assert_int_equal(ui_key_first(UI_KEY_F12 | UI_KEY_ALT), 0);
+    assert_string_equal(ui_key_name(key, name, sizeof name), "za");
+    assert_int_equal(ui_key_pair(key, 'b'), UI_KEY_NONE);
+    assert_int_equal(ui_key_pair('b', key), UI_KEY_NONE);
+    assert_int_equal(ui_key_pair(UI_KEY_F1, 'b'), UI_KEY_NONE);
+}
+
 static void test_key__no_such_key(void **state)
 {
-    static const char *const names[] = {"",     " ",   "jj",   "C-",     "C-aa", "C-1", "M-",
+    static const char *const names[] = {"",     " ",   "jjj",  "C-",     "C-aa", "C-1", "M-",
                                         "M-M-x", "F13", "\xff", "\xc3",   "Upp",  "C-\xc3\xa9",
                                         "\x7f",  "\n",  "C-@",  "\xed\xa0\x80"};
     for (size_t i = 0; i < ODB_COUNT(names); i++)
@@ -91,7 +106,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_key__names_both_ways),  cmocka_unit_test(test_key__every_control_key),
-        cmocka_unit_test(test_key__other_spellings),  cmocka_unit_test(test_key__no_such_key),
+        cmocka_unit_test(test_key__other_spellings),  cmocka_unit_test(test_key__pairs),
+        cmocka_unit_test(test_key__no_such_key),
         cmocka_unit_test(test_key__names_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,6 +153,29 @@ static void test_session__remembers_kernels(void **state)
     models_remove(folder);
 }
 
+static void test_session__keeps_bookmarks(void **state)
+{
+    char *folder = models_folder(), *path = odb_xasprintf("%s/s.db", folder);
+    struct odb_session *session = session_open(path);
+    MODELS_OK(odb_session_bookmark(session, 'a', 1, &why));
+    MODELS_OK(odb_session_bookmark(session, 'b', 0, &why));
+    MODELS_OK(odb_session_bookmark(session, 'a', 0, &why)); /* another place for it */
+    MODELS_OK(odb_session_bookmark(session, 'c', 1, &why));
+    MODELS_OK(odb_session_bookmark(session, 'b', ODB_NO_NODE, &why));
+    odb_session_close(session);
+    session = session_open(path);
+    assert_int_equal(odb_session_bookmarked(session, 'a'), 0);
+    assert_int_equal(odb_session_bookmarked(session, 'b'), ODB_NO_NODE);
+    assert_int_equal(odb_session_bookmarked(session, 'c'), 1);
+    odb_session_close(session);
+    session = session_open(NULL);
+    MODELS_OK(odb_session_bookmark(session, 'a', 1, &why));
+    assert_int_equal(odb_session_bookmarked(session, 'a'), 1);
+    odb_session_close(session);
+    free(path);
+    models_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_session__takes_the_account_of_a_search),
         cmocka_unit_test(test_session__places_are_counted),
         cmocka_unit_test(test_session__remembers_kernels),
+        cmocka_unit_test(test_session__keeps_bookmarks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

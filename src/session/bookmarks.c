@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nodes that have a letter, kept on disk where the session is.
+ */
+#include "session/session.h"
+#include "session/store_int.h"
+
+static const char bookmarks_table[] =
+    "CREATE TABLE IF NOT EXISTS bookmark (letter TEXT PRIMARY KEY, node INTEGER NOT NULL)";
+
+static enum odb_status bookmarks_store(struct odb_store *store, char letter, int node,
+                                       struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    const char text[] = {letter, '\0'};
+    ODB_TRY(odb_store__exec(store, bookmarks_table, err));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               node == ODB_NO_NODE
+                                   ? "DELETE FROM bookmark WHERE letter = ?"
+                                   : "INSERT OR REPLACE INTO bookmark VALUES (?, ?)",
+                               err));
+    sqlite3_bind_text(stmt, 1, text, 1, SQLITE_TRANSIENT);
+    if (node != ODB_NO_NODE)
+        sqlite3_bind_int(stmt, 2, node);
+    enum odb_status status = odb_store__step(store, stmt, err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+int odb_session_bookmarked(const struct odb_session *session, char letter)
+{
+    for (size_t i = 0; i < session->bookmarks.n; i++)
+        if (session->bookmarks.items[i].letter == letter)
+            return session->bookmarks.items[i].node;
+    return ODB_NO_NODE;
+}
+
+static void bookmarks_put(struct odb_session *session, char letter, int node)
+{
+    size_t kept = 0;
+    odb_session_lock(session);
+    for (size_t i = 0; i < session->bookmarks.n; i++)
+        if (session->bookmarks.items[i].letter != letter)
+            session->bookmarks.items[kept++] = session->bookmarks.items[i];
+    session->bookmarks.n = kept;
+    if (node != ODB_NO_NODE)
+        odb_push(&session->bookmarks, (struct odb_bookmark){letter, node});
+    odb_session_unlock(session);
+}
+
+enum odb_status odb_session_bookmark(struct odb_session *session, char letter, int node,
+                                     struct odb_error *err)
+{
+    if (session->store)
+        ODB_TRY(bookmarks_store(session->store, letter, node, err));
+    bookmarks_put(session, letter, node);
+    return ODB_OK;
+}
+
+void odb_session__read_bookmarks(struct odb_session *session)
+{
+    sqlite3_stmt *stmt;
+    if (odb_store__prepare(session->store, &stmt, "SELECT letter, node FROM bookmark", NULL) !=
+        ODB_OK)
+        return; /* there is no such table: nobody set any */
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *letter = (const char *)sqlite3_column_text(stmt, 0);
+        int node = sqlite3_column_int(stmt, 1);
+        if (letter && *letter && node >= 0 && (size_t)node < session->model->graph->n_nodes)
+            bookmarks_put(session, *letter, node);
+    }
+    sqlite3_finalize(stmt);
+}

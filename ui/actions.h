@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Commands of screen.def that have a file of their own; the table is in actions.c.
+ */
+#ifndef ODB_UI_ACTIONS_H
+#define ODB_UI_ACTIONS_H
+
+#include "ui/app.h"
+
+typedef enum odb_status (*ui_action_fn)(struct ui_app *app, const struct odb_command_call *call,
+                                        struct odb_error *err);
+#define UI_ACTION(name)                                                                            \
+    enum odb_status ui_action_##name(struct ui_app *app, const struct odb_command_call *call,      \
+                                     struct odb_error *err)
+
+/* All words of a call with a blank between them; owned by the caller. */
+char *ui_action_words(const struct odb_command_call *call);
+
+/* arrange.c: which nodes are listed, and how. */
+UI_ACTION(filter);
+UI_ACTION(sort);
+UI_ACTION(fold);
+UI_ACTION(undo_view);
+UI_ACTION(redo_view);
+/* The filter that is being typed: what it says so far is shown; then it is taken, or not. */
+void ui_arrange_live(struct ui_app *app);
+void ui_arrange_typed(struct ui_app *app, bool given);
+
+/* bookmark.c */
+UI_ACTION(bookmark);
+UI_ACTION(recall);
+
+#endif
