@@ -45,7 +45,10 @@ struct serve {
     struct odb_executor *executor; /* owned; NULL before hello */
     struct odb_error refused;      /* why there is no executor to be had; else empty */
     atomic_bool busy;              /* the executor is at work */
-    atomic_bool ending;            /* SIGTERM came: nothing more is asked of the executor */
+    pthread_mutex_t leaving; /* for ever whose who puts things away: the thread that talks, at its
+                                end, or the watch of a relay that is told to go; a target that is
+                                closed by half would leave its files */
+    atomic_bool ending;      /* SIGTERM came: nothing more is asked of the executor */
     /* inputs of the run before, which the debugger may refer to */
     struct odb_named *inputs; /* owned, with names and refs */
     size_t n_inputs;
@@ -104,8 +107,10 @@ static void serve_terminated(struct serve *serve)
     atomic_store(&serve->ending, true);
     if (atomic_load(&serve->busy) && odb_executor_cancel(serve->executor))
         usleep(SERVE_GRACE_US);
-    if (serve->relays)
+    if (serve->relays) {
+        pthread_mutex_lock(&serve->leaving);
         odb_scratch_remove(serve->scratch);
+    }
     signal(SIGTERM, SIG_DFL);
     kill(getpid(), SIGTERM);
 }
@@ -492,6 +497,7 @@ static int serve_talk(struct serve *serve)
         serve_orphaned(serve);
     if (status == ODB_E_FORMAT) /* perhaps it understands what it is told */
         serve_no(serve, &err, NULL);
+    pthread_mutex_lock(&serve->leaving);
     odb_executor_close(serve->executor);
     odb_cache_close(serve->cache);
     serve_free_inputs(serve->inputs, serve->n_inputs);
@@ -559,7 +565,7 @@ static int serve_version(void)
 
 int main(int argc, char **argv)
 {
-    struct serve serve = {.channel = {.in = -1, .out = -1}};
+    struct serve serve = {.channel = {.in = -1, .out = -1}, .leaving = PTHREAD_MUTEX_INITIALIZER};
     struct odb_error err = ODB_ERROR_INIT;
     char text[2048];
     int i = 1;
