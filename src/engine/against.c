@@ -173,6 +173,7 @@ static void against_sum(const struct against *x, struct odb_report *report, json
     struct odb_buf out = ODB_BUF_INIT;
     size_t by[AGAINST_PAIRED] = {0}, n = against_count(x, by);
     against_sum_pairs(x, &out);
+    against_sum_layout(x, &out);
     against_sum_weights(x, &out);
     report->summary = odb_buf_take(&out);
     if (x->alignment.n_unknown)
@@ -180,11 +181,11 @@ static void against_sum(const struct against *x, struct odb_report *report, json
                         "%zu names of the map, that for %s among them, are none of the other "
                         "model's; `onnxdbg nodes %s` lists what it has",
                         x->alignment.n_unknown, x->alignment.unknown, x->how->other->path);
-    json_t *against =
-        json_pack("{so,so,si,si,si,so,so,so}", "model", odb_json_text(x->how->other->path),
-                  "target", odb_json_text(x->how->spec), "nodes", (int)x->b->n_nodes, "paired",
-                  (int)(n - by[ODB_PAIRED_NOT]), "of", (int)n, "regions", json_incref(regions),
-                  "weights", against_json_weights(x), "pairs", against_json_pairs(x));
+    json_t *against = json_pack(
+        "{so,so,si,si,si,sI,so,so,so}", "model", odb_json_text(x->how->other->path), "target",
+        odb_json_text(x->how->spec), "nodes", (int)x->b->n_nodes, "paired",
+        (int)(n - by[ODB_PAIRED_NOT]), "of", (int)n, "block", (json_int_t)x->block, "regions",
+        json_incref(regions), "weights", against_json_weights(x), "pairs", against_json_pairs(x));
     report->more = json_pack("{so}", "against", against);
 }
 
@@ -240,12 +241,16 @@ enum odb_status odb_against_bisect(struct odb_report **out, const struct odb_aga
                         .given = odb_new_n(struct odb_tensor *, a->n_values + 1),
                         .tells = odb_new_n(signed char, a->n_values + 1),
                         .rms = odb_new_n(double, a->n_values + 1),
+                        .blocked = odb_new_n(bool, b->n_values + 1),
+                        .constants = odb_new_n(struct odb_tensor *, b->n_values + 1),
                         .stop_a = odb_new_n(bool, a->n_values + 1),
                         .stop_b = odb_new_n(bool, b->n_values + 1)};
     enum odb_status status = against_search(&x, out, err);
     against_unref(x.had, b->n_values);
     against_unref(x.plain, b->n_values);
     against_unref(x.given, a->n_values);
+    against_unref(x.constants, b->n_values);
+    free(x.blocked);
     for (size_t f = 0; f < x.there.n; f++)
         odb_tensor_unref(x.there.items[f].tensor);
     free(x.there.items);

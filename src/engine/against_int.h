@@ -29,6 +29,10 @@ struct against {
     struct odb_tensor **plain; /* owned refs; [values of other] the same as numbers that compare: no
                                   longer quantised, in float32 where they were narrower */
     struct odb_tensor **given; /* owned refs; [values of original] in the original's types */
+    bool *blocked;             /* owned; [values of other] kept in blocks; see blocked.h */
+    size_t n_blocked;
+    int64_t block; /* size of one; 0: not known, so that such values have no partners */
+    struct odb_tensor **constants; /* owned refs; [values of other] of those in blocks */
     signed char *tells; /* owned; [values of original] 1: its values can be told from others';
                            -1: they cannot; 0: not looked at */
     double *rms;        /* owned; [values of original] with tells */
@@ -67,7 +71,8 @@ const struct odb_tensor *against_number(const struct against *x, int value);
 /* A tensor of a value of the other as a number that compares. */
 enum odb_status against_plain_of(const struct against *x, int w, const struct odb_tensor *t,
                                  struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
-/* The same in the type that the original has for u, where both are numbers of a kind. */
+/* The same in the type that the original has for u, where both are numbers of a kind, and without
+ * the channels that fill its last block. */
 enum odb_status against_cast(const struct against *x, int u, const struct odb_tensor *plain,
                              struct odb_tensor **out, struct odb_error *err) ODB_MUST_USE;
 /* Pairs values and weights, and fills in what is given to the search. Needs x->had. */
@@ -102,6 +107,8 @@ void against_words(const struct against *x, const struct odb_culprit *c,
  * by[AGAINST_PAIRED]: how many are paired in each way. */
 size_t against_count(const struct against *x, size_t by[]);
 void against_sum_pairs(const struct against *x, struct odb_buf *out);
+/* In which order elements are kept, where that is not the usual one. */
+void against_sum_layout(const struct against *x, struct odb_buf *out);
 void against_sum_weights(const struct against *x, struct odb_buf *out);
 
 /* --- against_json.c --------------------------------------------------------------------------- */

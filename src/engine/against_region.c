@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "engine/blame.h"
+#include "engine/blocked.h"
 #include "engine/probe.h"
 
 void against_region_init(const struct against *x, struct against_region *r, int u)
@@ -45,7 +46,10 @@ static enum odb_status against_region_feed(const struct against *x, const struct
             (own->dtype != right->dtype &&
              odb_dtype_is_float(own->dtype) != odb_dtype_is_float(right->dtype)))
             return odb_fail(err, ODB_UNSUPPORTED, "no value to feed");
-        ODB_TRY(odb_tensor_cast(&given[w], right, own->dtype, err));
+        if (x->blocked[w])
+            ODB_TRY(odb_blocked_make(&given[w], right, x->block, err));
+        else
+            ODB_TRY(odb_tensor_cast(&given[w], right, own->dtype, err));
     }
     return ODB_OK;
 }

@@ -5,7 +5,9 @@
 #include "engine/against_int.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "engine/blocked.h"
 #include "engine/hooks.h"
 
 #define AGAINST_NEAR 1e-4      /* gaps of float32 up to this are no difference */
@@ -39,16 +41,30 @@ enum odb_status against_plain_of(const struct against *x, int w, const struct od
     if (t && t->kind == ODB_TENSOR && odb_dtype_is_integer(t->dtype) &&
         odb_quantised_by(x->b, w, &scale, &zero) && against_number(x, scale))
         return against_dequantise(out, t, against_number(x, scale), against_number(x, zero), err);
+    if (t && x->blocked[w] && x->block)
+        return odb_blocked_undo(out, t, x->block, err);
     if (t && t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype) && t->dtype != ODB_F64)
         return odb_tensor_cast(out, t, ODB_F32, err);
     *out = odb_tensor_ref(t);
     return ODB_OK;
 }
 
+/* Whether t is the reference's but for channels that fill the last block. */
+static bool against_filled(const struct against *x, const struct odb_tensor *ref,
+                           const struct odb_tensor *t)
+{
+    return x->block && ref && t && ref->kind == ODB_TENSOR && t->kind == ODB_TENSOR &&
+           ref->rank == 4 && t->rank == 4 && ref->dtype == t->dtype && t->dims[0] == ref->dims[0] &&
+           t->dims[1] > ref->dims[1] && t->dims[1] - ref->dims[1] < x->block &&
+           t->dims[2] == ref->dims[2] && t->dims[3] == ref->dims[3];
+}
+
 enum odb_status against_cast(const struct against *x, int u, const struct odb_tensor *plain,
                              struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_tensor *ref = x->trace->ref[u];
+    if (against_filled(x, ref, plain))
+        return odb_blocked_crop(out, plain, ref->dims[1], err);
     if (ref && ref->kind == ODB_TENSOR && plain->kind == ODB_TENSOR && ref->dtype != ODB_STRING &&
         plain->dtype != ODB_STRING &&
         odb_dtype_is_float(ref->dtype) == odb_dtype_is_float(plain->dtype))
@@ -84,13 +100,10 @@ static bool against_tells(void *payload, int u)
     return x->tells[u] > 0;
 }
 
-static double against_gap(void *payload, int u, int w)
+static double against_distance(struct against *x, int u, const struct odb_tensor *b)
 {
-    struct against *x = payload;
-    const struct odb_tensor *a = x->trace->ref[u], *b = x->plain[w];
+    const struct odb_tensor *a = x->trace->ref[u];
     struct odb_gap gap;
-    if (!a || !b || a->kind != ODB_TENSOR || b->kind != ODB_TENSOR)
-        return NAN;
     bool numbers = odb_dtype_is_float(a->dtype) == odb_dtype_is_float(b->dtype) &&
                    a->dtype != ODB_STRING && b->dtype != ODB_STRING;
     if (!odb_tensor_same_shape(a, b) || !numbers)
@@ -109,6 +122,20 @@ static double against_gap(void *payload, int u, int w)
     return gap.comparable && gap.pattern ? gap.error : sample + 1;
 }
 
+static double against_gap(void *payload, int u, int w)
+{
+    struct against *x = payload;
+    const struct odb_tensor *a = x->trace->ref[u], *b = x->plain[w];
+    struct odb_tensor *fewer = NULL;
+    if (!a || !b || a->kind != ODB_TENSOR || b->kind != ODB_TENSOR)
+        return NAN;
+    if (against_filled(x, a, b) && odb_blocked_crop(&fewer, b, a->dims[1], NULL) != ODB_OK)
+        return NAN;
+    double gap = against_distance(x, u, fewer ? fewer : b);
+    odb_tensor_unref(fewer);
+    return gap;
+}
+
 static enum odb_status against_give(struct against *x, struct odb_error *err)
 {
     for (size_t u = 0; u < x->a->n_values; u++) {
@@ -123,19 +150,55 @@ static enum odb_status against_give(struct against *x, struct odb_error *err)
     return ODB_OK;
 }
 
+/* A filter, and the numbers that are added to what it makes, as the original may have them. */
+static enum odb_status against_unblock_conv(struct against *x, const struct odb_node *node,
+                                            struct odb_error *err)
+{
+    const struct odb_value *w = node->n_in < 2 ? NULL : odb_constant_behind(x->b, node->in[1]);
+    const struct odb_value *bias =
+        node->n_in < 3 || node->in[2] < 0 ? NULL : odb_constant_behind(x->b, node->in[2]);
+    if (!w || x->constants[w->index])
+        return ODB_OK;
+    ODB_TRY(odb_blocked_filter(&x->constants[w->index], w->init, x->block, err));
+    const struct odb_tensor *filter = x->constants[w->index];
+    if (!filter || !bias || x->constants[bias->index] || bias->init->rank != 1 ||
+        bias->init->dims[0] < filter->dims[0] || !bias->init->data)
+        return ODB_OK;
+    return odb_tensor_copy_of(&x->constants[bias->index], bias->init->dtype, 1, filter->dims,
+                              bias->init->data, err);
+}
+
+/* Asks how large blocks are, where there are any, and puts constants into their usual order. */
+static enum odb_status against_unblock(struct against *x, struct odb_error *err)
+{
+    x->n_blocked = odb_blocked_mark(x->b, x->blocked);
+    if (!x->n_blocked)
+        return ODB_OK;
+    ODB_TRY(odb_blocked_ask(&x->block, x->how->spec, &x->options->hooks, err));
+    x->loads++;
+    x->runs++;
+    for (size_t m = 0; m < x->b->n_nodes && x->block; m++)
+        if (odb_blocked_node(&x->b->nodes[m]) && !strcmp(x->b->nodes[m].op_type, "Conv"))
+            ODB_TRY(against_unblock_conv(x, &x->b->nodes[m], err));
+    return ODB_OK;
+}
+
 enum odb_status against_align(struct against *x, struct odb_error *err)
 {
     bool narrow = x->options->expect != NULL;
     x->near = narrow ? AGAINST_NEAR_HALF : AGAINST_NEAR;
+    ODB_TRY(against_unblock(x, err));
+    ODB_TRY(against_plain(x, err));
     struct odb_align_sides sides = {.original = x->a,
                                     .other = x->b,
                                     .mapped = against_mapped,
                                     .gap = against_gap,
                                     .tells = against_tells,
                                     .near = x->near,
+                                    .unblocked = x->block > 0,
+                                    .constants = x->constants,
                                     .payload = x};
     odb_hooks_phase(&x->options->hooks, "aligning the two models", 0);
-    ODB_TRY(against_plain(x, err));
     odb_align(&x->alignment, &sides);
     x->weights = odb_weights_compare(x->a, x->b, &x->alignment, x->trace->ref, &x->n_weights);
     return against_give(x, err);

@@ -79,7 +79,9 @@ void against_attrs_within(const struct against *x, struct against_region *r)
         if (!r->there[m] || n < 0 || strcmp(x->a->nodes[n].op_type, x->b->nodes[m].op_type) != 0)
             continue;
         const struct odb_attrs *a = &x->a->nodes[n].attrs, *b = &x->b->nodes[m].attrs;
-        if (x->a->nodes[n].opset != x->b->nodes[m].opset && r->odd_opsets++ < AGAINST_LISTED) {
+        bool same = !strcmp(x->a->nodes[n].domain, x->b->nodes[m].domain);
+        if (same && x->a->nodes[n].opset != x->b->nodes[m].opset &&
+            r->odd_opsets++ < AGAINST_LISTED) {
             odb_node_put(x->b, (int)m, &r->words);
             odb_buf_printf(&r->words, " is of opset %d where the original's is of %d. ",
                            x->b->nodes[m].opset, x->a->nodes[n].opset);
@@ -87,7 +89,7 @@ void against_attrs_within(const struct against *x, struct against_region *r)
         for (size_t i = 0; i < a->n; i++)
             against_put_attr(x, r, (int)m, a->items[i].name, &a->items[i],
                              odb_attrs_find(b, a->items[i].name));
-        for (size_t i = 0; i < b->n; i++)
+        for (size_t i = 0; i < b->n && same; i++)
             if (!odb_attrs_find(a, b->items[i].name))
                 against_put_attr(x, r, (int)m, b->items[i].name, NULL, &b->items[i]);
     }
@@ -215,6 +217,22 @@ void against_sum_pairs(const struct against *x, struct odb_buf *out)
                            odb_paired_name((enum odb_paired)p));
     odb_buf_printf(out, "%s, with %zu and %zu nodes\n", n > by[ODB_PAIRED_NOT] ? ")" : "",
                    x->a->n_nodes, x->b->n_nodes);
+}
+
+void against_sum_layout(const struct against *x, struct odb_buf *out)
+{
+    if (x->n_blocked && x->block)
+        odb_buf_printf(
+            out,
+            "layout: %zu values of the other model are in blocks of %lld channels, which "
+            "was undone\n",
+            x->n_blocked, (long long)x->block);
+    else if (x->n_blocked)
+        odb_buf_printf(out,
+                       "layout: %zu values of the other model are in blocks of channels, and %s "
+                       "does not tell how large these are: they have no partners, and what lies "
+                       "between two that have is judged as one\n",
+                       x->n_blocked, x->how->spec);
 }
 
 void against_sum_weights(const struct against *x, struct odb_buf *out)

@@ -17,6 +17,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "engine/blocked.h"
 
 #define ALIGN_RIVAL 10 /* by value: the next best is farther than this times the best */
 
@@ -112,7 +113,8 @@ static void align_values(struct align *al)
     int *count = odb_new_n(int, al->a->n_values + 1);
     for (size_t w = 0; w < al->b->n_values && al->s->gap; w++) {
         if (!align_open_value(al->b, (int)w, al->out->original) || al->opaque[w] ||
-            align_carrier(al->b, (int)w) || align_has_partner(al, (int)w))
+            (align_carrier(al->b, (int)w) && !al->opaque[align_root(al->b, (int)w)]) ||
+            align_has_partner(al, (int)w))
             continue;
         int u = align_equal(al, (int)w);
         if (u >= 0) {
@@ -128,22 +130,6 @@ static void align_values(struct align *al)
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
-
-/* ONNX Runtime keeps channels in blocks between ReorderInput and ReorderOutput: names and shapes
- * are as before, and the elements are not. */
-static void align_mark_opaque(struct align *al)
-{
-    for (size_t m = 0; m < al->b->n_nodes; m++) {
-        const struct odb_node *node = &al->b->nodes[m];
-        bool blocked = !strcmp(node->domain, "com.microsoft.nchwc");
-        for (int i = 0; i < node->n_in; i++)
-            blocked |= node->in[i] >= 0 && al->opaque[node->in[i]];
-        blocked &= strcmp(node->op_type, "ReorderOutput") != 0;
-        for (int o = 0; o < node->n_out; o++)
-            if (node->out[o] >= 0)
-                al->opaque[node->out[o]] = blocked;
-    }
-}
 
 /* What is read is what counts: a partner that is only carried on (rounded, quantised and back)
  * gives way to what its readers have. */
@@ -182,6 +168,7 @@ static void align_init(struct align *al)
     *out = (struct odb_alignment){.n_values = al->a->n_values,
                                   .n_others = al->b->n_values,
                                   .n_nodes = al->b->n_nodes,
+                                  .constants = al->s->constants,
                                   .other = odb_new_n(int, al->a->n_values + 1),
                                   .original = odb_new_n(int, al->b->n_values + 1),
                                   .how = odb_new_n(enum odb_paired, al->a->n_values + 1),
@@ -207,7 +194,8 @@ void odb_align(struct odb_alignment *out, const struct odb_align_sides *sides)
 {
     struct align al = {.s = sides, .a = sides->original, .b = sides->other, .out = out};
     align_init(&al);
-    align_mark_opaque(&al);
+    if (!sides->unblocked)
+        odb_blocked_mark(al.b, al.opaque);
     align_map(&al);
     align_borders(&al);
     align_names(&al);

@@ -42,6 +42,12 @@ struct odb_align_sides {
      */
     bool (*tells)(void *payload, int original);
     double near; /* gaps up to this are no difference */
+    /* Whether gap() has what is kept in blocks (blocked.h) in the usual order; without, such values
+     * get no partners. */
+    bool unblocked;
+    /* [values of other] Constants that are stored in blocks, in the usual order; NULL: the others,
+     * or all. */
+    struct odb_tensor *const *constants;
     void *payload;
 };
 
@@ -52,7 +58,8 @@ struct odb_alignment {
     double *confidence;   /* owned; [values of original] 0 … 1 */
     int *node;            /* owned; [nodes of other] the node of the original that does the same, or
                              ODB_NO_NODE */
-    size_t n_values, n_others, n_nodes; /* lengths */
+    size_t n_values, n_others, n_nodes;  /* lengths */
+    struct odb_tensor *const *constants; /* borrowed: sides */
     const char *unknown; /* borrowed: the first value that the map gives such a name */
     size_t n_unknown;    /* names in the map that the other model lacks */
 };

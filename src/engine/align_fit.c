@@ -6,7 +6,17 @@
 
 #include <string.h>
 
+#include "engine/blocked.h"
 #include "engine/weights.h"
+
+/* Whether it may be stored in blocks, filled up. */
+static bool align_packed(const struct odb_graph *g, const struct odb_value *constant)
+{
+    for (size_t c = 0; c < constant->n_consumers; c++)
+        if (odb_blocked_node(&g->nodes[constant->consumers[c]]))
+            return true;
+    return false;
+}
 
 enum align_slot align_slot(const struct align *al, int x, int y)
 {
@@ -18,12 +28,13 @@ enum align_slot align_slot(const struct align *al, int x, int y)
     if (x < 0 || y < 0) /* a bias that was folded in */
         return (x < 0 ? cy : cx) ? ALIGN_CONSTANT : ALIGN_NO;
     if (cx && cy) {
-        if (cx->init->count != cy->init->count)
-            return ALIGN_NO;
-        return odb_constant_of(&a, al->a, x) && odb_constant_of(&b, al->b, y) &&
-                       odb_constants_alike(&a, &b)
-                   ? ALIGN_ALIKE
-                   : ALIGN_CONSTANT;
+        bool known = odb_constant_of(&a, al->a, x) && odb_constant_of(&b, al->b, y);
+        const struct odb_tensor *there = al->s->constants ? al->s->constants[cy->index] : NULL;
+        if (there)
+            b.t = there;
+        else if (cx->init->count != cy->init->count)
+            return align_packed(al->b, cy) ? ALIGN_CONSTANT : ALIGN_NO;
+        return known && odb_constants_alike(&a, &b) ? ALIGN_ALIKE : ALIGN_CONSTANT;
     }
     if (cx || cy) /* folded on one side: what is computed may be this constant */
         return ALIGN_CONSTANT;

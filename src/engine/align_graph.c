@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/blocked.h"
+
+#define ALIGN_SUM 3 /* input of a fused Conv that is added to what it makes */
 
 /* An operator that stands for another on quantised values: where that one's inputs are among its
  * own, and the scale of what it makes; the zero point comes behind it. */
@@ -53,6 +56,8 @@ bool align_carries(const struct odb_node *node)
         "MemcpyToHost", "MemcpyFromHost", "Debug"};
     if (node->n_in < 1 || node->n_out < 1 || node->in[0] < 0)
         return false;
+    if (odb_blocked_node(node) && !strncmp(node->op_type, "Reorder", 7))
+        return true;
     if (!strcmp(node->op_type, "Cast")) {
         const struct odb_attr *to = odb_attrs_find(&node->attrs, "to");
         return to && to->type == ODB_ATTR_INT && odb_dtype_is_float((enum odb_dtype)to->i);
@@ -110,6 +115,12 @@ struct align_call align_call(const struct odb_node *node)
 {
     const struct align_quantised *row = align_quantised_row(node);
     struct align_call call = {.op = node->op_type, .domain = node->domain};
+    if (odb_blocked_node(node)) {
+        bool fused = !strcmp(node->op_type, "Conv") &&
+                     (node->n_in > ALIGN_SUM || odb_attrs_find(&node->attrs, "activation"));
+        call.op = fused ? "FusedConv" : node->op_type;
+        call.domain = fused ? "com.microsoft" : "";
+    }
     if (row) {
         call.op = row->of;
         call.domain = "";
@@ -189,10 +200,12 @@ static void align_readers(const struct odb_graph *g, int v, struct odb_buf *out,
         odb_buf_puts(out, "output ");
     for (size_t c = 0; c < value->n_consumers && depth; c++) {
         const struct odb_node *node = &g->nodes[value->consumers[c]];
+        const char *op = align_call(node).op;
+        bool sum = !strcmp(op, "FusedConv") && node->n_in > ALIGN_SUM && node->in[ALIGN_SUM] == v;
         if (align_carries(node) && node->out[0] >= 0)
             align_readers(g, node->out[0], out, depth - 1);
         else
-            odb_buf_printf(out, "%s ", align_head(align_call(node).op));
+            odb_buf_printf(out, "%s ", sum ? "Add" : align_head(op));
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "engine/blocked.h"
 
 #define ALIGN_AGREE 3 /* pairs that must bear out what numbers mean */
 
@@ -27,6 +28,7 @@ static const char *const align_suffixes[] = {
     "_fp16",
     "_cast",
     "_fused",
+    "_nchwc",
 };
 
 /* Names that say nothing but a number: others may have it by chance. */
@@ -140,7 +142,9 @@ void align_names(struct align *al)
                 size_t index;
                 if (!*name || al->b->values[w].init)
                     continue;
-                if (pass)
+                if (pass && odb_blocked_node(&al->b->nodes[m]) && !o) /* the node has the name */
+                    align_name(al, align_stripped(al, al->b->nodes[m].name), w);
+                else if (pass)
                     align_name(al, align_stripped(al, name), w);
                 else if (odb_map_get(al->a->by_name, name, &index))
                     align_name(al, (int)index, w);

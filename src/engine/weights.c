@@ -13,8 +13,10 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "engine/blocked.h"
 
 #define WEIGHTS_SAMPLE 2048
+#define WEIGHTS_DEPTH 8     /* nodes that became one */
 #define WEIGHTS_TINY 1.1e-7 /* converters to float16 round what is smaller up to this */
 #define WEIGHTS_FACTOR 1e-4 /* how far elements of a channel may be from its factor */
 
@@ -281,6 +283,46 @@ static bool weights_stored(const struct odb_value *value)
            value->init->dtype != ODB_STRING && value->name[0];
 }
 
+static const struct odb_tensor *weights_unblocked(const struct weights_list *l, int constant)
+{
+    return l->alignment->constants ? l->alignment->constants[constant] : NULL;
+}
+
+/* The value of the original that a node of the other makes, or what carries that on. */
+static int weights_made(const struct weights_list *l, const struct odb_node *node)
+{
+    for (int w = node->n_out ? node->out[0] : ODB_NO_VALUE; w >= 0;) {
+        const struct odb_value *value = &l->b->values[w];
+        const struct odb_node *next =
+            value->n_consumers == 1 ? &l->b->nodes[value->consumers[0]] : NULL;
+        if (l->alignment->original[w] >= 0)
+            return l->alignment->original[w];
+        w = next && odb_blocked_node(next) && !strcmp(next->op_type, "ReorderOutput")
+                ? next->out[0]
+                : ODB_NO_VALUE;
+    }
+    return ODB_NO_VALUE;
+}
+
+/* The node that several begin with which became one: of its operator, and the others one by one
+ * behind it, of values without partners. */
+static int weights_begin(const struct weights_list *l, const struct odb_node *node)
+{
+    int u = weights_made(l, node);
+    for (int depth = 0; u >= 0 && depth < WEIGHTS_DEPTH; depth++) {
+        int n = l->a->values[u].producer;
+        if (n < 0 || !strcmp(l->a->nodes[n].op_type, node->op_type))
+            return n;
+        const struct odb_node *at = &l->a->nodes[n];
+        u = ODB_NO_VALUE;
+        for (int i = 0, computed = 0; i < at->n_in; i++)
+            if (at->in[i] >= 0 && l->alignment->other[at->in[i]] < 0 &&
+                !odb_constant_behind(l->a, at->in[i]))
+                u = computed++ ? ODB_NO_VALUE : at->in[i];
+    }
+    return ODB_NO_NODE;
+}
+
 static void weights_index(struct weights_list *l)
 {
     char key[80];
@@ -288,7 +330,8 @@ static void weights_index(struct weights_list *l)
     for (size_t w = 0; w < l->b->n_values; w++) {
         if (!weights_stored(&l->b->values[w]) || l->b->values[w].init->count < 2)
             continue;
-        weights_digest(l->b->values[w].init, key, sizeof key);
+        const struct odb_tensor *unblocked = weights_unblocked(l, (int)w);
+        weights_digest(unblocked ? unblocked : l->b->values[w].init, key, sizeof key);
         if (!odb_map_add(l->seen, key, 1 + w))
             odb_map_set(l->seen, key, 0);
     }
@@ -297,6 +340,22 @@ static void weights_index(struct weights_list *l)
     for (size_t m = 0; m < l->b->n_nodes; m++)
         if (l->alignment->node[m] >= 0)
             l->node[l->alignment->node[m]] = (int)m;
+    for (size_t m = 0; m < l->b->n_nodes; m++) {
+        int n = l->alignment->node[m] < 0 ? weights_begin(l, &l->b->nodes[m]) : ODB_NO_NODE;
+        if (n >= 0 && l->node[n] < 0)
+            l->node[n] = (int)m;
+    }
+}
+
+/* A constant of the other model: what is stored in blocks is in the usual order here. */
+static bool weights_there_of(const struct weights_list *l, int value, struct odb_constant *out)
+{
+    bool known = odb_constant_of(out, l->b, value);
+    const struct odb_tensor *unblocked =
+        known ? weights_unblocked(l, odb_constant_behind(l->b, value)->index) : NULL;
+    if (unblocked)
+        out->t = unblocked;
+    return known;
 }
 
 /* What stands in the other model where this node reads the constant. */
@@ -347,7 +406,7 @@ static void weights_add(struct weights_list *l, int u)
     struct odb_weight_pair pair = {.original = u, .other = ODB_NO_VALUE, .fate = ODB_FATE_MISSING};
     struct odb_constant a, b;
     pair.read = weights_find(l, u);
-    if (pair.read >= 0 && odb_constant_of(&a, l->a, u) && odb_constant_of(&b, l->b, pair.read) &&
+    if (pair.read >= 0 && odb_constant_of(&a, l->a, u) && weights_there_of(l, pair.read, &b) &&
         (b.scale || odb_dtype_is_float(b.t->dtype))) {
         pair.other = odb_constant_behind(l->b, pair.read)->index;
         odb_constants_compare(&pair, &a, &b);

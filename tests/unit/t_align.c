@@ -492,6 +492,38 @@ static void test_align__blocked_layouts_have_no_partners(void **state)
     pair_close(&p);
 }
 
+/* The same where somebody has put the elements in order: a node in blocks has the name of the value
+ * that it stands for, and is the fused one that its activation says. */
+static void test_align__blocked_layouts_that_were_undone(void **state)
+{
+    struct odb_builder *a = build_conv(), *b = build_conv();
+    (void)state;
+    odb_build_node(a, "Conv", "", "x w", "c");
+    odb_build_node(a, "Relu", "", "c", "r");
+    odb_build_node(a, "Conv", "", "r w", "d");
+    odb_build_node(a, "Add", "", "d r", "s");
+    odb_build_node(a, "Relu", "", "s", "t");
+    odb_build_node(a, "Tanh", "", "t", "y");
+    odb_build_output(a, "y");
+    odb_build_opset(b, "com.microsoft.nchwc", 1);
+    odb_build_node(b, "com.microsoft.nchwc::Conv", "r_nchwc", "x w", "token_0");
+    odb_build_attr_string(b, "activation", "Relu");
+    odb_build_node(b, "com.microsoft.nchwc::Conv", "other", "token_0 w  token_0", "token_1");
+    odb_build_attr_string(b, "activation", "Relu");
+    odb_build_node(b, "com.microsoft.nchwc::ReorderOutput", "", "token_1", "t");
+    odb_build_node(b, "Tanh", "", "t", "y");
+    odb_build_output(b, "y");
+    struct pair p = {.original = models_take(a), .other = models_take(b)};
+    struct odb_align_sides sides = {
+        .original = p.original->graph, .other = p.other->graph, .unblocked = true};
+    odb_align(&p.a, &sides);
+    PAIRED(p, "c", "");
+    PAIRED(p, "r", "token_0");
+    PAIRED(p, "d", "");
+    PAIRED(p, "t", "t");
+    pair_close(&p);
+}
+
 /* --- by value and by map ---------------------------------------------------------------------- */
 
 /* The value of the original that a value of the other stands for, by the number in their names. */
@@ -714,6 +746,7 @@ int main(void)
         cmocka_unit_test(test_align__a_cast_that_both_have),
         cmocka_unit_test(test_align__through_quantising_pairs),
         cmocka_unit_test(test_align__blocked_layouts_have_no_partners),
+        cmocka_unit_test(test_align__blocked_layouts_that_were_undone),
         cmocka_unit_test(test_align__equal_values_and_nothing_near_them),
         cmocka_unit_test(test_align__two_equal_values_are_nobodys),
         cmocka_unit_test(test_align__a_map_wins_over_names),
