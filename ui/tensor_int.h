@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The view of one value's numbers, in three files: tensor.c fetches, has computed, and places what
- * there is to see; tensor_parts.c draws what was computed; tensor_grid.c draws the numbers
- * themselves, read cell by cell as they come on the screen.
+ * The view of one value, in files: tensor.c is its row of functions; tensor_fetch.c fetches and has
+ * computed what is shown; tensor_place.c places it; tensor_head.c draws the lines above;
+ * tensor_parts.c draws what was computed, tensor_grid.c the numbers themselves, read cell by cell
+ * as they come on the screen; tensor_cell.c is one element of them, and how far apart its sides
+ * are; tensor_move.c goes places.
  *
  * The view is a list of rows like any other. Its rows are shared out among parts, which stand side
  * by side where the screen is wide enough.
@@ -13,12 +15,16 @@
 #include "base/job.h"
 #include "compare/criterion.h"
 #include "compare/inspect.h"
+#include "tensor/format.h"
 #include "tensor/grid.h"
 #include "ui/view.h"
 
 /* Those of a pair, and what is between them. In the order of ODB_TENSOR_MODES, where a last one
  * means all of them. */
 enum ui_side { UI_REFERENCE, UI_TARGET, UI_DIFFERENCE, UI_SIDES };
+
+/* What the difference of a pair is told in. In the order of ODB_TENSOR_MEASURES. */
+enum ui_measure { UI_ABSOLUTE, UI_RELATIVE, UI_ULP, UI_MEASURES };
 
 /* In the order of the screen, from the top and from the left. */
 enum ui_part_id {
@@ -83,10 +89,14 @@ struct ui_tensor {
     const struct odb_inspection *seen; /* borrowed: work; NULL: not computed */
     char *failure;                     /* owned: why not; NULL: it did not fail */
 
-    int mode;      /* enum ui_side, or UI_SIDES: all */
+    int mode; /* enum ui_side, or UI_SIDES: all */
+    struct odb_format format;
+    enum ui_measure measure;
     size_t rank;   /* of the worst element that was gone to */
-    size_t marked; /* element; ODB_NOWHERE: none */
+    size_t marked; /* element under the cursor, or where that was; ODB_NOWHERE: none */
     int marked_grid;
+    size_t col; /* the cursor's column in the grid; its row is the list's selection */
+    int side;   /* and which of the grid's sides it is on */
     struct ui_tensor_grid grids[2]; /* one for both sides, or one for each */
     bool paired;                    /* both sides have this element: one grid */
     struct ui_tensor_text texts[2]; /* of what has no cells */
@@ -121,25 +131,49 @@ size_t ui_tensor__first_worst(const struct ui_tensor *v);
 /* The element that a line of the part is about, on a side; false: none. */
 bool ui_tensor__odd_at(const struct ui_tensor *v, size_t line, size_t *at, enum ui_side *side);
 
-/* --- tensor_grid.c ---------------------------------------------------------------------------- */
+/* --- tensor_cell.c ---------------------------------------------------------------------------- */
 
-#define UI_CELL_TEXT 160
+#define UI_CELL_TEXT ODB_FORMAT_TEXT
+#define UI_CELL_REAL 11   /* columns of -1.2346e-05 */
+#define UI_CELL_EXACT 14  /* of -1.2345679e-05 */
+#define UI_CELL_STRING 24 /* of a string, where there are more columns of them */
+#define UI_CELL_WIDEST 40
 
 /* How far a pair is apart, in the light of the tolerance. */
 enum ui_pair { UI_PAIR_SAME, UI_PAIR_DIFFERS, UI_PAIR_BEYOND };
 
 const char *ui_side_name(enum ui_side side);
+/* The same, but for the difference, which has the name of its measure. */
+const char *ui_tensor__column_name(const struct ui_tensor *v, enum ui_side side);
+/* Three letters that stand for it. Static. */
+const char *ui_tensor__tag(enum ui_side side, enum ui_measure measure);
 /* Five digits. Returns buf, which 32 bytes do for. */
 const char *ui_tensor__real(double v, char *buf, size_t size);
-/* Element at of a side. Returns buf. */
+/* Element at of a side: in the view's format, or in another. Returns buf. */
 const char *ui_tensor__cell(const struct ui_tensor *v, enum ui_side side, size_t at,
                             char buf[UI_CELL_TEXT]);
+const char *ui_tensor__text(const struct ui_tensor *v, enum ui_side side,
+                            const struct odb_format *format, size_t at, char buf[UI_CELL_TEXT]);
+/* How far the target is from the reference; both sides must have the element. Returns buf. */
+const char *ui_tensor__distance(const struct ui_tensor *v, enum ui_measure measure,
+                                const struct odb_format *format, size_t at, char buf[UI_CELL_TEXT]);
+/* Columns that the text of an element needs. */
+int ui_tensor__cell_width(const struct ui_tensor *v, enum ui_side side);
 /* Both sides must have the element. */
 enum ui_pair ui_tensor__judge(const struct ui_tensor *v, size_t at);
 /* The style of an element: how it differs, or that it is no number. */
 enum ui_style ui_tensor__style(const struct ui_tensor *v, enum ui_side side, size_t at);
 /* The largest |difference| that is tolerated where the reference is so large; < 0: not known. */
 double ui_tensor__limit(const struct ui_tensor *v, double reference);
+bool ui_tensor__is_complex(const struct odb_tensor *t);
+bool ui_tensor__is_finite(const struct odb_tensor *t, size_t at);
+/* Of a pair: both integers or bools; of kinds that can be subtracted. */
+bool ui_tensor__both_whole(const struct ui_tensor *v);
+bool ui_tensor__has_difference(const struct ui_tensor *v);
+/* All that is to say of the element under the cursor, which there is. */
+void ui_tensor__draw_marked(const struct ui_tensor *v, const struct ui_area *area);
+
+/* --- tensor_grid.c ---------------------------------------------------------------------------- */
 
 /* Makes v->grids for as many columns. */
 void ui_tensor__grid_layout(struct ui_tensor *v, int cols);
@@ -153,5 +187,55 @@ void ui_tensor__grid_draw(const struct ui_tensor *v, enum ui_part_id id, size_t 
 /* A string in a line of the grid, on the screen or beside it, has this text. */
 bool ui_tensor__grid_matches(const struct ui_tensor *v, enum ui_part_id id, size_t line,
                              const char *text);
+
+/* --- tensor_fetch.c --------------------------------------------------------------------------- */
+
+/* Tells the screen that the view's job has something. payload: the app. */
+void ui_tensor__done(void *payload);
+/* Reads what the session has for the value now. */
+void ui_tensor__fetch(struct ui_tensor *v);
+/* Takes what was computed, and has computed what is shown now. */
+void ui_tensor__compute(struct ui_tensor *v);
+/* Both sides, or a slice of them (NULL: all), where their values are here; the caller's. */
+enum odb_status ui_tensor__cut(const struct ui_tensor *v, const char *slice,
+                               struct odb_tensor *out[2], struct odb_error *err) ODB_MUST_USE;
+/* Takes over what is to be shown. Where one looks stays, unless the shape is another. */
+void ui_tensor__take(struct ui_tensor *v, struct odb_tensor *t[2]);
+/* Makes the text of what has no cells, and puts it away. */
+void ui_tensor__print(struct ui_tensor *v);
+void ui_tensor__clear_text(struct ui_tensor_text *text);
+
+/* --- tensor_place.c --------------------------------------------------------------------------- */
+
+/* Rows of the list that belong to a line's number: those of one row of a grid go together. */
+size_t ui_tensor__lines_per_row(const struct ui_tensor *v, enum ui_part_id id);
+/* Lines of a part before its rows, its title among them. */
+size_t ui_tensor__heads(const struct ui_tensor *v, enum ui_part_id id);
+/* The part of this kind, and the first one that has a row of the list; NULL: none. */
+const struct ui_part *ui_tensor__part(const struct ui_tensor *v, enum ui_part_id id);
+const struct ui_part *ui_tensor__part_at(const struct ui_tensor *v, size_t row);
+/* Lays everything out anew, and keeps the selection where it was, though what is above it may have
+ * grown. */
+void ui_tensor__layout(struct ui_tensor *v, int cols);
+void ui_tensor__draw_row(const struct ui_view *view, size_t row, const struct ui_area *area);
+/* The titles, or the labels, of the rows at the top, when they are out of sight. */
+void ui_tensor__draw_lost(const struct ui_tensor *v, const struct ui_area *area);
+
+/* --- tensor_head.c ---------------------------------------------------------------------------- */
+
+int ui_tensor__header(const struct ui_view *view, const struct ui_area *area, int rows);
+
+/* --- tensor_move.c ---------------------------------------------------------------------------- */
+
+/* The cell under the cursor is marked, when the selection is in a grid. */
+void ui_tensor__follow(struct ui_tensor *v);
+/* Moves plane, selection and cursor to an element of a side. */
+enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at,
+                               struct odb_error *err);
+/* What changes the numbers is to be seen. */
+void ui_tensor__reveal(struct ui_tensor *v);
+/* UI_NOT_MINE for commands that go nowhere. */
+enum ui_answer ui_tensor__move(struct ui_tensor *v, const struct odb_command_call *call,
+                               struct odb_error *err);
 
 #endif

@@ -80,10 +80,11 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char
 #define ODB_COMMAND_ANYTIME 16u /* also while another command works */
 #define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
 
-/* What `view`, `sort` and `mode` choose from. */
+/* What `view`, `sort`, `mode` and `measure` choose from. */
 #define ODB_VIEWS "nodes|node|tensor|log|report|output|help"
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
 #define ODB_TENSOR_MODES "reference|target|difference|all"
+#define ODB_TENSOR_MEASURES "difference|relative|ulp"
 
 /* What only a screen can do. */
 enum odb_screen_id {

@@ -39,6 +39,8 @@ static const struct odb_arg args_sort[] = {TAKES("COLUMN", ENUM, .range = ODB_SO
                                            {0}};
 static const struct odb_arg args_fold[] = {TAKES("HOW", TEXT), {0}};
 static const struct odb_arg args_mode[] = {TAKES("MODE", ENUM, .range = ODB_TENSOR_MODES), {0}};
+static const struct odb_arg args_measure[] = {TAKES("MEASURE", ENUM, .range = ODB_TENSOR_MEASURES),
+                                              {0}};
 static const struct odb_arg args_tolerance[] = {TAKES("TOLERANCE", TOLERANCE), {0}};
 static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
@@ -50,8 +52,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
      ODB_OPT(TOL) | ODB_OPT(EXPECT))
-#define OPTS_STRATEGY                                                                              \
-    (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
+#define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "compare/lanes.h"
+#include "compare/ulp.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define METRICS_HOT __attribute__((optimize("O3")))
@@ -228,47 +229,16 @@ METRICS_VARIANT(_avx2, METRICS_HOT __attribute__((target("avx2"))))
 
 /* --- units in the last place ------------------------------------------------------------------ */
 
-static double metrics_ulp64(const struct metrics_chunk *c, size_t n)
-{
-    double max = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t x, y;
-        memcpy(&x, &c->e[i], sizeof x);
-        memcpy(&y, &c->b[i], sizeof y);
-        x = x < 0 ? INT64_MIN - x : x;
-        y = y < 0 ? INT64_MIN - y : y;
-        double d =
-            x > y ? (double)((uint64_t)x - (uint64_t)y) : (double)((uint64_t)y - (uint64_t)x);
-        max = d > max ? d : max;
-    }
-    return max;
-}
-
-/* The code of v in a narrow type as a number in the order of the values. */
-static double metrics_ordered(enum odb_dtype dtype, double v)
-{
-    uint16_t code = 0;
-    unsigned bits = odb_dtype_info(dtype)->bits;
-    odb_store_f64(dtype, &code, 0, v);
-    unsigned sign = 1u << (bits - 1);
-    if (dtype == ODB_F8E8M0)
-        return code;
-    return code & sign ? -(double)(code & (sign - 1)) : code;
-}
-
 static double metrics_ulps(enum odb_dtype dtype, const struct metrics_chunk *c, size_t n)
 {
     double max = 0;
-    if (dtype == ODB_F64)
-        return metrics_ulp64(c, n);
     if (dtype == ODB_F32) {
         METRICS_CALL(metrics_ulp32, c, n, &max);
         return max;
     }
     for (size_t i = 0; i < n; i++)
         if (c->e[i] != c->b[i])
-            max =
-                fmax(max, fabs(metrics_ordered(dtype, c->e[i]) - metrics_ordered(dtype, c->b[i])));
+            max = fmax(max, fabs(odb_ulps(dtype, c->b[i], c->e[i])));
     return max;
 }
 
@@ -455,14 +425,6 @@ static enum odb_dtype metrics_part_type(enum odb_dtype dtype)
     return dtype == ODB_C64 ? ODB_F32 : dtype == ODB_C128 ? ODB_F64 : dtype;
 }
 
-static enum odb_dtype metrics_narrower(enum odb_dtype a, enum odb_dtype b)
-{
-    const struct odb_dtype_info *x = odb_dtype_info(a), *y = odb_dtype_info(b);
-    if (x->class_ != ODB_CLASS_FLOAT || y->class_ != ODB_CLASS_FLOAT)
-        return ODB_UNDEFINED;
-    return x->eps > y->eps ? a : b;
-}
-
 /* Class of type as comparing knows it: the integers are one. */
 static int metrics_class(enum odb_dtype dtype)
 {
@@ -483,7 +445,7 @@ static struct metrics_job metrics_prepare(const struct odb_tensor *e, const stru
     job.per_element = metrics_class(e->dtype) == ODB_CLASS_COMPLEX ? 2 : 1;
     job.e_type = metrics_part_type(e->dtype);
     job.b_type = metrics_part_type(b->dtype);
-    job.ulp_type = metrics_narrower(job.e_type, job.b_type);
+    job.ulp_type = odb_ulp_type(job.e_type, job.b_type);
     return job;
 }
 

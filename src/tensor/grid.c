@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tensor/grid.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -109,4 +112,48 @@ const char *odb_index_text(const struct odb_tensor *t, size_t at, char *buf, siz
     int rank = t->kind == ODB_TENSOR && t->count ? t->rank : 0;
     grid_unravel(at, t->dims, rank, index);
     return grid_print(buf, size, index, rank, rank);
+}
+
+/* An index of an axis of so many elements. */
+static enum odb_status grid_parse_one(size_t *out, const char *text, long long v, size_t size,
+                                      struct odb_error *err)
+{
+    if (v < 0 ? (size_t)-v > size : (size_t)v >= size)
+        return odb_fail(err, ODB_E_USAGE, "index '%s': %lld is outside an axis of %zu", text, v,
+                        size);
+    *out = v < 0 ? size - (size_t)-v : (size_t)v;
+    return ODB_OK;
+}
+
+enum odb_status odb_index_parse(size_t *at, const struct odb_tensor *t, const char *text,
+                                struct odb_error *err)
+{
+    long long index[ODB_MAX_RANK];
+    int n = 0;
+    const char *p = text + strspn(text, " [");
+    if (t->kind != ODB_TENSOR || !t->count)
+        return odb_fail(err, ODB_E_USAGE, "there are no elements to go to");
+    for (char *end; *p && *p != ']'; p = end + strspn(end, " ,")) {
+        errno = 0;
+        long long v = strtoll(p, &end, 10);
+        if (end == p || errno || n == ODB_MAX_RANK) {
+            odb_fail(err, ODB_E_USAGE, "index '%s': not a number at '%s'", text, p);
+            return odb_error_remedy(err, "write something like [0, 3, -1]");
+        }
+        index[n++] = v;
+    }
+    if (p[strspn(p, " ]")])
+        return odb_fail(err, ODB_E_USAGE, "index '%s': unexpected text '%s'", text, p);
+    *at = 0;
+    if (n == 1 && t->rank != 1)
+        return grid_parse_one(at, text, index[0], t->count, err);
+    if (n != t->rank)
+        return odb_fail(err, ODB_E_USAGE, "index '%s' has %d numbers, the value has %d axes", text,
+                        n, t->rank);
+    for (int d = 0; d < n; d++) {
+        size_t i = 0;
+        ODB_TRY(grid_parse_one(&i, text, index[d], (size_t)t->dims[d], err));
+        *at = *at * (size_t)t->dims[d] + i;
+    }
+    return ODB_OK;
 }

@@ -40,5 +40,9 @@ const char *odb_grid_plane_text(const struct odb_grid *grid, char *buf, size_t s
 
 /* The place of element at, which must exist: "[0, 3, 12]", "[]" for rank 0. Returns buf. */
 const char *odb_index_text(const struct odb_tensor *t, size_t at, char *buf, size_t size);
+/* The element that text names: an index of each axis, "[0, 3, -1]", the brackets may be left out;
+ * or one number, counted over all elements. ODB_E_USAGE where there is none. */
+enum odb_status odb_index_parse(size_t *at, const struct odb_tensor *t, const char *text,
+                                struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -239,10 +239,40 @@ static void test_grid__random_shapes(void **state)
     }
 }
 
+static void test_grid__index_text_is_an_element(void **state)
+{
+    struct odb_tensor *t = NUMBERED(2, 3, 4);
+    size_t at;
+    const struct {
+        const char *text;
+        size_t at;
+    } good[] = {{"[0, 0, 0]", 0}, {"1,2,3", 23},  {"[1,-1,0]", 20},       {"-1,-1,-1", 23},
+                {"[17]", 17},     {"[0 1 2]", 6}, {" [ 1 , 0 , 0 ] ", 12}};
+    static const char *const bad[] = {"",        "[]",        "[0,1]", "[0,0,0,0]",
+                                      "[2,0,0]", "[0,-4,0]",  "[24]",  "[0,x,0]",
+                                      "[-25]",   "[0,0,0] 1", "0.5",   "99999999999999999999"};
+    for (size_t i = 0; i < ODB_COUNT(good); i++) {
+        assert_int_equal(odb_index_parse(&at, t, good[i].text, &err), ODB_OK);
+        assert_int_equal(at, good[i].at);
+    }
+    for (size_t i = 0; i < ODB_COUNT(bad); i++)
+        assert_int_equal(odb_index_parse(&at, t, bad[i], &err), ODB_E_USAGE);
+    odb_tensor_unref(t);
+
+    t = numbered(0, NULL);
+    assert_int_equal(odb_index_parse(&at, t, "[]", &err), ODB_OK);
+    assert_int_equal(at, 0);
+    odb_tensor_unref(t);
+    t = NUMBERED(0, 3);
+    assert_int_equal(odb_index_parse(&at, t, "[0,0]", &err), ODB_E_USAGE);
+    odb_tensor_unref(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grid__low_ranks),
+        cmocka_unit_test(test_grid__index_text_is_an_element),
         cmocka_unit_test(test_grid__steps_stay_inside),
         cmocka_unit_test(test_grid__empty),
         cmocka_unit_test(test_grid__containers_have_no_cells),
