@@ -223,15 +223,16 @@ static void bisect_recall(struct odb_command_call *call)
 
 /* The budget was spent before the search came to its end. What diverges diverges; where nothing is
  * known to, nobody knows. */
-static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_error *err)
+static enum odb_status bisect_spent(struct odb_command_call *call, bool searched,
+                                    struct odb_error *err)
 {
     const struct odb_session *session = call->session;
-    size_t left = session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
+    size_t left = searched && session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
     char suspects[64] = "";
     if (left)
         snprintf(suspects, sizeof suspects, ", %zu suspects are left", left);
     odb_fail(err, ODB_E_EXECUTOR, "the budget of %s s is spent after %zu probes%s",
-             odb_call_option(call, ODB_OPTION_BUDGET), session->log.n, suspects);
+             odb_call_option(call, ODB_OPTION_BUDGET), call->budget.asked, suspects);
     odb_error_remedy(err, session->store ? "the same command goes on from there"
                                          : "with --session FILE a search can be gone on with");
     if (!call->found)
@@ -262,8 +263,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
-    watch.start = samples->given ? samples->began : watch.start;
-    watch.budget = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0);
+    watch.cuts = true;
     status = odb_session_trace(session, &options.trace, &options, err);
     if (status == ODB_OK)
         status = against->model
@@ -286,7 +286,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         odb_report_free(report);
     }
     if (status == ODB_CANCELLED && spent)
-        status = bisect_spent(call, err);
+        status = bisect_spent(call, true, err);
     if (status == ODB_OK && after != ODB_OK) {
         *err = late;
         status = after;
@@ -306,7 +306,9 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
         status = odb_call__against(call, &against, &options, err);
     if (status == ODB_OK)
         status = odb_call__over(call, &over, &options, err);
-    if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
+    if (status == ODB_CANCELLED && over.spent)
+        status = bisect_spent(call, false, err);
+    else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
         status = odb_call__over_publish(call, &over, err);
     else if (status == ODB_OK)
         status = bisect_command(call, &against, &over, &samples, options, err);

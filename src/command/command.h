@@ -151,6 +151,7 @@ struct odb_command_call {
     int width;                     /* of the terminal that out is; 0: no terminal */
     int write_error;               /* errno of the first write to out that failed; 0: none */
     bool progress;                 /* log is a terminal */
+    struct odb_budget budget;  /* for all that the command searches, from the first on */
     bool found;                /* set by the command: a divergence, a failed check: exit status 1 */
     odb_screen_fn open_screen; /* for `debug`; NULL: none */
 };

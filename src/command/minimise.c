@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "command/watch.h"
 #include "engine/minimise.h"
 
@@ -91,20 +92,33 @@ static enum odb_status minimise_run(struct odb_command_call *call, const struct 
                                     struct odb_minimise_options *options, struct odb_minimised *out,
                                     struct odb_error *err)
 {
-    bool found, segment = options->first != ODB_NO_NODE;
+    bool found = true, segment = options->first != ODB_NO_NODE;
+    double start = odb_clock();
     ODB_TRY(odb_minimise(out, call->model, feeds, options, err));
     if (out->failed || odb_call_arg(call, 1))
         return ODB_OK;
     odb_minimised_dispose(out);
-    if (segment) {
+    if (segment)
         options->first = options->last = ODB_NO_NODE;
-        return odb_minimise(out, call->model, feeds, options, err);
-    }
-    ODB_TRY(minimise_search(call, feeds, options, &found, err));
+    else
+        ODB_TRY(minimise_search(call, feeds, options, &found, err));
     if (!found)
         return ODB_OK;
-    ODB_TRY(odb_minimise(out, call->model, feeds, options, err));
-    return ODB_OK;
+    size_t before = call->budget.asked;
+    double waited = odb_clock() - start;
+    enum odb_status status = odb_minimise(out, call->model, feeds, options, err);
+    out->probes += before; /* in vain, but asked */
+    out->seconds += waited;
+    return status;
+}
+
+/* The budget was spent before there was anything to write. */
+static enum odb_status minimise_spent(const struct odb_command_call *call, struct odb_error *err)
+{
+    odb_fail(err, ODB_E_EXECUTOR, "the budget is spent after %zu probes, and nothing is known to "
+                                  "fail yet",
+             call->budget.asked);
+    return odb_error_remedy(err, "allow more with --budget or --probes");
 }
 
 enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)
@@ -113,8 +127,6 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     struct odb_minimise_options options = {
         .dir = odb_call_option(call, ODB_OPTION_OUTPUT),
         .scramble = odb_call_has(call, ODB_OPTION_SCRAMBLE),
-        .seconds = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0),
-        .probes = (size_t)odb_call_int(call, ODB_OPTION_PROBES, 0),
         .ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0)};
     struct odb_session *session = call->session;
     struct odb_minimised minimised = {0};
@@ -141,6 +153,8 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     if (status == ODB_OK)
         status = minimise_run(call, feeds, &options, &minimised, err);
     odb_watch_end(&watch);
+    if (status == ODB_CANCELLED && !minimised.failed && odb_watch_spent(&watch))
+        status = minimise_spent(call, err);
     if (status == ODB_OK || minimised.failed) {
         call->found = minimised.written && !minimised.repro.reproduces;
         enum odb_status after = minimise_publish(call, &minimised, options.dir, &late);

@@ -44,10 +44,12 @@ static enum odb_status over_run(struct odb_command_call *call, struct odb_call_o
     struct odb_watch watch;
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     options->hooks = odb_watch_begin(&watch, call);
+    watch.cuts = true;
     enum odb_status status = odb_session_trace(call->session, &options->trace, options, err);
     if (status == ODB_OK)
         status = odb_over_search(&out->found, &out->what, call->model, feeds, options, err);
     odb_watch_end(&watch);
+    out->spent = odb_watch_spent(&watch);
     options->hooks = (struct odb_search_hooks){0};
     options->trace = NULL;
     return status;

@@ -10,6 +10,7 @@
 
 struct odb_call_over {
     bool given; /* there is --over */
+    bool spent; /* and nothing of the budget is left */
     struct odb_over what;
     struct odb_over_found found;
 };

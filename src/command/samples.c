@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "command/watch.h"
 
 #define SAMPLES_SHOWN 30 /* in the table */
@@ -112,9 +111,8 @@ static enum odb_status samples_judge(struct odb_call_samples *s, struct odb_bise
                                      struct odb_error *err)
 {
     struct odb_watch watch;
-    s->began = odb_clock();
     options.hooks = odb_watch_begin(&watch, s->call);
-    watch.budget = (double)odb_call_int(s->call, ODB_OPTION_BUDGET, 0);
+    watch.cuts = true;
     enum odb_status status = odb_samples_judge(&s->found, s->call->model, &options, err);
     odb_watch_end(&watch);
     return status == ODB_CANCELLED && odb_watch_spent(&watch) ? ODB_OK : status;

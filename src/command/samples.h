@@ -13,7 +13,6 @@ struct odb_call_samples {
     struct odb_command_call *call;
     char **sets; /* owned; NULL: seeds */
     struct odb_samples found;
-    double began;
 };
 
 /* Judges the samples, prints what came of it (unless JSON is printed), and makes the inputs of the

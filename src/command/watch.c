@@ -33,12 +33,13 @@ static bool watch_cancelled(void *payload)
     const struct odb_watch *watch = payload;
     struct odb_console *console = watch->call->console;
     return (console ? atomic_load(&console->cancel) : atomic_load(&watch_signal) != 0) ||
-           odb_watch_spent(watch);
+           (watch->cuts && watch->call->budget.deadline > 0 &&
+            odb_clock() >= watch->call->budget.deadline);
 }
 
 bool odb_watch_spent(const struct odb_watch *watch)
 {
-    return watch->budget > 0 && odb_clock() - watch->start > watch->budget;
+    return odb_budget_spent(&watch->call->budget);
 }
 
 static void watch_show(struct odb_watch *watch)
@@ -93,10 +94,14 @@ static void watch_event(void *payload, const struct odb_search_event *event)
 
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call)
 {
+    double seconds = (double)odb_call_int(call, ODB_OPTION_BUDGET, 0);
     *watch = (struct odb_watch){.call = call, .start = odb_clock()};
+    if (seconds > 0 && !call->budget.deadline)
+        call->budget.deadline = watch->start + seconds;
+    call->budget.probes = (size_t)odb_call_int(call, ODB_OPTION_PROBES, 0);
     if (!call->console)
         watch_catch(true);
-    return (struct odb_search_hooks){watch_event, watch_cancelled, watch};
+    return (struct odb_search_hooks){watch_event, watch_cancelled, watch, &call->budget};
 }
 
 void odb_watch_end(struct odb_watch *watch)

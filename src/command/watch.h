@@ -15,14 +15,15 @@ struct odb_watch {
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
     double expected;                 /* seconds of a search in all; 0: nobody said */
-    double budget;                   /* seconds; 0: as long as it takes */
+    bool cuts;                       /* the budget's end ends a question that is under way too */
     bool shown;                      /* a line stands on the terminal */
 };
 
 /* Whether it was the budget that ended what was watched: as Ctrl-C does, so that all that is known
  * is kept. */
 bool odb_watch_spent(const struct odb_watch *watch);
-/* Ctrl-C is caught from here to the end; a second one kills. */
+/* Ctrl-C is caught from here to the end; a second one kills. The command's budget runs from the
+ * first time on. */
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call);
 void odb_watch_end(struct odb_watch *watch);
 

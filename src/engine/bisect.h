@@ -55,10 +55,22 @@ struct odb_search_event {
     const struct odb_value_report *report; /* VALUE: all that is known of it by now */
 };
 
+/* What a command may take, for all the searches that it makes together. Between questions to the
+ * target, in the thread that asks them. */
+struct odb_budget {
+    double deadline; /* of odb_clock(); 0: none */
+    size_t probes;   /* questions at most; 0: any number */
+    size_t asked;    /* so far */
+    bool lifted;     /* it is spent, and what is left to do is to be done all the same */
+};
+/* NULL: there is none. */
+bool odb_budget_spent(const struct odb_budget *budget);
+
 struct odb_search_hooks {
     void (*event)(void *payload, const struct odb_search_event *event); /* may be NULL */
     bool (*cancelled)(void *payload); /* may be NULL; asked by several threads at once */
     void *payload;
+    struct odb_budget *budget; /* borrowed; NULL: as much as it takes */
 };
 
 struct odb_answers;

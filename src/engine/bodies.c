@@ -1007,7 +1007,7 @@ static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *cul
     struct bodies s = {
         .b = b, .culprit = culprit, .node = node, .given = b->given, .words = ODB_BUF_INIT};
     char label[200];
-    s.hooks = (struct odb_search_hooks){bodies_event, bodies_cancelled, &s};
+    s.hooks = odb_hooks_within(&b->options->hooks, bodies_event, bodies_cancelled, &s);
     s.where = odb_xstrdup(odb_node_label(node, label, sizeof label));
     s.n_out = (size_t)node->n_out;
     s.n_state = bodies_states(node);

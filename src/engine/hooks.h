@@ -14,6 +14,15 @@ static inline void odb_hooks_tell(const struct odb_search_hooks *hooks,
         hooks->event(hooks->payload, &event);
 }
 
+/* The same hooks for a search within: as it wants to be told, with the budget of all. */
+static inline struct odb_search_hooks
+odb_hooks_within(const struct odb_search_hooks *hooks,
+                 void (*event)(void *payload, const struct odb_search_event *event),
+                 bool (*cancelled)(void *payload), void *payload)
+{
+    return (struct odb_search_hooks){event, cancelled, payload, hooks->budget};
+}
+
 /* A phase begins. total: of its steps; 0: not known. */
 static inline void odb_hooks_phase(const struct odb_search_hooks *hooks, const char *phase,
                                    size_t total)

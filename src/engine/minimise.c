@@ -22,11 +22,10 @@
 
 enum odb_status minimise_spend(struct minimisation *m, struct odb_error *err)
 {
-    const struct odb_minimise_options *o = m->options;
-    ODB_TRY(odb_hooks_cancelled(&o->search.hooks, err));
-    m->over = m->over || (o->probes && m->out->probes >= o->probes) ||
-              (o->seconds > 0 && odb_clock() - m->start >= o->seconds);
-    if (m->over && !m->unlimited)
+    const struct odb_search_hooks *hooks = &m->options->search.hooks;
+    ODB_TRY(odb_hooks_cancelled(hooks, err));
+    m->over = m->over || odb_budget_spent(hooks->budget);
+    if (m->over && !hooks->budget->lifted)
         return odb_fail(err, ODB_CANCELLED, "the budget is used up");
     m->out->probes++;
     return ODB_OK;
@@ -222,18 +221,20 @@ static enum odb_status minimise_finish(struct minimisation *m, enum odb_status s
                                        struct odb_error *err)
 {
     struct odb_minimised *out = m->out;
+    struct odb_budget *budget = m->options->search.hooks.budget;
     struct odb_error late = ODB_ERROR_INIT;
     out->stopped = status == ODB_CANCELLED;
+    m->over = m->over || (out->stopped && odb_budget_spent(budget));
     if (!out->failed || (status != ODB_OK && !out->stopped))
         return status;
     if (out->stopped)
         minimise_step_end(m, "stopped", "%s", m->over ? "the budget is used up" : "cancelled");
     if (m->over) /* which is no failure */
         status = ODB_OK;
-    if (m->over && m->options->scramble) {
-        m->unlimited = true;
+    if (budget) /* what is left to do proves what was done */
+        budget->lifted = true;
+    if (m->over && m->options->scramble)
         status = minimise_scramble_late(m, err);
-    }
     if (m->options->scramble && status != ODB_OK) {
         odb_error_remedy(err, "nothing is written, because it would not be scrambled");
         return status;

@@ -14,13 +14,12 @@
 
 struct odb_minimise_options {
     struct odb_bisect_options search; /* reference, golden, target, tolerance, expect, seed, trace
-                                         and hooks count */
+                                         and hooks count; a budget that is spent ends it, which is
+                                         no failure, and is lifted then */
     int first, last;                  /* nodes of the segment to begin with; first ODB_NO_NODE: the
                                          whole model */
     const char *dir;                  /* created; must not exist or be empty */
     bool scramble;                    /* weights and names become random ones */
-    double seconds;                   /* at most so long, and */
-    size_t probes;                    /* so many questions to the target; 0: as many as it takes */
     int64_t ir_version;               /* 0: the model's */
 };
 
@@ -38,7 +37,7 @@ struct odb_minimised {
     struct odb_signature signature; /* at the start */
     ODB_VEC(struct odb_minimise_step) steps;
     ODB_VEC(char *) notes; /* owned: what else there is to say, a line each */
-    bool stopped;          /* by the budget or by the user, before the end */
+    bool stopped; /* by the budget or by the user, before the end */
     size_t probes;
     double seconds;
     size_t good_nodes;             /* of the largest good model; 0: none was met, or none written */

@@ -47,7 +47,6 @@ struct minimisation {
     size_t limit;                /* probes that this search among cuts may take; 0: any */
     bool enough;                 /* it has taken them */
     bool over;                   /* the budget is used up */
-    bool unlimited;              /* and does not matter any more */
     bool alone;                  /* left fails by itself in the way sought */
     double start, step_start;
     size_t step_probes;

@@ -455,6 +455,24 @@ static void probe_collect(const struct odb_prober *prober, struct odb_probe *pro
     }
 }
 
+bool odb_budget_spent(const struct odb_budget *budget)
+{
+    return budget && ((budget->deadline > 0 && odb_clock() >= budget->deadline) ||
+                      (budget->probes && budget->asked >= budget->probes));
+}
+
+/* False: there is no budget left for it. What an earlier search has the answer to costs nothing. */
+static bool probe_charge(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    struct odb_budget *budget = prober->hooks.budget;
+    if (!budget || cut->known || (!cut->task && cut->status != ODB_OK) || !cut->n_names)
+        return true;
+    if (odb_budget_spent(budget) && !budget->lifted)
+        return false;
+    budget->asked++;
+    return true;
+}
+
 static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
                                            const struct odb_probe *probe, bool load)
 {
@@ -514,6 +532,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         probe_consult(prober, probe, cut);
     probe->begun = NULL;
     probe->known = cut->known;
+    bool allowed = probe_charge(prober, cut);
     if (!cut->known)
         odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
                                                                  .text = probe->what,
@@ -522,10 +541,12 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);
         prober->loaded[0] = '\0'; /* whichever worker took it */
-    } else if (cut->status == ODB_OK && cut->n_names && !cut->known) {
+    } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
         probe_ask(cut, odb_pool_target(prober->pool));
         snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
     }
+    if (!allowed) /* whatever a worker has made of it by now */
+        cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
     probe_remember(prober, cut);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;

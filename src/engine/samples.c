@@ -90,7 +90,7 @@ static enum odb_status samples_enter(struct samples_at *at, struct odb_samples *
                               .options = *options,
                               .hooks = &options->hooks,
                               .sample = &s->items.items[i]};
-    at->options.hooks = (struct odb_search_hooks){samples_event, samples_cancelled, at};
+    at->options.hooks = odb_hooks_within(&options->hooks, samples_event, samples_cancelled, at);
     snprintf(at->where, sizeof at->where, "sample %zu of %zu", i + 1, s->items.n);
     odb_hooks_phase(&options->hooks, at->where, 0);
     ODB_TRY(odb_hooks_cancelled(&options->hooks, err));

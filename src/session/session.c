@@ -109,6 +109,7 @@ static void session_drop_memory(struct odb_session *session)
     free(session->memory_settings);
     session->memory = NULL;
     session->memory_settings = NULL;
+    session->answers = (struct odb_answers){0};
 }
 
 void odb_session_close(struct odb_session *session)

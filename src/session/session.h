@@ -70,7 +70,8 @@ struct odb_session {
     struct odb_memory *memory;         /* owned: answers to a search that was stopped, where no
                                           file has them; NULL: none */
     char *memory_settings;             /* owned: what they were asked with */
-    struct odb_answers answers;        /* of the search begun last */
+    struct odb_answers answers;        /* of the search begun last; this and the next two are the
+                                          engine's thread's alone */
     struct odb_resumed resumed;        /* what it has from an earlier run of the program */
     struct odb_walk *walk;             /* owned; NULL: not walking */
     char *walk_target;                 /* owned: the spec that the walk was opened with */

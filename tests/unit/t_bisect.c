@@ -431,7 +431,7 @@ static void test_bisect__a_stopped_search_goes_on_where_it_was(void **state)
     odb_memory_answers(memory, &answers);
     assert_int_equal(answers.n, 4); /* two plain runs, two prefixes */
     odb_report_free(s.report);
-    options.hooks = (struct odb_search_hooks){prefix_event, NULL, &prefixes};
+    options.hooks = (struct odb_search_hooks){prefix_event, NULL, &prefixes, NULL};
     MODELS_OK(odb_bisect(&s.report, s.model, &s.feeds, &options, &why));
     assert_int_equal(prefixes, 0);
     assert_int_equal(search_only(&s)->node, 1);

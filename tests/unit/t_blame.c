@@ -594,7 +594,7 @@ static void test_blame__rejudging_tells_and_can_be_cancelled(void **state)
         struct odb_error err = ODB_ERROR_INIT;
         struct odb_judge judge = {s.trace, &s.tolerance};
         struct counter counter = {.stop_after = stop};
-        struct odb_search_hooks hooks = {counter_event, counter_cancelled, &counter};
+        struct odb_search_hooks hooks = {counter_event, counter_cancelled, &counter, NULL};
         enum odb_status status = odb_rejudge(&judge, s.given, s.reports, &hooks, &err);
         assert_int_equal(status, stop < 4 ? ODB_CANCELLED : ODB_OK);
         assert_int_equal(counter.values, ODB_MIN(stop, (size_t)4));

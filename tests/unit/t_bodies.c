@@ -536,6 +536,8 @@ struct onlooker {
     const struct odb_model *model;
     long patience; /* calls of cancelled() until it is */
     size_t inside; /* probes that were announced there */
+    size_t probes; /* of all */
+    struct odb_budget budget;
 };
 
 static void bodies_look(void *payload, const struct odb_search_event *event)
@@ -543,6 +545,7 @@ static void bodies_look(void *payload, const struct odb_search_event *event)
     struct onlooker *o = payload;
     const struct odb_graph *graph = o->model->graph;
     assert_true(event->node == ODB_NO_NODE || (size_t)event->node < graph->n_nodes);
+    o->probes += event->what == ODB_EVENT_PROBE_BEGIN;
     if (event->what == ODB_EVENT_VALUE)
         assert_string_equal(event->text, graph->values[event->value].name);
     if (event->what == ODB_EVENT_PROBE_BEGIN && !strncmp(event->text, "if.then: loop", 13)) {
@@ -568,7 +571,7 @@ static enum odb_status bodies_watched(struct onlooker *o)
                                          .target =
                                              "fault:scale,node=if.then/loop[4]/half.else/n_mul@cpu",
                                          .tolerance = ODB_CRITERION_DEFAULT,
-                                         .hooks = {bodies_look, bodies_tired, o}};
+                                         .hooks = {bodies_look, bodies_tired, o, &o->budget}};
     help_find_serve();
     enum odb_status status = odb_bisect(&s.report, s.model, &s.feeds, &options, &err);
     search_close(&s);
@@ -587,6 +590,24 @@ static void test_bodies__hooks(void **state)
         o = (struct onlooker){.patience = all * i / 9};
         assert_int_equal(bodies_watched(&o), ODB_CANCELLED);
     }
+}
+
+/* What is asked inside is counted with the rest, and ends where that does. */
+static void test_bodies__a_budget_is_one_for_all(void **state)
+{
+    struct onlooker all = {.patience = 1000000};
+    assert_int_equal(bodies_watched(&all), ODB_OK);
+    assert_int_equal(all.budget.asked, all.probes);
+    assert_true(all.inside >= 5);
+    for (size_t n = 3; n < all.probes; n += 4) {
+        struct onlooker o = {.patience = 1000000, .budget = {.probes = n}};
+        assert_int_equal(bodies_watched(&o), ODB_CANCELLED);
+        assert_int_equal(o.budget.asked, n);
+    }
+    struct onlooker late = {.patience = 1000000, .budget = {.deadline = 1e-9}};
+    assert_int_equal(bodies_watched(&late), ODB_CANCELLED);
+    assert_int_equal(late.budget.asked, 0);
+    (void)state;
 }
 
 /* --- faults, paths ---------------------------------------------------------------------------- */
@@ -706,6 +727,7 @@ int main(void)
         cmocka_unit_test(test_bodies__functions),
         cmocka_unit_test(test_bodies__honest_targets_have_none),
         cmocka_unit_test(test_bodies__hooks),
+        cmocka_unit_test(test_bodies__a_budget_is_one_for_all),
         cmocka_unit_test(test_bodies__faults_that_cannot_be_planted),
         cmocka_unit_test(test_bodies__paths),
         cmocka_unit_test(test_bodies__ways),

@@ -20,6 +20,7 @@ struct bench {
     struct odb_feed feed;
     struct odb_feeds feeds;
     struct odb_minimise_options options;
+    struct odb_budget budget; /* none, unless a test sets it */
     struct odb_minimised out;
     struct odb_model *left; /* as it was written; NULL: nothing was */
     char *folder, *dir;
@@ -49,6 +50,7 @@ static void bench_open(struct bench *s, struct odb_builder *b)
         .search = {.reference = "cpu", .tolerance = ODB_CRITERION_DEFAULT, .seed = 42},
         .first = ODB_NO_NODE,
         .last = ODB_NO_NODE};
+    s->options.search.hooks.budget = &s->budget;
     s->folder = models_folder();
     s->dir = odb_xasprintf("%s/minimal", s->folder);
     help_find_serve();
@@ -223,7 +225,7 @@ static void test_minimise__a_budget_leaves_the_smallest_so_far(void **state)
     size_t before = CHAIN;
     bench_open(&s, chain_graph());
     for (size_t probes = 2; probes < 9; probes++) {
-        s.options.probes = probes;
+        s.budget = (struct odb_budget){.probes = probes};
         bench_run(&s, "fault:scale,node=#6,amount=0.2@cpu");
         assert_true(s.out.stopped && s.out.written && s.out.repro.reproduces);
         assert_true(s.out.probes <= probes);
@@ -250,7 +252,7 @@ static void test_minimise__cancelled_it_writes_even_so(void **state)
     bench_open(&s, chain_graph());
     s.options.dir = s.dir;
     s.options.search.target = "fault:scale,node=#6,amount=0.2@cpu";
-    s.options.search.hooks = (struct odb_search_hooks){NULL, bench_cancelled, &left};
+    s.options.search.hooks = (struct odb_search_hooks){NULL, bench_cancelled, &left, NULL};
     assert_int_equal(odb_minimise(&s.out, s.model, &s.feeds, &s.options, &err), ODB_CANCELLED);
     assert_true(s.out.stopped && s.out.written && s.out.repro.reproduces);
     bench_close(&s);
@@ -569,7 +571,7 @@ static void test_minimise__scrambled_nothing_private_is_left(void **state)
     assert_false(bench_holds(&s, w, sizeof w));
     assert_int_equal(s.out.good_nodes, 0); /* that would be the original again */
     bench_drop(&s);
-    s.options.probes = 4; /* stopped early: random all the same */
+    s.budget = (struct odb_budget){.probes = 4}; /* stopped early: random all the same */
     bench_run(&s, target);
     assert_true(s.out.stopped && s.out.written && s.out.repro.reproduces);
     assert_false(bench_holds(&s, "secret", 6));

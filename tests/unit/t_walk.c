@@ -293,7 +293,7 @@ static void test_walk__tells_what_it_does(void **state)
 {
     struct scene s;
     struct listener l = {.stop = NULL};
-    struct odb_search_hooks hooks = {listener_event, listener_cancelled, &l};
+    struct odb_search_hooks hooks = {listener_event, listener_cancelled, &l, NULL};
     scene_open(&s, chain(), "fault:scale,node=n1,amount=0.01@cpu");
     scene_to(&s, 1);
     MODELS_OK(odb_walk_to(s.walk, 2, &hooks, &why));
@@ -310,7 +310,7 @@ static void test_walk__can_be_cancelled_and_go_on(void **state)
         struct scene s;
         struct odb_error err = ODB_ERROR_INIT;
         struct listener l = {.stop = stops[i]};
-        struct odb_search_hooks hooks = {listener_event, listener_cancelled, &l};
+        struct odb_search_hooks hooks = {listener_event, listener_cancelled, &l, NULL};
         scene_open(&s, chain(), "fault:scale,node=n1,amount=0.01@cpu");
         assert_int_equal(odb_walk_to(s.walk, 3, &hooks, &err), ODB_CANCELLED);
         assert_int_equal(s.walk->at, 0);
