@@ -271,6 +271,8 @@ static enum odb_status bisect_command(struct odb_command_call *call,
                      : odb_bisect(&report, call->model, feeds, &options, err);
     if (report && samples->given && status != ODB_E_USAGE)
         odb_call__samples_confirm(samples, report, &options);
+    if (report)
+        odb_call__samples_warn(samples, report);
     odb_watch_end(&watch);
     bool spent = odb_watch_spent(&watch);
     if (report && over->given)
@@ -291,7 +293,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
         *err = late;
         status = after;
     }
-    return status;
+    return status == ODB_OK && !call->found ? odb_call__samples_end(samples, err) : status;
 }
 
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)

@@ -91,10 +91,15 @@ static void samples_put_row(const struct odb_graph *graph, const struct odb_samp
 static void samples_print(struct odb_call_samples *s)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    size_t n = s->found.items.n, shown = 0, bad = 0;
-    for (size_t i = 0; i < n; i++)
+    size_t n = s->found.items.n, shown = 0, bad = 0, unknown = 0;
+    for (size_t i = 0; i < n; i++) {
         bad += odb_verdict_is_bad(s->found.items.items[i].verdict);
-    odb_buf_printf(&out, "%zu samples, of which %zu diverge%s\n", n, bad, bad == 1 ? "s" : "");
+        unknown += odb_sample_unknown(&s->found.items.items[i]);
+    }
+    odb_buf_printf(&out, "%zu samples, of which %zu diverge%s", n, bad, bad == 1 ? "s" : "");
+    if (unknown)
+        odb_buf_printf(&out, "; %zu could not be judged", unknown);
+    odb_buf_putc(&out, '\n');
     for (size_t i = 0; i < n; i++)
         if (i < SAMPLES_SHOWN || s->found.items.items[i].searched) {
             samples_put_row(s->call->model->graph, &s->found.items.items[i], &out);
@@ -154,6 +159,46 @@ void odb_call__samples_confirm(struct odb_call_samples *samples, struct odb_repo
     struct odb_error why = ODB_ERROR_INIT;
     if (odb_samples_confirm(&samples->found, report, options, &why) != ODB_OK)
         odb_report_note(report, "not every culprit was tried on all samples: %.200s", why.what);
+}
+
+/* How many there are of which nothing is known, and the first of them. */
+static size_t samples_unknown(const struct odb_call_samples *s, const struct odb_sample **first)
+{
+    size_t n = 0;
+    for (size_t i = s->given ? s->found.items.n : 0; i-- > 0;)
+        if (odb_sample_unknown(&s->found.items.items[i])) {
+            *first = &s->found.items.items[i];
+            n++;
+        }
+    return n;
+}
+
+static const char *samples_reason(const struct odb_sample *sample)
+{
+    return sample->why ? sample->why : odb_verdict_name(sample->verdict);
+}
+
+void odb_call__samples_warn(const struct odb_call_samples *samples, struct odb_report *report)
+{
+    const struct odb_sample *first;
+    size_t n = samples_unknown(samples, &first);
+    if (n)
+        odb_report_warn(report, "nothing is known of %zu of %zu samples; the first of them is %s: "
+                                "%.300s",
+                        n, samples->found.items.n, first->source, samples_reason(first));
+}
+
+enum odb_status odb_call__samples_end(const struct odb_call_samples *samples, struct odb_error *err)
+{
+    const struct odb_sample *first;
+    size_t n = samples_unknown(samples, &first);
+    if (!n)
+        return ODB_OK;
+    odb_fail(err, first->failed == ODB_OK ? ODB_UNSUPPORTED : first->failed,
+             "%zu of %zu samples could not be judged: %s", n, samples->found.items.n,
+             samples_reason(first));
+    odb_error_at(err, "%s", first->source);
+    return odb_error_remedy(err, "the others agree with the reference");
 }
 
 void odb_call__samples_dispose(struct odb_call_samples *samples)

@@ -50,6 +50,11 @@ size_t odb_samples_worst(const struct odb_sample *samples, size_t n)
     return worst;
 }
 
+bool odb_sample_unknown(const struct odb_sample *sample)
+{
+    return sample->verdict != ODB_VERDICT_PASS && !odb_verdict_is_bad(sample->verdict);
+}
+
 /* --- one sample at a time --------------------------------------------------------------------- */
 
 struct samples_at {
@@ -179,6 +184,7 @@ static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct
         return status;
     }
     at.sample->why = odb_xstrdup(why.what);
+    at.sample->failed = status;
     return ODB_OK;
 }
 

@@ -14,6 +14,7 @@ struct odb_sample {
     double error, noise;      /* of that output; NAN: not known */
     int value;                /* that output, or ODB_NO_VALUE */
     char *why;                /* owned: why it could not be run; NULL: it could */
+    enum odb_status failed;   /* the status of that */
     bool searched;
     ODB_VEC(int) confirms;   /* culprits that fail alone on it */
     ODB_VEC(int) untestable; /* and those of which nobody knows */
@@ -32,6 +33,8 @@ struct odb_samples {
 bool odb_sample_worse(const struct odb_sample *a, const struct odb_sample *b);
 /* The first of the worst. */
 size_t odb_samples_worst(const struct odb_sample *samples, size_t n);
+/* Neither passes nor fails: nothing is known of the target there. */
+bool odb_sample_unknown(const struct odb_sample *sample);
 
 /* One plain run of the target on each. That a target fails on one ends nothing; stopped, those not
  * reached stay untested. */
