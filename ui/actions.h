@@ -26,6 +26,15 @@ UI_ACTION(redo_view);
 void ui_arrange_live(struct ui_app *app);
 void ui_arrange_typed(struct ui_app *app, bool given);
 
+/* outside.c: what leaves the screen. */
+UI_ACTION(write);
+UI_ACTION(page);
+UI_ACTION(edit);
+UI_ACTION(copy);
+/* A text into a file that is not there yet; over: also in place of one. */
+enum odb_status ui_outside_write(const char *path, const char *text, size_t n, bool over,
+                                 struct odb_error *err) ODB_MUST_USE;
+
 /* bookmark.c */
 UI_ACTION(bookmark);
 UI_ACTION(recall);

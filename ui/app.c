@@ -22,6 +22,7 @@ void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
         app->message = NULL;
     va_end(args);
     app->message_style = style;
+    app->linked = false;
     app->dirty = true;
 }
 
@@ -194,6 +195,7 @@ static void app_running_dispose(struct ui_running *running)
     odb_call_dispose(&running->call);
     free(running->argv);
     free(running->line);
+    free(running->file_name);
     free(running->out);
     *running = (struct ui_running){0};
 }
@@ -247,10 +249,24 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
         ui_app_say(app, UI_STYLE_WARN, "%.*s; %s", (int)first, text, odb_report_hint(report));
 }
 
+static void app_redirect(struct ui_app *app, struct ui_running *running)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    if (ui_outside_write(running->file_name, running->out ? running->out : "", running->out_size,
+                         running->over, &err) != ODB_OK)
+        ui_app_say_error(app, &err);
+    else
+        ui_app_say(app, UI_STYLE_MESSAGE, "%zu bytes are in %s", running->out_size,
+                   running->file_name);
+}
+
 static void app_finish(struct ui_app *app, struct ui_running *running)
 {
     fclose(running->file);
-    app_show_output(app, running);
+    if (running->file_name && running->status == ODB_OK)
+        app_redirect(app, running);
+    else
+        app_show_output(app, running);
     if (running->status == ODB_CANCELLED)
         ui_app_say(app, UI_STYLE_WARN, "%s was stopped%s", running->call.command->name,
                    running->call.command->flags & ODB_COMMAND_RECORDS
@@ -299,18 +315,46 @@ static void app_start(struct ui_app *app, struct ui_running *running)
     }
 }
 
+/* "> FILE COMMAND": takes the file's name off the line. "> FILE" alone is `write`. */
+static const char *app_take_file(const char *line, struct ui_running *running, struct odb_buf *made)
+{
+    line += strspn(line, " \t");
+    if (*line != '>')
+        return line;
+    running->over = line[1] == '!';
+    const char *file = line + 1 + running->over;
+    file += strspn(file, " \t");
+    size_t n = strcspn(file, " \t");
+    const char *rest = file + n + strspn(file + n, " \t");
+    char *name = odb_xstrndup(file, n);
+    if (*rest && n) {
+        running->file_name = name;
+        return rest;
+    }
+    odb_buf_puts(made, "write ");
+    if (n)
+        odb_words_quote(made, name);
+    odb_buf_puts(made, running->over ? " over" : "");
+    free(name);
+    return odb_buf_text(made);
+}
+
 void ui_app_command(struct ui_app *app, const char *line)
 {
     struct ui_running running = {.status = ODB_OK};
-    struct odb_buf text = ODB_BUF_INIT;
+    struct odb_buf text = ODB_BUF_INIT, made = ODB_BUF_INIT;
     app->dirty = true;
     if (!line[strspn(line, " \t")])
         return;
+    line = app_take_file(line, &running, &made);
     if (!app_substitute(app, line, &text)) {
         ui_app_say(app, UI_STYLE_WARN, "there is nothing under the cursor for `%s`", line);
         odb_buf_dispose(&text);
+        odb_buf_dispose(&made);
+        app_running_dispose(&running);
         return;
     }
+    odb_buf_dispose(&made);
     running.line = odb_buf_take(&text);
     enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
                                                &running.call, ui_app_busy(app), &running.err);

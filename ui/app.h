@@ -34,6 +34,8 @@ struct ui_running {
     struct odb_command_call call;
     char **argv; /* owned */
     char *line;  /* owned: as given */
+    char *file_name; /* owned: what it prints goes there; NULL: onto the screen */
+    bool over;       /* also where there is such a file */
     char *out;   /* owned: what it printed, warnings among it */
     size_t out_size;
     FILE *file;
@@ -75,6 +77,7 @@ struct ui_app {
     int filter_origin;            /* node that was selected then */
     char *message;       /* owned: the line above the hints */
     enum ui_style message_style;
+    bool linked; /* a file in the message has been made a link, if there is one */
     ODB_VEC(char *) queue; /* owned lines to be given one after the other */
     double last_frame;     /* of odb_clock() */
     struct {               /* nodes by verdict, and the session's generation then */

@@ -155,13 +155,19 @@ static struct draw_pen draw_pen(const struct ui_area *area, enum ui_style style)
     return (struct draw_pen){area, draw_attributes(&look), draw_pair(&look)};
 }
 
+static WINDOW *draw_window(const struct ui_area *area)
+{
+    return area->terminal->canvas ? area->terminal->canvas : stdscr;
+}
+
 /* One cell, or two for a wide character, that lie in the area. */
 static void draw_cell(const struct draw_pen *pen, int row, int col, const wchar_t *chars)
 {
     cchar_t cell;
     int pair = pen->pair;
     if (setcchar(&cell, chars, pen->attributes, 0, &pair) == OK)
-        mvadd_wchnstr(pen->area->row + row, pen->area->col + col, &cell, 1);
+        mvwadd_wchnstr(draw_window(pen->area), pen->area->row + row, pen->area->col + col, &cell,
+                       1);
 }
 
 static bool draw_has(const struct ui_area *area, int row, int col)
@@ -361,7 +367,8 @@ void ui_draw_column(const struct ui_area *area, int row, int col, int height, do
 static bool draw_is_second_half(const struct ui_area *area, int row, int col)
 {
     cchar_t cell;
-    return mvin_wch(area->row + row, area->col + col, &cell) == OK && (cell.attr & A_CHARTEXT) > 1;
+    return mvwin_wch(draw_window(area), area->row + row, area->col + col, &cell) == OK &&
+           (cell.attr & A_CHARTEXT) > 1;
 }
 
 void ui_draw_mark(const struct ui_area *area, int row, int col, int n, enum ui_style style)
@@ -373,5 +380,54 @@ void ui_draw_mark(const struct ui_area *area, int row, int col, int n, enum ui_s
     first -= first > 0 && draw_is_second_half(area, row, first);
     end += end < area->cols && draw_is_second_half(area, row, end);
     int pair = pen.pair;
-    mvchgat(area->row + row, area->col + first, end - first, pen.attributes, 0, &pair);
+    mvwchgat(draw_window(area), area->row + row, area->col + first, end - first, pen.attributes, 0,
+             &pair);
+}
+
+/* --- paper ------------------------------------------------------------------------------------ */
+
+bool ui_canvas_open(struct ui_terminal *terminal, int rows, int cols)
+{
+    terminal->canvas = newpad(rows, cols);
+    return terminal->canvas != NULL;
+}
+
+struct ui_area ui_canvas_area(struct ui_terminal *terminal)
+{
+    WINDOW *pad = terminal->canvas;
+    werase(pad);
+    return (struct ui_area){.terminal = terminal,
+                            .rows = getmaxy(pad),
+                            .cols = getmaxx(pad),
+                            .under = UI_STYLE_NORMAL};
+}
+
+void ui_canvas_line(const struct ui_terminal *terminal, int row, struct odb_buf *out)
+{
+    size_t end = out->len;
+    for (int col = 0; col < getmaxx((WINDOW *)terminal->canvas); col++) {
+        cchar_t cell;
+        wchar_t chars[CCHARW_MAX + 1] = {0};
+        attr_t attributes;
+        short pair;
+        if (mvwin_wch(terminal->canvas, row, col, &cell) != OK ||
+            getcchar(&cell, chars, &attributes, &pair, NULL) != OK ||
+            (cell.attr & A_CHARTEXT) > 1)
+            continue;
+        for (size_t i = 0; chars[i]; i++) {
+            char text[5] = "";
+            ui_utf8_encode((uint32_t)chars[i], text);
+            odb_buf_puts(out, text);
+        }
+        if (chars[0] != L' ')
+            end = out->len;
+    }
+    out->len = ODB_MIN(end, out->len);
+    odb_buf_putc(out, '\n');
+}
+
+void ui_canvas_close(struct ui_terminal *terminal)
+{
+    delwin(terminal->canvas);
+    terminal->canvas = NULL;
 }

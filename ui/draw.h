@@ -10,6 +10,7 @@
 #ifndef ODB_UI_DRAW_H
 #define ODB_UI_DRAW_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "ui/style.h"
 #include "ui/terminal.h"
@@ -61,6 +62,14 @@ void ui_draw_bar(const struct ui_area *area, int row, int col, int width, double
 /* A column that grows upwards from row over height cells, likewise. */
 void ui_draw_column(const struct ui_area *area, int row, int col, int height, double share,
                     enum ui_style style);
+/* Paper: what is drawn goes there instead of the screen, until it is closed. False: there is no
+ * memory for it. */
+bool ui_canvas_open(struct ui_terminal *terminal, int rows, int cols);
+/* All of it, made blank. */
+struct ui_area ui_canvas_area(struct ui_terminal *terminal);
+/* Appends the text of a row, without the blanks at its end, and a line feed. */
+void ui_canvas_line(const struct ui_terminal *terminal, int row, struct odb_buf *out);
+void ui_canvas_close(struct ui_terminal *terminal);
 /* Gives cells that are already drawn another style: marks of a search. */
 void ui_draw_mark(const struct ui_area *area, int row, int col, int n, enum ui_style style);
 

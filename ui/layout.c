@@ -289,6 +289,30 @@ static void layout_message(const struct ui_app *app, const struct ui_area *all)
     ui_draw_words(&area, 0, app->message_style, text);
 }
 
+/* A file that the message tells of is a link, where terminals have them. */
+static void layout_link(struct ui_app *app)
+{
+    const char *text = app->message ? app->message : "";
+    int row = app->terminal->rows - 2;
+    if (app->linked || app->message_style != UI_STYLE_MESSAGE ||
+        ui_text_width(app->terminal, text) > app->terminal->cols)
+        return;
+    app->linked = true;
+    for (const char *p = text; *p; p += strspn(p, " ")) {
+        size_t n = strcspn(p, " "), len = n;
+        while (len && strchr(",;:", p[len - 1]))
+            len--;
+        char *word = odb_xstrndup(p, len), *before = odb_xstrndup(text, (size_t)(p - text));
+        char *path = strpbrk(word, "/.") ? realpath(word, NULL) : NULL;
+        if (path)
+            ui_terminal_link(app->terminal, row, ui_text_width(app->terminal, before), word, path);
+        free(path);
+        free(before);
+        free(word);
+        p += n;
+    }
+}
+
 static void layout_foot(const struct ui_app *app, const struct layout *layout, int *row, int *col)
 {
     const struct ui_area *all = &layout->all;
@@ -356,6 +380,7 @@ void ui_layout_draw(struct ui_app *app)
     odb_session_unlock(app->session);
     layout_foot(app, &layout, &row, &col);
     ui_terminal_flush(app->terminal, row, col);
+    layout_link(app);
 }
 
 static bool layout_inside(const struct ui_area *area, int row, int col)

@@ -52,6 +52,65 @@ void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused
         list_draw_thumb(view, &body, rows);
 }
 
+#define LIST_PRINTED 1000000 /* rows that are still printed */
+
+static void list_print_row(struct ui_view *view, size_t row, struct odb_buf *out)
+{
+    struct ui_area line = ui_canvas_area(view->app->terminal);
+    odb_session_lock(view->app->session);
+    if (row < view->ops->rows(view))
+        view->ops->draw_row(view, row, &line);
+    odb_session_unlock(view->app->session);
+    ui_canvas_line(view->app->terminal, 0, out);
+}
+
+static void list_print_header(struct ui_view *view, struct odb_buf *out)
+{
+    const struct ui_view_ops *ops = view->ops;
+    odb_session_lock(view->app->session);
+    int rows = ops->header ? ops->header(view, NULL, 100) : 0;
+    odb_session_unlock(view->app->session);
+    if (!rows || !ui_canvas_open(view->app->terminal, rows, view->app->terminal->cols))
+        return;
+    struct ui_area head = ui_canvas_area(view->app->terminal);
+    odb_session_lock(view->app->session);
+    ops->header(view, &head, 100);
+    odb_session_unlock(view->app->session);
+    for (int i = 0; i < rows; i++)
+        ui_canvas_line(view->app->terminal, i, out);
+    ui_canvas_close(view->app->terminal);
+}
+
+bool ui_list_print(struct ui_view *view, int cols, bool header, struct odb_buf *out)
+{
+    int left = view->left, height = view->height;
+    odb_session_lock(view->app->session);
+    size_t rows = view->ops->rows(view);
+    odb_session_unlock(view->app->session);
+    if (rows > LIST_PRINTED)
+        return false;
+    view->left = 0;
+    view->height = (int)rows; /* there is no thumb beside it */
+    if (header)
+        list_print_header(view, out);
+    if (ui_canvas_open(view->app->terminal, 1, cols)) {
+        for (size_t i = 0; i < rows; i++)
+            list_print_row(view, i, out);
+        ui_canvas_close(view->app->terminal);
+    }
+    view->left = left;
+    view->height = height;
+    return true;
+}
+
+void ui_list_print_row(struct ui_view *view, int cols, struct odb_buf *out)
+{
+    if (!ui_canvas_open(view->app->terminal, 1, cols))
+        return;
+    list_print_row(view, view->selected, out);
+    ui_canvas_close(view->app->terminal);
+}
+
 void ui_list_select(struct ui_view *view, size_t row)
 {
     odb_session_lock(view->app->session);

@@ -577,6 +577,47 @@ void ui_terminal_suspend(struct ui_terminal *terminal)
     terminal_return(terminal);
 }
 
+/* --- other programs ------------------------------------------------------------------------- */
+
+/* Keys that end a program or stop it are for the other one; if it stops, so do we. */
+static void terminal_signals_lend(bool lent)
+{
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP};
+    for (size_t i = 0; i < ODB_COUNT(signals); i++) {
+        struct sigaction action = {.sa_handler = signals[i] == SIGTSTP ? SIG_DFL : SIG_IGN};
+        if (!lent) {
+            size_t row = 0;
+            while (terminal_signals[row].signal != signals[i])
+                row++;
+            action = (struct sigaction){.sa_sigaction = terminal_signals[row].handler,
+                                        .sa_flags = SA_SIGINFO | SA_RESTART};
+            sigfillset(&action.sa_mask);
+        }
+        if (terminal_action(signals[i])->sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+void ui_terminal_lend(struct ui_terminal *terminal)
+{
+    terminal_leave(terminal->priv);
+    terminal_signals_lend(true);
+}
+
+void ui_terminal_take(struct ui_terminal *terminal)
+{
+    terminal_signals_lend(false);
+    terminal_return(terminal);
+}
+
+bool ui_terminal_send(struct ui_terminal *terminal, const char *bytes, size_t n)
+{
+    if (!terminal->priv->extras || !atomic_load(&terminal_state.taken))
+        return false;
+    terminal_write(STDOUT_FILENO, bytes, n);
+    return true;
+}
+
 /* --- showing -------------------------------------------------------------------------------- */
 
 void ui_terminal_redraw(struct ui_terminal *terminal)

@@ -21,6 +21,7 @@ struct ui_terminal {
     int rows, cols;
     int colors;   /* 0: none, or NO_COLOR; 8, 16, 256, 1 << 24 */
     bool unicode; /* the locale's characters are UTF-8, and ASCII was not asked for */
+    void *canvas; /* curses' window that is drawn into (draw.c); NULL: the screen */
     struct terminal_int *priv; /* owned */
 };
 
@@ -66,6 +67,13 @@ bool ui_terminal_more(struct ui_terminal *terminal);
 
 /* Gives the terminal back and stops the process, as Ctrl-Z does; returns when it goes on. */
 void ui_terminal_suspend(struct ui_terminal *terminal);
+/* Gives the terminal to another program, whose keys then go to it alone, and takes it back. */
+void ui_terminal_lend(struct ui_terminal *terminal);
+void ui_terminal_take(struct ui_terminal *terminal);
+/* Sends bytes past curses; they must leave the cursor where it is. False: this terminal, which is
+ * none of xterm's family, does not get them. */
+bool ui_terminal_send(struct ui_terminal *terminal, const char *bytes, size_t n);
+
 /* Every cell is sent anew by the next ui_terminal_flush(). */
 void ui_terminal_redraw(struct ui_terminal *terminal);
 /* An empty screen to draw into. */
@@ -74,4 +82,13 @@ void ui_terminal_clear(struct ui_terminal *terminal);
  * row < 0. */
 void ui_terminal_flush(struct ui_terminal *terminal, int row, int col);
 
+/* --- osc.c ------------------------------------------------------------------------------------ */
+
+/* Asks the terminal to put a text into its clipboard (OSC 52), through tmux and screen where the
+ * program runs inside one. Nobody answers whether it did. False: this terminal knows nothing of the
+ * sort, or the text is too long for it. */
+bool ui_terminal_copy(struct ui_terminal *terminal, const char *text);
+/* Makes cells that show a text already a link to a file (OSC 8), where terminals have links. */
+void ui_terminal_link(struct ui_terminal *terminal, int row, int col, const char *text,
+                      const char *path);
 #endif

@@ -88,6 +88,11 @@ double ui_noise_factor(const struct odb_console *console);
 /* --- list.c ----------------------------------------------------------------------------------- */
 
 void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused);
+/* Appends all rows as text, as they are drawn into so many columns; header: with what stands above
+ * them. False: there are too many. Takes the lock row by row. */
+bool ui_list_print(struct ui_view *view, int cols, bool header, struct odb_buf *out);
+/* Appends the selected row alone. */
+void ui_list_print_row(struct ui_view *view, int cols, struct odb_buf *out);
 /* Selects a row, as near to it as there is one. */
 void ui_list_select(struct ui_view *view, size_t row);
 /* The next row from where the selection is that matches, going on at the other end; direction 1 or

@@ -37,6 +37,10 @@ static const struct odb_arg args_view[] = {NEEDS("VIEW", ENUM, .range = ODB_VIEW
 static const struct odb_arg args_sort[] = {TAKES("COLUMN", ENUM, .range = ODB_SORTS),
                                            TAKES("ORDER", ENUM, .range = "asc|desc"),
                                            {0}};
+static const struct odb_arg args_file[] = {
+    TAKES("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
+static const struct odb_arg args_copied[] = {
+    TAKES("WHAT", ENUM, .range = "node|value|error|row|command"), {0}};
 static const struct odb_arg args_fold[] = {TAKES("HOW", TEXT), {0}};
 static const struct odb_arg args_mode[] = {TAKES("MODE", ENUM, .range = ODB_TENSOR_MODES), {0}};
 static const struct odb_arg args_measure[] = {TAKES("MEASURE", ENUM, .range = ODB_TENSOR_MEASURES),

@@ -53,6 +53,59 @@ static void test_terminal__needs_a_type(void **state)
     terminal_expect_refused("dumb", "cannot move the cursor");
 }
 
+static void terminal_expect_copied(const char *term, const char *text, const char *sent)
+{
+    struct pty pty;
+    pty_open(&pty, term, 24, 80, &terminal_options);
+    bool copied = ui_terminal_copy(pty.terminal, text);
+    pty_read(&pty);
+    char *got = odb_xstrdup(pty.sent);
+    pty_close(&pty);
+    assert_int_equal(copied, sent != NULL);
+    assert_string_equal(got, sent ? sent : "");
+    free(got);
+}
+
+static void test_terminal__clipboard(void **state)
+{
+    unsetenv("TMUX");
+    unsetenv("STY");
+    terminal_expect_copied("xterm-256color", "a", "\033]52;c;YQ==\a");
+    terminal_expect_copied("xterm-256color", "ab", "\033]52;c;YWI=\a");
+    terminal_expect_copied("xterm-256color", "abc", "\033]52;c;YWJj\a");
+    terminal_expect_copied("xterm-256color", "\xc3\xa4\xff", "\033]52;c;w6T/\a");
+    setenv("TMUX", "x", 1);
+    terminal_expect_copied("xterm-256color", "a",
+                           "\033]52;c;YQ==\a\033Ptmux;\033\033]52;c;YQ==\a\033\\");
+    unsetenv("TMUX");
+    setenv("STY", "x", 1);
+    terminal_expect_copied("xterm-256color", "a", "\033]52;c;YQ==\a\033P\033]52;c;YQ==\a\033\\");
+    unsetenv("STY");
+    terminal_expect_copied("vt100", "a", NULL);
+    char *much = odb_xcalloc(100001, 1);
+    memset(much, 'x', 100000);
+    terminal_expect_copied("xterm-256color", much, NULL);
+    free(much);
+}
+
+static void test_terminal__links(void **state)
+{
+    struct pty pty;
+    setenv("VTE_VERSION", "6000", 1);
+    pty_open(&pty, "xterm-256color", 24, 80, &terminal_options);
+    ui_terminal_link(pty.terminal, 22, 4, "r p", "/a/r p\033");
+    pty_read(&pty);
+    char *got = odb_xstrdup(pty.sent);
+    unsetenv("VTE_VERSION");
+    ui_terminal_link(pty.terminal, 22, 4, "r p", "/a/r p");
+    size_t quiet = pty_read(&pty);
+    pty_close(&pty);
+    assert_non_null(strstr(got, "\033[23;5H"));
+    assert_non_null(strstr(got, "/a/r%20p%1B\033\\r p\033]8;;\033\\"));
+    assert_int_equal(quiet, 0);
+    free(got);
+}
+
 static void test_terminal__sizes(void **state)
 {
     static const struct {
@@ -419,6 +472,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_terminal__needs_a_terminal),
         cmocka_unit_test(test_terminal__needs_a_type),
+        cmocka_unit_test(test_terminal__clipboard),
+        cmocka_unit_test(test_terminal__links),
         cmocka_unit_test(test_terminal__sizes),
         cmocka_unit_test(test_terminal__sizes_at_open),
         cmocka_unit_test(test_terminal__colours),

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What leaves the screen: a view's rows go into a file, a pager or an editor, names and commands
+ * into the terminal's clipboard.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ui/actions.h"
+
+#define OUTSIDE_COLUMNS 160 /* of rows that are not made for the width of the screen */
+
+enum odb_status ui_outside_write(const char *path, const char *text, size_t n, bool over,
+                                 struct odb_error *err)
+{
+    FILE *file = fopen(path, over ? "we" : "wxe");
+    if (!file && errno == EEXIST) {
+        odb_fail(err, ODB_E_USAGE, "%s is there already", path);
+        return odb_error_remedy(err, "`write %s over` or `>! %s` replaces it", path, path);
+    }
+    if (!file)
+        return odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
+    bool written = fwrite(text, 1, n, file) == n;
+    if (fclose(file) != 0 || !written)
+        return odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
+    return ODB_OK;
+}
+
+/* All rows of the view with the keys. */
+static enum odb_status outside_text(struct ui_app *app, struct odb_buf *out, struct odb_error *err)
+{
+    struct ui_view *view = ui_app_view(app);
+    int cols = view->ops->wraps ? app->terminal->cols
+                                : ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS);
+    if (view->ops->prepare)
+        view->ops->prepare(view, cols);
+    if (ui_list_print(view, cols, true, out))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "these are too many rows to be written as text");
+    return odb_error_remedy(err, "a filter or a slice makes them fewer; `print --save FILE` writes "
+                                 "numbers as numbers");
+}
+
+UI_ACTION(write)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    const char *path = odb_call_arg(call, 0);
+    if (!path) {
+        odb_fail(err, ODB_E_USAGE, "write needs the name of a file");
+        return odb_error_remedy(err, "type `:write `");
+    }
+    enum odb_status status = outside_text(app, &text, err);
+    if (status == ODB_OK)
+        status = ui_outside_write(path, odb_buf_text(&text), text.len,
+                                  odb_call_arg(call, 1) != NULL, err);
+    if (status == ODB_OK)
+        ui_app_say(app, UI_STYLE_MESSAGE, "the view %s is in %s", ui_app_view(app)->ops->name,
+                   path);
+    odb_buf_dispose(&text);
+    return status;
+}
+
+/* A word as the shell takes it, whatever is in it. */
+static void outside_quote(struct odb_buf *out, const char *word)
+{
+    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                    "_-+=./:,@%")]) {
+        odb_buf_puts(out, word);
+        return;
+    }
+    odb_buf_putc(out, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            odb_buf_puts(out, "'\\''");
+        else
+            odb_buf_putc(out, *word);
+    odb_buf_putc(out, '\'');
+}
+
+/* --- programs --------------------------------------------------------------------------------- */
+
+/* Runs a line of the shell on the terminal; input: a file in place of the keys, -1: none. */
+static enum odb_status outside_run(struct ui_app *app, const char *line, int input,
+                                   struct odb_error *err)
+{
+    int status = 0;
+    ui_terminal_lend(app->terminal);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        signal(SIGTSTP, SIG_DFL);
+        signal(SIGPIPE, SIG_DFL);
+        if (input >= 0)
+            dup2(input, STDIN_FILENO);
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    int failed = pid < 0 ? errno : 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    ui_terminal_take(app->terminal);
+    if (failed)
+        return odb_fail(err, ODB_E_IO, "'%.80s' cannot be started: %s", line, strerror(failed));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return odb_fail(err, ODB_E_IO, "the shell has no program for '%.80s'", line);
+    return ODB_OK;
+}
+
+/* A file of the view's text that is gone from its folder already. */
+static int outside_file(const struct odb_buf *text, struct odb_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = odb_xasprintf("%s/onnxdbg-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    if (fd < 0 || write(fd, odb_buf_text(text), text->len) != (ssize_t)text->len) {
+        odb_fail(err, ODB_E_IO, "no temporary file can be written: %s", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+UI_ACTION(page)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    const char *pager = getenv("PAGER");
+    char *words = ui_action_words(call);
+    int fd = -1;
+    enum odb_status status = outside_text(app, &text, err);
+    if (status == ODB_OK && (fd = outside_file(&text, err)) < 0)
+        status = ODB_E_IO;
+    if (status == ODB_OK)
+        status = outside_run(app, *words ? words : pager && *pager ? pager : "less", fd, err);
+    if (fd >= 0)
+        close(fd);
+    odb_buf_dispose(&text);
+    free(words);
+    return status;
+}
+
+static const char *outside_editor(void)
+{
+    static const char *const variables[] = {"VISUAL", "EDITOR"};
+    for (size_t i = 0; i < ODB_COUNT(variables); i++)
+        if (getenv(variables[i]) && *getenv(variables[i]))
+            return getenv(variables[i]);
+    return "vi";
+}
+
+UI_ACTION(edit)
+{
+    struct odb_buf text = ODB_BUF_INIT, line = ODB_BUF_INIT;
+    const char *folder = getenv("TMPDIR"), *path = odb_call_arg(call, 0);
+    char *made = NULL;
+    enum odb_status status = ODB_OK;
+    if (!path) {
+        made = odb_xasprintf("%s/onnxdbg-XXXXXX.txt", folder && *folder ? folder : "/tmp");
+        int fd = mkostemps(made, 4, O_CLOEXEC);
+        if (fd < 0)
+            status = odb_fail(err, ODB_E_IO, "no temporary file can be made: %s", strerror(errno));
+        else
+            close(fd);
+        if (status == ODB_OK)
+            status = outside_text(app, &text, err);
+        if (status == ODB_OK)
+            status = ui_outside_write(made, odb_buf_text(&text), text.len, true, err);
+    }
+    odb_buf_printf(&line, "%s ", outside_editor());
+    outside_quote(&line, path ? path : made);
+    if (status == ODB_OK)
+        status = outside_run(app, odb_buf_text(&line), -1, err);
+    if (made)
+        unlink(made);
+    free(made);
+    odb_buf_dispose(&text);
+    odb_buf_dispose(&line);
+    return status;
+}
+
+/* --- clipboard -------------------------------------------------------------------------------- */
+
+/* The command line that makes the same search. */
+static void outside_command(const struct ui_app *app, struct odb_buf *out)
+{
+    odb_buf_puts(out, "onnxdbg bisect ");
+    outside_quote(out, app->session->model->path);
+    odb_buf_puts(out, " --target ");
+    outside_quote(out, odb_console_target(app->console));
+    for (size_t i = 0; i < app->console->settings.n; i++) {
+        const struct odb_setting *setting = &app->console->settings.items[i];
+        if (setting->id == ODB_OPTION_TARGET)
+            continue;
+        odb_buf_printf(out, " --%s ", odb_option_row(setting->id)->name);
+        outside_quote(out, setting->value);
+    }
+}
+
+static void outside_copied(struct ui_app *app, const char *what, struct odb_buf *out)
+{
+    const struct odb_graph *graph = app->session->model->graph;
+    struct ui_subject subject = ui_app_subject(app);
+    int node = subject.node != ODB_NO_NODE ? subject.node : ui_app_node(app), value;
+    if (!strcmp(what, "command")) {
+        outside_command(app, out);
+    } else if (!strcmp(what, "row")) {
+        ui_list_print_row(ui_app_view(app), ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS), out);
+        while (out->len && strchr("\n", out->data[out->len - 1]))
+            out->data[--out->len] = '\0';
+    } else if (!strcmp(what, "value") && subject.value != ODB_NO_VALUE) {
+        odb_buf_puts(out, graph->values[subject.value].name);
+    } else if (!strcmp(what, "node") && node != ODB_NO_NODE) {
+        if (*graph->nodes[node].name)
+            odb_buf_puts(out, graph->nodes[node].name);
+        else
+            odb_buf_printf(out, "#%d", node);
+    } else if (!strcmp(what, "error") && node != ODB_NO_NODE) {
+        odb_session_lock(app->session);
+        const struct odb_value_report *report = odb_session_node(app->session, node, &value);
+        if (report->error.known)
+            odb_buf_printf(out, "%.9g", report->error.v);
+        odb_session_unlock(app->session);
+    }
+}
+
+UI_ACTION(copy)
+{
+    const char *what = odb_call_arg(call, 0) ? odb_call_arg(call, 0) : "row";
+    struct odb_buf text = ODB_BUF_INIT;
+    enum odb_status status = ODB_OK;
+    outside_copied(app, what, &text);
+    if (!text.len) {
+        status = odb_fail(err, ODB_E_USAGE, "there is no %s here to be copied", what);
+    } else if (!ui_terminal_copy(app->terminal, odb_buf_text(&text))) {
+        status = odb_fail(err, ODB_E_USAGE, "this terminal has no clipboard for programs");
+        odb_error_remedy(err, "it would be: %.200s", odb_buf_text(&text));
+    } else {
+        ui_app_say(app, UI_STYLE_MESSAGE, "to the clipboard: %s", odb_buf_text(&text));
+    }
+    odb_buf_dispose(&text);
+    return status;
+}
