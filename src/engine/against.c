@@ -147,6 +147,9 @@ static enum odb_status against_explain(struct against *x, struct odb_report *rep
                                        json_t *regions, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
+    size_t accused = 0;
+    for (size_t c = 0; c < report->culprits.n; c++)
+        accused += odb_diagnosis_accuses(report->culprits.items[c].kind);
     for (size_t c = 0; c < report->culprits.n && status == ODB_OK; c++) {
         struct odb_culprit *culprit = &report->culprits.items[c];
         struct odb_buf words = ODB_BUF_INIT;
@@ -154,12 +157,14 @@ static enum odb_status against_explain(struct against *x, struct odb_report *rep
         if (culprit->value < 0 || x->alignment.other[culprit->value] < 0)
             continue;
         against_region_init(x, &r, culprit->value);
-        status = against_alone(x, &r, culprit->value, err);
+        status = against_alone(x, &r, err);
+        if (status == ODB_OK && accused == 1 && odb_diagnosis_accuses(culprit->kind))
+            status = against_pinned(x, &r, report, err);
+        against_trust(x, culprit, &r);
         against_weights_within(x, &r);
         against_attrs_within(x, &r);
         against_border_within(x, &r);
         against_words(x, culprit, &r, &words);
-        culprit->verified = r.alone == AGAINST_ALONE_WRONG;
         free(culprit->text);
         culprit->text = odb_buf_take(&words);
         json_array_append_new(regions, against_json_region(x, culprit, &r));

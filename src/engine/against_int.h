@@ -10,6 +10,8 @@
 #include "engine/against.h"
 #include "engine/trace.h"
 
+#define AGAINST_NAMED 0.7 /* pairs less sure than this have nothing but a name in common */
+
 #define AGAINST_COUNT(name, text) +1
 enum {
     AGAINST_PAIRED = 0 ODB_PAIRED_LIST(AGAINST_COUNT),
@@ -51,8 +53,9 @@ struct against_region {
     bool *here, *there;      /* owned marks: nodes of the original and of the other */
     int *in_here, *in_there; /* owned: values at their beginnings */
     size_t n_in_here, n_in_there;
-    int value; /* of the other: at the end; ODB_NO_VALUE */
-    enum { AGAINST_NOT_RUN, AGAINST_ALONE_WRONG, AGAINST_ALONE_RIGHT } alone;
+    int value;               /* of the other: at the end; ODB_NO_VALUE */
+    enum odb_checked alone;  /* confirms: the other's part is wrong on the original's values */
+    enum odb_checked pinned; /* confirms: with the original's value there the outputs pass */
     struct odb_value_report numbers; /* of the other's part alone */
     size_t odd_opsets;               /* nodes of another opset than the original's */
     struct odb_buf words;            /* what differs within, in words */
@@ -83,12 +86,26 @@ enum odb_status against_align(struct against *x, struct odb_error *err) ODB_MUST
 /* Of value u of the original, up to the pairs before it. */
 void against_region_init(const struct against *x, struct against_region *r, int u);
 void against_region_dispose(struct against_region *r);
-/* Runs the other's part on the original's values: evidence where it can be had. */
-enum odb_status against_alone(struct against *x, struct against_region *r, int u,
+
+/* --- against_evidence.c ----------------------------------------------------------------------- */
+
+/* Runs the other's part on the original's values, into r. */
+enum odb_status against_alone(struct against *x, struct against_region *r,
                               struct odb_error *err) ODB_MUST_USE;
+/* Runs the other model with the original's value in the place of that at the region's end, into r;
+ * for one that is accused alone. */
+enum odb_status against_pinned(struct against *x, struct against_region *r,
+                               const struct odb_report *report, struct odb_error *err) ODB_MUST_USE;
+/* What both have come to: checks, confidence and its reason. */
+void against_trust(const struct against *x, struct odb_culprit *c, const struct against_region *r);
 
 /* --- against_steps.c -------------------------------------------------------------------------- */
 
+/* Whether t is within the steps of what the original's part makes of the original's values. known:
+ * that can be told. */
+enum odb_status against_steps_of(const struct against *x, const struct against_region *r, int u,
+                                 const struct odb_tensor *t, bool *known, bool *misfits,
+                                 struct odb_error *err) ODB_MUST_USE;
 /* Accuses what quantisation steps do not explain, and acquits what they do. */
 enum odb_status against_steps(struct against *x, struct odb_report *report,
                               struct odb_error *err) ODB_MUST_USE;

@@ -28,14 +28,18 @@ static json_t *against_json_values(const struct odb_graph *g, const int *list, s
 json_t *against_json_region(const struct against *x, const struct odb_culprit *c,
                             const struct against_region *r)
 {
-    static const char *const alone[] = {NULL, "wrong", "right"};
+    static const char *const alone[] = {
+        [ODB_CONFIRMS] = "wrong", [ODB_CONTRADICTS] = "right", [ODB_NOT_TESTABLE] = NULL};
+    static const char *const outputs[] = {
+        [ODB_CONFIRMS] = "right", [ODB_CONTRADICTS] = "wrong", [ODB_NOT_TESTABLE] = NULL};
     return json_pack(
-        "{so,so,so,so,so,so,so,so}", "value", odb_json_text(x->a->values[c->value].name),
+        "{so,so,so,so,so,so,so,so,so}", "value", odb_json_text(x->a->values[c->value].name),
         "other_value", odb_json_text(x->b->values[r->value].name), "nodes",
         against_json_nodes(x->a, r->here), "other_nodes", against_json_nodes(x->b, r->there),
         "from", against_json_values(x->a, r->in_here, r->n_in_here), "other_from",
         against_json_values(x->b, r->in_there, r->n_in_there), "on_original_values",
-        odb_json_text(alone[r->alone]), "differs", odb_json_text(odb_buf_text(&r->words)));
+        odb_json_text(alone[r->alone]), "outputs_without_it", odb_json_text(outputs[r->pinned]),
+        "differs", odb_json_text(odb_buf_text(&r->words)));
 }
 
 json_t *against_json_pairs(const struct against *x)

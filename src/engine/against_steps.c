@@ -191,6 +191,17 @@ static enum odb_status against_fit(const struct against *x, const struct against
     return status;
 }
 
+enum odb_status against_steps_of(const struct against *x, const struct against_region *r, int u,
+                                 const struct odb_tensor *t, bool *known, bool *misfits,
+                                 struct odb_error *err)
+{
+    struct against_fit fit = {0};
+    enum odb_status status = against_fit(x, r, u, t, true, &fit, err);
+    *known = fit.known;
+    *misfits = against_misfits(&fit);
+    return status;
+}
+
 /* The same on the other's values. What its codes cannot hold counts where they cannot hold the
  * original's either: wrong values before it go anywhere. */
 static enum odb_status against_fit_there(const struct against *x, int u, struct against_fit *fit,

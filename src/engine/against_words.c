@@ -178,18 +178,24 @@ void against_words(const struct against *x, const struct odb_culprit *c,
                               : " is the first over tolerance, but on the same values both models "
                                 "compute the same there: small differences before it add up. ");
     }
-    if (r->alone != AGAINST_NOT_RUN && accuses)
-        odb_buf_puts(out, r->alone == AGAINST_ALONE_WRONG
+    if (accuses && (r->alone == ODB_CONFIRMS || r->alone == ODB_CONTRADICTS))
+        odb_buf_puts(out, r->alone == ODB_CONFIRMS
                               ? "Fed with the original's values it is off as well, so nothing "
                                 "before it is needed for that. "
                               : "Fed with the original's values it is within tolerance: its own "
                                 "values are needed for that. ");
+    if (r->pinned == ODB_CONFIRMS || r->pinned == ODB_CONTRADICTS)
+        odb_buf_puts(out, r->pinned == ODB_CONFIRMS
+                              ? "With the original's value in its place the other model's outputs "
+                                "pass, so that is all that is wrong with them. "
+                              : "With the original's value in its place outputs of the other model "
+                                "are wrong still. ");
     odb_buf_puts(out, odb_buf_text(&r->words));
-    if (x->alignment.confidence[c->value] < 0.7)
+    if (x->alignment.confidence[c->value] < AGAINST_NAMED)
         odb_buf_puts(out, "The two values are taken for one by their name alone, so this may be a "
                           "misunderstanding; --map FILE can say otherwise. ");
-    while (out->len && out->data[out->len - 1] == ' ')
-        out->data[--out->len] = '\0';
+    odb_buf_printf(out, "Confidence: %s (%s).", odb_confidence_name(c->confidence),
+                   c->confidence_reason);
 }
 
 /* --- the summary ------------------------------------------------------------------------------ */

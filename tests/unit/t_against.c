@@ -124,9 +124,9 @@ static const char *put_layer(struct made *m, int layer, const char *in, const ch
     return put_quantised(m, r, layer);
 }
 
-static struct odb_model *make_model(enum form form, enum fault fault, int bad)
+static struct odb_model *make_faulty(enum form form, const enum fault *faults)
 {
-    struct made m = {.b = odb_build_new("g", 17), .form = form, .fault = fault, .bad = bad};
+    struct made m = {.b = odb_build_new("g", 17), .form = form};
     const char *in = "x", *before = "x";
     odb_build_input(m.b, "x", ODB_F32, 2, (int64_t[]){3, WIDTH});
     if (form == QUANTISED) {
@@ -140,6 +140,8 @@ static struct odb_model *make_model(enum form form, enum fault fault, int bad)
         in = before = "xh";
     }
     for (int l = 0; l < LAYERS; l++) {
+        m.fault = faults[l];
+        m.bad = faults[l] == NONE ? -1 : l;
         const char *next = put_layer(&m, l, in, before);
         before = in;
         in = next;
@@ -149,6 +151,21 @@ static struct odb_model *make_model(enum form form, enum fault fault, int bad)
         odb_build_attr_int(m.b, "to", ODB_F32);
     odb_build_output(m.b, "y");
     return models_take(m.b);
+}
+
+static struct odb_model *make_model(enum form form, enum fault fault, int bad)
+{
+    enum fault faults[LAYERS] = {NONE};
+    faults[bad] = fault;
+    return make_faulty(form, faults);
+}
+
+static struct odb_model *make_two(enum fault first, int at, enum fault second, int then)
+{
+    enum fault faults[LAYERS] = {NONE};
+    faults[at] = first;
+    faults[then] = second;
+    return make_faulty(PLAIN, faults);
 }
 
 /* --- searches --------------------------------------------------------------------------------- */
@@ -266,6 +283,12 @@ static void test_against__a_fault_in_every_form_and_layer(void **state)
                     assert_non_null(strstr(s.report->summary, "first suspect: weight w"));
                     assert_non_null(strstr(s.report->culprits.items[0].text, "Weight w"));
                 }
+                for (size_t c = 0; c < s.report->culprits.n; c++) {
+                    const struct odb_culprit *culprit = &s.report->culprits.items[c];
+                    if (!culprit->confidence || !culprit->confidence_reason[0])
+                        fail_msg("form %d, fault %d, layer %d: nobody says how sure that is",
+                                 (int)form, (int)fault, layer);
+                }
                 if (fault == NANS && form == QUANTISED) /* which no codes explain */
                     assert_int_equal(s.report->culprits.items[0].kind, ODB_KIND_INTRODUCED);
                 if (fault == ATTRIBUTE)
@@ -290,7 +313,29 @@ static void test_against__a_part_runs_on_the_originals_values(void **state)
     assert_string_equal(json_string_value(json_object_get(region, "on_original_values")), "wrong");
     assert_string_equal(json_string_value(json_object_get(region, "value")), "h2");
     assert_string_equal(json_string_value(json_object_get(region, "other_value")), "uh2k");
-    assert_int_equal(s.report->target_runs, 2);
+    assert_string_equal(json_string_value(json_object_get(region, "outputs_without_it")), "right");
+    assert_int_equal(s.report->target_runs, 3);
+    const struct odb_culprit *culprit = &s.report->culprits.items[0];
+    assert_int_equal(culprit->checks[ODB_CHECK_ALONE], ODB_CONFIRMS);
+    assert_int_equal(culprit->checks[ODB_CHECK_PINNED], ODB_CONFIRMS);
+    assert_int_equal(culprit->confidence, ODB_CONFIDENCE_HIGH);
+    search_close(&s);
+}
+
+/* Without the error of one of several the outputs say nothing, so nobody asks. */
+static void test_against__two_faults_are_not_acquitted_by_one_another(void **state)
+{
+    struct search s;
+    (void)state;
+    struct odb_model *other = make_two(WEIGHT, 0, ATTRIBUTE, 2);
+    search_run(&s, make_model(PLAIN, NONE, 0), other);
+    assert_int_equal(s.report->culprits.n, 2);
+    for (size_t c = 0; c < 2; c++) {
+        const struct odb_culprit *culprit = &s.report->culprits.items[c];
+        assert_int_equal(culprit->checks[ODB_CHECK_ALONE], ODB_CONFIRMS);
+        assert_int_equal(culprit->checks[ODB_CHECK_PINNED], ODB_NOT_ASKED);
+        assert_int_equal(culprit->confidence, ODB_CONFIDENCE_MEDIUM);
+    }
     search_close(&s);
 }
 
@@ -333,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_against__an_honest_model_in_every_form),
         cmocka_unit_test(test_against__a_fault_in_every_form_and_layer),
         cmocka_unit_test(test_against__a_part_runs_on_the_originals_values),
+        cmocka_unit_test(test_against__two_faults_are_not_acquitted_by_one_another),
         cmocka_unit_test(test_against__an_input_that_nobody_knows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
