@@ -48,8 +48,9 @@ enum odb_status alone_run(struct bisection *b, struct question *q, struct alone 
 {
     int node = q->probe.node;
     const struct odb_node *n = &b->graph->nodes[node];
-    *alone = (struct alone){odb_new_n(struct odb_tensor *, n->n_out),
-                            odb_new_n(struct odb_value_report, b->graph->n_values), false, false};
+    *alone = (struct alone){.tried = true,
+                            .out = odb_new_n(struct odb_tensor *, n->n_out),
+                            .reports = odb_new_n(struct odb_value_report, b->graph->n_values)};
     memcpy(alone->reports, b->report->values,
            b->graph->n_values * sizeof *alone->reports); /* errors of the inputs, for the gain */
     for (int o = 0; o < n->n_out; o++)
@@ -110,32 +111,6 @@ static enum odb_status alone_get_inputs(struct bisection *b, int node, struct od
 
 /* --- the smallest segment --------------------------------------------------------------------- */
 
-/* Whether the ancestors of value from position first on fail unobserved, fed by the reference. */
-static enum odb_status alone_segment_fails(struct bisection *b, const int *chain, size_t n,
-                                           size_t first, int value, bool *fails,
-                                           struct odb_error *err)
-{
-    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
-    struct odb_tensor *output = NULL;
-    enum odb_verdict verdict;
-    char what[240];
-    struct odb_probe probe = {.what = odb_probe_title(b->graph, "segment from", chain[first],
-                                                      chain[n - 1], what, sizeof what),
-                              .node = chain[first],
-                              .nodes = nodes,
-                              .values = &value,
-                              .n_values = 1,
-                              .outputs = &output,
-                              .judged = true,
-                              .any = true};
-    for (size_t i = first; i < n; i++)
-        nodes[chain[i]] = true;
-    enum odb_status status = bisection_ask(b, &probe, &verdict, err);
-    *fails = question_answer(verdict) == ODB_ANSWER_BAD; /* no evidence: the segment grows */
-    free(nodes);
-    return status;
-}
-
 /* A prefix search has no local numbers until the node has run alone. */
 static void alone_adopt_numbers(struct bisection *b, struct odb_culprit *culprit,
                                 const struct alone *alone)
@@ -187,82 +162,84 @@ static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *cul
 static enum odb_status alone_widen(struct bisection *b, struct odb_culprit *culprit,
                                    struct odb_error *err)
 {
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    int *chain = odb_new_n(int, b->graph->n_nodes);
-    size_t n = 0, fails_at = 0, passes_at;
-    bool fails = false;
-    enum odb_status status = ODB_OK;
-    odb_graph_ancestors(b->graph, &culprit->value, 1, b->drawn, up);
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
-        if (up[i])
-            chain[n++] = (int)i;
-    passes_at = n - 1;
-    while (passes_at - fails_at > 1) {
-        size_t mid = (passes_at + fails_at) / 2;
-        ODB_TRY_OUT(alone_segment_fails(b, chain, n, mid, culprit->value, &fails, err));
-        if (fails)
-            fails_at = mid;
-        else
-            passes_at = mid;
-    }
-    ODB_TRY_OUT(alone_segment_fails(b, chain, n, fails_at, culprit->value, &fails, err));
-    culprit->kind = b->hidden || !fails ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
-    if (fails) { /* else it is wrong only while everything is read */
-        culprit->segment[0] = culprit->node = chain[fails_at];
-        culprit->segment[1] = chain[n - 1];
-        culprit->verified = true;
-        status = alone_narrow(b, culprit, err);
-    }
-out:
-    free(chain);
-    free(up);
-    return status;
+    int first;
+    ODB_TRY(bisection_lead(b, culprit->value, &first, err));
+    culprit->kind = b->hidden || first == ODB_NO_NODE ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
+    if (first == ODB_NO_NODE)
+        return ODB_OK; /* it is wrong only while everything is read */
+    culprit->segment[1] = culprit->node;
+    culprit->segment[0] = culprit->node = first;
+    culprit->verified = true;
+    return alone_narrow(b, culprit, err);
 }
 
-/* Runs the culprit alone on the target, on the target's own inputs where they are known; sets
- * verified, or finds the smallest segment that fails. q: the question, if it was begun; taken. */
-static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *culprit,
-                                    struct question *q, struct odb_error *err)
+enum odb_status alone_try(struct bisection *b, int node, struct question *q, struct alone *out,
+                          struct odb_error *err)
 {
-    struct alone alone = {0};
-    struct odb_error probe_err = ODB_ERROR_INIT;
-    char label[200];
-    int node = culprit->node, n_out = b->graph->nodes[node].n_out;
+    struct odb_error why = ODB_ERROR_INIT;
     enum odb_status status = alone_get_inputs(b, node, err);
     if (status != ODB_OK) {
         question_free(q);
         return status;
     }
     q = q ? q : question_alone(b, &b->prober, node, b->given);
-    status = alone_run(b, q, &alone, &probe_err);
-    if (status == ODB_CANCELLED) {
-        *err = probe_err;
-    } else if (status != ODB_OK) { /* untestable alone: stays accused, not verified */
+    status = alone_run(b, q, out, &why);
+    out->had = status;
+    out->why = why;
+    if (status != ODB_CANCELLED)
+        return ODB_OK;
+    *err = why;
+    return status;
+}
+
+/* What running the culprit alone has shown; sets verified, or, where it passes and widen says so,
+ * finds the smallest segment that fails. */
+static enum odb_status alone_conclude(struct bisection *b, struct odb_culprit *culprit,
+                                      const struct alone *alone, bool widen, struct odb_error *err)
+{
+    int node = culprit->node;
+    if (alone->had != ODB_OK) { /* untestable alone: stays accused, not verified */
+        char label[200];
         culprit->checks[ODB_CHECK_ALONE] = ODB_NOT_TESTABLE;
         odb_report_note(b->report, "%s cannot be run alone on the target: %.200s",
                         odb_node_label(&b->graph->nodes[node], label, sizeof label),
-                        probe_err.what);
-        status = ODB_OK;
-    } else if (alone.guilty) {
+                        alone->why.what);
+    } else if (alone->guilty) {
         bool only = false;
         if (!culprit->reaches_output) /* else it is wrong unobserved as well */
-            status = bisection_only_seen(b, node, &only, err);
+            ODB_TRY(bisection_only_seen(b, node, &only, err));
         culprit->verified = !only;
         culprit->kind = only ? ODB_KIND_PROBE_EFFECT : culprit->kind;
-        alone_adopt_numbers(b, culprit, &alone);
+        alone_adopt_numbers(b, culprit, alone);
     } else if (b->hidden && !b->report->outputs_diverge) {
         culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
         culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
-    } else if (alone.judged && b->trace->ref[culprit->value]) {
-        status = bisection_hear(b, err);
-        if (status == ODB_OK && bisection_reference_off(b, culprit->value)) {
-            alone_adopt_numbers(b, culprit, &alone);
+    } else if (alone->judged && b->trace->ref[culprit->value]) {
+        ODB_TRY(bisection_hear(b, err));
+        if (bisection_reference_off(b, culprit->value)) {
+            alone_adopt_numbers(b, culprit, alone);
             bisection_blame_reference(b, culprit);
-        } else if (status == ODB_OK) {
-            culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
-            status = alone_widen(b, culprit, err);
+            return ODB_OK;
         }
+        culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
+        if (widen)
+            return alone_widen(b, culprit, err);
     }
+    return ODB_OK;
+}
+
+enum odb_status alone_believe(struct bisection *b, struct odb_culprit *culprit,
+                              const struct alone *known, bool widen, struct odb_error *err)
+{
+    struct alone alone = {0};
+    int n_out = b->graph->nodes[culprit->node].n_out;
+    enum odb_status status = ODB_OK;
+    if (!known || !known->tried) {
+        status = alone_try(b, culprit->node, NULL, &alone, err);
+        known = &alone;
+    }
+    if (status == ODB_OK)
+        status = alone_conclude(b, culprit, known, widen, err);
     alone_dispose(&alone, n_out);
     return status;
 }
@@ -270,7 +247,20 @@ static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *cul
 enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culprit,
                                  struct odb_error *err)
 {
-    return alone_verify(b, culprit, NULL, err);
+    return alone_believe(b, culprit, NULL, true, err);
+}
+
+/* The same with a question that was begun; taken. */
+static enum odb_status alone_verify(struct bisection *b, struct odb_culprit *culprit,
+                                    struct question *q, struct odb_error *err)
+{
+    struct alone alone = {0};
+    int n_out = b->graph->nodes[culprit->node].n_out;
+    enum odb_status status = alone_try(b, culprit->node, q, &alone, err);
+    if (status == ODB_OK)
+        status = alone_believe(b, culprit, &alone, true, err);
+    alone_dispose(&alone, n_out);
+    return status;
 }
 
 /* Whether running the node alone on its own inputs needs nothing else from the target. */

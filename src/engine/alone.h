@@ -10,6 +10,9 @@
 /* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
  * reports ([n_values], only the node's outputs are meaningful). */
 struct alone {
+    bool tried;                       /* it was asked; else all is zero */
+    enum odb_status had;              /* of the probe */
+    struct odb_error why;             /* where that is not ODB_OK */
     struct odb_tensor **out;          /* owned refs; [n_out] */
     struct odb_value_report *reports; /* owned; [n_values] */
     bool judged; /* false: the reference operator cannot be replayed on these inputs */
@@ -22,6 +25,16 @@ enum odb_status alone_run(struct bisection *b, struct question *q, struct alone 
                           struct odb_error *err) ODB_MUST_USE;
 /* Whether it can be asked: it has an output, the reference has that too, and draws nothing. */
 bool alone_possible(const struct bisection *b, int node);
-void alone_dispose(struct alone *alone, int n_out);
+/* A node alone on the target's own inputs, which are asked for where they are not known; q: the
+ * question, if it was begun; taken. Only that it was cancelled is an error, and what judging fails
+ * with. */
+enum odb_status alone_try(struct bisection *b, int node, struct question *q, struct alone *out,
+                          struct odb_error *err) ODB_MUST_USE;
+/* Holds a culprit against what it does alone: sets verified, or, where it passes and widen says so,
+ * finds the smallest segment that fails. known: what it did, if that was tried; else it is now. */
+enum odb_status alone_believe(struct bisection *b, struct odb_culprit *culprit,
+                              const struct alone *known, bool widen,
+                              struct odb_error *err) ODB_MUST_USE;
+void alone_dispose(struct alone *alone, int n_out); /* all zero is fine */
 
 #endif

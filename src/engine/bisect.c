@@ -494,6 +494,7 @@ static void bisect_finish(struct bisection *b)
     free(b->drawn);
     free(b->beyond);
     free(b->refused.items);
+    free(b->others.items);
     free(b->reaching);
     free(b->decided);
     free(b->plain);

@@ -41,7 +41,8 @@ struct bisection {
     bool hidden;     /* a run with values read was made and did not reproduce it */
     bool judged;     /* some values were read in a run that is evidence, and nodes judged by them */
     uint64_t memory; /* bytes that values read at once may take */
-    bool *beyond;    /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
+    ODB_VEC(int) others; /* values that are wrong in another way than the failure that was sought */
+    bool *beyond;        /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
     ODB_VEC(int) refused;           /* nodes that it refuses, in the order they were found */
     double start;                   /* of the search, the reference included */
     double load, run;               /* seconds of the plain run */
@@ -151,19 +152,24 @@ void bisection_blame_reference(const struct bisection *b, struct odb_culprit *cu
 /* The search where the target is a recording: what was recorded is judged, and nothing is run. */
 enum odb_status bisection_recorded(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
+struct alone;
+
 /* --- hunt.c ----------------------------------------------------------------------------------- */
 
 /* Bisects over prefixes for what made this output wrong (b->verdicts says how), names the node or
  * the smallest segment, and verifies it. */
 enum odb_status bisection_hunt_value(struct bisection *b, int value,
                                      struct odb_error *err) ODB_MUST_USE;
-/* Accuses the last of the suspects that a search left ([n_nodes]) and verifies it, or tells what
- * region they are. */
+/* Accuses the last of the suspects that a search left ([n_nodes]), and believes it as
+ * alone_believe() does, or tells what region they are. */
 enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
+                                      const struct alone *known, bool widen,
                                       struct odb_error *err) ODB_MUST_USE;
 /* Asks for the prefixes that end in these nodes, in order; answers[n], untestable where the list
- * was left before. until_bad: the first bad one ends it. asked: how many were. */
-enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature,
+ * was left before. signature: the end that is bad; ODB_OK: wrong values are, as far as they are the
+ * failure of this output, or any if it is ODB_NO_VALUE. until_bad: the first bad one ends it.
+ * asked: how many were. */
+enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature, int output,
                                        const char *phase, const int *nodes, size_t n,
                                        bool until_bad, enum odb_answer *answers, size_t *asked,
                                        struct odb_error *err) ODB_MUST_USE;
@@ -194,6 +200,11 @@ size_t bisection_step_length(const struct bisection *b, size_t n);
  * reference's values there, and the output that is wrong is read. */
 enum odb_status bisection_hunt_suffix(struct bisection *b, int value,
                                       struct odb_error *err) ODB_MUST_USE;
+/* The node that makes a wrong value is right alone: the first before it that must run together with
+ * all that leads from there for the value to be wrong in the same way. ODB_NO_NODE: none does, fed
+ * with the reference's values and unobserved. */
+enum odb_status bisection_lead(struct bisection *b, int value, int *node,
+                               struct odb_error *err) ODB_MUST_USE;
 
 /* --- alone.c ---------------------------------------------------------------------------------- */
 

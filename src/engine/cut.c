@@ -102,13 +102,6 @@ void cut_plan_dispose(struct cut_plan *plan)
     free(plan->order);
 }
 
-void cut_close(const struct odb_dag *dag, bool *marks)
-{
-    for (size_t i = dag->n; i-- > 0;) /* parents stand before their children */
-        for (size_t p = dag->start[i]; marks[i] && p < dag->start[i + 1]; p++)
-            marks[dag->parents[p]] = true;
-}
-
 /* --- scores ----------------------------------------------------------------------------------- */
 
 /* A choice among cuts, and the best by now. */

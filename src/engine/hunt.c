@@ -12,16 +12,19 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/alone.h"
+#include "engine/dag.h"
+#include "engine/failure.h"
 #include "engine/hooks.h"
-#include "engine/search.h"
 
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
 
 struct hunt {
     struct bisection *b;
     enum odb_status signature; /* of a crash or hang; ODB_OK: values are judged */
-    size_t *start;             /* owned: parents of every node, for the search core */
-    int *parents;              /* owned */
+    struct failure failure;    /* else */
+    struct odb_dag dag;        /* owned: all zero outside of a search */
+    struct alone alone;        /* the one that was left, */
+    int tried;                 /* which is this */
     const bool *suspects;      /* borrowed; [n_nodes] as narrowed so far; NULL: no search */
     struct ahead ahead;
     struct odb_map *asked;   /* owned: cuts that were asked, which are put to the target again */
@@ -31,54 +34,34 @@ struct hunt {
     size_t n_parts;        /* the former, of less than the whole */
 };
 
-/* --- the graph as the search core wants it ---------------------------------------------------- */
-
-static void hunt_add_parent(const struct bisection *b, int value, int *parents, size_t *n)
-{
-    if (value >= 0 && b->graph->values[value].producer != ODB_NO_NODE && !b->drawn[value])
-        parents[(*n)++] = b->graph->values[value].producer;
-}
-
-static struct odb_dag hunt_dag(struct hunt *h)
-{
-    const struct odb_graph *graph = h->b->graph;
-    size_t edges = 0, n = 0;
-    for (size_t i = 0; i < graph->n_nodes; i++)
-        edges += (size_t)graph->nodes[i].n_in + graph->nodes[i].n_captured;
-    h->start = odb_new_n(size_t, graph->n_nodes + 1);
-    h->parents = odb_new_n(int, edges);
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct odb_node *node = &graph->nodes[i];
-        h->start[i] = n;
-        for (int k = 0; k < node->n_in; k++)
-            hunt_add_parent(h->b, node->in[k], h->parents, &n);
-        for (size_t c = 0; c < node->n_captured; c++)
-            hunt_add_parent(h->b, node->captured[c], h->parents, &n);
-    }
-    h->start[graph->n_nodes] = n;
-    return (struct odb_dag){graph->n_nodes, h->start, h->parents};
-}
+/* --- questions -------------------------------------------------------------------------------- */
 
 /* Suspects, once the cut has these answers, or before; 0 where there are none. */
 static size_t hunt_remaining(const struct hunt *h, const struct odb_cut *cut,
                              const struct odb_evidence *evidence)
 {
-    struct odb_dag dag = {h->b->graph->n_nodes, h->start, h->parents};
     size_t n = 0;
     if (h->suspects && evidence)
-        return odb_search_narrow(&dag, h->suspects, cut, evidence, h->signature != ODB_OK, NULL);
-    for (size_t i = 0; h->suspects && i < dag.n; i++)
+        return odb_search_narrow(&h->dag, h->suspects, cut, evidence, h->signature != ODB_OK, NULL);
+    for (size_t i = 0; h->suspects && i < h->dag.n; i++)
         n += h->suspects[i];
     return n;
 }
 
+static void hunt_forget_alone(struct hunt *h)
+{
+    if (h->alone.tried)
+        alone_dispose(&h->alone, h->b->graph->nodes[h->tried].n_out);
+    h->alone = (struct alone){0};
+}
+
 static void hunt_dispose(struct hunt *h)
 {
+    hunt_forget_alone(h);
     ahead_dispose(h->b, &h->ahead);
     odb_map_free(h->asked);
     free(h->known);
-    free(h->start);
-    free(h->parents);
+    odb_dag_dispose(&h->dag);
 }
 
 /* What the outputs of a node say, that were read, as far as they were. */
@@ -194,6 +177,10 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
     } else if (had == ODB_OK) {
         status = question_judge(b, probe, &shown, err);
         hunt_read(h, q, evidence);
+        if (status == ODB_OK && h->signature == ODB_OK)
+            status = failure_weigh(&h->failure, q, evidence, err);
+    } else if (h->signature == ODB_OK && (had == ODB_E_CRASH || had == ODB_E_TIMEOUT)) {
+        failure_died(&h->failure, probe->node, had);
     }
     if (probe->n_values)
         odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, cut, evidence));
@@ -222,6 +209,21 @@ static bool hunt_begin(void *payload, const struct odb_cut *cut)
         return false;
     ahead_put(&h->ahead, hunt_question(h, cut));
     return true;
+}
+
+/* Whether the one that is left is wrong alone, which is kept for whoever accuses it. */
+static enum odb_status hunt_confirm(void *payload, int node, enum odb_answer *answer,
+                                    struct odb_error *err)
+{
+    struct hunt *h = payload;
+    hunt_forget_alone(h);
+    h->tried = node;
+    ODB_TRY(alone_try(h->b, node, NULL, &h->alone, err));
+    *answer = h->alone.had != ODB_OK ? ODB_ANSWER_UNTESTABLE
+              : h->alone.guilty      ? ODB_ANSWER_BAD
+              : h->alone.judged      ? ODB_ANSWER_GOOD
+                                     : ODB_ANSWER_UNTESTABLE;
+    return ODB_OK;
 }
 
 /* --- searches --------------------------------------------------------------------------------- */
@@ -287,8 +289,8 @@ static void hunt_warn(struct bisection *b, const struct odb_search_result *resul
 static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_values,
                                    bool *suspects, size_t *probes, struct odb_error *err)
 {
-    struct odb_dag dag = hunt_dag(h);
-    struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand, NULL, h};
+    struct odb_oracle oracle = {hunt_ask, hunt_begin, hunt_at_hand,
+                                h->signature == ODB_OK ? hunt_confirm : NULL, h};
     struct hunt_weights weights = hunt_weigh(h->b);
     struct odb_search_options options = {.suspicion = weights.suspicion,
                                          .build = weights.build,
@@ -296,14 +298,17 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
                                          .load = 1,
                                          .joint = h->signature != ODB_OK,
                                          .flaky = h->b->unsteady};
+    h->dag = odb_dag_of(h->b->graph, h->b->drawn);
     h->known = odb_new_n(struct odb_known, h->b->graph->n_nodes);
     options.known = h->known;
     h->suspects = suspects;
     h->ahead = ahead_new(h->b);
     bisection_step_begin(h->b, "prefixes");
     odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
-    enum odb_status status = odb_search(&dag, suspects, &oracle, &options, &h->result, err);
+    enum odb_status status = odb_search(&h->dag, suspects, &oracle, &options, &h->result, err);
+    h->b->unsteady |= h->result.flaky;
     hunt_warn(h->b, &h->result);
+    failure_warn(&h->failure);
     *probes = h->result.loads;
     hunt_weights_dispose(&weights);
     return status;
@@ -323,7 +328,7 @@ static bool hunt_inputs_pass(const struct bisection *b, int node)
 }
 
 enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
-                                      struct odb_error *err)
+                                      const struct alone *known, bool widen, struct odb_error *err)
 {
     int first = -1, last = -1;
     size_t n = 0;
@@ -346,7 +351,7 @@ enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool
     if (read && hunt_inputs_pass(b, last))
         culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
     bisection_step_begin(b, "verify");
-    enum odb_status status = bisection_verify(b, culprit, err);
+    enum odb_status status = alone_believe(b, culprit, known, widen, err);
     bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
     return status;
 }
@@ -356,25 +361,27 @@ static bool hunt_shows(const struct hunt *h, int value, int node)
 {
     const struct odb_known *own = &h->known[node];
     bool bad = own->bad > own->good || h->b->graph->values[value].producer == node;
-    for (size_t p = h->start[node]; p < h->start[node + 1]; p++)
-        bad = bad && h->known[h->parents[p]].good > h->known[h->parents[p]].bad;
+    for (size_t p = h->dag.start[node]; p < h->dag.start[node + 1]; p++)
+        bad = bad && h->known[h->dag.parents[p]].good > h->known[h->dag.parents[p]].bad;
     return bad;
 }
 
 enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = ODB_OK};
+    struct hunt h = {.b = b, .signature = ODB_OK, .failure = failure_of(b, value)};
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
     size_t probes = 0;
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
-    bisection_step_end(b, "prefix", "%zu cuts for output %.100s", probes,
-                       b->graph->values[value].name);
+    bisection_step_end(b, "prefix", "%zu cuts for %.100s", probes, b->graph->values[value].name);
     if (status == ODB_OK)
-        status = bisection_accuse_left(b, value, suspects, err);
-    for (int i = 0; status == ODB_OK && i < (int)b->graph->n_nodes; i++)
+        status = bisection_accuse_left(b, value, suspects, &h.alone, true, err);
+    struct odb_culprit *culprit =
+        status == ODB_OK ? &b->report->culprits.items[b->report->culprits.n - 1] : NULL;
+    for (int i = 0; culprit && i < (int)b->graph->n_nodes; i++)
         if (suspects[i] && !hunt_shows(&h, value, i)) /* one of several, or not asked */
-            b->report->culprits.items[b->report->culprits.n - 1].checks[ODB_CHECK_PREFIX] =
-                ODB_NOT_ASKED;
+            culprit->checks[ODB_CHECK_PREFIX] = ODB_NOT_ASKED;
+    if (culprit && culprit->verified && culprit->segment[0] == culprit->segment[1])
+        status = failure_explain(&h.failure, culprit->node, err);
     free(suspects);
     hunt_dispose(&h);
     return status;
@@ -468,7 +475,7 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     if (!culprit->verified && status != ODB_OK)
         odb_report_note(b->report, "#%d alone is refused by the target, which says nothing: %.200s",
                         last, alone_err.what);
-    bool first_of_all = h->start[last] == h->start[last + 1];
+    bool first_of_all = h->dag.start[last] == h->dag.start[last + 1];
     bool dead = first_of_all && culprit->verified && !b->prober.pinned &&
                 !bisection_runs_at_all(b, last, h->signature);
     bisection_step_end(b, "verify", "the accused alone on the target");
@@ -579,12 +586,13 @@ static void hunt_accuse_first(struct bisection *b)
     free(behind);
 }
 
-enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature,
+enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature, int output,
                                        const char *phase, const int *nodes, size_t n,
                                        bool until_bad, enum odb_answer *answers, size_t *asked,
                                        struct odb_error *err)
 {
-    struct hunt h = {.b = b, .signature = signature, .ahead = ahead_new(b)};
+    struct hunt h = {
+        .b = b, .signature = signature, .failure = failure_of(b, output), .ahead = ahead_new(b)};
     enum odb_status status = ODB_OK;
     bool bad = false;
     for (size_t i = 0; i < n; i++)
@@ -601,6 +609,7 @@ enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status sign
         if (status == ODB_OK)
             odb_hooks_progress(&b->options->hooks, phase, nodes[*asked], *asked + 1, n);
     }
+    failure_warn(&h.failure);
     hunt_dispose(&h);
     return status;
 }
@@ -613,8 +622,8 @@ enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
     for (size_t i = 0; i < n; i++)
         nodes[i] = (int)i;
     bisection_step_begin(b, "each");
-    enum odb_status status =
-        bisection_ask_prefixes(b, ODB_OK, "each", nodes, n, false, answers, &asked, err);
+    enum odb_status status = bisection_ask_prefixes(b, ODB_OK, ODB_NO_VALUE, "each", nodes, n,
+                                                    false, answers, &asked, err);
     free(nodes);
     free(answers);
     ODB_TRY(status);

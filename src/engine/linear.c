@@ -11,6 +11,7 @@
 
 struct linear {
     struct bisection *b;
+    int value;                /* the output that is wrong */
     bool *suspects;           /* owned; [n_nodes] */
     int *list;                /* owned: those to ask, in order */
     enum odb_answer *answers; /* owned: of list */
@@ -46,8 +47,8 @@ static enum odb_status linear_pass(struct linear *l, size_t step, struct odb_err
             l->list[l->n++] = last;
         last = (int)i;
     }
-    ODB_TRY(bisection_ask_prefixes(b, ODB_OK, "cuts in order", l->list, l->n, true, l->answers,
-                                   &asked, err));
+    ODB_TRY(bisection_ask_prefixes(b, ODB_OK, l->value, "cuts in order", l->list, l->n, true,
+                                   l->answers, &asked, err));
     l->asked += asked;
     if (asked && l->answers[asked - 1] == ODB_ANSWER_BAD)
         linear_narrow(l, l->list[asked - 1], true);
@@ -60,8 +61,8 @@ static enum odb_status linear_pass(struct linear *l, size_t step, struct odb_err
 enum odb_status bisection_hunt_linear(struct bisection *b, int value, struct odb_error *err)
 {
     size_t n = b->graph->n_nodes, count = 0;
-    struct linear l = {b, odb_new_n(bool, n), odb_new_n(int, n), odb_new_n(enum odb_answer, n), 0,
-                       0};
+    struct linear l = {
+        b, value, odb_new_n(bool, n), odb_new_n(int, n), odb_new_n(enum odb_answer, n), 0, 0};
     odb_graph_ancestors(b->graph, &value, 1, b->drawn, l.suspects);
     for (size_t i = 0; i < n; i++)
         count += l.suspects[i];
@@ -70,10 +71,10 @@ enum odb_status bisection_hunt_linear(struct bisection *b, int value, struct odb
     enum odb_status status = step > 1 ? linear_pass(&l, step, err) : ODB_OK;
     if (status == ODB_OK)
         status = linear_pass(&l, 1, err);
-    bisection_step_end(b, "linear", "%zu cuts in order, %zu nodes apart, for output %.100s",
-                       l.asked, step, b->graph->values[value].name);
+    bisection_step_end(b, "linear", "%zu cuts in order, %zu nodes apart, for %.100s", l.asked, step,
+                       b->graph->values[value].name);
     if (status == ODB_OK)
-        status = bisection_accuse_left(b, value, l.suspects, err);
+        status = bisection_accuse_left(b, value, l.suspects, NULL, true, err);
     free(l.suspects);
     free(l.list);
     free(l.answers);

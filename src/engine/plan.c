@@ -213,7 +213,8 @@ static void plan_turn(struct bisection *b, enum odb_strategy strategy, size_t ba
 
 typedef enum odb_status plan_hunter(struct bisection *b, int value, struct odb_error *err);
 
-/* Searches for every wrong output that nobody explains yet, the worst first. */
+/* Searches for every wrong output that nobody explains yet, the worst first, and then for what else
+ * was found to be wrong. */
 static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, struct odb_error *err)
 {
     bisection_excuse_outputs(b);
@@ -233,6 +234,9 @@ static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, str
         if (!bisection_explains(b, b->outputs[worst]))
             status = hunt(b, b->outputs[worst], err);
     }
+    for (size_t i = 0; i < b->others.n && status == ODB_OK; i++) /* met on the way */
+        if (!bisection_explains(b, b->others.items[i]))
+            status = hunt(b, b->others.items[i], err);
     free(tried);
     return status;
 }
@@ -309,10 +313,10 @@ static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
     ODB_TRY(plan_look(b, err));
     if (b->probed || !plan_unexplained(b))
         return ODB_OK;
-    plan_turn(b, ODB_STRATEGY_PREFIX, 0,
-              b->hidden ? "reading values changes the answer, so nothing but the cut is read"
+    plan_turn(b, b->hidden ? ODB_STRATEGY_SUFFIX : ODB_STRATEGY_PREFIX, 0,
+              b->hidden ? "reading values changes the answer, so nothing but an output is read"
                         : "values cannot be read, so nothing but the cut is read");
-    return plan_hunt_all(b, bisection_hunt_value, err);
+    return plan_hunt_all(b, b->hidden ? bisection_hunt_suffix : bisection_hunt_value, err);
 }
 
 static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy strategy,

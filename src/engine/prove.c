@@ -160,8 +160,8 @@ enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
     bisection_expect(b, "prove", n, (double)n * (b->load + b->run) / 2);
     bisection_step_begin(b, "proof");
     if (n)
-        status =
-            bisection_ask_prefixes(b, signature, "proof", list, n, false, answers, &asked, err);
+        status = bisection_ask_prefixes(b, signature, ODB_NO_VALUE, "proof", list, n, false,
+                                        answers, &asked, err);
     if (status == ODB_OK && b->report->culprits.n) {
         prove_count(b, list, answers, n, known);
         prove_doubt(b);

@@ -137,8 +137,8 @@ static enum odb_status refused_next(struct bisection *b, enum odb_status refusal
                         odb_node_label(&b->graph->nodes[node], label, sizeof label),
                         b->graph->nodes[node].op_type);
     bisection_step_begin(b, "refused");
-    enum odb_status status =
-        bisection_ask_prefixes(b, refusal, "refused", &node, 1, true, &answer, &asked, err);
+    enum odb_status status = bisection_ask_prefixes(b, refusal, ODB_NO_VALUE, "refused", &node, 1,
+                                                    true, &answer, &asked, err);
     *left = status == ODB_OK && answer == ODB_ANSWER_BAD &&
             (!refused_first(b, node) || bisection_runs_at_all(b, node, refusal));
     if (*left)

@@ -5,9 +5,9 @@
  * A bad answer is believed: S, the suspects, become the ancestors of a node that is bad. A good one
  * clears its ancestors as long as nothing speaks against it: an error may be masked and come back.
  * So whoever is left alone must have parents that are good themselves, and is asked to be wrong by
- * itself. Where that fails, the good answers that had cleared too much clear nobody any more; the
- * same question is put again, because the target may just be moody; and what nobody was asked
- * directly is asked in order.
+ * itself. Where that fails, the questions that left it are put again, because the target may just
+ * be moody; a parent that is bad is believed, and the good answers that had cleared it clear nobody
+ * any more.
  *
  * Where answers change, each question is put until one answer leads by so much that the flips seen
  * by then explain it once in a thousand times.
@@ -21,15 +21,12 @@
 #include "base/mem.h"
 #include "engine/cut.h"
 
-#define SEARCH_AHEAD 128 /* questions that are thought of at once: more than there are workers */
-#define SEARCH_SLACK 1   /* loads beyond log2 that cheaper cuts may cost */
-#define SEARCH_BADS                                                                                \
-    64                   /* bad nodes of one cut among which the one with fewest suspects is taken \
-                          */
-#define SEARCH_BESIDE 32 /* questions beside the suspects, once none among them tells more */
-#define SEARCH_ROW 32    /* nodes asked at once where all are asked in order */
-#define SEARCH_VOTES 25  /* times that a question is put at most */
-#define SEARCH_AGAIN 2   /* more, where answers contradict each other */
+#define SEARCH_AHEAD 128  /* questions that are thought of at once: more than there are workers */
+#define SEARCH_SLACK 1    /* loads beyond log2 that cheaper cuts may cost */
+#define SEARCH_BADS 64    /* bad nodes of one cut, of which the one with fewest suspects is taken */
+#define SEARCH_BESIDE 32  /* questions beside the suspects, once none among them tells more */
+#define SEARCH_VOTES 25   /* times that a question is put at most */
+#define SEARCH_AGAIN 1    /* more, where answers contradict each other */
 #define SEARCH_ODDS 1000. /* against flips, when an answer counts */
 
 struct search {
@@ -41,13 +38,11 @@ struct search {
     struct cut_plan plan;
     bool *all;               /* owned: suspects on entry */
     unsigned char *marks;    /* owned: enum cut_mark */
-    bool *innocent;          /* owned: only hand on what came before them */
     bool *masking;           /* owned: good after something bad, so that they clear nobody */
     struct odb_known *known; /* the options', or owned */
     bool flaky;
     bool together; /* joint: some cut of several was bad, and nobody knows which of them is */
     size_t promised, used; /* loads */
-    size_t in_order;       /* nodes that were asked in order */
 };
 
 struct odb_dag odb_dag_reverse(const struct odb_dag *dag)
@@ -70,6 +65,13 @@ void odb_dag_dispose(struct odb_dag *dag)
     free((void *)dag->start);
     free((void *)dag->parents);
     *dag = (struct odb_dag){0};
+}
+
+void odb_dag_close(const struct odb_dag *dag, bool *marks)
+{
+    for (size_t i = dag->n; i-- > 0;) /* parents stand before their children */
+        for (size_t p = dag->start[i]; marks[i] && p < dag->start[i + 1]; p++)
+            marks[dag->parents[p]] = true;
 }
 
 /* --- what follows from an answer -------------------------------------------------------------- */
@@ -98,7 +100,7 @@ static void search_before(const struct odb_dag *dag, int node, bool *marks)
 {
     memset(marks, 0, dag->n * sizeof *marks);
     marks[node] = true;
-    cut_close(dag, marks);
+    odb_dag_close(dag, marks);
 }
 
 /* Of the bad nodes among the suspects, the ancestors of the one that leaves fewest. Where several
@@ -137,7 +139,7 @@ size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, const 
         else if (evidence[i].answer == ODB_ANSWER_BAD && suspects[cut->nodes[i]])
             bad[n_bad++] = cut->nodes[i];
     }
-    cut_close(dag, marks);
+    odb_dag_close(dag, marks);
     if (!joint || evidence[0].answer == ODB_ANSWER_GOOD)
         search_keep(dag, rest, marks, false);
     else if (evidence[0].answer == ODB_ANSWER_BAD)
@@ -150,20 +152,6 @@ size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, const 
     free(rest);
     free(marks);
     return count;
-}
-
-void odb_search_pin(const struct odb_dag *dag, int node, struct odb_known *known, bool *suspects)
-{
-    bool *marks = odb_new_n(bool, dag->n + 1); /* the node and what comes after it */
-    marks[node] = true;
-    for (size_t i = (size_t)node + 1; i < dag->n; i++)
-        for (size_t p = dag->start[i]; p < dag->start[i + 1]; p++)
-            marks[i] = marks[i] || marks[dag->parents[p]];
-    for (size_t i = 0; i < dag->n; i++)
-        if (marks[i] && known[i].bad)
-            known[i] = (struct odb_known){0};
-    suspects[node] = false;
-    free(marks);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -278,8 +266,7 @@ static enum odb_status search_ask(struct search *s, const struct odb_cut *cut,
     return status;
 }
 
-/* --- working ahead -----------------------------------------------------------------------------
- */
+/* --- working ahead ---------------------------------------------------------------------------- */
 
 /* What is known at some point of a search. */
 struct search_state {
@@ -404,8 +391,7 @@ static enum odb_status search_bisect(struct search *s, struct odb_error *err)
     return status == ODB_OK ? search_beside(s, err) : status;
 }
 
-/* --- where evidence contradicts itself ---------------------------------------------------------
- */
+/* --- where evidence contradicts itself -------------------------------------------------------- */
 
 /* All suspects again, but for what is known. */
 static void search_rebuild(struct search *s)
@@ -427,7 +413,7 @@ static void search_rebuild(struct search *s)
             cleared[j] = cleared[j] || (marks[j] && !s->masking[i]) || j == i;
     }
     for (size_t i = 0; i < dag->n; i++) {
-        s->suspects[i] = s->all[i] && !cleared[i] && !s->innocent[i];
+        s->suspects[i] = s->all[i] && !cleared[i];
         if (s->suspects[i] && search_is(s, (int)i, ODB_ANSWER_BAD))
             bad[n_bad++] = (int)i;
     }
@@ -444,7 +430,7 @@ static void search_restart(struct search *s)
 {
     s->flaky = s->result->flaky = true;
     for (size_t i = 0; i < s->dag->n; i++) {
-        s->masking[i] = s->innocent[i] = false;
+        s->masking[i] = false;
         s->suspects[i] = s->all[i];
         if (!search_is(s, (int)i, ODB_ANSWER_UNTESTABLE))
             s->marks[i] &= (unsigned char)~CUT_CLOSED;
@@ -452,7 +438,7 @@ static void search_restart(struct search *s)
     s->result->dips = false;
 }
 
-/* Puts a question twice again that was answered once; flipped: some answer is another. */
+/* Puts a question again that was answered once; flipped: the answer is another. */
 static enum odb_status search_again(struct search *s, int node, bool *flipped,
                                     struct odb_error *err)
 {
@@ -539,102 +525,7 @@ static enum odb_status search_neighbours(struct search *s, int node, bool *moved
     return status;
 }
 
-/* --- in order --------------------------------------------------------------------------------- */
-
-/* How far each node is from the first, among the ancestors of a node; others -1. Nodes that are
- * equally far do not stand before each other. Returns how many steps there are. */
-static int search_depths(const struct odb_dag *dag, int node, int *depth)
-{
-    bool *marks = odb_new_n(bool, dag->n + 1);
-    int most = 0;
-    search_before(dag, node, marks);
-    for (size_t i = 0; i < dag->n; i++) {
-        depth[i] = marks[i] ? 0 : -1;
-        for (size_t p = dag->start[i]; marks[i] && p < dag->start[i + 1]; p++)
-            depth[i] = ODB_MAX(depth[i], depth[dag->parents[p]] + 1);
-        most = ODB_MAX(most, depth[i]);
-    }
-    free(marks);
-    return most + 1;
-}
-
-/* Where to begin: at the good node whose error is the largest, if some are known; else in the
- * middle. */
-static int search_rise(const struct search *s, const int *depth, int steps)
-{
-    double largest = 0;
-    int at = steps / 2;
-    for (size_t i = 0; i < s->dag->n; i++)
-        if (depth[i] >= 0 && search_is(s, (int)i, ODB_ANSWER_GOOD) && s->known[i].error > largest) {
-            largest = s->known[i].error;
-            at = depth[i];
-        }
-    return at;
-}
-
-/* Asks what stands in one step, some at once; bad: somebody who is. */
-static enum odb_status search_step(struct search *s, const int *depth, int step, int *bad,
-                                   struct odb_error *err)
-{
-    int row[SEARCH_ROW];
-    size_t most = s->options->linear ? s->options->linear : SIZE_MAX, i = 0;
-    while (i < s->dag->n && *bad < 0 && s->in_order < most) {
-        size_t n = 0;
-        for (; i < s->dag->n && n < SEARCH_ROW; i++)
-            if (depth[i] == step && !(s->marks[i] & CUT_CLOSED))
-                row[n++] = (int)i;
-        if (n == 0)
-            continue;
-        s->in_order++;
-        s->result->linear = true;
-        ODB_TRY(search_ask_row(s, row, n, bad, err));
-    }
-    return ODB_OK;
-}
-
-/* Asks whoever stands before an innocent node and was not asked: where the error was largest, then
- * here and there, then everybody. moved: somebody is bad, so that there are suspects again. */
-static enum odb_status search_linear(struct search *s, int node, bool *moved, struct odb_error *err)
-{
-    int *depth = odb_new_n(int, s->dag->n + 1), bad = -1;
-    int steps = search_depths(s->dag, node, depth), rise = search_rise(s, depth, steps), stride = 1;
-    enum odb_status status = ODB_OK;
-    for (int step = ODB_MAX(rise - 1, 0); step <= rise + 1 && bad < 0 && status == ODB_OK; step++)
-        status = search_step(s, depth, step, &bad, err);
-    while (stride < steps)
-        stride *= 2;
-    for (; stride > 0 && bad < 0; stride /= 2)
-        for (int step = rise % stride; step < steps && bad < 0 && status == ODB_OK; step += stride)
-            status = search_step(s, depth, step, &bad, err);
-    free(depth);
-    if (status != ODB_OK || bad < 0)
-        return status;
-    *moved = true;
-    return search_contradicted(s, bad, err);
-}
-
 /* --- whoever is left -------------------------------------------------------------------------- */
-
-/* The one suspect only hands on what came before it: puts the questions again that left it alone,
- * and looks further. moved: there are other suspects now. */
-static enum odb_status search_acquit(struct search *s, int node, bool *moved, struct odb_error *err)
-{
-    bool flipped = false;
-    ODB_TRY(search_again(s, node, &flipped, err));
-    for (size_t p = s->dag->start[node]; p < s->dag->start[node + 1] && !flipped; p++)
-        ODB_TRY(search_again(s, s->dag->parents[p], &flipped, err));
-    if (flipped) {
-        *moved = true;
-        search_restart(s);
-        return ODB_OK;
-    }
-    s->innocent[node] = true;
-    s->marks[node] |= CUT_CLOSED;
-    ODB_TRY(search_linear(s, node, moved, err));
-    if (!*moved)
-        s->result->acquitted = true;
-    return ODB_OK;
-}
 
 /* The one suspect, or -1. */
 static int search_only(const struct search *s)
@@ -648,6 +539,33 @@ static int search_only(const struct search *s)
     return only;
 }
 
+/* It is left, but is what begins with it bad? */
+static enum odb_status search_ask_last(struct search *s, int node, struct odb_error *err)
+{
+    if (!search_was_asked(&s->known[node])) {
+        struct odb_evidence evidence;
+        ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
+        s->result->acquitted = evidence.answer == ODB_ANSWER_GOOD;
+    }
+    s->result->confirmed = search_is(s, node, ODB_ANSWER_BAD);
+    return ODB_OK;
+}
+
+/* The one suspect is right by itself: puts the questions again that left it alone. moved: all are
+ * suspects again. */
+static enum odb_status search_acquit(struct search *s, int node, bool *moved, struct odb_error *err)
+{
+    bool flipped = false;
+    ODB_TRY(search_again(s, node, &flipped, err));
+    for (size_t p = s->dag->start[node]; p < s->dag->start[node + 1] && !flipped; p++)
+        ODB_TRY(search_again(s, s->dag->parents[p], &flipped, err));
+    if (flipped)
+        search_restart(s);
+    *moved = flipped;
+    s->result->acquitted = !flipped;
+    return ODB_OK;
+}
+
 /* moved: there are other suspects now. */
 static enum odb_status search_doubt(struct search *s, bool *moved, struct odb_error *err)
 {
@@ -655,23 +573,14 @@ static enum odb_status search_doubt(struct search *s, bool *moved, struct odb_er
     int node = search_only(s);
     if (node < 0)
         return ODB_OK;
-    if (!s->options->joint)
-        ODB_TRY(search_neighbours(s, node, moved, err));
-    else if (!search_was_asked(&s->known[node])) { /* it is left, but is it bad? */
-        struct odb_evidence evidence;
-        ODB_TRY(search_ask(s, &(struct odb_cut){&node, 1}, &evidence, err));
-        s->result->acquitted = evidence.answer == ODB_ANSWER_GOOD;
-    }
-    s->result->confirmed = s->options->joint && search_is(s, node, ODB_ANSWER_BAD);
+    if (s->options->joint)
+        return search_ask_last(s, node, err);
+    ODB_TRY(search_neighbours(s, node, moved, err));
     if (*moved || !s->oracle->confirm)
         return ODB_OK;
     ODB_TRY(s->oracle->confirm(s->oracle->payload, node, &answer, err));
     s->result->confirmed = answer == ODB_ANSWER_BAD;
-    if (answer == ODB_ANSWER_GOOD && s->options->joint)
-        s->result->acquitted = true;
-    else if (answer == ODB_ANSWER_GOOD)
-        return search_acquit(s, node, moved, err);
-    return ODB_OK;
+    return answer == ODB_ANSWER_GOOD ? search_acquit(s, node, moved, err) : ODB_OK;
 }
 
 /* That no answer is wrong that was counted on. */
@@ -697,20 +606,16 @@ enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
                        .suspects = suspects,
                        .all = odb_xmemdup(suspects, dag->n * sizeof *suspects),
                        .marks = odb_new_n(unsigned char, dag->n + 1),
-                       .innocent = odb_new_n(bool, dag->n + 1),
                        .masking = odb_new_n(bool, dag->n + 1)};
     struct odb_known *own = odb_new_n(struct odb_known, dag->n + 1);
     bool moved = true;
     enum odb_status status = ODB_OK;
     *result = (struct odb_search_result){.confidence = 1};
     s.known = s.options->known ? s.options->known : own;
+    memset(s.known, 0, dag->n * sizeof *s.known);
     s.flaky = s.options->flaky;
     cut_plan_init(&s.plan, dag, s.options);
-    for (size_t i = 0; i < dag->n; i++)
-        s.marks[i] = search_was_asked(&s.known[i]) ? CUT_CLOSED : 0;
-    if (s.options->known)
-        search_rebuild(&s);
-    s.promised = cut_loads(search_count(suspects, dag->n)) + SEARCH_SLACK;
+    s.promised = cut_loads(search_count(suspects, dag->n)) + SEARCH_SLACK + s.options->spare;
     while (moved && status == ODB_OK) {
         moved = false;
         status = search_bisect(&s, err);
@@ -721,7 +626,6 @@ enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
     cut_plan_dispose(&s.plan);
     free(own);
     free(s.masking);
-    free(s.innocent);
     free(s.marks);
     free(s.all);
     return status;

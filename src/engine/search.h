@@ -29,7 +29,9 @@ struct odb_dag {
 
 /* The same edges the other way round: node i is n - 1 - i there. Its arrays are the caller's. */
 struct odb_dag odb_dag_reverse(const struct odb_dag *dag);
-void odb_dag_dispose(struct odb_dag *dag); /* of what odb_dag_reverse() made */
+void odb_dag_dispose(struct odb_dag *dag); /* where its arrays are its own */
+/* Marks the ancestors of all that is marked, [n]. */
+void odb_dag_close(const struct odb_dag *dag, bool *marks);
 
 struct odb_cut {
     const int *nodes; /* the frontier, ascending */
@@ -42,7 +44,7 @@ struct odb_evidence {
     double error; /* over what is tolerated: beyond 1 it is bad; NAN: not known */
 };
 
-/* What is known of a node's own value; all zero: nothing. */
+/* What is known of a node; all zero: nothing. */
 struct odb_known {
     unsigned good, bad, mute; /* how often the answer was this */
     double error;             /* the last; NAN: not known */
@@ -57,8 +59,8 @@ struct odb_oracle {
     bool (*ahead)(void *payload, const struct odb_cut *cut);
     /* Its answer is there, so that nobody need guess what comes after it. NULL with ahead. */
     bool (*at_hand)(void *payload, const struct odb_cut *cut);
-    /* Is the one suspect that is left wrong by itself, on its own inputs? GOOD: it only hands on
-     * what came before it, where everything seemed good. NULL: nobody can say. */
+    /* Is the one suspect that is left wrong by itself, on its own inputs? Not with joint answers.
+     * NULL: nobody can say. */
     enum odb_status (*confirm)(void *payload, int node, enum odb_answer *answer,
                                struct odb_error *err);
     void *payload;
@@ -71,11 +73,11 @@ struct odb_search_options {
                                 of them together as much as a load costs in any case */
     const double *read;      /* [n] what reading its outputs adds; NULL: little */
     double load;             /* what any load costs; 0: 1 */
-    bool joint;    /* one answer for all of the cut, evidence[0]: it runs or it does not */
-    bool flaky;    /* answers are known to change: each is asked for several times */
-    size_t linear; /* questions in order, at most, where bisection was misled; 0: all */
-    struct odb_known *known; /* [n] in and out: what was asked before, as it is after
-                                odb_search_pin(); not with joint; NULL: nothing */
+    size_t spare;            /* loads more than promised, that likelier or cheaper cuts may cost */
+    bool joint; /* one answer for all of the cut, evidence[0]: it runs or it does not */
+    bool flaky; /* answers are known to change: each is asked for several times */
+    struct odb_known
+        *known; /* [n] out: what was heard of every node by itself; NULL: nobody asks */
 };
 
 struct odb_search_result {
@@ -84,9 +86,8 @@ struct odb_search_result {
     bool dips;         /* some answer is good and one before it is bad: the error is masked, and
                           comes back */
     bool flaky;        /* the same question had two answers */
-    bool linear;       /* bisection was misled, and all that is left was asked in order */
-    bool confirmed;    /* the suspect left is wrong by itself */
-    bool acquitted;    /* it is not, and nobody else was found */
+    bool confirmed;    /* the suspect left was asked by itself, and is bad */
+    bool acquitted;    /* it is good then, and nobody else was found */
     double confidence; /* that no answer that was counted on is wrong by chance: 1 unless flaky */
 };
 
@@ -95,8 +96,10 @@ struct odb_search_result {
  * most to tell for what it costs, among those that keep the number of loads within
  * ceil(log2(suspects)) and a few. On return one suspect is left, or the fewest that no testable cut
  * can tell apart. The one that is left has parents that were asked and are good, unless they cannot
- * be asked. A status other than ODB_OK from the oracle ends the search and is returned. Working
- * ahead changes neither what is asked nor the order. options may be NULL. */
+ * be asked. One that is acquitted all the same has brought back what was masked before it, or is
+ * wrong only together with others: who searches what leads to it, turned round, finds them. A
+ * status other than ODB_OK from the oracle ends the search and is returned. Working ahead changes
+ * neither what is asked nor the order. options may be NULL. */
 enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
                            const struct odb_oracle *oracle,
                            const struct odb_search_options *options,
@@ -106,10 +109,5 @@ enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
  * Answers that would clear all contradict others, and leave them all. Returns their number. */
 size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, const struct odb_cut *cut,
                          const struct odb_evidence *evidence, bool joint, bool *left);
-
-/* A culprit was found, and is fed the reference's value from now on. Forgets what was bad after it,
- * so that the search for the next begins with what was good; it leaves suspects, which holds the
- * ancestors of what is bad still. */
-void odb_search_pin(const struct odb_dag *dag, int node, struct odb_known *known, bool *suspects);
 
 #endif

@@ -1,114 +1,188 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The mirror of prefixes: a node and all that depends on it run on the target, fed with the
- * reference's values, and the output that is wrong is read. Wrong still: the culprit is among them.
+ * reference's values, and the value that is wrong is read. Wrong still: the culprit is among them.
  * Right: it is not. So the same search goes over the graph turned round, where what depends on a
  * node stands before it.
  *
- * Nothing inside is observed, what is read is an output of the model, and the model's beginning
- * need not run on the target at all.
+ * Nothing inside is observed, so a fault that hides is found, and one that is masked and comes back
+ * is in every part or it is not. What is read of the whole model is an output, and the model's
+ * beginning need not run on the target at all. Within a prefix the same tells what brought about a
+ * wrong value whose maker is right alone: then those closest to it are the first suspects.
  */
 #include "engine/bisect.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/question.h"
-#include "engine/search.h"
+#include "engine/dag.h"
+#include "engine/evidence.h"
+#include "engine/failure.h"
+
+#define SUFFIX_SPARE 1 /* loads that it may cost to begin with those close by */
 
 struct suffix {
     struct bisection *b;
-    int value;          /* the output that is wrong */
-    const bool *up;     /* borrowed; [n_nodes] its ancestors */
-    size_t *start;      /* owned: the graph turned round, for the search core */
-    int *parents;       /* owned */
-    const bool *turned; /* borrowed: suspects, likewise */
+    int value;               /* that is wrong */
+    struct odb_dag dag;      /* owned: the graph turned round */
+    bool *up;                /* owned; [n] the value's ancestors, turned round */
+    bool *suspects;          /* owned; [n] who is left of them */
+    struct failure *failure; /* borrowed */
 };
-
-/* --- the graph turned round ------------------------------------------------------------------- */
 
 static int suffix_turn(const struct suffix *s, int node)
 {
-    return (int)s->b->graph->n_nodes - 1 - node;
+    return (int)s->dag.n - 1 - node;
 }
 
-static struct odb_dag suffix_dag(struct suffix *s)
+static struct suffix suffix_new(struct bisection *b, int value, struct failure *failure)
 {
-    const struct odb_graph *graph = s->b->graph;
-    size_t edges = 0, n = 0;
-    for (size_t v = 0; v < graph->n_values; v++)
-        edges += graph->values[v].n_consumers;
-    s->start = odb_new_n(size_t, graph->n_nodes + 1);
-    s->parents = odb_new_n(int, edges);
-    for (int i = 0; i < (int)graph->n_nodes; i++) {
-        const struct odb_node *node = &graph->nodes[suffix_turn(s, i)];
-        s->start[i] = n;
-        for (int o = 0; o < node->n_out; o++) {
-            const struct odb_value *value = node->out[o] < 0 ? NULL : &graph->values[node->out[o]];
-            for (size_t c = 0; value && !s->b->drawn[node->out[o]] && c < value->n_consumers; c++)
-                s->parents[n++] = suffix_turn(s, value->consumers[c]);
-        }
-    }
-    s->start[graph->n_nodes] = n;
-    return (struct odb_dag){graph->n_nodes, s->start, s->parents};
+    size_t n = b->graph->n_nodes;
+    struct odb_dag dag = odb_dag_of(b->graph, b->drawn);
+    struct suffix s = {b, value, odb_dag_reverse(&dag), odb_new_n(bool, n), NULL, failure};
+    bool *up = odb_new_n(bool, n);
+    odb_dag_dispose(&dag);
+    odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
+    for (int i = 0; i < (int)n; i++)
+        s.up[suffix_turn(&s, i)] = up[i];
+    s.suspects = odb_xmemdup(s.up, n * sizeof *s.up);
+    free(up);
+    return s;
 }
 
-/* Marks what depends on marked nodes, as far as the wrong output depends on that. */
-static void suffix_close(const struct suffix *s, bool *marks)
+static void suffix_dispose(struct suffix *s)
 {
-    const struct odb_graph *graph = s->b->graph;
-    for (int i = 0; i < (int)graph->n_nodes; i++)
-        for (int o = 0; marks[i] && o < graph->nodes[i].n_out; o++) {
-            int v = graph->nodes[i].out[o];
-            for (size_t c = 0; v >= 0 && c < graph->values[v].n_consumers; c++)
-                marks[graph->values[v].consumers[c]] |= s->up[graph->values[v].consumers[c]];
-        }
+    odb_dag_dispose(&s->dag);
+    free(s->up);
+    free(s->suspects);
+}
+
+/* The nodes of a cut and what depends on them, as far as the wrong value depends on that;
+ * [n_nodes], owned by the caller. */
+static bool *suffix_from(const struct suffix *s, const int *nodes, size_t n)
+{
+    bool *turned = odb_new_n(bool, s->dag.n), *marks = odb_new_n(bool, s->dag.n);
+    for (size_t i = 0; i < n; i++)
+        turned[nodes[i]] = true;
+    odb_dag_close(&s->dag, turned);
+    for (int i = 0; i < (int)s->dag.n; i++)
+        marks[suffix_turn(s, i)] = turned[i] && s->up[i];
+    free(turned);
+    return marks;
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-/* Runs nodes on the target, fed with the reference's values, and judges what they give; bad if any
- * value is. */
-static enum odb_status suffix_probe(const struct suffix *s, const char *how, int first, int last,
-                                    const bool *nodes, const int *values, size_t n,
-                                    size_t remaining, enum odb_answer *answer,
-                                    struct odb_error *err)
+/* Judges the wrong value, and tells another failure from the one that is sought. */
+static enum odb_status suffix_judge(void *payload, const struct odb_probe *probe,
+                                    enum odb_verdict *shown, struct odb_error *err)
 {
-    struct bisection *b = s->b;
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
-    enum odb_verdict verdict;
-    char what[240];
-    struct odb_probe probe = {.what =
-                                  odb_probe_title(b->graph, how, first, last, what, sizeof what),
-                              .node = first,
-                              .nodes = nodes,
-                              .values = values,
-                              .n_values = n,
-                              .outputs = outputs,
-                              .judged = true,
-                              .remaining = remaining};
-    enum odb_status status = bisection_ask(b, &probe, &verdict, err);
-    *answer = question_answer(verdict);
-    free(outputs);
-    return status;
+    const struct suffix *s = payload;
+    struct odb_value_report report = {0};
+    ODB_TRY(odb_judge_value(&s->b->judge, s->value, probe->outputs[0], &report, err));
+    if (bisection_decided(s->b, s->value, &report))
+        report.verdict = ODB_VERDICT_PASS;
+    enum odb_answer answer = failure_shown(s->failure, probe->node, &report, probe->outputs[0]);
+    *shown = answer == ODB_ANSWER_BAD    ? report.verdict
+             : answer == ODB_ANSWER_GOOD ? ODB_VERDICT_PASS
+                                         : ODB_VERDICT_UNTESTABLE;
+    return ODB_OK;
 }
 
 static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
                                   struct odb_evidence *evidence, struct odb_error *err)
 {
     struct suffix *s = payload;
+    struct bisection *b = s->b;
     int first = suffix_turn(s, cut->nodes[cut->n - 1]);
-    int last = s->b->graph->values[s->value].producer;
-    bool *nodes = odb_new_n(bool, s->b->graph->n_nodes);
-    size_t left = 0;
-    for (size_t i = 0; i < cut->n; i++)
-        nodes[suffix_turn(s, cut->nodes[i])] = true;
-    suffix_close(s, nodes);
-    for (size_t i = 0; i < s->b->graph->n_nodes; i++)
-        left += s->turned[i];
-    enum odb_status status = suffix_probe(s, "suffix from", first, last, nodes, &s->value, 1, left,
-                                          &evidence[0].answer, err);
+    struct odb_probed probed;
+    struct odb_tensor *output = NULL;
+    char what[240];
+    bool *nodes = suffix_from(s, cut->nodes, cut->n);
+    struct odb_probe probe = {.what = odb_probe_title(b->graph, "suffix from", first,
+                                                      b->graph->values[s->value].producer, what,
+                                                      sizeof what),
+                              .node = first,
+                              .nodes = nodes,
+                              .values = &s->value,
+                              .n_values = 1,
+                              .outputs = &output,
+                              .judged = true};
+    for (size_t i = 0; i < s->dag.n; i++)
+        probe.remaining += s->suspects[i];
+    enum odb_status status = odb_probe_ask(&b->prober, &probe, suffix_judge, s, &probed, err);
+    if (probed.had == ODB_E_CRASH || probed.had == ODB_E_TIMEOUT)
+        failure_died(s->failure, first, probed.had);
+    evidence[0].answer = question_answer(probed.verdict);
+    odb_probe_drop(&b->prober, &probe);
     free(nodes);
+    return status;
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+/* How likely nodes are to blame by how close they stand to one, in the graph turned round. */
+static double *suffix_closeness(const struct suffix *s, int node)
+{
+    size_t n = s->dag.n;
+    double *closeness = odb_new_n(double, n + 1);
+    size_t *steps = odb_new_n(size_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        steps[i] = i == (size_t)node ? 0 : n;
+        for (size_t p = s->dag.start[i]; p < s->dag.start[i + 1]; p++)
+            steps[i] = ODB_MIN(steps[i], steps[s->dag.parents[p]] + 1);
+        closeness[i] = 1 / (double)ODB_MAX(steps[i], (size_t)1);
+    }
+    free(steps);
+    return closeness;
+}
+
+static enum odb_status suffix_search(struct suffix *s, const double *suspicion,
+                                     struct odb_search_result *result, struct odb_error *err)
+{
+    struct odb_oracle oracle = {.ask = suffix_ask, .payload = s};
+    struct odb_search_options options = {.joint = true,
+                                         .flaky = s->b->unsteady,
+                                         .suspicion = suspicion,
+                                         .spare = suspicion ? SUFFIX_SPARE : 0};
+    return odb_search(&s->dag, s->suspects, &oracle, &options, result, err);
+}
+
+/* Where several are left, because cuts between them cannot be tested: whether all of them are it.
+ */
+static enum odb_status suffix_ask_left(struct suffix *s, struct odb_search_result *result,
+                                       struct odb_error *err)
+{
+    struct odb_evidence evidence = {.answer = ODB_ANSWER_UNTESTABLE};
+    int *nodes = odb_new_n(int, s->dag.n);
+    size_t n = 0;
+    for (size_t i = 0; i < s->dag.n; i++)
+        if (s->suspects[i])
+            nodes[n++] = (int)i;
+    enum odb_status status =
+        n > 1 ? suffix_ask(s, &(struct odb_cut){nodes, n}, &evidence, err) : ODB_OK;
+    result->confirmed |= evidence.answer == ODB_ANSWER_BAD;
+    free(nodes);
+    return status;
+}
+
+enum odb_status bisection_lead(struct bisection *b, int value, int *node, struct odb_error *err)
+{
+    struct failure failure = failure_at(b, value, &b->report->values[value], b->given[value]);
+    struct suffix s = suffix_new(b, value, &failure);
+    int maker = suffix_turn(&s, b->graph->values[value].producer);
+    double *closeness = suffix_closeness(&s, maker);
+    struct odb_search_result result;
+    *node = ODB_NO_NODE;
+    s.suspects[maker] = false; /* it is right alone */
+    enum odb_status status = suffix_search(&s, closeness, &result, err);
+    if (status == ODB_OK)
+        status = suffix_ask_left(&s, &result, err);
+    for (int i = 0; i < (int)s.dag.n && result.confirmed; i++)
+        if (s.suspects[i])
+            *node = suffix_turn(&s, i); /* the last here is the first of them */
+    free(closeness);
+    suffix_dispose(&s);
     return status;
 }
 
@@ -118,11 +192,20 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
 static enum odb_status suffix_region_fails(const struct suffix *s, const int *chain, size_t n,
                                            bool *fails, struct odb_error *err)
 {
-    const struct odb_graph *graph = s->b->graph;
+    struct bisection *b = s->b;
+    const struct odb_graph *graph = b->graph;
     bool *nodes = odb_new_n(bool, graph->n_nodes);
     int *values = odb_new_n(int, graph->n_values);
-    enum odb_answer answer = ODB_ANSWER_UNTESTABLE;
-    size_t n_values = 0;
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
+    enum odb_verdict verdict;
+    char what[240];
+    struct odb_probe probe = {
+        .what = odb_probe_title(graph, "segment from", chain[0], chain[n - 1], what, sizeof what),
+        .node = chain[0],
+        .nodes = nodes,
+        .values = values,
+        .outputs = outputs,
+        .judged = true};
     for (size_t i = 0; i < n; i++)
         nodes[chain[i]] = true;
     for (size_t v = 0; v < graph->n_values; v++) {
@@ -130,49 +213,42 @@ static enum odb_status suffix_region_fails(const struct suffix *s, const int *ch
         bool leaves = graph->values[v].is_output;
         for (size_t c = 0; c < graph->values[v].n_consumers; c++)
             leaves |= !nodes[graph->values[v].consumers[c]];
-        if (producer != ODB_NO_NODE && nodes[producer] && leaves && s->b->trace->ref[v] &&
-            odb_probe_reads(graph, s->b->trace, (int)v))
-            values[n_values++] = (int)v;
+        if (producer != ODB_NO_NODE && nodes[producer] && leaves && b->trace->ref[v] &&
+            odb_probe_reads(graph, b->trace, (int)v))
+            values[probe.n_values++] = (int)v;
     }
-    enum odb_status status = suffix_probe(s, "segment from", chain[0], chain[n - 1], nodes, values,
-                                          n_values, 0, &answer, err);
-    *fails = answer == ODB_ANSWER_BAD;
+    enum odb_status status = bisection_ask(b, &probe, &verdict, err);
+    *fails = question_answer(verdict) == ODB_ANSWER_BAD;
+    free(outputs);
     free(values);
     free(nodes);
     return status;
 }
 
-/* The accused passes alone: finds how much of what follows it takes to fail. */
+/* The accused passes alone, and what begins with it fails: finds how much of what follows that
+ * takes, the next nodes first. */
 static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *culprit, int node,
                                     struct odb_error *err)
 {
     struct bisection *b = s->b;
-    bool *nodes = odb_new_n(bool, b->graph->n_nodes), fails = false;
+    bool *nodes = suffix_from(s, &(int){suffix_turn(s, node)}, 1);
     int *chain = odb_new_n(int, b->graph->n_nodes);
-    size_t n = 0, passes = 1, region;
+    size_t n = 0, passes = 1, fails_at;
     enum odb_status status = ODB_OK;
-    nodes[node] = true;
-    suffix_close(s, nodes);
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (nodes[i])
             chain[n++] = (int)i;
-    region = n;
-    if (n > 1)
-        status = suffix_region_fails(s, chain, n, &fails, err);
-    bool whole = fails;
-    while (whole && region - passes > 1 && status == ODB_OK) {
-        size_t middle = (region + passes) / 2;
-        status = suffix_region_fails(s, chain, middle, &fails, err);
-        if (fails)
-            region = middle;
-        else
-            passes = middle;
+    for (fails_at = n; fails_at - passes > 1 && status == ODB_OK;) {
+        size_t next = ODB_MIN(2 * passes, (fails_at + passes) / 2);
+        bool fails = false;
+        status = suffix_region_fails(s, chain, next, &fails, err);
+        *(fails ? &fails_at : &passes) = next;
     }
-    if (status == ODB_OK && whole) {
-        if (!odb_diagnosis_accuses(culprit->kind)) /* it passes alone */
+    if (status == ODB_OK && n > 1) {
+        if (culprit->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS)
             culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
         culprit->node = culprit->segment[0] = node;
-        culprit->segment[1] = chain[region - 1];
+        culprit->segment[1] = chain[fails_at - 1];
         culprit->verified = true;
     }
     free(chain);
@@ -180,25 +256,38 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
     return status;
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* Whoever is left has failed on the reference's values, so alone it is fed with them too, and
+ * nothing need be read for that. */
+static void suffix_feed(const struct suffix *s, const bool *left)
+{
+    struct bisection *b = s->b;
+    for (size_t n = 0; n < b->graph->n_nodes; n++)
+        for (size_t i = 0; left[n] && i < odb_node_n_reads(&b->graph->nodes[n]); i++) {
+            int v = odb_node_reads(&b->graph->nodes[n], i);
+            if (v >= 0 && !b->given[v])
+                b->given[v] = odb_tensor_ref(odb_trace_value(b->trace, v));
+        }
+}
 
 /* confirmed: the one that is left was asked, and what begins with it fails. */
 static enum odb_status suffix_accuse(const struct suffix *s, const bool *left, bool confirmed,
                                      struct odb_error *err)
 {
     struct bisection *b = s->b;
-    ODB_TRY(bisection_accuse_left(b, s->value, left, err));
+    if (confirmed)
+        suffix_feed(s, left);
+    ODB_TRY(bisection_accuse_left(b, s->value, left, NULL, !confirmed, err));
     struct odb_culprit *culprit = &b->report->culprits.items[b->report->culprits.n - 1];
-    int accused = -1;
-    size_t n = 0;
-    for (size_t i = 0; i < b->graph->n_nodes; i++)
-        if (left[i]) {
-            accused = (int)i;
-            n++;
-        }
-    bool alone = culprit->verified && culprit->segment[0] == culprit->segment[1];
-    culprit->checks[ODB_CHECK_PREFIX] = n == 1 && confirmed ? ODB_CONFIRMS : ODB_NOT_ASKED;
-    if (n != 1 || alone || culprit->of_reference)
+    int accused = culprit->segment[0];
+    bool single = accused == culprit->segment[1];
+    if (!single || !confirmed) {
+        culprit->checks[ODB_CHECK_PREFIX] = ODB_NOT_ASKED;
+        return ODB_OK;
+    }
+    culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
+    if (culprit->verified || culprit->of_reference)
         return ODB_OK;
     bisection_step_begin(b, "verify");
     enum odb_status status = suffix_widen(s, culprit, accused, err);
@@ -209,29 +298,22 @@ static enum odb_status suffix_accuse(const struct suffix *s, const bool *left, b
 enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb_error *err)
 {
     size_t n = b->graph->n_nodes;
-    bool *up = odb_new_n(bool, n), *turned = odb_new_n(bool, n), *left = odb_new_n(bool, n);
-    struct suffix s = {.b = b, .value = value, .up = up, .turned = turned};
-    struct odb_dag dag = suffix_dag(&s);
-    struct odb_oracle oracle = {.ask = suffix_ask, .payload = &s};
-    struct odb_search_options options = {.joint = true};
-    struct odb_search_result result;
-    odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
-    for (int i = 0; i < (int)n; i++)
-        turned[suffix_turn(&s, i)] = up[i];
+    struct failure failure = failure_of(b, value);
+    struct suffix s = suffix_new(b, value, &failure);
+    bool *left = odb_new_n(bool, n);
+    struct odb_search_result result = {0};
     bisection_step_begin(b, "suffixes");
-    enum odb_status status = odb_search(&dag, turned, &oracle, &options, &result, err);
+    enum odb_status status = suffix_search(&s, NULL, &result, err);
+    failure_warn(&failure);
     bisection_step_end(b, "suffix",
-                       "%zu cuts for output %.100s, what follows them fed with the "
+                       "%zu cuts for %.100s, what follows them fed with the "
                        "reference's values",
                        result.loads, b->graph->values[value].name);
     for (int i = 0; i < (int)n; i++)
-        left[i] = result.acquitted ? up[i] : turned[suffix_turn(&s, i)];
+        left[i] = (result.acquitted ? s.up : s.suspects)[suffix_turn(&s, i)];
     if (status == ODB_OK)
         status = suffix_accuse(&s, left, result.confirmed, err);
-    free(s.start);
-    free(s.parents);
     free(left);
-    free(turned);
-    free(up);
+    suffix_dispose(&s);
     return status;
 }

@@ -161,12 +161,169 @@ static void test_hunt__votes_are_asked_of_the_target(void **state)
     odb_model_free(model);
 }
 
+/* --- two failures ----------------------------------------------------------------------------- */
+
+struct two {
+    struct odb_model *model;
+    struct odb_feed feed;
+    struct odb_report *report;
+};
+
+static void two_run(struct two *t, struct odb_model *model, const char *target,
+                    enum odb_strategy strategy)
+{
+    static const float ramp[8] = {-1.5f, -0.75f, 0.25f, 0.5f, 1.25f, 2.0f, 2.75f, 4.5f};
+    *t = (struct two){.model = model};
+    t->feed = (struct odb_feed){.value = models_value(model, "x"),
+                                .tensor = models_f32(1, (int64_t[]){8}, ramp)};
+    struct odb_feeds feeds = {&t->feed, 1, NULL};
+    struct odb_bisect_options options = {.reference = "cpu",
+                                         .target = target,
+                                         .tolerance = ODB_CRITERION_DEFAULT,
+                                         .step = 1, /* of linear */
+                                         .strategy = strategy};
+    help_find_serve();
+    MODELS_OK(odb_bisect(&t->report, model, &feeds, &options, &why));
+}
+
+static void two_close(struct two *t)
+{
+    odb_report_free(t->report);
+    odb_tensor_unref(t->feed.tensor);
+    odb_model_free(t->model);
+}
+
+/* Twelve nodes, one behind the other, that keep errors about as large as they are. */
+static struct odb_model *two_chain(void)
+{
+    static const char *const ops[] = {"Neg", "Abs", "LeakyRelu"};
+    struct odb_builder *b = odb_build_new("g", 17);
+    char name[8], in[8] = "x", out[8];
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(out, sizeof out, "v%d", i);
+        odb_build_node(b, ops[i % 3], name, in, out);
+        snprintf(in, sizeof in, "%s", out);
+    }
+    odb_build_output(b, out);
+    return models_take(b);
+}
+
+/* The culprit that accuses this node; NULL: none does. */
+static const struct odb_culprit *two_culprit(const struct two *t, int node)
+{
+    for (size_t i = 0; i < t->report->culprits.n; i++)
+        if (t->report->culprits.items[i].node == node)
+            return &t->report->culprits.items[i];
+    return NULL;
+}
+
+static bool two_says(const struct two *t, const char *text)
+{
+    bool says = false;
+    for (size_t i = 0; i < t->report->warnings.n; i++)
+        says |= strstr(t->report->warnings.items[i], text) != NULL;
+    for (size_t i = 0; i < t->report->notes.n; i++)
+        says |= strstr(t->report->notes.items[i], text) != NULL;
+    return says;
+}
+
+/* NaN is what the output shows; a wrong number before it is another failure, and searched for
+ * itself once it was met. A suffix that holds it holds the NaN as well. */
+static void test_hunt__a_wrong_number_before_a_nan_is_another_failure(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_PREFIX, ODB_STRATEGY_LINEAR,
+                                             ODB_STRATEGY_SUFFIX};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        bool met = ways[i] != ODB_STRATEGY_SUFFIX;
+        struct two t;
+        two_run(&t, two_chain(), "fault:nan,node=n8@fault:scale,amount=0.1,node=n2@cpu", ways[i]);
+        assert_int_equal(t.report->culprits.items[0].node, 8);
+        assert_int_equal(t.report->culprits.items[0].kind, ODB_KIND_NAN);
+        assert_true(t.report->culprits.items[0].verified);
+        assert_int_equal(t.report->culprits.n, 1 + met);
+        assert_int_equal(two_says(&t, "failed in another way than v11 (fail at #"), met);
+        if (met) {
+            assert_int_equal(t.report->culprits.items[1].node, 2);
+            assert_int_equal(t.report->culprits.items[1].kind, ODB_KIND_INTRODUCED);
+            assert_true(t.report->culprits.items[1].verified);
+        }
+        two_close(&t);
+    }
+}
+
+/* A NaN of which only the shape is used comes to nothing: what is wrong at the output is named, and
+ * the NaN beside it. */
+static void test_hunt__a_nan_that_comes_to_nothing_is_another_failure(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct two t;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Neg", "n0", "x", "a");
+    odb_build_node(b, "Abs", "n1", "a", "b");
+    odb_build_node(b, "Shape", "n2", "b", "s");
+    odb_build_node(b, "Reshape", "n3", "x s", "c");
+    odb_build_node(b, "Mul", "n4", "c c", "d");
+    odb_build_node(b, "Neg", "n5", "d", "y");
+    odb_build_output(b, "y");
+    two_run(&t, models_take(b), "fault:nan,node=n1@fault:scale,amount=0.1,node=n4@cpu",
+            ODB_STRATEGY_LINEAR);
+    assert_int_equal(t.report->culprits.items[0].node, 4);
+    assert_true(t.report->culprits.items[0].verified);
+    assert_true(two_says(&t, "failed in another way than y (nan at #1"));
+    assert_int_equal(t.report->culprits.n, 2);
+    assert_int_equal(t.report->culprits.items[1].node, 1);
+    two_close(&t);
+}
+
+/* The target dies, or makes NaN, only of a cut that the model does not have: no evidence. */
+static void test_hunt__what_only_a_cut_does_is_no_evidence(void **state)
+{
+    static const char *const targets[] = {
+        "fault:crash,node=n4,seen@fault:scale,amount=0.1,node=n6@cpu",
+        "fault:nan,node=n4,seen@fault:scale,amount=0.1,node=n6@cpu"};
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_PREFIX, ODB_STRATEGY_LINEAR};
+    for (size_t k = 0; k < ODB_COUNT(targets); k++)
+        for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+            struct two t;
+            two_run(&t, two_chain(), targets[k], ways[i]);
+            assert_int_equal(t.report->culprits.n, 1);
+            assert_int_equal(t.report->culprits.items[0].node, 6);
+            if (ways[i] == ODB_STRATEGY_LINEAR)
+                assert_true(two_says(&t, k ? "(nan at #4" : "(crash at #4"));
+            two_close(&t);
+        }
+}
+
+/* Two wrong numbers, one a thousand times the other: a suffix holds only what is in it, so the one
+ * that shows is named first; a prefix search says of the small one that it is not all. */
+static void test_hunt__errors_of_another_size_are_another_failure(void **state)
+{
+    struct two t;
+    two_run(&t, two_chain(), "fault:scale,amount=1e-4,node=n8@fault:scale,amount=0.5,node=n2@cpu",
+            ODB_STRATEGY_SUFFIX);
+    assert_int_equal(t.report->culprits.items[0].node, 2);
+    assert_true(two_says(&t, "failed in another way than v11 (fail at #"));
+    two_close(&t);
+    two_run(&t, two_chain(), "fault:scale,amount=0.5,node=n8@fault:scale,amount=1e-4,node=n2@cpu",
+            ODB_STRATEGY_PREFIX);
+    assert_non_null(two_culprit(&t, 2));
+    assert_non_null(two_culprit(&t, 8));
+    assert_true(two_says(&t, "what #2 gives comes to fail"));
+    two_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hunt__branches_beside_each_other),
         cmocka_unit_test(test_hunt__ways_around),
         cmocka_unit_test(test_hunt__votes_are_asked_of_the_target),
+        cmocka_unit_test(test_hunt__a_wrong_number_before_a_nan_is_another_failure),
+        cmocka_unit_test(test_hunt__a_nan_that_comes_to_nothing_is_another_failure),
+        cmocka_unit_test(test_hunt__what_only_a_cut_does_is_no_evidence),
+        cmocka_unit_test(test_hunt__errors_of_another_size_are_another_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
