@@ -87,6 +87,10 @@ struct odb_executor_ops {
     enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
 };
 
+/* ONNX Runtime's library, as far as that can be told without loading it: what ONNXDBG_ORT names, or
+ * one where packages have it. Owned by the caller; NULL: none, or the loader's to find. */
+char *odb_ort_file(void);
+
 /* The row for a kind, NULL when unknown. */
 const struct odb_executor_ops *odb_executor_find(const char *kind);
 const struct odb_executor_ops *const *odb_executor_list(size_t *n);

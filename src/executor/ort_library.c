@@ -157,6 +157,13 @@ static char *ort_named(struct odb_error *err)
     return path;
 }
 
+char *odb_ort_file(void)
+{
+    struct odb_error no = ODB_ERROR_INIT;
+    char *path = ort_named(&no);
+    return path || no.code ? path : ort_find();
+}
+
 /* --- loading ---------------------------------------------------------------------------------- */
 
 /* Never closed again: its threads may outlive the last session. */

@@ -302,7 +302,7 @@ static char *target_beside(const char *program, const char *more)
 }
 
 /* $ONNXDBG_SERVE, else beside this program or in its libexec; else left to PATH. */
-static char *target_program(void)
+char *odb_target_program(void)
 {
     const char *env = getenv("ONNXDBG_SERVE");
     if (env && env[0])
@@ -332,7 +332,7 @@ static enum odb_status target_spawn(struct odb_target *target, struct odb_error 
 {
     struct odb_child *child = &target->child;
     ODB_TRY(odb_scratch_new(&child->scratch, err));
-    char *program = target_program();
+    char *program = odb_target_program();
     char *fd_arg = odb_xasprintf("--fd=%d", ODB_CHILD_FD);
     char *scratch_arg = odb_xasprintf("--scratch=%s", child->scratch);
     char *mem_arg = odb_xasprintf("--mem=%zu", target->mem);

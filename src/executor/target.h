@@ -24,6 +24,8 @@ struct odb_target_stats {
  * executor that cannot be had here is ODB_E_EXECUTOR with the reason and the way out. */
 enum odb_status odb_target_open(struct odb_target **out, const char *spec,
                                 struct odb_error *err) ODB_MUST_USE;
+/* The child's program, as it would be started: a path, or a name for PATH. Owned by the caller. */
+char *odb_target_program(void);
 void odb_target_close(struct odb_target *target); /* NULL is fine; the process group is gone */
 
 /* ODB_E_EXECUTOR: it said no (its own words in err), or nonsense. Refusals keep a code of their own

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "session/identity.h"
 
 /* --- opening and closing ---------------------------------------------------------------------- */
 
@@ -247,9 +248,13 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
 /* What the reference's values depend on, but for the inputs. Owned by the caller. */
 static char *session_key(const struct odb_bisect_options *options)
 {
-    return odb_xasprintf("%s|%s|%s|%llu", options->reference,
-                         options->golden ? options->golden : "",
-                         options->expect ? options->expect : "", (unsigned long long)options->seed);
+    struct odb_buf key = ODB_BUF_INIT;
+    odb_buf_printf(&key, "%s|%s|%s|%llu\n", options->reference,
+                   options->golden ? options->golden : "", options->expect ? options->expect : "",
+                   (unsigned long long)options->seed);
+    odb_identity_put_spec(options->reference, &key);
+    odb_identity_put_spec(options->golden, &key);
+    return odb_buf_take(&key);
 }
 
 enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace **out,
@@ -301,14 +306,20 @@ static char *session_settings(const struct odb_session *session,
     odb_buf_printf(&out, "seed %llu\nkernels %s\ninputs %s\n", (unsigned long long)options->seed,
                    kernels ? kernels : "", hex);
     odb_buf_dispose(&feeds);
+    odb_identity_put_common(&out);
+    odb_identity_put_spec(options->target, &out);
+    odb_identity_put_spec(options->reference, &out);
+    odb_identity_put_spec(options->golden, &out);
     return odb_buf_take(&out);
 }
 
 /* What an equal search learnt before it was stopped, else an empty memory. */
 static void session_recall(struct odb_session *session, const char *settings)
 {
-    if (session->memory && strcmp(session->memory_settings, settings))
+    if (session->memory && strcmp(session->memory_settings, settings)) {
+        session->resumed.other = odb_settings_differ(session->memory_settings, settings);
         session_drop_memory(session);
+    }
     if (!session->memory) {
         session->memory = odb_memory_new();
         session->memory_settings = odb_xstrdup(settings);

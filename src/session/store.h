@@ -57,6 +57,10 @@ struct odb_resumed {
 };
 void odb_resumed_dispose(struct odb_resumed *resumed);
 
+/* What is different in two lists of settings, in words: "target (cpu:f16, now ort), inputs"; NULL:
+ * nothing. Owned by the caller. */
+char *odb_settings_differ(const char *then, const char *now);
+
 /* Takes the newest search up again, in place of odb_store_begin(), if it did not end and these are
  * its settings: lines "name value". retry: what was running then is asked again. out is the
  * caller's to dispose of. ODB_E_INPUT: another process is at it. */

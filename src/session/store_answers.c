@@ -84,23 +84,46 @@ static const char *answers_setting(const char *text, const char *name, size_t n_
     return NULL;
 }
 
-/* "target (cpu:f16, now ort), inputs"; NULL: the two lists of settings agree. */
-static char *answers_differ(const char *then, const char *now)
+/* Files that an executor was made of are no settings of anybody's. */
+static void answers_put_changed(struct odb_buf *out, const char *line, int n_name, const char *old,
+                                size_t n, const char *value, size_t n_value)
 {
-    struct odb_buf out = ODB_BUF_INIT;
-    for (const char *line = now; *line;) {
+    bool file = !strncmp(line, "file:", 5), inputs = !strncmp(line, "inputs", 6);
+    odb_buf_puts(out, out->len ? ", " : "");
+    if (file)
+        odb_buf_printf(out, "%.*s (%s)", n_name - 5, line + 5,
+                       !old      ? "was not there"
+                       : n_value ? "has changed"
+                                 : "is gone");
+    else
+        odb_buf_printf(out, "%.*s", n_name, line);
+    if (!file && !inputs) /* which are no more than a hash */
+        odb_buf_printf(out, " (%.*s, now %.*s)", old ? (int)n : 4, old ? old : "none",
+                       n_value ? (int)n_value : 4, n_value ? value : "none");
+}
+
+/* What of these settings is another in those. gone: only what those lack altogether. */
+static void answers_put_different(const char *then, const char *now, bool gone, struct odb_buf *out)
+{
+    for (const char *line = gone ? then : now; *line;) {
         size_t length = strcspn(line, "\n"), name = strcspn(line, " \n"), n = 0;
-        const char *old = answers_setting(then, line, name, &n), *value = line + name + 1;
+        const char *other = answers_setting(gone ? now : then, line, name, &n);
+        const char *value = line + name + 1;
         size_t n_value = length > name ? length - name - 1 : 0;
-        bool same = old && n == n_value && !strncmp(old, value, n);
-        if (!same) {
-            odb_buf_printf(&out, "%s%.*s", out.len ? ", " : "", (int)name, line);
-            if (strncmp(line, "inputs", name) != 0) /* which are no more than a hash */
-                odb_buf_printf(&out, " (%.*s, now %.*s)", old ? (int)n : 4, old ? old : "none",
-                               n_value ? (int)n_value : 4, n_value ? value : "none");
-        }
+        bool same = other && (gone || (n == n_value && !strncmp(other, value, n)));
+        if (!same && gone)
+            answers_put_changed(out, line, (int)name, value, n_value, "", 0);
+        else if (!same)
+            answers_put_changed(out, line, (int)name, other, n, value, n_value);
         line += length + (line[length] == '\n');
     }
+}
+
+char *odb_settings_differ(const char *then, const char *now)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    answers_put_different(then, now, false, &out);
+    answers_put_different(then, now, true, &out);
     return out.len ? odb_buf_take(&out) : NULL;
 }
 
@@ -197,7 +220,7 @@ enum odb_status odb_store_resume(struct odb_store *store, const char *settings, 
     store->search = id;
     store->probe = 0;
     store->failed = ODB_OK;
-    out->other = answers_differ(then, settings);
+    out->other = odb_settings_differ(then, settings);
     free(then);
     if (out->other) /* nobody will ever ask for these */
         return answers_exec(store, "DELETE FROM answer WHERE search =", err);
