@@ -207,7 +207,7 @@ static enum odb_status alone_conclude(struct bisection *b, struct odb_culprit *c
     } else if (alone->guilty) {
         bool only = false;
         if (!culprit->reaches_output) /* else it is wrong unobserved as well */
-            ODB_TRY(bisection_only_seen(b, node, &only, err));
+            ODB_TRY(bisection_only_observed(b, node, &only, err));
         culprit->verified = !only;
         culprit->kind = only ? ODB_KIND_PROBE_EFFECT : culprit->kind;
         alone_adopt_numbers(b, culprit, alone);

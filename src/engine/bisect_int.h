@@ -104,11 +104,11 @@ enum odb_status bisection_around(struct bisection *b, enum odb_status refusal,
 /* Marks what could not be tested for it. */
 void bisection_mark_refused(struct bisection *b);
 
-/* --- seen.c ----------------------------------------------------------------------------------- */
+/* --- only_observed.c -------------------------------------------------------------------------- */
 
 /* Whether a node that is wrong where its output is read is right where it is not. */
-enum odb_status bisection_only_seen(struct bisection *b, int node, bool *only,
-                                    struct odb_error *err) ODB_MUST_USE;
+enum odb_status bisection_only_observed(struct bisection *b, int node, bool *only,
+                                        struct odb_error *err) ODB_MUST_USE;
 
 /* --- prove.c ---------------------------------------------------------------------------------- */
 
@@ -133,7 +133,7 @@ size_t bisection_batches(struct bisection *b, size_t *bytes);
 /* Makes them, and judges every node that they are evidence for. */
 enum odb_status bisection_probed(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
-/* --- parted.c --------------------------------------------------------------------------------- */
+/* --- reference_off.c -------------------------------------------------------------------------- */
 
 /* Replays the operators on the inputs of the executor that gave the reference, if one did and it
  * was not done before. */

@@ -477,7 +477,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
             culprit->checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
         if (status == ODB_OK && culprit->spoils == ODB_CONTRADICTS && culprit->verified &&
             culprit->segment[0] == culprit->segment[1] && odb_diagnosis_accuses(culprit->kind))
-            status = bisection_only_seen(b, culprit->node, &only, err);
+            status = bisection_only_observed(b, culprit->node, &only, err);
         if (only) {
             culprit->kind = ODB_KIND_PROBE_EFFECT;
             culprit->verified = culprit->reaches_output = false;

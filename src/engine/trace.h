@@ -61,7 +61,7 @@ struct odb_trace {
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
     double seconds;
-    /* Where an executor gives the reference or golden (told.c). */
+    /* Where an executor gives the reference or golden (reference_from.c). */
     struct odb_trace *own;     /* owned: what the CPU computes by itself, which has the noise; NULL:
                                   no executor does, and so are the others */
     struct odb_tensor **told;  /* owned refs; [n_values] what it gave of what errors are measured

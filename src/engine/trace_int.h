@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Making a trace, as trace.c (the CPU by itself) and told.c (values of an executor) share it.
+ * Making a trace, as trace.c (the CPU by itself) and reference_from.c (values of an executor)
+ * share it.
  */
 #ifndef ODB_ENGINE_TRACE_INT_H
 #define ODB_ENGINE_TRACE_INT_H

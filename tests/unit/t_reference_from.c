@@ -150,7 +150,7 @@ static char *scene_record(const struct scene *s, const char *spec, int every, in
     return dump;
 }
 
-static void test_told__agree(void **state)
+static void test_reference_from__agree(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -161,7 +161,7 @@ static void test_told__agree(void **state)
     scene_close(&s);
 }
 
-static void test_told__target_off(void **state)
+static void test_reference_from__target_off(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -171,7 +171,7 @@ static void test_told__target_off(void **state)
     scene_close(&s);
 }
 
-static void test_told__reference_off(void **state)
+static void test_reference_from__reference_off(void **state)
 {
     static const enum odb_strategy strategies[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
                                                    ODB_STRATEGY_ISOLATED, ODB_STRATEGY_EACH};
@@ -186,7 +186,7 @@ static void test_told__reference_off(void **state)
 }
 
 /* They agree with each other, so the CPU's operator is nobody's judge. */
-static void test_told__both_off(void **state)
+static void test_reference_from__both_off(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -204,7 +204,7 @@ static void test_told__both_off(void **state)
 }
 
 /* What the reference is off by is no noise: no target may be as far off. */
-static void test_told__no_excuse(void **state)
+static void test_reference_from__no_excuse(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -220,7 +220,7 @@ static void test_told__no_excuse(void **state)
     scene_close(&s);
 }
 
-static void test_told__recorded(void **state)
+static void test_reference_from__recorded(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -238,7 +238,7 @@ static void test_told__recorded(void **state)
     scene_close(&s);
 }
 
-static void test_told__recorded_in_part(void **state)
+static void test_reference_from__recorded_in_part(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -255,7 +255,7 @@ static void test_told__recorded_in_part(void **state)
 }
 
 /* Both recorded: nothing is run at all. */
-static void test_told__two_recordings(void **state)
+static void test_reference_from__two_recordings(void **state)
 {
     struct scene s, other;
     scene_open(&s, false);
@@ -271,7 +271,7 @@ static void test_told__two_recordings(void **state)
     scene_close(&s);
 }
 
-static void test_told__golden(void **state)
+static void test_reference_from__golden(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -294,7 +294,7 @@ static void test_told__golden(void **state)
 }
 
 /* Recorded values stand in where the CPU has no operator, and what follows is judged. */
-static void test_told__stand_in(void **state)
+static void test_reference_from__stand_in(void **state)
 {
     struct scene s, plain;
     struct odb_error err = ODB_ERROR_INIT;
@@ -319,7 +319,7 @@ static void test_told__stand_in(void **state)
     scene_close(&s);
 }
 
-static void test_told__other_types(void **state)
+static void test_reference_from__other_types(void **state)
 {
     struct scene s;
     scene_open(&s, false);
@@ -344,7 +344,7 @@ static void test_told__other_types(void **state)
     scene_close(&s);
 }
 
-static void test_told__errors(void **state)
+static void test_reference_from__errors(void **state)
 {
     struct scene s;
     struct odb_error err = ODB_ERROR_INIT;
@@ -367,18 +367,18 @@ static void test_told__errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_told__agree),
-        cmocka_unit_test(test_told__target_off),
-        cmocka_unit_test(test_told__reference_off),
-        cmocka_unit_test(test_told__both_off),
-        cmocka_unit_test(test_told__no_excuse),
-        cmocka_unit_test(test_told__recorded),
-        cmocka_unit_test(test_told__recorded_in_part),
-        cmocka_unit_test(test_told__two_recordings),
-        cmocka_unit_test(test_told__golden),
-        cmocka_unit_test(test_told__stand_in),
-        cmocka_unit_test(test_told__other_types),
-        cmocka_unit_test(test_told__errors),
+        cmocka_unit_test(test_reference_from__agree),
+        cmocka_unit_test(test_reference_from__target_off),
+        cmocka_unit_test(test_reference_from__reference_off),
+        cmocka_unit_test(test_reference_from__both_off),
+        cmocka_unit_test(test_reference_from__no_excuse),
+        cmocka_unit_test(test_reference_from__recorded),
+        cmocka_unit_test(test_reference_from__recorded_in_part),
+        cmocka_unit_test(test_reference_from__two_recordings),
+        cmocka_unit_test(test_reference_from__golden),
+        cmocka_unit_test(test_reference_from__stand_in),
+        cmocka_unit_test(test_reference_from__other_types),
+        cmocka_unit_test(test_reference_from__errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

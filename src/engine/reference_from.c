@@ -20,12 +20,12 @@
 #include "engine/trace_int.h"
 
 /* An executor that is asked. */
-struct told_source {
+struct reference_source {
     const char *what, *spec;
     struct odb_tensor **values; /* owned refs; [n_values] */
 };
 
-static void told_note(void *payload, const char *line)
+static void reference_note(void *payload, const char *line)
 {
     struct odb_trace *trace = payload;
     odb_push(&trace->notes, odb_xstrdup(line));
@@ -35,7 +35,7 @@ static void told_note(void *payload, const char *line)
 
 /* Everything that it can be asked for; a recording may have drawn at random for itself, and says
  * what it was fed. */
-static size_t told_list(const struct odb_trace *own, bool recorded, int *list)
+static size_t reference_list(const struct odb_trace *own, bool recorded, int *list)
 {
     const struct odb_graph *graph = own->model->graph;
     size_t n = 0;
@@ -49,8 +49,8 @@ static size_t told_list(const struct odb_trace *own, bool recorded, int *list)
 
 /* Floats in another type than the model's are rounded to it: they are believed as what the model
  * makes should be, and a type alone is no divergence. */
-static enum odb_status told_fit(struct odb_tensor **t, const struct odb_tensor *own,
-                                size_t *rounded, struct odb_error *err)
+static enum odb_status reference_fit(struct odb_tensor **t, const struct odb_tensor *own,
+                                     size_t *rounded, struct odb_error *err)
 {
     struct odb_tensor *cast = NULL;
     if (!own || (*t)->kind != ODB_TENSOR || own->kind != ODB_TENSOR || (*t)->dtype == own->dtype ||
@@ -64,8 +64,8 @@ static enum odb_status told_fit(struct odb_tensor **t, const struct odb_tensor *
 }
 
 /* What a recording was fed is not what everything is fed now? */
-static void told_check_feed(struct odb_trace *trace, const struct told_source *source, int value,
-                            const struct odb_tensor *t)
+static void reference_check_feed(struct odb_trace *trace, const struct reference_source *source,
+                                 int value, const struct odb_tensor *t)
 {
     const struct odb_feeds *feeds = trace->feeds;
     struct odb_gap gap;
@@ -78,14 +78,14 @@ static void told_check_feed(struct odb_trace *trace, const struct told_source *s
         char *line = odb_xasprintf("input %s is another one in the %s's recording, so values "
                                    "differ that no node is to blame for; leave it to the recording",
                                    trace->model->graph->values[value].name, source->what);
-        told_note(trace, line);
+        reference_note(trace, line);
         free(line);
     }
 }
 
-static enum odb_status told_take(struct odb_trace *trace, const struct odb_trace *own,
-                                 struct told_source *source, const struct odb_probe *probe,
-                                 struct odb_error *err)
+static enum odb_status reference_take(struct odb_trace *trace, const struct odb_trace *own,
+                                      struct reference_source *source,
+                                      const struct odb_probe *probe, struct odb_error *err)
 {
     size_t rounded = 0, had = 0;
     for (size_t i = 0; i < probe->n_values; i++) {
@@ -93,11 +93,11 @@ static enum odb_status told_take(struct odb_trace *trace, const struct odb_trace
         if (!probe->outputs[i])
             continue;
         if (own->model->graph->values[v].producer == ODB_NO_NODE) {
-            told_check_feed(trace, source, v, probe->outputs[i]);
+            reference_check_feed(trace, source, v, probe->outputs[i]);
             continue;
         }
         source->values[v] = odb_tensor_ref(probe->outputs[i]);
-        ODB_TRY(told_fit(&source->values[v], own->ref[v], &rounded, err));
+        ODB_TRY(reference_fit(&source->values[v], own->ref[v], &rounded, err));
         had++;
     }
     if (!had) {
@@ -107,16 +107,16 @@ static enum odb_status told_take(struct odb_trace *trace, const struct odb_trace
     if (rounded) {
         char *line = odb_xasprintf("%zu values of the %s were rounded to the model's type", rounded,
                                    source->what);
-        told_note(trace, line);
+        reference_note(trace, line);
         free(line);
     }
     return ODB_OK;
 }
 
 /* One run with every value marked. */
-static enum odb_status told_ask(struct odb_trace *trace, const struct odb_trace *own,
-                                struct told_source *source, const struct odb_search_hooks *hooks,
-                                struct odb_error *err)
+static enum odb_status reference_ask(struct odb_trace *trace, const struct odb_trace *own,
+                                     struct reference_source *source,
+                                     const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     const struct odb_graph *graph = trace->model->graph;
     struct odb_pool *pool = NULL;
@@ -128,16 +128,16 @@ static enum odb_status told_ask(struct odb_trace *trace, const struct odb_trace 
     struct odb_probe probe = {.what = source->what,
                               .node = ODB_NO_NODE,
                               .values = list,
-                              .n_values = told_list(own, prober.recorded, list),
+                              .n_values = reference_list(own, prober.recorded, list),
                               .outputs = outputs};
     odb_hooks_phase(hooks, source->what, 0);
     enum odb_status status = odb_probe_run(&prober, &probe, err);
     if (status != ODB_OK && status != ODB_CANCELLED)
         odb_error_at(err, "--%s %s", source->what, source->spec);
     if (status == ODB_OK && prober.recorded)
-        status = odb_recall_notes(&prober, told_note, trace, err);
+        status = odb_recall_notes(&prober, reference_note, trace, err);
     if (status == ODB_OK)
-        status = told_take(trace, own, source, &probe, err);
+        status = reference_take(trace, own, source, &probe, err);
     odb_probe_drop(&prober, &probe);
     free(outputs);
     free(list);
@@ -146,18 +146,19 @@ static enum odb_status told_ask(struct odb_trace *trace, const struct odb_trace 
     return status;
 }
 
-static enum odb_status told_source_init(struct told_source *source, struct odb_trace *trace,
-                                        const struct odb_trace *own, const char *what,
-                                        const char *spec, const struct odb_search_hooks *hooks,
-                                        struct odb_error *err)
+static enum odb_status reference_source_init(struct reference_source *source,
+                                             struct odb_trace *trace, const struct odb_trace *own,
+                                             const char *what, const char *spec,
+                                             const struct odb_search_hooks *hooks,
+                                             struct odb_error *err)
 {
     source->what = what;
     source->spec = spec;
     source->values = odb_new_n(struct odb_tensor *, trace->model->graph->n_values);
-    return spec ? told_ask(trace, own, source, hooks, err) : ODB_OK;
+    return spec ? reference_ask(trace, own, source, hooks, err) : ODB_OK;
 }
 
-static void told_source_dispose(struct told_source *source, size_t n)
+static void reference_source_dispose(struct reference_source *source, size_t n)
 {
     for (size_t v = 0; source->values && v < n; v++)
         odb_tensor_unref(source->values[v]);
@@ -166,8 +167,8 @@ static void told_source_dispose(struct told_source *source, size_t n)
 
 /* --- the rest, by the CPU --------------------------------------------------------------------- */
 
-static enum odb_status told_after_ref(void *payload, int node, enum odb_status status,
-                                      struct odb_error *err)
+static enum odb_status reference_after_ref(void *payload, int node, enum odb_status status,
+                                           struct odb_error *err)
 {
     struct trace_run *run = payload;
     char text[600];
@@ -178,17 +179,18 @@ static enum odb_status told_after_ref(void *payload, int node, enum odb_status s
     return ODB_OK;
 }
 
-static enum odb_status told_after_golden(void *payload, int node, enum odb_status status,
-                                         struct odb_error *err)
+static enum odb_status reference_after_golden(void *payload, int node, enum odb_status status,
+                                              struct odb_error *err)
 {
     odb_trace__pin(payload, node, false);
     return ODB_OK;
 }
 
 /* What the source has, and what follows from it. */
-static enum odb_status told_fill(struct odb_trace *trace, struct odb_tensor **values,
-                                 const struct told_source *source, enum odb_precision precision,
-                                 const struct odb_search_hooks *hooks, struct odb_error *err)
+static enum odb_status reference_fill(struct odb_trace *trace, struct odb_tensor **values,
+                                      const struct reference_source *source,
+                                      enum odb_precision precision,
+                                      const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     bool ref = values == trace->ref;
     struct trace_run run = {
@@ -200,22 +202,22 @@ static enum odb_status told_fill(struct odb_trace *trace, struct odb_tensor **va
         values[v] = t ? odb_tensor_ref(t) : NULL;
     }
     return odb_trace__walk(&run, precision, trace->seed, false,
-                           ref ? told_after_ref : told_after_golden, err);
+                           ref ? reference_after_ref : reference_after_golden, err);
 }
 
-static void told_copy(struct odb_tensor **to, struct odb_tensor *const *from, size_t n)
+static void reference_copy(struct odb_tensor **to, struct odb_tensor *const *from, size_t n)
 {
     for (size_t v = 0; v < n; v++)
         to[v] = from[v] ? odb_tensor_ref(from[v]) : NULL;
 }
 
 /* Where the executor decided otherwise than the CPU, and where the CPU's own golden did. */
-static void told_mark(struct odb_trace *trace)
+static void reference_mark(struct odb_trace *trace)
 {
     const struct odb_trace *own = trace->own;
     size_t n = trace->model->graph->n_values;
     memcpy(trace->dynamic, own->dynamic, n * sizeof *trace->dynamic);
-    told_copy(trace->expected, own->expected, n);
+    reference_copy(trace->expected, own->expected, n);
     for (size_t v = 0; v < n; v++) {
         struct odb_gap gap;
         int producer = trace->model->graph->values[v].producer;
@@ -234,12 +236,13 @@ static void told_mark(struct odb_trace *trace)
 /* --- making ----------------------------------------------------------------------------------- */
 
 /* The CPU's own trace, with the reference's values where the CPU has no operator. */
-static enum odb_status told_own(struct odb_trace *trace, const struct odb_trace_options *options,
-                                struct told_source *reference, struct odb_error *err)
+static enum odb_status reference_own(struct odb_trace *trace,
+                                     const struct odb_trace_options *options,
+                                     struct reference_source *reference, struct odb_error *err)
 {
     ODB_TRY(odb_trace__make_own(&trace->own, trace->model, trace->feeds, options, NULL, err));
-    ODB_TRY(told_source_init(reference, trace, trace->own, "reference", options->reference_from,
-                             &options->hooks, err));
+    ODB_TRY(reference_source_init(reference, trace, trace->own, "reference",
+                                  options->reference_from, &options->hooks, err));
     if (!trace->own->n_unsupported || !options->reference_from)
         return ODB_OK;
     odb_trace_free(trace->own);
@@ -248,23 +251,27 @@ static enum odb_status told_own(struct odb_trace *trace, const struct odb_trace_
                                err);
 }
 
-static enum odb_status told_values(struct odb_trace *trace, const struct odb_trace_options *options,
-                                   const struct told_source *reference,
-                                   const struct told_source *golden, struct odb_error *err)
+static enum odb_status reference_values(struct odb_trace *trace,
+                                        const struct odb_trace_options *options,
+                                        const struct reference_source *reference,
+                                        const struct reference_source *golden,
+                                        struct odb_error *err)
 {
     size_t n = trace->model->graph->n_values;
     if (options->reference_from) {
-        ODB_TRY(told_fill(trace, trace->ref, reference, trace->precision, &options->hooks, err));
+        ODB_TRY(
+            reference_fill(trace, trace->ref, reference, trace->precision, &options->hooks, err));
     } else {
-        told_copy(trace->ref, trace->own->ref, n);
+        reference_copy(trace->ref, trace->own->ref, n);
         trace->n_unsupported = trace->own->n_unsupported;
         for (size_t i = 0; i < trace->model->graph->n_nodes; i++)
             trace->why[i] = trace->own->why[i] ? odb_xstrdup(trace->own->why[i]) : NULL;
     }
     if (options->golden_is_reference)
-        told_copy(trace->golden, trace->ref, n);
+        reference_copy(trace->golden, trace->ref, n);
     else
-        ODB_TRY(told_fill(trace, trace->golden, golden, options->golden, &options->hooks, err));
+        ODB_TRY(
+            reference_fill(trace, trace->golden, golden, options->golden, &options->hooks, err));
     return ODB_OK;
 }
 
@@ -273,29 +280,29 @@ enum odb_status odb_trace__make_told(struct odb_trace **out, const struct odb_mo
                                      const struct odb_trace_options *options, struct odb_error *err)
 {
     struct odb_trace *trace = odb_trace__new(model, feeds, options);
-    struct told_source reference = {0}, golden = {0};
+    struct reference_source reference = {0}, golden = {0};
     double start = odb_clock();
     bool by_golden = options->golden_from != NULL;
     bool cpu_golden = !by_golden && !options->golden_is_reference;
     enum odb_status status;
-    ODB_TRY_OUT(told_own(trace, options, &reference, err));
+    ODB_TRY_OUT(reference_own(trace, options, &reference, err));
     trace->cpu = trace->own->cpu;
     trace->n_no_golden = cpu_golden ? trace->own->n_no_golden : 0;
-    ODB_TRY_OUT(told_source_init(&golden, trace, trace->own, "golden", options->golden_from,
-                                 &options->hooks, err));
-    ODB_TRY_OUT(told_values(trace, options, &reference, &golden, err));
-    told_mark(trace);
+    ODB_TRY_OUT(reference_source_init(&golden, trace, trace->own, "golden", options->golden_from,
+                                      &options->hooks, err));
+    ODB_TRY_OUT(reference_values(trace, options, &reference, &golden, err));
+    reference_mark(trace);
     trace->told = odb_new_n(struct odb_tensor *, model->graph->n_values);
     if (!cpu_golden) { /* else errors are measured from the CPU's golden, and nobody's word counts
                         */
-        told_copy(trace->told, by_golden ? golden.values : reference.values,
-                  model->graph->n_values);
+        reference_copy(trace->told, by_golden ? golden.values : reference.values,
+                       model->graph->n_values);
         trace->teller = by_golden ? "golden" : "reference";
         trace->told_by = odb_xstrdup(by_golden ? options->golden_from : options->reference_from);
     }
 out:
-    told_source_dispose(&reference, model->graph->n_values);
-    told_source_dispose(&golden, model->graph->n_values);
+    reference_source_dispose(&reference, model->graph->n_values);
+    reference_source_dispose(&golden, model->graph->n_values);
     trace->seconds = odb_clock() - start;
     if (status == ODB_OK)
         *out = trace;

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "engine/question.h"
 
-struct seen {
+struct observed {
     struct bisection *b;
     bool *nodes;   /* owned; [n_nodes] the node and those behind it */
     int *values;   /* owned: what those behind it give, then what the node gives */
@@ -18,7 +18,7 @@ struct seen {
     size_t n;
 };
 
-static void seen_add(const struct bisection *b, int node, struct seen *s)
+static void observed_add(const struct bisection *b, int node, struct observed *s)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     for (int o = 0; o < n->n_out; o++)
@@ -27,7 +27,7 @@ static void seen_add(const struct bisection *b, int node, struct seen *s)
             s->values[s->n++] = n->out[o];
 }
 
-static void seen_collect(const struct bisection *b, int node, struct seen *s)
+static void observed_collect(const struct bisection *b, int node, struct observed *s)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     s->nodes[node] = true;
@@ -37,17 +37,17 @@ static void seen_collect(const struct bisection *b, int node, struct seen *s)
             if (s->nodes[behind] || b->trace->why[behind] || (b->beyond && b->beyond[behind]))
                 continue;
             s->nodes[behind] = true;
-            seen_add(b, behind, s);
+            observed_add(b, behind, s);
         }
     s->behind = s->n;
-    seen_add(b, node, s);
+    observed_add(b, node, s);
 }
 
 /* What the nodes behind it give; what it gives itself is only read. */
-static enum odb_status seen_judge(void *payload, const struct odb_probe *probe,
-                                  enum odb_verdict *shown, struct odb_error *err)
+static enum odb_status observed_judge(void *payload, const struct odb_probe *probe,
+                                      enum odb_verdict *shown, struct odb_error *err)
 {
-    const struct seen *s = payload;
+    const struct observed *s = payload;
     for (size_t i = 0; i < s->behind; i++) {
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&s->b->judge, probe->values[i], probe->outputs[i], &report, err));
@@ -57,8 +57,8 @@ static enum odb_status seen_judge(void *payload, const struct odb_probe *probe,
 }
 
 /* Runs them; verdict: of what the nodes behind give. */
-static enum odb_status seen_run(struct seen *s, int node, bool looking, enum odb_verdict *verdict,
-                                struct odb_error *err)
+static enum odb_status observed_run(struct observed *s, int node, bool looking,
+                                    enum odb_verdict *verdict, struct odb_error *err)
 {
     struct bisection *b = s->b;
     struct odb_probed probed;
@@ -74,25 +74,25 @@ static enum odb_status seen_run(struct seen *s, int node, bool looking, enum odb
         .n_values = looking ? s->n : s->behind,
         .outputs = outputs,
         .judged = true};
-    enum odb_status status = odb_probe_ask(&b->prober, &probe, seen_judge, s, &probed, err);
+    enum odb_status status = odb_probe_ask(&b->prober, &probe, observed_judge, s, &probed, err);
     *verdict = probed.verdict;
     odb_probe_drop(&b->prober, &probe);
     free(outputs);
     return status;
 }
 
-enum odb_status bisection_only_seen(struct bisection *b, int node, bool *only,
-                                    struct odb_error *err)
+enum odb_status bisection_only_observed(struct bisection *b, int node, bool *only,
+                                        struct odb_error *err)
 {
-    struct seen s = {b, odb_new_n(bool, b->graph->n_nodes), odb_new_n(int, b->graph->n_values), 0,
-                     0};
+    struct observed s = {b, odb_new_n(bool, b->graph->n_nodes), odb_new_n(int, b->graph->n_values),
+                         0, 0};
     enum odb_verdict with = ODB_VERDICT_UNTESTABLE, without = ODB_VERDICT_UNTESTABLE;
     enum odb_status status = ODB_OK;
-    seen_collect(b, node, &s);
+    observed_collect(b, node, &s);
     if (s.behind && s.n > s.behind)
-        status = seen_run(&s, node, true, &with, err);
+        status = observed_run(&s, node, true, &with, err);
     if (question_answer(with) == ODB_ANSWER_BAD && status == ODB_OK)
-        status = seen_run(&s, node, false, &without, err);
+        status = observed_run(&s, node, false, &without, err);
     *only = status == ODB_OK && without == ODB_VERDICT_PASS;
     free(s.values);
     free(s.nodes);

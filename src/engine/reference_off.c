@@ -20,7 +20,7 @@
 #include "engine/segment.h"
 
 /* What the executor had: what it gave, the feeds, draws, and what weights alone make. */
-static void parted_given(struct bisection *b)
+static void reference_given(struct bisection *b)
 {
     size_t n = b->graph->n_values;
     bool *derived = odb_new_n(bool, n);
@@ -41,7 +41,7 @@ enum odb_status bisection_hear(struct bisection *b, struct odb_error *err)
     if (!b->trace->told || b->told)
         return ODB_OK;
     bisection_step_begin(b, "replay of the reference");
-    parted_given(b);
+    reference_given(b);
     b->told = odb_new_n(struct odb_value_report, b->graph->n_values);
     for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
@@ -68,7 +68,7 @@ void bisection_hear_dispose(struct bisection *b)
 }
 
 /* Whether some input of the node is off, so that its output may be. */
-static bool parted_inherits(const struct bisection *b, int node)
+static bool reference_inherits(const struct bisection *b, int node)
 {
     const struct odb_node *n = &b->graph->nodes[node];
     for (int i = 0; i < n->n_in; i++)
@@ -78,13 +78,13 @@ static bool parted_inherits(const struct bisection *b, int node)
 }
 
 /* Both are off from the CPU's operator: is the target off from the reference as well? */
-static bool parted_stands(struct bisection *b, int node, int value)
+static bool reference_stands(struct bisection *b, int node, int value)
 {
     if (!odb_verdict_is_bad(b->report->values[value].verdict))
         return false;
     if (!odb_executor_recorded(b->trace->told_by))
         return bisection_opinion(b, node, value, b->trace->told_by) != ODB_OPINION_TARGET;
-    return !parted_inherits(b, node);
+    return !reference_inherits(b, node);
 }
 
 enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err)
@@ -98,7 +98,7 @@ enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err)
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
             if (v < 0 || !b->report->values[v].culprit || !b->told[v].culprit ||
-                parted_stands(b, (int)n, v))
+                reference_stands(b, (int)n, v))
                 continue;
             b->report->values[v].culprit = b->told[v].culprit = false;
             first = acquitted++ ? first : (int)n;
@@ -122,7 +122,7 @@ bool bisection_reference_off(const struct bisection *b, int value)
 }
 
 /* Whether the target is right about all nodes of the segment that ends in the value. */
-static bool parted_target_right(const struct bisection *b, const struct odb_segment *s)
+static bool reference_target_right(const struct bisection *b, const struct odb_segment *s)
 {
     for (size_t n = 0; n < b->graph->n_nodes; n++)
         for (int o = 0; s->nodes[n] && o < b->graph->nodes[n].n_out; o++)
@@ -143,7 +143,7 @@ void bisection_blame_reference(const struct bisection *b, struct odb_culprit *cu
     culprit->kind = bisection_kind(b, culprit->value);
     culprit->segment[0] = s.first;
     culprit->segment[1] = s.last;
-    if (known && parted_target_right(b, &s))
+    if (known && reference_target_right(b, &s))
         culprit->third_opinion = ODB_OPINION_TARGET; /* of the CPU */
     odb_segment_dispose(&s);
 }
