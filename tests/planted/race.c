@@ -5,15 +5,18 @@
  * here with the same probes: `each`, one submodel per node, as scripts do; `index`, bisection by
  * index over outputs and then over inputs, as Polygraphy's debug reduce does it.
  *
- * A row per model, kind of fault and way: how many were planted, named right, in a region (of so
- * many nodes), named wrong, and not found; loads, how many searches needed at most
- * ceil(log2 N) + 3, seconds without what the reference took, which all share. Medians.
+ * A row per model, kind of fault and way: how many were planted, and how many more would have been
+ * had there been time; named right, in a region (of so many nodes), named wrong, and not found;
+ * loads, how many searches needed at most ceil(log2 N) + 3, seconds without what the reference
+ * took, which all share. Medians. Lines that begin with '#' say of each search that named nobody or
+ * somebody else how to make it again.
  *
- *   race [--target SPEC] [--kinds LIST] [--ways LIST] [--sample N] [--each N] [--most N] [--seed S]
- *        MODEL…
+ *   race [--target SPEC] [--kinds LIST] [--ways LIST] [--sample N] [--each N] [--most N]
+ *        [--seconds S] [--seed S] MODEL…
  *
  * --each N: one submodel per node for so many faults per model and kind only, which takes long;
- * --most N: and not at all in models of more nodes.
+ * --most N: and not at all in models of more nodes; --seconds S: in one way no further fault of a
+ * kind is searched for once so many are spent on a model.
  */
 #include "tests/planted/subject.h"
 
@@ -22,12 +25,16 @@
 struct options {
     const char *target, *kinds, *ways;
     size_t sample, each, most;
+    double seconds; /* 0: as many as it takes */
     uint64_t seed;
 };
 
+enum race_answer { RUN_NOBODY, RUN_WRONG, RUN_REGION, RUN_RIGHT };
+
 /* What one search came to. */
 struct run {
-    enum { RUN_NOBODY, RUN_WRONG, RUN_REGION, RUN_RIGHT } answer;
+    enum race_answer answer;
+    int first, last; /* nodes that are named */
     size_t loads;
     double size; /* nodes of a region, from its first to its last */
     double seconds;
@@ -108,18 +115,22 @@ static enum odb_status ends_search(const struct subject *s, const char *spec, in
 
 /* --- the race --------------------------------------------------------------------------------- */
 
+static enum race_answer race_answer(int first, int last, int node)
+{
+    return first == last && last == node                   ? RUN_RIGHT
+           : first <= node && node <= last && first < last ? RUN_REGION
+                                                           : RUN_WRONG;
+}
+
 static struct run race_run(const struct subject *s, const char *way, const char *spec, int node)
 {
     struct run run = {0};
     struct odb_error err = ODB_ERROR_INIT;
     double start = odb_clock();
     if (strcmp(way, "index") == 0) {
-        int first = -1, last = -1;
-        if (ends_search(s, spec, &first, &last, &run.loads, &err) == ODB_OK)
-            run.answer = first == last && last == node   ? RUN_RIGHT
-                         : first <= node && node <= last ? RUN_REGION
-                                                         : RUN_WRONG;
-        run.size = last - first + 1;
+        if (ends_search(s, spec, &run.first, &run.last, &run.loads, &err) == ODB_OK)
+            run.answer = race_answer(run.first, run.last, node);
+        run.size = run.last - run.first + 1;
         run.seconds = odb_clock() - start;
         return run;
     }
@@ -139,12 +150,10 @@ static struct run race_run(const struct subject *s, const char *way, const char 
     run.loads = report ? report->target_loads : 0;
     if (status == ODB_OK && report->culprits.n) {
         const struct odb_culprit *first = &report->culprits.items[0];
-        bool single = first->segment[0] == first->segment[1];
-        run.size = first->segment[1] - first->segment[0] + 1;
-        run.answer = single && first->node == node ? RUN_RIGHT
-                     : !single && first->segment[0] <= node && node <= first->segment[1]
-                         ? RUN_REGION
-                         : RUN_WRONG;
+        run.first = first->segment[0];
+        run.last = first->segment[1];
+        run.size = run.last - run.first + 1;
+        run.answer = race_answer(run.first, run.last, node);
     }
     odb_report_free(report);
     return run;
@@ -163,25 +172,45 @@ static double race_median(double *v, size_t n)
 }
 
 struct lane {
-    size_t n, answers[4], within;
+    size_t n, left, answers[4], within;
     double *loads, *sizes, *seconds; /* owned */
     size_t n_sizes;
 };
+
+/* How to see for oneself. */
+static void race_tell(const struct subject *s, const char *way, const char *spec,
+                      const struct run *run)
+{
+    if (run->answer == RUN_NOBODY)
+        printf("# nobody:");
+    else
+        printf("# #%d to #%d:", run->first, run->last);
+    printf(" %s --strategy %s --target %s\n", s->path, way, spec);
+}
 
 static void race_lane(const struct subject *s, const struct options *options, const char *kind,
                       const char *way, struct lane *lane)
 {
     size_t most = strcmp(way, "each") == 0 && options->each ? options->each : SIZE_MAX;
     size_t n = options->sample ? ODB_MIN(options->sample, s->n_eligible) : s->n_eligible;
+    bool all = n == s->n_eligible;
     size_t promised = (size_t)ceil(log2((double)ODB_MAX(s->model->graph->n_nodes, (size_t)2))) + 3;
     *lane = (struct lane){.loads = odb_new_n(double, n + 1),
                           .sizes = odb_new_n(double, n + 1),
                           .seconds = odb_new_n(double, n + 1)};
-    for (size_t i = 0; i < n && lane->n < most; i++) {
-        size_t at = n == s->n_eligible ? i : odb_mix64(options->seed + i) % s->n_eligible;
+    double start = odb_clock();
+    n = ODB_MIN(n, most);
+    for (size_t i = 0; i < n; i++) {
+        if (lane->n && options->seconds > 0 && odb_clock() - start > options->seconds) {
+            lane->left = n - i;
+            break;
+        }
+        size_t at = all ? i : odb_mix64(options->seed + i) % s->n_eligible;
         char *spec = fault_spec(kind, s->eligible[at], options->target);
         struct run run = race_run(s, way, spec, s->eligible[at]);
         lane->answers[run.answer]++;
+        if (run.answer == RUN_NOBODY || run.answer == RUN_WRONG)
+            race_tell(s, way, spec, &run);
         lane->within += run.loads <= promised;
         if (run.answer == RUN_REGION)
             lane->sizes[lane->n_sizes++] = run.size;
@@ -208,14 +237,18 @@ static void race_model(const char *path, const struct options *options)
         char *ways = odb_xstrdup(options->ways), *rest = ways, *way;
         while ((way = strsep(&rest, ","))) {
             struct lane lane;
-            if (strcmp(way, "each") == 0 && s.model->graph->n_nodes > options->most)
+            if (strcmp(way, "each") == 0 && s.model->graph->n_nodes > options->most) {
+                printf("%-28.28s %6zu %-7s %-8s skipped: it would take long\n", name,
+                       s.model->graph->n_nodes, kind, way);
                 continue;
+            }
             race_lane(&s, options, kind, way, &lane);
-            printf("%-28.28s %6zu %-7s %-8s %6zu %6zu %6zu %6.0f %6zu %6zu %7.0f %6zu %9.3f\n",
-                   name, s.model->graph->n_nodes, kind, way, lane.n, lane.answers[RUN_RIGHT],
-                   lane.answers[RUN_REGION], race_median(lane.sizes, lane.n_sizes),
-                   lane.answers[RUN_WRONG], lane.answers[RUN_NOBODY],
-                   race_median(lane.loads, lane.n), lane.within, race_median(lane.seconds, lane.n));
+            printf("%-28.28s %6zu %-7s %-8s %6zu %6zu %6zu %6zu %6.0f %6zu %6zu %7.0f %6zu %9.3f\n",
+                   name, s.model->graph->n_nodes, kind, way, lane.n, lane.left,
+                   lane.answers[RUN_RIGHT], lane.answers[RUN_REGION],
+                   race_median(lane.sizes, lane.n_sizes), lane.answers[RUN_WRONG],
+                   lane.answers[RUN_NOBODY], race_median(lane.loads, lane.n), lane.within,
+                   race_median(lane.seconds, lane.n));
             fflush(stdout);
             free(lane.loads);
             free(lane.sizes);
@@ -250,6 +283,8 @@ int main(int argc, char **argv)
             options.each = strtoul(argv[a + 1], NULL, 10);
         else if (strcmp(argv[a], "--most") == 0)
             options.most = strtoul(argv[a + 1], NULL, 10);
+        else if (strcmp(argv[a], "--seconds") == 0)
+            options.seconds = strtod(argv[a + 1], NULL);
         else if (strcmp(argv[a], "--seed") == 0)
             options.seed = strtoull(argv[a + 1], NULL, 10);
         else
@@ -257,12 +292,12 @@ int main(int argc, char **argv)
     }
     if (a >= argc || argv[a][0] == '-') {
         fprintf(stderr, "usage: race [--target SPEC] [--kinds LIST] [--ways LIST] [--sample N] "
-                        "[--each N] [--most N] [--seed S] MODEL…\n");
+                        "[--each N] [--most N] [--seconds S] [--seed S] MODEL…\n");
         return 2;
     }
-    printf("%-28s %6s %-7s %-8s %6s %6s %6s %6s %6s %6s %7s %6s %9s\n", "model", "nodes", "fault",
-           "way", "faults", "right", "region", "size", "wrong", "nobody", "loads", "within",
-           "seconds");
+    printf("%-28s %6s %-7s %-8s %6s %6s %6s %6s %6s %6s %6s %7s %6s %9s\n", "model", "nodes",
+           "fault", "way", "faults", "left", "right", "region", "size", "wrong", "nobody", "loads",
+           "within", "seconds");
     for (; a < argc; a++)
         race_model(argv[a], &options);
     return 0;
