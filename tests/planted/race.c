@@ -6,10 +6,11 @@
  * index over outputs and then over inputs, as Polygraphy's debug reduce does it.
  *
  * A row per model, kind of fault and way: how many were planted, and how many more would have been
- * had there been time; named right, in a region (of so many nodes), named wrong, and not found;
- * loads, how many searches needed at most ceil(log2 N) + 3, seconds without what the reference
- * took, which all share. Medians. Lines that begin with '#' say of each search that named nobody or
- * somebody else how to make it again.
+ * had there been time; named right, in a region (of so many nodes), named wrong, and not found,
+ * though outputs are wrong, or while none of them shows the fault ("unseen"); loads, how many
+ * searches needed at most ceil(log2 N) + 3, seconds without what the reference took, which all
+ * share. Medians. Lines that begin with '#' say of each search that named nobody or somebody else
+ * how to make it again.
  *
  *   race [--target SPEC] [--kinds LIST] [--ways LIST] [--sample N] [--each N] [--most N]
  *        [--seconds S] [--seed S] MODEL…
@@ -29,7 +30,8 @@ struct options {
     uint64_t seed;
 };
 
-enum race_answer { RUN_NOBODY, RUN_WRONG, RUN_REGION, RUN_RIGHT };
+/* Nobody is named: though outputs are wrong, or while none shows the fault. */
+enum race_answer { RUN_NOBODY, RUN_UNSEEN, RUN_WRONG, RUN_REGION, RUN_RIGHT, RUN_ANSWERS };
 
 /* What one search came to. */
 struct run {
@@ -155,6 +157,8 @@ static struct run race_run(const struct subject *s, const char *way, const char 
         run.size = run.last - run.first + 1;
         run.answer = race_answer(run.first, run.last, node);
     }
+    if (status == ODB_OK && !report->culprits.n && !report->outputs_diverge)
+        run.answer = RUN_UNSEEN;
     odb_report_free(report);
     return run;
 }
@@ -172,7 +176,7 @@ static double race_median(double *v, size_t n)
 }
 
 struct lane {
-    size_t n, left, answers[4], within;
+    size_t n, left, answers[RUN_ANSWERS], within;
     double *loads, *sizes, *seconds; /* owned */
     size_t n_sizes;
 };
@@ -181,11 +185,17 @@ struct lane {
 static void race_tell(const struct subject *s, const char *way, const char *spec,
                       const struct run *run)
 {
+    struct stat st;
+    const char *path = s->path;
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     if (run->answer == RUN_NOBODY)
-        printf("# nobody:");
+        printf("# nobody: ");
     else
-        printf("# #%d to #%d:", run->first, run->last);
-    printf(" %s --strategy %s --target %s\n", s->path, way, spec);
+        printf("# #%d to #%d: ", run->first, run->last);
+    printf("bisect %s%s", path, folder ? "/model.onnx" : "");
+    if (folder)
+        printf(" --inputs-from %s/test_data_set_0", path);
+    printf(" --strategy %s --target %s\n", way, spec);
 }
 
 static void race_lane(const struct subject *s, const struct options *options, const char *kind,
@@ -243,12 +253,13 @@ static void race_model(const char *path, const struct options *options)
                 continue;
             }
             race_lane(&s, options, kind, way, &lane);
-            printf("%-28.28s %6zu %-7s %-8s %6zu %6zu %6zu %6zu %6.0f %6zu %6zu %7.0f %6zu %9.3f\n",
+            printf("%-28.28s %6zu %-7s %-8s %6zu %6zu %6zu %6zu %6.0f %6zu %6zu %6zu %7.0f %6zu "
+                   "%9.3f\n",
                    name, s.model->graph->n_nodes, kind, way, lane.n, lane.left,
                    lane.answers[RUN_RIGHT], lane.answers[RUN_REGION],
                    race_median(lane.sizes, lane.n_sizes), lane.answers[RUN_WRONG],
-                   lane.answers[RUN_NOBODY], race_median(lane.loads, lane.n), lane.within,
-                   race_median(lane.seconds, lane.n));
+                   lane.answers[RUN_NOBODY], lane.answers[RUN_UNSEEN],
+                   race_median(lane.loads, lane.n), lane.within, race_median(lane.seconds, lane.n));
             fflush(stdout);
             free(lane.loads);
             free(lane.sizes);
@@ -295,9 +306,9 @@ int main(int argc, char **argv)
                         "[--each N] [--most N] [--seconds S] [--seed S] MODEL…\n");
         return 2;
     }
-    printf("%-28s %6s %-7s %-8s %6s %6s %6s %6s %6s %6s %6s %7s %6s %9s\n", "model", "nodes",
-           "fault", "way", "faults", "left", "right", "region", "size", "wrong", "nobody", "loads",
-           "within", "seconds");
+    printf("%-28s %6s %-7s %-8s %6s %6s %6s %6s %6s %6s %6s %6s %7s %6s %9s\n", "model", "nodes",
+           "fault", "way", "faults", "left", "right", "region", "size", "wrong", "nobody", "unseen",
+           "loads", "within", "seconds");
     for (; a < argc; a++)
         race_model(argv[a], &options);
     return 0;
