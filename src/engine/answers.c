@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/answers.h"
 
-#include <sha256.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sha256.h"
 
 void odb_answered_dispose(struct odb_answered *known)
 {
@@ -34,16 +34,16 @@ size_t odb_answers_bytes(struct odb_tensor *const *outputs, size_t n)
 static void answers_hash(SHA256_CTX *sha, const struct odb_tensor *t)
 {
     int64_t head[] = {t->kind, t->dtype, t->rank, (int64_t)t->n_items, t->data != NULL};
-    SHA256Update(sha, (const uint8_t *)head, sizeof head);
-    SHA256Update(sha, (const uint8_t *)t->dims, (size_t)t->rank * sizeof *t->dims);
+    odb_sha256_update(sha, (const uint8_t *)head, sizeof head);
+    odb_sha256_update(sha, (const uint8_t *)t->dims, (size_t)t->rank * sizeof *t->dims);
     if (t->data && t->dtype == ODB_STRING) {
         const struct odb_str *strings = t->data;
         for (size_t i = 0; i < t->count; i++) {
-            SHA256Update(sha, (const uint8_t *)&strings[i].len, sizeof strings[i].len);
-            SHA256Update(sha, (const uint8_t *)strings[i].data, strings[i].len);
+            odb_sha256_update(sha, (const uint8_t *)&strings[i].len, sizeof strings[i].len);
+            odb_sha256_update(sha, (const uint8_t *)strings[i].data, strings[i].len);
         }
     } else if (t->data) {
-        SHA256Update(sha, t->data, t->bytes);
+        odb_sha256_update(sha, t->data, t->bytes);
     }
     for (size_t i = 0; i < t->n_items; i++)
         answers_hash(sha, t->items[i]);
@@ -70,7 +70,7 @@ void odb_answers_digest(const struct odb_buf *text, char hex[65])
 {
     SHA256_CTX sha;
     SHA256Init(&sha);
-    SHA256Update(&sha, (const uint8_t *)odb_buf_text(text), text->len);
+    odb_sha256_update(&sha, (const uint8_t *)odb_buf_text(text), text->len);
     answers_hex(&sha, hex);
 }
 

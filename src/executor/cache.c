@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "executor/scratch.h"
 #include "executor/spec.h"
 
@@ -311,7 +311,7 @@ enum odb_status odb_cache_put(struct odb_cache *cache, const char *key, uint64_t
         }
         done += n > 0 ? (size_t)n : 0;
     }
-    SHA256Update(&cache->sha, data, size);
+    odb_sha256_update(&cache->sha, data, size);
     cache->got += size;
     return cache->got == whole ? cache_end(cache, err) : ODB_OK;
 }

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
 #include "executor/onnx_mlir_int.h"
@@ -222,8 +222,8 @@ static void mlir_describe(void *self, char *text, size_t size)
 static void mlir_hash(SHA2_CTX *sha, const void *data, size_t size)
 {
     uint64_t n = size; /* so that no two lists of pieces read the same */
-    SHA256Update(sha, (const uint8_t *)&n, sizeof n);
-    SHA256Update(sha, data, size);
+    odb_sha256_update(sha, (const uint8_t *)&n, sizeof n);
+    odb_sha256_update(sha, data, size);
 }
 
 static void mlir_hash_text(SHA2_CTX *sha, const char *text)

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/sha256.h"
 #include "executor/cache.h"
 #include "executor/target_int.h"
 #include "model/model.h"
@@ -111,7 +111,7 @@ static enum odb_status remote_hash(int fd, char key[ODB_CACHE_KEY + 1], const ch
     ssize_t n;
     SHA256Init(&sha);
     for (off_t at = 0; (n = pread(fd, piece, 1 << 20, at)) > 0; at += n)
-        SHA256Update(&sha, piece, (size_t)n);
+        odb_sha256_update(&sha, piece, (size_t)n);
     SHA256Final(digest, &sha);
     odb_hex(digest, sizeof digest, key);
     free(piece);

@@ -13,9 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sha2.h>
-
 #include "base/buf.h"
+#include "base/sha256.h"
 #include "model/files.h"
 #include "model/load_int.h"
 #include "model/wire.h"
@@ -413,7 +412,7 @@ enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65], st
     SHA2_CTX sha;
     uint8_t digest[SHA256_DIGEST_LENGTH];
     SHA256Init(&sha);
-    SHA256Update(&sha, model->priv->file_data, model->priv->file_size);
+    odb_sha256_update(&sha, model->priv->file_data, model->priv->file_size);
     SHA256Final(digest, &sha);
     odb_hex(digest, sizeof digest, hex);
     return ODB_OK;
