@@ -127,3 +127,13 @@ void odb_hex(const unsigned char *bytes, size_t n, char *text)
     for (size_t i = 0; i < n; i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
+
+void odb_buf_put_bytes(struct odb_buf *buf, size_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double v = (double)bytes;
+    size_t unit = 0;
+    for (; v >= 1024 && unit + 1 < ODB_COUNT(units); unit++)
+        v /= 1024;
+    odb_buf_printf(buf, unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}

@@ -91,15 +91,12 @@ static void info_dispose(struct info *info)
 
 static void info_bytes(struct odb_buf *out, size_t bytes)
 {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    double v = (double)bytes;
-    size_t unit = 0;
-    for (; v >= 1024 && unit + 1 < ODB_COUNT(units); unit++)
-        v /= 1024;
-    if (unit)
-        odb_buf_printf(out, "%.1f %s (%zu bytes)", v, units[unit], bytes);
-    else
+    if (bytes >= 1024) {
+        odb_buf_put_bytes(out, bytes);
+        odb_buf_printf(out, " (%zu bytes)", bytes);
+    } else {
         odb_buf_printf(out, "%zu bytes", bytes);
+    }
 }
 
 static void info_row(struct odb_buf *out, const char *left, const char *text)

@@ -10,14 +10,6 @@
 #define PRECISION_SHOWN 40 /* nodes in the table */
 #define PRECISION_BRIEF 20 /* characters of a reason that needs no line of its own */
 
-static void precision_put_bytes(struct odb_buf *out, size_t bytes)
-{
-    if (bytes < (1u << 20))
-        odb_buf_printf(out, "%.1f kB", (double)bytes / 1e3);
-    else
-        odb_buf_printf(out, "%.1f MB", (double)bytes / 1e6);
-}
-
 static void precision_put_probe(const struct odb_precision_result *r, const char *title,
                                 const struct odb_precision_probe *probe, struct odb_buf *out)
 {
@@ -97,10 +89,11 @@ static void precision_headline(const struct odb_precision_result *r, struct odb_
     else if (!r->n_nodes)
         odb_buf_printf(out, "there is nothing in the model that could be %s\n", type);
     else if (!stay)
-        odb_buf_printf(out, "no node must stay in float32: all %zu can be %s\n", r->n_nodes, type);
+        odb_buf_printf(out, "no node has to stay in float32: all %zu can be %s\n", r->n_nodes,
+                       type);
     else
-        odb_buf_printf(out, "%zu of %zu nodes must stay in float32%s\n", stay, r->n_nodes,
-                       r->minimal ? "" : " at most: the probes ran out before fewer were tried");
+        odb_buf_printf(out, "%zu of %zu nodes stay in float32%s\n", stay, r->n_nodes,
+                       r->minimal ? "" : ": the probes ran out before fewer were tried");
 }
 
 static void precision_text(const struct odb_precision_result *r, struct odb_buf *out)
@@ -120,7 +113,9 @@ static void precision_text(const struct odb_precision_result *r, struct odb_buf 
     precision_put_probe(r, "none kept", &r->none, out);
     precision_put_probe(r, "as written", &r->proof, out);
     if (r->n_kept && r->minimal)
-        odb_buf_puts(out, "  with any one of the kept converted as well, it fails\n");
+        odb_buf_puts(out,
+                     "  with any one of the kept converted as well, it fails; that others, and "
+                     "fewer,\n  would do is not ruled out\n");
     for (size_t i = 0; i < r->notes.n; i++) {
         odb_buf_puts(out, "note: ");
         odb_help_wrap(out, r->notes.items[i], 6, 6);
@@ -129,9 +124,9 @@ static void precision_text(const struct odb_precision_result *r, struct odb_buf 
         odb_buf_puts(out, "\nproved: ");
         odb_buf_put_shown(out, r->path);
         odb_buf_puts(out, ", read from its file again, passes with these inputs; ");
-        precision_put_bytes(out, r->bytes_before);
+        odb_buf_put_bytes(out, r->bytes_before);
         odb_buf_puts(out, " became ");
-        precision_put_bytes(out, r->bytes_after);
+        odb_buf_put_bytes(out, r->bytes_after);
         odb_buf_printf(out, ", %zu nodes were added\n", r->casts);
     } else if (r->all.passes) {
         odb_buf_puts(out, "\nnot proved: what was written fails when it is read again, and was "

@@ -34,9 +34,8 @@ static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
 static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_view[] = {NEEDS("VIEW", ENUM, .range = ODB_VIEWS), {0}};
-static const struct odb_arg args_sort[] = {TAKES("COLUMN", ENUM, .range = ODB_SORTS),
-                                           TAKES("ORDER", ENUM, .range = "asc|desc"),
-                                           {0}};
+static const struct odb_arg args_sort[] = {
+    TAKES("COLUMN", ENUM, .range = ODB_SORTS), TAKES("ORDER", ENUM, .range = "asc|desc"), {0}};
 static const struct odb_arg args_file[] = {
     TAKES("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_copied[] = {
@@ -376,7 +375,8 @@ static const struct odb_command command_table[] = {
         .text = "Writes the model in float16, bfloat16 or int8 with as few nodes left in float32 "
                 "as make its outputs pass on the target. Nodes are ranked by what the type alone "
                 "costs each of them; the fewest of the worst are searched on the target, and then "
-                "every kept node is tried without, so that none of them could go alone. What is "
+                "every kept node is tried without, so that none of them could go alone: a smallest "
+                "set in that sense, and not always the smallest there is. What is "
                 "written is read from its file again and judged on a fresh target before it is "
                 "said to pass. The default tolerance is diff2:0.01 for float16 and diff2:0.05 for "
                 "the others: the length of the error over the length of the output.",

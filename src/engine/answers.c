@@ -26,8 +26,7 @@ size_t odb_answers_bytes(struct odb_tensor *const *outputs, size_t n)
 {
     size_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        if (outputs[i])
-            sum += outputs[i]->bytes + odb_answers_bytes(outputs[i]->items, outputs[i]->n_items);
+        sum += odb_tensor_size(outputs[i]);
     return sum;
 }
 

@@ -154,22 +154,6 @@ void odb_body_case_dispose(struct odb_body_case *c)
     *c = (struct odb_body_case){0};
 }
 
-static void bodies_feed(struct odb_feeds *feeds, int value, const struct odb_tensor *t,
-                        const char *source)
-{
-    struct odb_feed *feed = &feeds->items[feeds->n++];
-    *feed = (struct odb_feed){.value = value, .tensor = odb_tensor_ref(t)};
-    snprintf(feed->source, sizeof feed->source, "%s", source);
-}
-
-static struct odb_feeds *bodies_feeds_new(const struct odb_model *model)
-{
-    struct odb_feeds *feeds = odb_new(struct odb_feeds);
-    feeds->items = odb_new_n(struct odb_feed, model->graph->n_inputs + 1);
-    feeds->warnings = odb_xstrdup("");
-    return feeds;
-}
-
 /* What a body's own input has: of a turn that was recorded, or of a function's call. */
 static const struct odb_tensor *bodies_own(const struct odb_trace *trace,
                                            struct odb_tensor *const *given,
@@ -199,7 +183,7 @@ static void bodies_fill(struct odb_body_case *c, const struct odb_trace *trace,
     const struct odb_graph *graph = c->model->graph;
     int *list = odb_new_n(int, graph->n_inputs + 1);
     size_t n = odb_graph_feeds(graph, list);
-    c->feeds = bodies_feeds_new(c->model);
+    c->feeds = odb_feeds_new(c->model);
     for (size_t i = 0; i < n; i++) {
         bool own = false;
         const char *name = graph->values[list[i]].name;
@@ -208,7 +192,7 @@ static void bodies_fill(struct odb_body_case *c, const struct odb_trace *trace,
         if (outer)
             t = bodies_value(trace, given, outer->index);
         if (t)
-            bodies_feed(c->feeds, list[i], t, own ? "the reference at this turn" : "captured");
+            odb_feeds_add(c->feeds, list[i], t, own ? "the reference at this turn" : "captured");
     }
     free(list);
 }
@@ -477,7 +461,7 @@ static enum odb_status bodies_owner_feeds(const struct bodies *s, int64_t k, str
     int *list = odb_new_n(int, graph->n_inputs + 1);
     size_t n = odb_graph_feeds(graph, list);
     enum odb_status status = ODB_OK;
-    struct odb_feeds *feeds = *out = bodies_feeds_new(s->owner);
+    struct odb_feeds *feeds = *out = odb_feeds_new(s->owner);
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
         const char *name = graph->values[list[i]].name;
         const struct odb_value *outer = odb_graph_value(s->b->graph, name);
@@ -497,7 +481,7 @@ static enum odb_status bodies_owner_feeds(const struct bodies *s, int64_t k, str
             status = bodies_slice(s, (size_t)input - s->n_state, k, t, &made, err);
         }
         if (status == ODB_OK && (made || t))
-            bodies_feed(feeds, list[i], made ? made : t, "the node's own");
+            odb_feeds_add(feeds, list[i], made ? made : t, "the node's own");
         odb_tensor_unref(made);
     }
     free(list);

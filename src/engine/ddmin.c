@@ -81,7 +81,8 @@ enum odb_status odb_ddmin(bool *keep, size_t n, const struct odb_ddmin *question
                       .trial = odb_new_n(bool, n + 1),
                       .question = question};
     enum odb_status status = ODB_OK;
-    for (size_t size = d.left; size > 1 && status == ODB_OK; size = (size + 1) / 2)
+    size_t largest = question->largest ? ODB_MIN(question->largest, d.left) : d.left;
+    for (size_t size = largest; size > 1 && status == ODB_OK; size = (size + 1) / 2)
         status = ddmin_pass(&d, size, err);
     if (status == ODB_OK)
         status = ddmin_singles(&d, err);

@@ -17,6 +17,7 @@ struct odb_ddmin {
     enum odb_status (*ask)(void *payload, bool *keep, enum odb_answer *answer,
                            struct odb_error *err);
     void *payload;
+    size_t largest; /* piece that is tried to go at once; 0: all together */
 };
 
 /* keep[n]: items that fail together, known to be bad; on return those that are left, of which none

@@ -234,11 +234,6 @@ struct hunt_weights {
     double *build, *read, *suspicion; /* owned; [n_nodes] */
 };
 
-static double hunt_bytes(const struct odb_tensor *t)
-{
-    return t ? (double)t->bytes : 0;
-}
-
 static struct hunt_weights hunt_weigh(const struct bisection *b)
 {
     const struct odb_graph *graph = b->graph;
@@ -247,8 +242,8 @@ static struct hunt_weights hunt_weigh(const struct bisection *b)
                              odb_new_n(double, n + 1)};
     double weights = 1, values = 1;
     for (size_t v = 0; v < graph->n_values; v++) {
-        weights += hunt_bytes(graph->values[v].init);
-        values += hunt_bytes(b->trace->ref[v]);
+        weights += (double)odb_tensor_size(graph->values[v].init);
+        values += (double)odb_tensor_size(b->trace->ref[v]);
     }
     for (size_t i = 0; i < n; i++) {
         const struct odb_node *node = &graph->nodes[i];
@@ -256,10 +251,12 @@ static struct hunt_weights hunt_weigh(const struct bisection *b)
         w.build[i] = 0.5 / (double)n;
         for (int k = 0; k < node->n_in; k++)
             if (node->in[k] >= 0)
-                w.build[i] += 0.5 * hunt_bytes(graph->values[node->in[k]].init) / weights;
+                w.build[i] +=
+                    0.5 * (double)odb_tensor_size(graph->values[node->in[k]].init) / weights;
         for (int k = 0; k < node->n_out; k++)
             if (node->out[k] >= 0)
-                w.read[i] += 1. / 16 + hunt_bytes(b->trace->ref[node->out[k]]) / values;
+                w.read[i] +=
+                    1. / 16 + (double)odb_tensor_size(b->trace->ref[node->out[k]]) / values;
         w.suspicion[i] = op && (op->flags & ODB_OP_EXACT) ? 0.25 : 1; /* it only moves */
     }
     return w;

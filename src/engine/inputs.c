@@ -680,6 +680,22 @@ static enum odb_status inputs_collect(struct inputs_work *work, struct odb_error
     return inputs_generate(work, err);
 }
 
+struct odb_feeds *odb_feeds_new(const struct odb_model *model)
+{
+    struct odb_feeds *feeds = odb_new(struct odb_feeds);
+    feeds->items = odb_new_n(struct odb_feed, model->graph->n_inputs + 1);
+    feeds->warnings = odb_xstrdup("");
+    return feeds;
+}
+
+void odb_feeds_add(struct odb_feeds *feeds, int value, const struct odb_tensor *t,
+                   const char *source)
+{
+    struct odb_feed *feed = &feeds->items[feeds->n++];
+    *feed = (struct odb_feed){.value = value, .tensor = odb_tensor_ref(t)};
+    snprintf(feed->source, sizeof feed->source, "%s", source);
+}
+
 enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *model,
                                const struct odb_input_options *options, struct odb_error *err)
 {

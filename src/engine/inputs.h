@@ -11,7 +11,7 @@
 struct odb_input_options {
     const char *const *inputs; /* --input NAME=FILE or NAME=range(lo,hi[,seed]) */
     size_t n_inputs;
-    const char *inputs_from; /* --inputs-from DIR|FILE; NULL: none */
+    const char *inputs_from;       /* --inputs-from DIR|FILE; NULL: none */
     const char *const *recordings; /* specs of executors: those that recorded the inputs give them,
                                       where nothing above does */
     size_t n_recordings;
@@ -37,6 +37,11 @@ struct odb_feeds {
     char *warnings; /* owned; lines, "" when none (an input generated although others were given) */
 };
 
+/* None yet, and room for all of the model's. */
+struct odb_feeds *odb_feeds_new(const struct odb_model *model);
+/* Takes a ref on t. */
+void odb_feeds_add(struct odb_feeds *feeds, int value, const struct odb_tensor *t,
+                   const char *source);
 /* A dimension left unbound is ODB_E_USAGE with the very option to add. The stream of random numbers
  * runs over all inputs in order (MT19937), so giving one input a file does not change the
  * numbers of the others. */

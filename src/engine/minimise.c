@@ -334,14 +334,10 @@ void odb_minimised_dispose(struct odb_minimised *out)
 
 static void minimise_put_bytes(size_t bytes, struct odb_buf *out)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-    double v = (double)bytes;
-    size_t u = 0;
-    while (v >= 1024 && u + 1 < ODB_COUNT(units)) {
-        v /= 1024;
-        u++;
-    }
-    odb_buf_printf(out, u ? "%8.1f %-3s" : "%8.0f %-3s", v, units[u]);
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_put_bytes(&text, bytes);
+    odb_buf_printf(out, "%12s", odb_buf_text(&text));
+    odb_buf_dispose(&text);
 }
 
 void odb_minimised_put(const struct odb_minimised *minimised, struct odb_buf *out)

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "engine/blame.h"
+#include "engine/ddmin.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 #include "engine/probe.h"
@@ -128,8 +129,8 @@ odb_over_levels(struct odb_over_level *levels, size_t n, bool all, struct odb_ov
 
 struct over_set {
     bool *on; /* borrowed: the smallest so far that fails */
-    size_t n, count;
-    bool *trial; /* owned */
+    size_t n;
+    bool *trial; /* owned: one alone */
     enum odb_status (*ask)(void *payload, const bool *on, enum odb_answer *answer,
                            struct odb_error *err);
     void *payload;
@@ -143,46 +144,12 @@ static size_t over_count(const bool *on, size_t n)
     return count;
 }
 
-/* Asks a part of what is on, of `parts`: the part-th alone, or all but it. True: it fails, and is
- * what is on now. */
-static enum odb_status over_try(struct over_set *s, size_t part, size_t parts, bool rest,
-                                bool *fails, struct odb_error *err)
+static enum odb_status over_narrow_ask(void *payload, bool *keep, enum odb_answer *answer,
+                                       struct odb_error *err)
 {
-    size_t from = s->count * part / parts, to = s->count * (part + 1) / parts, k = 0;
-    enum odb_answer answer;
-    for (size_t i = 0; i < s->n; i++) {
-        bool within = s->on[i] && k >= from && k < to;
-        s->trial[i] = s->on[i] && within != rest;
-        k += s->on[i];
-    }
-    ODB_TRY(s->ask(s->payload, s->trial, &answer, err));
-    *fails = answer == ODB_ANSWER_BAD;
-    if (*fails) {
-        memcpy(s->on, s->trial, s->n * sizeof *s->on);
-        s->count = over_count(s->on, s->n);
-    }
-    return ODB_OK;
-}
-
-static enum odb_status over_narrow(struct over_set *s, struct odb_error *err)
-{
-    for (size_t parts = 2; s->count > 1;) {
-        bool fails = false;
-        size_t next = parts;
-        parts = ODB_MIN(parts, s->count);
-        for (size_t p = 0; p < parts && !fails; p++) {
-            ODB_TRY(over_try(s, p, parts, false, &fails, err));
-            next = 2;
-        }
-        for (size_t p = 0; p < parts && !fails && parts > 2; p++) {
-            ODB_TRY(over_try(s, p, parts, true, &fails, err));
-            next = ODB_MAX(parts - 1, 2);
-        }
-        if (!fails && parts == s->count)
-            break;
-        parts = fails ? next : ODB_MIN(2 * parts, s->count);
-    }
-    return ODB_OK;
+    const struct over_set *s = payload;
+    *answer = ODB_ANSWER_UNTESTABLE;
+    return over_count(keep, s->n) ? s->ask(s->payload, keep, answer, err) : ODB_OK; /* none was */
 }
 
 /* All together pass: does one alone fail? */
@@ -214,11 +181,10 @@ static enum odb_status over_smallest(struct over_set *s, enum odb_over_outcome *
         return ODB_OK;
     for (size_t i = 0; i < s->n; i++)
         s->on[i] = true;
-    s->count = s->n;
     ODB_TRY(s->ask(s->payload, s->on, &all, err));
     bool fails = all == ODB_ANSWER_BAD;
     if (fails)
-        ODB_TRY(over_narrow(s, err));
+        ODB_TRY(odb_ddmin(s->on, s->n, &(struct odb_ddmin){over_narrow_ask, s}, err));
     else
         ODB_TRY(over_singles(s, &fails, err));
     *outcome = fails ? (none == ODB_ANSWER_GOOD ? ODB_OVER_SOME : ODB_OVER_UNKNOWN)

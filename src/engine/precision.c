@@ -9,9 +9,9 @@
  *    target answers each time for the whole model, so nothing is assumed of how errors add up.
  *    Where many are kept, other orders are tried: from either end of the model, and by what
  *    stretches of it cost the outputs.
- * 4. Parts of the kept are tried alone, and then the kept are dropped again in groups, from halves
- *    down to single nodes, as long as the model passes without them: the rank may have put an
- *    innocent before a guilty node. When every one was tried, none can be dropped alone.
+ * 4. The kept are dropped again (ddmin.h), in groups and then one by one, as long as the model
+ *    passes without them: the rank may have put an innocent before a guilty node. When every one
+ *    was tried, none can be dropped alone; that other nodes, and fewer, would do is not ruled out.
  * 5. The file is written, read again, and judged on a fresh child of the target.
  */
 #include "engine/precision_int.h"
@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/ddmin.h"
 #include "engine/hooks.h"
 #include "executor/scratch.h"
 
@@ -213,94 +214,71 @@ out:
     return status;
 }
 
-/* The kept nodes, least local error first: those are the likeliest to go. Those that overflow are
- * not tried in groups, which could only go if none of them matters. */
-static size_t precision_kept(const struct precision *p, size_t group, int *list)
+/* Kept nodes, which delta debugging drops as far as the model passes without them. */
+struct kept {
+    struct precision *p;
+    int *list; /* owned; [n] the worst first, so that the likeliest to go stand at the end */
+    size_t n;
+};
+
+/* Those that overflow could only go if none of them mattered, so they are not tried in groups. */
+static void precision_kept(struct kept *kept, bool hopeless)
 {
-    size_t n = 0, from = group > 1 ? precision_hopeless(p) : 0;
-    for (size_t i = p->n_free; i-- > from;)
+    const struct precision *p = kept->p;
+    kept->n = 0;
+    for (size_t i = hopeless ? 0 : precision_hopeless(p); i < p->n_free; i++)
         if (p->keep[p->order[i]])
-            list[n++] = p->order[i];
-    return n;
+            kept->list[kept->n++] = p->order[i];
 }
 
-/* One round over the kept in groups of that size; *dropped says whether any could go. *whole: all
- * groups were tried. */
-static enum odb_status precision_drop(struct precision *p, int *list, size_t group, bool *dropped,
-                                      bool *whole, struct odb_error *err)
+static enum odb_status precision_without(void *payload, bool *keep, enum odb_answer *answer,
+                                         struct odb_error *err)
 {
-    bool *keep = odb_new_n(bool, p->graph->n_nodes + 1), passes;
-    size_t n = precision_kept(p, group, list);
-    enum odb_status status = ODB_OK;
-    *dropped = false;
-    *whole = true;
-    for (size_t i = 0; i < n; i += group) {
-        if (precision_spent(p)) {
-            *whole = false;
-            break;
-        }
-        memcpy(keep, p->keep, p->graph->n_nodes * sizeof *keep);
-        for (size_t k = i; k < n && k < i + group; k++)
-            keep[list[k]] = false;
-        ODB_TRY_OUT(precision_ask(p, keep, &passes, err));
-        if (passes) {
-            memcpy(p->keep, keep, p->graph->n_nodes * sizeof *keep);
-            *dropped = true;
-        }
-    }
-out:
-    free(keep);
+    const struct kept *kept = payload;
+    struct precision *p = kept->p;
+    size_t size = p->graph->n_nodes * sizeof *keep;
+    bool passes;
+    if (precision_spent(p))
+        return odb_fail(err, ODB_SKIPPED, "the budget is used up");
+    bool *trial = odb_xmemdup(p->keep, size + 1);
+    for (size_t i = 0; i < kept->n; i++)
+        trial[kept->list[i]] = keep[i];
+    enum odb_status status = precision_ask(p, trial, &passes, err);
+    if (status == ODB_OK && passes)
+        memcpy(p->keep, trial, size);
+    *answer = passes ? ODB_ANSWER_BAD : ODB_ANSWER_GOOD; /* bad: as it is looked for */
+    free(trial);
     return status;
 }
 
-/* Whether one part of the kept alone would do, beside those that overflow: parts are neighbours in
- * the model, halves first, then quarters, then eighths. What did is halved again. */
-static enum odb_status precision_pick(struct precision *p, int *list, struct odb_error *err)
+static enum odb_status precision_drop(struct kept *kept, size_t largest, struct odb_error *err)
 {
-    bool *keep = odb_new_n(bool, p->graph->n_nodes + 1), passes;
-    size_t hopeless = precision_hopeless(p), parts = 2;
-    enum odb_status status = ODB_OK;
-    while (parts <= PRECISION_PARTS) {
-        size_t n = 0, i;
-        precision_first(p, p->order, hopeless, keep);
-        for (size_t k = 0; k < p->graph->n_nodes; k++)
-            if (p->keep[k] && !keep[k])
-                list[n++] = (int)k;
-        if (n < 2 * parts)
-            break;
-        for (i = 0, passes = false; i < parts && !passes; i++) {
-            if (precision_spent(p))
-                goto out;
-            precision_first(p, p->order, hopeless, keep);
-            for (size_t k = i * n / parts; k < (i + 1) * n / parts; k++)
-                keep[list[k]] = true;
-            ODB_TRY_OUT(precision_ask(p, keep, &passes, err));
-        }
-        if (passes)
-            memcpy(p->keep, keep, p->graph->n_nodes * sizeof *keep);
-        parts = passes ? 2 : 2 * parts;
-    }
-out:
+    const struct odb_ddmin question = {precision_without, kept, largest};
+    bool *keep = odb_new_n(bool, kept->n + 1);
+    memset(keep, true, kept->n * sizeof *keep);
+    enum odb_status status = odb_ddmin(keep, kept->n, &question, err);
     free(keep);
     return status;
 }
 
 static enum odb_status precision_trim(struct precision *p, struct odb_error *err)
 {
-    int *list = odb_new_n(int, p->n_free + 1);
-    size_t group;
-    enum odb_status status;
-    bool dropped = true, whole = true;
+    struct kept kept = {.p = p, .list = odb_new_n(int, p->n_free + 1)};
+    struct odb_error spent = ODB_ERROR_INIT;
+    enum odb_status status = ODB_OK;
     odb_hooks_phase(&p->options->hooks, "which of them", 0);
-    ODB_TRY_OUT(precision_pick(p, list, err));
-    group = precision_kept(p, 2, list) / 2;
-    for (; group > 1 && whole; group /= 2)
-        ODB_TRY_OUT(precision_drop(p, list, group, &dropped, &whole, err));
-    for (dropped = true; dropped && whole;)
-        ODB_TRY_OUT(precision_drop(p, list, 1, &dropped, &whole, err));
-    p->result->minimal = whole;
-out:
-    free(list);
+    precision_kept(&kept, false);
+    status = precision_drop(&kept, 0, &spent);
+    if (status == ODB_OK) {
+        precision_kept(&kept, true);
+        status = precision_drop(&kept, 1, &spent);
+    }
+    p->result->minimal = status == ODB_OK;
+    if (status == ODB_SKIPPED)
+        status = ODB_OK;
+    else if (status != ODB_OK)
+        *err = spent;
+    free(kept.list);
     return status;
 }
 

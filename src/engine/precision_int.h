@@ -12,7 +12,6 @@
 #include "model/convert.h"
 
 #define PRECISION_FEW 8        /* nodes that are kept without another look for fewer */
-#define PRECISION_PARTS 8      /* of the kept, that are tried alone */
 #define PRECISION_STRETCHES 32 /* of the model, whose cost is measured at the outputs */
 
 struct asked {  /* a set of kept nodes and what the target said */

@@ -47,14 +47,6 @@ struct probed_batch {
 
 /* --- what is read ----------------------------------------------------------------------------- */
 
-static size_t probed_bytes(const struct odb_tensor *t)
-{
-    size_t sum = t ? t->bytes : 0;
-    for (size_t i = 0; t && i < t->n_items; i++)
-        sum += probed_bytes(t->items[i]);
-    return sum;
-}
-
 static bool probed_wants(const struct bisection *b, int value)
 {
     const struct odb_value *v = &b->graph->values[value];
@@ -78,7 +70,7 @@ static size_t probed_mark(const struct bisection *b, int node, bool *marks)
             if (v < 0 || marks[v] || !probed_wants(b, v))
                 continue;
             marks[v] = true;
-            bytes += probed_bytes(b->trace->ref[v]);
+            bytes += odb_tensor_size(b->trace->ref[v]);
         }
     return bytes;
 }
@@ -92,7 +84,7 @@ static int probed_stop(const struct probed *p, int first, bool *marks)
     memset(marks, 0, b->graph->n_values * sizeof *marks);
     for (size_t o = 0; o < b->n_outputs; o++) {
         marks[b->outputs[o]] = true;
-        bytes += probed_bytes(b->trace->ref[b->outputs[o]]);
+        bytes += odb_tensor_size(b->trace->ref[b->outputs[o]]);
     }
     while (stop < (int)b->graph->n_nodes && (size_t)(stop - first) < p->most) {
         bytes += probed_mark(b, stop, marks);
@@ -117,7 +109,7 @@ size_t bisection_batches(struct bisection *b, size_t *bytes)
     size_t batches = 0;
     *bytes = 0;
     for (size_t v = 0; v < b->graph->n_values; v++)
-        *bytes += probed_wants(b, (int)v) ? probed_bytes(b->trace->ref[v]) : 0;
+        *bytes += probed_wants(b, (int)v) ? odb_tensor_size(b->trace->ref[v]) : 0;
     for (int first = 0; first < (int)b->graph->n_nodes; batches++)
         first = probed_stop(&p, first, marks);
     free(marks);
@@ -274,11 +266,11 @@ static void probed_forget(struct bisection *b)
             probed_mark(b, (int)n, keep);
     }
     for (size_t v = 0; v < b->graph->n_values; v++)
-        held += probed_bytes(b->given[v]);
+        held += odb_tensor_size(b->given[v]);
     for (size_t v = 0; v < b->graph->n_values && held > b->memory; v++) {
         if (keep[v] || !b->given[v] || b->drawn[v] || b->graph->values[v].producer == ODB_NO_NODE)
             continue;
-        held -= probed_bytes(b->given[v]);
+        held -= odb_tensor_size(b->given[v]);
         odb_tensor_unref(b->given[v]);
         b->given[v] = NULL;
         bisection_keep(b, (int)v, NULL);

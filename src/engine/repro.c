@@ -21,6 +21,7 @@
 #include "engine/blame.h"
 #include "engine/json.h"
 #include "engine/probe.h"
+#include "executor/place.h"
 #include "executor/scratch.h"
 #include "model/body.h"
 
@@ -252,25 +253,6 @@ out:
 
 /* --- the second run --------------------------------------------------------------------------- */
 
-static enum odb_status repro_copy_file(const char *from, const char *to, struct odb_error *err)
-{
-    char block[65536];
-    size_t n = 0;
-    FILE *in = fopen(from, "re"), *out = in ? fopen(to, "we") : NULL;
-    bool fine = in && out;
-    while (fine && (n = fread(block, 1, sizeof block, in)) > 0)
-        fine = fwrite(block, 1, n, out) == n;
-    fine = fine && !ferror(in);
-    if (in)
-        fclose(in);
-    if (out && fclose(out) != 0)
-        fine = false;
-    if (fine)
-        return ODB_OK;
-    odb_fail(err, ODB_E_IO, "cannot be copied to %s: %s", to, strerror(errno));
-    return odb_error_at(err, "%s", from);
-}
-
 /* What a stranger would be sent, in a place where nothing else is. */
 static enum odb_status repro_copy(struct repro *r, struct odb_error *err)
 {
@@ -293,7 +275,7 @@ static enum odb_status repro_copy(struct repro *r, struct odb_error *err)
             char *a = odb_xasprintf("%s/%s", from, entry->d_name);
             char *b = odb_xasprintf("%s/%s", to, entry->d_name);
             if (stat(a, &st) == 0 && S_ISREG(st.st_mode)) /* d_type is not always known */
-                status = repro_copy_file(a, b, err);
+                status = odb_place_copy(a, b, err);
             free(a);
             free(b);
         }

@@ -692,24 +692,19 @@ static enum odb_status shrink_feeds(const struct minimisation *m, const int *inp
                                     const struct odb_model *model, struct odb_feeds **out,
                                     struct odb_error *err)
 {
-    struct odb_feeds *feeds = odb_new(struct odb_feeds);
-    feeds->items = odb_new_n(struct odb_feed, n + 1);
-    feeds->warnings = odb_xstrdup("");
+    struct odb_feeds *feeds = odb_feeds_new(model);
     *out = feeds;
     for (size_t i = 0; i < n; i++) {
         const struct odb_value *value = &m->graph->values[inputs[i]];
         const struct odb_tensor *t = odb_trace_value(m->trace, inputs[i]);
         if (!t)
             return odb_fail(err, ODB_UNSUPPORTED, "the reference cannot compute %s", value->name);
-        feeds->items[i].value = model->graph->inputs[i];
-        feeds->items[i].tensor = odb_tensor_ref(t);
-        snprintf(feeds->items[i].source, sizeof feeds->items[i].source, "%s",
-                 value->producer == ODB_NO_NODE ? "the whole model's input" : "the reference");
+        const char *source =
+            value->producer == ODB_NO_NODE ? "the whole model's input" : "the reference";
         for (size_t f = 0; f < m->feeds->n; f++)
             if (m->feeds->items[f].value == inputs[i])
-                memcpy(feeds->items[i].source, m->feeds->items[f].source,
-                       sizeof feeds->items[i].source);
-        feeds->n = i + 1;
+                source = m->feeds->items[f].source;
+        odb_feeds_add(feeds, model->graph->inputs[i], t, source);
     }
     return ODB_OK;
 }

@@ -21,14 +21,6 @@ void subject_dispose(struct subject *subject)
     *subject = (struct subject){0};
 }
 
-static size_t simplify_size(const struct odb_tensor *t)
-{
-    size_t bytes = t->bytes;
-    for (size_t i = 0; i < t->n_items; i++)
-        bytes += simplify_size(t->items[i]);
-    return bytes;
-}
-
 size_t subject_bytes(const struct subject *subject)
 {
     const struct odb_graph *graph = subject->model->graph;
@@ -37,7 +29,7 @@ size_t subject_bytes(const struct subject *subject)
         if (graph->values[v].init && graph->values[v].n_consumers)
             bytes += graph->values[v].init->bytes;
     for (size_t f = 0; f < subject->feeds->n; f++)
-        bytes += simplify_size(subject->feeds->items[f].tensor);
+        bytes += odb_tensor_size(subject->feeds->items[f].tensor);
     return bytes;
 }
 
@@ -108,19 +100,14 @@ static enum odb_status change_make(const struct subject *from, const struct chan
 {
     *out = (struct subject){.at = from->at};
     ODB_TRY(change_model(from, change, &out->model, err));
-    out->feeds = odb_new(struct odb_feeds);
-    out->feeds->items = odb_new_n(struct odb_feed, from->feeds->n + 1);
-    out->feeds->warnings = odb_xstrdup("");
+    out->feeds = odb_feeds_new(out->model);
     for (size_t f = 0; f < from->feeds->n; f++) {
         const struct odb_feed *feed = &from->feeds->items[f];
-        struct odb_feed *to = &out->feeds->items[out->feeds->n];
         if (change->fixed[feed->value] || out->feeds->n == out->model->graph->n_inputs)
             continue;
-        *to = *feed;
-        to->value = out->model->graph->inputs[out->feeds->n++];
-        to->tensor = odb_tensor_ref(change_feed(change, feed));
-        if (change->values[feed->value])
-            snprintf(to->source, sizeof to->source, "made by minimising");
+        odb_feeds_add(out->feeds, out->model->graph->inputs[out->feeds->n],
+                      change_feed(change, feed),
+                      change->values[feed->value] ? "made by minimising" : feed->source);
     }
     return ODB_OK;
 }

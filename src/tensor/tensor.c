@@ -369,6 +369,14 @@ void odb_tensor_unref(struct odb_tensor *t)
 
 /* --- looking at tensors ----------------------------------------------------------------------- */
 
+size_t odb_tensor_size(const struct odb_tensor *t)
+{
+    size_t size = t ? t->bytes : 0;
+    for (size_t i = 0; t && i < t->n_items; i++)
+        size += odb_tensor_size(t->items[i]);
+    return size;
+}
+
 bool odb_tensor_same_shape(const struct odb_tensor *a, const struct odb_tensor *b)
 {
     return a->rank == b->rank &&

@@ -107,6 +107,8 @@ bool odb_tensor_identical(const struct odb_tensor *a, const struct odb_tensor *b
 /* The float type of a tensor of floats, or of a container whose values are nothing else (keys of
  * maps and indices of sparse tensors aside); ODB_UNDEFINED for all others, empty containers too. */
 enum odb_dtype odb_tensor_real(const struct odb_tensor *t);
+/* What its elements take, and those of its items; NULL: nothing. */
+size_t odb_tensor_size(const struct odb_tensor *t);
 /* Element i as a number (tensors only). */
 double odb_tensor_f64(const struct odb_tensor *t, size_t i);
 int64_t odb_tensor_i64(const struct odb_tensor *t, size_t i);

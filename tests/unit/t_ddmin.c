@@ -107,6 +107,20 @@ static void test_ddmin__nothing_is_needed(void **state)
     (void)state;
 }
 
+/* With a largest piece of one nothing goes but alone. */
+static void test_ddmin__single_items_alone(void **state)
+{
+    struct world w = {.n = 20, .needs = {[4] = true, [17] = true}};
+    struct odb_ddmin question = {world_ask, &w, 1};
+    struct odb_error err = ODB_ERROR_INIT;
+    bool keep[MOST];
+    memset(keep, true, w.n * sizeof *keep);
+    assert_int_equal(odb_ddmin(keep, w.n, &question, &err), ODB_OK);
+    expect_set(&w, keep, w.needs);
+    assert_in_range(w.asked, 20, 22); /* each once, and those that stay once more */
+    (void)state;
+}
+
 static void test_ddmin__no_items(void **state)
 {
     struct world w = {.n = 0};
@@ -190,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_ddmin__random_subsets_are_found_exactly),
         cmocka_unit_test(test_ddmin__one_of_many_takes_few_questions),
         cmocka_unit_test(test_ddmin__nothing_is_needed),
+        cmocka_unit_test(test_ddmin__single_items_alone),
         cmocka_unit_test(test_ddmin__no_items),
         cmocka_unit_test(test_ddmin__ends_with_one_of_two_causes),
         cmocka_unit_test(test_ddmin__untestable_is_no_failure),
