@@ -204,12 +204,14 @@ static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_
         if (b->trace->ref[b->outputs[o]])
             return ODB_OK;
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
-        char label[200];
+        struct odb_buf node = ODB_BUF_INIT;
         if (!b->trace->why[n])
             continue;
+        odb_node_put(b->graph, (int)n, &node);
         odb_fail(err, ODB_UNSUPPORTED, "the reference reaches no output: %s", b->trace->why[n]);
-        return odb_error_at(err, "node %s",
-                            odb_node_label(&b->graph->nodes[n], label, sizeof label));
+        odb_error_at(err, "%s", odb_buf_text(&node));
+        odb_buf_dispose(&node);
+        return err ? err->code : ODB_UNSUPPORTED;
     }
     return odb_fail(err, ODB_E_MODEL, "the model has no output that a node computes");
 }
@@ -391,9 +393,12 @@ static void bisect_keep_words(struct bisection *b, enum odb_status status)
     b->report->target_words = words.len ? odb_buf_take(&words) : NULL;
 }
 
-/* Nothing is wrong with the model. agrees: what could be judged does. */
+/* Nothing is wrong with the model. agrees: what could be judged does. Which node and why: of the
+ * smallest prefix, for the whole model may be refused for another. */
 static void bisect_name_refused(const struct bisection *b, bool agrees, struct odb_error *err)
 {
+    if (b->refused.n && b->refused_why.code)
+        *err = b->refused_why;
     err->code = ODB_E_EXECUTOR;
     if (!b->refused.n)
         return;

@@ -44,6 +44,8 @@ struct bisection {
     ODB_VEC(int) others; /* values that are wrong in another way than the failure that was sought */
     bool *beyond;        /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
     ODB_VEC(int) refused;           /* nodes that it refuses, in the order they were found */
+    struct odb_error refusal;       /* of the prefix that was refused last; no code: none was */
+    struct odb_error refused_why;   /* of the one that ends in the first of these nodes */
     double start;                   /* of the search, the reference included */
     double load, run;               /* seconds of the plain run */
     struct odb_value_report *told;  /* owned; [n_values] local errors of what an executor gave as

@@ -172,6 +172,7 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
         status = had;
     } else if (probe->n_values && h->signature != ODB_OK && had == h->signature) {
         bool same = hunt_same_end(h, had, &probe_err, hunt_is_part(b, probe));
+        b->refusal = probe_err;
         for (size_t i = 0; i < cut->n && same; i++)
             evidence[i].answer = ODB_ANSWER_BAD;
     } else if (had == ODB_OK) {

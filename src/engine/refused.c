@@ -131,14 +131,11 @@ static enum odb_status refused_next(struct bisection *b, enum odb_status refusal
     ODB_TRY(bisection_hunt_refusal(b, refusal, &node, err));
     if (node == ODB_NO_NODE)
         return ODB_OK;
-    if (!b->refused.n)
-        odb_report_warn(b->report,
-                        "the smallest prefix that the target refuses ends in #%d %s (%s)", node,
-                        odb_node_label(&b->graph->nodes[node], label, sizeof label),
-                        b->graph->nodes[node].op_type);
     bisection_step_begin(b, "refused");
     enum odb_status status = bisection_ask_prefixes(b, refusal, ODB_NO_VALUE, "refused", &node, 1,
                                                     true, &answer, &asked, err);
+    if (!b->refused.n && answer == ODB_ANSWER_BAD) /* its own words, not the whole model's */
+        b->refused_why = b->refusal;
     *left = status == ODB_OK && answer == ODB_ANSWER_BAD &&
             (!refused_first(b, node) || bisection_runs_at_all(b, node, refusal));
     if (*left)
@@ -147,6 +144,11 @@ static enum odb_status refused_next(struct bisection *b, enum odb_status refusal
                        "the node that ends the smallest prefix refused, and others of "
                        "its operator");
     *left = *left && refused_new_outputs(b);
+    if (!b->refused.n) /* else bisection_mark_refused() tells of it */
+        odb_report_warn(b->report,
+                        "the smallest prefix that the target refuses ends in #%d %s (%s)", node,
+                        odb_node_label(&b->graph->nodes[node], label, sizeof label),
+                        b->graph->nodes[node].op_type);
     return status;
 }
 

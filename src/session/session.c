@@ -316,10 +316,8 @@ static char *session_settings(const struct odb_session *session,
 /* What an equal search learnt before it was stopped, else an empty memory. */
 static void session_recall(struct odb_session *session, const char *settings)
 {
-    if (session->memory && strcmp(session->memory_settings, settings)) {
-        session->resumed.other = odb_settings_differ(session->memory_settings, settings);
+    if (session->memory && strcmp(session->memory_settings, settings))
         session_drop_memory(session);
-    }
     if (!session->memory) {
         session->memory = odb_memory_new();
         session->memory_settings = odb_xstrdup(settings);

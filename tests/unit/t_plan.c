@@ -374,6 +374,25 @@ static void test_plan__a_refusal_without_a_culprit_is_no_verdict(void **state)
     plan_close(&p);
 }
 
+/* The whole is refused for one node, the smallest prefix for another before it: the words are those
+ * of the node that is named. */
+static void test_plan__a_refusal_has_its_own_words(void **state)
+{
+    struct plan p;
+    struct odb_error err = ODB_ERROR_INIT;
+    char text[1500];
+    assert_int_equal(plan_search(&p, plan_chain(24),
+                                 "fault:refuse,node=n20@fault:refuse,node=n16@cpu",
+                                 (struct plan_how){.strategy = ODB_STRATEGY_AUTO}, &err),
+                     ODB_E_EXECUTOR);
+    help_has_text(&err, "#16 n16 (Neg)");
+    odb_error_text(&err, text, sizeof text);
+    assert_null(strstr(text, "n20"));
+    for (size_t i = 0; i < p.report->warnings.n; i++)
+        assert_null(strstr(p.report->warnings.items[i], "smallest prefix"));
+    plan_close(&p);
+}
+
 /* Nor is it without one where what stands before is wrong, and nobody could be named. */
 static void test_plan__wrong_before_a_refusal_is_a_verdict(void **state)
 {
@@ -596,6 +615,7 @@ int main(void)
         cmocka_unit_test(test_plan__a_crash_is_proved_too),
         cmocka_unit_test(test_plan__what_stands_before_a_refused_node_is_judged),
         cmocka_unit_test(test_plan__a_refusal_without_a_culprit_is_no_verdict),
+        cmocka_unit_test(test_plan__a_refusal_has_its_own_words),
         cmocka_unit_test(test_plan__wrong_before_a_refusal_is_a_verdict),
         cmocka_unit_test(test_plan__several_nodes_may_be_refused),
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
