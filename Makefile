@@ -80,6 +80,13 @@ $(B)/onnxdbgrc.h: share/onnxdbgrc
 	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
 
 # Generated headers stand before anything that may include them.
+# The demo model is in the program, for its tour; gen-model needs nothing that needs it.
+$(B)/demo_model.h: $(B)/demo.onnx
+	@mkdir -p $(@D)
+	$(Q)(echo 'static const unsigned char tour_model[] = {'; \
+	     od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};') >$@
+
+$(B)/src/command/tour.o: | $(B)/demo_model.h
 $(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c

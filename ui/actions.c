@@ -245,8 +245,7 @@ static enum odb_status action_search(struct ui_app *app, const struct odb_comman
     free(text);
     app->asking = UI_ASK_SEARCH;
     app->search_origin = ui_app_view(app)->selected;
-    ui_prompt_begin(app->prompt, UI_PROMPT_SEARCH, "/", "");
-    return ODB_OK;
+    return ui_app_ask(app, UI_PROMPT_SEARCH, "/", "", err);
 }
 
 static enum odb_status action_next_match(struct ui_app *app, const struct odb_command_call *call,
@@ -269,10 +268,10 @@ static enum odb_status action_prompt(struct ui_app *app, const struct odb_comman
     char *words = ui_action_words(call);
     char *text = *words ? odb_xasprintf("%s ", words) : odb_xstrdup("");
     app->asking = UI_ASK_COMMAND;
-    ui_prompt_begin(app->prompt, UI_PROMPT_COMMAND, ":", text);
+    enum odb_status status = ui_app_ask(app, UI_PROMPT_COMMAND, ":", text, err);
     free(text);
     free(words);
-    return ODB_OK;
+    return status;
 }
 
 static enum odb_status action_redraw(struct ui_app *app, const struct odb_command_call *call,
@@ -317,6 +316,7 @@ static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_PAGE] = ui_action_page,
     [ODB_SCREEN_EDIT] = ui_action_edit,
     [ODB_SCREEN_COPY] = ui_action_copy,
+    [ODB_SCREEN_TOUR] = ui_action_tour,
     [ODB_SCREEN_BOOKMARK] = ui_action_bookmark,
     [ODB_SCREEN_RECALL] = ui_action_recall,
     [ODB_SCREEN_SEARCH] = action_search,

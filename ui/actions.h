@@ -35,6 +35,9 @@ UI_ACTION(copy);
 enum odb_status ui_outside_write(const char *path, const char *text, size_t n, bool over,
                                  struct odb_error *err) ODB_MUST_USE;
 
+/* tour.c */
+UI_ACTION(tour);
+
 /* bookmark.c */
 UI_ACTION(bookmark);
 UI_ACTION(recall);

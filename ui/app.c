@@ -22,6 +22,8 @@ void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
         app->message = NULL;
     va_end(args);
     app->message_style = style;
+    if (app->linear && app->message && *app->message)
+        fprintf(app->linear, "%s\n", app->message);
     app->linked = false;
     app->dirty = true;
 }
@@ -30,6 +32,7 @@ void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
 {
     char text[2048];
     ui_app_say(app, UI_STYLE_ERROR, "%s", odb_error_text(err, text, sizeof text));
+    app->failed = true;
     size_t n = strlen(err->remedy);
     if (app->prompt && !ui_prompt_active(app->prompt) && n > 8 &&
         !strncmp(err->remedy, "type `:", 7)) { /* then it is typed already */
@@ -38,6 +41,17 @@ void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
         ui_prompt_begin(app->prompt, UI_PROMPT_COMMAND, ":", line);
         free(line);
     }
+}
+
+enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const char *label,
+                           const char *text, struct odb_error *err)
+{
+    if (!app->prompt) {
+        odb_fail(err, ODB_E_USAGE, "without a screen nobody can be asked");
+        return odb_error_remedy(err, "give the command with its words, as in `filter op:Conv`");
+    }
+    ui_prompt_begin(app->prompt, kind, label, text);
+    return ODB_OK;
 }
 
 void ui_app_wake(struct ui_app *app)
@@ -235,6 +249,10 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
     size_t first = strcspn(text, "\n");
     bool more = text[first] && text[first + 1];
     bool reports = app_changed(app, running);
+    if (app->linear) {
+        fputs(text, app->linear);
+        return;
+    }
     if (*text)
         ui_output_show(app->views[UI_VIEW_OUTPUT], running->line, text);
     if (!*text || running->status != ODB_OK)
@@ -276,6 +294,8 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
     else if (running->status != ODB_OK)
         ui_app_say_error(app, &running->err);
     app_follow(app, running);
+    if (running->status == ODB_OK)
+        ui_tour_note(app, running->call.command->name);
     app_running_dispose(running);
     app->dirty = true;
 }
@@ -304,7 +324,8 @@ static void app_start(struct ui_app *app, struct ui_running *running)
         app_finish(app, running);
     } else if (command->flags & ODB_COMMAND_LONG) {
         atomic_store(&app->console->cancel, false);
-        ui_app_say(app, UI_STYLE_MESSAGE, "%s …  Esc stops it", running->line);
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s …  %s stops it", running->line,
+                   app->linear ? "Ctrl-C" : "Esc");
         if (!odb_job_start(app->job, app_work, running)) {
             ui_app_discard(running);
             ui_app_say(app, UI_STYLE_ERROR, "no thread can be started");
@@ -554,7 +575,7 @@ static bool app_wait(struct ui_app *app)
     return n > 0 && (polled[0].revents || polled[1].revents);
 }
 
-static void app_collect(struct ui_app *app)
+void ui_app_collect(struct ui_app *app)
 {
     if (odb_job_collect(app->job))
         app_finish(app, &app->running);
@@ -582,7 +603,7 @@ void ui_app_run(struct ui_app *app)
     struct ui_event event;
     app->dirty = true;
     while (!app->quit) {
-        app_collect(app);
+        ui_app_collect(app);
         if (app->dirty && odb_clock() - app->last_frame >= APP_FRAME) {
             app_keep_focus(app);
             ui_layout_draw(app);

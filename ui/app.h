@@ -86,6 +86,9 @@ struct ui_app {
     } counts;
     int prefix;            /* first key of two; 0: none */
     char *wanting;         /* owned: a command with {key} in it that the next key is for */
+    int tour;              /* step, from 1; 0: none */
+    FILE *linear;          /* borrowed: lines go there instead of a screen; NULL: there is one */
+    bool failed;           /* the last command did */
     bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
 };
 
@@ -109,10 +112,15 @@ int ui_app_node(const struct ui_app *app);
 void ui_app_jump(struct ui_app *app, int node);
 /* To where the last jump began, or back from there; false: there is nowhere to go. */
 bool ui_app_travel(struct ui_app *app, bool back);
+/* Asks for a line at the bottom. ODB_E_USAGE where there is no screen. */
+enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const char *label,
+                           const char *text, struct odb_error *err) ODB_MUST_USE;
 bool ui_app_busy(const struct ui_app *app);
 /* Seconds that a clock shows; 0 where tests want the same screen every time. */
 double ui_app_seconds(const struct ui_app *app, double seconds);
 
+/* What a command that ended has to say, and the next one that waits. */
+void ui_app_collect(struct ui_app *app);
 /* Draws and listens until somebody leaves. */
 void ui_app_run(struct ui_app *app);
 /* A command that has stopped, and that nobody wants to hear from any more. */
@@ -120,6 +128,10 @@ void ui_app_discard(struct ui_running *running);
 /* Asks for a new frame, from any thread. */
 void ui_app_wake(struct ui_app *app);
 
+/* What to do next, while a tour goes on (tour.c). */
+void ui_tour_text(const struct ui_app *app, struct odb_buf *out);
+/* A command was done. */
+void ui_tour_note(struct ui_app *app, const char *command);
 /* What `undo-view` has kept. */
 void ui_arrange_dispose(struct ui_app *app);
 
@@ -127,6 +139,8 @@ void ui_arrange_dispose(struct ui_app *app);
 
 /* Draws a frame and sends it. */
 void ui_layout_draw(struct ui_app *app);
+/* What goes on, with how long it may take, or what was found. Caller holds the session's lock. */
+void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
 /* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */
 int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
 /* The view at a place of the screen, NULL where none is; *row: of its area. */

@@ -173,8 +173,7 @@ UI_ACTION(filter)
     ui_arrangement_dispose(&app->before);
     ui_arrangement_copy(&app->before, arrange_how(app));
     app->filter_origin = ui_app_node(app);
-    ui_prompt_begin(app->prompt, UI_PROMPT_FILTER, ARRANGE_LABEL, now ? now : "");
-    return ODB_OK;
+    return ui_app_ask(app, UI_PROMPT_FILTER, ARRANGE_LABEL, now ? now : "", err);
 }
 
 /* --- order ------------------------------------------------------------------------------------ */

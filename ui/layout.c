@@ -17,6 +17,7 @@
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
 #define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
 #define LAYOUT_MESSAGE 4 /* rows of the longest message */
+#define LAYOUT_TOUR 2    /* rows of what to do next */
 #define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
 
 struct pane {
@@ -25,7 +26,7 @@ struct pane {
 };
 
 struct layout {
-    struct ui_area all, about, strip;
+    struct ui_area all, about, strip, tour;
     struct pane panes[UI_VIEW_COUNT];
     int n;
     int divider; /* column of the line between panes; 0: none */
@@ -68,10 +69,12 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
     int about = !wide && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
     if (!wide && top != UI_VIEW_NODES && all->rows < 30)
         strip = 0;
-    int rows = ODB_MAX(all->rows - 3 - strip - about, 0);
+    int tour = app->tour && all->rows >= 12 ? LAYOUT_TOUR : 0;
+    int rows = ODB_MAX(all->rows - 3 - strip - about - tour, 0);
     struct ui_area main = ui_area_part(all, 1, 0, rows, all->cols);
     layout->about = ui_area_part(all, 1 + rows, 0, about, all->cols);
     layout->strip = ui_area_part(all, 1 + rows + about, 0, strip, all->cols);
+    layout->tour = ui_area_part(all, all->rows - 1 - tour, 0, tour, all->cols);
     if (wide)
         layout_wide(app, layout, &main);
     else
@@ -100,8 +103,7 @@ static const char *layout_model(const struct ui_app *app)
     return at ? at + (*at == '/') : path;
 }
 
-/* What goes on, or what was found: at the right of the title. */
-static void layout_state(const struct ui_app *app, struct odb_buf *out)
+void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
 {
     const struct odb_session *session = app->session;
     const struct odb_progress *progress = &session->progress;
@@ -159,7 +161,7 @@ static void layout_title(const struct ui_app *app, const struct layout *layout)
     odb_buf_printf(&left, "%s vs %s  %s%s%s", odb_console_target(app->console),
                    odb_console_reference(app->console), odb_console_tolerance(app->console),
                    expect ? " expecting " : "", expect ? expect : "");
-    layout_state(app, &right);
+    ui_layout_state(app, &right);
     ui_draw_fill(&line, UI_STYLE_TITLE);
     int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&right)), line.cols * 2 / 3);
     int room = line.cols - width - 3;
@@ -289,12 +291,23 @@ static void layout_message(const struct ui_app *app, const struct ui_area *all)
     ui_draw_words(&area, 0, app->message_style, text);
 }
 
+static void layout_tour(const struct ui_app *app, const struct ui_area *area)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!area->rows)
+        return;
+    ui_tour_text(app, &text);
+    ui_draw_fill(area, UI_STYLE_MATCH);
+    ui_draw_words(area, 0, UI_STYLE_MATCH, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
 /* A file that the message tells of is a link, where terminals have them. */
 static void layout_link(struct ui_app *app)
 {
     const char *text = app->message ? app->message : "";
     int row = app->terminal->rows - 2;
-    if (app->linked || app->message_style != UI_STYLE_MESSAGE ||
+    if (app->tour || app->linked || app->message_style != UI_STYLE_MESSAGE ||
         ui_text_width(app->terminal, text) > app->terminal->cols)
         return;
     app->linked = true;
@@ -317,7 +330,8 @@ static void layout_foot(const struct ui_app *app, const struct layout *layout, i
 {
     const struct ui_area *all = &layout->all;
     struct ui_area last = ui_area_part(all, all->rows - 1, 0, 1, all->cols);
-    layout_message(app, all);
+    struct ui_area above = ui_area_part(all, 0, 0, all->rows - layout->tour.rows, all->cols);
+    layout_message(app, &above);
     *row = -1;
     if (!ui_prompt_active(app->prompt)) {
         layout_hints(app, &last);
@@ -378,6 +392,7 @@ void ui_layout_draw(struct ui_app *app)
         ui_strip_draw(&app->strip, app->session, ui_noise_factor(app->console), ui_app_node(app),
                       &layout.strip);
     odb_session_unlock(app->session);
+    layout_tour(app, &layout.tour);
     layout_foot(app, &layout, &row, &col);
     ui_terminal_flush(app->terminal, row, col);
     layout_link(app);

@@ -64,13 +64,13 @@ static void list_print_row(struct ui_view *view, size_t row, struct odb_buf *out
     ui_canvas_line(view->app->terminal, 0, out);
 }
 
-static void list_print_header(struct ui_view *view, struct odb_buf *out)
+static void list_print_header(struct ui_view *view, int cols, struct odb_buf *out)
 {
     const struct ui_view_ops *ops = view->ops;
     odb_session_lock(view->app->session);
     int rows = ops->header ? ops->header(view, NULL, 100) : 0;
     odb_session_unlock(view->app->session);
-    if (!rows || !ui_canvas_open(view->app->terminal, rows, view->app->terminal->cols))
+    if (!rows || !ui_canvas_open(view->app->terminal, rows, cols))
         return;
     struct ui_area head = ui_canvas_area(view->app->terminal);
     odb_session_lock(view->app->session);
@@ -92,7 +92,7 @@ bool ui_list_print(struct ui_view *view, int cols, bool header, struct odb_buf *
     view->left = 0;
     view->height = (int)rows; /* there is no thumb beside it */
     if (header)
-        list_print_header(view, out);
+        list_print_header(view, cols, out);
     if (ui_canvas_open(view->app->terminal, 1, cols)) {
         for (size_t i = 0; i < rows; i++)
             list_print_row(view, i, out);

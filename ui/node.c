@@ -466,7 +466,13 @@ static enum ui_answer node_act(struct ui_view *view, const struct odb_command_ca
     return UI_NOT_MINE;
 }
 
+static bool node_busy(const struct ui_view *view)
+{
+    return odb_job_busy(((const struct node_view *)view)->clerk);
+}
+
 const struct ui_view_ops ui_node_view = {
+    .busy = node_busy,
     .name = "node",
     .size = sizeof(struct node_view),
     .open = node_open,

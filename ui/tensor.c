@@ -198,7 +198,13 @@ void ui_tensor_show(struct ui_view *view, int value)
     view->left = 0;
 }
 
+static bool tensor_busy(const struct ui_view *view)
+{
+    return odb_job_busy(((const struct ui_tensor *)view)->job);
+}
+
 const struct ui_view_ops ui_tensor_view = {
+    .busy = tensor_busy,
     .name = "tensor",
     .size = sizeof(struct ui_tensor),
     .open = tensor_open,

@@ -51,6 +51,8 @@ struct terminal_int {
     bool resumed;      /* UI_EVENT_RESUMED is due */
     bool gone;         /* the end of the input was read */
     bool told;         /* and reported */
+    FILE *nowhere;     /* owned; what curses writes to while blind */
+    bool blind;        /* there is none: views are drawn on paper only */
 };
 
 /* --- what signal handlers reach ------------------------------------------------------------- */
@@ -291,7 +293,7 @@ static void terminal_return(struct ui_terminal *terminal)
 
 static enum odb_status terminal_check(struct odb_error *err)
 {
-    static const char way_out[] = "`onnxdbg help` lists the commands that need no screen";
+    static const char way_out[] = "--linear needs no screen";
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         odb_fail(err, ODB_E_USAGE, "the screen needs a terminal as standard input and output");
         return odb_error_remedy(err, "%s", way_out);
@@ -436,10 +438,49 @@ enum odb_status ui_terminal_open(struct ui_terminal **out,
     return ODB_OK;
 }
 
+enum odb_status ui_terminal_open_blind(struct ui_terminal **out, int rows, int cols,
+                                       struct odb_error *err)
+{
+    static const char *const names[] = {"dumb", "vt100", "ansi", "xterm"};
+    struct sigaction before[ODB_COUNT(terminal_signals)];
+    FILE *nowhere = fopen("/dev/null", "r+e");
+    SCREEN *screen = NULL;
+    for (size_t i = 0; i < ODB_COUNT(before); i++)
+        sigaction(terminal_signals[i].signal, NULL, &before[i]);
+    for (size_t i = 0; i < ODB_COUNT(names) && nowhere && !screen; i++)
+        screen = newterm(names[i], nowhere, nowhere);
+    for (size_t i = 0; i < ODB_COUNT(before); i++) /* curses catches what nobody has caught */
+        sigaction(terminal_signals[i].signal, &before[i], NULL);
+    if (!screen) {
+        if (nowhere)
+            fclose(nowhere);
+        return odb_fail(err, ODB_E_USAGE, "no terminal type is installed here, not even 'dumb'");
+    }
+    struct ui_terminal *terminal = odb_new(struct ui_terminal);
+    *terminal = (struct ui_terminal){.rows = rows, .cols = cols};
+    terminal->unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0 && !getenv("ONNXDBG_ASCII");
+    terminal->priv = odb_new(struct terminal_int);
+    *terminal->priv = (struct terminal_int){.screen = screen, .blind = true, .nowhere = nowhere};
+    *out = terminal;
+    return ODB_OK;
+}
+
+static void terminal_close_blind(struct ui_terminal *terminal)
+{
+    delscreen(terminal->priv->screen);
+    fclose(terminal->priv->nowhere);
+    free(terminal->priv);
+    free(terminal);
+}
+
 void ui_terminal_close(struct ui_terminal *terminal)
 {
     if (!terminal)
         return;
+    if (terminal->priv->blind) {
+        terminal_close_blind(terminal);
+        return;
+    }
     terminal_leave(terminal->priv);
     delscreen(terminal->priv->screen);
     terminal_uncatch();
@@ -561,6 +602,10 @@ bool ui_terminal_more(struct ui_terminal *terminal)
 void ui_terminal_suspend(struct ui_terminal *terminal)
 {
     struct sigaction stop = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN}, ours;
+    if (terminal->priv->blind) {
+        kill(0, SIGTSTP);
+        return;
+    }
     if (terminal_action(SIGTSTP)->sa_handler == SIG_IGN)
         return;
     terminal_leave(terminal->priv);
@@ -600,12 +645,16 @@ static void terminal_signals_lend(bool lent)
 
 void ui_terminal_lend(struct ui_terminal *terminal)
 {
+    if (terminal->priv->blind)
+        return;
     terminal_leave(terminal->priv);
     terminal_signals_lend(true);
 }
 
 void ui_terminal_take(struct ui_terminal *terminal)
 {
+    if (terminal->priv->blind)
+        return;
     terminal_signals_lend(false);
     terminal_return(terminal);
 }

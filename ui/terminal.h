@@ -51,6 +51,9 @@ struct ui_terminal_options {
 enum odb_status ui_terminal_open(struct ui_terminal **out,
                                  const struct ui_terminal_options *options,
                                  struct odb_error *err) ODB_MUST_USE;
+/* No terminal at all, of this size: for views that are drawn on paper (draw.h). */
+enum odb_status ui_terminal_open_blind(struct ui_terminal **out, int rows, int cols,
+                                       struct odb_error *err) ODB_MUST_USE;
 void ui_terminal_close(struct ui_terminal *terminal); /* NULL is fine */
 
 /* File descriptors to poll() for reading: input, and signals. */

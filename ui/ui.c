@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ui/app.h"
+#include "ui/linear.h"
 
 static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
     [UI_VIEW_NODES] = &ui_nodes_view,   [UI_VIEW_NODE] = &ui_node_view,
@@ -100,14 +101,35 @@ static void ui_greet(struct ui_app *app)
                        ? "what does not depend on them can be judged"
                        : "it reaches no output, so F cannot search, but r judges what it reaches");
     else
-        ui_app_say(app, UI_STYLE_MESSAGE, "F finds where %s diverges from %s; ? lists the keys",
-                   odb_console_target(app->console), odb_console_reference(app->console));
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s finds where %s diverges from %s; %s",
+                   app->linear ? "bisect" : "F", odb_console_target(app->console),
+                   odb_console_reference(app->console),
+                   app->linear ? "help lists the commands" : "? lists the keys");
+}
+
+/* Whether there can be no screen: where one was asked for, that is an error with a way out. */
+static bool ui_is_linear(const struct odb_console *console)
+{
+    const char *term = getenv("TERM");
+    return console->linear || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term &&
+                               !strcmp(term, "dumb"));
+}
+
+static enum odb_status ui_open_terminal(struct ui_app *app, struct odb_error *err)
+{
+    struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
+    if (ui_is_linear(app->console)) {
+        app->linear = stdout;
+        return ui_terminal_open_blind(&app->terminal, 24, 80, err);
+    }
+    ODB_TRY(ui_terminal_open(&app->terminal, &options, err));
+    ui_prompt_open(&app->prompt, app->terminal, app->console);
+    return ODB_OK;
 }
 
 enum odb_status ui_main(struct odb_console *console, const char *const *commands, size_t n_commands,
                         struct odb_error *err)
 {
-    struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
     struct ui_app app = {.console = console,
                          .session = console->session,
                          .before.depth = UI_DEPTH_ALL,
@@ -118,8 +140,7 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     app.job = odb_job_new(ui_wake, &app);
     struct odb_error keys = ODB_ERROR_INIT;
     enum odb_status read = ui_keymap_load(&app.keymap, &keys);
-    ODB_TRY_OUT(ui_terminal_open(&app.terminal, &options, err));
-    ui_prompt_open(&app.prompt, app.terminal, console);
+    ODB_TRY_OUT(ui_open_terminal(&app, err));
     ui_open_views(&app);
     console->screen = ui_action;
     console->payload = &app;
@@ -130,7 +151,10 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     ui_greet(&app);
     if (read != ODB_OK)
         ui_app_say_error(&app, &keys);
-    ui_app_run(&app);
+    if (app.linear)
+        ui_linear_run(&app);
+    else
+        ui_app_run(&app);
     if (app.interrupted)
         status = odb_fail(err, ODB_CANCELLED, "interrupted");
 out:

@@ -44,6 +44,8 @@ struct ui_view_ops {
     void (*draw_row)(const struct ui_view *view, size_t row, const struct ui_area *area);
     bool (*matches)(const struct ui_view *view, size_t row, const char *text);
     void (*subject)(const struct ui_view *view, struct ui_subject *out);
+    /* Whether it still computes what it shows; it wakes the screen then. */
+    bool (*busy)(const struct ui_view *view);
     /* A command of screen.def that means something of its own here. Without the lock. */
     enum ui_answer (*act)(struct ui_view *view, const struct odb_command_call *call,
                           struct odb_error *err);

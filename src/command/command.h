@@ -126,6 +126,7 @@ struct odb_console {
     })
     settings;
     const char *target; /* where none is set: looked for once */
+    bool linear;        /* plain lines are wanted, and no screen */
     atomic_bool cancel; /* asks the command that runs to stop */
     /* Does what only a screen can do; NULL: there is none. */
     enum odb_status (*screen)(void *payload, struct odb_command_call *call, struct odb_error *err);

@@ -45,6 +45,7 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     call->session = NULL;
     debug_restore(&console);
     odb_console_adopt(&console, call);
+    console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
     const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);
     enum odb_status status = call->open_screen(&console, commands, n, err);
     free((void *)commands);

@@ -65,7 +65,8 @@ static const struct odb_command command_table[] = {
         .name = "debug",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(SESSION) | ODB_OPT(EXECUTE),
+        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(SESSION) | ODB_OPT(EXECUTE) |
+                   ODB_OPT(LINEAR),
         .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
         .text = "Shows the nodes in topological order. There a search can be watched, values "
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
@@ -383,6 +384,20 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg precision model.onnx --to f16 -o mixed.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__precision,
+    },
+    {
+        .name = "tour",
+        .group = "help",
+        .options = ODB_OPT(LINEAR),
+        .help = "five steps through the screen, on a small model with a fault",
+        .text = "Opens the screen on a demo model, whose target has a planted fault, and says what "
+                "to do: 1. find the fault (F); 2. look into the culprit (Enter); 3. look at the "
+                "numbers of its output (Enter again); 4. sort the list by error (S); 5. export the "
+                "culprit (x). At the prompt, `tour` begins it on the model that is open, and again "
+                "ends it.",
+        .example = "onnxdbg tour",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__tour,
     },
     {
         .name = "operators",
