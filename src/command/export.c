@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "command/watch.h"
-#include "engine/bodies.h"
+#include "engine/body_case.h"
 #include "engine/repro.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */

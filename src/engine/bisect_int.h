@@ -228,6 +228,9 @@ void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
 
 /* Goes on inside culprits that have bodies. */
 enum odb_status bisection_enter(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* --- steered.c -------------------------------------------------------------------------------- */
+
 /* Which If and Loop behind a culprit go by other values on the target than on the reference. */
 void bisection_put_steered(const struct bisection *b, const struct odb_culprit *culprit,
                            struct odb_buf *out);

@@ -21,14 +21,6 @@
 #define CUT_LEAST 16    /* single nodes looked at, if there are as many */
 #define CUT_READ (1. / 16)
 
-size_t cut_loads(size_t n)
-{
-    size_t loads = 0;
-    for (size_t reach = 1; reach < n; reach *= 2)
-        loads++;
-    return loads;
-}
-
 /* --- what nodes cost -------------------------------------------------------------------------- */
 
 static double cut_load(const struct cut_plan *plan)
@@ -195,7 +187,7 @@ static bool cut_weigh(struct cut_choice *c, const struct cut_set *set)
     size_t worst = ODB_MAX(set->inside, c->count - set->inside);
     if (worst == c->count) /* it tells nothing */
         return false;
-    bool fits = cut_loads(worst) < c->loads;
+    bool fits = odb_search_loads(worst) < c->loads;
     double score = cut_bits(set->weight / c->weight) / (cut_load(c->plan) + set->build + set->read);
     bool better = c->node < 0       ? true
                   : fits != c->fits ? fits

@@ -34,7 +34,4 @@ size_t cut_choose(const struct cut_plan *plan, const bool *suspects, const unsig
 int cut_choose_beside(const struct cut_plan *plan, const bool *suspects,
                       const unsigned char *marks);
 
-/* Loads that tell so many suspects apart: ceil(log2(n)). */
-size_t cut_loads(size_t n);
-
 #endif

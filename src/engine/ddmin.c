@@ -18,14 +18,6 @@ struct ddmin {
     const struct odb_ddmin *question;
 };
 
-static size_t ddmin_count(const bool *keep, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += keep[i];
-    return count;
-}
-
 /* Asks without the `size` kept items from the at-th kept one on; *gone: they could go. */
 static enum odb_status ddmin_without(struct ddmin *d, size_t at, size_t size, bool *gone,
                                      struct odb_error *err)
@@ -42,7 +34,7 @@ static enum odb_status ddmin_without(struct ddmin *d, size_t at, size_t size, bo
     *gone = answer == ODB_ANSWER_BAD;
     if (*gone) {
         memcpy(d->keep, d->trial, d->n * sizeof *d->keep);
-        d->left = ddmin_count(d->keep, d->n);
+        d->left = odb_count_marks(d->keep, d->n);
     }
     return ODB_OK;
 }
@@ -77,7 +69,7 @@ enum odb_status odb_ddmin(bool *keep, size_t n, const struct odb_ddmin *question
 {
     struct ddmin d = {.keep = keep,
                       .n = n,
-                      .left = ddmin_count(keep, n),
+                      .left = odb_count_marks(keep, n),
                       .trial = odb_new_n(bool, n + 1),
                       .question = question};
     enum odb_status status = ODB_OK;

@@ -40,12 +40,9 @@ struct hunt {
 static size_t hunt_remaining(const struct hunt *h, const struct odb_cut *cut,
                              const struct odb_evidence *evidence)
 {
-    size_t n = 0;
     if (h->suspects && evidence)
         return odb_search_narrow(&h->dag, h->suspects, cut, evidence, h->signature != ODB_OK, NULL);
-    for (size_t i = 0; h->suspects && i < h->dag.n; i++)
-        n += h->suspects[i];
-    return n;
+    return h->suspects ? odb_count_marks(h->suspects, h->dag.n) : 0;
 }
 
 static void hunt_forget_alone(struct hunt *h)

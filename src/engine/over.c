@@ -136,20 +136,13 @@ struct over_set {
     void *payload;
 };
 
-static size_t over_count(const bool *on, size_t n)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += on[i];
-    return count;
-}
-
 static enum odb_status over_narrow_ask(void *payload, bool *keep, enum odb_answer *answer,
                                        struct odb_error *err)
 {
     const struct over_set *s = payload;
     *answer = ODB_ANSWER_UNTESTABLE;
-    return over_count(keep, s->n) ? s->ask(s->payload, keep, answer, err) : ODB_OK; /* none was */
+    return odb_count_marks(keep, s->n) ? s->ask(s->payload, keep, answer, err)
+                                       : ODB_OK; /* none was */
 }
 
 /* All together pass: does one alone fail? */
@@ -520,7 +513,7 @@ static enum odb_status over_level(void *payload, size_t level, enum odb_answer *
 
 static char *over_label(const struct over *o, const bool *on)
 {
-    size_t n = o->what->parts.n, count = over_count(on, n);
+    size_t n = o->what->parts.n, count = odb_count_marks(on, n);
     if (o->what->kind != ODB_OVER_OPTIMIZERS || count == n)
         return NULL;
     return odb_xasprintf("%s with %zu of %zu optimizers", o->what->base, count, n);
@@ -665,10 +658,11 @@ static enum odb_status over_tell_set(struct over *o, bool *on, enum odb_over_out
     o->out->unknown = outcome == ODB_OVER_UNKNOWN;
     if (outcome == ODB_OVER_SOME) {
         over_put_set(o, on, &out);
-        odb_buf_puts(&out, over_count(on, n) > 1 ? " bring it together: " : " brings it: ");
+        odb_buf_puts(&out, odb_count_marks(on, n) > 1 ? " bring it together: " : " brings it: ");
         over_put_run(o, off, "without any", &out);
         odb_buf_puts(&out, ", ");
-        over_put_run(o, bad, over_count(on, n) > 1 ? "with these alone" : "with that alone", &out);
+        over_put_run(o, bad, odb_count_marks(on, n) > 1 ? "with these alone" : "with that alone",
+                     &out);
         status = over_without(o, on, &out, err);
     } else if (outcome == ODB_OVER_ALWAYS) {
         odb_buf_printf(&out, "none of the %zu %s brings it: ", n, kind);
@@ -677,8 +671,8 @@ static enum odb_status over_tell_set(struct over *o, bool *on, enum odb_over_out
         odb_buf_printf(&out, "whether one of the %zu %s brings it cannot be told: ", n, kind);
         over_put_run(o, off, "it without any", &out);
         odb_buf_puts(&out, ", ");
-        over_put_run(o, bad, over_count(on, n) == n ? "with all" : "with some", &out);
-        if (over_count(on, n) < n) {
+        over_put_run(o, bad, odb_count_marks(on, n) == n ? "with all" : "with some", &out);
+        if (odb_count_marks(on, n) < n) {
             odb_buf_puts(&out, ": ");
             over_put_set(o, on, &out);
         }

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
+#include "engine/search.h"
 
 /* --- from evidence to culprits ---------------------------------------------------------------- */
 
@@ -124,14 +125,6 @@ enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err)
 
 /* --- what it will cost ------------------------------------------------------------------------ */
 
-static size_t plan_log2(size_t n)
-{
-    size_t log = 0;
-    while (((size_t)1 << log) < n)
-        log++;
-    return log;
-}
-
 size_t bisection_step_length(const struct bisection *b, size_t n)
 {
     size_t step = b->options->step;
@@ -171,7 +164,7 @@ static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_
         break;
     case ODB_STRATEGY_PREFIX:
     case ODB_STRATEGY_SUFFIX:
-        parts = (double)(bad * (plan_log2(n) + 1));
+        parts = (double)(bad * (odb_search_loads(n) + 1));
         replay = 0;
         break;
     case ODB_STRATEGY_LINEAR:
@@ -300,7 +293,7 @@ static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
     double mib = (double)bytes / (1 << 20);
     if (batches == 1) {
         plan_turn(b, ODB_STRATEGY_BLAME, 1, "all values at once are %.3g MiB", mib);
-    } else if (b->report->outputs_diverge && batches > 2 * plan_log2(n) + 4) {
+    } else if (b->report->outputs_diverge && batches > 2 * odb_search_loads(n) + 4) {
         plan_turn(b, ODB_STRATEGY_PREFIX, 0,
                   "all values are %.3g MiB, which would take %zu runs within %.3g MiB of memory",
                   mib, batches, (double)b->memory / (1 << 20));

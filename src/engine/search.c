@@ -74,15 +74,15 @@ void odb_dag_close(const struct odb_dag *dag, bool *marks)
             marks[dag->parents[p]] = true;
 }
 
-/* --- what follows from an answer -------------------------------------------------------------- */
-
-static size_t search_count(const bool *marks, size_t n)
+size_t odb_search_loads(size_t n)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += marks[i];
-    return count;
+    size_t loads = 0;
+    for (size_t reach = 1; reach < n; reach *= 2)
+        loads++;
+    return loads;
 }
+
+/* --- what follows from an answer -------------------------------------------------------------- */
 
 /* Leaves those suspects that are marked, or those that are not; none: leaves all, and is false. */
 static bool search_keep(const struct odb_dag *dag, bool *suspects, const bool *marks, bool marked)
@@ -145,7 +145,7 @@ size_t odb_search_narrow(const struct odb_dag *dag, const bool *suspects, const 
     else if (evidence[0].answer == ODB_ANSWER_BAD)
         search_keep(dag, rest, marks, true);
     search_keep_bad(dag, rest, bad, n_bad);
-    size_t count = search_count(rest, dag->n);
+    size_t count = odb_count_marks(rest, dag->n);
     if (left)
         memcpy(left, rest, dag->n * sizeof *rest);
     free(bad);
@@ -352,7 +352,7 @@ static void search_ahead(const struct search *s, const struct odb_cut *cut)
  * ones clear those. */
 static enum odb_status search_beside(struct search *s, struct odb_error *err)
 {
-    for (int times = 0; times < SEARCH_BESIDE && search_count(s->suspects, s->dag->n) > 1;
+    for (int times = 0; times < SEARCH_BESIDE && odb_count_marks(s->suspects, s->dag->n) > 1;
          times++) {
         int node = cut_choose_beside(&s->plan, s->suspects, s->marks);
         struct odb_cut cut = {&node, 1};
@@ -418,7 +418,7 @@ static void search_rebuild(struct search *s)
             bad[n_bad++] = (int)i;
     }
     search_keep_bad(dag, s->suspects, bad, n_bad);
-    if (search_count(s->suspects, dag->n) == 0) /* what is known clears everybody */
+    if (odb_count_marks(s->suspects, dag->n) == 0) /* what is known clears everybody */
         memcpy(s->suspects, s->all, dag->n * sizeof *s->suspects);
     free(bad);
     free(marks);
@@ -615,7 +615,8 @@ enum odb_status odb_search(const struct odb_dag *dag, bool *suspects,
     memset(s.known, 0, dag->n * sizeof *s.known);
     s.flaky = s.options->flaky;
     cut_plan_init(&s.plan, dag, s.options);
-    s.promised = cut_loads(search_count(suspects, dag->n)) + SEARCH_SLACK + s.options->spare;
+    s.promised =
+        odb_search_loads(odb_count_marks(suspects, dag->n)) + SEARCH_SLACK + s.options->spare;
     while (moved && status == ODB_OK) {
         moved = false;
         status = search_bisect(&s, err);

@@ -33,6 +33,17 @@ void odb_dag_dispose(struct odb_dag *dag); /* where its arrays are its own */
 /* Marks the ancestors of all that is marked, [n]. */
 void odb_dag_close(const struct odb_dag *dag, bool *marks);
 
+static inline size_t odb_count_marks(const bool *marks, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += marks[i];
+    return count;
+}
+
+/* Loads that tell so many suspects apart: ceil(log2(n)). */
+size_t odb_search_loads(size_t n);
+
 struct odb_cut {
     const int *nodes; /* the frontier, ascending */
     size_t n;

@@ -107,9 +107,8 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
                               .values = &s->value,
                               .n_values = 1,
                               .outputs = &output,
-                              .judged = true};
-    for (size_t i = 0; i < s->dag.n; i++)
-        probe.remaining += s->suspects[i];
+                              .judged = true,
+                              .remaining = odb_count_marks(s->suspects, s->dag.n)};
     enum odb_status status = odb_probe_ask(&b->prober, &probe, suffix_judge, s, &probed, err);
     if (probed.had == ODB_E_CRASH || probed.had == ODB_E_TIMEOUT)
         failure_died(s->failure, first, probed.had);

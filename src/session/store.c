@@ -655,17 +655,3 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
     }
     return status;
 }
-
-char *odb_store_unfinished(struct odb_store *store)
-{
-    struct odb_buf out = ODB_BUF_INIT;
-    sqlite3_stmt *stmt;
-    if (odb_store__prepare(store, &stmt,
-                           "SELECT began, text FROM journal WHERE verdict IS NULL ORDER BY id",
-                           NULL) != ODB_OK)
-        return odb_xstrdup("");
-    while (sqlite3_step(stmt) == SQLITE_ROW)
-        odb_buf_printf(&out, "%s %s\n", sqlite3_column_text(stmt, 0), sqlite3_column_text(stmt, 1));
-    sqlite3_finalize(stmt);
-    return odb_buf_take(&out);
-}

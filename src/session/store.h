@@ -37,9 +37,6 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
 /* The options that load the kernels which the newest search was made with and which are not loaded
  * now: "--kernels /a.so --kernels /b.so"; NULL: none. Owned by the caller. */
 char *odb_store_kernels(struct odb_store *store);
-/* A line per probe that was begun and never ended (the program died there); "" when none. Owned by
- * the caller. */
-char *odb_store_unfinished(struct odb_store *store);
 
 /* --- store_answers.c: a search that did not end ------------------------------------------------
  */

@@ -2,7 +2,7 @@
  *
  * Searches that go on inside If, Loop, Scan, SequenceMap and functions, with faults planted there.
  */
-#include "engine/bodies.h"
+#include "engine/body_case.h"
 
 #include "engine/bisect.h"
 #include "tests/executor_help.h"

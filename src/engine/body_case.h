@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Inside nodes with bodies: one turn of a body as a model of its own, with what the reference feeds
- * it there.
+ * One turn of a body as a model of its own, with what the reference feeds it there.
  */
-#ifndef ODB_ENGINE_BODIES_H
-#define ODB_ENGINE_BODIES_H
+#ifndef ODB_ENGINE_BODY_CASE_H
+#define ODB_ENGINE_BODY_CASE_H
 
 #include "engine/trace.h"
 #include "model/body.h"
