@@ -9,6 +9,8 @@
 #include "command/command.h"
 #include "engine/bisect.h"
 
+struct odb_body_case;
+
 /* The rows' functions. */
 #define ODB_COMMAND_LIST(X)                                                                        \
     X(bisect) X(break) X(check) X(compare) X(continue) X(debug) X(delete) X(executors) X(export)   \
@@ -87,6 +89,12 @@ const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t si
 /* NODE or NODE:NODE. */
 enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,
                                   int *last, struct odb_error *err) ODB_MUST_USE;
+/* A NODE that is a path into a body ("Loop_4[3]/Conv_1"): the turn as a model of its own, with what
+ * the reference feeds it there, and the node in it. *inside false: it is none, and *out is nothing.
+ */
+enum odb_status odb_call__inside(const struct odb_command_call *call, const struct odb_feeds *feeds,
+                                 const struct odb_bisect_options *search, struct odb_body_case *out,
+                                 int *node, bool *inside, struct odb_error *err) ODB_MUST_USE;
 /* What the command line leaves open is as it was in the session's search. */
 enum odb_status odb_call__adopt(const struct odb_command_call *call,
                                 struct odb_bisect_options *search,

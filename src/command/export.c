@@ -31,6 +31,24 @@ enum odb_status odb_call__segment(const struct odb_graph *graph, const char *tex
     return odb_graph_find_node(graph, text, first, err);
 }
 
+enum odb_status odb_call__inside(const struct odb_command_call *call, const struct odb_feeds *feeds,
+                                 const struct odb_bisect_options *search, struct odb_body_case *out,
+                                 int *node, bool *inside, struct odb_error *err)
+{
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    const char *text = odb_call_arg(call, 1);
+    struct odb_body_path path;
+    int first, last;
+    *inside = text && odb_call__segment(call->model->graph, text, &first, &last, NULL) != ODB_OK &&
+              odb_body_path_parse(call->model->graph, NULL, text, &path) && path.n;
+    if (!*inside)
+        return ODB_OK;
+    if (odb_precision_parse(&how.reference, search->reference, NULL) != ODB_OK)
+        how.reference = ODB_PREC_NATIVE;
+    how.hooks = search->hooks;
+    return odb_body_case_follow(out, node, call->model, feeds, &how, text, err);
+}
+
 enum odb_status odb_call__adopt(const struct odb_command_call *call,
                                 struct odb_bisect_options *search, struct odb_error *err)
 {
@@ -137,20 +155,11 @@ static enum odb_status export_inside(struct odb_command_call *call, const struct
                                      struct odb_repro_options *options, bool *inside,
                                      struct odb_error *err)
 {
-    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
-    const char *text = odb_call_arg(call, 1);
-    struct odb_body_path path;
     struct odb_body_case body;
-    int first, last;
-    *inside = text && odb_call__segment(call->model->graph, text, &first, &last, NULL) != ODB_OK &&
-              odb_body_path_parse(call->model->graph, NULL, text, &path) && path.n;
+    ODB_TRY(odb_call__inside(call, feeds, search, &body, &options->first, inside, err));
     if (!*inside)
         return ODB_OK;
-    if (odb_precision_parse(&how.reference, search->reference, NULL) != ODB_OK)
-        how.reference = ODB_PREC_NATIVE;
-    how.hooks = search->hooks;
-    ODB_TRY(odb_body_case_follow(&body, &first, call->model, feeds, &how, text, err));
-    options->first = options->last = first;
+    options->last = options->first;
     options->report = NULL;
     enum odb_status status = export_write(call, body.model, body.feeds, search, options, err);
     odb_body_case_dispose(&body);

@@ -5,16 +5,24 @@
 
 #include "base/clock.h"
 #include "command/watch.h"
+#include "engine/body_case.h"
 #include "engine/minimise.h"
 
 /* Where to begin: the nodes named, else, where a search has been made, its first culprit, else the
- * whole model. */
+ * whole model. body: the node is in one, and this is it. */
 static enum odb_status minimise_choose(const struct odb_command_call *call,
-                                       struct odb_minimise_options *options, struct odb_error *err)
+                                       const struct odb_feeds *feeds,
+                                       struct odb_minimise_options *options,
+                                       struct odb_body_case *body, struct odb_error *err)
 {
+    bool inside;
     const struct odb_report *known = call->session->report;
     const char *node = odb_call_arg(call, 1);
     options->first = options->last = ODB_NO_NODE;
+    ODB_TRY(odb_call__inside(call, feeds, &options->search, body, &options->first, &inside, err));
+    options->last = options->first;
+    if (inside)
+        return ODB_OK;
     if (node)
         return odb_call__segment(call->model->graph, node, &options->first, &options->last, err);
     if (known && known->complete &&
@@ -115,8 +123,9 @@ static enum odb_status minimise_run(struct odb_command_call *call, const struct 
 /* The budget was spent before there was anything to write. */
 static enum odb_status minimise_spent(const struct odb_command_call *call, struct odb_error *err)
 {
-    odb_fail(err, ODB_E_EXECUTOR, "the budget is spent after %zu probes, and nothing is known to "
-                                  "fail yet",
+    odb_fail(err, ODB_E_EXECUTOR,
+             "the budget is spent after %zu probes, and nothing is known to "
+             "fail yet",
              call->budget.asked);
     return odb_error_remedy(err, "allow more with --budget or --probes");
 }
@@ -124,13 +133,14 @@ static enum odb_status minimise_spent(const struct odb_command_call *call, struc
 enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_error *err)
 {
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
-    struct odb_minimise_options options = {
-        .dir = odb_call_option(call, ODB_OPTION_OUTPUT),
-        .scramble = odb_call_has(call, ODB_OPTION_SCRAMBLE),
-        .ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0)};
+    struct odb_minimise_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT),
+                                           .scramble = odb_call_has(call, ODB_OPTION_SCRAMBLE),
+                                           .ir_version =
+                                               odb_call_int(call, ODB_OPTION_IR_VERSION, 0)};
     struct odb_session *session = call->session;
     struct odb_minimised minimised = {0};
     struct odb_error late = ODB_ERROR_INIT;
+    struct odb_body_case body = {0};
     const struct odb_feeds *feeds;
     struct odb_watch watch;
     if (!options.dir && !call->console) {
@@ -141,16 +151,17 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
         ODB_TRY(odb_call__spare_model(call, json, err));
     ODB_TRY(odb_call__search_options(call, &options.search, err));
     ODB_TRY(odb_call__adopt(call, &options.search, err));
-    ODB_TRY(minimise_choose(call, &options, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
+    ODB_TRY(minimise_choose(call, feeds, &options, &body, err));
     if (session->store)
         ODB_TRY(odb_store_begin(session->store, "minimise", &options.search, err));
     char *own = options.dir ? NULL : minimise_dir();
     options.dir = own ? own : options.dir;
     options.search.hooks = odb_watch_begin(&watch, call);
     enum odb_status status =
-        odb_session_trace(session, &options.search.trace, &options.search, err);
-    if (status == ODB_OK)
+        body.model ? odb_minimise(&minimised, body.model, body.feeds, &options, err)
+                   : odb_session_trace(session, &options.search.trace, &options.search, err);
+    if (status == ODB_OK && !body.model)
         status = minimise_run(call, feeds, &options, &minimised, err);
     odb_watch_end(&watch);
     if (status == ODB_CANCELLED && !minimised.failed && odb_watch_spent(&watch))
@@ -164,6 +175,7 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
         }
     }
     odb_minimised_dispose(&minimised);
+    odb_body_case_dispose(&body);
     free(own);
     return status;
 }

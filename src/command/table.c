@@ -136,13 +136,16 @@ static const struct odb_command command_table[] = {
         .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
                 "makes inputs, weights and attributes simple, as long as the failure keeps its "
                 "signature: the verdict, the kinds of NaN and Inf, the size of the error, the "
-                "signal. Another failure counts as none. Begins with a NODE, the nodes from one to "
-                "another, a session's first culprit, or the whole model; crashes and hangs are "
-                "failures, too. Writes what `export` writes, and in the folder good the largest "
-                "model met on the way that passes. --scramble makes a private model one that can "
-                "be shared. Ctrl-C or a budget ends it with the smallest found until then. Exit "
-                "status 1 means that what was written does not reproduce the failure; 0 that it "
-                "does, or that nothing fails.",
+                "signal. Another failure counts as none. Begins with a NODE, which may be a path "
+                "into a body such as Loop_4[3]/Conv_1, the nodes from one to another, a session's "
+                "first culprit, or the whole model; crashes and hangs are failures, too. What is "
+                "fed is the reference's, or, where nodes that were named do not fail with that, "
+                "what the target itself feeds them. Writes what `export` writes, and in the folder "
+                "good the largest model met on the way that passes. --scramble makes a private "
+                "model one that can be shared. Ctrl-C or a budget ends it with the smallest found "
+                "until then. Exit status 1 means that what was written does not reproduce the "
+                "failure; 0 that it does, or that "
+                "nothing fails.",
         .example = "onnxdbg minimise model.onnx --target ort -o minimal",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__minimise,

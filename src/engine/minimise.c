@@ -148,6 +148,9 @@ static enum odb_status minimise_write(struct minimisation *m, struct odb_error *
     odb_hooks_phase(&o->search.hooks, "writing and running again", 0);
     if (!m->left.model)
         ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
+    if (m->out->own_values)
+        minimise_note(m, "it is fed with what the target itself fed it in the whole model: with "
+                         "the reference's values it does not fail");
     if (m->good.nodes && !o->scramble) {
         ODB_TRY(minimise_subject(m, &m->good, &good, err));
         repro.good = good.model;
@@ -276,13 +279,56 @@ static enum odb_status minimise_model(struct odb_minimised *out, const struct od
     return status;
 }
 
-/* The segment as a model of its own, so that it is judged by its own noise. */
-static enum odb_status minimise_segment(struct subject *out, bool **constant,
+/* Whether a value of the target's may stand in the reference's place, and is another one. */
+static bool minimise_differs(const struct odb_tensor *t, const struct odb_tensor *ref)
+{
+    return t && ref && t->kind == ODB_TENSOR && ref->kind == ODB_TENSOR && t->dtype == ref->dtype &&
+           odb_tensor_same_shape(t, ref) && !odb_tensor_identical(t, ref);
+}
+
+/* What the target itself feeds the best cut. False in *differs: it cannot be had, or is what the
+ * reference has. */
+static enum odb_status minimise_own(struct minimisation *m, bool *differs, struct odb_error *err)
+{
+    const struct odb_bisect_options *search = &m->options->search;
+    int *list = odb_new_n(int, m->graph->n_values + 1);
+    size_t n = 0, all = odb_graph_segment_inputs(m->graph, m->best.nodes, list);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, all + 1);
+    struct odb_error why = ODB_ERROR_INIT;
+    char text[400];
+    for (size_t i = 0; i < all; i++)
+        if (odb_probe_reads(m->graph, m->trace, list[i]))
+            list[n++] = list[i];
+    enum odb_status status = n ? odb_run_values(m->model, m->feeds, search->target, list, n, had,
+                                                text, sizeof text, &search->hooks, &why)
+                               : ODB_OK;
+    m->own = odb_new_n(struct odb_tensor *, m->graph->n_values + 1);
+    *differs = false;
+    for (size_t i = 0; i < n; i++) {
+        if (minimise_differs(had[i], m->trace->ref[list[i]])) {
+            m->own[list[i]] = odb_tensor_ref(had[i]);
+            *differs = true;
+        }
+        odb_tensor_unref(had[i]);
+    }
+    free(had);
+    free(list);
+    if (status == ODB_CANCELLED)
+        *err = why;
+    return status == ODB_CANCELLED ? status : ODB_OK;
+}
+
+/* The segment as a model of its own, so that it is judged by its own noise. own: fed with what the
+ * target itself feeds it; out->model is NULL where that is nothing else. */
+static enum odb_status minimise_segment(struct subject *out, bool **constant, bool own_values,
                                         const struct odb_model *model,
                                         const struct odb_feeds *feeds,
                                         const struct odb_minimise_options *options,
                                         struct odb_error *err)
 {
+    bool differs = true;
+    *out = (struct subject){0};
+    *constant = NULL;
     struct minimisation m = {
         .model = model, .graph = model->graph, .feeds = feeds, .options = options};
     struct odb_trace_options how;
@@ -293,11 +339,41 @@ static enum odb_status minimise_segment(struct subject *out, bool **constant,
         ODB_TRY(odb_trace_make(&own, model, feeds, &how, err));
     m.trace = own ? own : options->search.trace;
     ODB_TRY_OUT(minimise_first_cut(&m, options->first, options->last, err));
-    ODB_TRY_OUT(minimise_subject(&m, &m.best, out, err));
+    if (own_values)
+        ODB_TRY_OUT(minimise_own(&m, &differs, err));
+    if (differs)
+        ODB_TRY_OUT(minimise_subject(&m, &m.best, out, err));
     *constant = minimise_constant(m.trace);
 out:
+    for (size_t v = 0; m.own && v < m.graph->n_values; v++)
+        odb_tensor_unref(m.own[v]);
+    free(m.own);
     minimise_cut_dispose(&m.best);
     odb_trace_free(own);
+    return status;
+}
+
+/* The segment, with the reference's values, or the target's where these are others. */
+static enum odb_status minimise_part(struct odb_minimised *out, bool own_values,
+                                     const struct odb_model *model, const struct odb_feeds *feeds,
+                                     const struct odb_minimise_options *options,
+                                     struct odb_error *err)
+{
+    struct odb_minimise_options inner = *options;
+    struct subject segment;
+    bool *constant;
+    size_t before = out->probes;
+    enum odb_status status =
+        minimise_segment(&segment, &constant, own_values, model, feeds, options, err);
+    if (status == ODB_OK && segment.model) {
+        odb_minimised_dispose(out);
+        out->probes = before + own_values;
+        out->own_values = own_values;
+        inner.search.trace = NULL;
+        status = minimise_model(out, model, constant, segment.model, segment.feeds, &inner, err);
+    }
+    subject_dispose(&segment);
+    free(constant);
     return status;
 }
 
@@ -305,20 +381,12 @@ enum odb_status odb_minimise(struct odb_minimised *out, const struct odb_model *
                              const struct odb_feeds *feeds,
                              const struct odb_minimise_options *options, struct odb_error *err)
 {
-    struct odb_minimise_options inner = *options;
-    struct subject segment;
-    bool *constant;
     *out = (struct odb_minimised){0};
     ODB_TRY(odb_repro_ready(options->dir, err));
     if (options->first == ODB_NO_NODE)
         return minimise_model(out, model, NULL, model, feeds, options, err);
-    ODB_TRY(minimise_segment(&segment, &constant, model, feeds, options, err));
-    inner.search.trace = NULL;
-    enum odb_status status =
-        minimise_model(out, model, constant, segment.model, segment.feeds, &inner, err);
-    subject_dispose(&segment);
-    free(constant);
-    return status;
+    ODB_TRY(minimise_part(out, false, model, feeds, options, err));
+    return out->failed ? ODB_OK : minimise_part(out, true, model, feeds, options, err);
 }
 
 void odb_minimised_dispose(struct odb_minimised *out)

@@ -33,11 +33,13 @@ struct odb_minimise_step {
 };
 
 struct odb_minimised {
-    bool failed; /* there was something to minimise; else what follows is empty */
+    bool own_values; /* begun with what the target fed the nodes: with the reference's values these
+                        do not fail */
+    bool failed;     /* there was something to minimise; else what follows is empty */
     struct odb_signature signature; /* at the start */
     ODB_VEC(struct odb_minimise_step) steps;
     ODB_VEC(char *) notes; /* owned: what else there is to say, a line each */
-    bool stopped; /* by the budget or by the user, before the end */
+    bool stopped;          /* by the budget or by the user, before the end */
     size_t probes;
     double seconds;
     size_t good_nodes;             /* of the largest good model; 0: none was met, or none written */

@@ -44,6 +44,8 @@ struct minimisation {
     struct minimise_cut best;    /* the smallest that failed */
     struct minimise_cut good;    /* the largest that passed; nodes NULL: none was met */
     struct subject left;         /* model NULL: not cut out yet */
+    struct odb_tensor **own;     /* owned refs; [n_values] of the target, that a subject is fed in
+                                    the place of the reference's; NULL entries, and NULL: none */
     size_t limit;                /* probes that this search among cuts may take; 0: any */
     bool enough;                 /* it has taken them */
     bool over;                   /* the budget is used up */

@@ -688,6 +688,11 @@ enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err)
 
 /* --- as a model ------------------------------------------------------------------------------- */
 
+static const struct odb_tensor *shrink_fed(const struct minimisation *m, int value)
+{
+    return m->own && m->own[value] ? m->own[value] : odb_trace_value(m->trace, value);
+}
+
 static enum odb_status shrink_feeds(const struct minimisation *m, const int *inputs, size_t n,
                                     const struct odb_model *model, struct odb_feeds **out,
                                     struct odb_error *err)
@@ -696,11 +701,12 @@ static enum odb_status shrink_feeds(const struct minimisation *m, const int *inp
     *out = feeds;
     for (size_t i = 0; i < n; i++) {
         const struct odb_value *value = &m->graph->values[inputs[i]];
-        const struct odb_tensor *t = odb_trace_value(m->trace, inputs[i]);
+        const struct odb_tensor *t = shrink_fed(m, inputs[i]);
         if (!t)
             return odb_fail(err, ODB_UNSUPPORTED, "the reference cannot compute %s", value->name);
-        const char *source =
-            value->producer == ODB_NO_NODE ? "the whole model's input" : "the reference";
+        const char *source = value->producer == ODB_NO_NODE   ? "the whole model's input"
+                             : m->own && m->own[value->index] ? "the target"
+                                                              : "the reference";
         for (size_t f = 0; f < m->feeds->n; f++)
             if (m->feeds->items[f].value == inputs[i])
                 source = m->feeds->items[f].source;
@@ -728,7 +734,7 @@ enum odb_status minimise_subject(const struct minimisation *m, const struct mini
     *out = (struct subject){0};
     for (size_t i = 0; i < n; i++) {
         in[i] = shrink_port(m, inputs[i]);
-        in[i].like = odb_trace_value(m->trace, inputs[i]);
+        in[i].like = shrink_fed(m, inputs[i]);
     }
     for (size_t o = 0; o < cut->n_values; o++) {
         ports[o] = shrink_port(m, cut->values[o]);

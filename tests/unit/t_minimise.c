@@ -167,6 +167,36 @@ static void test_minimise__the_planted_node_is_left(void **state)
     (void)state;
 }
 
+/* What the reference feeds it is within float16, and what the target does is not: the node is shown
+ * with the target's. */
+static void test_minimise__what_fails_on_the_targets_values_alone(void **state)
+{
+    struct odb_builder *b = bench_graph((int64_t[]){4, WIDTH}, 2);
+    float w[WIDTH];
+    struct bench s;
+    for (int i = 0; i < WIDTH; i++)
+        w[i] = 20000;
+    struct odb_tensor *t = models_f32(1, (int64_t[]){WIDTH}, w);
+    odb_build_weight(b, "w", t);
+    odb_tensor_unref(t);
+    odb_build_node(b, "Mul", "large", "x w", "v1");
+    odb_build_node(b, "Neg", "wide", "v1", "v2");
+    odb_build_node(b, "Sigmoid", "narrow", "v2", "y");
+    odb_build_output(b, "y");
+    bench_open(&s, b);
+    s.options.search.tolerance = (struct odb_criterion){ODB_CRITERION_DIFF2, {0.01}};
+    s.options.first = s.options.last = 1;
+    bench_run(&s, "cpu:f16");
+    assert_false(s.out.failed);
+    bench_drop(&s);
+    bench_run(&s, "fault:scale,node=#0,amount=0.9@cpu:f16");
+    assert_true(s.out.failed && s.out.own_values);
+    expect_node(&s, 1);
+    assert_non_null(strstr(s.out.notes.items[s.out.notes.n - 1], "what the target itself fed it"));
+    bench_close(&s);
+    (void)state;
+}
+
 /* A hang is one, too; each costs its time, so there is one. */
 static void test_minimise__a_hang_is_left(void **state)
 {
@@ -654,6 +684,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_minimise__the_planted_node_is_left),
+        cmocka_unit_test(test_minimise__what_fails_on_the_targets_values_alone),
         cmocka_unit_test(test_minimise__a_hang_is_left),
         cmocka_unit_test(test_minimise__what_takes_several_nodes_keeps_them),
         cmocka_unit_test(test_minimise__where_nothing_fails_nothing_is_written),
