@@ -35,6 +35,13 @@ UI_ACTION(copy);
 enum odb_status ui_outside_write(const char *path, const char *text, size_t n, bool over,
                                  struct odb_error *err) ODB_MUST_USE;
 
+/* look.c: how the screen looks. */
+UI_ACTION(theme);
+UI_ACTION(mouse);
+UI_ACTION(columns);
+UI_ACTION(divide);
+UI_ACTION(strip);
+
 /* tour.c */
 UI_ACTION(tour);
 

@@ -31,7 +31,8 @@ void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...)
 void ui_app_say_error(struct ui_app *app, const struct odb_error *err)
 {
     char text[2048];
-    ui_app_say(app, UI_STYLE_ERROR, "%s", odb_error_text(err, text, sizeof text));
+    ui_app_say(app, UI_STYLE_ERROR, "%s%s%s", app->place ? app->place : "", app->place ? ": " : "",
+               odb_error_text(err, text, sizeof text));
     app->failed = true;
     size_t n = strlen(err->remedy);
     if (app->prompt && !ui_prompt_active(app->prompt) && n > 8 &&
@@ -390,6 +391,13 @@ void ui_app_command(struct ui_app *app, const char *line)
     }
 }
 
+void ui_app_start(struct ui_app *app, const struct ui_start *start)
+{
+    app->place = start->place;
+    ui_app_command(app, start->command);
+    app->place = NULL;
+}
+
 /* --- the loop --------------------------------------------------------------------------------- */
 
 static void app_search_live(struct ui_app *app)
@@ -489,6 +497,10 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
     struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
     app_unsay(app);
     app->prefix = 0;
+    app->dragging = ui_layout_divider_at(app, event->row, event->col)  ? UI_DRAG_DIVIDER
+                    : ui_layout_strip_end_at(app, event->row)          ? UI_DRAG_STRIP
+                    : node != ODB_NO_NODE                              ? UI_DRAG_ALONG
+                                                                       : UI_DRAG_NOTHING;
     if (node != ODB_NO_NODE)
         ui_app_jump(app, node);
     if (!view)
@@ -500,6 +512,34 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
         ui_list_select(view, view->top + (size_t)(row - view->header));
     if (event->twice && row >= view->header)
         ui_app_command(app, "open");
+}
+
+/* The mouse moved with its button down. */
+static void app_drag(struct ui_app *app, const struct ui_event *event)
+{
+    int node;
+    switch (app->dragging) {
+    case UI_DRAG_DIVIDER:
+        app->divide = ODB_MAX(event->col, 1);
+        break;
+    case UI_DRAG_STRIP:
+        app->strip_rows = ODB_MAX(app->terminal->rows - 2 - event->row, 2);
+        break;
+    case UI_DRAG_ALONG:
+        node = ui_layout_strip_at(app, app->terminal->rows - 3, event->col);
+        if (node != ODB_NO_NODE)
+            ui_nodes_goto(app->views[UI_VIEW_NODES], node);
+        break;
+    case UI_DRAG_NOTHING:
+        break;
+    }
+}
+
+/* A theme that was asked for counts more than what the terminal says. */
+static void app_background(struct ui_app *app, int light)
+{
+    if (!app->theme_is_set)
+        app->terminal->background = light < 128 ? UI_BACKGROUND_DARK : UI_BACKGROUND_LIGHT;
 }
 
 static void app_wheel(struct ui_app *app, const struct ui_event *event)
@@ -535,6 +575,15 @@ static void app_event(struct ui_app *app, const struct ui_event *event)
         break;
     case UI_EVENT_WHEEL:
         app_wheel(app, event);
+        break;
+    case UI_EVENT_DRAG:
+        app_drag(app, event);
+        break;
+    case UI_EVENT_RELEASE:
+        app->dragging = UI_DRAG_NOTHING;
+        break;
+    case UI_EVENT_BACKGROUND:
+        app_background(app, event->delta);
         break;
     case UI_EVENT_SUSPEND:
         ui_terminal_suspend(app->terminal);

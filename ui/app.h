@@ -86,6 +86,12 @@ struct ui_app {
     } counts;
     int prefix;            /* first key of two; 0: none */
     char *wanting;         /* owned: a command with {key} in it that the next key is for */
+    int divide; /* columns of the list beside another view; 0: as it comes */
+    int strip_rows;        /* 0: as it comes */
+    enum { UI_DRAG_NOTHING, UI_DRAG_DIVIDER, UI_DRAG_STRIP, UI_DRAG_ALONG } dragging;
+    bool mouse_off;
+    bool theme_is_set;     /* the background's answer is not wanted any more */
+    const char *place;     /* borrowed: of the line in a file that is done now; NULL: none */
     int tour;              /* step, from 1; 0: none */
     FILE *linear;          /* borrowed: lines go there instead of a screen; NULL: there is one */
     bool failed;           /* the last command did */
@@ -132,6 +138,8 @@ void ui_app_wake(struct ui_app *app);
 void ui_tour_text(const struct ui_app *app, struct odb_buf *out);
 /* A command was done. */
 void ui_tour_note(struct ui_app *app, const char *command);
+/* The list is about to change: `undo-view` comes back to what it is now. */
+void ui_arrange_note(struct ui_app *app);
 /* What `undo-view` has kept. */
 void ui_arrange_dispose(struct ui_app *app);
 
@@ -145,6 +153,11 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
 int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
 /* The view at a place of the screen, NULL where none is; *row: of its area. */
 struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row);
+/* The column of the line between panes; 0: there is none. */
+int ui_layout_divider(const struct ui_app *app);
+/* Whether the line between panes, or the strip's upper end, is there. */
+bool ui_layout_divider_at(struct ui_app *app, int row, int col);
+bool ui_layout_strip_end_at(struct ui_app *app, int row);
 /* The node that a column of the strip stands for; ODB_NO_NODE elsewhere. */
 int ui_layout_strip_at(struct ui_app *app, int row, int col);
 
@@ -152,5 +165,8 @@ int ui_layout_strip_at(struct ui_app *app, int row, int col);
 
 /* Does what a row of screen.def says: struct odb_console's screen function. */
 enum odb_status ui_action(void *app, struct odb_command_call *call, struct odb_error *err);
+
+/* Runs a line of a key file. */
+void ui_app_start(struct ui_app *app, const struct ui_start *start);
 
 #endif

@@ -48,7 +48,7 @@ static void arrange_push_take(struct ui_arrangements *list, struct ui_arrangemen
 }
 
 /* Something is about to change: so it was before. */
-static void arrange_note(struct ui_app *app)
+void ui_arrange_note(struct ui_app *app)
 {
     struct ui_arrangement now;
     ui_arrangement_copy(&now, arrange_how(app));
@@ -159,7 +159,7 @@ UI_ACTION(filter)
     if (call->n_args) {
         char *text = ui_action_words(call);
         size_t at = 0;
-        arrange_note(app);
+        ui_arrange_note(app);
         enum odb_status status = ui_nodes_filter(arrange_nodes(app), text, &at, err);
         if (status != ODB_OK) {
             arrange_unnote(app);
@@ -191,7 +191,7 @@ UI_ACTION(sort)
         }
     if (sort == how->sort && descending == how->descending)
         return ODB_OK;
-    arrange_note(app);
+    ui_arrange_note(app);
     how->sort = sort;
     how->descending = descending;
     ui_nodes_remake(arrange_nodes(app));
@@ -246,7 +246,7 @@ UI_ACTION(fold)
     for (size_t i = 0; rows[i]; i++)
         about_row |= !strcmp(how, rows[i]);
     int node = ui_app_node(app);
-    arrange_note(app);
+    ui_arrange_note(app);
     enum odb_status status = ODB_OK;
     if (about_row) {
         status = arrange_fold_row(app, how, err);

@@ -9,6 +9,7 @@
  */
 #include "ui/decode.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,9 +118,13 @@ static bool decode_mouse(struct ui_decoder *decoder, int button, int row, int co
 {
     enum { MODIFIERS = 4 | 8 | 16, MOTION = 32, WHEEL = 64 };
     if (!decoder->mouse || row < 0 || col < 0 || row >= decoder->rows || col >= decoder->cols ||
-        button & MOTION)
+        (button & MOTION && (button & ~(MOTION | MODIFIERS))))
         return false;
     button &= ~MODIFIERS;
+    if (button == MOTION) {
+        *event = (struct ui_event){.what = UI_EVENT_DRAG, .row = row, .col = col};
+        return true;
+    }
     if (button == 0)
         return decode_click(decoder, row, col, now_ms, event);
     if (button != WHEEL && button != WHEEL + 1)
@@ -148,6 +153,10 @@ static bool decode_csi(struct ui_decoder *decoder, const struct decode_csi *csi,
     if (csi->mark == '<' && csi->final == 'M')
         return decode_mouse(decoder, csi->param[0], csi->param[2] - 1, csi->param[1] - 1, now_ms,
                             event);
+    if (csi->mark == '<' && csi->final == 'm') {
+        *event = (struct ui_event){.what = UI_EVENT_RELEASE};
+        return decoder->mouse;
+    }
     if (csi->final == 'M' && csi->length == 6)
         return decode_mouse(decoder, bytes[3] - 32, bytes[5] - 33, bytes[4] - 33, now_ms, event);
     if (csi->final == '~' && (csi->param[0] == 200 || csi->param[0] == 201)) {
@@ -212,6 +221,43 @@ static size_t decode_known(const struct ui_decoder *decoder, int *key)
         }
     }
     return longest;
+}
+
+/* --- answers -------------------------------------------------------------------------------- */
+
+/* Two or four digits of a colour, as a share of 255. */
+static int decode_shade(const char *text)
+{
+    char digits[3] = {text[0], text[0] ? text[1] : 0, 0};
+    return (int)strtol(digits, NULL, 16);
+}
+
+/* What the terminal says of its background: ESC ] 11 ; rgb:RRRR/GGGG/BBBB and BEL or ESC \. The
+ * answer's length; 0: it is not all there, or is none (*none). */
+static size_t decode_answer(struct ui_decoder *decoder, struct ui_event *event, bool *found,
+                            bool *none)
+{
+    static const char head[] = "\033]11;rgb:";
+    size_t n = decoder->n, same = 0, length = sizeof head - 1, end;
+    while (same < length && same < n && decoder->bytes[same] == (unsigned char)head[same])
+        same++;
+    *none = same < length && same < n;
+    for (end = length; end < n && decoder->bytes[end] != '\a' && decoder->bytes[end] != '\033';)
+        end++;
+    size_t whole = end + (end < n && decoder->bytes[end] == '\033' ? 2 : 1);
+    if (same < length || whole > n)
+        return 0;
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)(end - length), (const char *)decoder->bytes + length);
+    const char *green = strchr(text, '/'), *blue = green ? strchr(green + 1, '/') : NULL;
+    *found = blue != NULL;
+    decoder->asked = false;
+    if (!*found)
+        return whole;
+    int light = 30 * decode_shade(text) + 59 * decode_shade(green + 1) + /* most of it is green */
+                11 * decode_shade(blue + 1);
+    *event = (struct ui_event){.what = UI_EVENT_BACKGROUND, .delta = light / 100};
+    return whole;
 }
 
 /* --- one step ------------------------------------------------------------------------------- */
@@ -304,9 +350,13 @@ enum ui_decoded ui_decoder_next(struct ui_decoder *decoder, bool complete, int64
     if (now_ms - decoder->read_ms > DECODE_PASTE_MS)
         decoder->pasting = false;
     while (decoder->n) {
-        bool found;
-        size_t length = decoder->raw ? decode_raw_step(decoder, complete, event, &found)
-                                     : decode_step(decoder, complete, now_ms, event, &found);
+        bool found, none = true;
+        size_t length = decoder->asked ? decode_answer(decoder, event, &found, &none) : 0;
+        if (!length && !none && !complete)
+            return UI_DECODED_PARTIAL;
+        if (!length)
+            length = decoder->raw ? decode_raw_step(decoder, complete, event, &found)
+                                  : decode_step(decoder, complete, now_ms, event, &found);
         if (!length)
             return UI_DECODED_PARTIAL;
         bool pasted = decoder->pasting && !decoder->raw;

@@ -31,6 +31,7 @@ struct ui_decoder {
     struct ui_decoder_key *keys; /* owned */
     size_t n_keys;
     bool pasting;
+    bool asked; /* the terminal was asked for its background, and may answer */
     int64_t read_ms;  /* when the last byte was taken */
     int64_t click_ms; /* when, */
     int click_row, click_col; /* and where the last click was */

@@ -89,22 +89,47 @@ static enum odb_status keymap_check(const struct ui_binding *binding, const char
     return status;
 }
 
-static enum odb_status keymap_line(struct ui_keymap *keymap, const char *line,
+/* A command that is given at the beginning. */
+static enum odb_status keymap_start(struct ui_keymap *keymap, const char *verb, const char *line,
+                                    const char *place, struct odb_error *err)
+{
+    const struct odb_command *command;
+    if (odb_command_find(&command, verb, true, NULL) != ODB_OK) {
+        odb_fail(err, ODB_E_USAGE, "'%.40s' is no binding, and no command", verb);
+        return odb_error_remedy(err, "write bind VIEW KEY COMMAND, or a command");
+    }
+    if (command->flags & ODB_COMMAND_LONG) {
+        odb_fail(err, ODB_E_USAGE, "%s takes too long for the beginning", command->name);
+        return odb_error_remedy(err, "bind it to a key, or give it by -x");
+    }
+    struct ui_start start = {.command = odb_xstrdup(line), .place = odb_xstrdup(place)};
+    free(keymap_hint(start.command));
+    odb_push(&keymap->starts, start);
+    return ODB_OK;
+}
+
+static enum odb_status keymap_line(struct ui_keymap *keymap, const char *line, const char *place,
                                    struct odb_error *err)
 {
+    const char *whole = line;
     char *verb = keymap_word(&line);
     enum odb_status status = ODB_OK;
     if (!verb || *verb == '#') {
         free(verb);
         return ODB_OK;
     }
+    if (strcmp(verb, "bind")) {
+        status = keymap_start(keymap, verb, whole, place, err);
+        free(verb);
+        return status;
+    }
     struct ui_binding binding = {.view = keymap_word(&line)};
     char *key = keymap_word(&line);
     binding.command = odb_xstrdup(line + strspn(line, " \t"));
     binding.hint = keymap_hint(binding.command);
     binding.key = key ? ui_key_parse(key) : UI_KEY_NONE;
-    if (strcmp(verb, "bind") || !binding.view || !key) {
-        status = odb_fail(err, ODB_E_USAGE, "'%.40s' is no binding", verb);
+    if (!binding.view || !key) {
+        status = odb_fail(err, ODB_E_USAGE, "this is no binding");
         odb_error_remedy(err, "write bind VIEW KEY COMMAND");
     } else {
         status = keymap_check(&binding, key, err);
@@ -121,18 +146,20 @@ static enum odb_status keymap_line(struct ui_keymap *keymap, const char *line,
 enum odb_status ui_keymap_read(struct ui_keymap *keymap, const char *name, const char *text,
                                struct odb_error *err)
 {
+    enum odb_status first = ODB_OK;
     for (int number = 1; *text; number++) {
         size_t n = strcspn(text, "\n");
-        char *line = odb_xstrndup(text, n);
-        enum odb_status status = keymap_line(keymap, line, err);
-        free(line);
-        if (status != ODB_OK) {
-            odb_error_at(err, "%s: line %d", name, number);
-            return status;
+        char *line = odb_xstrndup(text, n), *place = odb_xasprintf("%s: line %d", name, number);
+        enum odb_status status = keymap_line(keymap, line, place, first == ODB_OK ? err : NULL);
+        if (status != ODB_OK && first == ODB_OK) {
+            odb_error_at(err, "%s", place);
+            first = status;
         }
+        free(place);
+        free(line);
         text += n + (text[n] == '\n');
     }
-    return ODB_OK;
+    return first;
 }
 
 static enum odb_status keymap_read_file(struct ui_keymap *keymap, const char *path,
@@ -172,6 +199,11 @@ void ui_keymap_free(struct ui_keymap *keymap)
         return;
     for (size_t i = 0; i < keymap->bindings.n; i++)
         keymap_dispose(&keymap->bindings.items[i]);
+    for (size_t i = 0; i < keymap->starts.n; i++) {
+        free(keymap->starts.items[i].command);
+        free(keymap->starts.items[i].place);
+    }
+    free(keymap->starts.items);
     free(keymap->bindings.items);
     free(keymap);
 }

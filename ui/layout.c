@@ -16,6 +16,7 @@
 
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
 #define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
+#define LAYOUT_LEAST 24  /* columns that a view beside another has at least */
 #define LAYOUT_MESSAGE 4 /* rows of the longest message */
 #define LAYOUT_TOUR 2    /* rows of what to do next */
 #define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
@@ -47,6 +48,8 @@ static void layout_wide(const struct ui_app *app, struct layout *layout, const s
 {
     enum ui_view_id second = app->depth > 1 ? app->stack[app->depth - 1] : UI_VIEW_NODE;
     int left = main->cols * (second == UI_VIEW_TENSOR ? 45 : 55) / 100, rows = main->rows;
+    if (app->divide) /* both stay wide enough to be seen */
+        left = ODB_MIN(ODB_MAX(app->divide, LAYOUT_LEAST), main->cols - LAYOUT_LEAST);
     bool log = app->session->log.n && second != UI_VIEW_LOG && app->terminal->rows >= LAYOUT_TALL;
     struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
     struct ui_area right =
@@ -66,6 +69,8 @@ static void layout_make(const struct ui_app *app, struct layout *layout)
     enum ui_view_id top = app->stack[app->depth - 1];
     bool wide = all->cols >= LAYOUT_WIDE;
     int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 6, 3), 8) : 0;
+    if (app->strip_rows && strip)
+        strip = ODB_MAX(ODB_MIN(app->strip_rows, all->rows / 2), 2);
     int about = !wide && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
     if (!wide && top != UI_VIEW_NODES && all->rows < 30)
         strip = 0;
@@ -402,6 +407,34 @@ static bool layout_inside(const struct ui_area *area, int row, int col)
 {
     return row >= area->row && row < area->row + area->rows && col >= area->col &&
            col < area->col + area->cols;
+}
+
+int ui_layout_divider(const struct ui_app *app)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    return layout.divider;
+}
+
+bool ui_layout_divider_at(struct ui_app *app, int row, int col)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    return layout.divider && col == layout.divider && row > 0 &&
+           row <= layout.panes[0].area.rows + 1;
+}
+
+bool ui_layout_strip_end_at(struct ui_app *app, int row)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    return layout.strip.rows > 0 && row == layout.strip.row - 1 && !layout.about.rows;
 }
 
 int ui_layout_strip_at(struct ui_app *app, int row, int col)

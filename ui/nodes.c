@@ -120,8 +120,40 @@ bool ui_nodes_reveal(struct ui_view *view, int node)
 
 /* Columns for a width: what is fixed first, the rest is shared by the names. */
 struct nodes_columns {
-    int index, op, name, output, type, bar, number;
+    int index, op, name, output, type, bar, number, local, noise;
 };
+
+/* In the order of ODB_COLUMNS. */
+enum nodes_column {
+    NODES_OP,
+    NODES_NAME,
+    NODES_OUT,
+    NODES_TYPE,
+    NODES_BAR,
+    NODES_ERROR,
+    NODES_LOCAL,
+    NODES_NOISE
+};
+
+static bool nodes_wants(unsigned columns, enum nodes_column column)
+{
+    return columns >> column & 1;
+}
+
+/* The columns that were asked for; what is left of the width is the names'. */
+static void nodes_chosen(struct nodes_columns *c, unsigned wanted, int cols)
+{
+    c->op = nodes_wants(wanted, NODES_OP) ? c->op : 0;
+    c->type = nodes_wants(wanted, NODES_TYPE) ? c->type : 0;
+    c->bar = nodes_wants(wanted, NODES_BAR) ? c->bar : 0;
+    c->number = nodes_wants(wanted, NODES_ERROR) ? c->number : 0;
+    c->local = nodes_wants(wanted, NODES_LOCAL) ? 8 : 0;
+    c->noise = nodes_wants(wanted, NODES_NOISE) ? 8 : 0;
+    int rest = cols - (c->index + c->op + c->type + c->bar + c->number + c->local + c->noise + 8);
+    bool name = nodes_wants(wanted, NODES_NAME), out = nodes_wants(wanted, NODES_OUT);
+    c->output = out ? ODB_MAX(name ? rest / 2 : rest, 0) : 0;
+    c->name = name ? ODB_MAX(rest - c->output, 0) : 0;
+}
 
 static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
 {
@@ -133,6 +165,11 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
         c.op = 18;
         c.type = 22;
         c.bar = 16;
+    }
+    unsigned wanted = ((const struct nodes_view *)view)->outline.how.columns;
+    if (wanted) {
+        nodes_chosen(&c, wanted, cols);
+        return c;
     }
     int rest = cols - (c.index + c.op + c.type + c.bar + c.number + 8);
     if (rest < 16) { /* where there is little room, the error and the name matter most */
@@ -191,7 +228,11 @@ static int nodes_header(const struct ui_view *view, const struct ui_area *area, 
     if (c.type)
         nodes_head(view, area, col, c.type, UI_SORT_TYPE, "type");
     col += c.type + 1;
-    nodes_head(view, area, col, c.bar + c.number, UI_SORT_ERROR, "error 1e-8 to 1");
+    nodes_head(view, area, col, c.bar + c.number, UI_SORT_ERROR,
+               c.bar ? "error 1e-8 to 1" : "error");
+    col += c.bar + c.number + 1;
+    ui_draw_right(area, 0, col, c.local, UI_STYLE_HEAD, "local");
+    ui_draw_right(area, 0, col + c.local, c.noise, UI_STYLE_HEAD, "noise");
     return 1;
 }
 
@@ -279,9 +320,16 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
         nodes_draw_names(view, node, value, &c, area, col);
     col += c.op + 1 + c.name + 1 + c.output + c.type + 1;
     ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
-    ui_draw_right(area, 0, col + c.bar, c.number + 1, ui_mark_style(report, false),
-                  isinf(ui_error(report)) ? odb_verdict_name(report->verdict)
-                                          : ui_number_text(report->error, number, sizeof number));
+    const char *error = isinf(ui_error(report))
+                            ? odb_verdict_name(report->verdict)
+                            : ui_number_text(report->error, number, sizeof number);
+    if (c.number)
+        ui_draw_right(area, 0, col + c.bar, c.number + 1, ui_mark_style(report, false), error);
+    col += c.bar + c.number + 1;
+    ui_draw_right(area, 0, col, c.local, UI_STYLE_NUMBER,
+                  ui_number_text(report->local_error, number, sizeof number));
+    ui_draw_right(area, 0, col + c.local, c.noise, UI_STYLE_NUMBER,
+                  ui_number_text(report->noise, number, sizeof number));
 }
 
 static void nodes_title(const struct ui_view *view, struct odb_buf *out)

@@ -84,3 +84,17 @@ void ui_terminal_link(struct ui_terminal *terminal, int row, int col, const char
     ui_terminal_send(terminal, odb_buf_text(&out), out.len);
     odb_buf_dispose(&out);
 }
+
+void ui_terminal_ask_background(struct ui_terminal *terminal)
+{
+    static const char question[] = "\033]11;?\033\\";
+    const char *colors = getenv("COLORFGBG"), *last = colors ? strrchr(colors, ';') : NULL;
+    if (last) { /* the number of a colour: 7 and those from 9 on are light */
+        long number = strtol(last + 1, NULL, 10);
+        terminal->background = number == 7 || number > 8 ? UI_BACKGROUND_LIGHT : UI_BACKGROUND_DARK;
+        return;
+    }
+    if (getenv("STY") || !ui_terminal_send(terminal, question, sizeof question - 1))
+        return; /* screen would show it */
+    ui_terminal_expect_background(terminal);
+}

@@ -34,6 +34,7 @@ void ui_arrangement_copy(struct ui_arrangement *out, const struct ui_arrangement
     *out = (struct ui_arrangement){.sort = from->sort,
                                    .descending = from->descending,
                                    .depth = from->depth,
+                                   .columns = from->columns,
                                    .filter = from->filter ? odb_xstrdup(from->filter) : NULL};
     for (size_t i = 0; i < from->folds.n; i++)
         odb_push(&out->folds, (struct ui_fold){odb_xstrdup(from->folds.items[i].scope),

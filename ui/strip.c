@@ -39,6 +39,8 @@ static void strip_add(const struct odb_session *session, int node, double factor
     if (report->verdict == ODB_VERDICT_UNTESTED && !culprit)
         return;
     double error = ui_error(report);
+    if (report->noise.known)
+        column->noise = fmax(column->noise, report->noise.v);
     if (factor > 0 && report->noise.known)
         column->tolerance = fmax(column->tolerance, factor * report->noise.v);
     column->error = fmax(column->error, error);
@@ -59,11 +61,18 @@ static void strip_build(struct ui_strip *strip, const struct odb_session *sessio
     strip->factor = factor;
     for (int c = 0; c < columns; c++) {
         struct ui_strip_column *column = &strip->columns[c];
-        *column = (struct ui_strip_column){.error = -1, .tolerance = -1, .style = UI_STYLE_GOOD};
+        *column = (struct ui_strip_column){
+            .error = -1, .noise = -1, .tolerance = -1, .style = UI_STYLE_GOOD};
         int from = strip_node(n, columns, c), to = strip_node(n, columns, c + 1);
         for (int i = from; i < ODB_MAX(to, from + 1) && i < (int)n; i++)
             strip_add(session, i, factor, column);
     }
+}
+
+int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node)
+{
+    size_t n = session->model->graph->n_nodes;
+    return strip->n && n && node >= 0 ? strip_column(n, strip->n, node) : 0;
 }
 
 int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column)
@@ -91,6 +100,10 @@ static void strip_draw_column(const struct ui_strip_column *column, int c,
         enum ui_style style = column->style == UI_STYLE_CULPRIT ? UI_STYLE_BAD : column->style;
         ui_draw_column(bars, bars->rows - 1, c, bars->rows, ui_error_share(column->error), style);
     }
+    int top = column->error >= 0 ? (int)(ui_error_share(column->error) * bars->rows) : -1;
+    int noise = (int)(ui_error_share(column->noise) * bars->rows);
+    if (column->noise > 0 && noise > top) /* where no bar is in the way */
+        ui_draw_glyph(bars, ODB_MAX(bars->rows - 1 - noise, 0), c, UI_STYLE_NOISE, UI_GLYPH_DOT);
     if (column->tolerance >= 0) { /* on top: where the bar reaches above it, the value is off */
         int up = (int)(ui_error_share(column->tolerance) * bars->rows);
         bool over = column->error > column->tolerance;

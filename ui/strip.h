@@ -11,7 +11,7 @@
 
 /* One column; kept between frames, because a large model has many nodes in each. */
 struct ui_strip_column {
-    double error, tolerance; /* worst of its nodes; -1: not known */
+    double error, noise, tolerance; /* worst of its nodes; -1: not known */
     enum ui_style style;
     bool culprit;
 };
@@ -28,6 +28,8 @@ void ui_strip_dispose(struct ui_strip *strip);
  * Caller holds the session's lock. */
 void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, double factor,
                    int selected, const struct ui_area *area);
+/* The column that a node is in; 0 while nothing was drawn. */
+int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node);
 /* The node that a column stands for. */
 int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column);
 

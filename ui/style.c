@@ -46,6 +46,30 @@ static int style_lighter(int color, enum style_depth depth)
     return color;
 }
 
+static int style_darker(int color, enum style_depth depth)
+{
+    if (depth == STYLE_RGB)
+        return (color >> 16 & 0xff) * 3 / 4 << 16 | (color >> 8 & 0xff) * 3 / 4 << 8 |
+               (color & 0xff) * 3 / 4;
+    if (color >= 232)
+        return color - 6 < 232 ? 232 : color - 6;
+    for (int step = 1, place = color - 16; color >= 16 && step <= 36; step *= 6, place /= 6)
+        color -= place % 6 > 1 ? step : 0;
+    return color;
+}
+
+int ui_style_shade(int color, int colors, enum ui_background background)
+{
+    enum style_depth depth = colors > 256 ? STYLE_RGB : colors == 256 ? STYLE_256 : STYLE_8;
+    if (color < 0 || background == UI_BACKGROUND_UNKNOWN)
+        return color;
+    bool dull = color > 0 && color < 8 && colors >= 16; /* the second eight are light */
+    if (depth == STYLE_8)
+        return dull && background == UI_BACKGROUND_DARK ? color + 8 : color;
+    return background == UI_BACKGROUND_DARK ? style_lighter(color, depth)
+                                            : style_darker(color, depth);
+}
+
 struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors)
 {
     const struct style_row *row = &style_rows[style], *below = &style_rows[under];

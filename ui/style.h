@@ -15,6 +15,9 @@ enum ui_style {
     UI_STYLE_COUNT
 };
 
+/* What the terminal's own colours are. */
+enum ui_background { UI_BACKGROUND_UNKNOWN, UI_BACKGROUND_DARK, UI_BACKGROUND_LIGHT };
+
 /* Signs that have no place on every terminal: UTF-8, and what stands for it in ASCII. */
 enum ui_glyph {
 #define UI_GLYPH(id, text, ascii) UI_GLYPH_##id,
@@ -33,6 +36,9 @@ struct ui_look {
  * under it: that one's attributes stay, and its background unless the style has one. Colours are
  * lighter on such a background. */
 struct ui_look ui_style_look(enum ui_style style, enum ui_style under, int colors);
+
+/* A foreground without a background of its own, lighter on dark, darker on light. */
+int ui_style_shade(int color, int colors, enum ui_background background);
 
 /* One cell wide, in UTF-8 or ASCII. Static. */
 const char *ui_glyph_text(enum ui_glyph glyph, bool unicode);

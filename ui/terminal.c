@@ -220,16 +220,16 @@ static void terminal_modes_send(const struct terminal_int *priv, bool on)
     if (priv->extras)
         terminal_write(STDOUT_FILENO, on ? "\033[?2004h" : "\033[?2004l", 8);
     if (priv->mouse && on && !priv->decoder.raw)
-        terminal_write(STDOUT_FILENO, "\033[?1000h\033[?1006h", 16);
+        terminal_write(STDOUT_FILENO, "\033[?1002h\033[?1006h", 16);
     else if (priv->mouse)
-        terminal_write(STDOUT_FILENO, "\033[?1006l\033[?1000l", 16);
+        terminal_write(STDOUT_FILENO, "\033[?1006l\033[?1002l", 16);
 }
 
 static void terminal_prepare(const struct terminal_int *priv)
 {
     terminal_state.n_bytes = 0;
     if (priv->mouse)
-        terminal_undo("\033[?1006l\033[?1000l");
+        terminal_undo("\033[?1006l\033[?1002l");
     if (priv->extras)
         terminal_undo("\033[?2026l\033[?2004l");
     terminal_undo(exit_attribute_mode);
@@ -400,7 +400,7 @@ static void terminal_curses_start(struct ui_terminal *terminal,
     intrflush(stdscr, FALSE);
     keypad(stdscr, TRUE);
     typeahead(-1); /* a frame is sent whole, whatever is typed meanwhile */
-    terminal->colors = terminal_colors_start();
+    terminal->colors = terminal->depth = terminal_colors_start();
     /* The Linux console has few characters, and none of the signs. */
     terminal->unicode = !options->ascii && strcmp(nl_langinfo(CODESET), "UTF-8") == 0 &&
                         strcmp(getenv("TERM"), "linux") != 0;
@@ -587,7 +587,7 @@ void ui_terminal_raw(struct ui_terminal *terminal, bool on)
         return;
     priv->decoder.raw = on;
     if (priv->mouse)
-        terminal_write(STDOUT_FILENO, on ? "\033[?1006l\033[?1000l" : "\033[?1000h\033[?1006h", 16);
+        terminal_write(STDOUT_FILENO, on ? "\033[?1006l\033[?1002l" : "\033[?1002h\033[?1006h", 16);
 }
 
 bool ui_terminal_more(struct ui_terminal *terminal)
@@ -657,6 +657,22 @@ void ui_terminal_take(struct ui_terminal *terminal)
         return;
     terminal_signals_lend(false);
     terminal_return(terminal);
+}
+
+void ui_terminal_mouse(struct ui_terminal *terminal, bool on)
+{
+    struct terminal_int *priv = terminal->priv;
+    if (!priv->extras || priv->mouse == on)
+        return;
+    priv->mouse = true;
+    if (!priv->decoder.raw)
+        terminal_write(STDOUT_FILENO, on ? "\033[?1002h\033[?1006h" : "\033[?1006l\033[?1002l", 16);
+    priv->mouse = priv->decoder.mouse = on;
+}
+
+void ui_terminal_expect_background(struct ui_terminal *terminal)
+{
+    terminal->priv->decoder.asked = true;
 }
 
 bool ui_terminal_send(struct ui_terminal *terminal, const char *bytes, size_t n)

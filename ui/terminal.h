@@ -16,10 +16,13 @@
 
 #include "base/error.h"
 #include "ui/key.h"
+#include "ui/style.h"
 
 struct ui_terminal {
     int rows, cols;
     int colors;   /* 0: none, or NO_COLOR; 8, 16, 256, 1 << 24 */
+    int depth;    /* colors as the terminal has them, whatever is wanted */
+    enum ui_background background;
     bool unicode; /* the locale's characters are UTF-8, and ASCII was not asked for */
     void *canvas; /* curses' window that is drawn into (draw.c); NULL: the screen */
     struct terminal_int *priv; /* owned */
@@ -35,7 +38,10 @@ struct ui_event {
         UI_EVENT_RESIZE,  /* rows and cols of the terminal have changed */
         UI_EVENT_SUSPEND, /* SIGTSTP came from outside */
         UI_EVENT_RESUMED, /* back from a suspension: everything has to be drawn anew */
-        UI_EVENT_QUIT     /* SIGINT, SIGTERM, SIGHUP, or the terminal is gone */
+        UI_EVENT_QUIT,    /* SIGINT, SIGTERM, SIGHUP, or the terminal is gone */
+        UI_EVENT_DRAG,   /* row, col: the mouse moved with its button down */
+        UI_EVENT_RELEASE, /* the button is up */
+        UI_EVENT_BACKGROUND /* delta: how light the background is, 0 to 255 */
     } what;
     int key, row, col, delta;
     bool twice;
@@ -85,12 +91,20 @@ void ui_terminal_clear(struct ui_terminal *terminal);
  * row < 0. */
 void ui_terminal_flush(struct ui_terminal *terminal, int row, int col);
 
+/* An answer to OSC 11 may come. */
+void ui_terminal_expect_background(struct ui_terminal *terminal);
+/* The mouse is ours from now on, or the terminal's. */
+void ui_terminal_mouse(struct ui_terminal *terminal, bool on);
+
 /* --- osc.c ------------------------------------------------------------------------------------ */
 
 /* Asks the terminal to put a text into its clipboard (OSC 52), through tmux and screen where the
  * program runs inside one. Nobody answers whether it did. False: this terminal knows nothing of the
  * sort, or the text is too long for it. */
 bool ui_terminal_copy(struct ui_terminal *terminal, const char *text);
+/* Asks the terminal how light its background is (OSC 11); the answer, if there is one, is a
+ * UI_EVENT_BACKGROUND. Where $COLORFGBG says it, nobody is asked. */
+void ui_terminal_ask_background(struct ui_terminal *terminal);
 /* Makes cells that show a text already a link to a file (OSC 8), where terminals have links. */
 void ui_terminal_link(struct ui_terminal *terminal, int row, int col, const char *text,
                       const char *path);

@@ -149,6 +149,10 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     for (size_t i = 0; i < n_commands; i++)
         odb_push(&app.queue, odb_xstrdup(commands[i]));
     ui_greet(&app);
+    if (!app.linear)
+        ui_terminal_ask_background(app.terminal);
+    for (size_t i = 0; i < app.keymap->starts.n; i++)
+        ui_app_start(&app, &app.keymap->starts.items[i]);
     if (read != ODB_OK)
         ui_app_say_error(&app, &keys);
     if (app.linear)

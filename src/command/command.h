@@ -83,6 +83,7 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char
 /* What `view`, `sort`, `mode` and `measure` choose from. */
 #define ODB_VIEWS "nodes|node|tensor|log|report|output|help"
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
+#define ODB_COLUMNS "operator|name|output|type|bar|error|local|noise"
 #define ODB_TENSOR_MODES "reference|target|difference|all"
 #define ODB_TENSOR_MEASURES "difference|relative|ulp"
 

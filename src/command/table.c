@@ -36,6 +36,11 @@ static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_view[] = {NEEDS("VIEW", ENUM, .range = ODB_VIEWS), {0}};
 static const struct odb_arg args_sort[] = {
     TAKES("COLUMN", ENUM, .range = ODB_SORTS), TAKES("ORDER", ENUM, .range = "asc|desc"), {0}};
+static const struct odb_arg args_theme[] = {
+    TAKES("THEME", ENUM, .range = "auto|dark|light|mono"), {0}};
+static const struct odb_arg args_switch[] = {TAKES("HOW", ENUM, .range = "on|off"), {0}};
+static const struct odb_arg args_columns[] = {
+    TAKES("COLUMN", ENUM, .range = ODB_COLUMNS, .repeated = true), {0}};
 static const struct odb_arg args_file[] = {
     TAKES("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_copied[] = {

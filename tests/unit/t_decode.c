@@ -49,6 +49,15 @@ static void decode_words(struct ui_decoder *decoder, bool complete, char *words,
             snprintf(words + at, size - at, "%swheel%+d@%d,%d", space, event.delta, event.row,
                      event.col);
             break;
+        case UI_EVENT_DRAG:
+            snprintf(words + at, size - at, "%sdrag@%d,%d", space, event.row, event.col);
+            break;
+        case UI_EVENT_RELEASE:
+            snprintf(words + at, size - at, "%sup", space);
+            break;
+        case UI_EVENT_BACKGROUND:
+            snprintf(words + at, size - at, "%slight%d", space, event.delta);
+            break;
         default:
             fail_msg("event %d", (int)event.what);
         }
@@ -144,18 +153,52 @@ static void test_decode__backspace_as_the_terminal_has_it(void **state)
 
 static void test_decode__mouse(void **state)
 {
-    decode_expect("\033[<0;1;1M\033[<0;1;1m", "click@0,0");
+    decode_expect("\033[<0;1;1M\033[<0;1;1m", "click@0,0 up");
+    decode_expect("\033[<0;1;1M\033[<32;3;2M\033[<32;999;2M\033[<0;3;2m", "click@0,0 drag@1,2 up");
+    decode_expect("\033[<33;3;2M\033[<35;3;2M\033[<96;3;2M", "");
     decode_expect("\033[<0;280;24M", "click@23,279");
     decode_expect("\033[<16;5;6M", "click@5,4"); /* with Ctrl */
     decode_expect("\033[<64;5;6M\033[<65;5;6M\033[<66;5;6M", "wheel-1@5,4 wheel+1@5,4");
     decode_expect("\033[<0;301;1M\033[<0;1;25M\033[<0;0;0M", "");
-    decode_expect("\033[<2;1;1M\033[<1;1;1M\033[<32;1;1M", "");
+    decode_expect("\033[<2;1;1M\033[<1;1;1M", "");
     decode_expect("\033[M !!\033[M#!!\033[M`*(", "click@0,0 wheel-1@7,9");
     struct ui_decoder decoder = decode_with("\033[<0;1;1Mx");
     char words[64];
     decoder.mouse = false;
     decode_words(&decoder, true, words, sizeof words);
     assert_string_equal(words, "x");
+}
+
+static void decode_answers(const char *bytes, bool raw, const char *expected, bool asked)
+{
+    char words[256];
+    struct ui_decoder decoder = decode_with(bytes);
+    decoder.asked = true;
+    decoder.raw = raw;
+    decode_words(&decoder, true, words, sizeof words);
+    assert_string_equal(words, expected);
+    assert_int_equal(decoder.asked, asked);
+    assert_int_equal(decoder.n, 0);
+    ui_decoder_dispose(&decoder);
+}
+
+/* The answer may come in pieces, among keys, to a prompt, or never. */
+static void test_decode__background(void **state)
+{
+    decode_answers("\033]11;rgb:0000/0000/0000\033\\", false, "light0", false);
+    decode_answers("\033]11;rgb:ffff/ffff/ffff\a", false, "light255", false);
+    decode_answers("\033]11;rgb:1e/1e/2e\ax", false, "light31 x", false);
+    decode_answers("a\033]11;rgb:ffff/ffff/ffff\ab", true, "61 light255 62", false);
+    decode_answers("j\033[A", false, "j Up", true);
+    decode_answers("\033]11;rgb:nonsense\ax", false, "x", false);
+    struct ui_decoder decoder = decode_with("\033]11;rgb:ff");
+    struct ui_event event;
+    decoder.asked = true;
+    assert_int_equal(ui_decoder_next(&decoder, false, 0, &event), UI_DECODED_PARTIAL);
+    decode_put(&decoder, "ff/ffff/ffff\a", 14);
+    assert_int_equal(ui_decoder_next(&decoder, false, 0, &event), UI_DECODED_EVENT);
+    assert_int_equal(event.what, UI_EVENT_BACKGROUND);
+    ui_decoder_dispose(&decoder);
 }
 
 static void test_decode__double_click(void **state)
@@ -240,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_decode__partial),
         cmocka_unit_test(test_decode__backspace_as_the_terminal_has_it),
         cmocka_unit_test(test_decode__mouse),
+        cmocka_unit_test(test_decode__background),
         cmocka_unit_test(test_decode__double_click),
         cmocka_unit_test(test_decode__pasted_text_is_dropped),
         cmocka_unit_test(test_decode__raw),

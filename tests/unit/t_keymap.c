@@ -108,6 +108,22 @@ static void test_keymap__wrong_lines_are_named(void **state)
     }
 }
 
+static void test_keymap__commands_and_what_is_behind_an_error(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    keymap_write(*state, "theme light  # as my terminal is\nbisect\nbind nodes j fly\n"
+                         "bind nodes F12 continue\ncolumns name error\n");
+    struct ui_keymap *keymap = keymap_load(ODB_E_USAGE, &err);
+    help_has_text(&err, "line 2");
+    help_has_text(&err, "takes too long");
+    assert_string_equal(keymap_command(keymap, "nodes", "F12"), "continue");
+    assert_int_equal(keymap->starts.n, 2);
+    assert_string_equal(keymap->starts.items[0].command, "theme light");
+    assert_string_equal(keymap->starts.items[1].command, "columns name error");
+    assert_non_null(strstr(keymap->starts.items[1].place, "onnxdbgrc: line 5"));
+    ui_keymap_free(keymap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +132,8 @@ int main(void)
                                         keymap_teardown),
         cmocka_unit_test_setup_teardown(test_keymap__wrong_lines_are_named, keymap_setup,
                                         keymap_teardown),
+        cmocka_unit_test_setup_teardown(test_keymap__commands_and_what_is_behind_an_error,
+                                        keymap_setup, keymap_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

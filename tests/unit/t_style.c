@@ -81,6 +81,33 @@ static void test_style__readable_on_dark_and_light(void **state)
     }
 }
 
+/* Where the background is known, colours stand off it more, not less. */
+static void test_style__shaded(void **state)
+{
+    static const struct {
+        enum ui_background background;
+        int rgb;
+    } grounds[] = {{UI_BACKGROUND_DARK, 0}, {UI_BACKGROUND_LIGHT, 0xffffff}};
+    for (int style = 0; style < UI_STYLE_COUNT; style++)
+        for (size_t g = 0; g < ODB_COUNT(grounds); g++)
+            for (int colors = 256; colors <= STYLE_RGB; colors += STYLE_RGB - 256) {
+                struct ui_look look = ui_style_look((enum ui_style)style, UI_STYLE_NORMAL, colors);
+                if (look.fg < 0 || look.bg >= 0)
+                    continue;
+                int fg = ui_style_shade(look.fg, colors, grounds[g].background);
+                int before = colors == 256 ? style_rgb_of_256(look.fg) : look.fg;
+                int after = colors == 256 ? style_rgb_of_256(fg) : fg;
+                double now = style_contrast(after, grounds[g].rgb);
+                if (now < style_contrast(before, grounds[g].rgb) || now < 4)
+                    fail_msg("%s: contrast %.2f", style_names[style], now);
+                assert_int_equal(ui_style_shade(look.fg, colors, UI_BACKGROUND_UNKNOWN), look.fg);
+            }
+    assert_int_equal(ui_style_shade(1, 16, UI_BACKGROUND_DARK), 9);
+    assert_int_equal(ui_style_shade(1, 16, UI_BACKGROUND_LIGHT), 1);
+    assert_int_equal(ui_style_shade(1, 8, UI_BACKGROUND_DARK), 1);
+    assert_int_equal(ui_style_shade(-1, 256, UI_BACKGROUND_DARK), -1);
+}
+
 static void test_style__what_lies_under(void **state)
 {
     struct ui_look plain = ui_style_look(UI_STYLE_BAD, UI_STYLE_NORMAL, 256);
@@ -150,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_style__readable_on_dark_and_light),
+        cmocka_unit_test(test_style__shaded),
         cmocka_unit_test(test_style__what_lies_under),
         cmocka_unit_test(test_style__without_colours),
         cmocka_unit_test(test_style__colours_exist),

@@ -351,7 +351,7 @@ static void terminal_expect_end(struct terminal_run *run, int signal, int code, 
     const char *end = strstr(pty->sent, "\033[?1049l");
     assert_non_null(end);
     assert_non_null(strstr(pty->sent, "\033[?2004l"));
-    assert_non_null(strstr(pty->sent, "\033[?1000l"));
+    assert_non_null(strstr(pty->sent, "\033[?1002l"));
     assert_non_null(strstr(pty->sent, "\033[?25h"));
     assert_non_null(strstr(pty->sent, "\033[?1l"));
     if (!strstr(end, words))
