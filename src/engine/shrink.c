@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/dag.h"
 #include "engine/ddmin.h"
 #include "engine/hooks.h"
 
@@ -412,70 +413,43 @@ enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err)
 
 /* --- searching among cuts --------------------------------------------------------------------- */
 
-/* The nodes of a cut as a graph for odb_search(), as they are or turned around. */
+/* The model as a graph for odb_search(), as it is or turned around, without what leads into the
+ * nodes of the best cut or from them: that is fed. */
 struct shrink_dag {
     struct minimisation *m;
     bool backwards;
-    int *node;     /* owned; [n] of the model */
-    int *index;    /* owned; [n_nodes] of the model: in this graph, -1: not in it */
-    size_t *start; /* owned */
-    int *parents;  /* owned */
-    size_t n;
-    bool *from; /* owned: the nodes of the cut at the beginning */
+    struct odb_dag dag; /* owned */
+    bool *from;         /* owned: the nodes of the cut at the beginning */
 };
 
 static void shrink_dag_dispose(struct shrink_dag *dag)
 {
-    free(dag->node);
-    free(dag->index);
-    free(dag->start);
-    free(dag->parents);
+    odb_dag_dispose(&dag->dag);
     free(dag->from);
-}
-
-static void shrink_dag_add(struct shrink_dag *dag, int node, size_t *n, size_t *cap)
-{
-    if (node < 0 || dag->index[node] < 0)
-        return;
-    if (*n == *cap) {
-        *cap = *cap ? *cap * 2 : 64;
-        dag->parents = odb_xrealloc(dag->parents, *cap, sizeof *dag->parents);
-    }
-    dag->parents[(*n)++] = dag->index[node];
 }
 
 static struct shrink_dag shrink_dag_new(struct minimisation *m, bool backwards)
 {
     const struct odb_graph *graph = m->graph;
-    struct shrink_dag dag = {.m = m, .backwards = backwards, .n = m->best.n_nodes};
-    size_t n = 0, cap = 0, at = 0;
-    dag.node = odb_new_n(int, dag.n + 1);
-    dag.index = odb_new_n(int, graph->n_nodes + 1);
-    dag.start = odb_new_n(size_t, dag.n + 1);
-    dag.from = odb_xmemdup(m->best.nodes, graph->n_nodes * sizeof *m->best.nodes);
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        dag.index[i] = -1;
-        if (m->best.nodes[i]) {
-            dag.index[i] = (int)(backwards ? dag.n - 1 - at : at);
-            dag.node[dag.index[i]] = (int)i;
-            at++;
-        }
-    }
-    for (size_t i = 0; i < dag.n; i++) {
-        const struct odb_node *node = &graph->nodes[dag.node[i]];
-        dag.start[i] = n;
-        for (int k = 0; backwards && k < node->n_out; k++)
-            for (size_t c = 0; node->out[k] >= 0 && c < graph->values[node->out[k]].n_consumers;
-                 c++)
-                shrink_dag_add(&dag, graph->values[node->out[k]].consumers[c], &n, &cap);
-        for (int k = 0; !backwards && k < node->n_in; k++)
-            if (node->in[k] >= 0)
-                shrink_dag_add(&dag, graph->values[node->in[k]].producer, &n, &cap);
-        for (size_t k = 0; !backwards && k < node->n_captured; k++)
-            shrink_dag_add(&dag, graph->values[node->captured[k]].producer, &n, &cap);
-    }
-    dag.start[dag.n] = n;
+    struct shrink_dag dag = {.m = m, .backwards = backwards};
+    bool *fed = odb_new_n(bool, graph->n_values + 1);
+    dag.from = odb_xmemdup(m->best.nodes, (graph->n_nodes + 1) * sizeof *m->best.nodes);
+    for (size_t v = 0; v < graph->n_values; v++)
+        fed[v] = graph->values[v].producer != ODB_NO_NODE && !dag.from[graph->values[v].producer];
+    dag.dag = odb_dag_of(graph, fed);
+    free(fed);
+    if (!backwards)
+        return dag;
+    struct odb_dag turned = odb_dag_reverse(&dag.dag);
+    odb_dag_dispose(&dag.dag);
+    dag.dag = turned;
     return dag;
+}
+
+/* The node of the model; turning round twice is not turning. */
+static int shrink_node(const struct shrink_dag *dag, int node)
+{
+    return dag->backwards ? (int)dag->dag.n - 1 - node : node;
 }
 
 /* What the nodes of a cut lead to, within the graph. */
@@ -484,7 +458,7 @@ static bool *shrink_from(const struct shrink_dag *dag, const struct odb_cut *cut
     const struct odb_graph *graph = dag->m->graph;
     bool *marks = odb_new_n(bool, graph->n_nodes + 1);
     for (size_t i = 0; i < cut->n; i++)
-        marks[dag->node[cut->nodes[i]]] = true;
+        marks[shrink_node(dag, cut->nodes[i])] = true;
     for (size_t n = 0; n < graph->n_nodes; n++)
         for (int o = 0; marks[n] && o < graph->nodes[n].n_out; o++) {
             int v = graph->nodes[n].out[o];
@@ -513,7 +487,7 @@ static int *shrink_ends(const struct shrink_dag *dag, const struct odb_cut *cut,
     *n = 0;
     for (size_t i = 0; i < cut->n; i++) {
         size_t some;
-        int *values = shrink_values(dag->m, dag->node[cut->nodes[i]], &some);
+        int *values = shrink_values(dag->m, shrink_node(dag, cut->nodes[i]), &some);
         memcpy(all + *n, values, some * sizeof *all);
         *n += some;
         free(values);
@@ -562,14 +536,14 @@ static size_t shrink_limit(const struct minimisation *m)
 static enum odb_status shrink_search(struct minimisation *m, bool backwards, struct odb_error *err)
 {
     struct shrink_dag dag = shrink_dag_new(m, backwards);
-    struct odb_dag graph = {dag.n, dag.start, dag.parents};
     struct odb_oracle oracle = {.ask = shrink_oracle, .payload = &dag};
     struct odb_search_options options = {.joint = true};
     struct odb_search_result result;
-    bool *suspects = odb_new_n(bool, dag.n + 1);
-    memset(suspects, true, dag.n * sizeof *suspects);
+    bool *suspects = odb_new_n(bool, dag.dag.n + 1);
+    for (size_t i = 0; i < dag.dag.n; i++)
+        suspects[i] = dag.from[shrink_node(&dag, (int)i)];
     m->limit = shrink_limit(m);
-    enum odb_status status = odb_search(&graph, suspects, &oracle, &options, &result, err);
+    enum odb_status status = odb_search(&dag.dag, suspects, &oracle, &options, &result, err);
     if (status == ODB_SKIPPED && m->enough)
         status = ODB_OK;
     m->limit = 0;
@@ -616,19 +590,25 @@ static enum odb_status shrink_inputs(struct minimisation *m, struct odb_error *e
     return ODB_OK;
 }
 
+struct shrink_nodes {
+    struct minimisation *m;
+    int *list; /* owned; [n] those of the best cut at the beginning */
+    size_t n;
+};
+
 static enum odb_status shrink_ddmin_ask(void *payload, bool *keep, enum odb_answer *answer,
                                         struct odb_error *err)
 {
-    const struct shrink_dag *dag = payload;
-    struct minimisation *m = dag->m;
+    const struct shrink_nodes *nodes = payload;
+    struct minimisation *m = nodes->m;
     bool *wanted = odb_new_n(bool, m->graph->n_nodes + 1);
     int *values = odb_xmemdup(m->best.values, (m->best.n_values + 1) * sizeof *values);
-    for (size_t i = 0; i < dag->n; i++)
-        wanted[dag->node[i]] = keep[i];
+    for (size_t i = 0; i < nodes->n; i++)
+        wanted[nodes->list[i]] = keep[i];
     enum odb_status status =
         shrink_ask(m, wanted, values, m->best.n_values, "minimise: without some of", answer, err);
-    for (size_t i = 0; status == ODB_OK && *answer == ODB_ANSWER_BAD && i < dag->n; i++)
-        keep[i] = m->best.nodes[dag->node[i]]; /* those that nothing depends on are gone, too */
+    for (size_t i = 0; status == ODB_OK && *answer == ODB_ANSWER_BAD && i < nodes->n; i++)
+        keep[i] = m->best.nodes[nodes->list[i]]; /* those that nothing depends on are gone, too */
     free(values);
     free(wanted);
     return status;
@@ -637,13 +617,16 @@ static enum odb_status shrink_ddmin_ask(void *payload, bool *keep, enum odb_answ
 static enum odb_status shrink_nodes(struct minimisation *m, struct odb_error *err)
 {
     minimise_step_begin(m, "taking nodes out");
-    struct shrink_dag dag = shrink_dag_new(m, false);
-    struct odb_ddmin question = {shrink_ddmin_ask, &dag};
-    bool *keep = odb_new_n(bool, dag.n + 1);
-    memset(keep, true, dag.n * sizeof *keep);
-    enum odb_status status = dag.n > 1 ? odb_ddmin(keep, dag.n, &question, err) : ODB_OK;
+    struct shrink_nodes nodes = {.m = m, .list = odb_new_n(int, m->best.n_nodes + 1)};
+    struct odb_ddmin question = {shrink_ddmin_ask, &nodes, 0};
+    for (size_t i = 0; i < m->graph->n_nodes; i++)
+        if (m->best.nodes[i])
+            nodes.list[nodes.n++] = (int)i;
+    bool *keep = odb_new_n(bool, nodes.n + 1);
+    memset(keep, true, nodes.n * sizeof *keep);
+    enum odb_status status = nodes.n > 1 ? odb_ddmin(keep, nodes.n, &question, err) : ODB_OK;
     free(keep);
-    shrink_dag_dispose(&dag);
+    free(nodes.list);
     ODB_TRY(status);
     minimise_step_end(m, "nodes out", "what they made is fed");
     return ODB_OK;
