@@ -125,6 +125,7 @@ enum odb_status precision_prove(struct precision *p, struct odb_error *err)
     enum odb_status status;
     double start = odb_clock();
     odb_hooks_phase(&p->options->hooks, "proof", 0);
+    ODB_TRY_OUT(odb_hooks_cancelled(&p->options->hooks, err));
     precision_tell(p, "the file as it was written", NULL);
     ODB_TRY_OUT(odb_model_open(&written, path, err));
     ODB_TRY_OUT(precision_same_border(p, written, err));

@@ -530,6 +530,18 @@ static void test_bodies__honest_targets_have_none(void **state)
     }
 }
 
+/* What a branch captures is read like any input: whoever inherits a fault that way did not begin
+ * it. */
+static void test_bodies__what_is_captured_is_inherited(void **state)
+{
+    struct search s = {.strategy = ODB_STRATEGY_EACH};
+    search_run(&s, bodies_if(true), "fault:scale,node=pre,amount=0.05@cpu");
+    assert_int_equal(s.report->culprits.n, 1);
+    assert_string_equal(s.model->graph->nodes[s.report->culprits.items[0].node].name, "pre");
+    search_close(&s);
+    (void)state;
+}
+
 /* --- hooks ------------------------------------------------------------------------------------ */
 
 struct onlooker {
@@ -726,6 +738,7 @@ int main(void)
         cmocka_unit_test(test_bodies__sequence_map),
         cmocka_unit_test(test_bodies__functions),
         cmocka_unit_test(test_bodies__honest_targets_have_none),
+        cmocka_unit_test(test_bodies__what_is_captured_is_inherited),
         cmocka_unit_test(test_bodies__hooks),
         cmocka_unit_test(test_bodies__a_budget_is_one_for_all),
         cmocka_unit_test(test_bodies__faults_that_cannot_be_planted),

@@ -8,6 +8,7 @@
 
 #include "compare/specials.h"
 #include "engine/bisect.h"
+#include "engine/evidence.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -584,6 +585,58 @@ static void test_evidence__many_small_errors_are_shared_out(void **state)
     scene_close(&s);
 }
 
+/* --- how sure that is ------------------------------------------------------------------------- */
+
+/* What a culprit is called for whom these checks confirm (C) or contradict (X). */
+static void confidence_is(enum odb_diagnosis kind, bool region, const char *alone,
+                          const char *checks, enum odb_confidence confidence)
+{
+    static const char letters[] = {[ODB_CHECK_ALONE] = 'a',
+                                   [ODB_CHECK_REGION] = 'r',
+                                   [ODB_CHECK_PREFIX] = 'p',
+                                   [ODB_CHECK_NEIGHBOUR] = 'n',
+                                   [ODB_CHECK_PINNED] = 'P',
+                                   [ODB_CHECK_REFERENCE] = 's'};
+    struct odb_model *model = models_take(scene_chain());
+    struct odb_report *report = odb_report_new(model);
+    struct bisection b = {.model = model, .graph = model->graph, .report = report};
+    struct odb_culprit culprit = {.node = 2, .value = 2, .kind = kind, .segment = {2, 2 + region}};
+    for (size_t i = 0; i < ODB_COUNT(letters); i++)
+        culprit.checks[i] = strchr(checks, letters[i])  ? ODB_CONFIRMS
+                            : strchr(alone, letters[i]) ? ODB_CONTRADICTS
+                                                        : ODB_NOT_ASKED;
+    bisection_trust(&b, &culprit);
+    if (culprit.confidence != confidence)
+        fail_msg("%s, against %s: %s (%s)", checks, alone,
+                 odb_confidence_name(culprit.confidence), culprit.confidence_reason);
+    odb_report_free(report);
+    odb_model_free(model);
+}
+
+static void test_evidence__rules_of_confidence(void **state)
+{
+    const enum odb_diagnosis it = ODB_KIND_INTRODUCED;
+    confidence_is(it, false, "", "", ODB_CONFIDENCE_LOW);
+    confidence_is(it, false, "", "p", ODB_CONFIDENCE_LOW); /* the run that found it */
+    confidence_is(it, false, "", "a", ODB_CONFIDENCE_MEDIUM);
+    confidence_is(it, false, "", "n", ODB_CONFIDENCE_MEDIUM);
+    confidence_is(it, false, "", "P", ODB_CONFIDENCE_MEDIUM);
+    confidence_is(it, false, "", "ap", ODB_CONFIDENCE_HIGH);
+    confidence_is(it, false, "", "an", ODB_CONFIDENCE_HIGH);
+    confidence_is(it, false, "", "aP", ODB_CONFIDENCE_HIGH);
+    confidence_is(it, false, "", "nP", ODB_CONFIDENCE_HIGH);
+    confidence_is(it, false, "n", "aP", ODB_CONFIDENCE_LOW);
+    confidence_is(it, false, "P", "an", ODB_CONFIDENCE_LOW);
+    confidence_is(it, false, "a", "n", ODB_CONFIDENCE_LOW);
+    confidence_is(it, true, "a", "", ODB_CONFIDENCE_LOW);
+    confidence_is(it, true, "a", "r", ODB_CONFIDENCE_MEDIUM); /* nothing ran alone */
+    confidence_is(it, true, "a", "rP", ODB_CONFIDENCE_MEDIUM);
+    confidence_is(ODB_KIND_PROBE_EFFECT, false, "", "an", ODB_CONFIDENCE_MEDIUM);
+    confidence_is(ODB_KIND_ACCUMULATED, false, "", "", ODB_CONFIDENCE_LOW);
+    confidence_is(ODB_KIND_ACCUMULATED, false, "", "s", ODB_CONFIDENCE_HIGH);
+    (void)state;
+}
+
 /* --- a second cut that contradicts ------------------------------------------------------------ */
 
 /* x -> Abs -> Neg -> Abs -> y. n2 is off by 1 %; while nobody reads what is before it, n1 makes up
@@ -790,6 +843,7 @@ int main(void)
         cmocka_unit_test(test_evidence__a_fault_that_comes_and_goes_is_found),
         cmocka_unit_test(test_evidence__runs_that_differ_within_noise_accuse_nobody),
         cmocka_unit_test(test_evidence__many_small_errors_are_shared_out),
+        cmocka_unit_test(test_evidence__rules_of_confidence),
         cmocka_unit_test(test_evidence__a_neighbour_may_contradict),
         cmocka_unit_test(test_evidence__a_swallowed_nan_accuses_nobody_behind),
         cmocka_unit_test(test_evidence__what_becomes_of_a_nan_or_inf_accuses_nobody_behind),

@@ -393,6 +393,42 @@ static void test_plan__a_refusal_has_its_own_words(void **state)
     plan_close(&p);
 }
 
+/* Two cuts before the refused node kill the target, which says nothing: a region is told as one. */
+static void test_plan__a_refused_region_is_told(void **state)
+{
+    struct plan p;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(plan_search(&p, plan_chain(24),
+                                 "fault:crash,node=n14,seen@fault:crash,node=n15,seen@"
+                                 "fault:refuse,node=n16@cpu",
+                                 (struct plan_how){.strategy = ODB_STRATEGY_AUTO}, &err),
+                     ODB_E_EXECUTOR);
+    plan_warns(&p, "no testable cut tells 3 nodes from 14 to 16 apart");
+    plan_close(&p);
+}
+
+/* What is read while a proof is made does not take the place of what was judged: of unread nodes
+ * that are fused, other bits come. */
+static void test_plan__a_proof_changes_no_values(void **state)
+{
+    const char *target = "fault:scale,node=n1,fused=1,amount=3e-7@"
+                         "fault:scale,node=n12,amount=0.05@cpu";
+    struct plan without, with;
+    size_t differ = 0;
+    plan_run(&without, plan_chain(20), target, (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    plan_run(&with, plan_chain(20), target,
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO, .prove = true});
+    assert_true(without.report->observer.moved); /* there are other bits to be had */
+    assert_true(with.report->proof.tried);
+    for (size_t v = 0; v < with.report->n_values; v++) {
+        const struct odb_tensor *a = without.report->given[v], *b = with.report->given[v];
+        differ += a && !(b && odb_tensor_identical(a, b));
+    }
+    assert_int_equal(differ, 0);
+    plan_close(&without);
+    plan_close(&with);
+}
+
 /* Nor is it without one where what stands before is wrong, and nobody could be named. */
 static void test_plan__wrong_before_a_refusal_is_a_verdict(void **state)
 {
@@ -616,6 +652,8 @@ int main(void)
         cmocka_unit_test(test_plan__what_stands_before_a_refused_node_is_judged),
         cmocka_unit_test(test_plan__a_refusal_without_a_culprit_is_no_verdict),
         cmocka_unit_test(test_plan__a_refusal_has_its_own_words),
+        cmocka_unit_test(test_plan__a_refused_region_is_told),
+        cmocka_unit_test(test_plan__a_proof_changes_no_values),
         cmocka_unit_test(test_plan__wrong_before_a_refusal_is_a_verdict),
         cmocka_unit_test(test_plan__several_nodes_may_be_refused),
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),

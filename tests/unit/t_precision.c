@@ -293,6 +293,63 @@ static void test_precision__a_budget(void **state)
     found_close(&f);
 }
 
+static void found_event(void *payload, const struct odb_search_event *event)
+{
+    bool *proof = payload;
+    *proof |= event->what == ODB_EVENT_PHASE && !strcmp(event->text, "proof");
+}
+
+static bool found_cancelled(void *payload)
+{
+    return *(bool *)payload;
+}
+
+/* Stopped while the file is proved: what stood there stays, and nothing is left beside it. */
+static void test_precision__what_is_not_proved_is_not_there(void **state)
+{
+    struct odb_builder *b = found_graph();
+    struct found f = {.folder = models_folder()};
+    const struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    const char *target = "cpu";
+    struct odb_error err = ODB_ERROR_INIT;
+    bool proof = false;
+    char line[16] = "";
+    found_harmless(b, "a", "x", "y");
+    odb_build_output(b, "y");
+    help_find_serve();
+    f.model = models_take(b);
+    f.feed = (struct odb_feed){.value = models_value(f.model, "x"),
+                               .tensor = found_ramp(N, N, 0, 0.1f)};
+    f.feeds = (struct odb_feeds){&f.feed, 1, NULL};
+    f.path = odb_xasprintf("%s/mixed.onnx", f.folder);
+    FILE *old = fopen(f.path, "w");
+    fputs("old", old);
+    fclose(old);
+    MODELS_OK(odb_trace_make(&f.trace, f.model, &f.feeds, &how, &why));
+    const struct odb_precision_case one = {&f.feeds, f.trace};
+    const struct odb_precision_options options = {
+        .to = ODB_F16,
+        .targets = &target,
+        .n_targets = 1,
+        .tolerance = odb_precision_tolerance(ODB_F16),
+        .probes = 64,
+        .hooks = {found_event, found_cancelled, &proof, NULL},
+        .path = f.path};
+    assert_int_equal(odb_precision_search(&f.result, f.model, &one, 1, &options, &err),
+                     ODB_CANCELLED);
+    assert_true(proof);
+    old = fopen(f.path, "r");
+    assert_non_null(old);
+    assert_non_null(fgets(line, sizeof line, old));
+    fclose(old);
+    assert_string_equal(line, "old");
+    assert_int_equal(unlink(f.path), 0);
+    assert_int_equal(rmdir(f.folder), 0); /* it is empty */
+    f.folder = models_folder();
+    found_close(&f);
+    (void)state;
+}
+
 /* A target that is wrong in float32 proves nothing, and nothing is written. */
 static void test_precision__a_target_that_fails_already(void **state)
 {
@@ -481,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_precision__two_differences),
         cmocka_unit_test(test_precision__the_worst_may_be_innocent),
         cmocka_unit_test(test_precision__a_budget),
+        cmocka_unit_test(test_precision__what_is_not_proved_is_not_there),
         cmocka_unit_test(test_precision__a_target_that_fails_already),
         cmocka_unit_test(test_precision__a_target_that_crashes),
         cmocka_unit_test(test_precision__int8_with_an_outlier_channel),

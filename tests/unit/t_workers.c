@@ -176,6 +176,43 @@ static void test_workers__cancelling_reaches_all(void **state)
     odb_buf_dispose(&model);
 }
 
+/* Is at it for a while, and says so. */
+struct pondering {
+    atomic_bool at_it, over;
+};
+
+static bool workers_ponder(void *payload)
+{
+    struct pondering *p = payload;
+    assert_false(atomic_load(&p->over)); /* whoever it belonged to may be gone */
+    atomic_store(&p->at_it, true);
+    usleep(100000);
+    atomic_store(&p->at_it, false);
+    return false;
+}
+
+/* Once others are to be asked, nobody asks the old ones any more, not even to the end. */
+static void test_workers__who_was_asked_is_let_go(void **state)
+{
+    struct odb_buf model = ODB_BUF_INIT;
+    struct odb_pool *pool = workers_open("fault:hang,node=second,workers=2@cpu");
+    struct errand errand = {.model = &model, .scale = 1};
+    struct pondering old = {false, false};
+    atomic_bool cancel = true;
+    help_chain(&model, NULL);
+    odb_pool_set_cancel(pool, workers_ponder, &old);
+    struct odb_pool_task *task = odb_pool_begin(pool, errand_run, &errand);
+    while (!atomic_load(&old.at_it))
+        usleep(1000);
+    odb_pool_set_cancel(pool, workers_cancelled, &cancel);
+    assert_false(atomic_load(&old.at_it));
+    atomic_store(&old.over, true);
+    odb_pool_wait(pool, task);
+    assert_int_equal(errand.status, ODB_CANCELLED);
+    odb_pool_close(pool);
+    odb_buf_dispose(&model);
+}
+
 /* A worker whose child cannot be started leaves its work to the others, and says why. */
 static void test_workers__one_that_cannot_start_is_out(void **state)
 {
@@ -402,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_workers__the_owner_has_a_target_of_his_own),
         cmocka_unit_test(test_workers__what_is_forgotten_is_dropped),
         cmocka_unit_test(test_workers__cancelling_reaches_all),
+        cmocka_unit_test(test_workers__who_was_asked_is_let_go),
         cmocka_unit_test(test_workers__one_that_cannot_start_is_out),
         cmocka_unit_test(test_workers__how_many),
         cmocka_unit_test(test_workers__any_number_tells_the_same),
