@@ -200,8 +200,14 @@ static enum odb_status action_cancel(struct ui_app *app, const struct odb_comman
 static enum odb_status action_show(struct ui_app *app, const struct odb_command_call *call,
                                    struct odb_error *err)
 {
+    const char *name = odb_call_arg(call, 0);
+    if (!name || !strcmp(name, ui_choose_view.name)) {
+        ui_choose_views(app->views[UI_VIEW_CHOOSE]);
+        ui_app_open(app, UI_VIEW_CHOOSE);
+        return ODB_OK;
+    }
     for (int id = 0; id < UI_VIEW_COUNT; id++)
-        if (!strcmp(app->views[id]->ops->name, call->args[0]))
+        if (!strcmp(app->views[id]->ops->name, name))
             ui_app_open(app, (enum ui_view_id)id);
     return ODB_OK;
 }

@@ -493,8 +493,8 @@ static void app_key(struct ui_app *app, int key)
 
 static void app_click(struct ui_app *app, const struct ui_event *event)
 {
-    int row, node = ui_layout_strip_at(app, event->row, event->col);
-    struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
+    int row, col, node = ui_layout_strip_at(app, event->row, event->col);
+    struct ui_view *view = ui_layout_at(app, event->row, event->col, &row, &col);
     app_unsay(app);
     app->prefix = 0;
     app->dragging = ui_layout_divider_at(app, event->row, event->col)  ? UI_DRAG_DIVIDER
@@ -508,9 +508,13 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         if (app->views[id] == view)
             app->focus = (enum ui_view_id)id;
-    if (row >= view->header)
-        ui_list_select(view, view->top + (size_t)(row - view->header));
-    if (event->twice && row >= view->header)
+    size_t at = view->ops->at          ? view->ops->at(view, row, col)
+                : row >= view->header ? view->top + (size_t)(row - view->header)
+                                      : SIZE_MAX;
+    if (at == SIZE_MAX)
+        return;
+    ui_list_select(view, at);
+    if (event->twice)
         ui_app_command(app, "open");
 }
 
@@ -544,9 +548,9 @@ static void app_background(struct ui_app *app, int light)
 
 static void app_wheel(struct ui_app *app, const struct ui_event *event)
 {
-    int row;
-    struct ui_view *view = ui_layout_at(app, event->row, event->col, &row);
-    size_t by = 3;
+    int row, col;
+    struct ui_view *view = ui_layout_at(app, event->row, event->col, &row, &col);
+    size_t by = view && view->ops->draw ? 1 : 3;
     if (!view)
         return;
     if (event->delta < 0)

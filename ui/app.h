@@ -22,10 +22,12 @@ enum ui_view_id {
     UI_VIEW_NODES,
     UI_VIEW_NODE,
     UI_VIEW_TENSOR,
+    UI_VIEW_GRAPH,
     UI_VIEW_LOG,
     UI_VIEW_REPORT,
     UI_VIEW_OUTPUT,
     UI_VIEW_HELP,
+    UI_VIEW_CHOOSE,
     UI_VIEW_COUNT
 };
 
@@ -151,8 +153,8 @@ void ui_layout_draw(struct ui_app *app);
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
 /* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */
 int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
-/* The view at a place of the screen, NULL where none is; *row: of its area. */
-struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row);
+/* The view at a place of the screen, NULL where none is; *view_row and *view_col: in its area. */
+struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row, int *view_col);
 /* The column of the line between panes; 0: there is none. */
 int ui_layout_divider(const struct ui_app *app);
 /* Whether the line between panes, or the strip's upper end, is there. */

@@ -134,6 +134,7 @@ static void help_title(const struct ui_view *view, struct odb_buf *out)
 
 const struct ui_view_ops ui_help_view = {
     .name = "help",
+    .help = "keys and commands",
     .size = sizeof(struct help_view),
     .wraps = true,
     .close = ui_text_close,

@@ -47,7 +47,8 @@ static void layout_pane(struct layout *layout, enum ui_view_id id, const struct 
 static void layout_wide(const struct ui_app *app, struct layout *layout, const struct ui_area *main)
 {
     enum ui_view_id second = app->depth > 1 ? app->stack[app->depth - 1] : UI_VIEW_NODE;
-    int left = main->cols * (second == UI_VIEW_TENSOR ? 45 : 55) / 100, rows = main->rows;
+    int share = app->views[second]->ops->share, rows = main->rows;
+    int left = main->cols * (100 - (share ? share : 45)) / 100;
     if (app->divide) /* both stay wide enough to be seen */
         left = ODB_MIN(ODB_MAX(app->divide, LAYOUT_LEAST), main->cols - LAYOUT_LEAST);
     bool log = app->session->log.n && second != UI_VIEW_LOG && app->terminal->rows >= LAYOUT_TALL;
@@ -377,6 +378,7 @@ void ui_layout_draw(struct ui_app *app)
     odb_session_unlock(app->session);
     for (int i = 0; i < layout.n; i++) {
         struct ui_view *view = app->views[layout.panes[i].id];
+        view->room = layout.panes[i].area.rows;
         if (view->ops->prepare)
             view->ops->prepare(view, layout.panes[i].area.cols);
     }
@@ -449,7 +451,7 @@ int ui_layout_strip_at(struct ui_app *app, int row, int col)
     return node;
 }
 
-struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row)
+struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row, int *view_col)
 {
     struct layout layout;
     odb_session_lock(app->session);
@@ -458,6 +460,7 @@ struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row
     for (int i = 0; i < layout.n; i++)
         if (layout_inside(&layout.panes[i].area, row, col)) {
             *view_row = row - layout.panes[i].area.row;
+            *view_col = col - layout.panes[i].area.col;
             return app->views[layout.panes[i].id];
         }
     return NULL;

@@ -35,6 +35,10 @@ void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused
     view->header = ops->header ? ops->header(view, NULL, area->rows) : 0;
     view->height = ODB_MAX(area->rows - view->header, 0);
     list_scroll(view);
+    if (ops->draw) {
+        ops->draw(view, area, focused);
+        return;
+    }
     struct ui_area head = ui_area_part(area, 0, 0, view->header, area->cols);
     if (view->header)
         ops->header(view, &head, area->rows);

@@ -90,6 +90,7 @@ static void log_subject(const struct ui_view *view, struct ui_subject *out)
 
 const struct ui_view_ops ui_log_view = {
     .name = "log",
+    .help = "the probes of the search, and what each cost",
     .size = sizeof(struct log_view),
     .wraps = true,
     .title = log_title,

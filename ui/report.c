@@ -152,6 +152,7 @@ static void report_title(const struct ui_view *view, struct odb_buf *out)
 
 const struct ui_view_ops ui_report_view = {
     .name = "report",
+    .help = "the diagnosis in words",
     .size = sizeof(struct report_view),
     .wraps = true,
     .close = ui_text_close,

@@ -12,6 +12,7 @@
 #define ODB_UI_VIEW_H
 
 #include "command/command.h"
+#include "ui/dag.h"
 #include "ui/draw.h"
 
 struct ui_app;
@@ -28,9 +29,11 @@ enum ui_answer { UI_NOT_MINE, UI_DONE, UI_FAILED };
 
 struct ui_view_ops {
     const char *name; /* in `view NAME` and in the key file */
+    const char *help; /* what it shows, in a few words */
     size_t size;      /* of the view's own struct, which begins with a struct ui_view */
     bool wraps;       /* rows are text: there is nothing to the right of the screen */
-    /* All are optional but title, rows and draw_row. */
+    int share;        /* percent of a wide screen that it takes beside the nodes; 0: 45 */
+    /* All are optional but title, rows and draw_row (or draw). */
     void (*open)(struct ui_view *view);
     void (*close)(struct ui_view *view);
     void (*title)(const struct ui_view *view, struct odb_buf *out);
@@ -42,6 +45,10 @@ struct ui_view_ops {
     int (*header)(const struct ui_view *view, const struct ui_area *area, int rows);
     size_t (*rows)(const struct ui_view *view);
     void (*draw_row)(const struct ui_view *view, size_t row, const struct ui_area *area);
+    /* Of a view whose rows do not stand below one another: draws all of them, and says which one
+     * covers a cell of its area (SIZE_MAX: none). */
+    void (*draw)(const struct ui_view *view, const struct ui_area *area, bool focused);
+    size_t (*at)(const struct ui_view *view, int row, int col);
     bool (*matches)(const struct ui_view *view, size_t row, const char *text);
     void (*subject)(const struct ui_view *view, struct ui_subject *out);
     /* Whether it still computes what it shows; it wakes the screen then. */
@@ -58,6 +65,7 @@ struct ui_view {
     int left;   /* columns that are scrolled out */
     int height; /* rows of the list as drawn last */
     int header; /* rows above it */
+    int room;   /* rows of the area that the next frame draws it into; known before prepare */
 };
 
 /* --- words and marks (mark.c) ----------------------------------------------------------------- */
@@ -107,7 +115,7 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
 /* --- the views -------------------------------------------------------------------------------- */
 
 extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
-    ui_report_view, ui_output_view, ui_help_view;
+    ui_report_view, ui_output_view, ui_help_view, ui_graph_view, ui_choose_view;
 
 /* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */
@@ -123,6 +131,9 @@ void ui_nodes_remake(struct ui_view *view);
 bool ui_nodes_reveal(struct ui_view *view, int node);
 /* tensor.c: another value is shown from now on. */
 void ui_tensor_show(struct ui_view *view, int value);
+/* choose.c: the views, or nodes and values of the graph, are there to choose from now on. */
+void ui_choose_views(struct ui_view *view);
+void ui_choose_nodes(struct ui_view *view, const struct ui_dag_item *items, size_t n);
 /* text.c: other text is shown from now on; label is its title. */
 void ui_output_show(struct ui_view *view, const char *label, const char *text);
 

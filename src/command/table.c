@@ -33,7 +33,7 @@ static const struct odb_arg args_text[] = {TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
 static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
-static const struct odb_arg args_view[] = {NEEDS("VIEW", ENUM, .range = ODB_VIEWS), {0}};
+static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS), {0}};
 static const struct odb_arg args_sort[] = {
     TAKES("COLUMN", ENUM, .range = ODB_SORTS), TAKES("ORDER", ENUM, .range = "asc|desc"), {0}};
 static const struct odb_arg args_theme[] = {
