@@ -349,6 +349,22 @@ static void graph_draw(const struct ui_view *view, const struct ui_area *area, b
         ui_draw_glyph(area, area->rows - 1, area->cols - 1, UI_STYLE_LABEL, UI_GLYPH_ARROW_DOWN);
 }
 
+/* What a box is, in a line. */
+static void graph_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
+{
+    const struct ui_dag_box *box = graph_box(view, row);
+    const struct odb_graph *graph = graph_of(view);
+    struct odb_buf text = ODB_BUF_INIT;
+    if (box->is.kind == UI_DAG_NODE)
+        odb_node_put(graph, box->is.node, &text);
+    else if (box->is.kind == UI_DAG_MORE)
+        odb_buf_printf(&text, "%zu more", box->folded.n);
+    else
+        odb_buf_puts(&text, graph->values[box->is.value].name);
+    ui_draw_text(area, 0, 0, UI_STYLE_NORMAL, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
 static size_t graph_at(const struct ui_view *view, int row, int col)
 {
     const struct graph_view *v = (const struct graph_view *)view;
@@ -499,11 +515,9 @@ static enum ui_answer graph_act(struct ui_view *view, const struct odb_command_c
         v->steps = 0;
         return UI_NOT_MINE;
     case ODB_SCREEN_BACK:
-        if (!v->steps || !view->app->trail.n)
+        if (!v->steps || !ui_app_travel(view->app, true))
             return UI_NOT_MINE;
         v->steps--;
-        ui_nodes_goto(view->app->views[UI_VIEW_NODES],
-                      view->app->trail.items[--view->app->trail.n]);
         return UI_DONE;
     default:
         return UI_NOT_MINE;
@@ -532,6 +546,7 @@ const struct ui_view_ops ui_graph_view = {
     .title = graph_title,
     .prepare = graph_prepare,
     .rows = graph_rows,
+    .draw_row = graph_draw_row,
     .draw = graph_draw,
     .at = graph_at,
     .matches = graph_matches,

@@ -85,8 +85,28 @@ static void list_print_header(struct ui_view *view, int cols, struct odb_buf *ou
     ui_canvas_close(view->app->terminal);
 }
 
+/* A picture as it is seen. */
+static void list_print_picture(struct ui_view *view, struct odb_buf *out)
+{
+    struct ui_terminal *terminal = view->app->terminal;
+    int rows = view->height;
+    if (rows < 1 || !ui_canvas_open(terminal, rows, terminal->cols))
+        return;
+    struct ui_area area = ui_canvas_area(terminal);
+    odb_session_lock(view->app->session);
+    view->ops->draw(view, &area, true);
+    odb_session_unlock(view->app->session);
+    for (int i = 0; i < rows; i++)
+        ui_canvas_line(terminal, i, out);
+    ui_canvas_close(terminal);
+}
+
 bool ui_list_print(struct ui_view *view, int cols, bool header, struct odb_buf *out)
 {
+    if (view->ops->draw) {
+        list_print_picture(view, out);
+        return true;
+    }
     int left = view->left, height = view->height;
     odb_session_lock(view->app->session);
     size_t rows = view->ops->rows(view);

@@ -33,7 +33,7 @@ struct ui_view_ops {
     size_t size;      /* of the view's own struct, which begins with a struct ui_view */
     bool wraps;       /* rows are text: there is nothing to the right of the screen */
     int share;        /* percent of a wide screen that it takes beside the nodes; 0: 45 */
-    /* All are optional but title, rows and draw_row (or draw). */
+    /* All are optional but title, rows and draw_row. */
     void (*open)(struct ui_view *view);
     void (*close)(struct ui_view *view);
     void (*title)(const struct ui_view *view, struct odb_buf *out);
@@ -45,8 +45,8 @@ struct ui_view_ops {
     int (*header)(const struct ui_view *view, const struct ui_area *area, int rows);
     size_t (*rows)(const struct ui_view *view);
     void (*draw_row)(const struct ui_view *view, size_t row, const struct ui_area *area);
-    /* Of a view whose rows do not stand below one another: draws all of them, and says which one
-     * covers a cell of its area (SIZE_MAX: none). */
+    /* Of a view whose rows do not stand below one another: draws all of them (draw_row then is for
+     * what leaves the screen), and says which one covers a cell of its area (SIZE_MAX: none). */
     void (*draw)(const struct ui_view *view, const struct ui_area *area, bool focused);
     size_t (*at)(const struct ui_view *view, int row, int col);
     bool (*matches)(const struct ui_view *view, size_t row, const char *text);
