@@ -267,8 +267,11 @@ lint: $(PB_C)
 # --- installing -----------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
-INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man7 \
-                                                share/onnxdbg/python)
+INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man1 \
+                                                share/man/man7 share/onnxdbg/python \
+                                                $(dir $(INSTALL_SHELLS)))
+INSTALL_SHELLS = share/bash-completion/completions/onnxdbg share/zsh/site-functions/_onnxdbg \
+                 share/fish/vendor_completions.d/onnxdbg.fish
 
 define PKG_CONFIG
 prefix=$(PREFIX)
@@ -287,6 +290,9 @@ install: all
 	$(Q)install $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 include/onnxdbg/*.h $(DESTDIR)$(PREFIX)/include/onnxdbg
 	$(Q)install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
+	$(Q)$(PROGRAM) completion man >$(DESTDIR)$(PREFIX)/share/man/man1/onnxdbg.1
+	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
+	    $(PROGRAM) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
 	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/lib/pkgconfig/onnxdbg.pc
 

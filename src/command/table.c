@@ -52,6 +52,8 @@ static const struct odb_arg args_measure[] = {TAKES("MEASURE", ENUM, .range = OD
 static const struct odb_arg args_tolerance[] = {TAKES("TOLERANCE", TOLERANCE), {0}};
 static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
+static const struct odb_arg args_shell[] = {
+    NEEDS("SHELL", ENUM, .range = "bash|zsh|fish|man"), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS                                                                                 \
@@ -392,6 +394,18 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg precision model.onnx --to f16 -o mixed.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__precision,
+    },
+    {
+        .name = "completion",
+        .group = "help",
+        .args = args_shell,
+        .help = "what a shell needs to complete command lines, or the manual page",
+        .text = "Prints a script for the shell, made from the table of commands and options: "
+                "`source <(onnxdbg completion bash)`, or the file that `make install` puts in its "
+                "place. man is the manual page onnxdbg(1) of the same table.",
+        .example = "onnxdbg completion bash",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__completion,
     },
     {
         .name = "tour",

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What other programs want to know of the table of commands: shells, to complete command lines, and
+ * man. All of it is made from the rows, so none of it can be out of date.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/call.h"
+#include "compare/criterion.h"
+#include "executor/executor.h"
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* What an argument or the value of an option is chosen from, parted by blanks; "": anything. */
+static void completion_choices(enum odb_arg_type type, const char *range, struct odb_buf *out)
+{
+    size_t n;
+    const char *help, *usage;
+    if (type == ODB_ARG_ENUM)
+        for (const char *p = range; *p; p++)
+            odb_buf_putc(out, *p == '|' ? ' ' : *p);
+    if (type == ODB_ARG_SPEC) {
+        const struct odb_executor_ops *const *list = odb_executor_list(&n);
+        for (size_t i = 0; i < n; i++)
+            odb_buf_printf(out, "%s%s", i ? " " : "", list[i]->kind);
+    }
+    for (size_t i = 0; type == ODB_ARG_TOLERANCE && (usage = odb_criterion_usage(i, &help)); i++)
+        odb_buf_printf(out, "%s%.*s", i ? " " : "", (int)strcspn(usage, ":[ "), usage);
+    if (type == ODB_ARG_COMMAND) {
+        const struct odb_command *rows = odb_command_table(&n);
+        for (size_t i = 0; i < n; i++)
+            if (rows[i].flags & ODB_COMMAND_SHELL)
+                odb_buf_printf(out, "%s ", rows[i].name);
+    }
+}
+
+/* Text between single quotes, for every shell here: what is in it stays as it is. */
+static void completion_quote(struct odb_buf *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\'')
+            odb_buf_puts(out, "’");
+        else if (*text == '[' || *text == ']' || *text == ':')
+            odb_buf_putc(out, *text == ':' ? ',' : *text == '[' ? '(' : ')');
+        else
+            odb_buf_putc(out, *text);
+}
+
+static bool completion_next(size_t *i, const struct odb_command **command)
+{
+    size_t n;
+    const struct odb_command *rows = odb_command_table(&n);
+    while (*i < n && !(rows[*i].flags & ODB_COMMAND_SHELL))
+        ++*i;
+    *command = *i < n ? &rows[(*i)++] : NULL;
+    return *command != NULL;
+}
+
+static bool completion_has(const struct odb_command *command, int id)
+{
+    return command->options >> id & 1;
+}
+
+/* The words that the command's own arguments are chosen from. */
+static void completion_arguments(const struct odb_command *command, struct odb_buf *out)
+{
+    for (const struct odb_arg *arg = command->args; arg && arg->name; arg++)
+        completion_choices(arg->type, arg->range, out);
+}
+
+/* --- bash ------------------------------------------------------------------------------------- */
+
+static void completion_bash_options(const struct odb_command *command, struct odb_buf *out)
+{
+    odb_buf_printf(out, "    %s) options='--help", command->name);
+    for (int id = 0; id < ODB_OPTION_COUNT; id++)
+        if (completion_has(command, id))
+            odb_buf_printf(out, " --%s", odb_option_row((enum odb_option_id)id)->name);
+    odb_buf_puts(out, "' words='");
+    completion_arguments(command, out);
+    odb_buf_puts(out, "' ;;\n");
+}
+
+static void completion_bash(struct odb_buf *out)
+{
+    const struct odb_command *command;
+    odb_buf_puts(out, "# bash completion of onnxdbg, made by: onnxdbg completion bash\n"
+                      "_onnxdbg() {\n"
+                      "    local cur prev words='' options=''\n"
+                      "    cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+                      "    [[ $cur == '=' ]] && cur=''\n"
+                      "    [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+                      "    case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; completion_next(&i, &command);)
+        completion_bash_options(command, out);
+    odb_buf_puts(out, "    esac\n    case $prev in\n");
+    for (int id = 0; id < ODB_OPTION_COUNT; id++) {
+        const struct odb_option *row = odb_option_row((enum odb_option_id)id);
+        struct odb_buf words = ODB_BUF_INIT;
+        if (row->type == ODB_ARG_FLAG)
+            continue;
+        completion_choices(row->type, row->range, &words);
+        odb_buf_printf(out, "    --%s) options='' words='%s' ;;\n", row->name,
+                       odb_buf_text(&words));
+        odb_buf_dispose(&words);
+    }
+    odb_buf_puts(out, "    esac\n    if ((COMP_CWORD == 1)); then\n        words='");
+    completion_choices(ODB_ARG_COMMAND, NULL, out);
+    odb_buf_puts(out, "'\n    fi\n"
+                      "    [[ $cur == -* ]] && words=$options\n"
+                      "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+                      "    if ((COMP_CWORD == 1 || !${#COMPREPLY[@]})) && [[ $cur != -* ]]; then\n"
+                      "        local files\n"
+                      "        mapfile -t files < <(compgen -f -- \"$cur\")\n"
+                      "        COMPREPLY+=(\"${files[@]}\")\n"
+                      "        compopt -o filenames\n"
+                      "    fi\n"
+                      "}\n"
+                      "complete -F _onnxdbg onnxdbg\n");
+}
+
+/* --- zsh -------------------------------------------------------------------------------------- */
+
+static void completion_zsh_option(const struct odb_option *row, struct odb_buf *out)
+{
+    odb_buf_printf(out, " \\\n            '*--%s%s[", row->name,
+                   row->type == ODB_ARG_FLAG ? "" : "=");
+    completion_quote(out, row->help);
+    odb_buf_putc(out, ']');
+    if (row->type != ODB_ARG_FLAG) {
+        struct odb_buf words = ODB_BUF_INIT;
+        completion_choices(row->type, row->range, &words);
+        odb_buf_putc(out, ':');
+        completion_quote(out, row->arg);
+        if (words.len)
+            odb_buf_printf(out, ":(%s)", odb_buf_text(&words));
+        else
+            odb_buf_puts(out, row->type == ODB_ARG_PATH || row->type == ODB_ARG_MODEL ||
+                                      row->type == ODB_ARG_SOURCE
+                                  ? ":_files"
+                                  : ": ");
+        odb_buf_dispose(&words);
+    }
+    odb_buf_putc(out, '\'');
+}
+
+static void completion_zsh(struct odb_buf *out)
+{
+    const struct odb_command *command;
+    odb_buf_puts(out, "#compdef onnxdbg\n# made by: onnxdbg completion zsh\n"
+                      "_onnxdbg() {\n    local -a commands\n    commands=(\n");
+    for (size_t i = 0; completion_next(&i, &command);) {
+        odb_buf_printf(out, "        '%s:", command->name);
+        completion_quote(out, command->help);
+        odb_buf_puts(out, "'\n");
+    }
+    odb_buf_puts(out, "    )\n    if ((CURRENT == 2)); then\n"
+                      "        _describe command commands\n"
+                      "        _files -g '*.onnx(-.)'\n        return\n    fi\n"
+                      "    shift words\n    ((CURRENT--))\n    case $words[1] in\n");
+    for (size_t i = 0; completion_next(&i, &command);) {
+        struct odb_buf words = ODB_BUF_INIT;
+        odb_buf_printf(out, "    %s)\n        _arguments -S '--help[explain the command]'",
+                       command->name);
+        for (int id = 0; id < ODB_OPTION_COUNT; id++)
+            if (completion_has(command, id))
+                completion_zsh_option(odb_option_row((enum odb_option_id)id), out);
+        completion_arguments(command, &words);
+        if (words.len)
+            odb_buf_printf(out, " \\\n            '*:argument:(%s)' ;;\n", odb_buf_text(&words));
+        else
+            odb_buf_puts(out, " \\\n            '*:file:_files' ;;\n");
+        odb_buf_dispose(&words);
+    }
+    odb_buf_puts(out, "    *)\n        _files ;;\n    esac\n}\n_onnxdbg \"$@\"\n");
+}
+
+/* --- fish ------------------------------------------------------------------------------------- */
+
+static void completion_fish(struct odb_buf *out)
+{
+    const struct odb_command *command;
+    odb_buf_puts(out, "# fish completion of onnxdbg, made by: onnxdbg completion fish\n");
+    for (size_t i = 0; completion_next(&i, &command);) {
+        struct odb_buf words = ODB_BUF_INIT;
+        odb_buf_printf(out, "complete -c onnxdbg -n __fish_use_subcommand -a %s -d '",
+                       command->name);
+        completion_quote(out, command->help);
+        odb_buf_puts(out, "'\n");
+        completion_arguments(command, &words);
+        if (words.len)
+            odb_buf_printf(out,
+                           "complete -c onnxdbg -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+                           command->name, odb_buf_text(&words));
+        odb_buf_dispose(&words);
+        for (int id = 0; id < ODB_OPTION_COUNT; id++) {
+            const struct odb_option *row = odb_option_row((enum odb_option_id)id);
+            if (!completion_has(command, id))
+                continue;
+            odb_buf_printf(out, "complete -c onnxdbg -n '__fish_seen_subcommand_from %s' -l %s",
+                           command->name, row->name);
+            if (row->letter)
+                odb_buf_printf(out, " -s %c", row->letter);
+            if (row->type != ODB_ARG_FLAG) {
+                odb_buf_puts(out, " -r -a '");
+                completion_choices(row->type, row->range, out);
+                odb_buf_putc(out, '\'');
+            }
+            odb_buf_puts(out, " -d '");
+            completion_quote(out, row->help);
+            odb_buf_puts(out, "'\n");
+        }
+    }
+}
+
+/* --- man -------------------------------------------------------------------------------------- */
+
+/* Text for roff: no line begins with a control character, hyphens are hyphens. */
+static void completion_roff(struct odb_buf *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        odb_buf_puts(out, "\\&");
+    for (; *text; text++)
+        if (*text == '\\')
+            odb_buf_puts(out, "\\e");
+        else if (*text == '-')
+            odb_buf_puts(out, "\\-");
+        else
+            odb_buf_putc(out, *text);
+    odb_buf_putc(out, '\n');
+}
+
+static void completion_man_command(const struct odb_command *command, struct odb_buf *out)
+{
+    struct odb_buf usage = ODB_BUF_INIT;
+    odb_help_usage(command, &usage);
+    odb_buf_puts(out, ".SS ");
+    completion_roff(out, odb_buf_text(&usage));
+    completion_roff(out, command->text);
+    if (command->options) {
+        struct odb_buf names = ODB_BUF_INIT;
+        for (int id = 0; id < ODB_OPTION_COUNT; id++)
+            if (completion_has(command, id))
+                odb_buf_printf(&names, "%s--%s", names.len ? ", " : "Options: ",
+                               odb_option_row((enum odb_option_id)id)->name);
+        odb_buf_puts(out, ".PP\n");
+        completion_roff(out, odb_buf_text(&names));
+        odb_buf_dispose(&names);
+    }
+    odb_buf_puts(out, ".PP\n.in +4n\n.nf\n");
+    completion_roff(out, command->example);
+    odb_buf_puts(out, ".fi\n.in\n");
+    odb_buf_dispose(&usage);
+}
+
+static void completion_man_commands(struct odb_buf *out, unsigned flag, unsigned without)
+{
+    size_t n;
+    const struct odb_command *rows = odb_command_table(&n);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].flags & flag && !(rows[i].flags & without))
+            completion_man_command(&rows[i], out);
+}
+
+static void completion_man(struct odb_buf *out)
+{
+    odb_buf_printf(out, ".TH ONNXDBG 1 \"\" \"onnxdbg %s\" \"onnxdbg\"\n.SH NAME\n"
+                        "onnxdbg \\- debugger for ONNX models\n.SH SYNOPSIS\n"
+                        ".B onnxdbg\nMODEL [options]\n.br\n.B onnxdbg\nCOMMAND [arguments] "
+                        "[options]\n.SH DESCRIPTION\n"
+                        "Runs a model on a reference and on a target, finds the node where\n"
+                        "they diverge, and shows, explains and exports it. A MODEL alone is\n"
+                        "opened on a screen.\n.SH COMMANDS\n",
+                   ODB_VERSION);
+    completion_man_commands(out, ODB_COMMAND_SHELL, 0);
+    odb_buf_puts(out, ".SH OPTIONS\n");
+    for (int id = 0; id < ODB_OPTION_COUNT; id++) {
+        const struct odb_option *row = odb_option_row((enum odb_option_id)id);
+        odb_buf_puts(out, ".TP\n.B ");
+        char letter[] = {'-', row->letter, ',', ' ', 0};
+        char *head = odb_xasprintf("%s--%s%s%s", row->letter ? letter : "", row->name,
+                                   row->arg ? "=" : "", row->arg ? row->arg : "");
+        completion_roff(out, head);
+        free(head);
+        completion_roff(out, row->help);
+    }
+    odb_buf_puts(out, ".SH ON THE SCREEN\n"
+                      "These commands are for the prompt (:), for keys, and for the lines of\n"
+                      ".IR ~/.config/onnxdbg/onnxdbgrc .\n");
+    completion_man_commands(out, ODB_COMMAND_PROMPT, ODB_COMMAND_SHELL);
+    odb_buf_puts(out, ".SH EXIT STATUS\n0: nothing diverges; 1: a divergence was found, or a\n"
+                      "check failed; 2: wrong usage; 3: bad model or input; 4: an executor\n"
+                      "failed; 130: interrupted.\n.SH ENVIRONMENT\n"
+                      "NO_COLOR, COLORFGBG, PAGER, VISUAL, EDITOR, TMPDIR, ONNXDBG_ASCII,\n"
+                      "ONNXDBG_ORT, ONNXDBG_SERVE, ONNXDBG_CACHE, XDG_CONFIG_HOME,\n"
+                      "XDG_STATE_HOME.\n.SH SEE ALSO\n.BR onnxdbg\\-targets (7),\n"
+                      ".BR onnxdbg\\-reference (7),\n.BR onnxdbg\\-against (7)\n");
+}
+
+enum odb_status odb_command__completion(struct odb_command_call *call, struct odb_error *err)
+{
+    static const struct {
+        const char *name;
+        void (*make)(struct odb_buf *out);
+    } kinds[] = {
+        {"bash", completion_bash},
+        {"zsh", completion_zsh},
+        {"fish", completion_fish},
+        {"man", completion_man},
+    };
+    struct odb_buf out = ODB_BUF_INIT;
+    for (size_t i = 0; i < ODB_COUNT(kinds); i++)
+        if (!strcmp(kinds[i].name, odb_call_arg(call, 0)))
+            kinds[i].make(&out);
+    odb_call__print(call, &out);
+    return ODB_OK;
+}
