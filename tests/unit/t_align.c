@@ -36,6 +36,18 @@ static struct odb_builder *build_begin(const char *input)
     return b;
 }
 
+/* Nodes without names: "Conv x w > c; Relu c > r"; two blanks: an input that is left out. */
+static void build_nodes(struct odb_builder *b, const char *text)
+{
+    char *copy = odb_xstrdup(text), *save = NULL;
+    for (char *p = strtok_r(copy, ";", &save); p; p = strtok_r(NULL, ";", &save)) {
+        char *op = p + strspn(p, " "), *in = strchr(op, ' '), *out = strstr(op, " > ");
+        *in++ = *out = '\0';
+        odb_build_node(b, op, "", in, out + 3);
+    }
+    free(copy);
+}
+
 struct pair {
     struct odb_model *original, *other;
     struct odb_alignment a;
@@ -125,15 +137,9 @@ static void test_align__numbers_that_mean_others(void **state)
 {
     struct odb_builder *a = build_begin("x"), *b = build_begin("x");
     (void)state;
-    odb_build_node(a, "Tanh", "", "x", "1");
-    odb_build_node(a, "Tanh", "", "1", "2");
-    odb_build_node(a, "Tanh", "", "2", "3");
-    odb_build_node(a, "Exp", "", "3", "y");
+    build_nodes(a, "Tanh x > 1; Tanh 1 > 2; Tanh 2 > 3; Exp 3 > y");
     odb_build_output(a, "y");
-    odb_build_node(b, "Tanh", "", "x", "0");
-    odb_build_node(b, "Tanh", "", "0", "1");
-    odb_build_node(b, "Tanh", "", "1", "2");
-    odb_build_node(b, "Exp", "", "2", "y");
+    build_nodes(b, "Tanh x > 0; Tanh 0 > 1; Tanh 1 > 2; Exp 2 > y");
     odb_build_output(b, "y");
     struct pair p = pair_align(a, b);
     PAIRED(p, "1", "0");
@@ -147,13 +153,10 @@ static void test_align__numbers_that_mean_others(void **state)
 static struct odb_builder *build_numbered(const char *first, const char *second)
 {
     struct odb_builder *b = build_begin("x");
-    odb_build_node(b, "Tanh", "", "x", "10");
-    odb_build_node(b, "Exp", "", "10", "11");
-    odb_build_node(b, "Sin", "", "11", "12");
+    build_nodes(b, "Tanh x > 10; Exp 10 > 11; Sin 11 > 12");
     odb_build_node(b, first, "", "12", "13");
     odb_build_node(b, second, "", "13", "14");
-    odb_build_node(b, "Add", "", "14 14", "15");
-    odb_build_node(b, "Cos", "", "15", "y");
+    build_nodes(b, "Add 14 14 > 15; Cos 15 > y");
     odb_build_output(b, "y");
     return b;
 }
@@ -325,12 +328,10 @@ static void test_align__a_normalisation_folded_into_the_node_before_it(void **st
     (void)state;
     odb_build_node(a, "Conv", "conv", "x w", "c");
     build_norm(a);
-    odb_build_node(a, "Relu", "", "n", "r");
-    odb_build_node(a, "Conv", "", "r w", "y");
+    build_nodes(a, "Relu n > r; Conv r w > y");
     odb_build_output(a, "y");
     odb_build_node(b, "Conv", "conv", "x w", "c");
-    odb_build_node(b, "Relu", "", "c", "r");
-    odb_build_node(b, "Conv", "", "r w", "y");
+    build_nodes(b, "Relu c > r; Conv r w > y");
     odb_build_output(b, "y");
     struct pair p = pair_align(a, b);
     PAIRED(p, "c", "");
@@ -343,9 +344,7 @@ static void test_align__a_fused_operator_is_the_end_of_its_pattern(void **state)
 {
     struct odb_builder *a = build_conv(), *b = build_conv();
     (void)state;
-    odb_build_node(a, "Conv", "", "x w", "c");
-    odb_build_node(a, "Relu", "", "c", "r");
-    odb_build_node(a, "MaxPool", "", "r", "p");
+    build_nodes(a, "Conv x w > c; Relu c > r; MaxPool r > p");
     odb_build_attr_ints(a, "kernel_shape", 2, (int64_t[]){2, 2});
     odb_build_node(a, "Tanh", "", "p", "y");
     odb_build_output(a, "y");
@@ -448,17 +447,13 @@ static void test_align__through_quantising_pairs(void **state)
     struct odb_builder *a = build_begin("x"), *b = build_begin("x");
     int scale, zero;
     (void)state;
-    odb_build_node(a, "Tanh", "", "x", "h");
-    odb_build_node(a, "Exp", "", "h", "e");
-    odb_build_node(a, "Sqrt", "", "e", "y");
+    build_nodes(a, "Tanh x > h; Exp h > e; Sqrt e > y");
     odb_build_output(a, "y");
     build_scalar(b, "s", ODB_F32, 0.01);
     build_scalar(b, "z", ODB_U8, 128);
-    odb_build_node(b, "Tanh", "", "x", "h");
-    odb_build_node(b, "QuantizeLinear", "", "h s z", "h_QuantizeLinear_Output");
-    odb_build_node(b, "DequantizeLinear", "", "h_QuantizeLinear_Output s z", "hd");
-    odb_build_node(b, "Exp", "", "hd", "q7");
-    odb_build_node(b, "Sqrt", "", "q7", "y");
+    build_nodes(b, "Tanh x > h; QuantizeLinear h s z > h_QuantizeLinear_Output; "
+                   "DequantizeLinear h_QuantizeLinear_Output s z > hd; Exp hd > q7; "
+                   "Sqrt q7 > y");
     odb_build_output(b, "y");
     struct pair p = pair_align(a, b);
     PAIRED(p, "h", "hd");
@@ -476,15 +471,11 @@ static void test_align__blocked_layouts_have_no_partners(void **state)
 {
     struct odb_builder *a = build_conv(), *b = build_conv();
     (void)state;
-    odb_build_node(a, "Conv", "", "x w", "c");
-    odb_build_node(a, "Relu", "", "c", "r");
-    odb_build_node(a, "Tanh", "", "r", "y");
+    build_nodes(a, "Conv x w > c; Relu c > r; Tanh r > y");
     odb_build_output(a, "y");
     odb_build_opset(b, "com.microsoft.nchwc", 1);
-    odb_build_node(b, "com.microsoft.nchwc::Conv", "", "x w", "c");
-    odb_build_node(b, "Relu", "", "c", "rb");
-    odb_build_node(b, "com.microsoft.nchwc::ReorderOutput", "", "rb", "r");
-    odb_build_node(b, "Tanh", "", "r", "y");
+    build_nodes(b, "com.microsoft.nchwc::Conv x w > c; Relu c > rb; "
+                   "com.microsoft.nchwc::ReorderOutput rb > r; Tanh r > y");
     odb_build_output(b, "y");
     struct pair p = pair_align(a, b);
     PAIRED(p, "c", "");
@@ -498,20 +489,15 @@ static void test_align__blocked_layouts_that_were_undone(void **state)
 {
     struct odb_builder *a = build_conv(), *b = build_conv();
     (void)state;
-    odb_build_node(a, "Conv", "", "x w", "c");
-    odb_build_node(a, "Relu", "", "c", "r");
-    odb_build_node(a, "Conv", "", "r w", "d");
-    odb_build_node(a, "Add", "", "d r", "s");
-    odb_build_node(a, "Relu", "", "s", "t");
-    odb_build_node(a, "Tanh", "", "t", "y");
+    build_nodes(a, "Conv x w > c; Relu c > r; Conv r w > d; Add d r > s; Relu s > t; "
+                   "Tanh t > y");
     odb_build_output(a, "y");
     odb_build_opset(b, "com.microsoft.nchwc", 1);
     odb_build_node(b, "com.microsoft.nchwc::Conv", "r_nchwc", "x w", "token_0");
     odb_build_attr_string(b, "activation", "Relu");
     odb_build_node(b, "com.microsoft.nchwc::Conv", "other", "token_0 w  token_0", "token_1");
     odb_build_attr_string(b, "activation", "Relu");
-    odb_build_node(b, "com.microsoft.nchwc::ReorderOutput", "", "token_1", "t");
-    odb_build_node(b, "Tanh", "", "t", "y");
+    build_nodes(b, "com.microsoft.nchwc::ReorderOutput token_1 > t; Tanh t > y");
     odb_build_output(b, "y");
     struct pair p = {.original = models_take(a), .other = models_take(b)};
     struct odb_align_sides sides = {
@@ -587,14 +573,9 @@ static void test_align__a_map_wins_over_names(void **state)
 {
     struct odb_builder *a = build_begin("x"), *b = build_begin("x");
     (void)state;
-    odb_build_node(a, "Tanh", "", "x", "h");
-    odb_build_node(a, "Exp", "", "h", "e");
-    odb_build_node(a, "Sqrt", "", "e", "y");
+    build_nodes(a, "Tanh x > h; Exp h > e; Sqrt e > y");
     odb_build_output(a, "y");
-    odb_build_node(b, "Tanh", "", "x", "h");
-    odb_build_node(b, "Tanh", "", "x", "k");
-    odb_build_node(b, "Add", "", "h k", "e");
-    odb_build_node(b, "Sqrt", "", "e", "y");
+    build_nodes(b, "Tanh x > h; Tanh x > k; Add h k > e; Sqrt e > y");
     odb_build_output(b, "y");
     struct pair p = {.original = models_take(a), .other = models_take(b)};
     struct odb_align_sides sides = {
