@@ -74,8 +74,8 @@ static int64_t blocked_size(const struct odb_tensor *asked, const struct odb_ten
     return 0;
 }
 
-enum odb_status odb_blocked_ask(int64_t *block, const char *spec,
-                                const struct odb_search_hooks *hooks, struct odb_error *err)
+static enum odb_status blocked_ask(int64_t *block, const char *spec,
+                                   const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     struct odb_model *model = NULL;
     struct odb_feed feed = {.source = "made"};
@@ -96,6 +96,16 @@ enum odb_status odb_blocked_ask(int64_t *block, const char *spec,
     if (status == ODB_CANCELLED)
         *err = why;
     return status == ODB_CANCELLED ? status : ODB_OK;
+}
+
+/* A target within another ("fault:…@ort") has its kernels' blocks, and need not have its ways with
+ * a model that it does not know. */
+enum odb_status odb_blocked_ask(int64_t *block, const char *spec,
+                                const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    const char *inner = strrchr(spec, '@');
+    ODB_TRY(blocked_ask(block, spec, hooks, err));
+    return *block || !inner ? ODB_OK : blocked_ask(block, inner + 1, hooks, err);
 }
 
 /* --- the order of elements -------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ bool odb_blocked_node(const struct odb_node *node);
 size_t odb_blocked_mark(const struct odb_graph *graph, bool *blocked);
 
 /* Asks a target for the size of its blocks, with a model that puts known numbers into them; 0: it
- * does not say. One load and one run. ODB_CANCELLED alone is a failure. */
+ * does not say. A load and a run, or two. ODB_CANCELLED alone is a failure. */
 enum odb_status odb_blocked_ask(int64_t *block, const char *spec,
                                 const struct odb_search_hooks *hooks,
                                 struct odb_error *err) ODB_MUST_USE;

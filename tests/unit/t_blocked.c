@@ -117,6 +117,19 @@ static void test_blocked__a_target_that_has_no_blocks(void **state)
     assert_int_equal(block, 0);
 }
 
+/* What is wrapped around it makes no difference to its kernels. */
+static void test_blocked__a_target_within_another(void **state)
+{
+    int64_t block = 0, wrapped = 0;
+    (void)state;
+    help_find_serve();
+    if (!help_has_ort())
+        skip();
+    MODELS_OK(odb_blocked_ask(&block, "ort", NULL, &why));
+    MODELS_OK(odb_blocked_ask(&wrapped, "fault:scale,node=nowhere@ort", NULL, &why));
+    assert_int_equal(block, wrapped);
+}
+
 /* --- an optimised model ----------------------------------------------------------------------- */
 
 #define LAYERS 4
@@ -257,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_blocked__filters_of_few_channels_and_of_many),
         cmocka_unit_test(test_blocked__marks_go_from_reorder_to_reorder),
         cmocka_unit_test(test_blocked__a_target_that_has_no_blocks),
+        cmocka_unit_test(test_blocked__a_target_within_another),
         cmocka_unit_test(test_blocked__a_fault_in_each_layer_of_an_optimised_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
