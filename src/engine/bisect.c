@@ -451,7 +451,10 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         ODB_TRY(bisection_recorded(b, err));
         return bisection_confirm(b, err);
     }
+    bisection_plan_ahead(b);
     enum odb_status status = bisection_plain(b, err);
+    if (status != ODB_OK)
+        bisection_probed_forget(b);
     if (status < 0)
         bisect_keep_words(b, status);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
@@ -472,6 +475,7 @@ static void bisect_finish(struct bisection *b)
     struct odb_report *report = b->report;
     for (size_t c = 0; c < report->culprits.n; c++)
         report->culprits.items[c].text = bisection_words(b, &report->culprits.items[c]);
+    bisection_probed_forget(b);
     if (b->pool) {
         odb_pool_stop(b->pool);
         struct odb_target_stats stats = odb_pool_stats(b->pool);

@@ -41,6 +41,8 @@ struct bisection {
     bool hidden;     /* a run with values read was made and did not reproduce it */
     bool judged;     /* some values were read in a run that is evidence, and nodes judged by them */
     uint64_t memory; /* bytes that values read at once may take */
+    struct probed_ask *probed_ahead; /* owned: the run with every value read, which another worker
+                                        is at; NULL: none is */
     ODB_VEC(int) others; /* values that are wrong in another way than the failure that was sought */
     bool *beyond;        /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
     ODB_VEC(int) refused;           /* nodes that it refuses, in the order they were found */
@@ -123,6 +125,8 @@ enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
 
 /* Searches as the options say, or as evidence advises, after a plain run that succeeded. */
 enum odb_status bisection_plan(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* Before the plain run: begins what will be asked in any case, where there are workers for it. */
+void bisection_plan_ahead(struct bisection *b);
 /* So many loads and seconds more are to come, for this; in the report and told. */
 void bisection_expect(struct bisection *b, const char *what, size_t loads, double seconds);
 /* What is done about culprits, whoever found them. */
@@ -134,6 +138,10 @@ enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err) OD
 size_t bisection_batches(struct bisection *b, size_t *bytes);
 /* Makes them, and judges every node that they are evidence for. */
 enum odb_status bisection_probed(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* Has another worker read every value in one run, which bisection_probed() waits for; or nobody
+ * will. */
+void bisection_probed_begin(struct bisection *b);
+void bisection_probed_forget(struct bisection *b); /* where none was begun: nothing */
 
 /* --- reference_off.c -------------------------------------------------------------------------- */
 

@@ -136,8 +136,8 @@ size_t bisection_step_length(const struct bisection *b, size_t n)
 void bisection_expect(struct bisection *b, const char *what, size_t loads, double seconds)
 {
     struct odb_forecast *forecast = &b->report->forecast;
-    *forecast = (struct odb_forecast){what, odb_pool_stats(b->pool).loads + loads,
-                                      odb_clock() - b->start + seconds};
+    *forecast =
+        (struct odb_forecast){what, b->prober.loads + loads, odb_clock() - b->start + seconds};
     odb_hooks_tell(&b->options->hooks, (struct odb_search_event){.what = ODB_EVENT_FORECAST,
                                                                  .text = what,
                                                                  .node = ODB_NO_NODE,
@@ -339,13 +339,31 @@ static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy s
     return ODB_OK;
 }
 
+static uint64_t plan_budget(const struct bisection *b)
+{
+    return b->options->memory                           ? b->options->memory
+           : b->options->strategy == ODB_STRATEGY_BLAME ? UINT64_MAX
+                                                        : plan_memory();
+}
+
+void bisection_plan_ahead(struct bisection *b)
+{
+    enum odb_strategy strategy = b->options->strategy;
+    bool reads = strategy == ODB_STRATEGY_AUTO || strategy == ODB_STRATEGY_BLAME ||
+                 strategy == ODB_STRATEGY_PROBED;
+    size_t bytes;
+    if (!reads || odb_pool_workers(b->pool) == 1)
+        return;
+    b->memory = plan_budget(b);
+    if (bisection_batches(b, &bytes) == 1)
+        bisection_probed_begin(b);
+}
+
 enum odb_status bisection_plan(struct bisection *b, struct odb_error *err)
 {
     enum odb_strategy strategy = b->options->strategy;
     size_t bytes;
-    b->memory = b->options->memory               ? b->options->memory
-                : strategy == ODB_STRATEGY_BLAME ? UINT64_MAX
-                                                 : plan_memory();
+    b->memory = plan_budget(b);
     if (strategy != ODB_STRATEGY_AUTO)
         plan_turn(b, strategy, bisection_batches(b, &bytes), "asked for");
     ODB_TRY(plan_by_strategy(b, strategy, err));

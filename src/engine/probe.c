@@ -493,15 +493,26 @@ static void probe_cut_free(void *arg)
     free(cut);
 }
 
-void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
+static void probe_begin(struct odb_prober *prober, struct odb_probe *probe, bool beside)
 {
     if (odb_pool_workers(prober->pool) == 1)
         return;
     struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
     probe_consult(prober, probe, cut);
     if (cut->status == ODB_OK && cut->n_names && !cut->known)
-        cut->task = odb_pool_begin(prober->pool, probe_ask, cut);
+        cut->task = beside ? odb_pool_begin_beside(prober->pool, probe_ask, cut)
+                           : odb_pool_begin(prober->pool, probe_ask, cut);
     probe->begun = cut;
+}
+
+void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe)
+{
+    probe_begin(prober, probe, false);
+}
+
+void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe)
+{
+    probe_begin(prober, probe, true);
 }
 
 bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe)
@@ -547,6 +558,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     }
     if (!allowed) /* whatever a worker has made of it by now */
         cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
+    prober->loads += cut->loads;
     probe_remember(prober, cut);
     probe_collect(prober, probe, cut);
     enum odb_status status = cut->status;

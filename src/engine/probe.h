@@ -25,6 +25,7 @@ struct odb_prober {
     struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
     char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
+    size_t loads;       /* of what was run; those of what was begun come with its run */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
                            NULL: none */
 };
@@ -57,6 +58,8 @@ void odb_prober_dispose(struct odb_prober *prober);
 /* Has a probe that is going to be run asked for already, where there are workers for that. It is
  * announced and tells as if it began when it is run. What it is fed is taken now. */
 void odb_probe_begin(struct odb_prober *prober, struct odb_probe *probe);
+/* The same by another worker than the one that runs what is not begun, which stays free. */
+void odb_probe_begin_beside(struct odb_prober *prober, struct odb_probe *probe);
 /* Whether odb_probe_run() has nothing to wait for any more. */
 bool odb_probe_at_hand(const struct odb_prober *prober, const struct odb_probe *probe);
 /* Loads and runs, or waits for what was begun. Any status of odb_target_load() and

@@ -196,42 +196,86 @@ static void probed_warn_identical(const struct probed *p)
 
 /* --- a batch ---------------------------------------------------------------------------------- */
 
+/* A run that reads values. */
+struct probed_ask {
+    struct odb_probe probe;
+    char what[240];
+    int *list;                   /* owned: the values */
+    struct odb_tensor **outputs; /* owned */
+};
+
+/* Of the marked values; NULL: of all. The nodes that are judged by it are for its title. */
+static struct probed_ask *probed_ask_new(const struct bisection *b, const bool *marks, int first,
+                                         int stop)
+{
+    struct probed_ask *ask = odb_new(struct probed_ask);
+    size_t n = 0;
+    ask->list = odb_new_n(int, b->graph->n_values);
+    for (size_t v = 0; v < b->graph->n_values; v++)
+        if (marks ? marks[v] : probed_wants(b, (int)v))
+            ask->list[n++] = (int)v;
+    if (marks)
+        odb_probe_title(b->graph, "values probed from", first, stop - 1, ask->what,
+                        sizeof ask->what);
+    else
+        snprintf(ask->what, sizeof ask->what, "all values probed");
+    ask->outputs = odb_new_n(struct odb_tensor *, n);
+    ask->probe = (struct odb_probe){.what = ask->what,
+                                    .judged = true,
+                                    .node = marks ? first : ODB_NO_NODE,
+                                    .values = ask->list,
+                                    .n_values = n,
+                                    .outputs = ask->outputs};
+    return ask;
+}
+
+static void probed_ask_free(struct bisection *b, struct probed_ask *ask)
+{
+    odb_probe_drop(&b->prober, &ask->probe);
+    free(ask->outputs);
+    free(ask->list);
+    free(ask);
+}
+
+void bisection_probed_begin(struct bisection *b)
+{
+    b->probed_ahead = probed_ask_new(b, NULL, 0, 0);
+    odb_probe_begin_beside(&b->prober, &b->probed_ahead->probe);
+}
+
+void bisection_probed_forget(struct bisection *b)
+{
+    if (b->probed_ahead)
+        probed_ask_free(b, b->probed_ahead);
+    b->probed_ahead = NULL;
+}
+
 /* Runs with the marked values read. The status is of the judging, and ODB_CANCELLED. */
 static enum odb_status probed_run(struct probed *p, struct probed_batch *batch, const bool *marks,
                                   struct odb_error *err)
 {
     struct bisection *b = p->b;
     bool whole = batch->first == 0 && batch->stop == (int)b->graph->n_nodes;
-    int *list = odb_new_n(int, b->graph->n_values);
-    char what[240] = "all values probed";
-    size_t n = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        if (whole ? probed_wants(b, (int)v) : marks[v])
-            list[n++] = (int)v;
-    if (!whole)
-        odb_probe_title(b->graph, "values probed from", batch->first, batch->stop - 1, what,
-                        sizeof what);
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.what = what,
-                              .judged = true,
-                              .node = whole ? ODB_NO_NODE : batch->first,
-                              .values = list,
-                              .n_values = n,
-                              .outputs = outputs};
+    struct probed_ask *ask = whole ? b->probed_ahead : NULL;
     enum odb_status status = ODB_OK;
-    batch->had = odb_probe_run(&b->prober, &probe, &p->why);
+    if (ask)
+        b->probed_ahead = NULL;
+    else
+        ask = probed_ask_new(b, whole ? NULL : marks, batch->first, batch->stop);
+    batch->had = odb_probe_run(&b->prober, &ask->probe, &p->why);
     enum odb_verdict shown = odb_probe_verdict(batch->had);
-    for (size_t i = 0; i < n && batch->had == ODB_OK; i++)
-        batch->values[list[i]] = outputs[i];
+    for (size_t i = 0; i < ask->probe.n_values && batch->had == ODB_OK; i++) {
+        batch->values[ask->list[i]] = ask->outputs[i];
+        ask->outputs[i] = NULL;
+    }
     if (batch->had == ODB_CANCELLED) {
         *err = p->why;
         status = batch->had;
     } else if (batch->had == ODB_OK) {
         status = probed_reproduces(b, batch, &shown, err);
     }
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    free(outputs);
-    free(list);
+    odb_probe_tell(&b->prober, &ask->probe, shown, 0);
+    probed_ask_free(b, ask);
     return status;
 }
 

@@ -290,8 +290,10 @@ struct odb_target *odb_pool_target(struct odb_pool *pool)
     return target;
 }
 
-struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
-                                     void (*work)(void *arg, struct odb_target *target), void *arg)
+/* everybody: the owner's own target too. */
+static struct odb_pool_task *pool_queue(struct odb_pool *pool, bool everybody,
+                                        void (*work)(void *arg, struct odb_target *target),
+                                        void *arg)
 {
     struct odb_pool_task *task = odb_new(struct odb_pool_task);
     task->work = work;
@@ -301,10 +303,25 @@ struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
     while (*end)
         end = &(*end)->next;
     *end = task;
-    pool->claimed = NULL;
+    if (everybody)
+        pool->claimed = NULL;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     return task;
+}
+
+struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
+                                     void (*work)(void *arg, struct odb_target *target), void *arg)
+{
+    return pool_queue(pool, true, work, arg);
+}
+
+struct odb_pool_task *odb_pool_begin_beside(struct odb_pool *pool,
+                                            void (*work)(void *arg, struct odb_target *target),
+                                            void *arg)
+{
+    (void)odb_pool_target(pool);
+    return pool_queue(pool, false, work, arg);
 }
 
 bool odb_pool_done(struct odb_pool *pool, const struct odb_pool_task *task)

@@ -39,6 +39,11 @@ struct odb_target *odb_pool_target(struct odb_pool *pool);
 /* Queues work(arg, target), to be done in one of the pool's threads. */
 struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
                                      void (*work)(void *arg, struct odb_target *target), void *arg);
+/* The same for any but the caller's own target (odb_pool_target()), which stays his until he begins
+ * or waits for a task. More than one worker. */
+struct odb_pool_task *odb_pool_begin_beside(struct odb_pool *pool,
+                                            void (*work)(void *arg, struct odb_target *target),
+                                            void *arg);
 bool odb_pool_done(struct odb_pool *pool, const struct odb_pool_task *task);
 /* Waits until it is done, and frees it: what it wrote can be read. */
 void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task);

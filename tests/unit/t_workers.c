@@ -121,6 +121,34 @@ static void test_workers__the_owner_has_a_target_of_his_own(void **state)
     odb_buf_dispose(&model);
 }
 
+/* Given away beside him it stays his: what he loaded is there while others are at work. */
+static void test_workers__work_beside_leaves_the_owner_his_target(void **state)
+{
+    struct odb_buf model = ODB_BUF_INIT;
+    struct odb_pool *pool = workers_open("cpu,threads=1,workers=3");
+    struct errand own = {.model = &model, .scale = 4}, others[6];
+    struct odb_pool_task *tasks[6];
+    help_chain(&model, NULL);
+    struct odb_target *target = odb_pool_target(pool);
+    errand_run(&own, target);
+    errand_check(&own);
+    for (int i = 0; i < 6; i++) {
+        others[i] = (struct errand){.model = &model, .scale = (float)(i + 1)};
+        tasks[i] = odb_pool_begin_beside(pool, errand_run, &others[i]);
+        assert_ptr_equal(odb_pool_target(pool), target);
+    }
+    while (!odb_pool_done(pool, tasks[5]))
+        usleep(1000);
+    assert_ptr_equal(odb_pool_target(pool), target);
+    assert_int_equal(odb_target_stats(target).loads, 1);
+    for (int i = 0; i < 6; i++) {
+        odb_pool_wait(pool, tasks[i]);
+        errand_check(&others[i]);
+    }
+    odb_pool_close(pool);
+    odb_buf_dispose(&model);
+}
+
 /* What nobody waits for is dropped once, whether it was begun, is done or neither; and ending does
  * not wait for a child that hangs. */
 static void test_workers__what_is_forgotten_is_dropped(void **state)
@@ -437,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workers__every_task_is_done_once),
         cmocka_unit_test(test_workers__the_owner_has_a_target_of_his_own),
+        cmocka_unit_test(test_workers__work_beside_leaves_the_owner_his_target),
         cmocka_unit_test(test_workers__what_is_forgotten_is_dropped),
         cmocka_unit_test(test_workers__cancelling_reaches_all),
         cmocka_unit_test(test_workers__who_was_asked_is_let_go),
