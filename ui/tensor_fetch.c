@@ -20,7 +20,7 @@ void ui_tensor__done(void *payload)
     ui_app_wake(payload);
 }
 
-static bool fetch_cancelled(void *payload)
+static bool fetch_cancelled(void *payload, size_t done, size_t total)
 {
     return atomic_load((atomic_bool *)payload);
 }
@@ -29,7 +29,7 @@ static void fetch_work(void *arg)
 {
     struct ui_tensor_work *work = arg;
     work->status = odb_inspect(&work->result, work->t[UI_REFERENCE], work->t[UI_TARGET],
-                               fetch_cancelled, &work->cancel, &work->err);
+                               &(struct odb_scan){fetch_cancelled, &work->cancel}, &work->err);
 }
 
 static void fetch_worked(struct ui_tensor *v)

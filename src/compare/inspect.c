@@ -94,8 +94,8 @@ struct inspect_job {
     double lo, hi, diff_lo, diff_hi;
     double edges[ODB_INSPECT_BINS + 1]; /* of diff_bins */
     void (*visit)(const struct inspect_job *job, struct inspect_part *p, size_t first, size_t last);
-    bool (*cancelled)(void *payload);
-    void *payload;
+    const struct odb_scan *scan;
+    size_t done; /* numbers that both passes have behind them */
 };
 
 /* --- chunks ----------------------------------------------------------------------------------- */
@@ -184,11 +184,11 @@ static void inspect_step(void *arg, size_t begin, size_t end)
     }
 }
 
+/* The metrics before the passes count as a fifth of one. */
 static enum odb_status inspect_stopped(const struct inspect_job *job, struct odb_error *err)
 {
-    if (job->cancelled && job->cancelled(job->payload))
-        return odb_fail(err, ODB_CANCELLED, "cancelled");
-    return ODB_OK;
+    size_t n = ODB_MAX(job->n[0], job->n[1]);
+    return odb_scan_step(job->scan, job->done, n / 5 + 2 * n, err);
 }
 
 static enum odb_status inspect_pass(struct inspect_job *job, struct odb_error *err)
@@ -197,6 +197,7 @@ static enum odb_status inspect_pass(struct inspect_job *job, struct odb_error *e
     for (job->begin = 0; job->begin < total; job->begin += step) {
         ODB_TRY(inspect_stopped(job, err));
         odb_parallel_for(job->n_parts, 1, inspect_step, job);
+        job->done += ODB_MIN(step, total - job->begin);
     }
     return ODB_OK;
 }
@@ -827,10 +828,10 @@ static enum odb_dtype inspect_part_type(enum odb_dtype dtype)
 }
 
 enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor *ref,
-                            const struct odb_tensor *target, bool (*cancelled)(void *payload),
-                            void *payload, struct odb_error *err)
+                            const struct odb_tensor *target, const struct odb_scan *scan,
+                            struct odb_error *err)
 {
-    struct inspect_job job = {.t = {ref, target}, .cancelled = cancelled, .payload = payload};
+    struct inspect_job job = {.t = {ref, target}, .scan = scan};
     *out = (struct odb_inspection){.has_ref = ref,
                                    .has_target = target,
                                    .ref_numeric = inspect_is_numeric(ref),
@@ -848,5 +849,6 @@ enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor 
             job.wide |= job.type[side] == ODB_I64 || job.type[side] == ODB_U64;
         }
     job.pairs = out->comparable;
+    job.done = ODB_MAX(job.n[0], job.n[1]) / 5;
     return inspect_numbers(&job, out, err);
 }

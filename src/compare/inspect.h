@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "compare/metrics.h"
+#include "compare/scan.h"
 #include "tensor/stats.h"
 #include "tensor/tensor.h"
 
@@ -90,10 +91,10 @@ struct odb_inspection {
 };
 
 /* Either side may be NULL or have no values. *out is filled completely, but on failure is not to
- * be read. cancelled (may be NULL) is asked on this thread every few million elements, but not
- * during the metrics, a tenth of the time: ODB_CANCELLED. ODB_E_NOMEM: no room for a median. */
+ * be read. scan is not asked during the metrics, a tenth of the time. ODB_CANCELLED. ODB_E_NOMEM:
+ * no room for a median. */
 enum odb_status odb_inspect(struct odb_inspection *out, const struct odb_tensor *ref,
-                            const struct odb_tensor *target, bool (*cancelled)(void *payload),
-                            void *payload, struct odb_error *err) ODB_MUST_USE;
+                            const struct odb_tensor *target, const struct odb_scan *scan,
+                            struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -34,7 +34,7 @@ static struct odb_inspection look(const struct odb_tensor *ref, const struct odb
 {
     struct odb_inspection x;
     memset(&x, 0xa5, sizeof x);
-    assert_int_equal(odb_inspect(&x, ref, target, NULL, NULL, &err), ODB_OK);
+    assert_int_equal(odb_inspect(&x, ref, target, NULL, &err), ODB_OK);
     return x;
 }
 
@@ -656,8 +656,12 @@ static void test_inspect__does_not_depend_on_threads(void **state)
 
 /* --- stopping --------------------------------------------------------------------------------- */
 
-static bool after_some(void *payload)
+static size_t told; /* how far it said it was */
+
+static bool after_some(void *payload, size_t done, size_t total)
 {
+    assert_true(done <= total && done >= told);
+    told = done;
     return (*(int *)payload)-- == 0;
 }
 
@@ -670,7 +674,8 @@ static void test_inspect__stops_when_asked(void **state)
     for (;; asked++) {
         int left = asked;
         struct odb_error e = ODB_ERROR_INIT;
-        enum odb_status status = odb_inspect(&x, t, t, after_some, &left, &e);
+        told = 0;
+        enum odb_status status = odb_inspect(&x, t, t, &(struct odb_scan){after_some, &left}, &e);
         if (status == ODB_OK)
             break;
         assert_int_equal(status, ODB_CANCELLED);

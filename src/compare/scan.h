@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What may take seconds, because it looks at all of a large tensor, says how far it is and asks
+ * whether to go on.
+ */
+#ifndef ODB_COMPARE_SCAN_H
+#define ODB_COMPARE_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct odb_scan {
+    /* True: stop. Called every few million elements, on the thread that does the looking. */
+    bool (*stop)(void *payload, size_t done, size_t total);
+    void *payload;
+};
+
+/* ODB_CANCELLED when it is to stop; scan may be NULL. */
+static inline enum odb_status odb_scan_step(const struct odb_scan *scan, size_t done, size_t total,
+                                            struct odb_error *err)
+{
+    if (scan && scan->stop(scan->payload, done, total))
+        return odb_fail(err, ODB_CANCELLED, "cancelled");
+    return ODB_OK;
+}
+
+#endif
