@@ -54,7 +54,9 @@ static void tensor_prepare(struct ui_view *view, int cols)
     ui_tensor__fetch(v);
     ui_tensor__compute(v);
     ui_tensor__layout(v, cols);
+    ui_tensor__compute(v); /* a picture for the new size */
     ui_tensor__follow(v);
+    ui_tensor__say_progress(v);
 }
 
 static size_t tensor_rows(const struct ui_view *view)
@@ -69,22 +71,27 @@ static enum ui_answer tensor_slice(struct ui_tensor *v, const struct odb_command
 {
     struct odb_buf text = ODB_BUF_INIT;
     struct odb_tensor *t[2] = {NULL, NULL};
+    enum ui_answer answer = UI_FAILED;
     for (size_t i = 0; i < call->n_args && call->args[i]; i++)
         odb_buf_printf(&text, "%s%s", i ? " " : "", call->args[i]);
     bool whole = !*odb_buf_text(&text);
-    if (!v->t[0] && !v->t[1])
+    if (!v->t[0] && !v->t[1]) {
         odb_fail(err, ODB_E_USAGE, "there are no values to cut");
-    else if (ui_tensor__cut(v, whole ? NULL : text.data, t, err) == ODB_OK) {
+    } else if (!whole && ui_tensor__is_large(v)) {
+        free(v->cutting);
+        v->cutting = odb_buf_take(&text);
+        ui_tensor__compute(v);
+        answer = UI_DONE;
+    } else if (ui_tensor__cut(v, whole ? NULL : text.data, t, err) == ODB_OK) {
         free(v->slice);
         v->slice = whole ? NULL : odb_buf_take(&text);
         ui_tensor__take(v, t);
         ui_tensor__compute(v);
         ui_tensor__reveal(v);
-        odb_buf_dispose(&text);
-        return UI_DONE;
+        answer = UI_DONE;
     }
     odb_buf_dispose(&text);
-    return UI_FAILED;
+    return answer;
 }
 
 /* The choice of that name among n, or the one behind the present. */
@@ -131,6 +138,29 @@ static enum ui_answer tensor_format(struct ui_tensor *v, const char *name, struc
     return UI_DONE;
 }
 
+static void tensor_part(struct ui_tensor *v, const char *name)
+{
+    static const char *const names[] = {"all", "numbers", "channels", "heat"};
+    int page = tensor_choose(names, UI_PAGES, (int)v->page, name);
+    if (name && page == (int)v->page) /* the same once more leads back */
+        page = UI_PAGE_ALL;
+    ui_tensor__turn(v, (enum ui_page)page);
+    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "part %s", names[page]);
+}
+
+/* Esc: what takes its time, then what lies over the overview; then the view itself. */
+static enum ui_answer tensor_cancel(struct ui_tensor *v)
+{
+    if (ui_app_busy(v->view.app))
+        return UI_NOT_MINE;
+    if (ui_tensor__stop(v))
+        return UI_DONE;
+    if (v->page == UI_PAGE_ALL)
+        return UI_NOT_MINE;
+    ui_tensor__turn(v, v->before);
+    return UI_DONE;
+}
+
 static enum ui_answer tensor_act(struct ui_view *view, const struct odb_command_call *call,
                                  struct odb_error *err)
 {
@@ -147,9 +177,26 @@ static enum ui_answer tensor_act(struct ui_view *view, const struct odb_command_
         return tensor_format(v, odb_call_arg(call, 0), err);
     case ODB_SCREEN_SLICE:
         return tensor_slice(v, call, err);
+    case ODB_SCREEN_PART:
+        tensor_part(v, odb_call_arg(call, 0));
+        return UI_DONE;
+    case ODB_SCREEN_CHANNELS:
+        return ui_tensor__channels(v, odb_call_arg(call, 0), err);
+    case ODB_SCREEN_ORDER:
+        return ui_tensor__order(v, odb_call_arg(call, 0), err);
+    case ODB_SCREEN_CANCEL:
+        return tensor_cancel(v);
+    case ODB_SCREEN_REDRAW:
+        v->stopped = 0;
+        return UI_NOT_MINE;
+    case ODB_SCREEN_WRITE:
+    case ODB_SCREEN_COPY:
+        return ui_tensor__save(v, call, err);
     default:
-        return ui_tensor__move(v, call, err);
+        break;
     }
+    enum ui_answer answer = ui_tensor__find(v, call, err);
+    return answer == UI_NOT_MINE ? ui_tensor__move(v, call, err) : answer;
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
@@ -159,6 +206,7 @@ static void tensor_open(struct ui_view *view)
     struct ui_tensor *v = (struct ui_tensor *)view;
     v->value = ODB_NO_VALUE;
     v->mode = UI_SIDES;
+    v->axis = -1;
     v->marked = ODB_NOWHERE;
     v->tolerance = ODB_CRITERION_DEFAULT;
     v->rms = NAN;
@@ -168,16 +216,13 @@ static void tensor_open(struct ui_view *view)
 static void tensor_close(struct ui_view *view)
 {
     struct ui_tensor *v = (struct ui_tensor *)view;
-    atomic_store(&v->work.cancel, true);
-    odb_job_free(v->job);
+    ui_tensor__close_looks(v);
     for (int i = 0; i < 2; i++) {
-        odb_tensor_unref(v->work.t[i]);
         odb_tensor_unref(v->whole[i]);
         odb_tensor_unref(v->t[i]);
         ui_tensor__clear_text(&v->texts[i]);
     }
     free(v->slice);
-    free(v->failure);
 }
 
 void ui_tensor_show(struct ui_view *view, int value)
@@ -187,8 +232,12 @@ void ui_tensor_show(struct ui_view *view, int value)
     if (value == v->value)
         return;
     free(v->slice);
-    v->slice = NULL;
+    free(v->cutting);
+    v->slice = v->cutting = NULL;
+    v->find = (struct ui_tensor_find){.active = false};
+    v->page = UI_PAGE_ALL;
     ui_tensor__take(v, none);
+    v->axis = -1;
     v->value = value;
     v->stale = true;
     v->marked = ODB_NOWHERE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the tensor view shows, fetched from the session, and what has to look at all of it: that is
- * computed by a job of the view's own, for which nothing waits; small tensors are not worth one.
+ * What the tensor view shows, fetched from the session.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,70 +10,9 @@
 #include "ui/app.h"
 #include "ui/tensor_int.h"
 
-#define TENSOR_AT_ONCE (1 << 16) /* elements that are computed at once */
+#define FETCH_LARGE (1 << 20) /* elements that are not cut while somebody waits */
 
-/* --- computing -------------------------------------------------------------------------------- */
-
-void ui_tensor__done(void *payload)
-{
-    ui_app_wake(payload);
-}
-
-static bool fetch_cancelled(void *payload, size_t done, size_t total)
-{
-    return atomic_load((atomic_bool *)payload);
-}
-
-static void fetch_work(void *arg)
-{
-    struct ui_tensor_work *work = arg;
-    work->status = odb_inspect(&work->result, work->t[UI_REFERENCE], work->t[UI_TARGET],
-                               &(struct odb_scan){fetch_cancelled, &work->cancel}, &work->err);
-}
-
-static void fetch_worked(struct ui_tensor *v)
-{
-    struct ui_tensor_work *work = &v->work;
-    char text[1024];
-    for (int i = 0; i < 2; i++) {
-        odb_tensor_unref(work->t[i]);
-        work->t[i] = NULL;
-    }
-    if (atomic_load(&work->cancel))
-        return;
-    if (work->status == ODB_OK)
-        v->seen = &work->result;
-    else
-        v->failure = odb_xstrdup(odb_error_text(&work->err, text, sizeof text));
-    if (v->seen && !v->slice)
-        v->rms = v->seen->metrics.rms;
-}
-
-void ui_tensor__compute(struct ui_tensor *v)
-{
-    struct ui_tensor_work *work = &v->work;
-    if (odb_job_collect(v->job))
-        fetch_worked(v);
-    if (v->seen || v->failure || odb_job_busy(v->job) || (!v->t[0] && !v->t[1]))
-        return;
-    size_t count = 0;
-    for (int i = 0; i < 2; i++) {
-        work->t[i] = odb_tensor_ref(v->t[i]);
-        if (v->t[i])
-            count += v->t[i]->kind == ODB_TENSOR ? v->t[i]->count : SIZE_MAX / 2;
-    }
-    work->err = (struct odb_error)ODB_ERROR_INIT;
-    atomic_store(&work->cancel, false);
-    if (count > TENSOR_AT_ONCE && odb_job_start(v->job, fetch_work, work))
-        return;
-    fetch_work(work);
-    fetch_worked(v);
-}
-
-/* --- what is shown ---------------------------------------------------------------------------- */
-
-/* As a new reference, or NULL when its values are not here. */
-static struct odb_tensor *fetch_with_values(const struct odb_tensor *t)
+struct odb_tensor *ui_tensor__with_values(const struct odb_tensor *t)
 {
     bool has = t && (t->kind != ODB_TENSOR || t->data || !t->count);
     return has ? odb_tensor_ref(t) : NULL;
@@ -84,7 +22,7 @@ enum odb_status ui_tensor__cut(const struct ui_tensor *v, const char *slice,
                                struct odb_tensor *out[2], struct odb_error *err)
 {
     for (int i = 0; i < 2; i++) {
-        out[i] = fetch_with_values(v->whole[i]);
+        out[i] = ui_tensor__with_values(v->whole[i]);
         if (!out[i] || !slice)
             continue;
         struct odb_tensor *whole = out[i];
@@ -97,6 +35,14 @@ enum odb_status ui_tensor__cut(const struct ui_tensor *v, const char *slice,
         }
     }
     return ODB_OK;
+}
+
+bool ui_tensor__is_large(const struct ui_tensor *v)
+{
+    size_t count = 0;
+    for (int i = 0; i < 2; i++)
+        count += v->whole[i] && v->whole[i]->kind == ODB_TENSOR ? v->whole[i]->count : 0;
+    return count > FETCH_LARGE;
 }
 
 void ui_tensor__clear_text(struct ui_tensor_text *text)
@@ -129,10 +75,7 @@ void ui_tensor__print(struct ui_tensor *v)
 void ui_tensor__take(struct ui_tensor *v, struct odb_tensor *t[2])
 {
     bool same = true;
-    atomic_store(&v->work.cancel, true);
-    v->seen = NULL;
-    free(v->failure);
-    v->failure = NULL;
+    ui_tensor__forget(v);
     for (int i = 0; i < 2; i++) {
         same &= !v->t[i] || (t[i] && odb_tensor_same_shape(v->t[i], t[i]));
         odb_tensor_unref(v->t[i]);
@@ -152,6 +95,8 @@ void ui_tensor__take(struct ui_tensor *v, struct odb_tensor *t[2])
         v->view.left = 0;
         v->marked = ODB_NOWHERE;
     }
+    if (!same || v->axis < 0)
+        v->axis = odb_channels_axis(t[0] ? t[0] : t[1]);
     ui_tensor__print(v);
 }
 
@@ -182,6 +127,10 @@ void ui_tensor__fetch(struct ui_tensor *v)
     if (same)
         return;
     v->rms = NAN;
+    if (v->slice && ui_tensor__is_large(v)) {
+        v->cutting = v->slice;
+        v->slice = NULL;
+    }
     if (ui_tensor__cut(v, v->slice, t, NULL) != ODB_OK) {
         free(v->slice);
         v->slice = NULL;

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The view of one value, in files: tensor.c is its row of functions; tensor_fetch.c fetches and has
- * computed what is shown; tensor_place.c places it; tensor_head.c draws the lines above;
- * tensor_parts.c draws what was computed, tensor_grid.c the numbers themselves, read cell by cell
- * as they come on the screen; tensor_cell.c is one element of them, and how far apart its sides
- * are; tensor_move.c goes places.
+ * The view of one value, in files: tensor.c is its row of functions; tensor_fetch.c fetches what is
+ * shown, and tensor_look.c has computed what takes a look at all of it; tensor_place.c places it;
+ * tensor_head.c draws the lines above; tensor_parts.c, tensor_channels.c and tensor_heat.c draw
+ * what was computed, tensor_grid.c the numbers themselves, read cell by cell as they come on the
+ * screen; tensor_cell.c is one element of them, and how far apart its sides are; tensor_move.c and
+ * tensor_find.c go places; tensor_save.c writes files.
  *
  * The view is a list of rows like any other. Its rows are shared out among parts, which stand side
- * by side where the screen is wide enough.
+ * by side where the screen is wide enough. A page is a choice of parts.
  */
 #ifndef ODB_UI_TENSOR_INT_H
 #define ODB_UI_TENSOR_INT_H
 
 #include "base/job.h"
+#include "compare/channels.h"
 #include "compare/criterion.h"
+#include "compare/heat.h"
 #include "compare/inspect.h"
+#include "compare/seek.h"
 #include "tensor/format.h"
 #include "tensor/grid.h"
 #include "ui/view.h"
@@ -34,6 +38,8 @@ enum ui_part_id {
     UI_PART_VALUES,
     UI_PART_WORST,
     UI_PART_ODD,
+    UI_PART_CHANNELS,
+    UI_PART_HEAT,
     UI_PART_TEXT,
     UI_PART_TEXT_TARGET,
     UI_PART_GRID,
@@ -63,13 +69,61 @@ struct ui_tensor_text {
     ODB_VEC(char *) lines; /* owned */
 };
 
-/* What the job reads and writes. Nobody else touches it while the job is busy, but for cancel. */
+/* What the screen shows. In the order of ODB_TENSOR_PARTS. */
+enum ui_page { UI_PAGE_ALL, UI_PAGE_NUMBERS, UI_PAGE_CHANNELS, UI_PAGE_HEAT, UI_PAGES };
+
+/* Ways to look at all elements, those that a command asks for first. */
+enum ui_look_id {
+    UI_LOOK_SLICE,
+    UI_LOOK_FIND,
+    UI_LOOK_SAVE,
+    UI_LOOK_HEAT,
+    UI_LOOK_STATS,
+    UI_LOOK_CHANNELS,
+    UI_LOOKS
+};
+
+/* A search by value. */
+struct ui_tensor_find {
+    bool active; /* n and N are about it */
+    struct odb_seek seek;
+    int direction; /* wanted: 1 or -1; 0: nothing */
+    bool counted;  /* total, and before: how many matches stand before `at` */
+    size_t total, before, at;
+};
+
+/* A plane, and the size of its picture; rows 0: none. */
+struct ui_tensor_picture {
+    size_t first, rows, cols, h, w;
+};
+
+/* What the job reads and writes. Nobody else touches it while the job is busy, but for the atomic
+ * ones. */
 struct ui_tensor_work {
+    enum ui_look_id id;
+    struct ui_app *app;      /* borrowed */
     struct odb_tensor *t[2]; /* owned refs */
-    struct odb_inspection result;
+    double began, told;      /* of odb_clock() */
+    atomic_bool stop;
+    atomic_size_t done, total;
+    /* What is asked. */
+    char *slice; /* owned */
+    struct ui_tensor_find find;
+    size_t from;
+    char *path; /* owned */
+    enum ui_side side;
+    bool subtract; /* the two can be subtracted */
+    int axis;
+    struct ui_tensor_picture picture;
+    /* What is answered. */
     enum odb_status status;
     struct odb_error err;
-    atomic_bool cancel;
+    struct odb_tensor *cut[2]; /* owned refs */
+    size_t at;
+    unsigned where;
+    struct odb_inspection stats;
+    struct odb_channels *channels; /* owned */
+    struct odb_heat *heat;         /* owned */
 };
 
 struct ui_tensor {
@@ -86,10 +140,23 @@ struct ui_tensor {
 
     struct odb_job *job; /* owned */
     struct ui_tensor_work work;
-    const struct odb_inspection *seen; /* borrowed: work; NULL: not computed */
+    unsigned stopped; /* bits of enum ui_look_id: not begun again by itself */
+    char *cutting;    /* owned: a slice that is wanted */
+    char *save;       /* owned: a file that is wanted */
+    struct odb_inspection stats;
+    const struct odb_inspection *seen; /* borrowed: stats; NULL: not computed */
     char *failure;                     /* owned: why not; NULL: it did not fail */
+    struct ui_tensor_find find;
+    int axis;                                  /* of the channels; -1: none */
+    struct odb_channels *channels;             /* owned; NULL: not computed */
+    size_t *order;                             /* owned: of the channels, as they are listed */
+    const char *order_by;                      /* static; NULL: the worst first */
+    char *told;                                /* owned: where the error is; NULL: nothing to say */
+    struct odb_heat *heat;                     /* owned; NULL: not drawn */
+    struct ui_tensor_picture heat_of, picture; /* that was drawn; that is wanted */
 
-    int mode; /* enum ui_side, or UI_SIDES: all */
+    enum ui_page page, before; /* before: where Esc leads from here */
+    int mode;                  /* enum ui_side, or UI_SIDES: all */
     struct odb_format format;
     enum ui_measure measure;
     size_t rank;   /* of the worst element that was gone to */
@@ -173,6 +240,70 @@ bool ui_tensor__has_difference(const struct ui_tensor *v);
 /* All that is to say of the element under the cursor, which there is. */
 void ui_tensor__draw_marked(const struct ui_tensor *v, const struct ui_area *area);
 
+/* --- tensor_channels.c ------------------------------------------------------------------------ */
+
+/* Puts the channels into their order; says what there is to say of all of them. */
+void ui_tensor__sort_channels(struct ui_tensor *v);
+void ui_tensor__tell_channels(struct ui_tensor *v);
+/* Another order (NULL: the next column's), another axis (NULL: the table, then the next axis). */
+enum ui_answer ui_tensor__order(struct ui_tensor *v, const char *name, struct odb_error *err);
+enum ui_answer ui_tensor__channels(struct ui_tensor *v, const char *axis, struct odb_error *err);
+size_t ui_tensor__channels_lines(const struct ui_tensor *v, enum ui_part_id id);
+int ui_tensor__channels_width(const struct ui_tensor *v);
+void ui_tensor__channels_title(const struct ui_tensor *v, enum ui_part_id id,
+                               const struct ui_area *area);
+void ui_tensor__channels_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                              const struct ui_area *area);
+/* The worst element of the channel in a line; false: none. */
+bool ui_tensor__channel_at(const struct ui_tensor *v, size_t line, size_t *at);
+
+/* --- tensor_heat.c ---------------------------------------------------------------------------- */
+
+/* Says what picture there should be on a screen of so many columns. */
+void ui_tensor__heat_layout(struct ui_tensor *v, int cols);
+size_t ui_tensor__heat_lines(const struct ui_tensor *v, enum ui_part_id id);
+void ui_tensor__heat_title(const struct ui_tensor *v, enum ui_part_id id,
+                           const struct ui_area *area);
+void ui_tensor__heat_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                          const struct ui_area *area);
+/* The worst element in a line of the picture; false: none. */
+bool ui_tensor__heat_at(const struct ui_tensor *v, size_t line, size_t *at);
+
+/* --- tensor_find.c ---------------------------------------------------------------------------- */
+
+/* UI_NOT_MINE for commands that look for nothing, or for nothing here. */
+enum ui_answer ui_tensor__find(struct ui_tensor *v, const struct odb_command_call *call,
+                               struct odb_error *err);
+/* Goes to what was found, or says that nothing was. */
+void ui_tensor__found(struct ui_tensor *v, struct ui_tensor_work *work);
+
+/* --- tensor_save.c ---------------------------------------------------------------------------- */
+
+/* Writes or copies numbers; UI_NOT_MINE for what is no file of numbers, and other commands. */
+enum ui_answer ui_tensor__save(struct ui_tensor *v, const struct odb_command_call *call,
+                               struct odb_error *err);
+/* The pieces of the look that writes a file. */
+void ui_tensor__save_ask(struct ui_tensor *v, struct ui_tensor_work *work);
+enum odb_status ui_tensor__save_run(struct ui_tensor_work *work, const struct odb_scan *scan,
+                                    struct odb_error *err) ODB_MUST_USE;
+void ui_tensor__save_take(struct ui_tensor *v, struct ui_tensor_work *work);
+
+/* --- tensor_look.c ---------------------------------------------------------------------------- */
+
+/* Tells the screen that the view's job has something. payload: the app. */
+void ui_tensor__done(void *payload);
+/* Takes what was computed, and has computed what is shown now. */
+void ui_tensor__compute(struct ui_tensor *v);
+/* All that was computed belongs to another tensor. */
+void ui_tensor__forget(struct ui_tensor *v);
+void ui_tensor__close_looks(struct ui_tensor *v);
+/* Esc: true if something took its time, and was stopped. */
+bool ui_tensor__stop(struct ui_tensor *v);
+/* "computing … 43 %, 2 s left; Esc stops it", or that it was stopped. */
+void ui_tensor__progress(const struct ui_tensor *v, enum ui_look_id id, struct odb_buf *out);
+/* The same as a message, of what a command asked for. */
+void ui_tensor__say_progress(struct ui_tensor *v);
+
 /* --- tensor_grid.c ---------------------------------------------------------------------------- */
 
 /* Makes v->grids for as many columns. */
@@ -190,15 +321,15 @@ bool ui_tensor__grid_matches(const struct ui_tensor *v, enum ui_part_id id, size
 
 /* --- tensor_fetch.c --------------------------------------------------------------------------- */
 
-/* Tells the screen that the view's job has something. payload: the app. */
-void ui_tensor__done(void *payload);
 /* Reads what the session has for the value now. */
 void ui_tensor__fetch(struct ui_tensor *v);
-/* Takes what was computed, and has computed what is shown now. */
-void ui_tensor__compute(struct ui_tensor *v);
+/* A new reference, NULL where its values are not here. */
+struct odb_tensor *ui_tensor__with_values(const struct odb_tensor *t);
 /* Both sides, or a slice of them (NULL: all), where their values are here; the caller's. */
 enum odb_status ui_tensor__cut(const struct ui_tensor *v, const char *slice,
                                struct odb_tensor *out[2], struct odb_error *err) ODB_MUST_USE;
+/* Of the whole: to cut it would keep the screen waiting. */
+bool ui_tensor__is_large(const struct ui_tensor *v);
 /* Takes over what is to be shown. Where one looks stays, unless the shape is another. */
 void ui_tensor__take(struct ui_tensor *v, struct odb_tensor *t[2]);
 /* Makes the text of what has no cells, and puts it away. */
@@ -220,6 +351,9 @@ void ui_tensor__layout(struct ui_tensor *v, int cols);
 void ui_tensor__draw_row(const struct ui_view *view, size_t row, const struct ui_area *area);
 /* The titles, or the labels, of the rows at the top, when they are out of sight. */
 void ui_tensor__draw_lost(const struct ui_tensor *v, const struct ui_area *area);
+
+/* Shows another page. */
+void ui_tensor__turn(struct ui_tensor *v, enum ui_page page);
 
 /* --- tensor_head.c ---------------------------------------------------------------------------- */
 

@@ -117,11 +117,22 @@ static int move_side(const struct ui_tensor_grid *g, enum ui_side side)
     return 0;
 }
 
+/* All sides of the element under the cursor are to be seen. */
+static void move_show_sides(struct ui_tensor *v, const struct ui_tensor_grid *g)
+{
+    size_t height = (size_t)ODB_MAX(v->view.height, 1);
+    size_t last = v->view.selected + (g->beside ? 0 : (size_t)(g->n_sides - 1 - v->side));
+    if (last >= v->view.top + height && last - v->view.selected < height)
+        v->view.top = last - height + 1;
+}
+
 enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at,
                                struct odb_error *err)
 {
-    struct ui_tensor_grid *g = move_grid(v, side);
+    struct ui_tensor_grid *g = move_grid(v, side == UI_DIFFERENCE ? UI_REFERENCE : side);
     size_t row;
+    if (g && v->page >= UI_PAGE_CHANNELS) /* which have no numbers */
+        ui_tensor__turn(v, UI_PAGE_NUMBERS);
     if (!g) {
         odb_fail(err, ODB_E_USAGE, "it has no cells to go to");
         return UI_FAILED;
@@ -136,6 +147,7 @@ enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at
     size_t line = row * ui_tensor__lines_per_row(v, id) + (g->beside ? 0 : (size_t)v->side);
     ui_list_select(&v->view, ui_tensor__part(v, id)->row + ui_tensor__heads(v, id) + line);
     ui_tensor__follow(v);
+    move_show_sides(v, g);
     return UI_DONE;
 }
 
@@ -198,6 +210,10 @@ static enum ui_answer move_open_row(struct ui_tensor *v, struct odb_error *err)
         if (p->id == UI_PART_WORST)
             return move_worst(v, (int64_t)(ui_tensor__first_worst(v) + line), err);
         if (p->id == UI_PART_ODD && ui_tensor__odd_at(v, line, &at, &side))
+            return ui_tensor__goto(v, side, at, err);
+        side = v->t[UI_REFERENCE] ? UI_REFERENCE : UI_TARGET;
+        if ((p->id == UI_PART_CHANNELS && ui_tensor__channel_at(v, line, &at)) ||
+            (p->id == UI_PART_HEAT && ui_tensor__heat_at(v, line, &at)))
             return ui_tensor__goto(v, side, at, err);
     }
     return UI_DONE;

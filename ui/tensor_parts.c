@@ -123,11 +123,10 @@ static void parts_stats_draw(const struct ui_tensor *v, enum ui_part_id id, size
 {
     int col = PARTS_LABEL;
     if (!v->seen) {
-        if (v->failure)
-            ui_draw_text(area, 0, 1, UI_STYLE_BAD, v->failure);
-        else
-            ui_draw_glyph(area, 0, ui_draw_text(area, 0, 1, UI_STYLE_DIM, "computing "),
-                          UI_STYLE_DIM, UI_GLYPH_ELLIPSIS);
+        struct odb_buf text = ODB_BUF_INIT;
+        ui_tensor__progress(v, UI_LOOK_STATS, &text);
+        ui_draw_text(area, 0, 1, v->failure ? UI_STYLE_BAD : UI_STYLE_DIM, odb_buf_text(&text));
+        odb_buf_dispose(&text);
         return;
     }
     const struct parts_stat *row = &parts_stat_rows[line];
@@ -581,6 +580,9 @@ const struct ui_part_kind ui_tensor__kinds[UI_PARTS] = {
                         parts_values_draw},
     [UI_PART_WORST] = {parts_worst_lines, parts_worst_width, parts_worst_title, parts_worst_draw},
     [UI_PART_ODD] = {parts_odd_lines, parts_odd_width, parts_odd_title, parts_odd_draw},
+    [UI_PART_CHANNELS] = {ui_tensor__channels_lines, ui_tensor__channels_width,
+                          ui_tensor__channels_title, ui_tensor__channels_draw},
+    [UI_PART_HEAT] = {ui_tensor__heat_lines, NULL, ui_tensor__heat_title, ui_tensor__heat_draw},
     [UI_PART_TEXT] = {parts_text_lines, NULL, parts_text_title, parts_text_draw},
     [UI_PART_TEXT_TARGET] = {parts_text_lines, NULL, parts_text_title, parts_text_draw},
     [UI_PART_GRID] = {ui_tensor__grid_lines, NULL, ui_tensor__grid_title, ui_tensor__grid_draw},

@@ -40,6 +40,37 @@ static void place_stretch(struct ui_part *parts, int n, int spare)
     }
 }
 
+/* What belongs to a page; all of it has everything. */
+static bool place_belongs(enum ui_page page, enum ui_part_id id)
+{
+    switch (page) {
+    case UI_PAGE_NUMBERS:
+        return id >= UI_PART_TEXT;
+    case UI_PAGE_CHANNELS:
+        return id == UI_PART_CHANNELS;
+    case UI_PAGE_HEAT:
+        return id == UI_PART_HEAT;
+    default:
+        return true;
+    }
+}
+
+void ui_tensor__turn(struct ui_tensor *v, enum ui_page page)
+{
+    v->before = page == UI_PAGE_NUMBERS && v->page != page ? v->page : UI_PAGE_ALL;
+    v->page = page;
+    v->view.selected = v->view.top = 0;
+    ui_tensor__layout(v, v->cols);
+    ui_tensor__compute(v); /* what was not wanted before */
+    ui_tensor__layout(v, v->cols);
+    if (page == UI_PAGE_ALL || !v->n_parts)
+        return;
+    /* The first line that is about something: below titles, labels and words. */
+    const struct ui_part *p = &v->parts[0];
+    bool words = p->id == UI_PART_HEAT || (p->id == UI_PART_CHANNELS && v->told);
+    v->view.selected = p->row + ODB_MIN(ui_tensor__heads(v, p->id) + words, p->lines);
+}
+
 /* Places parts from the left as long as there is room, then below. */
 static void place_parts(struct ui_tensor *v, int cols)
 {
@@ -50,7 +81,7 @@ static void place_parts(struct ui_tensor *v, int cols)
     for (int id = 0; id < UI_PARTS; id++) {
         const struct ui_part_kind *kind = &ui_tensor__kinds[id];
         size_t lines = kind->lines(v, (enum ui_part_id)id);
-        if (!lines)
+        if (!lines || !place_belongs(v->page, (enum ui_part_id)id))
             continue;
         int width = kind->width ? ODB_MIN(kind->width(v), cols) : cols;
         if (col && col + width > cols) {
@@ -101,6 +132,7 @@ void ui_tensor__layout(struct ui_tensor *v, int cols)
     v->tall = v->view.height ? v->view.height >= 36 : v->view.app->terminal->rows >= 40;
     cols = ODB_MAX(cols - 1, 1); /* the last one may have the list's thumb */
     ui_tensor__grid_layout(v, cols);
+    ui_tensor__heat_layout(v, cols);
     place_parts(v, cols);
     after = ui_tensor__part(v, was.id);
     if (!after)

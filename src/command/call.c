@@ -331,17 +331,6 @@ enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
     return odb_error_at(err, "%s", path);
 }
 
-enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *name,
-                                       const char *path, struct odb_error *err)
-{
-    if (call_ends_with(path, ".npy"))
-        return odb_npy_write(t, path, err);
-    if (call_ends_with(path, ".pb"))
-        return odb_pb_write(t, name, path, err);
-    odb_fail(err, ODB_E_USAGE, "the name of the file ends in neither .npy nor .pb");
-    return odb_error_at(err, "%s", path);
-}
-
 const char *odb_call__runner(struct odb_command_call *call)
 {
     const char *target = call_spec(call, ODB_OPTION_TARGET);

@@ -74,7 +74,9 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
 /* A tensor file: .npy, or .pb (a TensorProto). */
 enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;
-/* The same way out, by the file's ending. */
+/* Whether the ending of the name is one of those that odb_call__write_tensor() takes. */
+bool odb_call__is_tensor_file(const char *path);
+/* The same way out, by the file's ending: .npy, .npz, .pb, .bin (the bytes alone), .csv. */
 enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *name,
                                        const char *path, struct odb_error *err) ODB_MUST_USE;
 /* ODB_E_USAGE when the value is none that the option takes. */

@@ -80,12 +80,14 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char
 #define ODB_COMMAND_ANYTIME 16u /* also while another command works */
 #define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
 
-/* What `view`, `sort`, `mode` and `measure` choose from. */
+/* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */
 #define ODB_VIEWS "nodes|node|tensor|graph|log|report|output|help|choose"
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
 #define ODB_COLUMNS "operator|name|output|type|bar|error|local|noise"
 #define ODB_TENSOR_MODES "reference|target|difference|all"
 #define ODB_TENSOR_MEASURES "difference|relative|ulp"
+#define ODB_TENSOR_PARTS "all|numbers|channels|heat"
+#define ODB_CHANNEL_ORDERS "channel|max|mean|rms|cosine|differ|least|most|nan"
 
 /* What only a screen can do. */
 enum odb_screen_id {

@@ -28,6 +28,7 @@ static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000
 static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
 static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000..1000000000"),
                                            {0}};
+static const struct odb_arg args_axis[] = {TAKES("AXIS", INT, .range = "-16..15"), {0}};
 static const struct odb_arg args_words[] = {TAKES("TEXT", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_text[] = {TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
@@ -44,11 +45,14 @@ static const struct odb_arg args_columns[] = {
 static const struct odb_arg args_file[] = {
     TAKES("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_copied[] = {
-    TAKES("WHAT", ENUM, .range = "node|value|error|row|command"), {0}};
+    TAKES("WHAT", ENUM, .range = "node|value|number|error|row|command"), {0}};
 static const struct odb_arg args_fold[] = {TAKES("HOW", TEXT), {0}};
 static const struct odb_arg args_mode[] = {TAKES("MODE", ENUM, .range = ODB_TENSOR_MODES), {0}};
 static const struct odb_arg args_measure[] = {TAKES("MEASURE", ENUM, .range = ODB_TENSOR_MEASURES),
                                               {0}};
+static const struct odb_arg args_part[] = {TAKES("PART", ENUM, .range = ODB_TENSOR_PARTS), {0}};
+static const struct odb_arg args_order[] = {TAKES("COLUMN", ENUM, .range = ODB_CHANNEL_ORDERS),
+                                            {0}};
 static const struct odb_arg args_tolerance[] = {TAKES("TOLERANCE", TOLERANCE), {0}};
 static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
