@@ -140,6 +140,8 @@ enum ui_answer ui_tensor__goto(struct ui_tensor *v, enum ui_side side, size_t at
     enum ui_part_id id = g == &v->grids[0] ? UI_PART_GRID : UI_PART_GRID_TARGET;
     size_t room = ui_tensor__grid_room(g, ui_tensor__part(v, id)->width);
     size_t left = (size_t)v->view.left;
+    if (v->marked == ODB_NOWHERE) /* the line about it takes one from the list */
+        v->view.height--;
     odb_grid_at(&g->at, at, &g->at.plane, &row, &v->col);
     if (v->col < left || v->col - left >= room) /* with what is around it */
         v->view.left = (int)ODB_MIN(v->col - ODB_MIN(v->col, room / 2), (size_t)INT32_MAX);
