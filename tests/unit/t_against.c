@@ -8,9 +8,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "engine/trace.h"
-#include "tests/executor_help.h"
-#include "tests/models.h"
+#include "tests/against_help.h"
 
 #define LAYERS 4
 #define WIDTH 8
@@ -170,46 +168,10 @@ static struct odb_model *make_two(enum fault first, int at, enum fault second, i
 
 /* --- searches --------------------------------------------------------------------------------- */
 
-struct search {
-    struct odb_model *original, *other;
-    struct odb_feed feed;
-    struct odb_feeds feeds;
-    struct odb_trace *trace;
-    struct odb_report *report;
-};
-
 static void search_run(struct search *s, struct odb_model *original, struct odb_model *other)
 {
-    struct odb_against_made made = odb_against_made(original->graph, other->graph);
-    struct odb_bisect_options options = {.reference = "cpu",
-                                         .target = "the other",
-                                         .tolerance = ODB_CRITERION_DEFAULT,
-                                         .expect = made.expect};
-    struct odb_trace_options how;
-    struct odb_against against = {.other = other, .spec = "cpu"};
-    struct odb_tensor *x = NULL;
-    MODELS_OK(odb_tensor_new(&x, ODB_F32, 2, (int64_t[]){3, WIDTH}, &why));
-    for (size_t i = 0; i < x->count; i++)
-        ((odb_f32 *)x->data)[i] = (float)((i * 11) % 17) / 8 - 1;
-    *s = (struct search){.original = original, .other = other};
-    s->feed = (struct odb_feed){.value = models_value(original, "x"), .tensor = x};
-    s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
-    help_find_serve();
-    if (made.quantised)
-        options.tolerance = (struct odb_criterion){ODB_CRITERION_COSINE, {0.99}};
-    MODELS_OK(odb_bisect_trace_options(&options, &how, &why));
-    MODELS_OK(odb_trace_make(&s->trace, original, &s->feeds, &how, &why));
-    options.trace = s->trace;
-    MODELS_OK(odb_against_bisect(&s->report, &against, original, &s->feeds, &options, &why));
-}
-
-static void search_close(struct search *s)
-{
-    odb_report_free(s->report);
-    odb_trace_free(s->trace);
-    odb_tensor_unref(s->feed.tensor);
-    odb_model_free(s->original);
-    odb_model_free(s->other);
+    search_open(s, original, 2, (int64_t[]){3, WIDTH});
+    MODELS_OK(search_try(s, other, "cpu", &why));
 }
 
 static json_t *search_against(const struct search *s)
@@ -348,28 +310,11 @@ static void test_against__an_input_that_nobody_knows(void **state)
     odb_build_input(b, "q", ODB_F32, 1, (int64_t[]){2});
     odb_build_node(b, "Add", "", "p q", "y");
     odb_build_output(b, "y");
-    struct odb_model *original = make_model(PLAIN, NONE, 0), *other = models_take(b);
-    struct odb_trace *trace = NULL;
-    struct odb_tensor *x = NULL;
-    MODELS_OK(odb_tensor_new(&x, ODB_F32, 2, (int64_t[]){3, WIDTH}, &why));
-    struct odb_feed feed = {.value = models_value(original, "x"), .tensor = x};
-    struct odb_feeds feeds = {&feed, 1, NULL};
-    struct odb_bisect_options options = {
-        .reference = "cpu", .target = "the other", .tolerance = ODB_CRITERION_DEFAULT};
-    struct odb_trace_options how;
-    struct odb_against against = {.other = other, .spec = "cpu"};
-    struct odb_report *report = NULL;
-    MODELS_OK(odb_bisect_trace_options(&options, &how, &why));
-    MODELS_OK(odb_trace_make(&trace, original, &feeds, &how, &why));
-    options.trace = trace;
-    assert_int_equal(odb_against_bisect(&report, &against, original, &feeds, &options, &err),
-                     ODB_E_USAGE);
+    struct search s;
+    search_open(&s, make_model(PLAIN, NONE, 0), 2, (int64_t[]){3, WIDTH});
+    assert_int_equal(search_try(&s, models_take(b), "cpu", &err), ODB_E_USAGE);
     help_has_text(&err, "input p");
-    odb_report_free(report);
-    odb_trace_free(trace);
-    odb_tensor_unref(x);
-    odb_model_free(original);
-    odb_model_free(other);
+    search_close(&s);
 }
 
 int main(void)
