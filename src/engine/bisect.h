@@ -13,7 +13,9 @@
 #include "model/model.h"
 
 #define ODB_STRATEGY_LIST(X)                                                                       \
-    X(AUTO, "auto", "blame first, prefixes where probing changes the answer")                      \
+    X(AUTO, "auto",                                                                                \
+      "blame first; suffixes where probing changes the answer, prefixes where it "                 \
+      "cannot be had")                                                                             \
     X(BLAME, "blame", "one run with every value probed, each operator replayed on its inputs")     \
     X(PROBED, "probed", "the same in batches of values that fit into memory")                      \
     X(PREFIX, "prefix", "bisect over prefixes that have only the cut as outputs")                  \

@@ -311,6 +311,9 @@ static void test_graph__bodies_capture_values(void **state)
     assert_int_equal(node->captured[0], graph_index(g, "x"));
     assert_int_equal(node->captured[1], graph_index(g, "cond"));
     assert_int_equal(node->captured[2], graph_index(g, "va"));
+    assert_int_equal(odb_node_n_reads(node), (size_t)node->n_in + 3);
+    assert_int_equal(odb_node_reads(node, 0), node->in[0]);
+    assert_int_equal(odb_node_reads(node, (size_t)node->n_in + 2), graph_index(g, "va"));
     assert_int_equal(odb_graph_value(g, "va")->n_consumers, 1);
     assert_int_equal(odb_graph_value(g, "cond")->n_consumers, 1); /* input and capture: once */
     assert_null(odb_graph_value(g, "mw"));

@@ -277,6 +277,26 @@ static void test_hunt__a_nan_that_comes_to_nothing_is_another_failure(void **sta
     two_close(&t);
 }
 
+/* A NaN that the target itself swallows, where the reference would hand it on: what follows from it
+ * on the target is the failure, so who made it is accused. */
+static void test_hunt__a_nan_that_ends_in_numbers_is_the_failure(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct two t;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Neg", "n0", "x", "a");
+    odb_build_node(b, "ReduceMax", "n1", "a", "b");
+    odb_build_node(b, "Abs", "n2", "b", "c");
+    odb_build_node(b, "Neg", "n3", "c", "y");
+    odb_build_output(b, "y");
+    two_run(&t, models_take(b), "fault:zero-channel,node=n2@fault:nan,node=n1@cpu",
+            ODB_STRATEGY_LINEAR);
+    assert_int_equal(t.report->culprits.items[0].node, 1);
+    assert_int_equal(t.report->culprits.items[0].kind, ODB_KIND_NAN);
+    assert_false(two_says(&t, "failed in another way"));
+    two_close(&t);
+}
+
 /* The target dies, or makes NaN, only of a cut that the model does not have: no evidence. */
 static void test_hunt__what_only_a_cut_does_is_no_evidence(void **state)
 {
@@ -322,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_hunt__votes_are_asked_of_the_target),
         cmocka_unit_test(test_hunt__a_wrong_number_before_a_nan_is_another_failure),
         cmocka_unit_test(test_hunt__a_nan_that_comes_to_nothing_is_another_failure),
+        cmocka_unit_test(test_hunt__a_nan_that_ends_in_numbers_is_the_failure),
         cmocka_unit_test(test_hunt__what_only_a_cut_does_is_no_evidence),
         cmocka_unit_test(test_hunt__errors_of_another_size_are_another_failure),
     };
