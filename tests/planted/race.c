@@ -7,7 +7,8 @@
  *
  * A row per model, kind of fault and way: how many were planted, and how many more would have been
  * had there been time; named right, in a region (of so many nodes), named wrong, and not found,
- * though outputs are wrong, or while none of them shows the fault ("unseen"); loads, how many
+ * though outputs are wrong, or while none of them shows the fault ("unseen"), or because the target
+ * does not run the model or the fault cannot be there ("refused"); loads, how many
  * searches needed at most ceil(log2 N) + 3, seconds without what the reference took, which all
  * share. Medians. Lines that begin with '#' say of each search that named nobody or somebody else
  * how to make it again.
@@ -30,8 +31,15 @@ struct options {
     uint64_t seed;
 };
 
-/* Nobody is named: though outputs are wrong, or while none shows the fault. */
-enum race_answer { RUN_NOBODY, RUN_UNSEEN, RUN_WRONG, RUN_REGION, RUN_RIGHT, RUN_ANSWERS };
+enum race_answer {
+    RUN_NOBODY,  /* is named, though outputs are wrong */
+    RUN_UNSEEN,  /* nobody, and no output shows the fault */
+    RUN_REFUSED, /* there is no search: the target lacks something, or the fault cannot be there */
+    RUN_WRONG,
+    RUN_REGION,
+    RUN_RIGHT,
+    RUN_ANSWERS
+};
 
 /* What one search came to. */
 struct run {
@@ -49,6 +57,7 @@ struct ends {
     struct odb_prober prober;
     struct odb_judge judge;
     size_t loads;
+    bool failed; /* any of them */
 };
 
 /* Whether the nodes from first to last that last needs fail, fed with the reference's values where
@@ -82,6 +91,7 @@ static bool ends_fails(struct ends *e, int first, int last)
         if (odb_judge_value(&e->judge, values[i], outputs[i], &report, &err) == ODB_OK)
             fails = fails || odb_verdict_is_bad(report.verdict);
     }
+    e->failed = e->failed || fails;
     odb_probe_drop(&e->prober, &probe);
     free(outputs);
     free(values);
@@ -89,7 +99,7 @@ static bool ends_fails(struct ends *e, int first, int last)
     return fails;
 }
 
-/* The earliest failing end, then the latest failing beginning. */
+/* The earliest failing end, then the latest failing beginning; -1 where nothing ever fails. */
 static enum odb_status ends_search(const struct subject *s, const char *spec, int *first, int *last,
                                    size_t *loads, struct odb_error *err)
 {
@@ -109,6 +119,8 @@ static enum odb_status ends_search(const struct subject *s, const char *spec, in
         int middle = (*first + beyond) / 2;
         *(ends_fails(&e, middle, bad) ? first : &beyond) = middle;
     }
+    if (!e.failed)
+        *first = *last = -1;
     *loads = e.loads;
     odb_prober_dispose(&e.prober);
     odb_pool_close(pool);
@@ -131,7 +143,7 @@ static struct run race_run(const struct subject *s, const char *way, const char 
     double start = odb_clock();
     if (strcmp(way, "index") == 0) {
         if (ends_search(s, spec, &run.first, &run.last, &run.loads, &err) == ODB_OK)
-            run.answer = race_answer(run.first, run.last, node);
+            run.answer = run.last < 0 ? RUN_UNSEEN : race_answer(run.first, run.last, node);
         run.size = run.last - run.first + 1;
         run.seconds = odb_clock() - start;
         return run;
@@ -157,7 +169,9 @@ static struct run race_run(const struct subject *s, const char *way, const char 
         run.size = run.last - run.first + 1;
         run.answer = race_answer(run.first, run.last, node);
     }
-    if (status == ODB_OK && !report->culprits.n && !report->outputs_diverge)
+    if (status != ODB_OK)
+        run.answer = RUN_REFUSED;
+    else if (!report->culprits.n && !report->outputs_diverge)
         run.answer = RUN_UNSEEN;
     odb_report_free(report);
     return run;
@@ -253,13 +267,14 @@ static void race_model(const char *path, const struct options *options)
                 continue;
             }
             race_lane(&s, options, kind, way, &lane);
-            printf("%-28.28s %6zu %-7s %-8s %6zu %6zu %6zu %6zu %6.0f %6zu %6zu %6zu %7.0f %6zu "
-                   "%9.3f\n",
-                   name, s.model->graph->n_nodes, kind, way, lane.n, lane.left,
-                   lane.answers[RUN_RIGHT], lane.answers[RUN_REGION],
-                   race_median(lane.sizes, lane.n_sizes), lane.answers[RUN_WRONG],
-                   lane.answers[RUN_NOBODY], lane.answers[RUN_UNSEEN],
-                   race_median(lane.loads, lane.n), lane.within, race_median(lane.seconds, lane.n));
+            printf(
+                "%-28.28s %6zu %-7s %-8s %6zu %6zu %6zu %6zu %6.0f %6zu %6zu %6zu %7zu %7.0f %6zu "
+                "%9.3f\n",
+                name, s.model->graph->n_nodes, kind, way, lane.n, lane.left,
+                lane.answers[RUN_RIGHT], lane.answers[RUN_REGION],
+                race_median(lane.sizes, lane.n_sizes), lane.answers[RUN_WRONG],
+                lane.answers[RUN_NOBODY], lane.answers[RUN_UNSEEN], lane.answers[RUN_REFUSED],
+                race_median(lane.loads, lane.n), lane.within, race_median(lane.seconds, lane.n));
             fflush(stdout);
             free(lane.loads);
             free(lane.sizes);
@@ -306,9 +321,9 @@ int main(int argc, char **argv)
                         "[--each N] [--most N] [--seconds S] [--seed S] MODEL…\n");
         return 2;
     }
-    printf("%-28s %6s %-7s %-8s %6s %6s %6s %6s %6s %6s %6s %6s %7s %6s %9s\n", "model", "nodes",
-           "fault", "way", "faults", "left", "right", "region", "size", "wrong", "nobody", "unseen",
-           "loads", "within", "seconds");
+    printf("%-28s %6s %-7s %-8s %6s %6s %6s %6s %6s %6s %6s %6s %7s %7s %6s %9s\n", "model",
+           "nodes", "fault", "way", "faults", "left", "right", "region", "size", "wrong", "nobody",
+           "unseen", "refused", "loads", "within", "seconds");
     for (; a < argc; a++)
         race_model(argv[a], &options);
     return 0;
