@@ -2,7 +2,11 @@
  *
  * Searching where one look at everything is not to be had: by prefixes that have only the cut as
  * their outputs. A probe that fails in another way than the bug does is no evidence (untestable),
- * as in git bisect skip.
+ * as in git bisect skip; of wrong values, failure.h says which are the bug.
+ *
+ * A fault that is masked and comes back costs twice ceil(log2 N) loads here, in whatever order they
+ * are: no prefix between the two shows it, so they halve down to whoever brings it back, and only
+ * then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
  */
 #include <math.h>
 #include <stdio.h>

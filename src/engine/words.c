@@ -195,7 +195,7 @@ static void words_region(const struct bisection *b, const struct odb_culprit *c,
                           "them together. ");
         return;
     }
-    odb_buf_puts(out, "its last node alone passes. ");
+    odb_buf_puts(out, "the node that it was narrowed to passes alone. ");
     odb_buf_puts(out, c->kind == ODB_KIND_PROBE_EFFECT
                           ? "Reading a value inside hides the fault: the target treats the region "
                             "differently when it is observed, as with a fusion or another layout. "
