@@ -26,6 +26,12 @@ UI_ACTION(redo_view);
 void ui_arrange_live(struct ui_app *app);
 void ui_arrange_typed(struct ui_app *app, bool given);
 
+/* narrow.c: `filter` in a view that has one of its own, and while it is typed. */
+enum odb_status ui_narrow(struct ui_view *view, const struct odb_command_call *call,
+                          struct odb_error *err);
+void ui_narrow_live(struct ui_app *app);
+void ui_narrow_typed(struct ui_app *app, bool given);
+
 /* outside.c: what leaves the screen. */
 UI_ACTION(write);
 UI_ACTION(page);

@@ -406,6 +406,8 @@ static void app_search_live(struct ui_app *app)
     const char *text = ui_prompt_text(app->prompt);
     if (app->asking == UI_ASK_FILTER) {
         ui_arrange_live(app);
+    } else if (app->asking == UI_ASK_NARROW) {
+        ui_narrow_live(app);
     } else if (app->asking == UI_ASK_SEARCH) {
         ui_list_select(view, app->search_origin);
         if (*text && !ui_list_find(view, text, 1, true))
@@ -434,6 +436,9 @@ static void app_asked(struct ui_app *app, bool given)
         break;
     case UI_ASK_FILTER:
         ui_arrange_typed(app, given);
+        break;
+    case UI_ASK_NARROW:
+        ui_narrow_typed(app, given);
         break;
     }
     free(text);

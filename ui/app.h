@@ -26,6 +26,9 @@ enum ui_view_id {
     UI_VIEW_LOG,
     UI_VIEW_REPORT,
     UI_VIEW_OUTPUT,
+    UI_VIEW_INPUTS,
+    UI_VIEW_EXECUTORS,
+    UI_VIEW_SESSIONS,
     UI_VIEW_HELP,
     UI_VIEW_CHOOSE,
     UI_VIEW_COUNT
@@ -74,7 +77,9 @@ struct ui_app {
     struct ui_arrangements undo, redo; /* of the list of nodes; newest last */
     char *search;         /* owned: text of the last search; NULL: none */
     size_t search_origin; /* row where the search that is being typed began */
-    enum { UI_ASK_COMMAND, UI_ASK_SEARCH, UI_ASK_FILTER } asking;
+    enum { UI_ASK_COMMAND, UI_ASK_SEARCH, UI_ASK_FILTER, UI_ASK_NARROW } asking;
+    struct ui_view *narrowed; /* borrowed: whose own filter is being typed */
+    char *narrowed_before;    /* owned: what it was */
     struct ui_arrangement before; /* the filter that is being typed */
     int filter_origin;            /* node that was selected then */
     char *message;       /* owned: the line above the hints */

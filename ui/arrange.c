@@ -156,6 +156,8 @@ void ui_arrange_typed(struct ui_app *app, bool given)
 UI_ACTION(filter)
 {
     const char *now = ui_nodes_filter_text(arrange_nodes(app));
+    if (ui_app_view(app)->ops->filter)
+        return ui_narrow(ui_app_view(app), call, err);
     if (call->n_args) {
         char *text = ui_action_words(call);
         size_t at = 0;

@@ -104,6 +104,12 @@ static void graph_scroll(struct graph_view *v)
     v->top = ODB_MAX(ODB_MIN(ODB_MAX(v->top, least), ODB_MAX(most, least)), 0);
 }
 
+/* While a search is typed, what it finds is not jumped to yet. */
+static bool graph_asking(const struct ui_app *app)
+{
+    return app->prompt && ui_prompt_active(app->prompt);
+}
+
 /* The list and the picture have one selection; whichever moved is followed by the other. */
 static void graph_prepare(struct ui_view *view, int cols)
 {
@@ -129,7 +135,7 @@ static void graph_prepare(struct ui_view *view, int cols)
         else
             view->selected = (size_t)found;
     } else if (view->selected != v->at && (box = graph_box(view, view->selected)) &&
-               box->is.kind == UI_DAG_NODE && !ui_prompt_active(view->app->prompt)) {
+               box->is.kind == UI_DAG_NODE && !graph_asking(view->app)) {
         v->node = box->is.node;
         v->steps += box->is.node != node;
         ui_app_jump(view->app, box->is.node);
@@ -538,6 +544,7 @@ static void graph_close(struct ui_view *view)
 
 const struct ui_view_ops ui_graph_view = {
     .name = "graph",
+    .help = "the selected node among its neighbours, drawn",
     .size = sizeof(struct graph_view),
     .share = 55,
     .wraps = true,

@@ -129,7 +129,11 @@ static void help_prepare(struct ui_view *view, int cols)
 
 static void help_title(const struct ui_view *view, struct odb_buf *out)
 {
-    odb_buf_puts(out, "help: / finds a word, Esc goes back");
+    const char *filter = ui_text_filtered(view);
+    if (filter)
+        odb_buf_printf(out, "help  filter: %s", filter);
+    else
+        odb_buf_puts(out, "help: / finds a word, & lists lines that hold it, Esc goes back");
 }
 
 const struct ui_view_ops ui_help_view = {
@@ -144,4 +148,6 @@ const struct ui_view_ops ui_help_view = {
     .draw_row = ui_text_draw_row,
     .matches = ui_text_row_matches,
     .subject = ui_text_subject,
+    .filter = ui_text_filter,
+    .filtered = ui_text_filtered,
 };

@@ -147,7 +147,10 @@ static void report_prepare(struct ui_view *view, int cols)
 
 static void report_title(const struct ui_view *view, struct odb_buf *out)
 {
+    const char *filter = ui_text_filtered(view);
     odb_buf_puts(out, "diagnosis");
+    if (filter)
+        odb_buf_printf(out, "  filter: %s", filter);
 }
 
 const struct ui_view_ops ui_report_view = {
@@ -162,4 +165,6 @@ const struct ui_view_ops ui_report_view = {
     .draw_row = ui_text_draw_row,
     .matches = ui_text_row_matches,
     .subject = ui_text_subject,
+    .filter = ui_text_filter,
+    .filtered = ui_text_filtered,
 };

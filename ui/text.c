@@ -10,7 +10,40 @@ void ui_text_clear(struct ui_text_view *view)
 {
     for (size_t i = 0; i < view->lines.n; i++)
         free(view->lines.items[i].text);
-    view->lines.n = 0;
+    view->lines.n = view->kept.n = 0;
+}
+
+/* A line was added at the end. */
+static void text_keep(struct ui_text_view *view, size_t line)
+{
+    if (view->filter && ui_text_matches(view->lines.items[line].text, view->filter))
+        odb_push(&view->kept, line);
+}
+
+void ui_text_filter(struct ui_view *view, const char *text)
+{
+    struct ui_text_view *v = (struct ui_text_view *)view;
+    char *filter = text && *text ? odb_xstrdup(text) : NULL;
+    free(v->filter);
+    v->filter = filter;
+    v->kept.n = 0;
+    for (size_t i = 0; i < v->lines.n; i++)
+        text_keep(v, i);
+    ui_list_select(view, view->selected);
+}
+
+const char *ui_text_filtered(const struct ui_view *view)
+{
+    return ((const struct ui_text_view *)view)->filter;
+}
+
+/* The line that a row shows; NULL: there is none. */
+static const struct ui_text_line *text_line(const struct ui_view *view, size_t row)
+{
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    if (row >= ui_text_rows(view))
+        return NULL;
+    return &v->lines.items[v->filter ? v->kept.items[row] : row];
 }
 
 static const char *text_add_one(struct ui_text_view *view, int cols, struct ui_text_line line,
@@ -21,6 +54,7 @@ static const char *text_add_one(struct ui_text_view *view, int cols, struct ui_t
         n = ui_text_line(view->view.app->terminal, text, ODB_MAX(cols - line.indent, 1), &gap);
     line.text = odb_xstrndup(text, n);
     odb_push(&view->lines, line);
+    text_keep(view, view->lines.n - 1);
     return text + n + gap;
 }
 
@@ -45,27 +79,27 @@ void ui_text_add_hanging(struct ui_text_view *view, int cols, enum ui_style styl
 
 size_t ui_text_rows(const struct ui_view *view)
 {
-    return ((const struct ui_text_view *)view)->lines.n;
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    return v->filter ? v->kept.n : v->lines.n;
 }
 
 void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
 {
-    const struct ui_text_line *line = &((const struct ui_text_view *)view)->lines.items[row];
+    const struct ui_text_line *line = text_line(view, row);
     ui_draw_text(area, 0, line->indent - view->left, line->style, line->text);
 }
 
 bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text)
 {
-    return ui_text_matches(((const struct ui_text_view *)view)->lines.items[row].text, text);
+    return ui_text_matches(text_line(view, row)->text, text);
 }
 
 void ui_text_subject(const struct ui_view *view, struct ui_subject *out)
 {
-    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    const struct ui_text_line *line = text_line(view, view->selected);
     *out = (struct ui_subject){ODB_NO_NODE, ODB_NO_VALUE};
-    if (view->selected < v->lines.n)
-        *out = (struct ui_subject){v->lines.items[view->selected].node,
-                                   v->lines.items[view->selected].value};
+    if (line)
+        *out = (struct ui_subject){line->node, line->value};
 }
 
 void ui_text_close(struct ui_view *view)
@@ -73,6 +107,8 @@ void ui_text_close(struct ui_view *view)
     struct ui_text_view *v = (struct ui_text_view *)view;
     ui_text_clear(v);
     free(v->lines.items);
+    free(v->kept.items);
+    free(v->filter);
 }
 
 /* --- what a command printed ------------------------------------------------------------------- */
@@ -103,6 +139,8 @@ static void output_title(const struct ui_view *view, struct odb_buf *out)
 {
     const struct output_view *v = (const struct output_view *)view;
     odb_buf_printf(out, "output of %s", v->label ? v->label : "commands: none yet");
+    if (v->text.filter)
+        odb_buf_printf(out, "  filter: %s", v->text.filter);
 }
 
 static void output_close(struct ui_view *view)
@@ -121,4 +159,6 @@ const struct ui_view_ops ui_output_view = {
     .draw_row = ui_text_draw_row,
     .matches = ui_text_row_matches,
     .subject = ui_text_subject,
+    .filter = ui_text_filter,
+    .filtered = ui_text_filtered,
 };

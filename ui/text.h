@@ -19,6 +19,8 @@ struct ui_text_line {
 struct ui_text_view {
     struct ui_view view;
     ODB_VEC(struct ui_text_line) lines;
+    char *filter;         /* owned; NULL: all lines are shown */
+    ODB_VEC(size_t) kept; /* lines that it lets through */
 };
 
 void ui_text_clear(struct ui_text_view *view);
@@ -36,5 +38,7 @@ void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_ar
 bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text);
 void ui_text_subject(const struct ui_view *view, struct ui_subject *out);
 void ui_text_close(struct ui_view *view);
+void ui_text_filter(struct ui_view *view, const char *text);
+const char *ui_text_filtered(const struct ui_view *view);
 
 #endif

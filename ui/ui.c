@@ -18,7 +18,8 @@ static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
     [UI_VIEW_TENSOR] = &ui_tensor_view, [UI_VIEW_LOG] = &ui_log_view,
     [UI_VIEW_REPORT] = &ui_report_view, [UI_VIEW_OUTPUT] = &ui_output_view,
     [UI_VIEW_HELP] = &ui_help_view,     [UI_VIEW_GRAPH] = &ui_graph_view,
-    [UI_VIEW_CHOOSE] = &ui_choose_view,
+    [UI_VIEW_CHOOSE] = &ui_choose_view, [UI_VIEW_INPUTS] = &ui_inputs_view,
+    [UI_VIEW_EXECUTORS] = &ui_executors_view, [UI_VIEW_SESSIONS] = &ui_sessions_view,
 };
 
 static void ui_wake(void *app)
@@ -63,6 +64,7 @@ static void ui_close(struct ui_app *app)
     ui_arrange_dispose(app);
     free(app->wanting);
     free(app->search);
+    free(app->narrowed_before);
     free(app->message);
     close(app->wake[0]);
     close(app->wake[1]);

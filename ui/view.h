@@ -53,6 +53,10 @@ struct ui_view_ops {
     void (*subject)(const struct ui_view *view, struct ui_subject *out);
     /* Whether it still computes what it shows; it wakes the screen then. */
     bool (*busy)(const struct ui_view *view);
+    /* Lists only rows that hold this text (NULL and "": all), and what that is (NULL: nothing); a
+     * view without these leaves filtering to the nodes. Called without the lock. */
+    void (*filter)(struct ui_view *view, const char *text);
+    const char *(*filtered)(const struct ui_view *view);
     /* A command of screen.def that means something of its own here. Without the lock. */
     enum ui_answer (*act)(struct ui_view *view, const struct odb_command_call *call,
                           struct odb_error *err);
@@ -115,7 +119,8 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
 /* --- the views -------------------------------------------------------------------------------- */
 
 extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
-    ui_report_view, ui_output_view, ui_help_view, ui_graph_view, ui_choose_view;
+    ui_report_view, ui_output_view, ui_help_view, ui_graph_view, ui_choose_view,
+    ui_inputs_view, ui_executors_view, ui_sessions_view;
 
 /* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */

@@ -3,20 +3,15 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "command/executors.h"
 #include "engine/json.h"
-#include "executor/executor.h"
 
 #define EXECUTORS_WIDTH 80
 #define EXECUTORS_LEFT 26 /* columns before the explanations */
 
-/* What is installed of an executor; why: the reason it cannot be had, "" when it can. */
-struct executors_state {
-    char found[512], why[512];
-};
-
-static void executors_look(const struct odb_executor_ops *ops, struct executors_state *state)
+void odb_executor_look(const struct odb_executor_ops *ops, struct odb_executor_state *state)
 {
-    *state = (struct executors_state){0};
+    *state = (struct odb_executor_state){0};
     if (ops->available)
         ops->available(state->why, sizeof state->why);
     if (!state->why[0] && ops->found && !ops->found(state->found, sizeof state->found)) {
@@ -63,7 +58,7 @@ static json_t *executors_json_option(const struct odb_executor_option *row)
 }
 
 static json_t *executors_json(const struct odb_executor_ops *ops,
-                              const struct executors_state *state)
+                              const struct odb_executor_state *state)
 {
     struct odb_buf syntax = ODB_BUF_INIT;
     json_t *options = json_array();
@@ -81,7 +76,7 @@ static json_t *executors_json(const struct odb_executor_ops *ops,
 }
 
 /* "available: ONNX Runtime 1.22.0, /usr/lib/…", broken where it is long. */
-static void executors_put_state(const struct executors_state *state, size_t indent, size_t column,
+static void executors_put_state(const struct odb_executor_state *state, size_t indent, size_t column,
                                 struct odb_buf *out)
 {
     struct odb_buf line = ODB_BUF_INIT;
@@ -92,7 +87,7 @@ static void executors_put_state(const struct executors_state *state, size_t inde
     odb_buf_dispose(&line);
 }
 
-static void executors_text(const struct odb_executor_ops *ops, const struct executors_state *state,
+static void executors_text(const struct odb_executor_ops *ops, const struct odb_executor_state *state,
                            struct odb_buf *out)
 {
     struct odb_buf help = ODB_BUF_INIT;
@@ -143,7 +138,7 @@ static void executors_put_option(const struct odb_executor_ops *ops,
 }
 
 static void executors_explain(const struct odb_executor_ops *ops,
-                              const struct executors_state *state, struct odb_buf *out)
+                              const struct odb_executor_state *state, struct odb_buf *out)
 {
     odb_buf_printf(out, "%s:", ops->kind);
     odb_help_wrap(out, ops->help, 4, ODB_MAX(strlen(ops->kind) + 1, 5));
@@ -163,7 +158,7 @@ static enum odb_status executors_one(struct odb_command_call *call, const char *
                                      struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    struct executors_state state;
+    struct odb_executor_state state;
     char *kind = odb_xstrndup(spec, strcspn(spec, ":,@"));
     const struct odb_executor_ops *ops = odb_executor_find(kind);
     free(kind);
@@ -171,7 +166,7 @@ static enum odb_status executors_one(struct odb_command_call *call, const char *
         odb_fail(err, ODB_E_USAGE, "there is no executor '%s'", spec);
         return odb_error_remedy(err, "`onnxdbg executors` lists them");
     }
-    executors_look(ops, &state);
+    odb_executor_look(ops, &state);
     if (odb_call_has(call, ODB_OPTION_JSON))
         odb_json_put(executors_json(ops, &state), &out);
     else
@@ -190,8 +185,8 @@ enum odb_status odb_command__executors(struct odb_command_call *call, struct odb
         return executors_one(call, odb_call_arg(call, 0), err);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        struct executors_state state;
-        executors_look(rows[i], &state);
+        struct odb_executor_state state;
+        odb_executor_look(rows[i], &state);
         if (as_json)
             json_array_append_new(list, executors_json(rows[i], &state));
         else

@@ -23,6 +23,7 @@ static const struct odb_arg args_export[] = {MODEL, TAKES("NODE[:NODE]", NODES),
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
 static const struct odb_arg args_none[] = {{0}};
+static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
 static const struct odb_arg args_kind[] = {TAKES("KIND", SPEC), {0}};
 static const struct odb_arg args_count[] = {TAKES("N", INT, .range = "0..1000000000"), {0}};
 static const struct odb_arg args_ahead[] = {TAKES("N", INT, .range = "1..1000000000"), {0}};
@@ -332,6 +333,19 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg info model.onnx",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__info,
+    },
+    {
+        .name = "sessions",
+        .group = "look",
+        .args = args_folder,
+        .options = ODB_OPT(JSON) | ODB_OPT(DELETE),
+        .help = "list the sessions in a folder: model, target, when, and what was found",
+        .text = "Looks for session files (`--session FILE`) in DIR, or in the current folder, and "
+                "prints of each when its newest search began (UTC), the model, what came of it, "
+                "and the target. With --delete, deletes one.",
+        .example = "onnxdbg sessions",
+        .flags = BOTH | ODB_COMMAND_ANYTIME,
+        .exec = odb_command__sessions,
     },
     {
         .name = "nodes",

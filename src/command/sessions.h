@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the list of sessions says, for those who show it in another way.
+ */
+#ifndef ODB_COMMAND_SESSIONS_H
+#define ODB_COMMAND_SESSIONS_H
+
+#include "base/buf.h"
+#include "session/stored.h"
+
+/* What came of the newest search, in a few words: "#7 introduced", "passes", "has not ended". */
+void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out);
+
+#endif

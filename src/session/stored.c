@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "session/stored.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define STORED_MAGIC "SQLite format 3"
+
+/* Whether the file is SQLite's: nothing else is opened as a database. */
+static bool stored_is_database(const char *path)
+{
+    char head[sizeof STORED_MAGIC] = "";
+    struct stat st;
+    if (stat(path, &st) || !S_ISREG(st.st_mode))
+        return false;
+    FILE *file = fopen(path, "rbe");
+    bool is =
+        file && fread(head, sizeof head, 1, file) == 1 && !memcmp(head, STORED_MAGIC, sizeof head);
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static char *stored_column(sqlite3_stmt *row, int at)
+{
+    const char *text = (const char *)sqlite3_column_text(row, at);
+    return text ? odb_xstrdup(text) : NULL;
+}
+
+/* The first row of a query; NULL: there is none, or it cannot be asked. To be finalised. */
+static sqlite3_stmt *stored_row(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *row = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        return row;
+    sqlite3_finalize(row);
+    return NULL;
+}
+
+static void stored_read_search(struct odb_stored *out, sqlite3 *db)
+{
+    sqlite3_stmt *row =
+        stored_row(db, "SELECT command, target, reference, tolerance, began, ended, diverges,"
+                       " (SELECT count(*) FROM search),"
+                       " (SELECT count(*) FROM culprit WHERE culprit.search = search.id),"
+                       " (SELECT node FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
+                       " (SELECT kind FROM culprit WHERE culprit.search = search.id ORDER BY rank)"
+                       " FROM search ORDER BY id DESC LIMIT 1");
+    out->first = -1;
+    if (!row)
+        return;
+    out->command = stored_column(row, 0);
+    out->target = stored_column(row, 1);
+    out->reference = stored_column(row, 2);
+    out->tolerance = stored_column(row, 3);
+    out->began = stored_column(row, 4);
+    out->ended = stored_column(row, 5);
+    out->diverges = sqlite3_column_int(row, 6);
+    out->searches = (size_t)sqlite3_column_int64(row, 7);
+    out->culprits = (size_t)sqlite3_column_int64(row, 8);
+    if (out->culprits)
+        out->first = sqlite3_column_int(row, 9);
+    out->kind = stored_column(row, 10);
+    sqlite3_finalize(row);
+}
+
+enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct odb_error *err)
+{
+    sqlite3 *db = NULL;
+    enum odb_status status = ODB_OK;
+    *out = (struct odb_stored){.path = odb_xstrdup(path), .first = -1};
+    if (!stored_is_database(path))
+        return odb_fail(err, ODB_E_FORMAT, "%s is no session", path);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+        status = odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(db));
+    } else {
+        sqlite3_stmt *row = stored_row(db, "SELECT path, sha256, nodes FROM model");
+        if (row) {
+            out->model = stored_column(row, 0);
+            out->sha256 = stored_column(row, 1);
+            out->nodes = (size_t)sqlite3_column_int64(row, 2);
+            stored_read_search(out, db);
+        } else {
+            status = odb_fail(err, ODB_E_FORMAT, "%s is no session: it names no model", path);
+        }
+        sqlite3_finalize(row);
+    }
+    sqlite3_close(db);
+    return status;
+}
+
+void odb_stored_dispose(struct odb_stored *stored)
+{
+    char *const owned[] = {stored->path,   stored->model,     stored->sha256,    stored->command,
+                           stored->target, stored->reference, stored->tolerance, stored->began,
+                           stored->ended,  stored->kind};
+    for (size_t i = 0; i < ODB_COUNT(owned); i++)
+        free(owned[i]);
+    *stored = (struct odb_stored){.first = -1};
+}
+
+static bool stored_is_session(const char *path)
+{
+    struct odb_stored stored;
+    bool is = stored_is_database(path) && odb_stored_read(&stored, path, NULL) == ODB_OK;
+    if (stored_is_database(path))
+        odb_stored_dispose(&stored);
+    return is;
+}
+
+enum odb_status odb_stored_list(char ***out, size_t *n, const char *folder, struct odb_error *err)
+{
+    ODB_VEC(char *) found = {0};
+    struct dirent **names = NULL;
+    struct stat st;
+    *out = NULL;
+    *n = 0;
+    if (stat(folder, &st))
+        return odb_fail(err, ODB_E_INPUT, "%s: %s", folder, strerror(errno));
+    int count = S_ISDIR(st.st_mode) ? scandir(folder, &names, NULL, alphasort) : 0;
+    if (count < 0)
+        return odb_fail(err, ODB_E_IO, "%s: %s", folder, strerror(errno));
+    if (!S_ISDIR(st.st_mode) && stored_is_session(folder))
+        odb_push(&found, odb_xstrdup(folder));
+    for (int i = 0; i < count; i++) {
+        bool here = !strcmp(folder, ".");
+        char *path =
+            here ? odb_xstrdup(names[i]->d_name) : odb_xasprintf("%s/%s", folder, names[i]->d_name);
+        if (stored_is_session(path))
+            odb_push(&found, odb_xstrdup(path));
+        free(path);
+        free(names[i]);
+    }
+    free(names);
+    *out = found.items;
+    *n = found.n;
+    return ODB_OK;
+}
+
+void odb_stored_list_free(char **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(list[i]);
+    free(list);
+}
+
+enum odb_status odb_stored_delete(const char *path, struct odb_error *err)
+{
+    static const char *const beside[] = {"-wal", "-shm", "-journal"};
+    if (!stored_is_session(path)) {
+        odb_fail(err, ODB_E_INPUT, "%s is no session", path);
+        return odb_error_remedy(err, "nothing else is deleted here");
+    }
+    if (unlink(path))
+        return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
+    for (size_t i = 0; i < ODB_COUNT(beside); i++) {
+        char *other = odb_xasprintf("%s%s", path, beside[i]);
+        unlink(other); /* mostly it is not there */
+        free(other);
+    }
+    return ODB_OK;
+}

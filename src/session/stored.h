@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a session file says of itself, without its model: for lists of sessions.
+ */
+#ifndef ODB_SESSION_STORED_H
+#define ODB_SESSION_STORED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct odb_stored {
+    char *path, *model, *sha256;                    /* owned; model: path as it was given */
+    size_t nodes, searches;                         /* of the model; in the file */
+    char *command, *target, *reference, *tolerance; /* owned; of the newest search, or NULL */
+    char *began,
+        *ended;    /* owned; UTC, "2026-01-31 12:00:00"; ended NULL: stopped, or it still runs */
+    bool diverges; /* meaningful where it has ended */
+    size_t culprits;
+    int first;  /* node of the first culprit; -1: none */
+    char *kind; /* owned: its diagnosis; NULL: none */
+};
+
+/* Reads the file and changes nothing in it. ODB_E_FORMAT: it is no session. *out is to be disposed
+ * of also after failure. */
+enum odb_status odb_stored_read(struct odb_stored *out, const char *path,
+                                struct odb_error *err) ODB_MUST_USE;
+void odb_stored_dispose(struct odb_stored *stored); /* idempotent */
+/* The session files in a folder (or the one file), by name: owned array of n owned paths. Empty
+ * where there are none. */
+enum odb_status odb_stored_list(char ***out, size_t *n, const char *folder,
+                                struct odb_error *err) ODB_MUST_USE;
+void odb_stored_list_free(char **list, size_t n); /* NULL is fine */
+/* Deletes a session file and what SQLite keeps beside it; nothing that is no session. */
+enum odb_status odb_stored_delete(const char *path, struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/app.h"
+
+static void cells_drop(struct ui_cells_row *row)
+{
+    for (size_t i = 0; i < UI_CELLS; i++)
+        free(row->cells[i]);
+    free(row->enter);
+    free(row->what);
+}
+
+void ui_cells_begin(struct ui_cells_view *v)
+{
+    for (size_t i = 0; i < v->all.n; i++)
+        cells_drop(&v->all.items[i]);
+    v->all.n = 0;
+}
+
+void ui_cells_add_take(struct ui_cells_view *v, struct ui_cells_row row)
+{
+    odb_push(&v->all, row);
+}
+
+static bool cells_row_matches(const struct ui_cells_row *row, const char *text)
+{
+    for (size_t i = 0; i < UI_CELLS; i++)
+        if (row->cells[i] && ui_text_matches(row->cells[i], text))
+            return true;
+    return false;
+}
+
+static void cells_keep(struct ui_cells_view *v)
+{
+    v->kept.n = 0;
+    for (size_t i = 0; i < v->all.n; i++)
+        if (!v->filter || cells_row_matches(&v->all.items[i], v->filter))
+            odb_push(&v->kept, i);
+    if (v->view.selected >= v->kept.n)
+        v->view.selected = v->kept.n ? v->kept.n - 1 : 0;
+}
+
+/* As wide as the widest text, at most what the column allows; the one without a limit has the
+ * rest. */
+static void cells_measure(struct ui_cells_view *v, int cols)
+{
+    const struct ui_terminal *terminal = v->view.app->terminal;
+    int rest = cols - 3, open = -1;
+    for (int c = 0; c < UI_CELLS; c++)
+        v->widths[c] = 0;
+    for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
+        int widest = ui_text_width(terminal, v->columns[c].title);
+        for (size_t i = 0; i < v->all.n; i++)
+            if (v->all.items[i].cells[c])
+                widest = ODB_MAX(widest, ui_text_width(terminal, v->all.items[i].cells[c]));
+        if (!v->columns[c].most)
+            open = c;
+        else
+            v->widths[c] = ODB_MIN(widest, v->columns[c].most);
+        rest -= v->widths[c] + 2;
+    }
+    if (open >= 0)
+        v->widths[open] = ODB_MAX(rest + 2, 8);
+}
+
+void ui_cells_end(struct ui_cells_view *v, int cols)
+{
+    cells_keep(v);
+    cells_measure(v, cols);
+}
+
+static const struct ui_cells_row *cells_at(const struct ui_view *view, size_t row)
+{
+    const struct ui_cells_view *v = (const struct ui_cells_view *)view;
+    return row < v->kept.n ? &v->all.items[v->kept.items[row]] : NULL;
+}
+
+const struct ui_cells_row *ui_cells_selected(const struct ui_view *view)
+{
+    return cells_at(view, view->selected);
+}
+
+void ui_cells_close(struct ui_view *view)
+{
+    struct ui_cells_view *v = (struct ui_cells_view *)view;
+    ui_cells_begin(v);
+    free(v->all.items);
+    free(v->kept.items);
+    free(v->filter);
+}
+
+int ui_cells_header(const struct ui_view *view, const struct ui_area *area, int rows)
+{
+    const struct ui_cells_view *v = (const struct ui_cells_view *)view;
+    if (!area)
+        return rows > 3;
+    ui_draw_fill(area, UI_STYLE_HEAD);
+    int col = 3;
+    for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
+        ui_draw_field(area, 0, col, v->widths[c], UI_CUT_END, UI_STYLE_HEAD, v->columns[c].title);
+        col += v->widths[c] + 2;
+    }
+    if (!v->kept.n) /* there is no row to say it in */
+        ui_draw_text(area, 0, col, UI_STYLE_HEAD, "");
+    return 1;
+}
+
+size_t ui_cells_rows(const struct ui_view *view)
+{
+    return ((const struct ui_cells_view *)view)->kept.n;
+}
+
+void ui_cells_draw_row(const struct ui_view *view, size_t at, const struct ui_area *area)
+{
+    const struct ui_cells_view *v = (const struct ui_cells_view *)view;
+    const struct ui_cells_row *row = cells_at(view, at);
+    int col = 3;
+    ui_draw_glyph(area, 0, 1, row->style, row->mark);
+    for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
+        if (row->cells[c])
+            ui_draw_field(area, 0, col, v->widths[c], v->columns[c].cut,
+                          c ? v->columns[c].style : row->style, row->cells[c]);
+        col += v->widths[c] + 2;
+    }
+}
+
+bool ui_cells_matches(const struct ui_view *view, size_t at, const char *text)
+{
+    const struct ui_cells_row *row = cells_at(view, at);
+    return row && cells_row_matches(row, text);
+}
+
+void ui_cells_subject(const struct ui_view *view, struct ui_subject *out)
+{
+    const struct ui_cells_row *row = ui_cells_selected(view);
+    *out = (struct ui_subject){ODB_NO_NODE, row ? row->value : ODB_NO_VALUE};
+}
+
+void ui_cells_filter(struct ui_view *view, const char *text)
+{
+    struct ui_cells_view *v = (struct ui_cells_view *)view;
+    char *filter = text && *text ? odb_xstrdup(text) : NULL;
+    free(v->filter);
+    v->filter = filter;
+    cells_keep(v);
+}
+
+const char *ui_cells_filtered(const struct ui_view *view)
+{
+    return ((const struct ui_cells_view *)view)->filter;
+}
+
+enum ui_answer ui_cells_act(struct ui_view *view, const struct odb_command_call *call,
+                            struct odb_error *err)
+{
+    struct ui_app *app = view->app;
+    const struct ui_cells_row *row = ui_cells_selected(view);
+    if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0))
+        return UI_NOT_MINE;
+    if (!row || !row->enter) {
+        odb_fail(err, ODB_E_USAGE, "there is nothing to open here");
+        return UI_FAILED;
+    }
+    size_t n = strlen(row->enter);
+    if (n && strchr(" =:", row->enter[n - 1])) {
+        app->asking = UI_ASK_COMMAND;
+        return ui_app_ask(app, UI_PROMPT_COMMAND, ":", row->enter, err) == ODB_OK ? UI_DONE
+                                                                                  : UI_FAILED;
+    }
+    char *line = odb_xstrdup(row->enter);
+    ui_app_command(app, line);
+    free(line);
+    return UI_DONE;
+}
+
+void ui_cells_count(const struct ui_view *view, struct odb_buf *out)
+{
+    const struct ui_cells_view *v = (const struct ui_cells_view *)view;
+    if (!v->all.n)
+        odb_buf_printf(out, ": %s", v->empty);
+    else
+        odb_buf_printf(out, " %zu/%zu", v->kept.n ? view->selected + 1 : 0, v->kept.n);
+    if (v->filter)
+        odb_buf_printf(out, "  filter: %s", v->filter);
+}
