@@ -76,8 +76,8 @@ static json_t *executors_json(const struct odb_executor_ops *ops,
 }
 
 /* "available: ONNX Runtime 1.22.0, /usr/lib/…", broken where it is long. */
-static void executors_put_state(const struct odb_executor_state *state, size_t indent, size_t column,
-                                struct odb_buf *out)
+static void executors_put_state(const struct odb_executor_state *state, size_t indent,
+                                size_t column, struct odb_buf *out)
 {
     struct odb_buf line = ODB_BUF_INIT;
     odb_buf_printf(&line, "%s%s%s", state->why[0] ? "missing" : "available",
@@ -87,8 +87,8 @@ static void executors_put_state(const struct odb_executor_state *state, size_t i
     odb_buf_dispose(&line);
 }
 
-static void executors_text(const struct odb_executor_ops *ops, const struct odb_executor_state *state,
-                           struct odb_buf *out)
+static void executors_text(const struct odb_executor_ops *ops,
+                           const struct odb_executor_state *state, struct odb_buf *out)
 {
     struct odb_buf help = ODB_BUF_INIT;
     odb_buf_printf(out, "%-10s ", ops->kind);
