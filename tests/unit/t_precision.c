@@ -5,6 +5,7 @@
 #include "engine/precision.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 #include "executor/cpu.h"
 #include "tests/executor_help.h"
@@ -345,7 +346,7 @@ static void test_precision__what_is_not_proved_is_not_there(void **state)
     assert_string_equal(line, "old");
     assert_int_equal(unlink(f.path), 0);
     assert_int_equal(rmdir(f.folder), 0); /* it is empty */
-    f.folder = models_folder();
+    assert_int_equal(mkdir(f.folder, 0700), 0);
     found_close(&f);
     (void)state;
 }
