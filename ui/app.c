@@ -210,6 +210,7 @@ static void app_running_dispose(struct ui_running *running)
     odb_call_dispose(&running->call);
     free(running->argv);
     free(running->line);
+    free(running->from);
     free(running->file_name);
     free(running->out);
     *running = (struct ui_running){0};
@@ -279,6 +280,16 @@ static void app_redirect(struct ui_app *app, struct ui_running *running)
                    running->file_name);
 }
 
+/* Says what went wrong. The rest of a file is not given. */
+static void app_fail(struct ui_app *app, struct ui_running *running)
+{
+    if (running->from) {
+        odb_error_at(&running->err, "%s", running->from);
+        odb_console_stop(app->console);
+    }
+    ui_app_say_error(app, &running->err);
+}
+
 static void app_finish(struct ui_app *app, struct ui_running *running)
 {
     fclose(running->file);
@@ -287,13 +298,15 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
     else
         app_show_output(app, running);
     if (running->status == ODB_CANCELLED)
+        odb_console_stop(app->console);
+    if (running->status == ODB_CANCELLED)
         ui_app_say(app, UI_STYLE_WARN, "%s was stopped%s", running->call.command->name,
                    running->call.command->flags & ODB_COMMAND_RECORDS
                        ? "; what was found until then is kept, and the same command goes on from "
                          "there"
                        : "");
     else if (running->status != ODB_OK)
-        ui_app_say_error(app, &running->err);
+        app_fail(app, running);
     app_follow(app, running);
     if (running->status == ODB_OK)
         ui_tour_note(app, running->call.command->name);
@@ -361,13 +374,18 @@ static const char *app_take_file(const char *line, struct ui_running *running, s
     return odb_buf_text(made);
 }
 
-void ui_app_command(struct ui_app *app, const char *line)
+/* from: where the line stands in a file; NULL: in none. Taken. */
+static void app_give(struct ui_app *app, const char *line, char *from)
 {
-    struct ui_running running = {.status = ODB_OK};
+    struct ui_running running = {.status = ODB_OK, .from = from};
     struct odb_buf text = ODB_BUF_INIT, made = ODB_BUF_INIT;
     app->dirty = true;
-    if (!line[strspn(line, " \t")])
+    if (!line[strspn(line, " \t")] && app->console->again)
+        line = app->console->again;
+    if (!line[strspn(line, " \t")]) {
+        app_running_dispose(&running);
         return;
+    }
     line = app_take_file(line, &running, &made);
     if (!app_substitute(app, line, &text)) {
         ui_app_say(app, UI_STYLE_WARN, "there is nothing under the cursor for `%s`", line);
@@ -381,7 +399,7 @@ void ui_app_command(struct ui_app *app, const char *line)
     enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
                                                &running.call, ui_app_busy(app), &running.err);
     if (status != ODB_OK) {
-        ui_app_say_error(app, &running.err);
+        app_fail(app, &running);
         app_running_dispose(&running);
     } else if (running.call.command->flags & ODB_COMMAND_LONG) {
         app->running = running;
@@ -396,6 +414,11 @@ void ui_app_start(struct ui_app *app, const struct ui_start *start)
     app->place = start->place;
     ui_app_command(app, start->command);
     app->place = NULL;
+}
+
+void ui_app_command(struct ui_app *app, const char *line)
+{
+    app_give(app, line, NULL);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -635,12 +658,11 @@ static bool app_wait(struct ui_app *app)
 
 void ui_app_collect(struct ui_app *app)
 {
+    char *line, *from;
     if (odb_job_collect(app->job))
         app_finish(app, &app->running);
-    while (!ui_app_busy(app) && app->queue.n && !app->quit) {
-        char *line = app->queue.items[0];
-        memmove(app->queue.items, app->queue.items + 1, --app->queue.n * sizeof *app->queue.items);
-        ui_app_command(app, line);
+    while (!ui_app_busy(app) && !app->quit && (line = odb_console_next(app->console, &from))) {
+        app_give(app, line, from);
         free(line);
     }
 }

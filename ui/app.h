@@ -39,6 +39,7 @@ struct ui_running {
     struct odb_command_call call;
     char **argv; /* owned */
     char *line;  /* owned: as given */
+    char *from;  /* owned: the line of the file that it is from; NULL: of none */
     char *file_name; /* owned: what it prints goes there; NULL: onto the screen */
     bool over;       /* also where there is such a file */
     char *out;   /* owned: what it printed, warnings among it */
@@ -85,7 +86,6 @@ struct ui_app {
     char *message;       /* owned: the line above the hints */
     enum ui_style message_style;
     bool linked; /* a file in the message has been made a link, if there is one */
-    ODB_VEC(char *) queue; /* owned lines to be given one after the other */
     double last_frame;     /* of odb_clock() */
     struct {               /* nodes by verdict, and the session's generation then */
         unsigned long generation;

@@ -258,7 +258,7 @@ static void linear_wait(struct linear *linear)
 {
     struct ui_app *app = linear->app;
     double told = odb_clock();
-    while (ui_app_busy(app) || app->queue.n) {
+    while (ui_app_busy(app) || app->console->pending.n) {
         struct pollfd polled[] = {{.fd = app->wake[0], .events = POLLIN},
                                   {.fd = linear->interrupt, .events = POLLIN}};
         char drain[64];

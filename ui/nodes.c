@@ -283,7 +283,7 @@ static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *ro
     free(text);
 }
 
-/* Where the target stands, a breakpoint, or a bookmark. */
+/* Where the target stands, a breakpoint, a pin, a note or a mark; and a bookmark. */
 static void nodes_draw_sign(const struct odb_session *session, int node, const struct ui_area *area,
                             int col)
 {
@@ -291,6 +291,12 @@ static void nodes_draw_sign(const struct odb_session *session, int node, const s
         ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_HERE);
     else if (session->breaks[node])
         ui_draw_glyph(area, 0, col, UI_STYLE_BAD, UI_GLYPH_BREAK);
+    else if (session->tags[node] & ODB_TAG_PIN)
+        ui_draw_glyph(area, 0, col, UI_STYLE_WARN, UI_GLYPH_PIN);
+    else if (session->tags[node] & ODB_TAG_NOTE)
+        ui_draw_glyph(area, 0, col, UI_STYLE_LABEL, UI_GLYPH_NOTE);
+    else if (session->tags[node] & ODB_TAG_MARK)
+        ui_draw_glyph(area, 0, col, UI_STYLE_LABEL, UI_GLYPH_MARK);
     for (size_t i = 0; i < session->bookmarks.n; i++)
         if (session->bookmarks.items[i].node == node)
             ui_draw_printf(area, 0, col + 1, UI_STYLE_LABEL, "%c",

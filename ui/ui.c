@@ -56,9 +56,6 @@ static void ui_close(struct ui_app *app)
     }
     ui_keymap_free(app->keymap);
     ui_strip_dispose(&app->strip);
-    for (size_t i = 0; i < app->queue.n; i++)
-        free(app->queue.items[i]);
-    free(app->queue.items);
     free(app->trail.items);
     free(app->ahead.items);
     ui_arrange_dispose(app);
@@ -130,8 +127,7 @@ static enum odb_status ui_open_terminal(struct ui_app *app, struct odb_error *er
     return ODB_OK;
 }
 
-enum odb_status ui_main(struct odb_console *console, const char *const *commands, size_t n_commands,
-                        struct odb_error *err)
+enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
 {
     struct ui_app app = {.console = console,
                          .session = console->session,
@@ -149,8 +145,6 @@ enum odb_status ui_main(struct odb_console *console, const char *const *commands
     console->payload = &app;
     console->session->wake = ui_wake;
     console->session->wake_payload = &app;
-    for (size_t i = 0; i < n_commands; i++)
-        odb_push(&app.queue, odb_xstrdup(commands[i]));
     ui_greet(&app);
     if (!app.linear)
         ui_terminal_ask_background(app.terminal);

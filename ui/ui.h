@@ -9,7 +9,6 @@
 
 /* Takes the terminal over until the user leaves: an odb_screen_fn. Failures leave the terminal as
  * it was. */
-enum odb_status ui_main(struct odb_console *console, const char *const *commands, size_t n_commands,
-                        struct odb_error *err);
+enum odb_status ui_main(struct odb_console *console, struct odb_error *err);
 
 #endif

@@ -13,13 +13,15 @@ struct odb_body_case;
 
 /* The rows' functions. */
 #define ODB_COMMAND_LIST(X)                                                                        \
-    X(bisect) X(break) X(check) X(compare) X(completion) X(continue) X(debug) X(delete)            \
-    X(executors) X(export) X(extract) X(help) X(info) X(minimise) X(node) X(nodes) X(operators)    \
-    X(precision) X(print) X(run) X(screen) X(sessions) X(set) X(step) X(target) X(tensor) X(tol)   \
-    X(tour)
+    X(bisect) X(check) X(compare) X(completion) X(debug) X(executors) X(export) X(extract) X(help) \
+    X(info) X(minimise) X(node) X(nodes) X(operators) X(precision) X(print) X(run) X(screen)       \
+    X(sessions) X(target) X(tensor) X(tour)
 #define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
 ODB_COMMAND_LIST(ODB_COMMAND_DECLARE)
+#define ODB_VERB(name, ...) ODB_COMMAND_DECLARE(name)
+#include "command/verbs.def"
+#undef ODB_VERB
 #undef ODB_COMMAND_DECLARE
 
 /* Writes the text to the call's out and empties the buffer. */
@@ -111,10 +113,14 @@ bool odb_call__suspects(const struct odb_session *session, const struct odb_repo
 enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;
 
-/* Walks the target on by so many nodes (0: to the next breakpoint or the end), from the beginning
- * if asked, and says where it stands. */
-enum odb_status odb_call__walk(struct odb_command_call *call, int64_t nodes, bool restart,
+/* Ways to walk: commands of these names. */
+enum odb_go { ODB_GO_RUN, ODB_GO_CONTINUE, ODB_GO_STEP, ODB_GO_NEXT, ODB_GO_UNTIL, ODB_GO_FINISH,
+              ODB_GO_RESTART };
+/* Walks the target on, and says where it stands. arg: how many nodes, or which; NULL: one. */
+enum odb_status odb_call__walk(struct odb_command_call *call, enum odb_go how, const char *arg,
                                struct odb_error *err) ODB_MUST_USE;
+/* Text behind a format ("/x rest"), which is *notation then; else text itself and 0. */
+const char *odb_call__notation(const char *text, char *notation);
 /* Which nodes a break or a filter of `text` is about: the node that it names, else all nodes of
  * that operator. [n_nodes] marks, the caller's to free(); *n of them are set. */
 enum odb_status odb_call__mark_nodes(const struct odb_graph *graph, const char *text, bool **marks,

@@ -33,6 +33,8 @@ enum odb_arg_type {
     ODB_ARG_COMMAND,
     ODB_ARG_OPTION,  /* the name of an option that a console keeps */
     ODB_ARG_SETTING, /* a value for the option named before */
+    ODB_ARG_STOP,      /* the number of a breakpoint, a watchpoint or a display */
+    ODB_ARG_CONDITION, /* words of a condition: engine/condition.h */
     ODB_ARG_TEXT
 };
 
@@ -69,15 +71,17 @@ struct odb_option {
 struct odb_command_call;
 struct odb_console;
 typedef enum odb_status (*odb_command_fn)(struct odb_command_call *call, struct odb_error *err);
-/* Opens the screen for a console, runs the commands there, and returns when the user leaves. */
-typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, const char *const *commands,
-                                         size_t n_commands, struct odb_error *err);
+/* Opens the screen for a console, gives the lines that wait there, and returns when the user
+ * leaves. */
+typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb_error *err);
 
 #define ODB_COMMAND_LONG 1u     /* may take long: shows progress, can be cancelled */
 #define ODB_COMMAND_WRITES 2u   /* makes files */
 #define ODB_COMMAND_SHELL 4u    /* on the shell's command line */
 #define ODB_COMMAND_PROMPT 8u   /* at the prompt of the screen, where MODEL is left out */
 #define ODB_COMMAND_ANYTIME 16u /* also while another command works */
+#define ODB_COMMAND_RAW 64u     /* what follows the name is one argument, as it was typed */
+#define ODB_COMMAND_REPEATS 128u /* an empty line gives it again */
 #define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
 
 /* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */
@@ -120,6 +124,12 @@ enum odb_status odb_command_find(const struct odb_command **out, const char *nam
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
 
+/* How settings, breakpoints, pins and the like were before a command. */
+struct odb_before {
+    char *settings; /* owned: lines "ID VALUE" */
+    struct odb_kept_list kept;
+};
+
 /* Where commands are given one after the other about one model: the prompt, keys, a script. */
 struct odb_console {
     struct odb_session *session; /* owned */
@@ -132,6 +142,22 @@ struct odb_console {
     const char *target; /* where none is set: looked for once */
     bool linear;        /* plain lines are wanted, and no screen */
     atomic_bool cancel; /* asks the command that runs to stop */
+    /* Lines that are to be given next, in this order. */
+    ODB_VEC(struct odb_pending {
+        char *line; /* owned */
+        char *from; /* owned: "FILE:12"; NULL: of the command line, or of a command */
+        int depth;  /* of files that name files */
+    })
+    pending;
+    int depth;   /* of the line that runs now */
+    char *again; /* owned: what an empty line gives once more; NULL: nothing */
+    ODB_VEC(char *) history; /* owned: lines that were given */
+    ODB_VEC(struct odb_alias {
+        char *name; /* owned */
+        char *line; /* owned: what it stands for */
+    })
+    aliases;
+    ODB_VEC(struct odb_before) before; /* owned: for `undo` */
     /* Does what only a screen can do; NULL: there is none. */
     enum odb_status (*screen)(void *payload, struct odb_command_call *call, struct odb_error *err);
     void *payload;
@@ -229,12 +255,20 @@ const char *odb_console_reference(const struct odb_console *console);
 const char *odb_console_target(const struct odb_console *console);
 const char *odb_console_tolerance(const struct odb_console *console);
 
-/* Takes a line apart for a console. The words live as long as *argv (see odb_words_split()), which
- * is the caller's; *out as in odb_call_parse(). busy: another command works, so that only some can
- * be given. */
+/* Takes a line apart for a console: an empty one is the last stepping command again, and an alias
+ * is what it stands for. The words live as long as *argv (see odb_words_split()), which is the
+ * caller's; *out as in odb_call_parse(). busy: another command works, so that only some can be
+ * given. */
 enum odb_status odb_console_parse(struct odb_console *console, const char *line, char ***argv,
                                   struct odb_command_call *out, bool busy,
                                   struct odb_error *err) ODB_MUST_USE;
+/* Has a line given after those that are to be given already. */
+void odb_console_push(struct odb_console *console, const char *line);
+/* The next line to be given, NULL: none; the caller's. from is where it stands, the caller's too,
+ * or NULL. */
+char *odb_console_next(struct odb_console *console, char **from);
+/* A line of a file has failed: the rest of the file is not given. */
+void odb_console_stop(struct odb_console *console);
 /* A value by name, "#INDEX:SLOT" or "#INDEX" (the node's first output). ODB_E_USAGE with the
  * nearest name. */
 enum odb_status odb_call__find_value(const struct odb_graph *graph, const char *text, int *index,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "command/script.h"
 #include "executor/executor.h"
 
 /* Values computed by the reference depend on these, */
@@ -26,6 +27,8 @@ void odb_console_dispose(struct odb_console *console)
     for (size_t i = 0; i < console->settings.n; i++)
         free(console->settings.items[i].value);
     free(console->settings.items);
+    odb_script_dispose(console);
+    odb_undo_dispose(console);
     *console = (struct odb_console){0};
 }
 
@@ -119,20 +122,50 @@ const char *odb_console_tolerance(const struct odb_console *console)
     return value ? value : "noise:10";
 }
 
-enum odb_status odb_console_parse(struct odb_console *console, const char *line, char ***argv,
-                                  struct odb_command_call *out, bool busy, struct odb_error *err)
+/* What follows the first word becomes one argument, as it was typed but for blanks at its end. The
+ * words have room for it: it is no longer than they are with what separates them. */
+static void console_take_raw(const char *line, char **argv, int *argc)
+{
+    line += strspn(line, " \t");
+    line += strcspn(line, " \t");
+    line += strspn(line, " \t");
+    size_t n = strlen(line);
+    while (n && strchr(" \t\n", line[n - 1]))
+        n--;
+    memcpy(argv[1], line, n);
+    argv[1][n] = '\0';
+    *argc = 2;
+}
+
+static enum odb_status console_parse(struct odb_console *console, const char *line, char ***argv,
+                                     struct odb_command_call *out, bool busy, struct odb_error *err)
 {
     const struct odb_command *command;
     int argc;
-    *out = (struct odb_command_call){0};
     ODB_TRY(odb_words_split(argv, &argc, line, err));
     if (!argc)
         return odb_fail(err, ODB_E_USAGE, "no command is given");
     ODB_TRY(odb_command_find(&command, (*argv)[0], true, err));
+    if (command->flags & ODB_COMMAND_RAW && argc > 1 && strcmp((*argv)[1], "--help") != 0)
+        console_take_raw(line, *argv, &argc);
     if (busy && !(command->flags & ODB_COMMAND_ANYTIME)) {
         odb_fail(err, ODB_E_USAGE, "%s has to wait until the command that runs has ended",
                  command->name);
         return odb_error_remedy(err, "Esc stops it");
     }
+    if (!command->screen)
+        odb_script_given(console, line, command);
+    if (!command->screen && !busy)
+        odb_undo_remember(console);
     return odb_call_parse(out, command, console, argc - 1, *argv + 1, err);
+}
+
+enum odb_status odb_console_parse(struct odb_console *console, const char *line, char ***argv,
+                                  struct odb_command_call *out, bool busy, struct odb_error *err)
+{
+    char *whole = odb_script_expand(console, line);
+    *out = (struct odb_command_call){0};
+    enum odb_status status = console_parse(console, whole, argv, out, busy, err);
+    free(whole);
+    return status;
 }

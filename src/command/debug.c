@@ -32,11 +32,54 @@ static enum odb_status debug_check(const struct odb_command_call *call, struct o
     return ODB_OK;
 }
 
+/* One line of those that wait. What it finds counts for the exit status. */
+static enum odb_status debug_give(struct odb_command_call *debug, struct odb_console *console,
+                                  const char *line, const char *from, struct odb_error *err)
+{
+    struct odb_command_call call;
+    char **argv = NULL;
+    enum odb_status status = odb_console_parse(console, line, &argv, &call, false, err);
+    call.out = debug->out;
+    call.log = debug->log;
+    call.width = debug->width;
+    call.progress = debug->progress;
+    if (status == ODB_OK && odb_call_has(&call, ODB_OPTION_HELP)) {
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_help_command(call.command, &text);
+        odb_call__print(&call, &text);
+    } else if (status == ODB_OK) {
+        status = odb_call_run(&call, err);
+    }
+    if (!debug->write_error)
+        debug->write_error = call.write_error;
+    debug->found |= call.found;
+    odb_call_dispose(&call);
+    free(argv);
+    fflush(debug->out);
+    if (status != ODB_OK && from)
+        odb_error_at(err, "%s", from);
+    return status;
+}
+
+static enum odb_status debug_batch(struct odb_command_call *call, struct odb_console *console,
+                                   struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    char *line, *from;
+    while (status == ODB_OK && (line = odb_console_next(console, &from))) {
+        status = debug_give(call, console, line, from, err);
+        free(line);
+        free(from);
+    }
+    return status;
+}
+
 enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_console console;
     size_t n;
-    if (!call->open_screen) {
+    bool batch = odb_call_has(call, ODB_OPTION_BATCH);
+    if (!call->open_screen && !batch) {
         odb_fail(err, ODB_E_USAGE, "this program has no screen");
         return odb_error_remedy(err, "use `onnxdbg bisect`");
     }
@@ -47,7 +90,10 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     odb_console_adopt(&console, call);
     console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
     const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);
-    enum odb_status status = call->open_screen(&console, commands, n, err);
+    for (size_t i = 0; i < n; i++)
+        odb_console_push(&console, commands[i]);
+    enum odb_status status =
+        batch ? debug_batch(call, &console, err) : call->open_screen(&console, err);
     free((void *)commands);
     odb_console_dispose(&console);
     return status;

@@ -290,6 +290,9 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     bool only_args = false;
     if (console)
         call_join(out, console);
+    bool help = argc == 1 && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"));
+    if (command->flags & ODB_COMMAND_RAW && !help)
+        only_args = true;
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         bool negative = word[0] == '-' && word[1] >= '0' && word[1] <= '9'; /* no option is one */

@@ -107,7 +107,7 @@ enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error
     const struct odb_feeds *feeds;
     struct odb_buf out = ODB_BUF_INIT;
     if (call->console)
-        return odb_call__walk(call, 0, true, err);
+        return odb_call__walk(call, ODB_GO_RUN, NULL, err);
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     if (dir && mkdir(dir, 0777) != 0 && errno != EEXIST) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));

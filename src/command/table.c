@@ -18,7 +18,7 @@ static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_source[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_slice[] = {
-    NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE[SLICE]", SLICE), {0}};
+    NEEDS("MODEL|FILE", SOURCE), TAKES("EXPRESSION", SLICE), TAKES("EXPRESSION", SLICE), {0}};
 static const struct odb_arg args_export[] = {MODEL, TAKES("NODE[:NODE]", NODES), {0}};
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
@@ -32,7 +32,22 @@ static const struct odb_arg args_step[] = {TAKES("N", INT, .range = "-1000000000
 static const struct odb_arg args_axis[] = {TAKES("AXIS", INT, .range = "-16..15"), {0}};
 static const struct odb_arg args_words[] = {TAKES("TEXT", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_text[] = {TAKES("TEXT", TEXT), {0}};
-static const struct odb_arg args_where[] = {TAKES("NODE|OPERATOR", NODE), {0}};
+static const struct odb_arg args_stop[] = {
+    TAKES("NODE|OPERATOR|VALUE", NODE), TAKES("if CONDITION", CONDITION, .repeated = true), {0}};
+static const struct odb_arg args_condition[] = {TAKES("CONDITION", CONDITION, .repeated = true),
+                                                {0}};
+static const struct odb_arg args_conditioned[] = {
+    NEEDS("N", STOP), TAKES("CONDITION", CONDITION, .repeated = true), {0}};
+static const struct odb_arg args_ignored[] = {
+    NEEDS("N", STOP), NEEDS("COUNT", INT, .range = "0..1000000000"), {0}};
+static const struct odb_arg args_numbers[] = {TAKES("N", STOP, .repeated = true), {0}};
+static const struct odb_arg args_deleted[] = {
+    TAKES("N|NODE|OPERATOR", STOP, .repeated = true), {0}};
+static const struct odb_arg args_script[] = {NEEDS("FILE", PATH), {0}};
+static const struct odb_arg args_alias[] = {TAKES("NAME", TEXT),
+                                            TAKES("= COMMAND", TEXT, .repeated = true), {0}};
+static const struct odb_arg args_line[] = {NEEDS("LINE", TEXT), {0}};
+static const struct odb_arg args_expression[] = {TAKES("EXPRESSION", SLICE), {0}};
 static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS), {0}};
@@ -78,7 +93,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_model,
         .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(SESSION) | ODB_OPT(EXECUTE) |
-                   ODB_OPT(LINEAR),
+                   ODB_OPT(LINEAR) | ODB_OPT(BATCH),
         .help = "open the model in a screen of nodes, values and errors; `onnxdbg MODEL` for short",
         .text = "Shows the nodes in topological order. There a search can be watched, values "
                 "looked into, the target walked from breakpoint to breakpoint, and a fault "
@@ -207,80 +222,21 @@ static const struct odb_command command_table[] = {
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__run,
     },
-    {
-        .name = "continue",
-        .alias = "c",
-        .group = "run",
-        .options = OPTS_SEARCH,
-        .help = "run the target on to the next breakpoint",
-        .text = "Goes on from where the target stands, fed with the values that it made itself, "
-                "and judges every value on the way.",
-        .example = "continue",
-        .flags = ODB_COMMAND_LONG | ODB_COMMAND_PROMPT,
-        .exec = odb_command__continue,
+#define ODB_VERB(id, short, heading, arguments, takes, how, line, paragraph, sample)               \
+    {                                                                                              \
+        .name = #id,                                                                               \
+        .alias = short,                                                                            \
+        .group = heading,                                                                          \
+        .args = args_##arguments,                                                                  \
+        .options = takes,                                                                          \
+        .help = line,                                                                              \
+        .text = paragraph,                                                                         \
+        .example = sample,                                                                         \
+        .flags = ODB_COMMAND_PROMPT | (how),                                                       \
+        .exec = odb_command__##id,                                                                 \
     },
-    {
-        .name = "step",
-        .alias = "s",
-        .group = "run",
-        .args = args_ahead,
-        .options = OPTS_SEARCH,
-        .help = "run the target on by one node, or by N",
-        .text = "Runs the next nodes of the list on the target, fed with the values that it made "
-                "itself, judges what they make, and stands still again. A node that runs alone is "
-                "not fused with its neighbours; `run` and `continue` leave that to the target.",
-        .example = "step 3",
-        .flags = ODB_COMMAND_LONG | ODB_COMMAND_PROMPT,
-        .exec = odb_command__step,
-    },
-    {
-        .name = "break",
-        .alias = "b",
-        .group = "run",
-        .args = args_where,
-        .help = "set a breakpoint before a node, or take it away",
-        .text = "NODE is a name, #INDEX, or the name of a value that the node makes; an operator "
-                "type means all nodes of it. Where a breakpoint is already, it is taken away. "
-                "Without an argument, lists them.",
-        .example = "break Softmax",
-        .flags = ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME,
-        .exec = odb_command__break,
-    },
-    {
-        .name = "delete",
-        .group = "run",
-        .args = args_where,
-        .help = "delete breakpoints",
-        .text = "Those of NODE, or of all nodes of an operator type; all of them without an "
-                "argument.",
-        .example = "delete",
-        .flags = ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME,
-        .exec = odb_command__delete,
-    },
-    {
-        .name = "set",
-        .group = "run",
-        .args = args_setting,
-        .help = "show or change a setting: target, tol, input, …",
-        .text = "Settings are the options of `bisect`; those given on the command line or with a "
-                "command at the prompt stay set. An empty VALUE ('') takes a setting back. What "
-                "was found with another target, reference or input is forgotten. Without "
-                "arguments, lists them.",
-        .example = "set target cpu:f16",
-        .flags = ODB_COMMAND_PROMPT,
-        .exec = odb_command__set,
-    },
-    {
-        .name = "tol",
-        .group = "run",
-        .args = args_tolerance,
-        .help = "show or move the tolerance; verdicts follow, nothing is run again",
-        .text = "Judges what is known of the target anew. Local errors stay as they are; they are "
-                "compared with the new factor.",
-        .example = "tol noise:3",
-        .flags = ODB_COMMAND_LONG | ODB_COMMAND_PROMPT,
-        .exec = odb_command__tol,
-    },
+#include "command/verbs.def"
+#undef ODB_VERB
     {
         .name = "target",
         .group = "run",

@@ -25,7 +25,6 @@ static enum odb_status tour_write(const char *path, struct odb_error *err)
 
 static enum odb_status tour_screen(const struct odb_command_call *call, struct odb_error *err)
 {
-    static const char *const commands[] = {"tour"};
     struct odb_model *model = NULL;
     struct odb_session *session = NULL;
     struct odb_console console;
@@ -35,7 +34,8 @@ static enum odb_status tour_screen(const struct odb_command_call *call, struct o
     odb_console_init(&console, session);
     odb_console_set(&console, ODB_OPTION_TARGET, TOUR_TARGET);
     console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
-    enum odb_status status = call->open_screen(&console, commands, ODB_COUNT(commands), err);
+    odb_console_push(&console, "tour");
+    enum odb_status status = call->open_screen(&console, err);
     odb_console_dispose(&console);
     return status;
 }

@@ -98,12 +98,37 @@ static bool trace_stand_in(struct trace_run *run, int node)
     return all;
 }
 
+/* In place of what the node made goes what its output is pinned to. */
+static enum odb_status trace_take_pin(struct trace_run *run, const struct odb_trace_pin *pin,
+                                      struct odb_error *err)
+{
+    struct odb_tensor **own = &run->values[pin->value];
+    const char *name = run->trace->model->graph->values[pin->value].name;
+    if (*own &&
+        ((*own)->dtype != pin->tensor->dtype || !odb_tensor_same_shape(*own, pin->tensor))) {
+        char made[300], had[300];
+        return odb_fail(err, ODB_E_INPUT, "%s is pinned to %s %s, and the model makes %s %s", name,
+                        odb_dtype_info(pin->tensor->dtype)->name,
+                        odb_shape_text(pin->tensor, had, sizeof had),
+                        odb_dtype_info((*own)->dtype)->name,
+                        odb_shape_text(*own, made, sizeof made));
+    }
+    odb_tensor_unref(*own);
+    *own = odb_tensor_ref(pin->tensor);
+    return ODB_OK;
+}
+
 static enum odb_status trace_after_ref(void *payload, int node, enum odb_status status,
                                        struct odb_error *err)
 {
     struct trace_run *run = payload;
     char text[600];
     trace_progress(run, node);
+    for (size_t i = 0; i < run->n_pins; i++) {
+        const struct odb_trace_pin *pin = &run->pins[i];
+        if (pin->tensor && run->trace->model->graph->values[pin->value].producer == node)
+            ODB_TRY(trace_take_pin(run, pin, err));
+    }
     if (status != ODB_OK) {
         run->trace->why[node] = odb_xstrdup(odb_error_text(err, text, sizeof text));
         run->trace->n_unsupported += !trace_stand_in(run, node);
@@ -145,6 +170,7 @@ void odb_trace__pin(const struct trace_run *run, int node, bool mark)
     bool random = odb_cpu_random(trace->cpu, node);
     for (int o = 0; o < n->n_out; o++) {
         int v = n->out[o];
+        bool held = random || (v >= 0 && trace->pinned && trace->pinned[v]);
         struct odb_tensor *ref = v < 0 ? NULL : trace->ref[v], *own = v < 0 ? NULL : run->values[v];
         if (!ref)
             continue;
@@ -152,7 +178,7 @@ void odb_trace__pin(const struct trace_run *run, int node, bool mark)
         struct odb_distance apart;
         bool missing = !own || (is_float && !odb_tensor_same_shape(own, ref)) ||
                        (is_float && ref->kind != ODB_TENSOR && !odb_distance(&apart, own, ref));
-        if (is_float && !random && !missing)
+        if (is_float && !held && !missing)
             continue;
         if (mark && !is_float && own && !odb_equal_exact(own, ref))
             trace->boundary[v] = true;
@@ -360,6 +386,15 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values)};
+    for (size_t i = 0; i < options->n_pins; i++) {
+        const struct odb_node *node =
+            &graph->nodes[graph->values[options->pins[i].value].producer];
+        if (!trace->pinned)
+            trace->pinned = odb_new_n(bool, graph->n_values);
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                trace->pinned[node->out[o]] = true;
+    }
     return trace;
 }
 
@@ -375,7 +410,9 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
                             .values = trace->ref,
                             .hooks = &options->hooks,
                             .phase = "reference",
-                            .stand_in = stand_in};
+                            .stand_in = stand_in,
+                            .pins = options->pins,
+                            .n_pins = options->n_pins};
     ODB_TRY_OUT(odb_model_require_data(model, err));
     ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
     ODB_TRY_OUT(
@@ -434,6 +471,7 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->split);
     free(trace->dynamic);
     free(trace->why);
+    free(trace->pinned);
     free(trace->noise);
     free(trace);
 }
@@ -451,5 +489,6 @@ const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value
 bool odb_trace_drawn(const struct odb_trace *trace, int value)
 {
     int producer = trace->model->graph->values[value].producer;
-    return producer != ODB_NO_NODE && trace->ref[value] && odb_cpu_random(trace->cpu, producer);
+    return producer != ODB_NO_NODE && trace->ref[value] &&
+           (odb_cpu_random(trace->cpu, producer) || (trace->pinned && trace->pinned[value]));
 }

@@ -54,6 +54,8 @@ struct odb_trace {
     size_t n_unsupported;          /* nodes without a kernel or behind one */
     size_t n_no_golden;            /* nodes with a reference value that float64 cannot run: their
                                       golden is the reference itself */
+    bool *pinned;                  /* owned; [n_values] held to a value: odb_trace_drawn() is true
+                                      of them; NULL: none are */
     double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
                                       Inf: golden is all zero where honest results are not */
     int noisy_runs;                /* made so far, three at most */
@@ -71,7 +73,16 @@ struct odb_trace {
     ODB_VEC(char *) notes;     /* owned: what there is to say of it, a line each */
 };
 
+/* A value that is not computed, or not believed: reference, golden and target go on from this. The
+ * other outputs of its node are held to what the reference makes. */
+struct odb_trace_pin {
+    int value;                       /* made by a node */
+    const struct odb_tensor *tensor; /* borrowed; NULL: what the reference makes */
+};
+
 struct odb_trace_options {
+    const struct odb_trace_pin *pins; /* borrowed: until the trace is made; NULL: none */
+    size_t n_pins;
     const char *reference_from, *golden_from; /* specs of executors that give the values; NULL: the
                                                  CPU, in the precisions below */
     bool golden_is_reference; /* errors are measured from the reference as it is */
@@ -105,7 +116,8 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
  * be NULL. */
 const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value);
 
-/* True for a random draw that the reference made: captured once, and fed to every probe. */
+/* True for a random draw that the reference made, and for what is pinned: had once, and fed to
+ * every probe. */
 bool odb_trace_drawn(const struct odb_trace *trace, int value);
 
 /* Value as it goes into a probe: feed, initializer, or the reference's. Borrowed; may be NULL. */

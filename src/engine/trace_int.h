@@ -16,6 +16,8 @@ struct trace_run {
     const char *phase;
     struct odb_tensor *const
         *stand_in; /* [n_values] for nodes that the CPU cannot run; NULL: none */
+    const struct odb_trace_pin *pins; /* that the reference takes in place of its own; NULL: none */
+    size_t n_pins;
 };
 
 struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb_feeds *feeds,

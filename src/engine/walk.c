@@ -99,6 +99,8 @@ static const char *walk_reason(const struct odb_walk *walk, int node, int value)
 {
     if (!walk->model->graph->values[value].name[0])
         return "it has no name to ask the target for";
+    if (walk->trace->pinned && walk->trace->pinned[value])
+        return "pinned: the target is fed with it";
     if (odb_trace_drawn(walk->trace, value))
         return "drawn at random by the reference, and fed to the target";
     if (!walk->given[value])
@@ -208,6 +210,29 @@ enum odb_status odb_walk_to(struct odb_walk *walk, int stop, const struct odb_se
         walk->at = stop;
     walk_stretch_dispose(&s);
     return status;
+}
+
+void odb_walk_back(struct odb_walk *walk, int at)
+{
+    const struct odb_graph *graph = walk->model->graph;
+    for (int n = at; n < walk->at; n++)
+        for (int o = 0; o < graph->nodes[n].n_out; o++) {
+            int v = graph->nodes[n].out[o];
+            if (v < 0)
+                continue;
+            odb_tensor_unref(walk->given[v]);
+            walk->given[v] = NULL;
+            walk->values[v] = (struct odb_value_report){.verdict = ODB_VERDICT_UNTESTED};
+            walk->fed_by_reference[v] = false;
+        }
+    walk->at = ODB_MIN(walk->at, at);
+}
+
+void odb_walk_retrace(struct odb_walk *walk, struct odb_trace *trace, int at)
+{
+    odb_walk_back(walk, at);
+    walk->trace = trace;
+    walk->prober.trace = trace;
 }
 
 void odb_walk_restart(struct odb_walk *walk)

@@ -40,6 +40,11 @@ void odb_walk_close(struct odb_walk *walk); /* NULL is fine */
 enum odb_status odb_walk_to(struct odb_walk *walk, int stop, const struct odb_search_hooks *hooks,
                             struct odb_error *err) ODB_MUST_USE;
 
+/* Back to where the nodes from `at` on have not run: what was seen of them is forgotten. Nothing
+ * where the walk has not come that far. */
+void odb_walk_back(struct odb_walk *walk, int at);
+/* Another trace of the same model from now on, of which nodes before `at` have the same values. */
+void odb_walk_retrace(struct odb_walk *walk, struct odb_trace *trace, int at);
 /* Back to the beginning; what was seen is forgotten, the child lives on. */
 void odb_walk_restart(struct odb_walk *walk);
 

@@ -29,6 +29,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session_index_culprits(session);
     odb_session__read_bookmarks(session);
+    ODB_TRY(odb_session_kept_restore(session, err));
     session->missing_kernels = odb_store_kernels(session->store);
     if (session->missing_kernels && session->report)
         odb_report_warn(session->report, ODB_SESSION_KERNELS, session->missing_kernels);
@@ -43,6 +44,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->values = odb_new_n(struct odb_value_report, model->graph->n_values + 1);
     session->given = odb_new_n(struct odb_tensor *, model->graph->n_values + 1);
     session->breaks = odb_new_n(bool, model->graph->n_nodes + 1);
+    session->tags = odb_new_n(unsigned char, model->graph->n_nodes + 1);
     session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
     session->at = ODB_NO_NODE;
     session->generation = 1;
@@ -88,8 +90,15 @@ static void session_drop_verdicts(struct odb_session *session)
     session_index_culprits(session);
 }
 
+void odb_session_leave(struct odb_session *session)
+{
+    while (session->inside)
+        session->inside = odb_inside_leave(session->inside);
+}
+
 static void session_close_walk(struct odb_session *session)
 {
+    odb_session_leave(session);
     odb_walk_close(session->walk);
     free(session->walk_target);
     session->walk = NULL;
@@ -131,6 +140,8 @@ void odb_session_close(struct odb_session *session)
     free(session->culprits);
     free(session->breaks);
     free(session->bookmarks.items);
+    free(session->tags);
+    odb_kept_list_dispose(&session->kept);
     free(session->given);
     free(session->values);
     odb_model_free((struct odb_model *)session->model);
@@ -426,6 +437,8 @@ enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **
         session_drop_values(session);
         odb_session_unlock(session);
     }
+    if (restart)
+        odb_session_leave(session);
     if (same && restart)
         odb_walk_restart(session->walk);
     if (!same) {
@@ -485,6 +498,8 @@ enum odb_status odb_session_rejudge(struct odb_session *session,
         session_acquit(session);
     session->generation++;
     odb_session_unlock(session);
+    for (struct odb_inside *in = session->inside; in && status == ODB_OK; in = in->outer)
+        status = odb_inside_rejudge(in, tolerance, hooks, err);
     if (status == ODB_OK && session->walk) { /* which goes on with it */
         memcpy(session->walk->values, session->values, size);
         session->walk->tolerance = *tolerance;

@@ -14,14 +14,21 @@
 #include <pthread.h>
 
 #include "engine/bisect.h"
+#include "engine/inside.h"
 #include "engine/trace.h"
 #include "engine/walk.h"
+#include "session/kept.h"
 #include "session/memory.h"
 #include "session/store.h"
 
 /* For messages, with missing_kernels: nobody's library is loaded because a file says so. */
 #define ODB_SESSION_KERNELS                                                                        \
     "the session was made with kernels that are not loaded now; start with %s"
+
+/* What a node bears, besides breakpoints. */
+#define ODB_TAG_MARK 1u
+#define ODB_TAG_NOTE 2u
+#define ODB_TAG_PIN 4u
 
 /* A probe of the search or walk begun last, in order. */
 struct odb_probe_log {
@@ -65,8 +72,10 @@ struct odb_session {
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
     ODB_VEC(struct odb_probe_log) log; /* [lock] */
     struct odb_progress progress;      /* [lock] */
-    bool *breaks;                      /* owned [lock]; [n_nodes] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
+    struct odb_kept_list kept;         /* [lock] breakpoints, marks, …: what the user put down */
+    bool *breaks;                      /* owned [lock]; [n_nodes] breakpoints that are enabled */
+    unsigned char *tags;               /* owned [lock]; [n_nodes] ODB_TAG_ bits */
     struct odb_memory *memory;         /* owned: answers to a search that was stopped, where no
                                           file has them; NULL: none */
     char *memory_settings;             /* owned: what they were asked with */
@@ -74,6 +83,7 @@ struct odb_session {
                                           engine's thread's alone */
     struct odb_resumed resumed;        /* what it has from an earlier run of the program */
     struct odb_walk *walk;             /* owned; NULL: not walking */
+    struct odb_inside *inside;         /* owned: the innermost body that the walk is in, or NULL */
     char *walk_target;                 /* owned: the spec that the walk was opened with */
     int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
     unsigned long generation;          /* [lock] grows with every change of values or report */
@@ -98,6 +108,19 @@ void odb_session_start(struct odb_session *session);
 /* Sink of a search's or walk's events: keeps log, progress and live verdicts, writes the journal,
  * wakes the front end. */
 void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
+
+/* Puts something down: odb_kept_add(). Takes the lock itself, as the next two do. */
+enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,
+                                 int *number, struct odb_error *err) ODB_MUST_USE;
+/* Puts down this list instead of the one that there is; *list is empty then. */
+enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
+                                           struct odb_error *err) ODB_MUST_USE;
+/* After session->kept was changed: nodes are tagged anew, and the list goes into the file. */
+enum odb_status odb_session_kept_changed(struct odb_session *session,
+                                         struct odb_error *err) ODB_MUST_USE;
+/* Reads it from there; for odb_session_open_take(). */
+enum odb_status odb_session_kept_restore(struct odb_session *session,
+                                         struct odb_error *err) ODB_MUST_USE;
 
 /* What was found is of no use any more: another target. */
 void odb_session_forget(struct odb_session *session);
@@ -125,6 +148,8 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
 enum odb_status odb_session_walk(struct odb_session *session, struct odb_walk **out,
                                  const struct odb_bisect_options *options, bool restart,
                                  struct odb_error *err) ODB_MUST_USE;
+/* Out of all bodies that the walk is in; the walk stands before the node that they belong to. */
+void odb_session_leave(struct odb_session *session);
 /* Shows where the walk stands now and what it has seen. */
 void odb_session_walked(struct odb_session *session);
 

@@ -9,6 +9,7 @@
 
 #include "engine/answers.h"
 #include "engine/bisect.h"
+#include "session/kept.h"
 
 struct odb_store;
 
@@ -37,6 +38,14 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
 /* The options that load the kernels which the newest search was made with and which are not loaded
  * now: "--kernels /a.so --kernels /b.so"; NULL: none. Owned by the caller. */
 char *odb_store_kernels(struct odb_store *store);
+
+/* --- store_kept.c: what the user has put down ------------------------------------------------ */
+
+enum odb_status odb_store_put_kept(struct odb_store *store, const struct odb_kept_list *list,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* *out is the caller's to dispose of; empty where the file has none. */
+enum odb_status odb_store_read_kept(struct odb_store *store, struct odb_kept_list *out,
+                                    struct odb_error *err) ODB_MUST_USE;
 
 /* --- store_answers.c: a search that did not end ------------------------------------------------
  */

@@ -103,7 +103,7 @@ static int print_scientific(char *out, enum odb_dtype dtype, double v, int preci
 
 /* --- columns of floats ------------------------------------------------------------------------ */
 
-static void print_float_see(struct print_float *f, double v)
+static void print_float_see(struct print_float *f, double v, char notation)
 {
     double a = fabs(v);
     if (!isfinite(v)) {
@@ -116,7 +116,9 @@ static void print_float_see(struct print_float *f, double v)
         return;
     f->largest = ODB_MAX(f->largest, a);
     f->smallest = f->smallest > 0 ? ODB_MIN(f->smallest, a) : a;
-    f->scientific = f->largest >= 1e8 || f->smallest < 1e-4 || f->largest / f->smallest > 1000;
+    f->scientific = notation            ? notation == 'e'
+                    : f->largest >= 1e8 ? true
+                                        : f->smallest < 1e-4 || f->largest / f->smallest > 1000;
 }
 
 static void print_float_measure(struct print_float *f, enum odb_dtype dtype, double v,
@@ -222,6 +224,25 @@ static size_t print_character(const unsigned char *p, size_t left)
     return n;
 }
 
+static bool print_is_bits(const struct print_job *job)
+{
+    return job->opts.notation == 'x' && !print_is_complex(job->t->dtype) &&
+           job->t->dtype != ODB_STRING;
+}
+
+/* An element's bits; narrow ones are packed, low bits first. */
+static void print_bits(struct odb_buf *buf, const struct odb_tensor *t, size_t i)
+{
+    unsigned bits = odb_dtype_info(t->dtype)->bits;
+    const unsigned char *data = t->data;
+    uint64_t raw = 0;
+    if (bits >= 8)
+        memcpy(&raw, data + i * (bits / 8), bits / 8);
+    else
+        raw = data[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
+    odb_buf_printf(buf, "0x%0*llx", (int)(bits + 3) / 4, (unsigned long long)raw);
+}
+
 static void print_string(struct odb_buf *buf, const struct odb_str *s)
 {
     static const char escapes[] = "\nn\tt\rr\\\\";
@@ -293,7 +314,7 @@ void odb_print_element(struct odb_buf *buf, const struct odb_tensor *t, size_t i
 static void print_see(struct print_job *job, size_t i)
 {
     for (int part = 0; part < (print_is_complex(job->t->dtype) ? 2 : 1); part++)
-        print_float_see(&job->part[part], print_load(job->t, i, part));
+        print_float_see(&job->part[part], print_load(job->t, i, part), job->opts.notation);
 }
 
 static void print_measure(struct print_job *job, size_t i)
@@ -314,7 +335,9 @@ static void print_word(struct print_job *job, size_t i)
 {
     const struct odb_tensor *t = job->t;
     odb_buf_clear(&job->word);
-    if (t->dtype == ODB_STRING) {
+    if (print_is_bits(job)) {
+        print_bits(&job->word, t, i);
+    } else if (t->dtype == ODB_STRING) {
         print_string(&job->word, (const struct odb_str *)t->data + i);
     } else if (!print_is_floating(t->dtype)) {
         print_integer(&job->word, t, i, job->width);
@@ -469,7 +492,12 @@ static void print_values(struct print_job *job)
         job->width = 5;
     print_float_ready(&job->part[0]);
     print_float_ready(&job->part[1]);
-    print_nested(job, 0, 0, 1, job->opts.width);
+    if (t->rank) {
+        print_nested(job, 0, 0, 1, job->opts.width);
+    } else {
+        print_word(job, 0);
+        odb_buf_add(job->buf, job->word.data, job->word.len);
+    }
 }
 
 static void print_items(struct odb_buf *buf, const struct odb_tensor *t,
@@ -500,7 +528,7 @@ void odb_print_tensor(struct odb_buf *buf, const struct odb_tensor *t,
         odb_buf_puts(buf, "no values");
     } else if (t->count == 0) {
         odb_buf_puts(buf, "[]");
-    } else if (t->rank == 0) {
+    } else if (t->rank == 0 && !(opts && opts->notation)) {
         odb_print_element(buf, t, 0);
     } else {
         struct print_job job = {

@@ -16,9 +16,11 @@ struct odb_print_opts {
     size_t edge_items; /* shown at both ends of a summarised dimension */
     int precision;     /* digits behind the point at most */
     int width;         /* of a line */
+    char notation;     /* 'f' positional, 'e' scientific, 'x' the bits in hexadecimal (not of
+                          strings and complex numbers); 0: as NumPy chooses */
 };
 
-#define ODB_PRINT_OPTS ((struct odb_print_opts){1000, 3, 8, 75})
+#define ODB_PRINT_OPTS ((struct odb_print_opts){1000, 3, 8, 75, 0})
 
 /* The values, without a newline at the end; opts NULL: ODB_PRINT_OPTS. Strings are quoted and
  * escaped. Containers show their items one below the other. */

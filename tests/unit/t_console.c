@@ -59,14 +59,14 @@ static void test_console__stops_at_breakpoints(void **state)
 {
     struct scene s;
     scene_open(&s);
-    scene_says(&s, "break #0", "breakpoint before #0");
-    scene_says(&s, "break n2", "breakpoint before #2");
-    scene_says(&s, "run", "breakpoint: before #0 n0 (Tanh); 0 of 3 nodes");
+    scene_says(&s, "break #0", "1   breakpoint  before #0 n0 (Tanh)\n");
+    scene_says(&s, "break n2", "2   breakpoint  before #2");
+    scene_says(&s, "run", "breakpoint 1: before #0 n0 (Tanh); 0 of 3 nodes");
     scene_says(&s, "continue",
-               "breakpoint: before #2 n2 (Exp); 2 of 3 nodes have run, 2 judged, 1 off");
+               "breakpoint 2: before #2 n2 (Exp); 2 of 3 nodes have run, 2 judged, 1 off");
     scene_says(&s, "continue", "the model has run to its end; 3 of 3");
     scene_says(&s, "continue", "the model has run to its end; 3 of 3");
-    scene_says(&s, "run", "breakpoint: before #0");
+    scene_says(&s, "run", "breakpoint 1: before #0");
     scene_says(&s, "delete", "2 breakpoints deleted");
     scene_says(&s, "continue", "the model has run to its end");
     scene_close(&s);

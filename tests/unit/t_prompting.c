@@ -122,18 +122,18 @@ static void test_prompting__walks(void **state)
     const struct odb_session *session = f->console.session;
     prompting_says(f, "break", "no breakpoints");
     prompting_says(f, "break Mul", "2 nodes, each a Mul");
-    prompting_says(f, "run", "breakpoint: before #1 n1 (Mul); 1 of 4");
+    prompting_says(f, "run", "breakpoint 1: before #1 n1 (Mul); 1 of 4");
     assert_int_equal(session->at, 1);
     assert_int_equal(prompting_verdict(f, 0), ODB_VERDICT_PASS);
     assert_int_equal(prompting_verdict(f, 1), ODB_VERDICT_UNTESTED);
     prompting_says(f, "step", "stopped before #2 n2 (Exp)");
     assert_int_equal(prompting_verdict(f, 1), ODB_VERDICT_FAIL);
     prompting_says(f, "continue",
-                   "breakpoint: before #3 n3 (Mul); 3 of 4 nodes have run, 3 judged, "
+                   "breakpoint 1: before #3 n3 (Mul); 3 of 4 nodes have run, 3 judged, "
                    "2 off, the first is #1 n1 (Mul)");
     prompting_says(f, "step 10", "the model has run to its end");
-    prompting_says(f, "b n1", "no breakpoint any more before #1");
-    prompting_says(f, "delete", "1 breakpoint deleted");
+    prompting_says(f, "toggle n1", "breakpoint  before #1");
+    prompting_says(f, "delete", "2 breakpoints deleted");
     prompting_says(f, "run", "the model has run to its end; 4 of 4");
     assert_int_equal(session->at, 4);
 }

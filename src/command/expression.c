@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/expression.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/print.h"
+#include "tensor/stats.h"
+
+static const char *const expression_sides[] = {[ODB_SIDE_REFERENCE] = "ref",
+                                               [ODB_SIDE_TARGET] = "target",
+                                               [ODB_SIDE_GOLDEN] = "golden",
+                                               [ODB_SIDE_DIFFERENCE] = "diff"};
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static double expression_max(const struct odb_stats *s)
+{
+    return s->max;
+}
+
+static double expression_min(const struct odb_stats *s)
+{
+    return s->min;
+}
+
+static double expression_mean(const struct odb_stats *s)
+{
+    return s->mean;
+}
+
+static double expression_median(const struct odb_stats *s)
+{
+    return s->median;
+}
+
+static double expression_std(const struct odb_stats *s)
+{
+    return s->std;
+}
+
+static double expression_rms(const struct odb_stats *s)
+{
+    return s->rms;
+}
+
+static double expression_nan(const struct odb_stats *s)
+{
+    return (double)s->nan;
+}
+
+static double expression_inf(const struct odb_stats *s)
+{
+    return (double)(s->pos_inf + s->neg_inf);
+}
+
+static double expression_zeros(const struct odb_stats *s)
+{
+    return (double)s->zeros;
+}
+
+/* finite: it is of the finite elements, and where there are none it is not known. of NULL: what the
+ * type and the shape are. */
+static const struct {
+    const char *name;
+    bool finite;
+    double (*of)(const struct odb_stats *s);
+} expression_functions[] = {
+    {"max", true, expression_max},      {"min", true, expression_min},
+    {"mean", true, expression_mean},    {"median", true, expression_median},
+    {"std", true, expression_std},      {"rms", true, expression_rms},
+    {"nan", false, expression_nan},     {"inf", false, expression_inf},
+    {"zeros", false, expression_zeros}, {"shape", false, NULL},
+};
+
+const char *odb_expression_function(size_t i)
+{
+    size_t n = ODB_COUNT(expression_functions);
+    if (i < n)
+        return expression_functions[i].name;
+    return i - n + 1 < ODB_COUNT(expression_sides) ? expression_sides[i - n + 1] : NULL;
+}
+
+/* --- taking it apart -------------------------------------------------------------------------- */
+
+/* Whether text is WORD(…) and takes what is in the parentheses; the name may hold some, too. */
+static bool expression_call(const char *word, const char *begin, const char *end,
+                            const char **inner, const char **close)
+{
+    size_t n = strlen(word);
+    if ((size_t)(end - begin) < n + 2 || strncmp(begin, word, n) || begin[n] != '(')
+        return false;
+    int depth = 0;
+    for (const char *p = begin + n; p < end; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (!depth) {
+            *inner = begin + n + 1;
+            *close = p;
+            return p + 1 == end || p[1] == '[';
+        }
+    }
+    return false;
+}
+
+/* NAME or NAME[SLICE]; a name may itself hold brackets. */
+static void expression_name(struct odb_expression *out, const char *begin, const char *end,
+                            const struct odb_graph *graph)
+{
+    char *text = odb_xstrndup(begin, (size_t)(end - begin));
+    char *open = strrchr(text, '[');
+    size_t n = strlen(text);
+    bool whole = (graph && odb_graph_value(graph, text)) || !open || text[n - 1] != ']';
+    if (!whole && !out->slice)
+        out->slice = odb_xstrdup(open);
+    if (!whole)
+        *open = '\0';
+    out->name = text;
+}
+
+void odb_expression_parse(struct odb_expression *out, const char *text,
+                          const struct odb_graph *graph)
+{
+    const char *begin = text, *end = text + strlen(text), *inner, *close;
+    *out = (struct odb_expression){.function = -1};
+    bool named = graph && odb_graph_value(graph, text);
+    for (size_t i = 0; i < ODB_COUNT(expression_functions) && !named && out->function < 0; i++)
+        if (expression_call(expression_functions[i].name, begin, end, &inner, &close) &&
+            close + 1 == end) {
+            out->function = (int)i;
+            begin = inner;
+            end = close;
+        }
+    for (size_t i = 1; i < ODB_COUNT(expression_sides) && !named && !out->side; i++)
+        if (expression_call(expression_sides[i], begin, end, &inner, &close)) {
+            out->side = (enum odb_side)i;
+            if (close + 1 < end)
+                out->slice = odb_xstrndup(close + 1, (size_t)(end - close - 1));
+            begin = inner;
+            end = close;
+        }
+    expression_name(out, begin, end, graph);
+}
+
+void odb_expression_dispose(struct odb_expression *expression)
+{
+    free(expression->name);
+    free(expression->slice);
+    *expression = (struct odb_expression){0};
+}
+
+/* --- what it is of ---------------------------------------------------------------------------- */
+
+/* What there is of a value: new references, NULL where it is not had. */
+struct expression_value {
+    struct odb_tensor *side[ODB_SIDE_DIFFERENCE + 1];
+};
+
+static void expression_value_dispose(struct expression_value *value)
+{
+    for (size_t i = 0; i < ODB_COUNT(value->side); i++)
+        odb_tensor_unref(value->side[i]);
+}
+
+static struct odb_tensor *expression_ref(const struct odb_tensor *t)
+{
+    return t ? odb_tensor_ref(t) : NULL;
+}
+
+/* In the body that the walk is in, if it has such a value. */
+static bool expression_inside(const struct odb_command_call *call, const char *name,
+                              struct expression_value *out)
+{
+    const struct odb_inside *in = call->console && name ? call->session->inside : NULL;
+    const struct odb_value *value = in ? odb_graph_value(in->walk->model->graph, name) : NULL;
+    if (!value)
+        return false;
+    out->side[ODB_SIDE_REFERENCE] = expression_ref(odb_trace_value(in->trace, value->index));
+    out->side[ODB_SIDE_GOLDEN] = expression_ref(in->trace->golden[value->index]);
+    out->side[ODB_SIDE_TARGET] = expression_ref(in->walk->given[value->index]);
+    return true;
+}
+
+static enum odb_status expression_find(struct odb_command_call *call, const char *name,
+                                       bool at_hand, struct expression_value *out,
+                                       struct odb_error *err)
+{
+    const struct odb_session *session = call->session;
+    int index;
+    *out = (struct expression_value){{0}};
+    if (expression_inside(call, name, out))
+        return ODB_OK;
+    if (!at_hand)
+        ODB_TRY(odb_call__value(call, name, &out->side[ODB_SIDE_REFERENCE], err));
+    if (!call->console || !name)
+        return ODB_OK;
+    ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
+    if (at_hand)
+        out->side[ODB_SIDE_REFERENCE] = odb_session_reference(session, index);
+    out->side[ODB_SIDE_TARGET] = odb_session_target(session, index);
+    odb_session_lock(session);
+    if (session->trace)
+        out->side[ODB_SIDE_GOLDEN] = expression_ref(session->trace->golden[index]);
+    odb_session_unlock(session);
+    return ODB_OK;
+}
+
+/* target - reference, in double. */
+static enum odb_status expression_difference(struct expression_value *value, struct odb_error *err)
+{
+    const struct odb_tensor *a = value->side[ODB_SIDE_TARGET], *b = value->side[ODB_SIDE_REFERENCE];
+    struct odb_tensor **out = &value->side[ODB_SIDE_DIFFERENCE];
+    if (!a || !b || a->kind != ODB_TENSOR || b->kind != ODB_TENSOR || !a->data || !b->data ||
+        a->dtype == ODB_STRING || b->dtype == ODB_STRING || !odb_tensor_same_shape(a, b))
+        return ODB_OK;
+    ODB_TRY(odb_tensor_new(out, ODB_F64, a->rank, a->dims, err));
+    for (size_t i = 0; i < a->count; i++)
+        odb_store_f64(ODB_F64, (*out)->data, i, odb_tensor_f64(a, i) - odb_tensor_f64(b, i));
+    return ODB_OK;
+}
+
+/* --- saying it -------------------------------------------------------------------------------- */
+
+static void expression_put_number(int function, const struct odb_tensor *t, struct odb_buf *out)
+{
+    char type[320];
+    struct odb_stats s;
+    bool finite = expression_functions[function].finite;
+    if (!expression_functions[function].of) {
+        odb_buf_puts(out, odb_call__type_text(t, type, sizeof type));
+        return;
+    }
+    if (t->kind != ODB_TENSOR || !t->data || odb_stats(&s, t, NULL) != ODB_OK)
+        odb_buf_puts(out, "not a number");
+    else if (finite && s.count == s.nan + s.pos_inf + s.neg_inf)
+        odb_buf_puts(out, "nothing is finite");
+    else
+        odb_print_number(out, ODB_F64, expression_functions[function].of(&s));
+}
+
+static enum odb_status expression_put_part(const struct odb_expression *e, char notation,
+                                           const char *label, const struct odb_tensor *t,
+                                           struct odb_buf *out, struct odb_error *err)
+{
+    struct odb_print_opts opts = ODB_PRINT_OPTS;
+    struct odb_tensor *part;
+    opts.notation = notation;
+    if (e->slice)
+        ODB_TRY(odb_slice(&part, t, e->slice, err));
+    else
+        part = odb_tensor_ref(t);
+    if (label)
+        odb_buf_printf(out, e->function < 0 ? "%s\n" : "%s ", label);
+    if (e->function < 0)
+        odb_print_tensor(out, part, &opts);
+    else
+        expression_put_number(e->function, part, out);
+    odb_buf_putc(out, '\n');
+    odb_tensor_unref(part);
+    return ODB_OK;
+}
+
+static enum odb_status expression_missing(const struct odb_expression *e, struct odb_error *err)
+{
+    odb_fail(err, ODB_E_USAGE, "%s of %s%s is not known yet",
+             e->side == ODB_SIDE_DIFFERENCE ? "the difference"
+             : e->side == ODB_SIDE_GOLDEN   ? "golden"
+             : e->side == ODB_SIDE_TARGET   ? "what the target gives"
+                                            : "the value",
+             e->name, e->side == ODB_SIDE_DIFFERENCE ? ", or has none," : "");
+    return odb_error_remedy(err, "`run` or `bisect` makes it known");
+}
+
+static enum odb_status expression_put_sides(const struct odb_expression *e, char notation,
+                                            const struct expression_value *value,
+                                            struct odb_buf *out, struct odb_error *err)
+{
+    const struct odb_tensor *reference = value->side[ODB_SIDE_REFERENCE];
+    const struct odb_tensor *target = value->side[ODB_SIDE_TARGET];
+    if (e->side != ODB_SIDE_BOTH) { /* of a file or at the shell there is one side only */
+        const struct odb_tensor *t = value->side[e->side];
+        return t ? expression_put_part(e, notation, NULL, t, out, err) : expression_missing(e, err);
+    }
+    if (!reference && !target)
+        return expression_missing(e, err);
+    if (reference)
+        ODB_TRY(expression_put_part(e, notation, target ? "reference" : NULL, reference, out, err));
+    return target ? expression_put_part(e, notation, "target", target, out, err) : ODB_OK;
+}
+
+enum odb_status odb_expression_put(struct odb_command_call *call, const struct odb_expression *e,
+                                   char notation, bool at_hand, struct odb_buf *out,
+                                   struct odb_error *err)
+{
+    struct expression_value value;
+    enum odb_status status =
+        expression_find(call, e->name && *e->name ? e->name : NULL, at_hand, &value, err);
+    if (status == ODB_OK && e->side == ODB_SIDE_DIFFERENCE)
+        status = expression_difference(&value, err);
+    if (status == ODB_OK)
+        status = expression_put_sides(e, notation, &value, out, err);
+    expression_value_dispose(&value);
+    return status;
+}

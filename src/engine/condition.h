@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Conditions of breakpoints and watchpoints, over what is known of one value:
+ *
+ *     error > 1e-3 && !(dtype == float16 || shape == [1, *])
+ *
+ * Names are listed by odb_condition_name(). What is not known of a value makes neither true nor
+ * false: `error > 1` and `!(error > 1)` both do not hold where nobody has judged it.
+ */
+#ifndef ODB_ENGINE_CONDITION_H
+#define ODB_ENGINE_CONDITION_H
+
+#include "engine/report.h"
+
+/* What a condition is asked about. */
+struct odb_condition_facts {
+    const struct odb_value_report *report; /* borrowed; NULL: not judged */
+    const struct odb_tensor *target;       /* borrowed: what the target gave; NULL: nothing */
+    const struct odb_tensor *reference;    /* borrowed; NULL: not had */
+};
+
+struct odb_condition;
+
+/* ODB_E_USAGE names the column, counted from 1, and what could stand there. */
+enum odb_status odb_condition_parse(struct odb_condition **out, const char *text,
+                                    struct odb_error *err) ODB_MUST_USE;
+void odb_condition_free(struct odb_condition *condition); /* NULL is fine */
+
+/* Whether it is known to be true. */
+bool odb_condition_holds(const struct odb_condition *condition,
+                         const struct odb_condition_facts *facts);
+
+/* The i-th name that a condition may begin with, and what it means; NULL: there are no more. */
+const char *odb_condition_name(size_t i, const char **help);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The session's list of what the user has put down: changed under the lock, written to the session
+ * file without it, and told per node, because a screen asks for every node in every frame.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session.h"
+
+/* Caller holds the lock. */
+static void keep_tag(struct odb_session *session, const struct odb_kept *kept)
+{
+    static const unsigned char tags[ODB_KEPT_COUNT] = {[ODB_KEPT_PIN] = ODB_TAG_PIN,
+                                                       [ODB_KEPT_MARK] = ODB_TAG_MARK,
+                                                       [ODB_KEPT_NOTE] = ODB_TAG_NOTE};
+    const struct odb_graph *graph = session->model->graph;
+    if (tags[kept->kind] && kept->node != ODB_NO_NODE)
+        session->tags[kept->node] |= tags[kept->kind];
+    if (kept->kind != ODB_KEPT_BREAK || kept->disabled)
+        return;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        session->breaks[i] |= odb_kept_is_at(kept, graph, (int)i, true);
+}
+
+static void keep_tag_all(struct odb_session *session)
+{
+    size_t n = session->model->graph->n_nodes;
+    memset(session->breaks, 0, n * sizeof *session->breaks);
+    memset(session->tags, 0, n * sizeof *session->tags);
+    for (size_t i = 0; i < session->kept.items.n; i++)
+        keep_tag(session, &session->kept.items.items[i]);
+}
+
+enum odb_status odb_session_kept_changed(struct odb_session *session, struct odb_error *err)
+{
+    struct odb_kept_list copy;
+    odb_session_lock(session);
+    keep_tag_all(session);
+    odb_kept_list_copy(&copy, &session->kept, session->model->graph);
+    odb_session_unlock(session);
+    odb_session_wake(session);
+    enum odb_status status =
+        session->store ? odb_store_put_kept(session->store, &copy, err) : ODB_OK;
+    odb_kept_list_dispose(&copy);
+    return status;
+}
+
+enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,
+                                 int *number, struct odb_error *err)
+{
+    odb_session_lock(session);
+    enum odb_status status = odb_kept_add(&session->kept, what, session->model->graph, number, err);
+    odb_session_unlock(session);
+    return status == ODB_OK ? odb_session_kept_changed(session, err) : status;
+}
+
+enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
+                                           struct odb_error *err)
+{
+    odb_session_lock(session);
+    odb_kept_list_dispose(&session->kept);
+    session->kept = *list;
+    *list = (struct odb_kept_list){0};
+    odb_session_unlock(session);
+    return odb_session_kept_changed(session, err);
+}
+
+enum odb_status odb_session_kept_restore(struct odb_session *session, struct odb_error *err)
+{
+    ODB_TRY(odb_store_read_kept(session->store, &session->kept, err));
+    keep_tag_all(session);
+    return ODB_OK;
+}

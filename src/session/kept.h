@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the user has put down about a model: breakpoints, watchpoints, what is displayed at every
+ * stop, values that are pinned, marks and notes. One list of one kind of thing, so that numbering,
+ * listing, undoing and keeping them on disk is done once for all.
+ */
+#ifndef ODB_SESSION_KEPT_H
+#define ODB_SESSION_KEPT_H
+
+#include "engine/condition.h"
+#include "model/model.h"
+
+#define ODB_KEPT_LIST(X)                                                                           \
+    X(BREAK, "breakpoint")                                                                         \
+    X(WATCH, "watchpoint")                                                                         \
+    X(DISPLAY, "display")                                                                          \
+    X(PIN, "pin")                                                                                  \
+    X(MARK, "mark")                                                                                \
+    X(NOTE, "note")
+
+enum odb_kept_kind {
+#define ODB_KEPT_ENUM(name, text) ODB_KEPT_##name,
+    ODB_KEPT_LIST(ODB_KEPT_ENUM)
+#undef ODB_KEPT_ENUM
+        ODB_KEPT_COUNT
+};
+const char *odb_kept_name(enum odb_kept_kind kind);
+
+struct odb_kept {
+    enum odb_kept_kind kind;
+    int number;  /* breakpoints and watchpoints are counted together */
+    char *place; /* owned: as given: a node, an operator, a value; "": none is needed */
+    char *text;  /* owned: condition, expression, where a pin's value is from, note; "": none */
+    bool disabled, once;
+    int64_t ignore, hits;
+    /* What place and text mean; made from them. */
+    int node;                        /* ODB_NO_NODE: all of an operator, or none is needed */
+    int value;                       /* that place names; ODB_NO_VALUE: it names none */
+    struct odb_condition *condition; /* owned; NULL: none */
+};
+
+/* A list of them, in the order in which they were put down. */
+struct odb_kept_list {
+    ODB_VEC(struct odb_kept) items;
+    int last[ODB_KEPT_COUNT]; /* number given last */
+};
+void odb_kept_list_dispose(struct odb_kept_list *list);
+/* A copy of the whole. */
+void odb_kept_list_copy(struct odb_kept_list *out, const struct odb_kept_list *list,
+                        const struct odb_graph *graph);
+bool odb_kept_list_same(const struct odb_kept_list *a, const struct odb_kept_list *b);
+/* NULL when there is none of that kind and number. Borrowed until the next change. */
+struct odb_kept *odb_kept_find(const struct odb_kept_list *list, enum odb_kept_kind kind,
+                               int number);
+
+/* Appends one, with the next number where what->number is 0; kind, place, text, once and the counts
+ * are taken from what, texts are copied (NULL: ""). Errors: place names nothing, or text is no
+ * condition where one is needed. */
+enum odb_status odb_kept_add(struct odb_kept_list *list, const struct odb_kept *what,
+                             const struct odb_graph *graph, int *number,
+                             struct odb_error *err) ODB_MUST_USE;
+void odb_kept_remove(struct odb_kept_list *list, size_t index);
+/* Gives it another text. As odb_kept_add(). */
+enum odb_status odb_kept_set_text(struct odb_kept *kept, const char *text,
+                                  struct odb_error *err) ODB_MUST_USE;
+
+/* Whether it is about a node of this graph. main: it is the model's, of which place speaks; else a
+ * body, of which only operators are known. */
+bool odb_kept_is_at(const struct odb_kept *kept, const struct odb_graph *graph, int node,
+                    bool main);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Breakpoints, marks and the like in the session file. The screen's thread may write them while the
+ * engine's is in the middle of a transaction of its own on the same connection, so there is none
+ * here: each row is written by itself, and those of before go last.
+ */
+#include "session/store_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Came later, and is made where a file lacks it. */
+static const char store_kept_table[] =
+    "CREATE TABLE IF NOT EXISTS kept (kind TEXT NOT NULL, number INTEGER NOT NULL,"
+    " place TEXT NOT NULL, text TEXT NOT NULL, disabled INTEGER NOT NULL, once INTEGER NOT NULL,"
+    " ignore INTEGER NOT NULL, hits INTEGER NOT NULL, position INTEGER NOT NULL,"
+    " stamp INTEGER NOT NULL, PRIMARY KEY (kind, number)) WITHOUT ROWID";
+
+static enum odb_status store_put_rows(struct odb_store *store, const struct odb_kept_list *list,
+                                      int64_t stamp, struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_store__prepare(
+        store, &stmt, "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", err));
+    for (size_t i = 0; i < list->items.n && status == ODB_OK; i++) {
+        const struct odb_kept *kept = &list->items.items[i];
+        odb_store__bind_text(stmt, 1, odb_kept_name(kept->kind));
+        sqlite3_bind_int(stmt, 2, kept->number);
+        odb_store__bind_text(stmt, 3, kept->place);
+        odb_store__bind_text(stmt, 4, kept->text);
+        sqlite3_bind_int(stmt, 5, kept->disabled);
+        sqlite3_bind_int(stmt, 6, kept->once);
+        sqlite3_bind_int64(stmt, 7, kept->ignore);
+        sqlite3_bind_int64(stmt, 8, kept->hits);
+        sqlite3_bind_int64(stmt, 9, (sqlite3_int64)i);
+        sqlite3_bind_int64(stmt, 10, stamp);
+        status = odb_store__step(store, stmt, err);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+enum odb_status odb_store_put_kept(struct odb_store *store, const struct odb_kept_list *list,
+                                   struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    ODB_TRY(odb_store__exec(store, store_kept_table, err));
+    char *last = odb_store__text(store, "SELECT max(stamp) FROM kept");
+    int64_t stamp = last ? strtoll(last, NULL, 10) + 1 : 1;
+    free(last);
+    ODB_TRY(store_put_rows(store, list, stamp, err));
+    ODB_TRY(odb_store__prepare(store, &stmt, "DELETE FROM kept WHERE stamp <> ?", err));
+    sqlite3_bind_int64(stmt, 1, stamp);
+    enum odb_status status = odb_store__step(store, stmt, err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+static bool store_kept_kind(const char *name, enum odb_kept_kind *out)
+{
+    for (int k = 0; k < ODB_KEPT_COUNT; k++)
+        if (name && !strcmp(name, odb_kept_name((enum odb_kept_kind)k))) {
+            *out = (enum odb_kept_kind)k;
+            return true;
+        }
+    return false;
+}
+
+enum odb_status odb_store_read_kept(struct odb_store *store, struct odb_kept_list *out,
+                                    struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
+    *out = (struct odb_kept_list){0};
+    if (odb_store__prepare(store, &stmt,
+                           "SELECT kind, number, place, text, disabled, once, ignore, hits"
+                           " FROM kept ORDER BY position",
+                           NULL) != ODB_OK)
+        return ODB_OK; /* there is no such table: nobody put anything down */
+    while (sqlite3_step(stmt) == SQLITE_ROW && status == ODB_OK) {
+        struct odb_kept kept = {.number = sqlite3_column_int(stmt, 1),
+                                .place = (char *)sqlite3_column_text(stmt, 2),
+                                .text = (char *)sqlite3_column_text(stmt, 3),
+                                .disabled = sqlite3_column_int(stmt, 4),
+                                .once = sqlite3_column_int(stmt, 5),
+                                .ignore = sqlite3_column_int64(stmt, 6),
+                                .hits = sqlite3_column_int64(stmt, 7)};
+        if (!store_kept_kind((const char *)sqlite3_column_text(stmt, 0), &kept.kind))
+            continue; /* of a newer program */
+        status = odb_kept_add(out, &kept, store->model->graph, NULL, err);
+        if (status != ODB_OK)
+            odb_error_at(err, "session %s, %s %d", store->path, odb_kept_name(kept.kind),
+                         kept.number);
+    }
+    sqlite3_finalize(stmt);
+    if (status != ODB_OK)
+        odb_kept_list_dispose(out);
+    return status;
+}
