@@ -357,8 +357,8 @@ static const struct odb_command command_table[] = {
         .options = OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(TOL) | ODB_OPT(TO) |
                    ODB_OPT(BUDGET) | ODB_OPT(PROBES) | ODB_OPT(OUTPUT) | ODB_OPT(JSON_FILE),
         .help = "find the nodes that must stay in float32, and write the mixed model",
-        .text = "Writes the model in float16, bfloat16 or int8 with as few nodes left in float32 "
-                "as make its outputs pass on the target. Nodes are ranked by what the type alone "
+        .text = "Writes the model in float16, bfloat16 or int8 with so many nodes left in float32 "
+                "that its outputs pass on the target. Nodes are ranked by what the type alone "
                 "costs each of them; the fewest of the worst are searched on the target, and then "
                 "every kept node is tried without, so that none of them could go alone: a smallest "
                 "set in that sense, and not always the smallest there is. What is "
