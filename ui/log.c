@@ -4,22 +4,72 @@
  * suspects were left.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/clock.h"
 #include "ui/app.h"
 
 struct log_view {
     struct ui_view view;
-    size_t seen; /* rows at the last frame */
+    size_t seen;          /* rows at the last frame */
+    char *filter;         /* owned; NULL: none */
+    ODB_VEC(size_t) kept; /* probes that it lets through */
 };
 
+/* A search that begins empties the log, and kept follows with the next frame. */
 static size_t log_rows(const struct ui_view *view)
 {
-    return view->app->session->log.n;
+    const struct log_view *v = (const struct log_view *)view;
+    size_t n = view->app->session->log.n, kept = v->kept.n;
+    while (v->filter && kept && v->kept.items[kept - 1] >= n)
+        kept--;
+    return v->filter ? kept : n;
 }
 
 static const struct odb_probe_log *log_at(const struct ui_view *view, size_t row)
 {
-    return &view->app->session->log.items[row];
+    const struct log_view *v = (const struct log_view *)view;
+    return &view->app->session->log.items[v->filter ? v->kept.items[row] : row];
+}
+
+static bool log_entry_matches(const struct odb_probe_log *entry, const char *text)
+{
+    return ui_text_matches(entry->text, text) ||
+           ui_text_matches(entry->ended ? odb_verdict_name(entry->verdict) : "running", text);
+}
+
+/* Caller holds the session's lock. */
+static void log_keep(struct log_view *v)
+{
+    const struct odb_session *session = v->view.app->session;
+    v->kept.n = 0;
+    for (size_t i = 0; v->filter && i < session->log.n; i++)
+        if (log_entry_matches(&session->log.items[i], v->filter))
+            odb_push(&v->kept, i);
+}
+
+static void log_filter(struct ui_view *view, const char *text)
+{
+    struct log_view *v = (struct log_view *)view;
+    char *filter = text && *text ? odb_xstrdup(text) : NULL;
+    free(v->filter);
+    v->filter = filter;
+    odb_session_lock(view->app->session);
+    log_keep(v);
+    odb_session_unlock(view->app->session);
+    ui_list_select(view, view->selected);
+}
+
+static const char *log_filtered(const struct ui_view *view)
+{
+    return ((const struct log_view *)view)->filter;
+}
+
+static void log_close(struct ui_view *view)
+{
+    struct log_view *v = (struct log_view *)view;
+    free(v->filter);
+    free(v->kept.items);
 }
 
 static int log_header(const struct ui_view *view, const struct ui_area *area, int rows)
@@ -57,9 +107,18 @@ static void log_draw_row(const struct ui_view *view, size_t row, const struct ui
                   entry->text);
 }
 
+/* How many probes, and while one runs how long the search is thought to take from there. */
 static void log_title(const struct ui_view *view, struct odb_buf *out)
 {
+    const struct log_view *v = (const struct log_view *)view;
+    const struct ui_app *app = view->app;
+    const struct odb_progress *progress = &app->session->progress;
+    double left = progress->expected - (odb_clock() - progress->began);
     odb_buf_printf(out, "search log: %zu probe%s", log_rows(view), log_rows(view) == 1 ? "" : "s");
+    if (ui_app_busy(app) && progress->expected > 0 && left > 0)
+        odb_buf_printf(out, ", about %.0f s left", ui_app_seconds(app, left));
+    if (v->filter)
+        odb_buf_printf(out, "  filter: %s", v->filter);
 }
 
 /* The newest probe stays in sight, unless somebody looks at an older one. */
@@ -67,6 +126,7 @@ static void log_prepare(struct ui_view *view, int cols)
 {
     struct log_view *v = (struct log_view *)view;
     odb_session_lock(view->app->session);
+    log_keep(v);
     size_t rows = log_rows(view);
     odb_session_unlock(view->app->session);
     bool follows = ui_app_view(view->app) != view || view->selected + 1 >= v->seen;
@@ -77,8 +137,7 @@ static void log_prepare(struct ui_view *view, int cols)
 
 static bool log_matches(const struct ui_view *view, size_t row, const char *text)
 {
-    return ui_text_matches(log_at(view, row)->text, text) ||
-           ui_text_matches(odb_verdict_name(log_at(view, row)->verdict), text);
+    return log_entry_matches(log_at(view, row), text);
 }
 
 static void log_subject(const struct ui_view *view, struct ui_subject *out)
@@ -100,4 +159,7 @@ const struct ui_view_ops ui_log_view = {
     .draw_row = log_draw_row,
     .matches = log_matches,
     .subject = log_subject,
+    .close = log_close,
+    .filter = log_filter,
+    .filtered = log_filtered,
 };
