@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What can run a model here, and why the rest cannot. Looking for libraries takes a while, so it is
- * done once, when the list is first seen, by a thread of its own.
+ * What can run a model here, and why the rest cannot. Looking for it asks other programs, which may
+ * take long, so it is done once, when the list is first seen, by a thread that nobody waits for:
+ * whoever leaves the debugger meanwhile leaves it behind.
  */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/executors.h"
 #include "executor/spec.h"
 #include "ui/app.h"
 #include "ui/cells.h"
 
+/* Belongs to the view and to the thread; the last of them frees it. */
+struct executors_search {
+    atomic_int users;
+    atomic_bool done;
+    int wake; /* owned: a byte written there asks for a new frame */
+    struct odb_executor_state states[];
+};
+
 struct executors_view {
     struct ui_cells_view cells;
-    struct odb_job *clerk;             /* owned */
-    struct odb_executor_state *states; /* owned; the clerk's while it works */
-    bool asked, answered;
+    struct executors_search *search; /* ref; NULL: not asked for yet */
 };
 
 static const struct ui_cells_column executors_columns[UI_CELLS + 1] = {
@@ -26,18 +37,43 @@ static const struct ui_cells_column executors_columns[UI_CELLS + 1] = {
     {NULL, 0, UI_CUT_END, UI_STYLE_NORMAL},
 };
 
-static void executors_work(void *states)
+static void executors_release(struct executors_search *search)
 {
-    struct odb_executor_state *out = states;
+    if (!search || atomic_fetch_sub(&search->users, 1) > 1)
+        return;
+    close(search->wake);
+    free(search);
+}
+
+static void *executors_work(void *arg)
+{
+    struct executors_search *search = arg;
     size_t n;
     const struct odb_executor_ops *const *list = odb_executor_list(&n);
     for (size_t i = 0; i < n; i++)
-        odb_executor_look(list[i], &out[i]);
+        odb_executor_look(list[i], &search->states[i]);
+    atomic_store(&search->done, true);
+    ssize_t written = write(search->wake, "", 1);
+    (void)written; /* a full pipe wakes as well */
+    executors_release(search);
+    return NULL;
 }
 
-static void executors_done(void *app)
+/* Signals are left to the other threads. Where no thread can be had, the list stays as it is. */
+static void executors_search(struct executors_view *v, size_t n)
 {
-    ui_app_wake(app);
+    sigset_t all, before;
+    pthread_t thread;
+    v->search = odb_xcalloc(1, sizeof *v->search + n * sizeof v->search->states[0]);
+    v->search->wake = dup(v->cells.view.app->wake[1]);
+    atomic_store(&v->search->users, 2);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    if (pthread_create(&thread, NULL, executors_work, v->search) == 0)
+        pthread_detach(thread);
+    else
+        executors_release(v->search);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Whether a spec is of this kind. */
@@ -84,15 +120,12 @@ static void executors_prepare(struct ui_view *view, int cols)
     struct executors_view *v = (struct executors_view *)view;
     size_t n;
     const struct odb_executor_ops *const *list = odb_executor_list(&n);
-    if (!v->asked) {
-        v->states = odb_new_n(struct odb_executor_state, n);
-        v->asked = odb_job_start(v->clerk, executors_work, v->states);
-    }
-    if (odb_job_collect(v->clerk))
-        v->answered = true;
+    if (!v->search)
+        executors_search(v, n);
+    bool done = atomic_load(&v->search->done);
     ui_cells_begin(&v->cells);
     for (size_t i = 0; i < n; i++)
-        executors_add(v, list[i], v->answered ? &v->states[i] : NULL);
+        executors_add(v, list[i], done ? &v->search->states[i] : NULL);
     ui_cells_end(&v->cells, cols);
 }
 
@@ -101,14 +134,11 @@ static void executors_open(struct ui_view *view)
     struct executors_view *v = (struct executors_view *)view;
     v->cells.columns = executors_columns;
     v->cells.empty = "there are none";
-    v->clerk = odb_job_new(executors_done, view->app);
 }
 
 static void executors_close(struct ui_view *view)
 {
-    struct executors_view *v = (struct executors_view *)view;
-    odb_job_free(v->clerk);
-    free(v->states);
+    executors_release(((struct executors_view *)view)->search);
     ui_cells_close(view);
 }
 
