@@ -437,6 +437,16 @@ static enum odb_status hunt_dead(struct bisection *b, const char *words, struct 
     return odb_error_at(err, "%s", b->options->target);
 }
 
+/* The target dies of the model as a whole, and of no part of it that was asked: nobody is accused.
+ */
+static void hunt_only_whole(struct hunt *h)
+{
+    if (!h->b->prober.pinned) /* else that is another model */
+        h->b->report->only_whole = h->signature == ODB_E_CRASH ? "crashes" : "hangs";
+    odb_report_warn(h->b->report, "no node that was asked fails so by itself: all that is known "
+                                  "is that the model does, as a whole");
+}
+
 /* Accuses the node that ends the smallest prefix which kills the target, and runs it alone; words:
  * the target's last ones. */
 static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, const char *words,
@@ -474,6 +484,10 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     if (!culprit->verified && status != ODB_OK)
         odb_report_note(b->report, "#%d alone is refused by the target, which says nothing: %.200s",
                         last, alone_err.what);
+    if (status == ODB_OK && !h->n_parts && !b->prober.pinned) { /* the last node of all, alone */
+        b->report->culprits.n--;                                /* it has no text yet */
+        hunt_only_whole(h);
+    }
     bool first_of_all = h->dag.start[last] == h->dag.start[last + 1];
     bool dead = first_of_all && culprit->verified && !b->prober.pinned &&
                 !bisection_runs_at_all(b, last, h->signature);
@@ -501,10 +515,7 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         left++;
     }
     whole = whole && left > 1;
-    if (whole)
-        odb_report_warn(b->report, "no node that was asked fails so by itself: all that is known "
-                                   "is that the model does, as a whole");
-    else if (status == ODB_OK && left > 1)
+    if (!whole && status == ODB_OK && left > 1)
         odb_report_warn(b->report, HUNT_REGION, left, first, last);
     bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
                        signature == ODB_E_CRASH ? "crash" : "hang");
@@ -518,9 +529,9 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
         odb_fail(err, ODB_SKIPPED, "the whole model %s, and no part of it takes the machine down",
                  ODB_ANSWERS_MACHINE);
         status = odb_error_remedy(err, "--retry to try it again");
-    } else if (status == ODB_OK && whole && !b->prober.pinned) {
-        b->report->only_whole = signature == ODB_E_CRASH ? "crashes" : "hangs";
-    } else if (status == ODB_OK && last >= 0 && !whole)
+    } else if (whole) {
+        hunt_only_whole(&h);
+    } else if (status == ODB_OK && last >= 0)
         status = hunt_accuse_dead(&h, first, last, first_words.what, err);
     free(suspects);
     hunt_dispose(&h);

@@ -272,6 +272,27 @@ static void test_evidence__what_only_the_whole_shows_names_no_node(void **state)
     scene_close(&s);
 }
 
+/* The same where the last node of all ends the only prefix that dies: alone it does not. */
+static void test_evidence__the_last_node_is_not_the_whole(void **state)
+{
+    struct scene s;
+    scene_search(&s, scene_chain(), scene_ramp(), "fault:crash,node=n0,fused=4@cpu",
+                 ODB_STRATEGY_AUTO);
+    assert_true(s.report->outputs_diverge);
+    assert_int_equal(s.report->culprits.n, 0);
+    assert_string_equal(s.report->only_whole, "crashes");
+    scene_close(&s);
+    scene_search(&s, scene_chain(), scene_ramp(), "fault:crash,node=n0,fused=3@cpu",
+                 ODB_STRATEGY_AUTO); /* a part does: up to n3 */
+    assert_null(s.report->only_whole);
+    assert_int_equal(scene_culprit(&s, 3)->kind, ODB_KIND_CRASH);
+    scene_close(&s);
+    scene_search(&s, scene_chain(), scene_ramp(), "fault:crash,node=n4@cpu", ODB_STRATEGY_AUTO);
+    assert_null(s.report->only_whole); /* alone it does */
+    assert_true(scene_culprit(&s, 4)->verified);
+    scene_close(&s);
+}
+
 /* Where a region fails and nothing ran alone, neither is said of the other; nor is a node named. */
 static void test_evidence__a_region_is_not_a_node(void **state)
 {
@@ -829,6 +850,7 @@ int main(void)
         cmocka_unit_test(test_evidence__prefixes_find_the_second_fault),
         cmocka_unit_test(test_evidence__two_crashes_are_both_found),
         cmocka_unit_test(test_evidence__what_only_the_whole_shows_names_no_node),
+        cmocka_unit_test(test_evidence__the_last_node_is_not_the_whole),
         cmocka_unit_test(test_evidence__a_region_is_not_a_node),
         cmocka_unit_test(test_evidence__a_hang_behind_a_crash_is_found),
         cmocka_unit_test(test_evidence__infinities_are_called_so),
