@@ -212,6 +212,12 @@ void ui_tensor__channels_title(const struct ui_tensor *v, enum ui_part_id id,
     }
 }
 
+/* What an error is that no number can tell. */
+static const char *channels_odd(const struct ui_tensor *v)
+{
+    return v->t[v->t[UI_REFERENCE] ? 0 : 1]->dtype == ODB_STRING ? "differs" : "nan/inf";
+}
+
 static void channels_draw_cell(const struct ui_tensor *v, size_t channel, size_t column,
                                const struct ui_area *area, int col, enum ui_style style)
 {
@@ -222,7 +228,7 @@ static void channels_draw_cell(const struct ui_tensor *v, size_t channel, size_t
         snprintf(text, sizeof text, "%.0f", value);
     else
         snprintf(text, sizeof text,
-                 isinf(value)                 ? "nan/inf"
+                 isinf(value)                 ? channels_odd(v)
                  : !strcmp(k->name, "cosine") ? "%.7f"
                                               : "%.4g",
                  value);

@@ -141,14 +141,16 @@ static void heat_draw_level(const struct ui_area *area, int col, int width, int 
                       (enum ui_glyph)(UI_GLYPH_HEAT0 + level));
 }
 
-static void heat_draw_cell(const struct odb_heat *heat, const struct odb_heat_cell *cell,
+static void heat_draw_cell(const struct ui_tensor *v, const struct odb_heat_cell *cell,
                            enum ui_side side, const struct ui_area *area, int col, int width)
 {
+    const struct odb_heat *heat = v->heat;
+    bool strings = v->t[v->t[UI_REFERENCE] ? 0 : 1]->dtype == ODB_STRING;
     double value = side == UI_DIFFERENCE ? cell->error : cell->mean[side];
     if (!isfinite(value))
         for (int i = 0; i < width; i++)
             ui_draw_glyph(area, 0, col + i, side == UI_DIFFERENCE ? UI_STYLE_BAD : UI_STYLE_WARN,
-                          UI_GLYPH_NAN);
+                          strings ? UI_GLYPH_FAIL : UI_GLYPH_NAN);
     else if (side != UI_DIFFERENCE)
         heat_draw_level(area, col, width, heat_value_level(heat, value));
     else if (value > 0) /* a blank is equal */
@@ -239,12 +241,12 @@ void ui_tensor__heat_draw(const struct ui_tensor *v, enum ui_part_id id, size_t 
     for (int side = 0; side < UI_SIDES; side++) {
         if (!heat_has(v, (enum ui_side)side))
             continue;
-        int width = (int)heat->w * cell;
+        int width = ODB_MAX((int)heat->w * cell, (int)strlen("reference"));
         if (!line)
             ui_draw_field(area, 0, col, width, UI_CUT_END, UI_STYLE_LABEL,
                           side == UI_DIFFERENCE ? "error" : ui_side_name((enum ui_side)side));
         for (size_t j = 0; line && j < heat->w; j++)
-            heat_draw_cell(heat, &heat->cells[(line - 1) * heat->w + j], (enum ui_side)side, area,
+            heat_draw_cell(v, &heat->cells[(line - 1) * heat->w + j], (enum ui_side)side, area,
                            col + (int)j * cell, cell);
         col += width + HEAT_GAP;
     }

@@ -320,7 +320,7 @@ void ui_tensor__compute(struct ui_tensor *v)
 
 void ui_tensor__forget(struct ui_tensor *v)
 {
-    if (odb_job_busy(v->job))
+    if (v->job && odb_job_busy(v->job))
         atomic_store(&v->work.stop, true);
     odb_channels_free(v->channels);
     odb_heat_free(v->heat);
@@ -342,6 +342,7 @@ void ui_tensor__close_looks(struct ui_tensor *v)
 {
     atomic_store(&v->work.stop, true);
     odb_job_free(v->job);
+    v->job = NULL;
     look_put_away(&v->work);
     ui_tensor__forget(v);
     free(v->cutting);

@@ -104,7 +104,7 @@ static void channels_chunk(const struct channels_job *job, struct channels_sum *
         s->c.count += run;
         s->first = ODB_MIN(s->first, first + i);
         for (int side = 0; side < 2; side++)
-            if (job->pairs.t[side])
+            if (job->pairs.t[side] && job->pairs.t[side]->dtype != ODB_STRING)
                 channels_add_side(s, side, v[side] + i, run);
         if (job->pairs.both)
             channels_add_pairs(s, ref + i, target + i, error + i, run, first + i);

@@ -104,9 +104,57 @@ static void models_empty(struct odb_builder *b)
     odb_build_output_typed(b, "x", ODB_F32, 1, (int64_t[]){3});
 }
 
+/* A value of every kind there is, off by whatever the first node is off by. */
+static void models_kinds(struct odb_builder *b)
+{
+    static const struct {
+        const char *name;
+        enum odb_dtype dtype;
+    } casts[] = {{"f16", ODB_F16},    {"bf16", ODB_BF16},   {"f64", ODB_F64}, {"f8", ODB_F8E4M3FN},
+                 {"i8", ODB_I8},      {"i64", ODB_I64},     {"i4", ODB_I4},   {"u8", ODB_U8},
+                 {"flags", ODB_BOOL}, {"words", ODB_STRING}};
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *t;
+    odb_build_opset(b, "", 21);
+    odb_build_ir_version(b, 10);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){3, 3});
+    models_weight(b, "w", 3);
+    if (odb_tensor_copy_of(&t, ODB_F32, 0, NULL, (float[]){40}, &err))
+        abort();
+    odb_build_weight(b, "forty", t);
+    odb_tensor_unref(t);
+    odb_build_node(b, "Mul", "first", "x w", "product");
+    odb_build_node(b, "Mul", "large", "product forty", "scaled");
+    for (size_t i = 0; i < ODB_COUNT(casts); i++) {
+        odb_build_node(b, "Cast", casts[i].name, "scaled", casts[i].name);
+        odb_build_attr_int(b, "to", casts[i].dtype);
+        odb_build_output_typed(b, casts[i].name, casts[i].dtype, 2, (int64_t[]){3, 3});
+    }
+    if (odb_tensor_copy_of(&t, ODB_I64, 1, (int64_t[]){6}, (int64_t[]){1, 3, 1, 1, 3, 1}, &err))
+        abort();
+    odb_build_weight(b, "six", t);
+    odb_tensor_unref(t);
+    odb_build_node(b, "Reshape", "deep", "scaled six", "deep");
+    odb_build_node(b, "ReduceSum", "scalar", "scaled", "scalar");
+    odb_build_attr_int(b, "keepdims", 0);
+    odb_build_node(b, "SplitToSequence", "list", "scaled", "list");
+    odb_build_node(b, "Optional", "maybe", "scaled", "maybe");
+    if (odb_tensor_new(&t, ODB_F32, 2, (int64_t[]){0, 3}, &err))
+        abort();
+    odb_build_weight(b, "nothing", t);
+    odb_tensor_unref(t);
+    if (odb_tensor_copy_of(&t, ODB_C64, 1, (int64_t[]){2}, (float[]){1, -2, 0, 0.5f}, &err))
+        abort();
+    odb_build_weight(b, "complex", t);
+    odb_tensor_unref(t);
+    odb_build_output(b, "deep");
+    odb_build_output(b, "scalar");
+    odb_build_output_typed(b, "scaled", ODB_F32, 2, (int64_t[]){3, 3});
+}
+
 static const struct kind KINDS[] = {
     {"names", models_names}, {"custom", models_custom}, {"unnamed", models_unnamed},
-    {"sized", models_sized}, {"empty", models_empty},
+    {"sized", models_sized}, {"empty", models_empty},   {"kinds", models_kinds},
 };
 
 int main(int argc, char **argv)
