@@ -26,6 +26,7 @@ enum ui_view_id {
     UI_VIEW_LOG,
     UI_VIEW_REPORT,
     UI_VIEW_OUTPUT,
+    UI_VIEW_BREAKS,
     UI_VIEW_INPUTS,
     UI_VIEW_EXECUTORS,
     UI_VIEW_SESSIONS,
