@@ -6,6 +6,7 @@
 #include "command/against.h"
 #include "command/over.h"
 #include "command/samples.h"
+#include "command/keeping.h"
 #include "command/watch.h"
 
 #define BISECT_FULL 3   /* culprits told in full */
@@ -242,6 +243,21 @@ static enum odb_status bisect_spent(struct odb_command_call *call, bool searched
     return ODB_OK;
 }
 
+/* What the user pinned and wrote down belongs to what was found. */
+static void bisect_put_down(const struct odb_session *session, struct odb_report *report)
+{
+    struct odb_kept_list list;
+    odb_keeping_copy(session, &list);
+    for (size_t i = 0; i < list.items.n; i++) {
+        const struct odb_kept *kept = &list.items.items[i];
+        if (kept->kind == ODB_KEPT_PIN)
+            odb_report_note(report, "%s was pinned to %s", kept->place, kept->text);
+        else if (kept->kind == ODB_KEPT_NOTE)
+            odb_report_note(report, "of node %s: %s", kept->place, kept->text);
+    }
+    odb_kept_list_dispose(&list);
+}
+
 static enum odb_status bisect_command(struct odb_command_call *call,
                                       const struct odb_call_against *against,
                                       const struct odb_call_over *over,
@@ -280,6 +296,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     if (report && status != ODB_E_USAGE) {
         bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
         call->found |= report->culprits.n || report->outputs_diverge;
+        bisect_put_down(call->session, report);
         after = bisect_publish(call, report, status != ODB_OK, &late);
         enum odb_status kept =
             odb_session_end_take(session, report, stopped, after == ODB_OK ? &late : NULL);

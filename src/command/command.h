@@ -33,6 +33,7 @@ enum odb_arg_type {
     ODB_ARG_COMMAND,
     ODB_ARG_OPTION,  /* the name of an option that a console keeps */
     ODB_ARG_SETTING, /* a value for the option named before */
+    ODB_ARG_CHOICE,    /* choices in the row are offered, and checked by the command */
     ODB_ARG_STOP,      /* the number of a breakpoint, a watchpoint or a display */
     ODB_ARG_CONDITION, /* words of a condition: engine/condition.h */
     ODB_ARG_TEXT
@@ -90,6 +91,8 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
     "help|choose"
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
 #define ODB_COLUMNS "operator|name|output|type|bar|error|local|noise"
+#define ODB_INFO_TOPICS                                                                            \
+    "breakpoints|watchpoints|display|pins|marks|notes|culprits|frame|settings"
 #define ODB_TENSOR_MODES "reference|target|difference|all"
 #define ODB_TENSOR_MEASURES "difference|relative|ulp"
 #define ODB_TENSOR_PARTS "all|numbers|channels|heat"

@@ -305,6 +305,15 @@ static void complete_enum(struct complete *c)
     complete_choices(c, c->choices);
 }
 
+/* Names that a condition may hold; `if` before them. */
+static void complete_condition(struct complete *c)
+{
+    const char *name, *help;
+    complete_offer(c, "if", false);
+    for (size_t i = 0; (name = odb_condition_name(i, &help)); i++)
+        complete_offer(c, name, false);
+}
+
 static void complete_command(struct complete *c)
 {
     size_t n;
@@ -457,7 +466,9 @@ static void (*const complete_types[])(struct complete *c) = {
     [ODB_ARG_PATH] = complete_path,       [ODB_ARG_SPEC] = complete_spec,
     [ODB_ARG_ENUM] = complete_enum,       [ODB_ARG_TOLERANCE] = complete_tolerance,
     [ODB_ARG_COMMAND] = complete_command, [ODB_ARG_OPTION] = complete_option,
-    [ODB_ARG_SETTING] = complete_setting, [ODB_ARG_TEXT] = NULL,
+    [ODB_ARG_CHOICE] = complete_enum,     [ODB_ARG_CONDITION] = complete_condition,
+    [ODB_ARG_STOP] = complete_place,      [ODB_ARG_SETTING] = complete_setting,
+    [ODB_ARG_TEXT] = NULL,
 };
 
 /* As the option's own words. */

@@ -71,6 +71,11 @@ enum odb_status odb_call__check_setting(const struct odb_option *row, const char
     return status;
 }
 
+enum odb_status odb_command__show(struct odb_command_call *call, struct odb_error *err)
+{
+    return odb_command__set(call, err);
+}
+
 enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error *err)
 {
     const char *name = odb_call_arg(call, 0), *value = odb_call_arg(call, 1);

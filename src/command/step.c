@@ -53,7 +53,8 @@ static void step_put_stop(const struct step *s, struct odb_buf *out)
     if (s->session->inside) {
         odb_buf_puts(out, "in ");
         odb_buf_put_shown(out, s->session->inside->path);
-        odb_buf_puts(out, " ");
+        out->data[--out->len] = '\0'; /* its slash */
+        odb_buf_puts(out, ": ");
     }
     if (stop->number) {
         odb_buf_printf(out, "%s %d", odb_kept_name(stop->kind), stop->number);

@@ -13,6 +13,8 @@
 #define MODEL NEEDS("MODEL", MODEL)
 
 static const struct odb_arg args_model[] = {MODEL, {0}};
+static const struct odb_arg args_about[] = {
+    MODEL, TAKES("TOPIC", CHOICE, .range = ODB_INFO_TOPICS), {0}};
 static const struct odb_arg args_model_text[] = {MODEL, TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_source[] = {
@@ -43,6 +45,12 @@ static const struct odb_arg args_ignored[] = {
 static const struct odb_arg args_numbers[] = {TAKES("N", STOP, .repeated = true), {0}};
 static const struct odb_arg args_deleted[] = {
     TAKES("N|NODE|OPERATOR", STOP, .repeated = true), {0}};
+static const struct odb_arg args_pinned[] = {
+    TAKES("VALUE", VALUE), TAKES("reference|FILE", CHOICE, .range = "reference|FILE"), {0}};
+static const struct odb_arg args_maybe[] = {TAKES("NODE", NODE), {0}};
+static const struct odb_arg args_note[] = {
+    TAKES("NODE", NODE), TAKES("TEXT", TEXT, .repeated = true), {0}};
+static const struct odb_arg args_shown[] = {TAKES("SETTING", OPTION), {0}};
 static const struct odb_arg args_script[] = {NEEDS("FILE", PATH), {0}};
 static const struct odb_arg args_alias[] = {TAKES("NAME", TEXT),
                                             TAKES("= COMMAND", TEXT, .repeated = true), {0}};
@@ -280,12 +288,16 @@ static const struct odb_command command_table[] = {
     },
     {
         .name = "info",
+        .alias = "i",
         .group = "look",
-        .args = args_model,
-        .options = ODB_OPT(JSON),
+        .args = args_about,
+        .options = ODB_OPT(JSON) | ODB_OPT(SESSION),
         .help = "what is in a model: versions, operators, inputs, outputs, weights",
         .text = "Prints what the file says about itself, what goes in and comes out, how many "
-                "nodes of which operator there are, and which operators the reference cannot run.",
+                "nodes of which operator there are, and which operators the reference cannot "
+                "run. With a TOPIC: what was put down (breakpoints, watchpoints, display, pins, "
+                "marks, notes), the culprits of the last search, or, at the prompt, where the "
+                "walk stands (frame) and all settings.",
         .example = "onnxdbg info model.onnx",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__info,

@@ -58,6 +58,9 @@ enum odb_status odb_session_keep(struct odb_session *session, const struct odb_k
 enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
                                            struct odb_error *err)
 {
+    int pinned = odb_session__pins_differ(session, &session->kept, list);
+    if (pinned != ODB_NO_NODE)
+        odb_session__repin(session, pinned);
     odb_session_lock(session);
     odb_kept_list_dispose(&session->kept);
     session->kept = *list;

@@ -46,7 +46,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
     session->breaks = odb_new_n(bool, model->graph->n_nodes + 1);
     session->tags = odb_new_n(unsigned char, model->graph->n_nodes + 1);
     session->culprits = odb_new_n(int, model->graph->n_nodes + 1);
-    session->at = ODB_NO_NODE;
+    session->at = session->resume = ODB_NO_NODE;
     session->generation = 1;
     session->account = (struct odb_account)ODB_ACCOUNT_INIT;
     pthread_mutex_init(&session->lock, NULL);
@@ -256,10 +256,24 @@ void odb_session_feed_take(struct odb_session *session, struct odb_feeds *feeds)
     odb_session_wake(session);
 }
 
-/* What the reference's values depend on, but for the inputs. Owned by the caller. */
-static char *session_key(const struct odb_bisect_options *options)
+/* The walk goes on with another trace from where values are pinned otherwise, else it ends. */
+static void session_move_walk(struct odb_session *session, struct odb_trace *trace)
 {
-    struct odb_buf key = ODB_BUF_INIT;
+    if (session->walk && session->resume != ODB_NO_NODE)
+        odb_walk_retrace(session->walk, trace, session->resume);
+    else
+        session_close_walk(session);
+    session->resume = ODB_NO_NODE;
+}
+
+/* What the reference's values depend on, but for the inputs. Owned by the caller. */
+static char *session_key(const struct odb_session *session,
+                         const struct odb_bisect_options *options)
+{
+    struct odb_buf key = ODB_BUF_INIT, pins = ODB_BUF_INIT;
+    odb_session_put_pins(session, &pins);
+    odb_buf_puts(&key, odb_buf_text(&pins));
+    odb_buf_dispose(&pins);
     odb_buf_printf(&key, "%s|%s|%s|%llu\n", options->reference,
                    options->golden ? options->golden : "", options->expect ? options->expect : "",
                    (unsigned long long)options->seed);
@@ -273,15 +287,19 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
 {
     struct odb_trace_options how;
     struct odb_trace *trace;
-    char *key = session_key(options);
+    struct odb_session_pins pins = {0};
+    char *key = session_key(session, options);
     enum odb_status status = ODB_OK;
     if (session->trace && !strcmp(session->trace_key, key)) {
         *out = session->trace;
         goto out;
     }
     ODB_TRY_OUT(odb_bisect_trace_options(options, &how, err));
+    ODB_TRY_OUT(odb_session__pins(session, options->reference, &pins, err));
+    how.pins = pins.list.items;
+    how.n_pins = pins.list.n;
     ODB_TRY_OUT(odb_trace_make(&trace, session->model, session->feeds, &how, err));
-    session_close_walk(session);
+    session_move_walk(session, trace);
     odb_session_lock(session);
     session_drop_trace(session);
     *out = session->trace = trace;
@@ -291,6 +309,7 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
     odb_session_unlock(session);
     odb_session_wake(session);
 out:
+    odb_session__pins_dispose(&pins);
     free(key);
     return status;
 }
@@ -317,6 +336,11 @@ static char *session_settings(const struct odb_session *session,
     odb_buf_printf(&out, "seed %llu\nkernels %s\ninputs %s\n", (unsigned long long)options->seed,
                    kernels ? kernels : "", hex);
     odb_buf_dispose(&feeds);
+    struct odb_buf pins = ODB_BUF_INIT;
+    odb_session_put_pins(session, &pins);
+    if (pins.len)
+        odb_buf_printf(&out, "pins %s\n", odb_buf_text(&pins));
+    odb_buf_dispose(&pins);
     odb_identity_put_common(&out);
     odb_identity_put_spec(options->target, &out);
     odb_identity_put_spec(options->reference, &out);

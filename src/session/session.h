@@ -84,6 +84,8 @@ struct odb_session {
     struct odb_resumed resumed;        /* what it has from an earlier run of the program */
     struct odb_walk *walk;             /* owned; NULL: not walking */
     struct odb_inside *inside;         /* owned: the innermost body that the walk is in, or NULL */
+    int resume;                        /* before this node the walk goes on with another trace;
+                                          ODB_NO_NODE: with none */
     char *walk_target;                 /* owned: the spec that the walk was opened with */
     int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
     unsigned long generation;          /* [lock] grows with every change of values or report */
@@ -91,6 +93,22 @@ struct odb_session {
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;
 };
+
+/* pins.c. Appends what is pinned to what, in words; nothing where nothing is. */
+void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out);
+struct odb_session_pins {
+    ODB_VEC(struct odb_trace_pin) list; /* tensors are refs of its own */
+};
+/* What is pinned, for a trace; out is the caller's to dispose of, on failure too. */
+enum odb_status odb_session__pins(const struct odb_session *session, const char *reference,
+                                  struct odb_session_pins *out,
+                                  struct odb_error *err) ODB_MUST_USE;
+void odb_session__pins_dispose(struct odb_session_pins *pins);
+/* The first node of those whose outputs are pinned otherwise in two lists; ODB_NO_NODE: none is. */
+int odb_session__pins_differ(const struct odb_session *session, const struct odb_kept_list *a,
+                             const struct odb_kept_list *b);
+/* What was found from this node on is forgotten, and the walk goes on from there. */
+void odb_session__repin(struct odb_session *session, int node);
 
 /* Takes the model over, also on failure. path: the session file, NULL: none; values and culprits
  * of the newest search in it are read. */

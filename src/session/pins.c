@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Values that the user has pinned: the reference is run anew with them, and the walk goes on from
+ * where the first of them is made.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor/executor.h"
+#include "model/model.h"
+#include "session/session.h"
+#include "tensor/npy.h"
+
+static bool pins_is(const struct odb_kept *kept)
+{
+    return kept->kind == ODB_KEPT_PIN && !kept->disabled && kept->value >= 0;
+}
+
+void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out)
+{
+    for (size_t i = 0; i < session->kept.items.n; i++) {
+        const struct odb_kept *kept = &session->kept.items.items[i];
+        if (pins_is(kept))
+            odb_buf_printf(out, "%s%s to %s", out->len ? ", " : "", kept->place, kept->text);
+    }
+}
+
+static enum odb_status pins_read(struct odb_tensor **out, const char *path, struct odb_error *err)
+{
+    size_t n = strlen(path);
+    bool pb = n > 3 && !strcmp(path + n - 3, ".pb");
+    return pb ? odb_pb_read(out, ODB_TENSOR, path, err) : odb_npy_read(out, path, err);
+}
+
+enum odb_status odb_session__pins(const struct odb_session *session, const char *reference,
+                                  struct odb_session_pins *out, struct odb_error *err)
+{
+    *out = (struct odb_session_pins){0};
+    for (size_t i = 0; i < session->kept.items.n; i++) {
+        const struct odb_kept *kept = &session->kept.items.items[i];
+        struct odb_tensor *t = NULL;
+        if (!pins_is(kept))
+            continue;
+        if (strcmp(kept->text, "reference") != 0) {
+            if (odb_executor_recorded(reference))
+                return odb_fail(err, ODB_E_USAGE, "what is recorded was computed with another %s",
+                                kept->place);
+            ODB_TRY(pins_read(&t, kept->text, err));
+        }
+        odb_push(&out->list, (struct odb_trace_pin){kept->value, t});
+    }
+    return ODB_OK;
+}
+
+void odb_session__pins_dispose(struct odb_session_pins *pins)
+{
+    for (size_t i = 0; i < pins->list.n; i++)
+        odb_tensor_unref((struct odb_tensor *)pins->list.items[i].tensor);
+    free(pins->list.items);
+}
+
+/* Whether a list has this pin. */
+static bool pins_has(const struct odb_kept_list *list, const struct odb_kept *pin)
+{
+    for (size_t i = 0; i < list->items.n; i++) {
+        const struct odb_kept *kept = &list->items.items[i];
+        if (pins_is(kept) && kept->value == pin->value && !strcmp(kept->text, pin->text))
+            return true;
+    }
+    return false;
+}
+
+int odb_session__pins_differ(const struct odb_session *session, const struct odb_kept_list *a,
+                             const struct odb_kept_list *b)
+{
+    const struct odb_kept_list *const lists[] = {a, b};
+    const struct odb_graph *graph = session->model->graph;
+    int first = ODB_NO_NODE;
+    for (size_t l = 0; l < ODB_COUNT(lists); l++)
+        for (size_t i = 0; i < lists[l]->items.n; i++) {
+            const struct odb_kept *kept = &lists[l]->items.items[i];
+            if (!pins_is(kept) || pins_has(lists[!l], kept))
+                continue;
+            int node = graph->values[kept->value].producer;
+            first = first == ODB_NO_NODE ? node : ODB_MIN(first, node);
+        }
+    return first;
+}
+
+void odb_session__repin(struct odb_session *session, int node)
+{
+    const struct odb_graph *graph = session->model->graph;
+    odb_session_leave(session);
+    session->resume = session->resume == ODB_NO_NODE ? node : ODB_MIN(session->resume, node);
+    odb_session_lock(session);
+    for (size_t n = (size_t)node; n < graph->n_nodes; n++)
+        for (int o = 0; o < graph->nodes[n].n_out; o++) {
+            int v = graph->nodes[n].out[o];
+            if (v < 0)
+                continue;
+            odb_tensor_unref(session->given[v]);
+            session->given[v] = NULL;
+            session->values[v] = (struct odb_value_report){.verdict = ODB_VERDICT_UNTESTED};
+        }
+    if (session->at != ODB_NO_NODE)
+        session->at = ODB_MIN(session->at, node);
+    session->generation++;
+    odb_session_unlock(session);
+}
