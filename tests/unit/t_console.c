@@ -72,6 +72,44 @@ static void test_console__stops_at_breakpoints(void **state)
     scene_close(&s);
 }
 
+/* n1 is off by one percent: a condition stops behind it, once it is not ignored any more. */
+static void test_console__conditions_stop_behind_their_node(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "break if error > 1e-3", "1   breakpoint  behind any node  if error > 1e-3\n");
+    scene_says(&s, "run", "breakpoint 1 (error > 1e-3): behind #1 n1 (Mul); 2 of 3 nodes");
+    scene_says(&s, "continue", "breakpoint 1 (error > 1e-3): behind #2 n2 (Exp); 3 of 3 nodes");
+    scene_says(&s, "ignore 1 1", "1 breakpoint changed");
+    scene_says(&s, "run", "breakpoint 1 (error > 1e-3): behind #2 n2 (Exp); 3 of 3 nodes");
+    scene_says(&s, "condition 1 nan", "1   breakpoint  behind any node  if nan  hit 4 times\n");
+    scene_says(&s, "run", "the model has run to its end");
+    scene_says(&s, "watch error > 1e-3", "2   watchpoint  error > 1e-3");
+    scene_says(&s, "run", "watchpoint 2 (error > 1e-3): behind #1 n1 (Mul); 2 of 3 nodes");
+    scene_says(&s, "continue", "the model has run to its end"); /* there it is handed on */
+    scene_says(&s, "disable 2", "1 breakpoint disabled");
+    scene_says(&s, "run", "the model has run to its end");
+    scene_says(&s, "undo", "breakpoints and what else was put down are as they were");
+    scene_says(&s, "run", "watchpoint 2 (error > 1e-3): behind #1");
+    scene_close(&s);
+}
+
+/* What is pinned is right by itself, and what follows it is right again, without going back. */
+static void test_console__a_pin_ends_what_was_wrong(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "step 2", "stopped before #2 n2 (Exp); 2 of 3 nodes have run, 2 judged, 1 off");
+    scene_says(&s, "pin q", "q is held to the reference's value");
+    scene_says(&s, "continue",
+               "the model has run to its end; 3 of 3 nodes have run, 3 judged, none off");
+    scene_says(&s, "unpin q", "1 pin taken away");
+    scene_says(&s, "continue",
+               "the model has run to its end; 3 of 3 nodes have run, 3 judged, 2 off");
+    scene_says(&s, "pin x", "no node makes x");
+    scene_close(&s);
+}
+
 static void test_console__steps(void **state)
 {
     struct scene s;
@@ -164,6 +202,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_console__stops_at_breakpoints),
+        cmocka_unit_test(test_console__conditions_stop_behind_their_node),
+        cmocka_unit_test(test_console__a_pin_ends_what_was_wrong),
         cmocka_unit_test(test_console__steps),
         cmocka_unit_test(test_console__a_walk_goes_on_with_another_tolerance),
         cmocka_unit_test(test_console__tolerance_with_nothing_to_judge),
