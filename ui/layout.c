@@ -168,9 +168,7 @@ static void layout_title(const struct ui_app *app, const struct layout *layout)
                    odb_console_reference(app->console), odb_console_tolerance(app->console),
                    expect ? " expecting " : "", expect ? expect : "");
     struct odb_buf pins = ODB_BUF_INIT;
-    odb_session_lock(app->session);
     odb_session_put_pins(app->session, &pins);
-    odb_session_unlock(app->session);
     if (pins.len)
         odb_buf_printf(&left, "  pinned: %s", odb_buf_text(&pins));
     odb_buf_dispose(&pins);
