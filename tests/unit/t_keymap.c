@@ -60,7 +60,7 @@ static void test_keymap__built_in(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     struct ui_keymap *keymap = keymap_load(ODB_OK, &err);
     assert_string_equal(keymap_command(keymap, "nodes", "F"), "bisect");
-    assert_string_equal(keymap_command(keymap, "nodes", "b"), "break {node}");
+    assert_string_equal(keymap_command(keymap, "nodes", "b"), "toggle {node}");
     assert_string_equal(keymap_command(keymap, "help", "j"), "down"); /* of "all" */
     assert_string_equal(keymap_command(keymap, "tensor", "Left"), "left");
     assert_null(keymap_command(keymap, "nodes", "F12"));
