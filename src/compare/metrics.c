@@ -741,6 +741,8 @@ bool odb_distance(struct odb_distance *out, const struct odb_tensor *evaluated,
     out->rms = (double)sqrtl(s.b2 / finite);
     out->error = metrics_ratio(out->max_abs, out->rms);
     out->error_mean = metrics_ratio(out->mean_abs, out->rms);
+    if (out->exact && out->differing && !(out->max_abs > 0)) /* strings */
+        out->error = out->error_mean = INFINITY;
     return true;
 }
 

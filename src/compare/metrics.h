@@ -68,7 +68,7 @@ void odb_compare(struct odb_metrics *out, const struct odb_tensor *evaluated,
 /* The part of it that a search asks for of every value of a model. */
 struct odb_distance {
     double max_abs, mean_abs, rms; /* finite family */
-    double error, error_mean;      /* over rms, as above */
+    double error, error_mean;      /* over rms, as above; Inf: strings that differ */
     size_t count, finite, differing;
     size_t mismatched; /* NaN or Inf patterns that differ */
     bool exact;        /* integers, bools, strings: differing decides */

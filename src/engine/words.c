@@ -44,6 +44,17 @@ static void words_against(struct odb_number error, struct odb_number noise, stru
         odb_buf_printf(out, " (%.3g times as much)", error.v / noise.v);
 }
 
+/* Infinitely far off are strings, and numbers where there should be nothing but zeros. */
+static void words_off(const struct odb_value_report *v, struct odb_buf *out)
+{
+    odb_buf_printf(out, " is %s what the reference operator makes of the very same inputs",
+                   isinf(v->local_error.v) ? "not" : "off from");
+    if (isinf(v->local_error.v))
+        return;
+    odb_buf_puts(out, " by ");
+    words_against(v->local_error, v->local_noise, out);
+}
+
 static bool words_recorded(const struct bisection *b)
 {
     return b->prober.recorded;
@@ -80,9 +91,7 @@ static void words_introduced(const struct bisection *b, const struct odb_culprit
                           "inputs, or none where that has them");
         words_specials(c, out);
     } else if (v->local_error.known) {
-        odb_buf_puts(out, " is off from what the reference operator makes of the very same inputs"
-                          " by ");
-        words_against(v->local_error, v->local_noise, out);
+        words_off(v, out);
     } else {
         odb_buf_puts(out, " is the first that is wrong");
         if (v->error.known) {
@@ -282,14 +291,13 @@ static void words_wrong_too(const struct bisection *b, const struct odb_culprit 
     odb_buf_puts(out, "It is not only another result each time, but a wrong one: ");
     words_value(b, c->value, out);
     if (c->also != ODB_KIND_INTRODUCED) {
-        odb_buf_printf(out, " holds %s that the reference operator does not make of the same "
-                            "inputs, or lacks some that it does",
+        odb_buf_printf(out,
+                       " holds %s that the reference operator does not make of the same "
+                       "inputs, or lacks some that it does",
                        c->also == ODB_KIND_NAN ? "NaN" : "infinities");
         words_specials(c, out);
     } else if (v->local_error.known) {
-        odb_buf_puts(out, " is off from what the reference operator makes of the very same inputs"
-                          " by ");
-        words_against(v->local_error, v->local_noise, out);
+        words_off(v, out);
     } else {
         odb_buf_puts(out, " is the first that is wrong");
     }

@@ -257,7 +257,11 @@ static void test_metrics__strings(void **state)
     assert_true(m.count == 2 && m.exact_differing == 1 && m.worst == 1 && !m.all_close);
     m = compare(strings("a", ""), strings("a", ""), -1);
     assert_true(m.exact_differing == 0 && m.all_close && m.worst == ODB_NOWHERE);
-    assert_int_equal(distance(strings("a", "b"), strings("x", "y")).differing, 2);
+    struct odb_distance d = distance(strings("a", "b"), strings("x", "y"));
+    assert_int_equal(d.differing, 2);
+    assert_true(isinf(d.error) && isinf(d.error_mean)); /* no noise is as large */
+    d = distance(strings("a", "b"), strings("a", "b"));
+    assert_true(d.differing == 0 && d.error == 0);
 }
 
 static void test_metrics__complex(void **state)
