@@ -290,9 +290,9 @@ install: all
 	$(Q)install $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 include/onnxdbg/*.h $(DESTDIR)$(PREFIX)/include/onnxdbg
 	$(Q)install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
-	$(Q)$(PROGRAM) completion man >$(DESTDIR)$(PREFIX)/share/man/man1/onnxdbg.1
+	$(Q)$(abspath $(PROGRAM)) completion man >$(DESTDIR)$(PREFIX)/share/man/man1/onnxdbg.1
 	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
-	    $(PROGRAM) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
+	    $(abspath $(PROGRAM)) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
 	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/lib/pkgconfig/onnxdbg.pc
 
