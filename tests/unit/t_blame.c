@@ -604,6 +604,35 @@ static void test_blame__rejudging_tells_and_can_be_cancelled(void **state)
     scene_close(&s);
 }
 
+/* Strings have no distance: those that differ are beyond any noise, or an output would be excused.
+ */
+static void test_blame__strings(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct scene s;
+    struct odb_tensor *other = NULL;
+    const struct odb_str words[] = {{"1", 1}, {"three", 5}};
+    struct odb_builder *b = odb_build_new("strings", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(b, "Cast", "n0", "x", "w");
+    odb_build_attr_int(b, "to", ODB_STRING);
+    odb_build_node(b, "Identity", "n1", "w", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 2, (float[]){1, 2});
+    assert_int_equal(odb_tensor_copy_of(&other, ODB_STRING, 1, (int64_t[]){2}, words, &err),
+                     ODB_OK);
+    scene_spoil(&s, "w", other);
+    scene_blame(&s);
+    assert_culprit(&s, "w");
+    for (int i = 0; i < 2; i++) {
+        const struct odb_value_report *report = &s.reports[value_of(&s, i ? "y" : "w")];
+        assert_int_equal(report->verdict, ODB_VERDICT_FAIL);
+        assert_true(report->error.known && isinf(report->error.v));
+        assert_true(report->noise.known && report->noise.v == 0);
+    }
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +656,7 @@ int main(void)
         cmocka_unit_test(test_blame__another_tolerance_later_is_the_same_as_at_once),
         cmocka_unit_test(test_blame__rejudging_goes_by_what_there_is),
         cmocka_unit_test(test_blame__rejudging_tells_and_can_be_cancelled),
+        cmocka_unit_test(test_blame__strings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
