@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "ui/actions.h"
 
 #define OUTSIDE_COLUMNS 160 /* of rows that are not made for the width of the screen */
@@ -35,8 +36,8 @@ enum odb_status ui_outside_write(const char *path, const char *text, size_t n, b
 static enum odb_status outside_text(struct ui_app *app, struct odb_buf *out, struct odb_error *err)
 {
     struct ui_view *view = ui_app_view(app);
-    int cols = view->ops->wraps ? app->terminal->cols
-                                : ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS);
+    int cols =
+        view->ops->wraps ? app->terminal->cols : ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS);
     if (view->ops->prepare)
         view->ops->prepare(view, cols);
     if (ui_list_print(view, cols, true, out))
@@ -115,8 +116,7 @@ static enum odb_status outside_run(struct ui_app *app, const char *line, int inp
 /* A file of the view's text that is gone from its folder already. */
 static int outside_file(const struct odb_buf *text, struct odb_error *err)
 {
-    const char *folder = getenv("TMPDIR");
-    char *path = odb_xasprintf("%s/onnxdbg-XXXXXX", folder && *folder ? folder : "/tmp");
+    char *path = odb_file_temporary("");
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         unlink(path);
@@ -161,11 +161,13 @@ static const char *outside_editor(void)
 UI_ACTION(edit)
 {
     struct odb_buf text = ODB_BUF_INIT, line = ODB_BUF_INIT;
-    const char *folder = getenv("TMPDIR"), *path = odb_call_arg(call, 0);
+    const char *path = odb_call_arg(call, 0);
     char *made = NULL;
     enum odb_status status = ODB_OK;
     if (!path) {
-        made = odb_xasprintf("%s/onnxdbg-XXXXXX.txt", folder && *folder ? folder : "/tmp");
+        char *stem = odb_file_temporary("");
+        made = odb_xasprintf("%s.txt", stem);
+        free(stem);
         int fd = mkostemps(made, 4, O_CLOEXEC);
         if (fd < 0)
             status = odb_fail(err, ODB_E_IO, "no temporary file can be made: %s", strerror(errno));

@@ -155,6 +155,12 @@ char *odb_file_home(const char *variable, const char *usual, const char *name)
     return home && home[0] == '/' ? odb_xasprintf("%s/%s/onnxdbg/%s", home, usual, name) : NULL;
 }
 
+char *odb_file_temporary(const char *what)
+{
+    const char *folder = getenv("TMPDIR");
+    return odb_xasprintf("%s/onnxdbg-%sXXXXXX", folder && folder[0] ? folder : "/tmp", what);
+}
+
 char *odb_file_self(void)
 {
     return realpath("/proc/self/exe", NULL);

@@ -39,6 +39,9 @@ char *odb_file_absolute(const char *path);
 /* The user's onnxdbg/NAME below the directory that the variable names ("XDG_CACHE_HOME"), else
  * below the usual one in his home (".cache"). Owned by the caller; NULL: he has no home. */
 char *odb_file_home(const char *variable, const char *usual, const char *name);
+/* A template for mkstemp() and its kin in $TMPDIR, else /tmp: onnxdbg-WHATXXXXXX. Owned by the
+ * caller. */
+char *odb_file_temporary(const char *what);
 /* The program that this process runs. Owned by the caller; NULL: nobody knows. */
 char *odb_file_self(void);
 

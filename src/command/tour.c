@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "command/call.h"
 
 #include "demo_model.h" /* made by gen-model: tour_model */
@@ -19,8 +20,7 @@ static enum odb_status tour_write(const char *path, struct odb_error *err)
     bool written = file && fwrite(tour_model, 1, sizeof tour_model, file) == sizeof tour_model;
     if (file)
         written = fclose(file) == 0 && written;
-    return written ? ODB_OK
-                   : odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
+    return written ? ODB_OK : odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
 static enum odb_status tour_screen(const struct odb_command_call *call, struct odb_error *err)
@@ -42,10 +42,9 @@ static enum odb_status tour_screen(const struct odb_command_call *call, struct o
 
 enum odb_status odb_command__tour(struct odb_command_call *call, struct odb_error *err)
 {
-    const char *above = getenv("TMPDIR");
     if (!call->open_screen)
         return odb_fail(err, ODB_E_USAGE, "this program has no screen");
-    char *folder = odb_xasprintf("%s/onnxdbg-tour-XXXXXX", above && *above ? above : "/tmp");
+    char *folder = odb_file_temporary("tour-");
     enum odb_status status = ODB_OK;
     if (!mkdtemp(folder) || chdir(folder) != 0)
         status = odb_fail(err, ODB_E_IO, "cannot make a folder %s: %s", folder, strerror(errno));

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 enum odb_status odb_scratch_new(char **path, struct odb_error *err)
 {
-    const char *base = getenv("TMPDIR");
-    char *name = odb_xasprintf("%s/onnxdbg-XXXXXX", base && base[0] ? base : "/tmp");
+    char *name = odb_file_temporary("");
     if (!mkdtemp(name)) {
         odb_fail(err, ODB_E_IO, "cannot make a temporary directory: %s", strerror(errno));
         odb_error_at(err, "%s", name);
