@@ -52,7 +52,9 @@ enum odb_option_id {
 #undef ODB_OPTION
     ODB_OPTION_COUNT
 };
-#define ODB_OPT(id) ((uint64_t)1 << ODB_OPTION_##id)
+typedef unsigned __int128 odb_option_set;
+_Static_assert(ODB_OPTION_COUNT <= 128, "a set has room for every option");
+#define ODB_OPT(id) ((odb_option_set)1 << ODB_OPTION_##id)
 /* Options that a console keeps. */
 #define ODB_SETTINGS                                                                               \
     (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(REFERENCE) |   \
@@ -111,7 +113,7 @@ struct odb_command {
     const char *name, *alias; /* alias NULL: none */
     const char *group;        /* heading in help */
     const struct odb_arg *args;
-    uint64_t options; /* ODB_OPT() bits; --help is always there */
+    odb_option_set options; /* ODB_OPT() bits; --help is always there */
     const char *help; /* one line */
     const char *text; /* a paragraph */
     const char *example;

@@ -339,7 +339,7 @@ static void complete_tolerance(struct complete *c)
     }
 }
 
-static bool complete_has_option(uint64_t options, int id)
+static bool complete_has_option(odb_option_set options, int id)
 {
     return options >> id & 1;
 }
@@ -354,7 +354,7 @@ static void complete_option(struct complete *c)
 /* Options of the command, as they are typed. */
 static void complete_dashes(struct complete *c)
 {
-    uint64_t options = c->command->options | ODB_OPT(HELP);
+    odb_option_set options = c->command->options | ODB_OPT(HELP);
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
         if (complete_has_option(options, id))
             complete_offer_take(c, odb_xasprintf("--%s", odb_option_row(id)->name), false);
