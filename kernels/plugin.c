@@ -373,7 +373,7 @@ static enum odb_status plugin_open(const char *path, struct odb_error *err)
         status = plugin_check(all, err);
     } else {
         status = odb_fail(err, ODB_E_INPUT, "it exports no onnxdbg_kernels()");
-        odb_error_remedy(err, "onnxdbg-kernels(7) says what a library of kernels is");
+        odb_error_remedy(err, "onnxdbg-kernel(7) says what a library of kernels is");
     }
     if (status == ODB_OK && !plugin_known(all))
         plugin_add(all);

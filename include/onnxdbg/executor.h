@@ -8,7 +8,7 @@
  * and is a target with --target plugin:LIB.so[,key=value...]. There are four calls: init() gets the
  * options, load_model() a model, execute() inputs to run it on, release() ends it all. The debugger
  * loads many models one after the other, pieces of the user's model mostly, and runs each a few
- * times. onnxdbg-plugin(7) has the whole story and an example.
+ * times. onnxdbg-executor(7) has the whole story and an example.
  *
  * The model comes as bytes, for those who read ONNX themselves, and, when asked for, as a graph of
  * plain structs (host->graph), for those who would rather not.

@@ -7,7 +7,7 @@
  *
  * and is loaded with --kernels LIB.so. Each kernel is two functions: shape() says type and shape of
  * every output, run() fills them. Both get a struct onnxdbg_call, with which they also read
- * attributes and report errors. onnxdbg-kernels(7) has the whole story and an example.
+ * attributes and report errors. onnxdbg-kernel(7) has the whole story and an example.
  *
  * The ABI is versioned. Structs only grow at their end, within a version too: what says how large
  * a struct is lets each side know what the other one has. Functions of a call must not be kept or

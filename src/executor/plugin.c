@@ -419,7 +419,7 @@ static enum odb_status plugin_open(struct plugin *plugin, struct odb_error *err)
     *(void **)&entry = dlsym(library, "onnxdbg_executor");
     if (!entry) {
         odb_fail(err, ODB_E_EXECUTOR, "it exports no onnxdbg_executor()");
-        return odb_error_remedy(err, "onnxdbg-plugin(7) says what a library of an executor is");
+        return odb_error_remedy(err, "onnxdbg-executor(7) says what a library of an executor is");
     }
     plugin->ops = entry();
     return plugin_check(plugin->ops, err);
@@ -685,7 +685,7 @@ const struct odb_executor_ops odb_executor_plugin = {
     .kind = "plugin",
     .options = plugin_options,
     .help = "an executor of your own from a shared library",
-    .page = "onnxdbg-plugin(7)",
+    .page = "onnxdbg-executor(7)",
     .init = plugin_init,
     .load_model = plugin_load,
     .execute = plugin_execute,
