@@ -28,7 +28,7 @@ endif
 
 # The child program links the MIT part only.
 PKGS_MIT := libprotobuf-c openblas libmd libzip jansson libpcre2-8
-PKGS_GPL := sqlite3 ncursesw readline
+PKGS_GPL := sqlite3 ncursesw readline xlsxwriter
 VERSION := 0.1.0
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -Iinclude -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \

@@ -25,6 +25,7 @@ BEGIN {
     home["executor.pb-c.h"] = "executor"
     home["cblas.h"] = "kernels"
     home["sqlite3.h"] = "session"
+    home["xlsxwriter.h"] = "compare"
     home["curses.h"] = home["ncurses.h"] = home["ncursesw/curses.h"] = "ui"
     home["readline/readline.h"] = home["readline/history.h"] = "ui"
 
