@@ -25,7 +25,8 @@ const char *odb_pyfloat(double v, char *buf, size_t size)
             break;
     }
     char *e = strchr(shortest, 'e');
-    int exponent = atoi(e + 1), digits = (int)(e - shortest) - (shortest[0] == '-');
+    int exponent = (int)strtol(e + 1, NULL, 10),
+        digits = (int)(e - shortest) - (shortest[0] == '-');
     int behind = digits > 1 ? digits - 2 : 0; /* the point */
     if (exponent < PYFLOAT_SMALLEST || exponent >= PYFLOAT_LARGEST)
         snprintf(buf, size, "%s", shortest);

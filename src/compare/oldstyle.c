@@ -118,8 +118,7 @@ static const char *oldstyle_next(struct oldstyle_list *lists, bool *has)
             least = !least || strcmp(name, least) < 0 ? name : least;
         }
     for (int s = 0; s < ODB_OLDSTYLE_SIDES && least; s++) {
-        has[s] = lists[s].at < lists[s].n &&
-                 !strcmp(lists[s].entries[lists[s].at]->d_name, least);
+        has[s] = lists[s].at < lists[s].n && !strcmp(lists[s].entries[lists[s].at]->d_name, least);
         lists[s].at += has[s];
     }
     return least;
@@ -235,8 +234,8 @@ static void oldstyle_put(struct odb_buf *out, const char *before, double v)
 }
 
 /* " | diff3_max_sw: 0.0 | diff3_max_g: 0.0*10.0=0.0" */
-static void oldstyle_put_pair(struct odb_buf *out, const char *which, double target,
-                              double compare, double tag)
+static void oldstyle_put_pair(struct odb_buf *out, const char *which, double target, double compare,
+                              double tag)
 {
     odb_buf_printf(out, " | diff3_%s_sw", which);
     oldstyle_put(out, ": ", target);

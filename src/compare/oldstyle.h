@@ -27,23 +27,27 @@ struct odb_oldstyle_options {
 
 /* One name that all folders have. */
 struct odb_oldstyle_row {
-    char *name;    /* owned: of the file */
-    char *trouble; /* owned: why there are no numbers (shapes differ, strings do); NULL: there are
-                    */
-    bool nan_inf;  /* one of the tensors holds NaN or Inf */
-    double diff2;  /* target against compare, in float32 as NumPy adds */
-    bool all_close;                   /* of the two, within th1; without golden */
+    char *name;     /* owned: of the file */
+    char *trouble;  /* owned: why there are no numbers (shapes differ, strings do); NULL: there are
+                     */
+    bool nan_inf;   /* one of the tensors holds NaN or Inf */
+    double diff2;   /* target against compare, in float32 as NumPy adds */
+    bool all_close; /* of the two, within th1; without golden */
     double max_target, mean_target;   /* diff3 of the target against golden; with golden */
     double max_compare, mean_compare; /* of compare against golden */
     bool max_pass, mean_pass;         /* the three-way test */
 };
 
-enum odb_oldstyle_side { ODB_OLDSTYLE_TARGET, ODB_OLDSTYLE_COMPARE, ODB_OLDSTYLE_GOLDEN,
-                         ODB_OLDSTYLE_SIDES };
+enum odb_oldstyle_side {
+    ODB_OLDSTYLE_TARGET,
+    ODB_OLDSTYLE_COMPARE,
+    ODB_OLDSTYLE_GOLDEN,
+    ODB_OLDSTYLE_SIDES
+};
 
 struct odb_oldstyle {
     struct odb_oldstyle_options options;
-    bool golden; /* there is a third side */
+    bool golden;                           /* there is a third side */
     ODB_VEC(struct odb_oldstyle_row) rows; /* in the order of names' bytes */
     /* Files that not all sides have, in that order. */
     ODB_VEC(struct odb_oldstyle_alone {
@@ -78,8 +82,13 @@ enum odb_status odb_oldstyle_folders(struct odb_oldstyle *out,
 void odb_oldstyle_dispose(struct odb_oldstyle *what);
 
 /* What may be wrong with a row. OTHER: diff3 where there is golden, else all_close. */
-enum odb_oldstyle_kind { ODB_OLDSTYLE_TROUBLE, ODB_OLDSTYLE_NAN_INF, ODB_OLDSTYLE_DIFF2,
-                         ODB_OLDSTYLE_OTHER, ODB_OLDSTYLE_KINDS };
+enum odb_oldstyle_kind {
+    ODB_OLDSTYLE_TROUBLE,
+    ODB_OLDSTYLE_NAN_INF,
+    ODB_OLDSTYLE_DIFF2,
+    ODB_OLDSTYLE_OTHER,
+    ODB_OLDSTYLE_KINDS
+};
 bool odb_oldstyle_is(const struct odb_oldstyle *what, const struct odb_oldstyle_row *row,
                      enum odb_oldstyle_kind kind);
 /* Whether a row exceeds a limit, or has no numbers. NaN and Inf that all sides have are within the

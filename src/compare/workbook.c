@@ -31,8 +31,8 @@ static void workbook_text(struct workbook *w, lxw_worksheet *sheet, lxw_row_t ro
 {
     struct odb_buf shown = ODB_BUF_INIT;
     odb_buf_put_shown(&shown, text);
-    workbook_note(w, worksheet_write_string(sheet, row, column, odb_buf_text(&shown),
-                                            row ? NULL : w->bold));
+    workbook_note(
+        w, worksheet_write_string(sheet, row, column, odb_buf_text(&shown), row ? NULL : w->bold));
     odb_buf_dispose(&shown);
 }
 
@@ -76,10 +76,9 @@ static void workbook_row(struct workbook *w, lxw_worksheet *sheet, lxw_row_t at,
 static void workbook_sheet(struct workbook *w, const char *name, enum odb_oldstyle_kind kind)
 {
     static const char *const close[] = {"index", "name", "nan_inf", "diff2", "all_close", "th"};
-    static const char *const three[] = {"index",        "name",        "nan_inf",
-                                        "diff2",        "diff3_max",   "diff3_mean",
-                                        "diff3_max_sw", "diff3_max_g", "diff3_mean_sw",
-                                        "diff3_mean_g"};
+    static const char *const three[] = {
+        "index",      "name",         "nan_inf",     "diff2",         "diff3_max",
+        "diff3_mean", "diff3_max_sw", "diff3_max_g", "diff3_mean_sw", "diff3_mean_g"};
     const char *const *titles = w->what->golden ? three : close;
     size_t n = w->what->golden ? ODB_COUNT(three) : ODB_COUNT(close);
     lxw_worksheet *sheet = workbook_add_worksheet(w->book, name);

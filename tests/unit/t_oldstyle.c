@@ -116,17 +116,22 @@ static void test_oldstyle__two_folders(void **state)
     PUT(b, "yours.npy", 1);
     struct odb_oldstyle what = compared(e, b, NULL);
     assert_int_equal(what.rows.n, 6);
-    expect_line(&what, 0, "index: 0 | near.npy | nan_inf: False | diff2: 0.002672609869562819 | "
-                          "all_close: False | th: 1e-06\n");
-    expect_line(&what, 1, "index: 1 | odd.npy | nan_inf: True | diff2: nan | all_close: True | "
-                          "th: 1e-06\n");
-    expect_line(&what, 2, "index: 2 | one.npy | nan_inf: False | diff2: inf | all_close: False | "
-                          "th: 1e-06\n");
-    expect_line(&what, 3, "index: 3 | relu_3.tmp_0.npy | nan_inf: False | diff2: 0.0 | "
-                          "all_close: True | th: 1e-06\n");
+    expect_line(&what, 0,
+                "index: 0 | near.npy | nan_inf: False | diff2: 0.002672609869562819 | "
+                "all_close: False | th: 1e-06\n");
+    expect_line(&what, 1,
+                "index: 1 | odd.npy | nan_inf: True | diff2: nan | all_close: True | "
+                "th: 1e-06\n");
+    expect_line(&what, 2,
+                "index: 2 | one.npy | nan_inf: False | diff2: inf | all_close: False | "
+                "th: 1e-06\n");
+    expect_line(&what, 3,
+                "index: 3 | relu_3.tmp_0.npy | nan_inf: False | diff2: 0.0 | "
+                "all_close: True | th: 1e-06\n");
     expect_line(&what, 4, "index: 4 | shape.npy | error: shape (2,), compare has (3,)\n");
-    expect_line(&what, 5, "index: 5 | zero.npy | nan_inf: False | diff2: nan | all_close: True | "
-                          "th: 1e-06\n");
+    expect_line(&what, 5,
+                "index: 5 | zero.npy | nan_inf: False | diff2: nan | all_close: True | "
+                "th: 1e-06\n");
     static const bool fails[] = {true, false, true, false, true, false};
     for (size_t i = 0; i < what.rows.n; i++)
         assert_int_equal(odb_oldstyle_fails(&what, &what.rows.items[i]), fails[i]);
@@ -160,9 +165,10 @@ static void test_oldstyle__three_folders(void **state)
     PUT(g, "worse.npy", 4, 8);
     PUT(g, "alone.npy", 1);
     struct odb_oldstyle what = compared(e, b, g);
-    expect_line(&what, 0, "index: 0 | relu_3.tmp_0.npy | nan_inf: False | diff2: 0.0 | "
-                          "diff3_max=pass | diff3_mean=pass | diff3_max_sw: 0.0 | diff3_max_g: "
-                          "0.0*10.0=0.0 | diff3_mean_sw: 0.0 | diff3_mean_g: 0.0*10.0=0.0\n");
+    expect_line(&what, 0,
+                "index: 0 | relu_3.tmp_0.npy | nan_inf: False | diff2: 0.0 | "
+                "diff3_max=pass | diff3_mean=pass | diff3_max_sw: 0.0 | diff3_max_g: "
+                "0.0*10.0=0.0 | diff3_mean_sw: 0.0 | diff3_mean_g: 0.0*10.0=0.0\n");
     assert_true(what.rows.items[1].max_pass && what.rows.items[1].mean_pass);
     assert_false(what.rows.items[2].max_pass || what.rows.items[2].mean_pass);
     assert_float_equal(what.rows.items[2].max_target, 1 / (4 + 1e-9), 1e-15);
