@@ -170,6 +170,69 @@ static void assert_sound(const struct scene *s)
                     assert_true(scene_leads_on(s, row, col, arm));
 }
 
+/* --- what a reader takes from a picture ------------------------------------------------------- */
+
+struct reader {
+    const struct scene *s;
+    bool *seen;    /* owned; [cells * 4] left by this arm already */
+    bool *reached; /* owned; [boxes] */
+};
+
+static void reader_follow(struct reader *r, int row, int col, unsigned arm);
+
+/* Into a cell, having left another by `arm`. A line that crosses goes over what goes across. */
+static void reader_enter(struct reader *r, int row, int col, unsigned arm)
+{
+    const struct ui_dag *dag = &r->s->dag;
+    unsigned back = arm & (UI_DAG_UP | UI_DAG_DOWN) ? arm ^ (UI_DAG_UP | UI_DAG_DOWN)
+                                                    : arm ^ (UI_DAG_LEFT | UI_DAG_RIGHT);
+    int box = ui_dag_at(dag, row, col);
+    if (box >= 0) {
+        if (arm == UI_DAG_DOWN)
+            r->reached[box] = true;
+        return;
+    }
+    assert_true(row >= 0 && row < dag->rows && col >= 0 && col < dag->cols);
+    unsigned arms = dag->cells[row * dag->cols + col].arms;
+    if (!(arms & back)) {
+        reader_follow(r, row, col, arm);
+        return;
+    }
+    for (unsigned on = 1; on < 16; on *= 2)
+        if (arms & on && on != back)
+            reader_follow(r, row, col, on);
+}
+
+static void reader_follow(struct reader *r, int row, int col, unsigned arm)
+{
+    bool *seen = &r->seen[(row * r->s->dag.cols + col) * 4 + __builtin_ctz(arm)];
+    if (*seen)
+        return;
+    *seen = true;
+    reader_enter(r, row + (arm == UI_DAG_DOWN) - (arm == UI_DAG_UP),
+                 col + (arm == UI_DAG_RIGHT) - (arm == UI_DAG_LEFT), arm);
+}
+
+/* Who follows the lines from a box finds the boxes that it has edges to, and no others. */
+static void assert_read(const struct scene *s)
+{
+    const struct ui_dag *dag = &s->dag;
+    struct reader r = {.s = s};
+    for (size_t b = 0; b < dag->boxes.n; b++) {
+        const struct ui_dag_box *box = &dag->boxes.items[b];
+        int row = box->row + box->rows - 1;
+        r.seen = odb_new_n(bool, (size_t)dag->rows *(size_t)dag->cols * 4);
+        r.reached = odb_new_n(bool, dag->boxes.n);
+        for (int col = box->col; col < box->col + box->cols; col++)
+            if (dag->cells[row * dag->cols + col].arms & UI_DAG_DOWN)
+                reader_follow(&r, row, col, UI_DAG_DOWN);
+        for (size_t to = 0; to < dag->boxes.n; to++)
+            assert_int_equal(r.reached[to], scene_linked(s, (int)b, (int)to));
+        free(r.seen);
+        free(r.reached);
+    }
+}
+
 /* --- shapes ----------------------------------------------------------------------------------- */
 
 static struct odb_builder *build_residual(void)
@@ -397,17 +460,18 @@ static void test_dag__light_marks_the_lines_of_one_box(void **state)
 
 /* --- graphs of any kind ----------------------------------------------------------------------- */
 
-static struct odb_builder *build_random(unsigned seed, int nodes)
+/* Nodes that read up to so many values made by one of the last ones, or the input. */
+static struct odb_builder *build_random(unsigned seed, int nodes, int most, int back)
 {
     struct odb_builder *b = build_begin();
     for (int i = 0; i < nodes; i++) {
         struct odb_buf in = ODB_BUF_INIT;
         char name[32], out[64];
         seed = seed * 1103515245u + 12345u;
-        int n = 1 + (int)(seed >> 16) % 3, two = (seed >> 20) % 4 == 0;
+        int n = 1 + (int)(seed >> 16) % most, two = (seed >> 20) % 4 == 0;
         for (int k = 0; k < n; k++) {
             seed = seed * 1103515245u + 12345u;
-            int far = 1 + (int)(seed >> 16) % 6, from = i - far;
+            int far = 1 + (int)(seed >> 16) % back, from = i - far;
             if (from < 0)
                 odb_buf_puts(&in, "x ");
             else
@@ -422,23 +486,35 @@ static struct odb_builder *build_random(unsigned seed, int nodes)
     return b;
 }
 
-static void test_dag__random_graphs_are_sound(void **state)
+/* Boxes apart, lines that lead on, and pictures that say what the graph is. */
+static void check_random(int nodes, int most, int back)
 {
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct scene s;
         char name[32];
-        scene_take(&s, build_random(seed, 30));
-        for (int at = 0; at < 30; at += 7)
+        scene_take(&s, build_random(seed, nodes, most, back));
+        for (int at = 0; at < nodes; at += 7)
             for (int depth = 1; depth <= 5; depth += 2)
                 for (int cols = 40; cols <= 200; cols += 80) {
                     snprintf(name, sizeof name, "n%d", at);
                     scene_draw(&s, name, depth, 30, cols);
                     assert_sound(&s);
+                    assert_read(&s);
                     for (size_t i = 0; i < s.dag.boxes.n; i++)
                         ui_dag_light(&s.dag, (int)i);
                 }
         scene_close(&s);
     }
+}
+
+static void test_dag__random_graphs_are_read_as_they_are(void **state)
+{
+    check_random(30, 3, 6);
+}
+
+static void test_dag__random_graphs_with_many_lines_too(void **state)
+{
+    check_random(40, 12, 20);
 }
 
 int main(void)
@@ -453,7 +529,8 @@ int main(void)
         cmocka_unit_test(test_dag__fits_where_hardly_anything_does),
         cmocka_unit_test(test_dag__keys_follow_the_lines),
         cmocka_unit_test(test_dag__light_marks_the_lines_of_one_box),
-        cmocka_unit_test(test_dag__random_graphs_are_sound),
+        cmocka_unit_test(test_dag__random_graphs_are_read_as_they_are),
+        cmocka_unit_test(test_dag__random_graphs_with_many_lines_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
