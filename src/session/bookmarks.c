@@ -13,6 +13,7 @@ static enum odb_status bookmarks_store(struct odb_store *store, char letter, int
 {
     sqlite3_stmt *stmt;
     const char text[] = {letter, '\0'};
+    ODB_STORE_HOLD(store);
     ODB_TRY(odb_store__exec(store, bookmarks_table, err));
     ODB_TRY(odb_store__prepare(store, &stmt,
                                node == ODB_NO_NODE

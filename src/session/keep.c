@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "session/session.h"
+#include "session/store_int.h"
 
 /* Caller holds the lock. */
 static void keep_tag(struct odb_session *session, const struct odb_kept *kept)
@@ -32,18 +33,26 @@ static void keep_tag_all(struct odb_session *session)
         keep_tag(session, &session->kept.items.items[i]);
 }
 
-enum odb_status odb_session_kept_changed(struct odb_session *session, struct odb_error *err)
+/* What is written last is what was put down last, whichever thread did. */
+static enum odb_status keep_store(struct odb_session *session, struct odb_error *err)
 {
     struct odb_kept_list copy;
+    ODB_STORE_HOLD(session->store);
     odb_session_lock(session);
-    keep_tag_all(session);
     odb_kept_list_copy(&copy, &session->kept, session->model->graph);
     odb_session_unlock(session);
-    odb_session_wake(session);
-    enum odb_status status =
-        session->store ? odb_store_put_kept(session->store, &copy, err) : ODB_OK;
+    enum odb_status status = odb_store_put_kept(session->store, &copy, err);
     odb_kept_list_dispose(&copy);
     return status;
+}
+
+enum odb_status odb_session_kept_changed(struct odb_session *session, struct odb_error *err)
+{
+    odb_session_lock(session);
+    keep_tag_all(session);
+    odb_session_unlock(session);
+    odb_session_wake(session);
+    return session->store ? keep_store(session, err) : ODB_OK;
 }
 
 enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,

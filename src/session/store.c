@@ -55,6 +55,18 @@ static const char store_paths_table[] =
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
+sqlite3_mutex *odb_store__hold(const struct odb_store *store)
+{
+    sqlite3_mutex *held = sqlite3_db_mutex(store->db);
+    sqlite3_mutex_enter(held);
+    return held;
+}
+
+void odb_store__release(sqlite3_mutex **held)
+{
+    sqlite3_mutex_leave(*held);
+}
+
 enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err)
 {
     int code = sqlite3_errcode(store->db);
@@ -78,6 +90,16 @@ enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, 
     if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) != SQLITE_OK)
         return odb_store__fail(store, err);
     return ODB_OK;
+}
+
+enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,
+                               struct odb_error *err)
+{
+    if (status == ODB_OK)
+        status = odb_store__exec(store, "COMMIT", err);
+    if (status != ODB_OK)
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
 }
 
 /* Runs a statement that returns no rows, and resets it. */
@@ -166,10 +188,7 @@ static enum odb_status store_upgrade(struct odb_store *store, struct odb_error *
     enum odb_status status = odb_store__exec(store, store_schema_2, err);
     if (status == ODB_OK)
         status = store_set_schema(store, err);
-    if (status == ODB_OK)
-        return odb_store__exec(store, "COMMIT", err);
-    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    return status;
+    return odb_store__end(store, status, err);
 }
 
 static enum odb_status store_check(struct odb_store *store, int schema, struct odb_error *err)
@@ -299,6 +318,7 @@ enum odb_status odb_store_begin(struct odb_store *store, const char *command,
     };
     sqlite3_stmt *stmt;
     char tolerance[128];
+    ODB_STORE_HOLD(store);
     ODB_TRY(odb_store__prepare(store, &stmt,
                                "INSERT INTO search (command, version, reference, target, tolerance,"
                                " expect, strategy, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -357,6 +377,7 @@ void odb_store_event(struct odb_store *store, const struct odb_search_event *eve
     enum odb_status status = ODB_OK;
     if (store->failed != ODB_OK || !store->search)
         return;
+    ODB_STORE_HOLD(store);
     if (event->what == ODB_EVENT_PROBE_BEGIN)
         status = store_probe_begin(store, event, &store->failure);
     else if (event->what == ODB_EVENT_PROBE_END && store->probe)
@@ -447,31 +468,25 @@ static enum odb_status store_store_paths(struct odb_store *store, const struct o
 }
 
 static enum odb_status store_store_report(struct odb_store *store, const struct odb_report *report,
-                                          struct odb_error *err)
+                                          const char *json, struct odb_error *err)
 {
-    struct odb_buf json = ODB_BUF_INIT;
     sqlite3_stmt *stmt;
     ODB_TRY(odb_store__prepare(store, &stmt,
                                "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
                                " WHERE id = ?",
                                err));
-    odb_report_json(report, &json);
     sqlite3_bind_int(stmt, 1, report->outputs_diverge || report->culprits.n);
-    odb_store__bind_text(stmt, 2, odb_buf_text(&json));
+    odb_store__bind_text(stmt, 2, json);
     sqlite3_bind_int64(stmt, 3, store->search);
     enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
-    odb_buf_dispose(&json);
     return status;
 }
 
-enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
-                              struct odb_error *err)
+static enum odb_status store_put_all(struct odb_store *store, const struct odb_report *report,
+                                     const char *json, struct odb_error *err)
 {
-    if (store->failed != ODB_OK) {
-        *err = store->failure;
-        return store->failed;
-    }
+    ODB_STORE_HOLD(store);
     ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
     char *again = odb_xasprintf("DELETE FROM value WHERE search = %lld;"
                                 "DELETE FROM culprit WHERE search = %lld",
@@ -485,10 +500,21 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
     if (status == ODB_OK)
         status = store_store_paths(store, report, err);
     if (status == ODB_OK)
-        status = store_store_report(store, report, err);
-    if (status == ODB_OK)
-        return odb_store__exec(store, "COMMIT", err);
-    sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+        status = store_store_report(store, report, json, err);
+    return odb_store__end(store, status, err);
+}
+
+enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
+                              struct odb_error *err)
+{
+    struct odb_buf json = ODB_BUF_INIT;
+    if (store->failed != ODB_OK) {
+        *err = store->failure;
+        return store->failed;
+    }
+    odb_report_json(report, &json); /* which takes a while, and holds nobody up */
+    enum odb_status status = store_put_all(store, report, odb_buf_text(&json), err);
+    odb_buf_dispose(&json);
     return status;
 }
 

@@ -217,6 +217,7 @@ enum odb_status odb_store_resume(struct odb_store *store, const char *settings, 
     enum odb_status status = answers_newest(store, &id, &then, err);
     if (status != ODB_OK || !id)
         return status;
+    ODB_STORE_HOLD(store);
     store->search = id;
     store->probe = 0;
     store->failed = ODB_OK;
@@ -232,16 +233,19 @@ enum odb_status odb_store_resume(struct odb_store *store, const char *settings, 
 enum odb_status odb_store_settle(struct odb_store *store, const char *settings,
                                  struct odb_error *err)
 {
+    ODB_STORE_HOLD(store);
     return answers_take(store, settings, err);
 }
 
 enum odb_status odb_store_pause(struct odb_store *store, struct odb_error *err)
 {
+    ODB_STORE_HOLD(store);
     return answers_exec(store, "UPDATE search SET pid = NULL, ended = NULL WHERE id =", err);
 }
 
 enum odb_status odb_store_finish(struct odb_store *store, struct odb_error *err)
 {
+    ODB_STORE_HOLD(store);
     return answers_exec(store, "DELETE FROM answer WHERE search =", err);
 }
 
@@ -271,6 +275,7 @@ static enum odb_status answers_insert(struct odb_store *store, const char *key, 
 static void answers_begin(void *payload, const char *key, const char *what, int node)
 {
     struct odb_store *store = payload;
+    ODB_STORE_HOLD(store);
     if (store->failed == ODB_OK && store->search)
         store->failed = answers_insert(store, key, what, node, &store->failure);
 }
@@ -345,6 +350,7 @@ static enum odb_status answers_update(struct odb_store *store, const char *key,
 static void answers_keep(void *payload, const char *key, const struct odb_answered *known)
 {
     struct odb_store *store = payload;
+    ODB_STORE_HOLD(store);
     if (store->failed == ODB_OK && store->search)
         store->failed = answers_update(store, key, known, &store->failure);
 }
@@ -353,6 +359,7 @@ static void answers_forget(void *payload, const char *key)
 {
     struct odb_store *store = payload;
     sqlite3_stmt *stmt;
+    ODB_STORE_HOLD(store);
     if (store->failed != ODB_OK || !store->search)
         return;
     store->failed = odb_store__prepare(
@@ -405,6 +412,7 @@ static bool answers_find(void *payload, const char *key, struct odb_answered *ou
 {
     struct odb_store *store = payload;
     sqlite3_stmt *stmt;
+    ODB_STORE_HOLD(store);
     if (!store->search ||
         odb_store__prepare(store, &stmt,
                            "SELECT status, what, remedy, lost, boot, n, outputs FROM answer"

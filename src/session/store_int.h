@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What store.c and store_answers.c share.
+ * What the files of the store share.
+ *
+ * Two threads use one connection: the engine's writes the journal, the screen's sets bookmarks and
+ * marks meanwhile. SQLite keeps single calls apart; what belongs together (a transaction, an insert
+ * and the number of its row, a failure and its message) holds the connection for all of it.
  */
 #ifndef ODB_SESSION_STORE_INT_H
 #define ODB_SESSION_STORE_INT_H
@@ -29,8 +33,18 @@ enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, 
 enum odb_status odb_store__step(struct odb_store *store, sqlite3_stmt *stmt,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_store__bind_text(sqlite3_stmt *stmt, int at, const char *text); /* NULL: null */
+/* Ends the transaction that was begun: COMMIT where status is ODB_OK, else ROLLBACK. Returns what
+ * went wrong first. */
+enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,
+                               struct odb_error *err) ODB_MUST_USE;
 /* One text in the first column of the first row; NULL: no row, or NULL there. Owned by the caller.
  */
 char *odb_store__text(struct odb_store *store, const char *sql);
+
+/* To the end of the block no other thread uses the connection. May be nested. */
+#define ODB_STORE_HOLD(store)                                                                      \
+    sqlite3_mutex *odb_held __attribute__((cleanup(odb_store__release))) = odb_store__hold(store)
+sqlite3_mutex *odb_store__hold(const struct odb_store *store);
+void odb_store__release(sqlite3_mutex **held);
 
 #endif

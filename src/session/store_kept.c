@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Breakpoints, marks and the like in the session file. The screen's thread may write them while the
- * engine's is in the middle of a transaction of its own on the same connection, so there is none
- * here: each row is written by itself, and those of before go last.
+ * Breakpoints, marks and the like in the session file.
  */
 #include "session/store_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* Came later, and is made where a file lacks it. */
+/* Came later, and is made where a file lacks it. (stamp: programs of before told new rows from old
+ * ones by it.) */
 static const char store_kept_table[] =
     "CREATE TABLE IF NOT EXISTS kept (kind TEXT NOT NULL, number INTEGER NOT NULL,"
     " place TEXT NOT NULL, text TEXT NOT NULL, disabled INTEGER NOT NULL, once INTEGER NOT NULL,"
@@ -17,12 +15,12 @@ static const char store_kept_table[] =
     " stamp INTEGER NOT NULL, PRIMARY KEY (kind, number)) WITHOUT ROWID";
 
 static enum odb_status store_put_rows(struct odb_store *store, const struct odb_kept_list *list,
-                                      int64_t stamp, struct odb_error *err)
+                                      struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_store__prepare(
-        store, &stmt, "INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", err));
+        store, &stmt, "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", err));
     for (size_t i = 0; i < list->items.n && status == ODB_OK; i++) {
         const struct odb_kept *kept = &list->items.items[i];
         odb_store__bind_text(stmt, 1, odb_kept_name(kept->kind));
@@ -34,7 +32,6 @@ static enum odb_status store_put_rows(struct odb_store *store, const struct odb_
         sqlite3_bind_int64(stmt, 7, kept->ignore);
         sqlite3_bind_int64(stmt, 8, kept->hits);
         sqlite3_bind_int64(stmt, 9, (sqlite3_int64)i);
-        sqlite3_bind_int64(stmt, 10, stamp);
         status = odb_store__step(store, stmt, err);
     }
     sqlite3_finalize(stmt);
@@ -44,17 +41,14 @@ static enum odb_status store_put_rows(struct odb_store *store, const struct odb_
 enum odb_status odb_store_put_kept(struct odb_store *store, const struct odb_kept_list *list,
                                    struct odb_error *err)
 {
-    sqlite3_stmt *stmt;
-    ODB_TRY(odb_store__exec(store, store_kept_table, err));
-    char *last = odb_store__text(store, "SELECT max(stamp) FROM kept");
-    int64_t stamp = last ? strtoll(last, NULL, 10) + 1 : 1;
-    free(last);
-    ODB_TRY(store_put_rows(store, list, stamp, err));
-    ODB_TRY(odb_store__prepare(store, &stmt, "DELETE FROM kept WHERE stamp <> ?", err));
-    sqlite3_bind_int64(stmt, 1, stamp);
-    enum odb_status status = odb_store__step(store, stmt, err);
-    sqlite3_finalize(stmt);
-    return status;
+    ODB_STORE_HOLD(store);
+    ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
+    enum odb_status status = odb_store__exec(store, store_kept_table, err);
+    if (status == ODB_OK)
+        status = odb_store__exec(store, "DELETE FROM kept", err);
+    if (status == ODB_OK)
+        status = store_put_rows(store, list, err);
+    return odb_store__end(store, status, err);
 }
 
 static bool store_kept_kind(const char *name, enum odb_kept_kind *out)

@@ -3,11 +3,14 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "session/session.h"
 #include "tests/models.h"
 
 struct store_fixture {
@@ -401,6 +404,80 @@ static void test_store__two_at_one_search(void **state)
     odb_tensor_unref(t);
 }
 
+/* --- two threads ------------------------------------------------------------------------------ */
+
+struct store_screen {
+    struct odb_session *session;
+    atomic_bool stop;
+    int bookmarks;
+};
+
+/* What a screen's thread does while a command works: bookmarks and marks are set. */
+static void *store_screen(void *arg)
+{
+    struct store_screen *screen = arg;
+    const struct odb_kept mark = {.kind = ODB_KEPT_MARK, .place = "b", .node = 1};
+    for (int i = 0; !atomic_load(&screen->stop); i++) {
+        char letter = (char)('a' + i % 26);
+        MODELS_OK(odb_session_bookmark(screen->session, letter, i % 2, &why));
+        if (i % 8 == 0)
+            MODELS_OK(odb_session_keep(screen->session, &mark, NULL, &why));
+        screen->bookmarks++;
+    }
+    return NULL;
+}
+
+static int64_t store_count(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t n = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return n;
+}
+
+/* Both threads use one connection: no probe's verdict goes to another row, and nothing that the
+ * user put down is lost with a transaction of the engine's. */
+static void test_store__bookmarks_while_a_search_runs(void **state)
+{
+    enum { PROBES = 100 };
+    struct store_fixture *f = *state;
+    struct store_screen screen = {0};
+    struct odb_bisect_options options = store_options;
+    struct odb_search_event event = {.node = 1, .text = "a probe", .verdict = ODB_VERDICT_PASS};
+    pthread_t thread;
+    odb_store_close(f->store);
+    f->store = NULL;
+    MODELS_OK(odb_session_open_take(&screen.session, store_model("Neg"), f->path, &why));
+    MODELS_OK(odb_session_begin(screen.session, "bisect", &options, false, &why));
+    assert_int_equal(pthread_create(&thread, NULL, store_screen, &screen), 0);
+    for (int i = 0; i < PROBES; i++) {
+        event.what = ODB_EVENT_PROBE_BEGIN;
+        odb_session_event(screen.session, &event);
+        event.what = ODB_EVENT_PROBE_END;
+        odb_session_event(screen.session, &event);
+    }
+    struct odb_report *report = f->report;
+    f->report = odb_report_new(f->model);
+    MODELS_OK(odb_session_end_take(screen.session, report, false, &why));
+    atomic_store(&screen.stop, true);
+    pthread_join(thread, NULL);
+    int64_t marks = (int64_t)screen.session->kept.items.n;
+    odb_session_close(screen.session);
+    assert_true(screen.bookmarks > 26);
+    assert_int_equal(store_count(f->path, "SELECT count(*) FROM journal WHERE verdict = 'pass'"),
+                     PROBES);
+    assert_int_equal(store_count(f->path, "SELECT count(*) FROM search"), 1);
+    assert_int_equal(store_count(f->path, "SELECT count(*) FROM bookmark"), 26);
+    assert_int_equal(store_count(f->path, "SELECT count(*) FROM kept"), marks);
+    assert_int_equal(store_count(f->path, "SELECT count(*) FROM search WHERE report IS NOT NULL"),
+                     1);
+}
+
 int main(void)
 {
 #define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
@@ -417,6 +494,7 @@ int main(void)
         SESSION_TEST(test_store__a_search_goes_on_after_a_minimise),
         SESSION_TEST(test_store__another_search_starts_anew),
         SESSION_TEST(test_store__two_at_one_search),
+        SESSION_TEST(test_store__bookmarks_while_a_search_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
