@@ -519,6 +519,20 @@ static void app_key(struct ui_app *app, int key)
                    ui_key_name(key, name, sizeof name));
 }
 
+/* A click on the title of a column sorts by it, and once more the other way round. */
+static void app_click_title(struct ui_app *app, const struct ui_view *view, int row, int col)
+{
+    odb_session_lock(app->session);
+    const char *column = view->ops->column ? view->ops->column(view, row, col) : NULL;
+    odb_session_unlock(app->session);
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_buf_puts(&line, "sort ");
+    odb_words_quote(&line, column ? column : "");
+    if (column)
+        ui_app_command(app, odb_buf_text(&line));
+    odb_buf_dispose(&line);
+}
+
 static void app_click(struct ui_app *app, const struct ui_event *event)
 {
     int row, col, node = ui_layout_strip_at(app, event->row, event->col);
@@ -536,6 +550,8 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         if (app->views[id] == view)
             app->focus = (enum ui_view_id)id;
+    if (row < view->header)
+        app_click_title(app, view, row, col);
     size_t at = view->ops->at          ? view->ops->at(view, row, col)
                 : row >= view->header ? view->top + (size_t)(row - view->header)
                                       : SIZE_MAX;

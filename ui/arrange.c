@@ -180,24 +180,52 @@ UI_ACTION(filter)
 
 /* --- order ------------------------------------------------------------------------------------ */
 
+/* What `sort COLUMN ORDER` asks for. A column given again is turned round; numbers begin with the
+ * largest. */
+static enum odb_status arrange_order(const struct odb_command_call *call,
+                                     const struct ui_arrangement *now, enum ui_sort *sort,
+                                     bool *descending, struct odb_error *err)
+{
+    const char *name = odb_call_arg(call, 0), *order = odb_call_arg(call, 1);
+    int found = UI_SORT_COUNT;
+    if (!name) {
+        *sort = now->sort == UI_SORT_INDEX ? UI_SORT_ERROR : UI_SORT_INDEX;
+        *descending = *sort != UI_SORT_INDEX;
+        return ODB_OK;
+    }
+    if (!strcmp(name, "reverse")) {
+        *sort = now->sort;
+        *descending = !now->descending;
+        return ODB_OK;
+    }
+    for (int i = 0; i < UI_SORT_COUNT; i++)
+        if (!strcmp(name, ui_sort_name((enum ui_sort)i)))
+            found = i;
+    if (found == UI_SORT_COUNT) {
+        odb_fail(err, ODB_E_USAGE, "nodes have no column '%.40s'", name);
+        return odb_error_remedy(err, "choose one of %s", ODB_SORTS);
+    }
+    *sort = (enum ui_sort)found;
+    if (order)
+        *descending = !strcmp(order, "desc");
+    else
+        *descending = *sort == now->sort ? !now->descending : *sort >= UI_SORT_ERROR;
+    return ODB_OK;
+}
+
 UI_ACTION(sort)
 {
     struct ui_arrangement *how = arrange_how(app);
-    const char *name = odb_call_arg(call, 0), *order = odb_call_arg(call, 1);
-    enum ui_sort sort = how->sort == UI_SORT_INDEX ? UI_SORT_ERROR : UI_SORT_INDEX;
-    bool descending = sort != UI_SORT_INDEX;
-    for (int i = 0; name && i < UI_SORT_COUNT; i++)
-        if (!strcmp(name, ui_sort_name((enum ui_sort)i))) {
-            sort = (enum ui_sort)i;
-            descending = order && !strcmp(order, "desc");
-        }
+    enum ui_sort sort = how->sort;
+    bool descending = how->descending, listed = odb_call_arg(call, 0) != NULL;
+    ODB_TRY(arrange_order(call, how, &sort, &descending, err));
     if (sort == how->sort && descending == how->descending)
         return ODB_OK;
     ui_arrange_note(app);
     how->sort = sort;
     how->descending = descending;
     ui_nodes_remake(arrange_nodes(app));
-    if (!name && sort != UI_SORT_INDEX) /* to the worst */
+    if (!listed && sort != UI_SORT_INDEX) /* to the worst */
         ui_list_select(arrange_nodes(app), 0);
     ui_app_say(app, UI_STYLE_MESSAGE, "sorted by %s%s", ui_sort_name(sort),
                descending ? ", largest first" : "");

@@ -6,6 +6,8 @@
 
 #include "ui/app.h"
 
+#define CELLS_LEAST 14 /* of the column that has the rest */
+
 static void cells_drop(struct ui_cells_row *row)
 {
     for (size_t i = 0; i < UI_CELLS; i++)
@@ -34,14 +36,37 @@ static bool cells_row_matches(const struct ui_cells_row *row, const char *text)
     return false;
 }
 
+static int cells_compare(const void *a, const void *b, void *arg)
+{
+    const struct ui_cells_view *v = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const struct ui_cells_row *rows = v->all.items;
+    int column = v->order.column - 1;
+    int order = ui_sorted_compare(rows[x].cells[column], rows[y].cells[column],
+                                  v->order.descending);
+    return order ? order : (x > y) - (x < y);
+}
+
 static void cells_keep(struct ui_cells_view *v)
 {
     v->kept.n = 0;
     for (size_t i = 0; i < v->all.n; i++)
         if (!v->filter || cells_row_matches(&v->all.items[i], v->filter))
             odb_push(&v->kept, i);
+    if (v->order.column)
+        qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, cells_compare, v);
     if (v->view.selected >= v->kept.n)
         v->view.selected = v->kept.n ? v->kept.n - 1 : 0;
+}
+
+static int cells_titles(const struct ui_cells_view *v, const char *titles[UI_CELLS])
+{
+    int n = 0;
+    while (n < UI_CELLS && v->columns[n].title) {
+        titles[n] = v->columns[n].title;
+        n++;
+    }
+    return n;
 }
 
 /* As wide as the widest text, at most what the column allows; the one without a limit has the
@@ -53,7 +78,7 @@ static void cells_measure(struct ui_cells_view *v, int cols)
     for (int c = 0; c < UI_CELLS; c++)
         v->widths[c] = 0;
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
-        int widest = ui_text_width(terminal, v->columns[c].title);
+        int widest = ui_text_width(terminal, v->columns[c].title) + (v->order.column == c + 1);
         for (size_t i = 0; i < v->all.n; i++)
             if (v->all.items[i].cells[c])
                 widest = ODB_MAX(widest, ui_text_width(terminal, v->all.items[i].cells[c]));
@@ -63,8 +88,18 @@ static void cells_measure(struct ui_cells_view *v, int cols)
             v->widths[c] = ODB_MIN(widest, v->columns[c].most);
         rest -= v->widths[c] + 2;
     }
-    if (open >= 0)
-        v->widths[open] = ODB_MAX(rest + 2, 8);
+    if (open < 0)
+        return;
+    v->widths[open] = rest + 2;
+    int lacks = CELLS_LEAST - v->widths[open], widest = 0;
+    for (int c = 0; c < open; c++)
+        widest = v->widths[c] > v->widths[widest] ? c : widest;
+    if (lacks <= 0 || !open)
+        return;
+    bool spared = v->columns[open].spare;
+    v->widths[widest] += spared ? ODB_MAX(v->widths[open] + 2, 0) : -lacks;
+    v->widths[widest] = ODB_MAX(v->widths[widest], CELLS_LEAST);
+    v->widths[open] = spared ? 0 : CELLS_LEAST;
 }
 
 void ui_cells_end(struct ui_cells_view *v, int cols)
@@ -101,12 +136,23 @@ int ui_cells_header(const struct ui_view *view, const struct ui_area *area, int 
     ui_draw_fill(area, UI_STYLE_HEAD);
     int col = 3;
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
-        ui_draw_field(area, 0, col, v->widths[c], UI_CUT_END, UI_STYLE_HEAD, v->columns[c].title);
+        if (v->widths[c])
+            ui_sorted_title(&v->order, c, v->columns[c].title, area, col, v->widths[c], false);
         col += v->widths[c] + 2;
     }
-    if (!v->kept.n) /* there is no row to say it in */
-        ui_draw_text(area, 0, col, UI_STYLE_HEAD, "");
     return 1;
+}
+
+const char *ui_cells_column(const struct ui_view *view, int row, int col)
+{
+    const struct ui_cells_view *v = (const struct ui_cells_view *)view;
+    int from = 3;
+    for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
+        if (col >= from && col < from + v->widths[c] + 2)
+            return v->columns[c].title;
+        from += v->widths[c] + 2;
+    }
+    return NULL;
 }
 
 size_t ui_cells_rows(const struct ui_view *view)
@@ -154,11 +200,30 @@ const char *ui_cells_filtered(const struct ui_view *view)
     return ((const struct ui_cells_view *)view)->filter;
 }
 
+/* The row that is selected stays so. */
+static enum ui_answer cells_sort(struct ui_cells_view *v, const struct odb_command_call *call,
+                                 struct odb_error *err)
+{
+    const char *titles[UI_CELLS];
+    int n = cells_titles(v, titles);
+    size_t selected = v->kept.n ? v->kept.items[v->view.selected] : 0, row = 0;
+    enum ui_answer answer = ui_sorted_act(&v->view, &v->order, titles, n, call, err);
+    cells_keep(v);
+    while (row < v->kept.n && v->kept.items[row] != selected)
+        row++;
+    if (row < v->kept.n)
+        ui_list_select(&v->view, row);
+    return answer;
+}
+
 enum ui_answer ui_cells_act(struct ui_view *view, const struct odb_command_call *call,
                             struct odb_error *err)
 {
     struct ui_app *app = view->app;
+    struct ui_cells_view *v = (struct ui_cells_view *)view;
     const struct ui_cells_row *row = ui_cells_selected(view);
+    if (call->command->screen == ODB_SCREEN_SORT)
+        return cells_sort(v, call, err);
     if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0))
         return UI_NOT_MINE;
     if (!row || !row->enter) {
@@ -186,4 +251,7 @@ void ui_cells_count(const struct ui_view *view, struct odb_buf *out)
         odb_buf_printf(out, " %zu/%zu", v->kept.n ? view->selected + 1 : 0, v->kept.n);
     if (v->filter)
         odb_buf_printf(out, "  filter: %s", v->filter);
+    const char *titles[UI_CELLS];
+    cells_titles(v, titles);
+    ui_sorted_put(&v->order, titles, out);
 }

@@ -5,7 +5,7 @@
 #ifndef ODB_UI_CELLS_H
 #define ODB_UI_CELLS_H
 
-#include "ui/view.h"
+#include "ui/sorted.h"
 
 #define UI_CELLS 5
 
@@ -24,6 +24,7 @@ struct ui_cells_column {
     int most; /* columns; 0: the rest */
     enum ui_cut cut;
     enum ui_style style;
+    bool spare; /* of the one that has the rest: is left out where there is little room */
 };
 
 /* A view's own struct begins with this one; its open sets columns and empty, its prepare fills the
@@ -35,6 +36,7 @@ struct ui_cells_view {
     ODB_VEC(struct ui_cells_row) all;
     ODB_VEC(size_t) kept; /* rows that the filter lets through */
     char *filter;         /* owned; NULL: none */
+    struct ui_sorted order;
     int widths[UI_CELLS];
 };
 
@@ -46,20 +48,21 @@ const struct ui_cells_row *ui_cells_selected(const struct ui_view *view);
 
 void ui_cells_close(struct ui_view *view);
 int ui_cells_header(const struct ui_view *view, const struct ui_area *area, int rows);
+const char *ui_cells_column(const struct ui_view *view, int row, int col);
 size_t ui_cells_rows(const struct ui_view *view);
 void ui_cells_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area);
 bool ui_cells_matches(const struct ui_view *view, size_t row, const char *text);
 void ui_cells_subject(const struct ui_view *view, struct ui_subject *out);
 void ui_cells_filter(struct ui_view *view, const char *text);
 const char *ui_cells_filtered(const struct ui_view *view);
-/* Answers `open` with the row's command. */
+/* Answers `open` with the row's command, and `sort`. */
 enum ui_answer ui_cells_act(struct ui_view *view, const struct odb_command_call *call,
                             struct odb_error *err);
 /* " 3/7  filter: x" for titles. */
 void ui_cells_count(const struct ui_view *view, struct odb_buf *out);
 
 #define UI_CELLS_OPS                                                                               \
-    .wraps = true, .header = ui_cells_header, .rows = ui_cells_rows,                               \
+    .wraps = true, .header = ui_cells_header, .column = ui_cells_column, .rows = ui_cells_rows,    \
     .draw_row = ui_cells_draw_row, .matches = ui_cells_matches, .subject = ui_cells_subject,       \
     .filter = ui_cells_filter, .filtered = ui_cells_filtered
 

@@ -33,7 +33,7 @@ static const struct ui_cells_column executors_columns[UI_CELLS + 1] = {
     {"executor", 12, UI_CUT_END, UI_STYLE_NAME},
     {"is", 10, UI_CUT_END, UI_STYLE_LABEL},
     {"found, or why not", 44, UI_CUT_MIDDLE, UI_STYLE_NORMAL},
-    {"what it is", 0, UI_CUT_END, UI_STYLE_DIM},
+    {"what it is", 0, UI_CUT_END, UI_STYLE_DIM, .spare = true},
     {NULL, 0, UI_CUT_END, UI_STYLE_NORMAL},
 };
 

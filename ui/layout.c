@@ -16,6 +16,7 @@
 
 #define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
 #define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
+#define LAYOUT_ROOM 60   /* columns from which on more than one hint keeps its place */
 #define LAYOUT_LEAST 24  /* columns that a view beside another has at least */
 #define LAYOUT_MESSAGE 4 /* rows of the longest message */
 #define LAYOUT_TOUR 2    /* rows of what to do next */
@@ -263,27 +264,45 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
 
 /* --- the foot --------------------------------------------------------------------------------- */
 
+/* Columns that a hint takes; 0: there is none to be shown now. */
+static int layout_hint(const struct ui_app *app, const struct ui_binding *binding, bool own)
+{
+    const char *view = ui_app_view(app)->ops->name;
+    char name[16];
+    if (!binding->hint || strcmp(binding->view, own ? view : "all") ||
+        ui_key_first(binding->key) != app->prefix ||
+        ui_keymap_find(app->keymap, view, binding->key) != binding)
+        return 0;
+    return ui_text_width(app->terminal, ui_key_name(binding->key, name, sizeof name)) +
+           ui_text_width(app->terminal, binding->hint) + 3;
+}
+
+/* The keys that lead to all others keep their places. */
+static bool layout_hint_stays(const struct ui_app *app, const struct ui_binding *binding)
+{
+    return !strcmp(binding->command, "view help") ||
+           (!strcmp(binding->command, "view") && app->terminal->cols >= LAYOUT_ROOM);
+}
+
 /* Keys of the view, in the order of the key file, as far as there is room. */
 static void layout_hints(const struct ui_app *app, const struct ui_area *line)
 {
     const struct ui_keymap *keymap = app->keymap;
-    const char *view = ui_app_view(app)->ops->name;
-    int col = 0;
+    int col = 0, kept = 0;
+    for (size_t i = 0; i < keymap->bindings.n; i++)
+        if (layout_hint_stays(app, &keymap->bindings.items[i]))
+            kept += layout_hint(app, &keymap->bindings.items[i], false);
     ui_draw_fill(line, UI_STYLE_HINT);
     for (int own = 1; own >= 0; own--)
         for (size_t i = 0; i < keymap->bindings.n; i++) {
             const struct ui_binding *binding = &keymap->bindings.items[i];
+            int width = layout_hint(app, binding, own);
+            bool stays = layout_hint_stays(app, binding);
             char name[16];
-            if (!binding->hint || strcmp(binding->view, own ? view : "all") ||
-                ui_key_first(binding->key) != app->prefix ||
-                ui_keymap_find(keymap, view, binding->key) != binding)
+            kept -= stays ? width : 0;
+            if (!width || col + width > line->cols - kept)
                 continue;
             ui_key_name(binding->key, name, sizeof name);
-            int width = ui_text_width(app->terminal, name) +
-                        ui_text_width(app->terminal, binding->hint) + 3;
-            bool help = !strcmp(binding->command, "view help");
-            if (!help && col + width > line->cols - 8) /* help keeps its place */
-                continue;
             col = ui_draw_printf(line, 0, col, UI_STYLE_HINT_KEY, " %s", name);
             col = ui_draw_printf(line, 0, col, UI_STYLE_HINT, " %s ", binding->hint);
         }

@@ -5,31 +5,43 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "ui/app.h"
+#include "ui/sorted.h"
 
 struct log_view {
     struct ui_view view;
     size_t seen;          /* rows at the last frame */
+    size_t entries;       /* of the log when kept was made */
     char *filter;         /* owned; NULL: none */
-    ODB_VEC(size_t) kept; /* probes that it lets through */
+    struct ui_sorted order;
+    ODB_VEC(size_t) kept; /* probes that the filter lets through, in order; not used without
+                             either */
 };
 
+/* In the order of log_compare(). */
+static const char *const log_titles[] = {"at s", "verdict", "took s", "left", "probe"};
+static const int log_places[] = {0, 9, 22, 30, 36}, log_widths[] = {7, 12, 6, 4, 0};
+
 /* A search that begins empties the log, and kept follows with the next frame. */
+static bool log_chooses(const struct log_view *v)
+{
+    return v->filter || v->order.column;
+}
+
 static size_t log_rows(const struct ui_view *view)
 {
     const struct log_view *v = (const struct log_view *)view;
-    size_t n = view->app->session->log.n, kept = v->kept.n;
-    while (v->filter && kept && v->kept.items[kept - 1] >= n)
-        kept--;
-    return v->filter ? kept : n;
+    size_t n = view->app->session->log.n;
+    return !log_chooses(v) ? n : v->entries > n ? 0 : v->kept.n;
 }
 
 static const struct odb_probe_log *log_at(const struct ui_view *view, size_t row)
 {
     const struct log_view *v = (const struct log_view *)view;
-    return &view->app->session->log.items[v->filter ? v->kept.items[row] : row];
+    return &view->app->session->log.items[log_chooses(v) ? v->kept.items[row] : row];
 }
 
 static bool log_entry_matches(const struct odb_probe_log *entry, const char *text)
@@ -38,14 +50,35 @@ static bool log_entry_matches(const struct odb_probe_log *entry, const char *tex
            ui_text_matches(entry->ended ? odb_verdict_name(entry->verdict) : "running", text);
 }
 
+static int log_compare(const void *a, const void *b, void *arg)
+{
+    const struct log_view *v = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const struct odb_probe_log *p = &v->view.app->session->log.items[x];
+    const struct odb_probe_log *q = &v->view.app->session->log.items[y];
+    const int orders[] = {
+        (x > y) - (x < y),
+        strcmp(p->ended ? odb_verdict_name(p->verdict) : "", /* what runs is first */
+               q->ended ? odb_verdict_name(q->verdict) : ""),
+        (p->seconds > q->seconds) - (p->seconds < q->seconds),
+        (p->remaining > q->remaining) - (p->remaining < q->remaining),
+        ui_sorted_compare(p->text, q->text, false),
+    };
+    int order = orders[v->order.column - 1];
+    return order ? (v->order.descending ? -order : order) : orders[0];
+}
+
 /* Caller holds the session's lock. */
 static void log_keep(struct log_view *v)
 {
     const struct odb_session *session = v->view.app->session;
     v->kept.n = 0;
-    for (size_t i = 0; v->filter && i < session->log.n; i++)
-        if (log_entry_matches(&session->log.items[i], v->filter))
+    v->entries = session->log.n;
+    for (size_t i = 0; log_chooses(v) && i < session->log.n; i++)
+        if (!v->filter || log_entry_matches(&session->log.items[i], v->filter))
             odb_push(&v->kept, i);
+    if (v->order.column && v->kept.n)
+        qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, log_compare, v);
 }
 
 static void log_filter(struct ui_view *view, const char *text)
@@ -76,10 +109,20 @@ static int log_header(const struct ui_view *view, const struct ui_area *area, in
 {
     if (!area)
         return rows > 4;
+    const struct log_view *v = (const struct log_view *)view;
     ui_draw_fill(area, UI_STYLE_HEAD);
-    ui_draw_field(area, 0, 0, area->cols, UI_CUT_END, UI_STYLE_HEAD,
-                  "   at s  verdict      took s  left  probe");
+    for (int c = 0; c < (int)ODB_COUNT(log_titles); c++)
+        ui_sorted_title(&v->order, c, log_titles[c], area, log_places[c], log_widths[c],
+                        c != 1 && log_widths[c]);
     return 1;
+}
+
+static const char *log_column(const struct ui_view *view, int row, int col)
+{
+    size_t c = ODB_COUNT(log_titles) - 1;
+    while (c > 0 && col < log_places[c])
+        c--;
+    return log_titles[c];
 }
 
 static void log_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
@@ -119,6 +162,7 @@ static void log_title(const struct ui_view *view, struct odb_buf *out)
         odb_buf_printf(out, ", about %.0f s left", ui_app_seconds(app, left));
     if (v->filter)
         odb_buf_printf(out, "  filter: %s", v->filter);
+    ui_sorted_put(&v->order, log_titles, out);
 }
 
 /* The newest probe stays in sight, unless somebody looks at an older one. */
@@ -129,7 +173,8 @@ static void log_prepare(struct ui_view *view, int cols)
     log_keep(v);
     size_t rows = log_rows(view);
     odb_session_unlock(view->app->session);
-    bool follows = ui_app_view(view->app) != view || view->selected + 1 >= v->seen;
+    bool there = ui_app_view(view->app) != view || view->selected + 1 >= v->seen;
+    bool follows = there && !v->order.column;
     if (rows && rows != v->seen && follows)
         ui_list_select(view, rows - 1);
     v->seen = rows;
@@ -147,6 +192,25 @@ static void log_subject(const struct ui_view *view, struct ui_subject *out)
         out->node = log_at(view, view->selected)->node;
 }
 
+static enum ui_answer log_act(struct ui_view *view, const struct odb_command_call *call,
+                              struct odb_error *err)
+{
+    struct log_view *v = (struct log_view *)view;
+    if (call->command->screen != ODB_SCREEN_SORT)
+        return UI_NOT_MINE;
+    odb_session_lock(view->app->session);
+    size_t rows = log_rows(view), at = view->selected;
+    size_t selected = log_chooses(v) && at < rows ? v->kept.items[at] : at;
+    enum ui_answer answer =
+        ui_sorted_act(view, &v->order, log_titles, ODB_COUNT(log_titles), call, err);
+    log_keep(v);
+    for (at = 0; log_chooses(v) && at < v->kept.n && v->kept.items[at] != selected; at++)
+        ;
+    odb_session_unlock(view->app->session);
+    ui_list_select(view, log_chooses(v) ? at : selected);
+    return answer;
+}
+
 const struct ui_view_ops ui_log_view = {
     .name = "log",
     .help = "the probes of the search, and what each cost",
@@ -155,6 +219,8 @@ const struct ui_view_ops ui_log_view = {
     .title = log_title,
     .prepare = log_prepare,
     .header = log_header,
+    .column = log_column,
+    .act = log_act,
     .rows = log_rows,
     .draw_row = log_draw_row,
     .matches = log_matches,

@@ -188,52 +188,84 @@ static struct nodes_columns nodes_columns(const struct ui_view *view, int cols)
     return c;
 }
 
+/* A title of the header: where it stands, and what a click on it sorts by. */
+struct nodes_title {
+    int col, width;
+    enum ui_sort sort;
+    const char *text;
+};
+#define NODES_TITLES 8
+
+static int nodes_titles(const struct ui_view *view, int cols, struct nodes_title *out)
+{
+    bool thumb = nodes_rows(view) > (size_t)view->height && view->height > 1;
+    const struct nodes_columns c = nodes_columns(view, cols - 2 * thumb);
+    const struct nodes_title all[NODES_TITLES] = {
+        {1, c.index, UI_SORT_INDEX, "#"},
+        {3, c.op, UI_SORT_OP, "operator"},
+        {1, c.name, UI_SORT_NAME, "name"},
+        {1, c.output, UI_SORT_OUTPUT, "output"},
+        {0, c.type, UI_SORT_TYPE, "type"},
+        {1, c.bar + c.number, UI_SORT_ERROR, c.bar ? "error 1e-8 to 1" : "error"},
+        {1, c.local, UI_SORT_LOCAL, "local"},
+        {0, c.noise, UI_SORT_NOISE, "noise"},
+    };
+    int col = -view->left, n = 0;
+    for (int i = 0; i < NODES_TITLES; i++) { /* `col` of the table: blanks before it */
+        col += all[i].col;
+        if (all[i].width > 0) {
+            out[n] = all[i];
+            out[n++].col = col;
+        }
+        col += ODB_MAX(all[i].width, 0);
+    }
+    return n;
+}
+
 /* The title of a column, with an arrow where rows are sorted by it. */
-static void nodes_head(const struct ui_view *view, const struct ui_area *area, int col, int width,
-                       enum ui_sort sort, const char *text)
+static void nodes_head(const struct ui_view *view, const struct ui_area *area,
+                       const struct nodes_title *head, bool has_own)
 {
     const struct ui_arrangement *how = &((const struct nodes_view *)view)->outline.how;
-    struct odb_buf title = ODB_BUF_INIT;
-    bool numbers = sort == UI_SORT_ERROR && how->sort > UI_SORT_ERROR;
-    bool sorted = numbers || (how->sort == sort && (sort != UI_SORT_INDEX || how->descending));
-    if (sorted)
-        odb_buf_puts(&title, ui_glyph_text(how->descending ? UI_GLYPH_ARROW_DOWN
-                                                           : UI_GLYPH_ARROW_UP,
-                                           area->terminal->unicode));
-    odb_buf_puts(&title, numbers ? ui_sort_name(how->sort) : text);
-    if (sort == UI_SORT_INDEX)
-        ui_draw_right(area, 0, col, width, UI_STYLE_HEAD, odb_buf_text(&title));
+    /* What has no column of its own is named in place of the error. */
+    bool instead = head->sort == UI_SORT_ERROR && how->sort > UI_SORT_ERROR && !has_own;
+    bool sorted = instead || (how->sort == head->sort &&
+                              (head->sort != UI_SORT_INDEX || how->descending));
+    enum ui_glyph arrow = how->descending ? UI_GLYPH_ARROW_DOWN : UI_GLYPH_ARROW_UP;
+    char *text = odb_xasprintf("%s%s", sorted ? ui_glyph_text(arrow, area->terminal->unicode) : "",
+                               instead ? ui_sort_name(how->sort) : head->text);
+    bool right = head->sort == UI_SORT_INDEX || head->sort == UI_SORT_LOCAL ||
+                 head->sort == UI_SORT_NOISE;
+    if (right)
+        ui_draw_right(area, 0, head->col, head->width, UI_STYLE_HEAD, text);
     else
-        ui_draw_field(area, 0, col, width, UI_CUT_END, UI_STYLE_HEAD, odb_buf_text(&title));
-    odb_buf_dispose(&title);
+        ui_draw_field(area, 0, head->col, head->width, UI_CUT_END, UI_STYLE_HEAD, text);
+    free(text);
 }
 
 static int nodes_header(const struct ui_view *view, const struct ui_area *area, int rows)
 {
+    struct nodes_title titles[NODES_TITLES];
     if (!area)
         return rows > 3;
-    bool thumb = nodes_rows(view) > (size_t)view->height && view->height > 1;
-    struct nodes_columns c = nodes_columns(view, area->cols - 2 * thumb);
-    int col = -view->left;
+    int n = nodes_titles(view, area->cols, titles);
+    bool has_own = false;
+    for (int i = 0; i < n; i++)
+        has_own |= titles[i].sort == ((const struct nodes_view *)view)->outline.how.sort;
     ui_draw_fill(area, UI_STYLE_HEAD);
-    nodes_head(view, area, col + 1, c.index, UI_SORT_INDEX, "#");
-    col += c.index + 4;
-    nodes_head(view, area, col, c.op, UI_SORT_OP, "operator");
-    col += c.op + 1;
-    nodes_head(view, area, col, c.name, UI_SORT_NAME, "name");
-    col += c.name + 1;
-    if (c.output)
-        nodes_head(view, area, col, c.output, UI_SORT_OUTPUT, "output");
-    col += c.output;
-    if (c.type)
-        nodes_head(view, area, col, c.type, UI_SORT_TYPE, "type");
-    col += c.type + 1;
-    nodes_head(view, area, col, c.bar + c.number, UI_SORT_ERROR,
-               c.bar ? "error 1e-8 to 1" : "error");
-    col += c.bar + c.number + 1;
-    ui_draw_right(area, 0, col, c.local, UI_STYLE_HEAD, "local");
-    ui_draw_right(area, 0, col + c.local, c.noise, UI_STYLE_HEAD, "noise");
+    for (int i = 0; i < n; i++)
+        nodes_head(view, area, &titles[i], has_own);
     return 1;
+}
+
+static const char *nodes_column(const struct ui_view *view, int row, int col)
+{
+    struct nodes_title titles[NODES_TITLES];
+    int n = nodes_titles(view, view->cols, titles);
+    for (int i = n - 1; i >= 0; i--)
+        if (col >= titles[i].col)
+            return ui_sort_name(titles[i].sort);
+    return n ? ui_sort_name(titles[0].sort) : NULL;
 }
 
 static void nodes_draw_names(const struct ui_view *view, const struct odb_node *node, int value,
@@ -377,6 +409,7 @@ const struct ui_view_ops ui_nodes_view = {
     .title = nodes_title,
     .prepare = nodes_prepare,
     .header = nodes_header,
+    .column = nodes_column,
     .rows = nodes_rows,
     .draw_row = nodes_draw_row,
     .matches = nodes_matches,

@@ -43,6 +43,8 @@ struct ui_view_ops {
     void (*prepare)(struct ui_view *view, int cols);
     /* Rows above the list that do not scroll: drawn when area is not NULL; returns how many. */
     int (*header)(const struct ui_view *view, const struct ui_area *area, int rows);
+    /* What `sort` calls the column whose title stands at a cell of the header; NULL: none does. */
+    const char *(*column)(const struct ui_view *view, int row, int col);
     size_t (*rows)(const struct ui_view *view);
     void (*draw_row)(const struct ui_view *view, size_t row, const struct ui_area *area);
     /* Of a view whose rows do not stand below one another: draws all of them (draw_row then is for
@@ -69,6 +71,7 @@ struct ui_view {
     int left;   /* columns that are scrolled out */
     int height; /* rows of the list as drawn last */
     int header; /* rows above it */
+    int cols;   /* of the area as drawn last */
     int room;   /* rows of the area that the next frame draws it into; known before prepare */
 };
 

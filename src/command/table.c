@@ -60,7 +60,8 @@ static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS), {0}};
 static const struct odb_arg args_sort[] = {
-    TAKES("COLUMN", ENUM, .range = ODB_SORTS), TAKES("ORDER", ENUM, .range = "asc|desc"), {0}};
+    TAKES("COLUMN", CHOICE, .range = ODB_SORTS "|reverse"),
+    TAKES("ORDER", ENUM, .range = "asc|desc"), {0}};
 static const struct odb_arg args_theme[] = {
     TAKES("THEME", ENUM, .range = "auto|dark|light|mono"), {0}};
 static const struct odb_arg args_switch[] = {TAKES("HOW", ENUM, .range = "on|off"), {0}};
