@@ -53,11 +53,10 @@ static void bisect_put_inside(const struct odb_culprit *culprit, struct odb_buf 
     bisect_put_numbers(&inside->numbers, out);
 }
 
-static void bisect_put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
+void odb_call__put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
                                struct odb_buf *out)
 {
     char key[512];
-    odb_buf_putc(out, '\n');
     odb_node_put(graph, culprit->node, out);
     odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
     if (culprit->value != ODB_NO_VALUE) {
@@ -93,8 +92,10 @@ static void bisect_put_short(const struct odb_graph *graph, const struct odb_cul
 static void bisect_put_culprits(const struct odb_report *report, struct odb_buf *out)
 {
     size_t n = report->culprits.n;
-    for (size_t i = 0; i < n && i < BISECT_FULL; i++)
-        bisect_put_culprit(report->model->graph, &report->culprits.items[i], out);
+    for (size_t i = 0; i < n && i < BISECT_FULL; i++) {
+        odb_buf_putc(out, '\n');
+        odb_call__put_culprit(report->model->graph, &report->culprits.items[i], out);
+    }
     if (n > BISECT_FULL)
         odb_buf_puts(out, "\nalso\n");
     for (size_t i = BISECT_FULL; i < n && i < BISECT_SHORT; i++)

@@ -212,7 +212,8 @@ enum odb_status odb_command__delete(struct odb_command_call *call, struct odb_er
     struct odb_buf numbers = ODB_BUF_INIT;
     struct odb_kept_list list;
     ODB_VEC(char *) words = {0};
-    if (!text || strspn(text, "0123456789") == strcspn(text, "-") || call->n_args > 1)
+    bool number = text && strspn(text, "0123456789") == strcspn(text, "-");
+    if (!text || number || !strcmp(text, "$") || call->n_args > 1)
         return odb_keeping_change(call, call->args, call->n_args, &how, err);
     bool *marks;
     size_t n;

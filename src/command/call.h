@@ -119,6 +119,9 @@ enum odb_go { ODB_GO_RUN, ODB_GO_CONTINUE, ODB_GO_STEP, ODB_GO_NEXT, ODB_GO_UNTI
 /* Walks the target on, and says where it stands. arg: how many nodes, or which; NULL: one. */
 enum odb_status odb_call__walk(struct odb_command_call *call, enum odb_go how, const char *arg,
                                struct odb_error *err) ODB_MUST_USE;
+/* Appends a culprit in full, as a search tells it. */
+void odb_call__put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
+                           struct odb_buf *out);
 /* Text behind a format ("/x rest"), which is *notation then; else text itself and 0. */
 const char *odb_call__notation(const char *text, char *notation);
 /* Which nodes a break or a filter of `text` is about: the node that it names, else all nodes of

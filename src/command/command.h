@@ -94,7 +94,8 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
 #define ODB_COLUMNS "operator|name|output|type|bar|error|local|noise"
 #define ODB_INFO_TOPICS                                                                            \
-    "breakpoints|watchpoints|display|pins|marks|notes|culprits|frame|settings"
+    "breakpoints|watchpoints|displays|pins|marks|notes|culprits|frame|settings|nodes|inputs|"      \
+    "target|session"
 #define ODB_TENSOR_MODES "reference|target|difference|all"
 #define ODB_TENSOR_MEASURES "difference|relative|ulp"
 #define ODB_TENSOR_PARTS "all|numbers|channels|heat"
@@ -147,6 +148,7 @@ struct odb_console {
     settings;
     const char *target; /* where none is set: looked for once */
     bool linear;        /* plain lines are wanted, and no screen */
+    bool busy;          /* the line given last was given while another command worked */
     atomic_bool cancel; /* asks the command that runs to stop */
     /* Lines that are to be given next, in this order. */
     ODB_VEC(struct odb_pending {

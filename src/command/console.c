@@ -8,6 +8,7 @@
 
 #include "command/call.h"
 #include "command/script.h"
+#include "command/words.h"
 #include "executor/executor.h"
 
 /* Values computed by the reference depend on these, */
@@ -122,19 +123,30 @@ const char *odb_console_tolerance(const struct odb_console *console)
     return value ? value : "noise:10";
 }
 
-/* What follows the first word becomes one argument, as it was typed but for blanks at its end. The
- * words have room for it: it is no longer than they are with what separates them. */
-static void console_take_raw(const char *line, char **argv, int *argc)
+/* The words of a command that takes what follows its name as it was typed, but for blanks at its
+ * end: quotes in a note need not be closed. False: it is none, or is asked for its --help. */
+static bool console_take_raw(const char *line, char ***argv, int *argc)
 {
-    line += strspn(line, " \t");
-    line += strcspn(line, " \t");
-    line += strspn(line, " \t");
-    size_t n = strlen(line);
-    while (n && strchr(" \t\n", line[n - 1]))
+    const struct odb_command *command;
+    struct odb_buf name = ODB_BUF_INIT;
+    const char *rest = line;
+    char quote;
+    odb_words__next(&rest, &name, &quote);
+    rest += strspn(rest, " \t");
+    size_t n = strlen(rest);
+    while (n && strchr(" \t\n", rest[n - 1]))
         n--;
-    memcpy(argv[1], line, n);
-    argv[1][n] = '\0';
-    *argc = 2;
+    bool raw = odb_command_find(&command, odb_buf_text(&name), true, NULL) == ODB_OK &&
+               command->flags & ODB_COMMAND_RAW && n && !(n == 6 && !strncmp(rest, "--help", 6));
+    if (raw) {
+        char **words = odb_xcalloc(1, 3 * sizeof *words + name.len + n + 2);
+        words[0] = memcpy(words + 3, odb_buf_text(&name), name.len + 1);
+        words[1] = memcpy(words[0] + name.len + 1, rest, n);
+        *argv = words;
+        *argc = 2;
+    }
+    odb_buf_dispose(&name);
+    return raw;
 }
 
 static enum odb_status console_parse(struct odb_console *console, const char *line, char ***argv,
@@ -142,12 +154,11 @@ static enum odb_status console_parse(struct odb_console *console, const char *li
 {
     const struct odb_command *command;
     int argc;
-    ODB_TRY(odb_words_split(argv, &argc, line, err));
+    if (!console_take_raw(line, argv, &argc))
+        ODB_TRY(odb_words_split(argv, &argc, line, err));
     if (!argc)
         return odb_fail(err, ODB_E_USAGE, "no command is given");
     ODB_TRY(odb_command_find(&command, (*argv)[0], true, err));
-    if (command->flags & ODB_COMMAND_RAW && argc > 1 && strcmp((*argv)[1], "--help") != 0)
-        console_take_raw(line, *argv, &argc);
     if (busy && !(command->flags & ODB_COMMAND_ANYTIME)) {
         odb_fail(err, ODB_E_USAGE, "%s has to wait until the command that runs has ended",
                  command->name);
@@ -165,6 +176,7 @@ enum odb_status odb_console_parse(struct odb_console *console, const char *line,
 {
     char *whole = odb_script_expand(console, line);
     *out = (struct odb_command_call){0};
+    console->busy = busy;
     enum odb_status status = console_parse(console, whole, argv, out, busy, err);
     free(whole);
     return status;

@@ -58,15 +58,11 @@ enum odb_status odb_command__display(struct odb_command_call *call, struct odb_e
     struct odb_kept what = {.kind = ODB_KEPT_DISPLAY, .text = (char *)text};
     struct odb_buf out = ODB_BUF_INIT;
     struct odb_expression expression;
-    int number = 0, index;
+    int number = 0;
     char notation;
     if (text) {
-        const struct odb_inside *in = call->session->inside;
         odb_expression_parse(&expression, odb_call__notation(text, &notation), call->model->graph);
-        bool inside = in && odb_graph_value(in->walk->model->graph, expression.name);
-        enum odb_status status =
-            inside ? ODB_OK
-                   : odb_call__find_value(call->model->graph, expression.name, &index, err);
+        enum odb_status status = odb_sides_check(call, expression.name, err);
         odb_expression_dispose(&expression);
         ODB_TRY(status);
         ODB_TRY(odb_session_keep(call->session, &what, &number, err));

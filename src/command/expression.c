@@ -149,76 +149,6 @@ void odb_expression_dispose(struct odb_expression *expression)
     *expression = (struct odb_expression){0};
 }
 
-/* --- what it is of ---------------------------------------------------------------------------- */
-
-/* What there is of a value: new references, NULL where it is not had. */
-struct expression_value {
-    struct odb_tensor *side[ODB_SIDE_DIFFERENCE + 1];
-};
-
-static void expression_value_dispose(struct expression_value *value)
-{
-    for (size_t i = 0; i < ODB_COUNT(value->side); i++)
-        odb_tensor_unref(value->side[i]);
-}
-
-static struct odb_tensor *expression_ref(const struct odb_tensor *t)
-{
-    return t ? odb_tensor_ref(t) : NULL;
-}
-
-/* In the body that the walk is in, if it has such a value. */
-static bool expression_inside(const struct odb_command_call *call, const char *name,
-                              struct expression_value *out)
-{
-    const struct odb_inside *in = call->console && name ? call->session->inside : NULL;
-    const struct odb_value *value = in ? odb_graph_value(in->walk->model->graph, name) : NULL;
-    if (!value)
-        return false;
-    out->side[ODB_SIDE_REFERENCE] = expression_ref(odb_trace_value(in->trace, value->index));
-    out->side[ODB_SIDE_GOLDEN] = expression_ref(in->trace->golden[value->index]);
-    out->side[ODB_SIDE_TARGET] = expression_ref(in->walk->given[value->index]);
-    return true;
-}
-
-static enum odb_status expression_find(struct odb_command_call *call, const char *name,
-                                       bool at_hand, struct expression_value *out,
-                                       struct odb_error *err)
-{
-    const struct odb_session *session = call->session;
-    int index;
-    *out = (struct expression_value){{0}};
-    if (expression_inside(call, name, out))
-        return ODB_OK;
-    if (!at_hand)
-        ODB_TRY(odb_call__value(call, name, &out->side[ODB_SIDE_REFERENCE], err));
-    if (!call->console || !name)
-        return ODB_OK;
-    ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
-    if (at_hand)
-        out->side[ODB_SIDE_REFERENCE] = odb_session_reference(session, index);
-    out->side[ODB_SIDE_TARGET] = odb_session_target(session, index);
-    odb_session_lock(session);
-    if (session->trace)
-        out->side[ODB_SIDE_GOLDEN] = expression_ref(session->trace->golden[index]);
-    odb_session_unlock(session);
-    return ODB_OK;
-}
-
-/* target - reference, in double. */
-static enum odb_status expression_difference(struct expression_value *value, struct odb_error *err)
-{
-    const struct odb_tensor *a = value->side[ODB_SIDE_TARGET], *b = value->side[ODB_SIDE_REFERENCE];
-    struct odb_tensor **out = &value->side[ODB_SIDE_DIFFERENCE];
-    if (!a || !b || a->kind != ODB_TENSOR || b->kind != ODB_TENSOR || !a->data || !b->data ||
-        a->dtype == ODB_STRING || b->dtype == ODB_STRING || !odb_tensor_same_shape(a, b))
-        return ODB_OK;
-    ODB_TRY(odb_tensor_new(out, ODB_F64, a->rank, a->dims, err));
-    for (size_t i = 0; i < a->count; i++)
-        odb_store_f64(ODB_F64, (*out)->data, i, odb_tensor_f64(a, i) - odb_tensor_f64(b, i));
-    return ODB_OK;
-}
-
 /* --- saying it -------------------------------------------------------------------------------- */
 
 static void expression_put_number(int function, const struct odb_tensor *t, struct odb_buf *out)
@@ -272,7 +202,7 @@ static enum odb_status expression_missing(const struct odb_expression *e, struct
 }
 
 static enum odb_status expression_put_sides(const struct odb_expression *e, char notation,
-                                            const struct expression_value *value,
+                                            const struct odb_sides *value,
                                             struct odb_buf *out, struct odb_error *err)
 {
     const struct odb_tensor *reference = value->side[ODB_SIDE_REFERENCE];
@@ -292,13 +222,17 @@ enum odb_status odb_expression_put(struct odb_command_call *call, const struct o
                                    char notation, bool at_hand, struct odb_buf *out,
                                    struct odb_error *err)
 {
-    struct expression_value value;
-    enum odb_status status =
-        expression_find(call, e->name && *e->name ? e->name : NULL, at_hand, &value, err);
+    struct odb_sides value;
+    bool target = e->side == ODB_SIDE_TARGET || e->side == ODB_SIDE_DIFFERENCE;
+    enum odb_status status = odb_sides_find(&value, call, e->name && *e->name ? e->name : NULL,
+                                            at_hand  ? ODB_SIDES_AT_HAND
+                                            : target ? ODB_SIDES_TARGET
+                                                     : ODB_SIDES_REFERENCE,
+                                            err);
     if (status == ODB_OK && e->side == ODB_SIDE_DIFFERENCE)
-        status = expression_difference(&value, err);
+        status = odb_sides_subtract(&value, err);
     if (status == ODB_OK)
         status = expression_put_sides(e, notation, &value, out, err);
-    expression_value_dispose(&value);
+    odb_sides_dispose(&value);
     return status;
 }

@@ -3,19 +3,12 @@
  * What `print` and `display` take: a value, a part of it, one side of it, or a number of either:
  *
  *     conv1   conv1[0,:,2]   ref(conv1)[0]   diff(conv1)   max(conv1)   mean(target(conv1)[0])
+ *     Loop_4[3]/x   max(Loop_4[3]/x[0])
  */
 #ifndef ODB_COMMAND_EXPRESSION_H
 #define ODB_COMMAND_EXPRESSION_H
 
-#include "command/call.h"
-
-enum odb_side {
-    ODB_SIDE_BOTH,
-    ODB_SIDE_REFERENCE,
-    ODB_SIDE_TARGET,
-    ODB_SIDE_GOLDEN,
-    ODB_SIDE_DIFFERENCE
-};
+#include "command/sides.h"
 
 struct odb_expression {
     enum odb_side side;

@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "command/call.h"
-#include "command/keeping.h"
+#include "command/info.h"
 #include "engine/json.h"
 #include "executor/cpu.h"
 
@@ -298,84 +298,12 @@ static json_t *info_json(const struct info *info)
     return root;
 }
 
-/* --- topics ---------------------------------------------------------------------------------- */
-
-static void info_put_culprits(const struct odb_command_call *call, struct odb_buf *out)
-{
-    const struct odb_report *report = call->session->report;
-    for (size_t i = 0; report && i < report->culprits.n; i++) {
-        odb_node_put(call->model->graph, report->culprits.items[i].node, out);
-        odb_buf_printf(out, ": %s\n", odb_diagnosis_name(report->culprits.items[i].kind));
-    }
-}
-
-static void info_put_frame(const struct odb_command_call *call, struct odb_buf *out)
-{
-    const struct odb_session *session = call->session;
-    for (const struct odb_inside *in = session->inside; in; in = in->outer) {
-        const struct odb_graph *graph = in->walk->model->graph;
-        odb_buf_put_shown(out, in->path);
-        odb_buf_printf(out, " at node %d of %zu\n", in->walk->at, graph->n_nodes);
-    }
-    if (session->walk)
-        odb_buf_printf(out, "main graph at node %d of %zu\n", session->walk->at,
-                       call->model->graph->n_nodes);
-}
-
-/* Which of the choices a beginning of it means; -1: none, or more than one. */
-static int info_topic(const char *text)
-{
-    int found = -1, i = 0;
-    for (const char *p = ODB_INFO_TOPICS; *p; i++) {
-        size_t n = strcspn(p, "|");
-        if (strlen(text) <= n && !strncmp(p, text, strlen(text)))
-            found = found < 0 ? i : -2;
-        p += n + (p[n] == '|');
-    }
-    return found;
-}
-
-static enum odb_status info_about(struct odb_command_call *call, const char *text,
-                                  struct odb_error *err)
-{
-    static const unsigned kinds[] = {1u << ODB_KEPT_BREAK | 1u << ODB_KEPT_WATCH,
-                                     1u << ODB_KEPT_WATCH,
-                                     1u << ODB_KEPT_DISPLAY,
-                                     1u << ODB_KEPT_PIN,
-                                     1u << ODB_KEPT_MARK,
-                                     1u << ODB_KEPT_NOTE};
-    struct odb_buf out = ODB_BUF_INIT;
-    int topic = info_topic(text);
-    if (topic < 0) {
-        odb_fail(err, ODB_E_USAGE, "info knows nothing of '%.40s'", text);
-        return odb_error_remedy(err, "choose one of %s", ODB_INFO_TOPICS);
-    }
-    if (topic == (int)ODB_COUNT(kinds) + 2)
-        return call->console
-                   ? odb_command__show(&(struct odb_command_call){.console = call->console,
-                                                                  .session = call->session,
-                                                                  .command = call->command,
-                                                                  .out = call->out},
-                                       err)
-                   : odb_fail(err, ODB_E_USAGE, "there are no settings here");
-    if (topic < (int)ODB_COUNT(kinds))
-        odb_keeping_put_list(call->session, kinds[topic], &out);
-    else if (topic == (int)ODB_COUNT(kinds))
-        info_put_culprits(call, &out);
-    else
-        info_put_frame(call, &out);
-    if (!out.len)
-        odb_buf_puts(&out, "there are none\n");
-    odb_call__print(call, &out);
-    return ODB_OK;
-}
-
 enum odb_status odb_command__info(struct odb_command_call *call, struct odb_error *err)
 {
     struct info info = {0};
     struct odb_buf out = ODB_BUF_INIT;
     if (odb_call_arg(call, 1))
-        return info_about(call, call->args[1], err);
+        return odb_info_topic(call, call->args[1], err);
     enum odb_status status = info_gather(&info, call->model, err);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
         odb_json_put(info_json(&info), &out);

@@ -79,11 +79,17 @@ size_t odb_keeping_put_list(const struct odb_session *session, unsigned kinds, s
 
 /* --- changing it ------------------------------------------------------------------------------ */
 
-/* "3" or "2-5". */
-static bool keeping_range(const char *word, long *low, long *high)
+/* "3", "2-5", or "$", the one put down last. */
+static bool keeping_range(const struct odb_kept_list *list, unsigned kinds, const char *word,
+                          long *low, long *high)
 {
     char *end;
-    *low = *high = strtol(word, &end, 10);
+    int kind = 0;
+    while (kind < ODB_KEPT_COUNT && !(kinds >> kind & 1))
+        kind++;
+    *low = *high = strcmp(word, "$") ? strtol(word, &end, 10) : list->last[kind];
+    if (!strcmp(word, "$"))
+        return true;
     if (end == word || *low <= 0)
         return false;
     if (*end == '-') {
@@ -103,7 +109,7 @@ static enum odb_status keeping_mark(const struct odb_kept_list *list, const char
         marks[i] = kinds >> list->items.items[i].kind & 1;
     for (size_t w = 0; w < n_words; w++) {
         bool any = false;
-        if (!keeping_range(words[w], &low, &high))
+        if (!keeping_range(list, kinds, words[w], &low, &high))
             return odb_fail(err, ODB_E_USAGE, "'%.40s' is neither a number nor a range as 2-5",
                             words[w]);
         for (size_t i = 0; i < list->items.n; i++) {

@@ -18,9 +18,9 @@ void odb_keeping_put(const struct odb_graph *graph, const struct odb_kept *kept,
 /* Appends the lines of all of some kinds (bits 1 << kind); returns how many there are. */
 size_t odb_keeping_put_list(const struct odb_session *session, unsigned kinds, struct odb_buf *out);
 
-/* Does something to each that the words name by number ("3", "2-5"), or to all of the kinds where
- * there are no words, and says how many there were. remove: it goes, else change is called.
- * ODB_E_USAGE: there is none of that number. */
+/* Does something to each that the words name by number ("3", "2-5", "$" for the one put down last),
+ * or to all of the kinds where there are no words, and says how many there were. remove: it goes,
+ * else change is called. ODB_E_USAGE: there is none of that number. */
 struct odb_keeping_change {
     unsigned kinds;   /* bits 1 << kind */
     const char *said; /* "deleted" */

@@ -51,6 +51,10 @@ static const struct odb_arg args_maybe[] = {TAKES("NODE", NODE), {0}};
 static const struct odb_arg args_note[] = {
     TAKES("NODE", NODE), TAKES("TEXT", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_shown[] = {TAKES("SETTING", OPTION), {0}};
+static const struct odb_arg args_compared[] = {NEEDS("VALUE|NODE", SLICE), {0}};
+static const struct odb_arg args_blamed[] = {TAKES("NODE", NODE), {0}};
+static const struct odb_arg args_saved[] = {
+    NEEDS("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_script[] = {NEEDS("FILE", PATH), {0}};
 static const struct odb_arg args_alias[] = {TAKES("NAME", TEXT),
                                             TAKES("= COMMAND", TEXT, .repeated = true), {0}};
@@ -296,9 +300,11 @@ static const struct odb_command command_table[] = {
         .help = "what is in a model: versions, operators, inputs, outputs, weights",
         .text = "Prints what the file says about itself, what goes in and comes out, how many "
                 "nodes of which operator there are, and which operators the reference cannot "
-                "run. With a TOPIC: what was put down (breakpoints, watchpoints, display, pins, "
-                "marks, notes), the culprits of the last search, or, at the prompt, where the "
-                "walk stands (frame) and all settings.",
+                "run. With a TOPIC: what was put down (breakpoints, watchpoints, displays, pins, "
+                "marks, notes), the culprits of the last search, the nodes, what the inputs are "
+                "fed with, what is known of the target, what the session file has; or, at the "
+                "prompt, where the walk stands (frame) and all settings. The beginning of a TOPIC "
+                "is enough.",
         .example = "onnxdbg info model.onnx",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__info,

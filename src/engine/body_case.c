@@ -113,29 +113,48 @@ out:
     return status;
 }
 
+enum odb_status odb_body_case_enter(struct odb_body_case *out, const struct odb_trace *trace,
+                                    const struct odb_body_path *path,
+                                    const struct odb_trace_options *how, struct odb_error *err)
+{
+    *out = (struct odb_body_case){0};
+    for (size_t i = 0; i < path->n; i++) {
+        const struct odb_body_step *step = &path->steps[i];
+        struct odb_body_case outer = *out;
+        struct odb_trace *own = NULL;
+        enum odb_status status =
+            i ? odb_trace_make(&own, outer.model, outer.feeds, how, err) : ODB_OK;
+        *out = (struct odb_body_case){0};
+        if (status == ODB_OK)
+            status = odb_body_case_open(out, i ? own : trace, NULL, step->node, &step->body,
+                                        step->turn, err);
+        odb_trace_free(own);
+        odb_body_case_dispose(&outer);
+        if (status != ODB_OK) {
+            odb_body_case_dispose(out);
+            return status;
+        }
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_body_case_follow(struct odb_body_case *out, int *node,
                                      const struct odb_model *model, const struct odb_feeds *feeds,
                                      const struct odb_trace_options *how, const char *text,
                                      struct odb_error *err)
 {
     struct odb_body_path path;
+    struct odb_trace *trace;
     *out = (struct odb_body_case){0};
     if (odb_graph_find_node(model->graph, text, node, NULL) == ODB_OK)
         return ODB_OK;
     if (!odb_body_path_parse(model->graph, NULL, text, &path) || !path.n)
         return odb_graph_find_node(model->graph, text, node, err);
-    for (size_t i = 0; i < path.n; i++) {
-        const struct odb_body_step *step = &path.steps[i];
-        struct odb_body_case outer = *out;
-        struct odb_trace *trace;
-        ODB_TRY(odb_trace_make(&trace, i ? outer.model : model, i ? outer.feeds : feeds, how, err));
-        enum odb_status status =
-            odb_body_case_open(out, trace, NULL, step->node, &step->body, step->turn, err);
-        odb_trace_free(trace);
-        odb_body_case_dispose(&outer);
-        ODB_TRY(status);
-    }
-    enum odb_status status = odb_graph_find_node(out->model->graph, path.last, node, err);
+    ODB_TRY(odb_trace_make(&trace, model, feeds, how, err));
+    enum odb_status status = odb_body_case_enter(out, trace, &path, how, err);
+    odb_trace_free(trace);
+    if (status == ODB_OK)
+        status = odb_graph_find_node(out->model->graph, path.last, node, err);
     if (status != ODB_OK)
         odb_body_case_dispose(out);
     return status;

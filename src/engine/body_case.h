@@ -23,6 +23,13 @@ enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_t
                                    const struct odb_body *body, int64_t turn,
                                    struct odb_error *err) ODB_MUST_USE;
 
+/* Goes a path into bodies, from the trace of the graph in which it begins: the innermost body. how:
+ * the references that run in between. ODB_E_USAGE: a node does not come to the turn. */
+enum odb_status odb_body_case_enter(struct odb_body_case *out, const struct odb_trace *trace,
+                                    const struct odb_body_path *path,
+                                    const struct odb_trace_options *how,
+                                    struct odb_error *err) ODB_MUST_USE;
+
 /* Follows a path into bodies, and finds the node that it names. Turns that it leaves open are the
  * first. ODB_E_USAGE: text leads nowhere; out->model is NULL where it names a node of the main
  * graph. */

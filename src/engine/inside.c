@@ -99,6 +99,7 @@ static enum odb_status inside_open(struct odb_inside **out, struct odb_inside *o
         inside_free(in);
         return status;
     }
+    in->which = body;
     if (body.attr && !strcmp(body.attr, "body"))
         in->turn = turn == ODB_ANY_TURN ? 0 : turn;
     odb_buf_puts(&path, outer ? outer->path : "");
@@ -148,6 +149,19 @@ enum odb_status odb_inside_rejudge(struct odb_inside *inside, const struct odb_c
     if (status == ODB_OK)
         inside->walk->tolerance = *tolerance;
     return status;
+}
+
+bool odb_inside_is(const struct odb_inside *inside, const struct odb_body_step *steps, size_t n)
+{
+    for (; inside && n; inside = inside->outer, n--) {
+        const struct odb_body_step *step = &steps[n - 1];
+        const char *a = inside->which.attr, *b = step->body.attr;
+        bool same = a && b ? !strcmp(a, b) : !a && !b;
+        if (!same || inside->node != step->node ||
+            (step->turn != ODB_ANY_TURN && inside->turn != step->turn))
+            return false;
+    }
+    return !inside && !n;
 }
 
 struct odb_inside *odb_inside_leave(struct odb_inside *inside)

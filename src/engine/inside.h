@@ -15,6 +15,7 @@ struct odb_inside {
     struct odb_inside *outer;      /* owned: the body around this one; NULL: the main graph is */
     struct odb_walk *around;       /* borrowed: the walk that it was entered from */
     int node;                      /* of that, which it is the body of */
+    struct odb_body which;         /* of its bodies; borrowed from around's model */
     int64_t turn;                  /* ODB_ANY_TURN: there is but one */
     struct odb_body_case body;     /* owned */
     struct odb_trace *trace;       /* owned */
@@ -42,6 +43,9 @@ enum odb_status odb_inside_walk_to(struct odb_inside *inside, int stop,
 enum odb_status odb_inside_rejudge(struct odb_inside *inside, const struct odb_criterion *tolerance,
                                    const struct odb_search_hooks *hooks,
                                    struct odb_error *err) ODB_MUST_USE;
+/* Whether it is the body that these steps lead into from the main graph; a step that names no turn
+ * means any. inside NULL: the main graph, into which no steps lead. */
+bool odb_inside_is(const struct odb_inside *inside, const struct odb_body_step *steps, size_t n);
 /* Frees the innermost and returns the one around it. NULL is fine. */
 struct odb_inside *odb_inside_leave(struct odb_inside *inside);
 

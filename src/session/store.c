@@ -248,6 +248,11 @@ enum odb_status odb_store_open(struct odb_store **out, const char *path,
     return status;
 }
 
+const char *odb_store_path(const struct odb_store *store)
+{
+    return store->path;
+}
+
 void odb_store_close(struct odb_store *store)
 {
     if (!store)

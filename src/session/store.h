@@ -16,6 +16,7 @@ struct odb_store;
 enum odb_status odb_store_open(struct odb_store **out, const char *path,
                                const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
 void odb_store_close(struct odb_store *store);
+const char *odb_store_path(const struct odb_store *store); /* borrowed */
 
 /* Begins a search: the row that its journal and its report hang on. */
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
