@@ -195,14 +195,16 @@ static const struct odb_command command_table[] = {
         .alias = "diff",
         .group = "find the fault",
         .args = args_two,
-        .options = ODB_OPT(TOL) | ODB_OPT(JSON),
+        .options = ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(GOLDEN_DIR) |
+                   ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) | ODB_OPT(AXIS) | ODB_OPT(FORMAT) |
+                   ODB_OPT(JSON),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "
                 "of the two is one, names are compared as onnxdbg-dump(7) tells. "
-                "Without --tol the tolerance is that of NumPy's "
-                "allclose; noise cannot be had from files. Exit status 1 means that a pair differs "
-                "or has no counterpart.",
+                "Without --tol or --check the tolerance is that of NumPy's "
+                "allclose; noise cannot be had from files. onnxdbg-compare(7) lists all measures. "
+                "Exit status 1 means that a pair differs or has no counterpart.",
         .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
         .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__compare,

@@ -171,25 +171,44 @@ static enum odb_verdict criterion_precheck(const struct odb_metrics *m, bool nan
     return ODB_VERDICT_PASS;
 }
 
+enum odb_verdict odb_verdict_pattern(const struct odb_metrics *m, char *reason, size_t size)
+{
+    return criterion_precheck(m, false, reason, size);
+}
+
+double odb_criterion_th(const struct odb_criterion *c)
+{
+    return c->kind == ODB_CRITERION_DIFF3 ? c->v[2] : -1;
+}
+
+enum odb_verdict odb_criterion_judge(const struct odb_criterion *c,
+                                     const struct odb_tensor *evaluated,
+                                     const struct odb_tensor *base, const struct odb_metrics *m,
+                                     char *reason, size_t size)
+{
+    const struct criterion_row *row = &criterion_table[c->kind];
+    ODB_ASSERT(row->passes);
+    enum odb_verdict verdict =
+        criterion_precheck(m, c->kind == ODB_CRITERION_ALLCLOSE, reason, size);
+    if (verdict != ODB_VERDICT_PASS)
+        return verdict;
+    bool numeric = row->numbers && base->kind == ODB_TENSOR && base->dtype != ODB_STRING;
+    if (m->exact_differing && !numeric) {
+        criterion_say(reason, size, "%zu of %zu exact elements differ", m->exact_differing,
+                      m->count);
+        return ODB_VERDICT_FAIL;
+    }
+    struct criterion_pair pair = {evaluated, base, m};
+    return row->passes(c, &pair, reason, size) ? ODB_VERDICT_PASS : ODB_VERDICT_FAIL;
+}
+
 enum odb_verdict odb_criterion_apply(const struct odb_criterion *c,
                                      const struct odb_tensor *evaluated,
                                      const struct odb_tensor *base, char *reason, size_t size)
 {
-    const struct criterion_row *row = &criterion_table[c->kind];
-    ODB_ASSERT(row->passes);
     struct odb_metrics m;
-    odb_compare(&m, evaluated, base, c->kind == ODB_CRITERION_DIFF3 ? c->v[2] : -1);
-    enum odb_verdict verdict =
-        criterion_precheck(&m, c->kind == ODB_CRITERION_ALLCLOSE, reason, size);
-    if (verdict != ODB_VERDICT_PASS)
-        return verdict;
-    bool numeric = row->numbers && base->kind == ODB_TENSOR && base->dtype != ODB_STRING;
-    if (m.exact_differing && !numeric) {
-        criterion_say(reason, size, "%zu of %zu exact elements differ", m.exact_differing, m.count);
-        return ODB_VERDICT_FAIL;
-    }
-    struct criterion_pair pair = {evaluated, base, &m};
-    return row->passes(c, &pair, reason, size) ? ODB_VERDICT_PASS : ODB_VERDICT_FAIL;
+    odb_compare(&m, evaluated, base, odb_criterion_th(c));
+    return odb_criterion_judge(c, evaluated, base, &m, reason, size);
 }
 
 enum odb_verdict odb_verdict_noise(const struct odb_metrics *m, double noise, double factor)

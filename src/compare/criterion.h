@@ -47,7 +47,15 @@ const char *odb_criterion_usage(size_t i, const char **help);
 enum odb_verdict odb_criterion_apply(const struct odb_criterion *c,
                                      const struct odb_tensor *evaluated,
                                      const struct odb_tensor *base, char *reason, size_t size);
+/* The same where odb_compare() has been asked already, with this threshold. */
+double odb_criterion_th(const struct odb_criterion *c);
+enum odb_verdict odb_criterion_judge(const struct odb_criterion *c,
+                                     const struct odb_tensor *evaluated,
+                                     const struct odb_tensor *base, const struct odb_metrics *m,
+                                     char *reason, size_t size);
 
+/* What shape, type, NaN and Inf say before any number is looked at; PASS: nothing. */
+enum odb_verdict odb_verdict_pattern(const struct odb_metrics *m, char *reason, size_t size);
 /* The noise criterion: error <= factor * noise; noise 0 asks for equality. */
 enum odb_verdict odb_verdict_noise(const struct odb_metrics *m, double noise, double factor);
 /* The same on the short form. */

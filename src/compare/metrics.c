@@ -34,9 +34,10 @@ enum { METRICS_CHUNK = 1024, METRICS_BLOCK = 16 * METRICS_CHUNK };
 /* What a block, an item, or everything adds up to. */
 struct metrics_sums {
     size_t finite, nan_both, nan_ref_only, nan_target_only, inf_both, inf_mismatch;
+    size_t inf_ref_only, inf_target_only, inf_sign;
     size_t more, less, whole, not_close; /* whole: integer parts differ */
     size_t first_mismatch;               /* of NaN or Inf; ODB_NOWHERE */
-    double max_ad, max_rel, max_d3, max_ulp;
+    double max_ad, max_b, max_rel, max_d3, max_ulp;
     double ad, ab, d3, mape;
     long double d2, b2, e2, eb; /* wide, so that squares of doubles have room */
     double odd_ad, odd_ab, odd_d2, odd_b2, odd_d3, odd_mape; /* pairs that are not finite */
@@ -51,7 +52,7 @@ struct metrics_chunk {
 /* What the lanes find in a chunk. */
 struct metrics_part {
     double ad, ab, d3, mape, d2, b2, e2, eb;
-    double max_ad, max_rel, max_d3;
+    double max_ad, max_b, max_rel, max_d3;
     size_t more, less, whole, not_close; /* light: more counts all that differ */
 };
 
@@ -109,12 +110,14 @@ METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct 
 METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
 {
     odb_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
-                max[2] = {0};
+                max[2] = {0}, peak[2] = {0};
     VEC_STEPS(n)
     {
         odb_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
+        odb_vec a = VEC_ABS(b);
         ad[v] += d;
-        ab[v] += VEC_ABS(b);
+        ab[v] += a;
+        peak[v] = VEC_MAX(a, peak[v]);
         d2[v] += d * d;
         b2[v] += b * b;
         e2[v] += e * e;
@@ -128,6 +131,7 @@ METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struc
     p->e2 = metrics_total(e2);
     p->eb = metrics_total(eb);
     p->max_ad = metrics_largest(max);
+    p->max_b = metrics_largest(peak);
 }
 
 /* The divisions. */
@@ -269,6 +273,9 @@ static void metrics_add_odd(struct metrics_sums *s, double e, double b, size_t i
     s->nan_ref_only += b_nan && !e_nan;
     s->inf_both += e == b;
     s->inf_mismatch += !e_nan && !b_nan && e != b;
+    s->inf_target_only += isinf(e) && !isinf(b);
+    s->inf_ref_only += isinf(b) && !isinf(e);
+    s->inf_sign += isinf(e) && isinf(b) && e != b;
     s->more += e > b;
     s->less += e < b;
     if (e != b && !(e_nan && b_nan)) {
@@ -318,6 +325,7 @@ static void metrics_add_part(struct metrics_sums *s, const struct metrics_part *
     s->whole += p->whole;
     s->not_close += p->not_close;
     s->max_ad = fmax(s->max_ad, p->max_ad);
+    s->max_b = fmax(s->max_b, p->max_b);
     s->max_rel = fmax(s->max_rel, p->max_rel);
     s->max_d3 = fmax(s->max_d3, p->max_d3);
 }
@@ -368,11 +376,15 @@ static void metrics_merge(struct metrics_sums *to, const struct metrics_sums *s)
     to->nan_target_only += s->nan_target_only;
     to->inf_both += s->inf_both;
     to->inf_mismatch += s->inf_mismatch;
+    to->inf_ref_only += s->inf_ref_only;
+    to->inf_target_only += s->inf_target_only;
+    to->inf_sign += s->inf_sign;
     to->more += s->more;
     to->less += s->less;
     to->whole += s->whole;
     to->not_close += s->not_close;
     to->max_ad = fmax(to->max_ad, s->max_ad);
+    to->max_b = fmax(to->max_b, s->max_b);
     to->max_rel = fmax(to->max_rel, s->max_rel);
     to->max_d3 = fmax(to->max_d3, s->max_d3);
     to->max_ulp = fmax(to->max_ulp, s->max_ulp);
@@ -634,14 +646,22 @@ static void metrics_finish(const struct metrics_total *t)
     m->nan_target_only = s->nan_target_only;
     m->inf_both = s->inf_both;
     m->inf_mismatch = s->inf_mismatch;
+    m->inf_ref_only = s->inf_ref_only;
+    m->inf_target_only = s->inf_target_only;
+    m->inf_sign = s->inf_sign;
 
     m->rms = (double)sqrtl(s->b2 / finite);
     m->error = metrics_ratio(s->max_ad, m->rms);
     m->error_mean = metrics_ratio(s->ad / finite, m->rms);
+    m->peak = s->max_b;
     m->max_abs = s->max_ad;
     m->max_rel = s->max_rel;
     m->cosine = metrics_cosine(s);
     m->ulp_max = s->max_ulp;
+    m->finite_diff1 = metrics_ratio(s->ad, s->ab);
+    m->finite_mae = s->ad / finite;
+    m->finite_mape = s->mape / finite;
+    m->finite_mse = (double)(s->d2 / finite);
     m->finite_diff2 = s->d2 == 0 ? 0 : (double)sqrtl(s->d2 / s->b2);
     m->finite_diff3_max = s->max_d3;
     m->finite_diff3_mean = s->d3 / finite;

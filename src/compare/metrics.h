@@ -3,8 +3,8 @@
  * How far an evaluated value e is from a base b. All sums are doubles, whatever the tensors hold.
  *
  * NaN and Inf are counted apart from distances. Two families of numbers treat them differently:
- * - finite family (error, error_mean, max_abs, max_rel, cosine, ulp_max, rms, finite_*): over the
- *   pairs that are finite on both sides, rms over the finite elements of b;
+ * - finite family (error, error_mean, max_abs, max_rel, cosine, ulp_max, rms, peak, finite_*): over
+ *   the pairs that are finite on both sides, rms and peak over the b of these;
  * - NumPy family (diff1 … mse): over all elements, so that a NaN or Inf shows as it does in the
  *   scripts that this replaces.
  * Both agree when everything is finite. A quotient x/0 is inf and 0/0 nan in the NumPy family; in
@@ -31,6 +31,8 @@ struct odb_metrics {
     size_t nan_both, nan_ref_only, nan_target_only;
     size_t inf_both;     /* the same infinity on both sides */
     size_t inf_mismatch; /* an infinity on one side, something else that is no NaN on the other */
+    size_t inf_ref_only, inf_target_only; /* finite or NaN on the other side */
+    size_t inf_sign;                      /* infinite on both, with opposite signs */
     size_t differing;    /* pairs that are not equal; -0 equals +0, NaN equals NaN */
     size_t exact_differing; /* those among integers, bools and strings */
     size_t item;            /* of a container: where the worst pair is */
@@ -41,11 +43,13 @@ struct odb_metrics {
     double error;      /* max|e-b| / rms(b); inf when b is all zero and e is not */
     double error_mean; /* mean|e-b| / rms(b) */
     double rms;        /* of b */
+    double peak;       /* max|b| */
     double max_abs;
     double max_rel; /* |e-b| / |b| where b is not 0 */
     double cosine;  /* 1 when both are zero, 0 when one is */
     double ulp_max; /* numbers of the narrower type between e and b; floats only */
-    double finite_diff2, finite_diff3_max, finite_diff3_mean;
+    double finite_diff1, finite_diff2, finite_diff3_max, finite_diff3_mean;
+    double finite_mae, finite_mape, finite_mse;
 
     double diff1, diff2, diff3_max, diff3_mean;
     double diff4_more, diff4_less; /* share greater and less among those that differ; -1 if none */

@@ -6,6 +6,9 @@
  *     and     = not { "&&" not }
  *     not     = "!" not | "(" or ")" | test
  *     test    = [ "ref." ] name [ relation ( number | shape | word ) ]
+ *
+ * A name is a field of the table below, or a measure of the two tensors; where both have it, the
+ * field is meant.
  */
 #include "engine/condition.h"
 
@@ -93,6 +96,7 @@ struct condition_node {
     size_t left, right; /* of OR, AND; left of NOT */
     /* of TEST */
     enum condition_field field;
+    int measure; /* -1: it is a field */
     bool of_reference;
     enum condition_relation relation; /* NONE: more than 0 */
     double number;
@@ -175,9 +179,19 @@ static const char *condition_match(const char *p, const char *name)
 
 /* --- tests ------------------------------------------------------------------------------------ */
 
+/* What the node's name can be compared with. */
+static enum condition_type condition_type(const struct condition_node *node)
+{
+    if (node->measure < 0)
+        return condition_fields[node->field].type;
+    return odb_measure_type((size_t)node->measure) == ODB_MEASURE_REAL ? CONDITION_NUMBER
+                                                                       : CONDITION_COUNT;
+}
+
 static enum odb_status condition_name(struct condition_parser *p, struct condition_node *node)
 {
     const char *end = NULL;
+    size_t word = 0;
     condition_blanks(p);
     const char *begin = p->at;
     node->of_reference = condition_take(p, "ref.");
@@ -188,11 +202,16 @@ static enum odb_status condition_name(struct condition_parser *p, struct conditi
             end = stop;
         }
     }
+    while (condition_letter(p->at[word]))
+        word++;
+    node->measure = end ? -1 : odb_measure_find(p->at, word);
+    if (node->measure >= 0)
+        end = p->at + word;
     if (!end) {
         p->at = begin;
-        return condition_fail(p, "a name such as error, nan, max or shape");
+        return condition_fail(p, "a name such as error, nan, max, cosine or shape");
     }
-    if (node->of_reference && !condition_fields[node->field].of_tensor) {
+    if (node->of_reference && (node->measure >= 0 || !condition_fields[node->field].of_tensor)) {
         p->at = begin;
         return condition_fail(p, "an element's number, a shape or a type behind 'ref.'");
     }
@@ -252,7 +271,7 @@ static enum odb_status condition_word(struct condition_parser *p, struct conditi
 
 static enum odb_status condition_relation(struct condition_parser *p, struct condition_node *node)
 {
-    enum condition_type type = condition_fields[node->field].type;
+    enum condition_type type = condition_type(node);
     condition_blanks(p);
     const char *begin = p->at;
     for (int r = REL_LE; r <= REL_GT && !node->relation; r++)
@@ -284,7 +303,7 @@ static enum odb_status condition_or(struct condition_parser *p, size_t *out);
 
 static enum odb_status condition_not(struct condition_parser *p, size_t *out)
 {
-    struct condition_node node = {.op = OP_TEST};
+    struct condition_node node = {.op = OP_TEST, .measure = -1};
     enum odb_status status = ODB_OK;
     if (++p->depth > CONDITION_DEPTH)
         return condition_fail(p, "a condition that is less deep");
@@ -360,14 +379,13 @@ void odb_condition_free(struct odb_condition *condition)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-enum condition_answer { ANSWER_NO, ANSWER_UNKNOWN, ANSWER_YES };
-
 /* What was computed of the two tensors, once per question. */
 struct condition_asked {
     const struct odb_condition *condition;
     const struct odb_condition_facts *facts;
     bool had[2];
     struct odb_stats stats[2];
+    struct odb_measured measured; /* where the facts have none */
 };
 
 /* As a screen shows it: where numbers cannot say how wrong a value is, it is infinitely so. */
@@ -431,9 +449,22 @@ static struct odb_number condition_stat(const struct odb_stats *s, enum conditio
     }
 }
 
+static struct odb_number condition_measured(struct condition_asked *a, size_t measure)
+{
+    struct odb_number number = {false, 0};
+    struct odb_measured *m = a->facts->measured ? a->facts->measured : &a->measured;
+    m->evaluated = a->facts->target;
+    m->base = a->facts->reference;
+    odb_measure(m, odb_measure_needs(measure));
+    number.known = odb_measure_value(m, measure, true, &number.v);
+    return number;
+}
+
 static struct odb_number condition_value(struct condition_asked *a,
                                          const struct condition_node *node)
 {
+    if (node->measure >= 0)
+        return condition_measured(a, (size_t)node->measure);
     const struct odb_number unknown = {false, 0};
     bool which = node->of_reference;
     const struct odb_tensor *t = which ? a->facts->reference : a->facts->target;
@@ -480,49 +511,69 @@ static bool condition_compare(double a, enum condition_relation relation, double
     return a > 0;
 }
 
-static enum condition_answer condition_test(struct condition_asked *a,
-                                            const struct condition_node *node)
+static enum odb_truth condition_test(struct condition_asked *a, const struct condition_node *node)
 {
-    enum condition_type type = condition_fields[node->field].type;
+    enum condition_type type = condition_type(node);
     const struct odb_tensor *t = node->of_reference ? a->facts->reference : a->facts->target;
     const struct odb_value_report *report = a->facts->report;
     bool is;
     if (type <= CONDITION_COUNT) {
         struct odb_number number = condition_value(a, node);
         is = number.known && condition_compare(number.v, node->relation, node->number);
-        return !number.known ? ANSWER_UNKNOWN : is ? ANSWER_YES : ANSWER_NO;
+        return !number.known ? ODB_UNKNOWN : is ? ODB_TRUE : ODB_FALSE;
     }
     if (type == CONDITION_VERDICT ? !report : !t || t->kind != ODB_TENSOR)
-        return ANSWER_UNKNOWN;
+        return ODB_UNKNOWN;
     is = type == CONDITION_VERDICT ? report->verdict == node->verdict
          : type == CONDITION_DTYPE ? t->dtype == node->dtype
                                    : condition_shape_is(t, node);
-    return is == (node->relation == REL_EQ) ? ANSWER_YES : ANSWER_NO;
+    return is == (node->relation == REL_EQ) ? ODB_TRUE : ODB_FALSE;
 }
 
-static enum condition_answer condition_ask(struct condition_asked *a, size_t index)
+static enum odb_truth condition_answer(struct condition_asked *a, size_t index)
 {
     const struct condition_node *node = &a->condition->nodes.items[index];
     if (node->op == OP_TEST)
         return condition_test(a, node);
-    enum condition_answer left = condition_ask(a, node->left);
+    enum odb_truth left = condition_answer(a, node->left);
     if (node->op == OP_NOT)
-        return (enum condition_answer)(ANSWER_YES - left);
-    enum condition_answer right = condition_ask(a, node->right);
+        return (enum odb_truth)(ODB_TRUE - left);
+    enum odb_truth right = condition_answer(a, node->right);
     return node->op == OP_AND ? ODB_MIN(left, right) : ODB_MAX(left, right);
+}
+
+enum odb_truth odb_condition_ask(const struct odb_condition *condition,
+                                 const struct odb_condition_facts *facts)
+{
+    struct condition_asked asked = {
+        .condition = condition, .facts = facts, .measured = {.options = {.th = -1}}};
+    return condition_answer(&asked, condition->root);
 }
 
 bool odb_condition_holds(const struct odb_condition *condition,
                          const struct odb_condition_facts *facts)
 {
-    struct condition_asked asked = {.condition = condition, .facts = facts};
-    return condition_ask(&asked, condition->root) == ANSWER_YES;
+    return odb_condition_ask(condition, facts) == ODB_TRUE;
+}
+
+void odb_condition_put_measures(const struct odb_condition *condition,
+                                const struct odb_measured *measured, struct odb_buf *out)
+{
+    size_t begin = out->len;
+    for (size_t i = 0; i < condition->nodes.n; i++) {
+        const struct condition_node *node = &condition->nodes.items[i];
+        double v;
+        if (node->op == OP_TEST && node->measure >= 0 &&
+            odb_measure_value(measured, (size_t)node->measure, true, &v))
+            odb_buf_printf(out, "%s%s %.9g", out->len > begin ? ", " : "",
+                           odb_measure_name((size_t)node->measure, NULL), v);
+    }
 }
 
 const char *odb_condition_name(size_t i, const char **help)
 {
     if (i >= FIELD_COUNT)
-        return NULL;
+        return odb_measure_name(i - FIELD_COUNT, help);
     *help = condition_fields[i].help;
     return condition_fields[i].name;
 }

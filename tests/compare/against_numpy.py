@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every measure of `onnxdbg compare` against NumPy, on random and on nasty arrays.
+
+    against_numpy.py PROGRAM FOLDER
+
+Prints a line "ok WHAT" or "not ok WHAT: WHY" for each pair. All here is written from the measures'
+definitions, in float64 or wider, and knows nothing of the program's own ways.
+"""
+import csv
+import subprocess
+import sys
+
+import numpy as np
+
+np.seterr(all="ignore")
+DTYPE = {"bfloat16": 16, "float8e4m3fn": 17, "float8e5m2": 19}
+EPS16 = {"float16", "bfloat16", "float8e4m3fn", "float8e5m2"}
+
+
+def write_pb(path, array, kind, codes):
+    """A TensorProto by hand: dims, data_type, raw_data."""
+
+    def varint(n):
+        out = b""
+        while n > 127:
+            out += bytes([n & 127 | 128])
+            n >>= 7
+        return out + bytes([n])
+
+    data = codes.tobytes()
+    out = b"".join(b"\x08" + varint(d) for d in array.shape)
+    out += b"\x10" + varint(DTYPE[kind]) + b"\x4a" + varint(len(data)) + data
+    with open(path, "wb") as f:
+        f.write(out)
+
+
+def decode_f8(codes, exponent, mantissa, finite_only):
+    """Values of an 8-bit float, from its bits."""
+    bias = 2 ** (exponent - 1) - 1
+    sign = np.where(codes & 0x80, -1.0, 1.0)
+    e = (codes >> mantissa) & (2**exponent - 1)
+    m = codes & (2**mantissa - 1)
+    v = np.where(e == 0, m * 2.0 ** (1 - bias - mantissa),
+                 (1 + m / 2.0**mantissa) * 2.0 ** (e.astype(float) - bias))
+    if finite_only:
+        v = np.where((codes & 0x7F) == 0x7F, np.nan, v)
+    else:
+        v = np.where(e == 2**exponent - 1, np.where(m == 0, np.inf, np.nan), v)
+    return sign * v
+
+
+class Side:
+    """An array in its own type, the file it went to, and its numbers in float64 and as codes."""
+
+    def __init__(self, folder, name, array, kind=None):
+        self.kind = kind or str(array.dtype)
+        self.own = array
+        if kind in DTYPE:
+            self.file = f"{folder}/{name}.pb"
+            write_pb(self.file, array, kind, array)
+            if kind == "bfloat16":
+                self.v = (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+            else:
+                self.v = decode_f8(array, *((4, 3, True) if kind == "float8e4m3fn" else
+                                            (5, 2, False)))
+            self.codes = array
+        else:
+            self.file = f"{folder}/{name}.npy"
+            np.save(self.file, array)
+            self.v = None if array.dtype.kind in "US" else array.astype(
+                array.dtype if array.dtype.kind == "c" else np.float64)
+            bits = {"float16": np.uint16, "float32": np.uint32, "float64": np.uint64}
+            self.codes = np.ascontiguousarray(array).view(bits[self.kind]).reshape(
+                array.shape) if self.kind in bits else None
+
+
+def ordered(side):
+    """The float's place among all of its type, as Python's integers."""
+    bits = side.codes.dtype.itemsize * 8
+    sign = 1 << (bits - 1)
+    flat = [int(c) for c in side.codes.ravel()]
+    return np.array([-(c & (sign - 1)) if c & sign else c for c in flat] or [0], object)[:len(flat)]
+
+
+def expected(e, b):
+    """What compare should say, by column; a column that is not there is not checked."""
+    x, y = e.v.ravel(), b.v.ravel()
+    if x.dtype.kind == "c":
+        x, y = x.view(x.real.dtype).astype(float), y.view(y.real.dtype).astype(float)
+    # Integers of 64 bits differ where float64 does not: equality is asked of the arrays themselves.
+    same = (e.own.ravel() == b.own.ravel() if e.own.dtype.kind in "iub" and e.kind not in DTYPE
+            else (x == y) | (np.isnan(x) & np.isnan(y)))
+    n = x.size
+    d, a = np.abs(x - y), np.abs(y)
+    with_both = np.isfinite(x) & np.isfinite(y)
+    fx, fy, fd, fa = x[with_both], y[with_both], d[with_both], a[with_both]
+    nan_x, nan_y, inf_x, inf_y = np.isnan(x), np.isnan(y), np.isinf(x), np.isinf(y)
+    th = 1e-4 if b.kind in EPS16 else 1e-6
+    d3 = np.where(a > th, d / (a + 1e-9), d)
+    odd = ~with_both
+    d3[odd] = d[odd] / (a[odd] + 1e-9)
+    wide = lambda v: v.astype(np.longdouble)
+    s2, b2, e2 = ((wide(v) ** 2).sum() for v in (fx - fy if n else fx, fy, fx))
+    rms = float(np.sqrt(b2 / max(len(fy), 1)))
+    max_abs = fd.max(initial=0)
+    out = {
+        "count": n,
+        "differing": int((~same).sum()),
+        "nan_both": int((nan_x & nan_y).sum()),
+        "nan_base_only": int((nan_y & ~nan_x).sum()),
+        "nan_evaluated_only": int((nan_x & ~nan_y).sum()),
+        "inf_both": int((inf_x & inf_y & (x == y)).sum()),
+        "inf_base_only": int((inf_y & ~inf_x).sum()),
+        "inf_evaluated_only": int((inf_x & ~inf_y).sum()),
+        "inf_sign": int((inf_x & inf_y & (x != y)).sum()),
+        "max_abs": max_abs,
+        "max_rel": (fd[fa > 0] / fa[fa > 0]).max(initial=0),
+        "rms": rms,
+        "mae": d.mean() if n else np.nan,
+        "mape": (d / (a + 1e-9)).mean() if n else np.nan,
+        "diff1": d.sum() / a.sum(),
+        "diff3_mean": d3.mean() if n else np.nan,
+        "diff_acc": (np.trunc(x) != np.trunc(y))[~(nan_x & nan_y)].sum() / n if n else np.nan,
+        "error": 0 if max_abs == 0 else max_abs / np.float64(rms),
+    }
+    if not odd.any():
+        mse, ratio = s2 / n if n else np.nan, s2 / b2
+        out["mse"], out["rmse"] = float(mse), float(np.sqrt(mse))
+        out["diff2"], out["sqnr"] = float(np.sqrt(ratio)), float(-10 * np.log10(ratio))
+        out["psnr"] = float(np.inf if mse == 0 else 20 * np.log10(fa.max(initial=0) / np.sqrt(mse)))
+        out["diff3_max"] = d3.max(initial=0)
+    if e2 > 0 and b2 > 0:
+        out["cosine"] = float((wide(fx) * wide(fy)).sum() / np.sqrt(e2) / np.sqrt(b2))
+    if e.codes is not None and e.kind == b.kind:
+        steps = np.abs(ordered(e) - ordered(b))[with_both]
+        if len(steps):
+            out["ulp_max"] = float(max(steps))
+            out["ulp_mean"] = float(sum(int(s) for s in steps) / len(steps))
+            out["ulp_p99"] = float(sorted(steps)[len(steps) - len(steps) // 100 - 1])
+    if n and e.v.dtype.kind != "c":
+        own = lambda s: s.v if s.kind in DTYPE or s.own.dtype.kind == "f" else s.own
+        rows = [own(s).reshape(-1, s.own.shape[-1] if s.own.ndim else 1) for s in (e, b)]
+        out["argmax"] = float((rows[0].argmax(1) == rows[1].argmax(1)).mean())
+        if not odd.any():
+            # The largest first, of equal ones the first: a stable sort of the numbers turned round.
+            turn = lambda r: np.argsort([[-int(v) for v in row] for row in r] if r.dtype.kind in
+                                        "iub" else -r, axis=1, kind="stable")[:, :5]
+            k = min(5, rows[0].shape[1])
+            shared = [len(set(p) & set(q)) for p, q in zip(turn(rows[0]), turn(rows[1]))]
+            out["top_k"] = sum(shared) / (k * len(shared))
+    return out
+
+
+def channels(e, b):
+    """The worst index along the second of four axes, or along the last of fewer."""
+    axis = 1 if e.v.ndim > 3 else e.v.ndim - 1
+    d = np.abs(e.v - b.v)
+    d = np.where((e.v == b.v) | (np.isnan(e.v) & np.isnan(b.v)), 0, np.where(np.isnan(d), np.inf, d))
+    worst = d.max(axis=tuple(i for i in range(d.ndim) if i != axis))
+    return {"channels": d.shape[axis], "channel_worst": int(worst.argmax()),
+            "channel_error": worst.max()}
+
+
+def agrees(name, want, text):
+    """Sums of many numbers are compared to 12 digits, the rest nearly exactly."""
+    got = float(text)
+    if np.isnan(want) or np.isnan(got):
+        return np.isnan(want) and np.isnan(got)
+    if np.isinf(want) or np.isinf(got):
+        return want == got
+    if name == "cosine":
+        return abs(got - want) <= 1e-14
+    if name in ("sqnr", "psnr"):
+        return abs(got - want) <= 1e-9
+    return abs(got - want) <= 2e-12 * abs(want)
+
+
+def check(program, what, e, b, more=None):
+    run = subprocess.run([program, "compare", e.file, b.file, "--format", "tsv"],
+                         capture_output=True, text=True, check=False)
+    rows = list(csv.DictReader(run.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    if run.returncode not in (0, 1) or len(rows) != 1:
+        print(f"not ok {what}: {run.stderr.strip()}")
+        return
+    want = dict(expected(e, b), **(more or {}))
+    wrong = [f"{k} is {rows[0][k]}, not {v!r}" for k, v in want.items()
+             if rows[0][k] == "" or not agrees(k, float(v), rows[0][k])]
+    numpy_says = bool(np.allclose(e.v, b.v)) if e.v.dtype.kind in "fc" else None
+    if numpy_says is not None and numpy_says != (rows[0]["verdict"] == "pass"):
+        wrong.append(f"the verdict is {rows[0]['verdict']}, NumPy's allclose says {numpy_says}")
+    print(f"not ok {what}: {'; '.join(wrong)}" if wrong else f"ok {what}")
+
+
+def nasty(kind, rng):
+    """Numbers of a float type that trouble comparisons."""
+    info = np.finfo(kind)
+    tiny = info.smallest_subnormal
+    return np.array([0, -0.0, 1, -1, tiny, -tiny, info.tiny, info.max, -info.max, np.inf, -np.inf,
+                     np.nan, 1 + info.eps, 0.5, 1.5, 2.5, -2.5, *rng.standard_normal(7)], kind)
+
+
+def main():
+    program, folder = sys.argv[1:]
+    rng = np.random.default_rng(7)
+    names = iter(range(10**6))
+
+    def pair(what, x, y, kind=None, with_channels=False):
+        e, b = (Side(folder, f"{next(names)}", v, kind) for v in (x, y))
+        check(program, what, e, b, channels(e, b) if with_channels else None)
+
+    for kind in ("float16", "float32", "float64"):
+        for shape in ((1000,), (3, 7, 11), (2, 5, 9, 8), (40001,)):
+            y = rng.standard_normal(shape).astype(kind)
+            x = (y + rng.standard_normal(shape) * np.finfo(kind).eps * 3).astype(kind)
+            pair(f"{kind} {shape}, close", x, y, with_channels=len(shape) > 1)
+            pair(f"{kind} {shape}, unrelated", rng.standard_normal(shape).astype(kind), y)
+        odd = nasty(kind, rng)
+        left, right = np.meshgrid(odd, odd)
+        pair(f"{kind}, every nasty pair", left, right, with_channels=True)
+        good = odd[np.isfinite(odd) & (np.abs(odd) < 1e3)]
+        left, right = np.meshgrid(good, good)
+        pair(f"{kind}, zeros and subnormals", left, right)
+        pair(f"{kind}, NaN in the same places", np.array([1, np.nan, 3], kind),
+             np.array([1, np.nan, 3], kind))
+        for shape in ((0,), (3, 0), ()):
+            pair(f"{kind} {shape}", np.ones(shape, kind), np.ones(shape, kind))
+        pair(f"{kind}, zero base", np.ones(5, kind), np.zeros(5, kind))
+        pair(f"{kind}, zeros", np.zeros(5, kind), np.zeros(5, kind))
+        spread = np.ldexp(1.0, rng.integers(-14, 15, 3000)).astype(kind)
+        pair(f"{kind}, far apart", spread, -spread[::-1])
+    for kind in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        info = np.iinfo(kind)
+        values = np.array([info.min, info.max, info.max - 1, 0, 1, 7], kind)
+        left, right = np.meshgrid(values, values)
+        pair(f"{kind}, extremes", left, right)
+        y = rng.integers(0, 100, (6, 50)).astype(kind)
+        pair(f"{kind}, random", (y + rng.integers(0, 2, y.shape)).astype(kind), y)
+    flags = rng.integers(0, 2, 300).astype(bool)
+    pair("bool", flags, rng.integers(0, 2, 300).astype(bool))
+    pair("bool, equal", flags, flags)
+    for kind in ("complex64", "complex128"):
+        y = (rng.standard_normal(200) + 1j * rng.standard_normal(200)).astype(kind)
+        pair(kind, (y * (1 + 1e-3)).astype(kind), y)
+    codes = np.arange(256, dtype=np.uint8)
+    for kind in ("float8e4m3fn", "float8e5m2"):
+        pair(f"{kind}, all codes against the next", np.roll(codes, 1), codes, kind)
+        finite = np.arange(0x70, dtype=np.uint8)
+        pair(f"{kind}, positive ones", finite[::-1].copy(), finite, kind)
+    codes = np.arange(0, 65536, 7, dtype=np.uint16)
+    pair("bfloat16, codes against their neighbours", codes ^ 1, codes, "bfloat16")
+    y = (rng.standard_normal(5000).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    pair("bfloat16, random", y + rng.integers(0, 3, y.shape).astype(np.uint16), y, "bfloat16")
+
+
+main()
