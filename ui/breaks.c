@@ -14,10 +14,10 @@ static const struct ui_cells_column breaks_columns[UI_CELLS + 1] = {
     {"where", 0, UI_CUT_MIDDLE, UI_STYLE_NAME},
 };
 
-static char *breaks_where(const struct odb_graph *graph, int node, const char *place)
+static char *breaks_where(const struct odb_graph *graph, int node, bool inside, const char *place)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    if (node == ODB_NO_NODE)
+    if (node == ODB_NO_NODE || inside)
         return odb_xstrdup(*place ? place : "anywhere");
     odb_node_put(graph, node, &text);
     return odb_buf_take(&text);
@@ -26,14 +26,16 @@ static char *breaks_where(const struct odb_graph *graph, int node, const char *p
 static void breaks_add(struct ui_cells_view *v, const struct odb_kept *kept)
 {
     const struct odb_graph *graph = v->view.app->session->model->graph;
+    int node = kept->n_way ? kept->way[0].node : kept->node; /* in the list */
     ui_cells_add_take(
         v, (struct ui_cells_row){
                .cells = {odb_xasprintf("%d", kept->number), odb_xstrdup(odb_kept_name(kept->kind)),
                          odb_xasprintf("%lld%s", (long long)kept->hits, kept->once ? " once" : ""),
-                         odb_xstrdup(kept->text), breaks_where(graph, kept->node, kept->place)},
+                         odb_xstrdup(kept->text),
+                         breaks_where(graph, kept->node, kept->n_way > 0, kept->place)},
                .mark = kept->disabled ? UI_GLYPH_UNTESTED : UI_GLYPH_BREAK,
                .style = kept->disabled ? UI_STYLE_DIM : UI_STYLE_BAD,
-               .enter = kept->node == ODB_NO_NODE ? NULL : odb_xasprintf("goto #%d", kept->node),
+               .enter = node == ODB_NO_NODE ? NULL : odb_xasprintf("goto #%d", node),
                .what = odb_xasprintf("%s %d", kept->disabled ? "enable" : "disable", kept->number),
                .value = ODB_NO_VALUE});
 }
@@ -44,7 +46,7 @@ static void breaks_add_checkpoint(struct ui_cells_view *v, const struct odb_node
     char *name = odb_node_checkpoint(node);
     ui_cells_add_take(v,
                       (struct ui_cells_row){.cells = {NULL, odb_xstrdup("checkpoint"), NULL, name,
-                                                      breaks_where(graph, node->index, "")},
+                                                      breaks_where(graph, node->index, false, "")},
                                             .mark = UI_GLYPH_DOT,
                                             .style = UI_STYLE_LABEL,
                                             .enter = odb_xasprintf("goto #%d", node->index),

@@ -116,6 +116,7 @@ enum odb_status odb_command__toggle(struct odb_command_call *call, struct odb_er
     odb_session_lock(session);
     for (size_t i = session->kept.items.n; i > 0; i--)
         if (session->kept.items.items[i - 1].kind == ODB_KEPT_BREAK &&
+            !session->kept.items.items[i - 1].n_way &&
             session->kept.items.items[i - 1].node == node) {
             odb_kept_remove(&session->kept, i - 1);
             gone++;
@@ -215,23 +216,21 @@ enum odb_status odb_command__delete(struct odb_command_call *call, struct odb_er
     bool number = text && strspn(text, "0123456789") == strcspn(text, "-");
     if (!text || number || !strcmp(text, "$") || call->n_args > 1)
         return odb_keeping_change(call, call->args, call->n_args, &how, err);
-    bool *marks;
+    bool *marks = NULL;
     size_t n;
-    ODB_TRY(odb_call__mark_nodes(call->model->graph, text, &marks, &n, err));
+    enum odb_status status = odb_call__mark_nodes(call->model->graph, text, &marks, &n, err);
     odb_keeping_copy(call->session, &list);
     for (size_t i = 0; i < list.items.n; i++) {
         const struct odb_kept *kept = &list.items.items[i];
-        bool at = kept->kind == ODB_KEPT_BREAK &&
-                  (kept->node != ODB_NO_NODE ? marks[kept->node] : !strcasecmp(kept->place, text));
-        if (at)
+        bool node = kept->node != ODB_NO_NODE && !kept->n_way && marks && marks[kept->node];
+        if (kept->kind == ODB_KEPT_BREAK && (node || !strcasecmp(kept->place, text)))
             odb_push(&words, odb_xasprintf("%d", kept->number));
     }
     odb_kept_list_dispose(&list);
     free(marks);
-    enum odb_status status = ODB_OK;
     if (words.n)
         status = odb_keeping_change(call, (const char *const *)words.items, words.n, &how, err);
-    else
+    else if (status == ODB_OK)
         status = odb_fail(err, ODB_E_USAGE, "there is no breakpoint at %.80s", text);
     for (size_t i = 0; i < words.n; i++)
         free(words.items[i]);

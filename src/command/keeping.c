@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEEPING_MANY 100000 /* nodes in bodies that are counted */
+
 void odb_keeping_copy(const struct odb_session *session, struct odb_kept_list *out)
 {
     odb_session_lock(session);
@@ -17,18 +19,28 @@ void odb_keeping_copy(const struct odb_session *session, struct odb_kept_list *o
 static void keeping_put_where(const struct odb_graph *graph, const struct odb_kept *kept,
                               struct odb_buf *out)
 {
-    size_t n = 0;
+    const struct odb_graph *body = kept->n_way ? kept->way[kept->n_way - 1].body.graph : NULL;
+    size_t n = 0, below = 0;
     if (kept->kind == ODB_KEPT_BREAK)
         odb_buf_puts(out, kept->condition ? "behind " : "before ");
     if (kept->kind == ODB_KEPT_PIN || (kept->value >= 0 && kept->condition)) {
         odb_buf_put_shown(out, kept->place);
+    } else if (body) {
+        odb_buf_put_shown(out, kept->place);
+        if (kept->node != ODB_NO_NODE)
+            odb_buf_printf(out, " (%s)", body->nodes[kept->node].op_type);
     } else if (kept->node != ODB_NO_NODE) {
         odb_node_put(graph, kept->node, out);
     } else if (kept->place[0]) {
         for (size_t i = 0; i < graph->n_nodes; i++)
-            n += odb_kept_is_at(kept, graph, (int)i, true);
-        odb_buf_printf(out, "%zu nodes, each a ", n);
+            n += odb_kept_is_at(kept, graph, (int)i, NULL);
+        below = odb_kept_count_below(graph, kept->place, KEEPING_MANY);
+        odb_buf_printf(out, "%zu%s node%s", n + below, below == KEEPING_MANY ? " or more" : "",
+                       n + below == 1 ? "" : "s, each");
+        odb_buf_puts(out, n + below == 1 ? ", a " : " a ");
         odb_buf_put_shown(out, kept->place);
+        if (below)
+            odb_buf_puts(out, n ? ", also in bodies" : ", in bodies");
     } else if (kept->kind == ODB_KEPT_BREAK) {
         odb_buf_puts(out, "any node");
     }

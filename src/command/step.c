@@ -2,8 +2,9 @@
  *
  * Walking: `run`, `step`, `continue` and their kin move the target on through the model; what it
  * made on the way is judged, and it stands still before a node, as the reference does. `step` goes
- * into bodies, where a walk of its own is on the way (engine/inside.h); all others take a node with
- * bodies as one.
+ * into bodies, where a walk of its own is on the way (engine/inside.h), and so do all others where
+ * a breakpoint is in one; then turn after turn is walked, and in the end the node runs as one, so
+ * that what follows it is fed with what the target makes of it when nobody looks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -96,68 +97,151 @@ static void step_put_place(const struct step *s, struct odb_buf *out)
     }
 }
 
-/* --- moving ----------------------------------------------------------------------------------- */
-
-/* Runs up to a node of where it stands, or the first stop before. */
-static enum odb_status step_to(struct step *s, int bound, struct odb_error *err)
-{
-    bool standing = s->session->inside || s->session->at != ODB_NO_NODE;
-    enum odb_status status =
-        odb_stops_walk(s->session, bound, standing, &s->options.hooks, &s->stop, err);
-    if (!s->session->inside)
-        odb_session_walked(s->session);
-    return status;
-}
+/* --- running ---------------------------------------------------------------------------------- */
 
 static bool step_stopped(const struct step *s)
 {
     return s->stop.number != 0;
 }
 
-/* Out of the body; the node that it belongs to runs as a whole. */
-static enum odb_status step_leave(struct step *s, struct odb_error *err)
+static bool step_is_standing(const struct step *s)
 {
-    s->session->inside = odb_inside_leave(s->session->inside);
-    return step_to(s, step_walk(s)->at + 1, err);
+    return s->session->inside || s->session->at != ODB_NO_NODE;
+}
+
+static void step_show(const struct step *s)
+{
+    if (!s->session->inside)
+        odb_session_walked(s->session);
+}
+
+/* Why a body cannot be gone into, where that is no reason to end; then it is run as one node. */
+static enum odb_status step_excuse(struct step *s, const struct odb_error *why,
+                                   struct odb_error *err)
+{
+    const struct odb_walk *walk = step_walk(s);
+    if (why->code == ODB_CANCELLED || why->code == ODB_E_NOMEM) {
+        *err = *why;
+        return why->code;
+    }
+    odb_node_put(walk->model->graph, walk->at, &s->notes);
+    odb_buf_puts(&s->notes, " runs as one: ");
+    odb_buf_put_shown(&s->notes, why->what);
+    odb_buf_putc(&s->notes, '\n');
+    return ODB_OK;
+}
+
+/* Whether the node where it stands was entered. */
+static enum odb_status step_enter(struct step *s, int64_t turn, bool *entered,
+                                  struct odb_error *err)
+{
+    struct odb_inside *inside;
+    struct odb_error why = ODB_ERROR_INIT;
+    enum odb_status status = odb_inside_enter(&inside, s->session->inside, step_walk(s), turn,
+                                              &s->options, &why);
+    *entered = status == ODB_OK;
+    if (status == ODB_E_USAGE && turn > 0) /* it does not come to that turn */
+        return ODB_OK;
+    if (status != ODB_OK)
+        return step_excuse(s, &why, err);
+    s->session->inside = inside;
+    if (inside->outer == NULL)
+        odb_session_walked(s->session);
+    return ODB_OK;
+}
+
+static enum odb_status step_to(struct step *s, int bound, int whole, struct odb_error *err);
+
+/* The rest of a turn, and of later ones in which something may stop it; then out of the body, to
+ * before the node that it belongs to. all: every turn. */
+static enum odb_status step_rest(struct step *s, bool all, struct odb_error *err)
+{
+    for (;;) {
+        int64_t turn;
+        ODB_TRY(step_to(s, step_end(s), ODB_NO_NODE, err));
+        if (step_stopped(s))
+            return ODB_OK;
+        enum odb_status status = ODB_E_USAGE;
+        struct odb_error why = ODB_ERROR_INIT;
+        if (odb_stops_later(s->session, all, &turn))
+            status = odb_inside_turn(&s->session->inside, turn, &s->options, &why);
+        if (status != ODB_OK)
+            s->session->inside = odb_inside_leave(s->session->inside);
+        if (status == ODB_E_USAGE)
+            return ODB_OK;
+        if (status != ODB_OK)
+            return step_excuse(s, &why, err);
+        ODB_TRY(odb_stops_here(s->session, &s->stop, err));
+        if (step_stopped(s))
+            return ODB_OK;
+    }
+}
+
+/* Through the bodies of the node where it stands, from a turn on; it stands there again unless
+ * something stopped it. all: every turn is walked, else those in which a breakpoint is. */
+static enum odb_status step_through(struct step *s, int64_t turn, bool all, struct odb_error *err)
+{
+    bool entered;
+    ODB_TRY(step_enter(s, turn, &entered, err));
+    if (!entered)
+        return ODB_OK;
+    int64_t later;
+    if (!all && !odb_stops_inside(s->session) && !odb_stops_later(s->session, false, &later)) {
+        s->session->inside = odb_inside_leave(s->session->inside); /* the other branch of an If */
+        return ODB_OK;
+    }
+    ODB_TRY(odb_stops_here(s->session, &s->stop, err));
+    return step_stopped(s) ? ODB_OK : step_rest(s, all, err);
+}
+
+/* Runs up to a node of where it stands, or the first stop before, which may be in a body on the
+ * way. whole: a node that runs as one whatever is in it; ODB_NO_NODE: none. */
+static enum odb_status step_to(struct step *s, int bound, int whole, struct odb_error *err)
+{
+    for (;;) {
+        int64_t turn = 0;
+        bool standing = step_is_standing(s);
+        int from = step_walk(s)->at, below = odb_stops_below(s->session, bound, whole, &turn);
+        int to = below == ODB_NO_NODE ? bound : below;
+        ODB_TRY(odb_stops_walk(s->session, to, standing, whole, &s->options.hooks, &s->stop, err));
+        step_show(s);
+        if (step_stopped(s) || (to == bound && !s->stop.look))
+            return ODB_OK;
+        if (!s->stop.look && (to > from || !standing))
+            ODB_TRY(odb_stops_here(s->session, &s->stop, err));
+        if (step_stopped(s))
+            return ODB_OK;
+        whole = step_walk(s)->at;
+        ODB_TRY(step_through(s, turn, s->stop.look, err));
+        if (step_stopped(s))
+            return ODB_OK;
+    }
+}
+
+/* --- moving ----------------------------------------------------------------------------------- */
+
+/* The node whose body was left runs as one. */
+static enum odb_status step_over(struct step *s, struct odb_error *err)
+{
+    int at = step_walk(s)->at;
+    return step_to(s, at + 1, at, err);
 }
 
 /* From the end of a body into its next turn, else out of it. */
 static enum odb_status step_turn(struct step *s, struct odb_error *err)
 {
     struct odb_error why = ODB_ERROR_INIT;
-    enum odb_status status = odb_inside_turn(&s->session->inside, &s->options, &why);
-    if (status == ODB_E_USAGE)
-        return step_leave(s, err);
+    int64_t turn;
+    enum odb_status status = ODB_E_USAGE;
+    if (odb_stops_later(s->session, true, &turn))
+        status = odb_inside_turn(&s->session->inside, turn, &s->options, &why);
+    if (status == ODB_E_USAGE) {
+        s->session->inside = odb_inside_leave(s->session->inside);
+        return step_over(s, err);
+    }
     if (status != ODB_OK)
         *err = why;
-    return status;
-}
-
-/* Whether the node where it stands was entered; a body that cannot be is run as one node, and a
- * note says why. */
-static enum odb_status step_enter(struct step *s, bool *entered, struct odb_error *err)
-{
-    struct odb_inside *inside;
-    struct odb_error why = ODB_ERROR_INIT;
-    struct odb_walk *walk = step_walk(s);
-    enum odb_status status =
-        odb_inside_enter(&inside, s->session->inside, walk, ODB_ANY_TURN, &s->options, &why);
-    *entered = status == ODB_OK;
-    if (*entered) {
-        s->session->inside = inside;
-        if (inside->outer == NULL)
-            odb_session_walked(s->session);
-        return ODB_OK;
-    }
-    if (status == ODB_CANCELLED || status == ODB_E_NOMEM) {
-        *err = why;
-        return status;
-    }
-    odb_node_put(walk->model->graph, walk->at, &s->notes);
-    odb_buf_puts(&s->notes, " runs as one: ");
-    odb_buf_put_shown(&s->notes, why.what);
-    odb_buf_putc(&s->notes, '\n');
-    return ODB_OK;
+    return status == ODB_OK ? odb_stops_here(s->session, &s->stop, err) : status;
 }
 
 /* N steps. Nodes without bodies run together: what stands between them is nobody's stop. */
@@ -169,14 +253,16 @@ static enum odb_status step_some(struct step *s, int64_t n, bool enter, struct o
         const struct odb_graph *graph = walk->model->graph;
         int to = walk->at, end = step_end(s);
         if (to == end && !s->session->inside)
-            return step_to(s, end, err);
+            return step_to(s, end, ODB_NO_NODE, err);
         if (to == end) {
             ODB_TRY(step_turn(s, err));
             n--;
             continue;
         }
         if (!as_one && odb_node_has_body(&graph->nodes[to])) {
-            ODB_TRY(step_enter(s, &entered, err));
+            ODB_TRY(step_enter(s, ODB_ANY_TURN, &entered, err));
+            if (entered)
+                ODB_TRY(odb_stops_here(s->session, &s->stop, err));
             n -= entered;
             as_one = !entered;
             continue;
@@ -185,23 +271,24 @@ static enum odb_status step_some(struct step *s, int64_t n, bool enter, struct o
             to++;
         while (to < end && to - walk->at < n && !(enter && odb_node_has_body(&graph->nodes[to])));
         n -= to - walk->at;
+        int whole = enter && as_one ? walk->at : ODB_NO_NODE;
         as_one = !enter;
-        ODB_TRY(step_to(s, to, err));
+        ODB_TRY(step_to(s, to, whole, err));
     }
     return ODB_OK;
 }
 
 static enum odb_status step_finish(struct step *s, struct odb_error *err)
 {
-    ODB_TRY(step_to(s, step_end(s), err));
-    return step_stopped(s) ? ODB_OK : step_leave(s, err);
+    ODB_TRY(step_rest(s, false, err));
+    return step_stopped(s) ? ODB_OK : step_over(s, err);
 }
 
 static enum odb_status step_continue(struct step *s, struct odb_error *err)
 {
     while (s->session->inside && !step_stopped(s))
         ODB_TRY(step_finish(s, err));
-    return step_stopped(s) ? ODB_OK : step_to(s, step_end(s), err);
+    return step_stopped(s) ? ODB_OK : step_to(s, step_end(s), ODB_NO_NODE, err);
 }
 
 static enum odb_status step_until(struct step *s, const char *text, struct odb_error *err)
@@ -213,7 +300,7 @@ static enum odb_status step_until(struct step *s, const char *text, struct odb_e
         odb_fail(err, ODB_E_USAGE, "the walk is past node #%d already", node);
         return odb_error_remedy(err, "`restart` goes back to the beginning");
     }
-    return step_to(s, node, err);
+    return step_to(s, node, ODB_NO_NODE, err);
 }
 
 static enum odb_status step_move(struct step *s, enum odb_go how, const char *arg,

@@ -11,7 +11,8 @@
 struct stops {
     struct odb_session *session;
     struct odb_walk *walk;
-    bool main;
+    const struct odb_inside *inside; /* NULL: the main graph */
+    int whole;                       /* a node whose bodies are not to be looked into */
     struct odb_kept_list list; /* owned; counts are changed here first */
     int64_t *ignored;          /* owned; by item: how much of ignore was used up */
     int64_t *hits;             /* owned; by item: new ones */
@@ -21,7 +22,7 @@ static bool stops_counts(const struct stops *s, const struct odb_kept *kept, int
 {
     bool stop = kept->kind == ODB_KEPT_BREAK || kept->kind == ODB_KEPT_WATCH;
     return stop && !kept->disabled && (kept->condition != NULL) == values &&
-           odb_kept_is_at(kept, s->walk->model->graph, node, s->main);
+           odb_kept_is_at(kept, s->walk->model->graph, node, s->inside);
 }
 
 /* Whether an item that is come to stops the walk: not as often as it is to be ignored. */
@@ -78,11 +79,27 @@ static bool stops_fulfilled(const struct stops *s, const struct odb_kept *kept, 
     const struct odb_node *n = &s->walk->model->graph->nodes[node];
     bool holds = false;
     for (int o = 0; o < n->n_out && !holds; o++)
-        if (n->out[o] >= 0 && (!s->main || kept->value < 0 || kept->value == n->out[o]))
+        if (n->out[o] >= 0 && odb_kept_is_of(kept, n, o))
             holds = stops_holds(s, kept, n->out[o]);
     for (int i = 0; kept->kind == ODB_KEPT_WATCH && i < n->n_in && holds; i++)
         holds = n->in[i] < 0 || !stops_holds(s, kept, n->in[i]);
+    for (size_t i = 0; kept->kind == ODB_KEPT_WATCH && i < n->n_captured && holds; i++)
+        holds = !stops_holds(s, kept, n->captured[i]);
     return holds;
+}
+
+/* Whether a condition that is about any node holds behind one with bodies. */
+static bool stops_looks(const struct stops *s, int node)
+{
+    bool looks = false;
+    if (node == s->whole || !odb_node_has_body(&s->walk->model->graph->nodes[node]))
+        return false;
+    for (size_t i = 0; i < s->list.items.n && !looks; i++) {
+        const struct odb_kept *kept = &s->list.items.items[i];
+        looks = !kept->place[0] && stops_counts(s, kept, node, true) &&
+                stops_fulfilled(s, kept, node);
+    }
+    return looks;
 }
 
 static int stops_after(struct stops *s, int node)
@@ -115,6 +132,11 @@ static enum odb_status stops_look(struct stops *s, int from, int bound, bool sta
         ODB_TRY(odb_hooks_cancelled(hooks, err));
         if (n > from || !standing)
             stops_before(s, n); /* it is ignored, else the stretch had ended here */
+        if (stops_looks(s, n)) {
+            odb_walk_back(s->walk, n);
+            stop->look = true;
+            return ODB_OK;
+        }
         int item = stops_after(s, n);
         if (item < 0)
             continue;
@@ -150,29 +172,123 @@ static enum odb_status stops_keep(const struct stops *s, const struct odb_stop *
     return changed ? odb_session_kept_changed(s->session, err) : ODB_OK;
 }
 
-enum odb_status odb_stops_walk(struct odb_session *session, int bound, bool standing,
-                               const struct odb_search_hooks *hooks, struct odb_stop *stop,
-                               struct odb_error *err)
+static struct stops stops_begin(struct odb_session *session, int whole)
 {
-    struct odb_inside *inside = session->inside;
-    struct stops s = {
-        .session = session, .walk = inside ? inside->walk : session->walk, .main = !inside};
-    int from = s.walk->at;
-    *stop = (struct odb_stop){.node = ODB_NO_NODE};
+    const struct odb_inside *inside = session->inside;
+    struct stops s = {.session = session,
+                      .walk = inside ? inside->walk : session->walk,
+                      .inside = inside,
+                      .whole = whole};
     odb_session_lock(session);
     odb_kept_list_copy(&s.list, &session->kept, session->model->graph);
     odb_session_unlock(session);
     s.ignored = odb_new_n(int64_t, s.list.items.n + 1);
     s.hits = odb_new_n(int64_t, s.list.items.n + 1);
+    return s;
+}
+
+static void stops_end(struct stops *s)
+{
+    odb_kept_list_dispose(&s->list);
+    free(s->ignored);
+    free(s->hits);
+}
+
+enum odb_status odb_stops_walk(struct odb_session *session, int bound, bool standing, int whole,
+                               const struct odb_search_hooks *hooks, struct odb_stop *stop,
+                               struct odb_error *err)
+{
+    struct stops s = stops_begin(session, whole);
+    int from = s.walk->at;
+    *stop = (struct odb_stop){.node = ODB_NO_NODE};
     int limit = ODB_MIN(stops_limit(&s, from + standing, bound), bound);
-    enum odb_status status = inside ? odb_inside_walk_to(inside, limit, hooks, err)
-                                    : odb_walk_to(s.walk, limit, hooks, err);
+    enum odb_status status = session->inside
+                                 ? odb_inside_walk_to(session->inside, limit, hooks, err)
+                                 : odb_walk_to(s.walk, limit, hooks, err);
     if (status == ODB_OK)
         status = stops_look(&s, from, bound, standing, hooks, stop, err);
     if (status == ODB_OK)
         status = stops_keep(&s, stop, err);
-    odb_kept_list_dispose(&s.list);
-    free(s.ignored);
-    free(s.hits);
+    stops_end(&s);
     return status;
+}
+
+enum odb_status odb_stops_here(struct odb_session *session, struct odb_stop *stop,
+                               struct odb_error *err)
+{
+    struct stops s = stops_begin(session, ODB_NO_NODE);
+    *stop = (struct odb_stop){.node = ODB_NO_NODE};
+    int item = s.walk->at < (int)s.walk->model->graph->n_nodes ? stops_before(&s, s.walk->at) : -1;
+    if (item >= 0)
+        stops_tell(&s, item, ODB_NO_NODE, stop);
+    enum odb_status status = stops_keep(&s, stop, err);
+    stops_end(&s);
+    return status;
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+/* The first turn from *turn on at which an enabled breakpoint is in the bodies of a node. */
+static bool stops_below(const struct odb_session *session, const struct odb_graph *graph, int node,
+                        const struct odb_inside *inside, int64_t *turn)
+{
+    bool any = false;
+    int64_t first = INT64_MAX;
+    if (!odb_node_has_body(&graph->nodes[node]))
+        return false;
+    odb_session_lock(session);
+    for (size_t i = 0; i < session->kept.items.n; i++) {
+        const struct odb_kept *kept = &session->kept.items.items[i];
+        int64_t at = *turn;
+        if (kept->kind != ODB_KEPT_BREAK || kept->disabled ||
+            !odb_kept_is_below(kept, graph, node, inside, &at))
+            continue;
+        any = true;
+        first = ODB_MIN(first, at);
+    }
+    odb_session_unlock(session);
+    if (any)
+        *turn = first;
+    return any;
+}
+
+int odb_stops_below(const struct odb_session *session, int bound, int whole, int64_t *turn)
+{
+    const struct odb_inside *inside = session->inside;
+    const struct odb_walk *walk = inside ? inside->walk : session->walk;
+    for (int node = walk->at; node < bound; node++) {
+        *turn = 0;
+        if (node != whole && stops_below(session, walk->model->graph, node, inside, turn))
+            return node;
+    }
+    return ODB_NO_NODE;
+}
+
+bool odb_stops_later(const struct odb_session *session, bool all, int64_t *turn)
+{
+    const struct odb_inside *inside = session->inside;
+    if (inside->turn == ODB_ANY_TURN)
+        return false;
+    *turn = inside->turn + 1;
+    return all ||
+           stops_below(session, inside->around->model->graph, inside->node, inside->outer, turn);
+}
+
+bool odb_stops_inside(const struct odb_session *session)
+{
+    const struct odb_inside *inside = session->inside;
+    const struct odb_graph *graph = inside->walk->model->graph;
+    bool any = false;
+    for (size_t n = 0; n < graph->n_nodes && !any; n++) {
+        int64_t turn = 0;
+        any = stops_below(session, graph, (int)n, inside, &turn);
+        odb_session_lock(session);
+        for (size_t i = 0; i < session->kept.items.n && !any; i++) {
+            const struct odb_kept *kept = &session->kept.items.items[i];
+            any = kept->kind == ODB_KEPT_BREAK && !kept->disabled && kept->place[0] &&
+                  odb_kept_is_at(kept, graph, (int)n, inside);
+        }
+        odb_session_unlock(session);
+    }
+    return any;
 }

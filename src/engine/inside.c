@@ -118,13 +118,13 @@ enum odb_status odb_inside_enter(struct odb_inside **out, struct odb_inside *out
     return inside_open(out, outer, around, around->at, turn, options, err);
 }
 
-enum odb_status odb_inside_turn(struct odb_inside **inside,
+enum odb_status odb_inside_turn(struct odb_inside **inside, int64_t turn,
                                 const struct odb_bisect_options *options, struct odb_error *err)
 {
     struct odb_inside *now = *inside, *next;
     if (now->turn == ODB_ANY_TURN)
         return odb_fail(err, ODB_E_USAGE, "it has no turns");
-    ODB_TRY(inside_open(&next, now->outer, now->around, now->node, now->turn + 1, options, err));
+    ODB_TRY(inside_open(&next, now->outer, now->around, now->node, turn, options, err));
     inside_free(now);
     *inside = next;
     return ODB_OK;

@@ -32,8 +32,8 @@ enum odb_status odb_inside_enter(struct odb_inside **out, struct odb_inside *out
                                  struct odb_walk *around, int64_t turn,
                                  const struct odb_bisect_options *options,
                                  struct odb_error *err) ODB_MUST_USE;
-/* The next turn in its place, in a new *inside. ODB_E_USAGE: there is none, and *inside stays. */
-enum odb_status odb_inside_turn(struct odb_inside **inside,
+/* Another turn in its place, in a new *inside. ODB_E_USAGE: there is none, and *inside stays. */
+enum odb_status odb_inside_turn(struct odb_inside **inside, int64_t turn,
                                 const struct odb_bisect_options *options,
                                 struct odb_error *err) ODB_MUST_USE;
 /* odb_walk_to() and odb_rejudge() there, for hooks that know the main graph. */

@@ -44,13 +44,19 @@ bool odb_body_find(const struct odb_node *node, const char *attr, struct odb_bod
     return out->graph != NULL;
 }
 
+bool odb_body_at(const struct odb_node *node, size_t i, struct odb_body *out)
+{
+    for (size_t k = 0; k < ODB_COUNT(body_rows); k++)
+        if (!strcmp(node->op_type, body_rows[k].op_type) &&
+            odb_body_find(node, body_rows[k].attr, out) && !i--)
+            return true;
+    return odb_body_find(node, NULL, out) && !i;
+}
+
 bool odb_node_has_body(const struct odb_node *node)
 {
     struct odb_body body;
-    bool any = odb_body_find(node, NULL, &body);
-    for (size_t i = 0; i < ODB_COUNT(body_rows) && !any; i++)
-        any = odb_body_find(node, body_rows[i].attr, &body);
-    return any;
+    return odb_body_at(node, 0, &body);
 }
 
 /* --- paths ------------------------------------------------------------------------------------ */

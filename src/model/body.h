@@ -24,6 +24,8 @@ struct odb_body {
 
 /* The body in this attribute (NULL: of the function that the node calls). False: there is none. */
 bool odb_body_find(const struct odb_node *node, const char *attr, struct odb_body *out);
+/* The i-th of a node's bodies; false: there are no more. */
+bool odb_body_at(const struct odb_node *node, size_t i, struct odb_body *out);
 /* Whether odb_body_find() finds anything: If, Loop, Scan, SequenceMap, a local function's call. */
 bool odb_node_has_body(const struct odb_node *node);
 

@@ -21,7 +21,7 @@ static void keep_tag(struct odb_session *session, const struct odb_kept *kept)
     if (kept->kind != ODB_KEPT_BREAK || kept->disabled)
         return;
     for (size_t i = 0; i < graph->n_nodes; i++)
-        session->breaks[i] |= odb_kept_is_at(kept, graph, (int)i, true);
+        session->breaks[i] |= odb_kept_is_at(kept, graph, (int)i, NULL);
 }
 
 static void keep_tag_all(struct odb_session *session)

@@ -19,6 +19,7 @@ static void kept_dispose(struct odb_kept *kept)
 {
     free(kept->place);
     free(kept->text);
+    free(kept->way);
     odb_condition_free(kept->condition);
 }
 
@@ -64,18 +65,60 @@ struct odb_kept *odb_kept_find(const struct odb_kept_list *list, enum odb_kept_k
 
 /* --- what it means ---------------------------------------------------------------------------- */
 
-/* A node by name or "#INDEX", else a value by name, else an operator that the model has. */
-static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_graph *graph,
-                                    struct odb_error *err)
+static bool kept_has_operator(const struct odb_graph *graph, const char *op_type)
 {
-    struct odb_error why = ODB_ERROR_INIT;
-    const struct odb_value *value = odb_graph_value(graph, kept->place);
-    kept->node = ODB_NO_NODE;
-    kept->value = ODB_NO_VALUE;
-    if (!kept->place[0])
-        return ODB_OK;
-    enum odb_status status = odb_graph_find_node(graph, kept->place, &kept->node, &why);
-    bool by_node = status == ODB_OK && !strcmp(graph->nodes[kept->node].name, kept->place);
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (!strcasecmp(graph->nodes[i].op_type, op_type))
+            return true;
+    return false;
+}
+
+size_t odb_kept_count_below(const struct odb_graph *graph, const char *op_type, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < graph->n_nodes && n < most; i++) {
+        struct odb_body body;
+        for (size_t b = 0; odb_body_at(&graph->nodes[i], b, &body) && n < most; b++) {
+            for (size_t k = 0; k < body.graph->n_nodes && n < most; k++)
+                n += !strcasecmp(body.graph->nodes[k].op_type, op_type);
+            n += odb_kept_count_below(body.graph, op_type, most - n);
+        }
+    }
+    return n;
+}
+
+/* Appends the path to the first node of this name in the bodies; false: there is none. */
+static bool kept_find_below(const struct odb_graph *graph, const char *name, struct odb_buf *path)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        struct odb_body body;
+        size_t before = path->len;
+        char label[300];
+        int node;
+        for (size_t b = 0; odb_body_at(&graph->nodes[i], b, &body); b++) {
+            odb_body_put_step(odb_node_label(&graph->nodes[i], label, sizeof label), &body,
+                              ODB_ANY_TURN, path);
+            odb_buf_putc(path, '/');
+            if (odb_graph_find_node(body.graph, name, &node, NULL) == ODB_OK) {
+                odb_buf_puts(path, name);
+                return true;
+            }
+            if (kept_find_below(body.graph, name, path))
+                return true;
+            path->data[path->len = before] = '\0';
+        }
+    }
+    return false;
+}
+
+/* A node by name or "#INDEX", else a value by name, else an operator that the graph has. */
+static enum odb_status kept_find(struct odb_kept *kept, const struct odb_graph *graph,
+                                 struct odb_error *err)
+{
+    const struct odb_value *value = odb_graph_value(graph, kept->last);
+    enum odb_status status = odb_graph_find_node(graph, kept->last, &kept->node, err);
+    bool by_node = status == ODB_OK && !strcmp(graph->nodes[kept->node].name, kept->last);
+    bool whole = kept->kind == ODB_KEPT_BREAK && !kept->n_way;
     if (value && (!by_node || kept->kind == ODB_KEPT_PIN)) {
         kept->value = value->index;
         kept->node = value->producer;
@@ -84,12 +127,43 @@ static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_grap
     if (status == ODB_OK)
         return ODB_OK;
     kept->node = ODB_NO_NODE;
-    for (size_t i = 0; kept->kind == ODB_KEPT_BREAK && i < graph->n_nodes; i++)
-        if (!strcasecmp(graph->nodes[i].op_type, kept->place))
+    if (kept->kind == ODB_KEPT_BREAK && kept_has_operator(graph, kept->last))
+        return ODB_OK;
+    return whole && odb_kept_count_below(graph, kept->last, 1) ? ODB_OK : status;
+}
+
+static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_graph *graph,
+                                    struct odb_error *err)
+{
+    struct odb_error why = ODB_ERROR_INIT;
+    struct odb_body_path path;
+    kept->node = ODB_NO_NODE;
+    kept->value = ODB_NO_VALUE;
+    kept->way = NULL;
+    kept->n_way = 0;
+    kept->last = kept->place;
+    if (!kept->place[0] || kept_find(kept, graph, &why) == ODB_OK)
+        return ODB_OK;
+    if (kept->kind == ODB_KEPT_BREAK && odb_body_path_parse(graph, NULL, kept->place, &path) &&
+        path.n) {
+        kept->way = odb_xmemdup(path.steps, path.n * sizeof *kept->way);
+        kept->n_way = path.n;
+        kept->last = path.last;
+        why = (struct odb_error)ODB_ERROR_INIT;
+        if (kept_find(kept, path.steps[path.n - 1].body.graph, &why) == ODB_OK)
             return ODB_OK;
+    }
+    struct odb_buf near = ODB_BUF_INIT, shown = ODB_BUF_INIT;
+    if (kept->kind == ODB_KEPT_BREAK && !kept->n_way &&
+        kept_find_below(graph, kept->place, &near)) {
+        odb_buf_put_shown(&shown, odb_buf_text(&near));
+        odb_error_remedy(&why, "in a body there is %.300s", odb_buf_text(&shown));
+    }
+    odb_buf_dispose(&near);
+    odb_buf_dispose(&shown);
     if (err)
         *err = why;
-    return status;
+    return why.code;
 }
 
 static enum odb_status kept_parse(const struct odb_kept *kept, const char *text,
@@ -146,11 +220,52 @@ void odb_kept_remove(struct odb_kept_list *list, size_t index)
     memmove(&items[index], &items[index + 1], (list->items.n - index) * sizeof *items);
 }
 
-bool odb_kept_is_at(const struct odb_kept *kept, const struct odb_graph *graph, int node, bool main)
+bool odb_kept_is_at(const struct odb_kept *kept, const struct odb_graph *graph, int node,
+                    const struct odb_inside *inside)
 {
+    bool here = odb_inside_is(inside, kept->way, kept->n_way);
     if (!kept->place[0])
         return true;
     if (kept->node != ODB_NO_NODE)
-        return main && kept->node == node;
-    return !strcasecmp(graph->nodes[node].op_type, kept->place);
+        return here && kept->node == node;
+    return (here || !kept->n_way) && !strcasecmp(graph->nodes[node].op_type, kept->last);
+}
+
+bool odb_kept_is_of(const struct odb_kept *kept, const struct odb_node *node, int slot)
+{
+    if (kept->value < 0)
+        return true;
+    if (!kept->n_way)
+        return kept->value == node->out[slot];
+    /* the body as a model of its own has other values, with the same makers */
+    return kept->way[kept->n_way - 1].body.graph->values[kept->value].slot == slot;
+}
+
+bool odb_kept_is_below(const struct odb_kept *kept, const struct odb_graph *graph, int node,
+                       const struct odb_inside *inside, int64_t *turn)
+{
+    size_t depth = 0;
+    if (!kept->place[0])
+        return false;
+    if (!kept->n_way) { /* an operator */
+        struct odb_body body;
+        bool any = false;
+        for (size_t b = 0; kept->node == ODB_NO_NODE && !any; b++) {
+            if (!odb_body_at(&graph->nodes[node], b, &body))
+                break;
+            any = kept_has_operator(body.graph, kept->last) ||
+                  odb_kept_count_below(body.graph, kept->last, 1);
+        }
+        return any;
+    }
+    for (const struct odb_inside *in = inside; in; in = in->outer)
+        depth++;
+    if (depth >= kept->n_way || !odb_inside_is(inside, kept->way, depth) ||
+        kept->way[depth].node != node)
+        return false;
+    int64_t wanted = kept->way[depth].turn;
+    if (wanted != ODB_ANY_TURN && wanted < *turn)
+        return false;
+    *turn = ODB_MAX(*turn, wanted);
+    return true;
 }

@@ -8,6 +8,7 @@
 #define ODB_SESSION_KEPT_H
 
 #include "engine/condition.h"
+#include "engine/inside.h"
 #include "model/model.h"
 
 #define ODB_KEPT_LIST(X)                                                                           \
@@ -29,11 +30,16 @@ const char *odb_kept_name(enum odb_kept_kind kind);
 struct odb_kept {
     enum odb_kept_kind kind;
     int number;  /* breakpoints and watchpoints are counted together */
-    char *place; /* owned: as given: a node, an operator, a value; "": none is needed */
+    char *place; /* owned: as given: a node, an operator, a value, or a path to one of these in a
+                    body; "": none is needed */
     char *text;  /* owned: condition, expression, where a pin's value is from, note; "": none */
     bool disabled, once;
     int64_t ignore, hits;
     /* What place and text mean; made from them. */
+    struct odb_body_step *way;       /* owned; [n_way] into the body that place is in, whose bodies
+                                        are the model's; NULL: the main graph */
+    size_t n_way;
+    const char *last;                /* borrowed: what place names there */
     int node;                        /* ODB_NO_NODE: all of an operator, or none is needed */
     int value;                       /* that place names; ODB_NO_VALUE: it names none */
     struct odb_condition *condition; /* owned; NULL: none */
@@ -64,9 +70,17 @@ void odb_kept_remove(struct odb_kept_list *list, size_t index);
 enum odb_status odb_kept_set_text(struct odb_kept *kept, const char *text,
                                   struct odb_error *err) ODB_MUST_USE;
 
-/* Whether it is about a node of this graph. main: it is the model's, of which place speaks; else a
- * body, of which only operators are known. */
+/* Whether it is about a node of this graph: of the body that inside is, NULL for the main graph. */
 bool odb_kept_is_at(const struct odb_kept *kept, const struct odb_graph *graph, int node,
-                    bool main);
+                    const struct odb_inside *inside);
+/* The same for a node's output: all of them, unless place is a value. */
+bool odb_kept_is_of(const struct odb_kept *kept, const struct odb_node *node, int slot);
+/* Whether a breakpoint is about a node in the bodies of this one, at any depth, and in turn `turn`
+ * or a later one, which the first is then in *turn. */
+bool odb_kept_is_below(const struct odb_kept *kept, const struct odb_graph *graph, int node,
+                       const struct odb_inside *inside, int64_t *turn);
+/* Nodes of an operator in the bodies of a graph's nodes, at any depth; each body counts as often as
+ * it is called. most: no more are counted. */
+size_t odb_kept_count_below(const struct odb_graph *graph, const char *op_type, size_t most);
 
 #endif
