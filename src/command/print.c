@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Numbers of a value, or the model itself in ONNX's textual syntax.
+ */
 #include "tensor/print.h"
 
 #include <stdlib.h>
@@ -37,6 +40,39 @@ const char *odb_call__notation(const char *text, char *notation)
     return text + 2 + strspn(text + 2, " ");
 }
 
+/* Weights of more elements than this are named by their place. */
+enum { PRINT_ELEMENTS = 16 };
+
+/* The model's text, or that of the nodes that are named. A terminal gets no control characters. */
+static enum odb_status print_model(struct odb_command_call *call, const char *segment,
+                                   struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    size_t elements = odb_call_has(call, ODB_OPTION_WEIGHTS) ? SIZE_MAX : PRINT_ELEMENTS;
+    struct odb_buf text = ODB_BUF_INIT, out = ODB_BUF_INIT;
+    bool *nodes = NULL;
+    if (segment) {
+        int first, last;
+        ODB_TRY(odb_call__segment(graph, segment, &first, &last, err));
+        nodes = odb_new_n(bool, graph->n_nodes + 1);
+        for (int n = first; n <= last; n++)
+            nodes[n] = true;
+    }
+    odb_model_text_exact(call->model, nodes, elements, &text);
+    free(nodes);
+    if (!call->width) {
+        odb_call__print(call, &text);
+        return ODB_OK;
+    }
+    for (char *rest = text.data, *line; (line = strsep(&rest, "\n"));) {
+        odb_buf_put_shown(&out, line);
+        odb_buf_puts(&out, rest ? "\n" : "");
+    }
+    odb_call__print(call, &out);
+    odb_buf_dispose(&text);
+    return ODB_OK;
+}
+
 enum odb_status odb_command__print(struct odb_command_call *call, struct odb_error *err)
 {
     const char *save = odb_call_option(call, ODB_OPTION_SAVE), *text = odb_call_arg(call, 1);
@@ -44,6 +80,14 @@ enum odb_status odb_command__print(struct odb_command_call *call, struct odb_err
     struct odb_buf out = ODB_BUF_INIT;
     char notation = 0;
     ODB_TRY(odb_call__open_source(call, err));
+    const char *segment = odb_call_option(call, ODB_OPTION_NODES);
+    bool syntax = segment || odb_call_has(call, ODB_OPTION_WEIGHTS);
+    if (syntax && (text || save || !call->model))
+        return odb_fail(err, ODB_E_USAGE,
+                        "--nodes and --weights are for the text of a model, and "
+                        "take no value");
+    if (syntax || (!text && !save && call->model && !call->console))
+        return print_model(call, segment, err);
     if (text && !*odb_call__notation(text, &notation))
         text = odb_call_arg(call, 2);
     else if (odb_call_arg(call, 2))

@@ -283,12 +283,15 @@ static const struct odb_command command_table[] = {
         .alias = "p",
         .group = "run",
         .args = args_slice,
-        .options = OPTS_RUN | ODB_OPT(SAVE),
-        .help = "print the numbers of a value, or of a slice of it",
+        .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS),
+        .help = "print the numbers of a value or of a slice of it, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets. Values come from "
                 "where `onnxdbg help tensor` says; at the prompt, what the target gave is printed "
-                "as well.",
+                "as well. Without a VALUE, prints the model, or --nodes, in ONNX's textual "
+                "syntax, which ONNX's parser reads back: weights of more than 16 elements are "
+                "named by their place in the model's file, as external data, unless they have "
+                "none; comments at the top say what the syntax cannot.",
         .example = "onnxdbg print model.onnx 'conv1.weight[0,:,0]'",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__print,

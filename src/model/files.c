@@ -28,6 +28,7 @@ struct model_files {
     char *real_dir;                     /* owned; NULL until it is needed */
     struct odb_map *by_location;        /* owned; index in list */
     ODB_VEC(struct model_bytes *) list; /* each owned: callers keep pointers */
+    ODB_VEC(char *) locations;          /* owned; beside list */
     bool missing_ok;
     struct odb_error missing; /* code 0: none */
 };
@@ -97,7 +98,9 @@ void odb_model__files_free(struct model_files *files)
     for (size_t i = 0; i < files->list.n; i++) {
         odb_storage_unref(files->list.items[i]->storage);
         free(files->list.items[i]);
+        free(files->locations.items[i]);
     }
+    free(files->locations.items);
     free(files->list.items);
     odb_map_free(files->by_location);
     free(files->real_dir);
@@ -186,8 +189,24 @@ enum odb_status odb_model__files_get(const struct model_bytes **out, struct mode
         ODB_TRY(files_open(&bytes, files, location, err));
         i = files->list.n;
         odb_push(&files->list, (struct model_bytes *)odb_xmemdup(&bytes, sizeof bytes));
+        odb_push(&files->locations, odb_xstrdup(location));
         odb_map_add(files->by_location, location, i);
     }
     *out = files->list.items[i];
     return ODB_OK;
+}
+
+bool odb_model__files_find(const struct model_files *files, const void *data, size_t size,
+                           const char **location, size_t *offset)
+{
+    for (size_t i = 0; i < files->list.n; i++) {
+        const struct model_bytes *file = files->list.items[i];
+        uintptr_t begin = (uintptr_t)file->data, at = (uintptr_t)data;
+        if (at < begin || at - begin > file->size || size > file->size - (at - begin))
+            continue;
+        *location = files->locations.items[i];
+        *offset = at - begin;
+        return true;
+    }
+    return false;
 }

@@ -31,6 +31,9 @@ void odb_model__files_free(struct model_files *files); /* NULL is fine */
  * else ODB_E_MODEL. Borrowed: files. */
 enum odb_status odb_model__files_get(const struct model_bytes **out, struct model_files *files,
                                      const char *location, struct odb_error *err) ODB_MUST_USE;
+/* Which file so many bytes at data are in, and where; false: in none. *location is borrowed. */
+bool odb_model__files_find(const struct model_files *files, const void *data, size_t size,
+                           const char **location, size_t *offset);
 /* What was said of the first file that was skipped; NULL: none was. Borrowed: files. */
 const struct odb_error *odb_model__files_missing(const struct model_files *files);
 

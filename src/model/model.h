@@ -247,10 +247,19 @@ size_t odb_graph_segment_inputs(const struct odb_graph *graph, const bool *nodes
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* ONNX's own textual syntax for one node, or the whole main graph. */
+/* ONNX's own textual syntax for one node, or the whole model, for people: long lists and strings
+ * are shortened, control characters shown. */
 void odb_node_text(const struct odb_graph *graph, const struct odb_node *node,
                    struct odb_buf *out);
 void odb_model_text(const struct odb_model *model, struct odb_buf *out);
+/* The same so that ONNX's own parser reads it back: nothing shortened, bytes as they are (no
+ * terminal's business), floats exact, half types as their bits. Tensors of more than so many
+ * elements are named by their place in the model's file, or in one beside it, as external data;
+ * those that have no such place, and all with SIZE_MAX, are written out. Comments at the top count
+ * what the syntax has no words for. nodes: marks of those of the main graph that make a graph of
+ * their own; NULL: all of the model. */
+void odb_model_text_exact(const struct odb_model *model, const bool *nodes, size_t elements,
+                          struct odb_buf *out);
 /* One attribute's value: "[1, 1]", "1e-05", "\"SAME_UPPER\"", "{...}" for tensors. */
 void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);
 

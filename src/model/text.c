@@ -1,268 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
  * ONNX's textual syntax, as docs/Syntax.md of the standard defines it: what a person reads, greps
- * and pastes into a bug report. It is complete but for long data: beyond a few elements lists and
- * weights end in "... N in all", since nobody reads ten thousand numbers, and a model that is to
- * be run again is written as a file.
- *
- * Names come from files and may hold anything: what is no identifier is quoted, and bytes that a
- * terminal would act upon are shown as \xNN.
+ * and pastes into a bug report, and what ONNX's own parser reads back (text_data.c tells how these
+ * two differ). Where the syntax has no words for what a model holds, comments at the top say so.
  */
-#include "model/model_int.h"
+#include "model/text_int.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
 /* Lists longer than SHOWN show their first HEAD items. */
-enum {
-    TEXT_SHOWN = 16,
-    TEXT_HEAD = 8,
-    TEXT_DATA_SHOWN = 8,
-    TEXT_DATA_HEAD = 4,
-    TEXT_STRING_SHOWN = 256,
-    TEXT_DEPTH = 64
-};
+enum { TEXT_SHOWN = 16, TEXT_HEAD = 8 };
 
 /* A graph attribute on one line, for tables. */
 #define TEXT_ONE_LINE (-1)
 
-static bool text_is_identifier(const char *s)
-{
-    if (*s == '\0' || (*s >= '0' && *s <= '9'))
-        return false;
-    for (; *s; s++)
-        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
-              *s == '_'))
-            return false;
-    return true;
-}
-
-/* Quotes and backslashes escaped, the rest shown; a long one is cut, and says so. */
-static void text_quoted(const char *data, size_t len, struct odb_buf *out)
-{
-    size_t shown = len > TEXT_STRING_SHOWN ? TEXT_STRING_SHOWN : len;
-    while (shown < len && shown > 0 && ((unsigned char)data[shown] & 0xc0) == 0x80)
-        shown--; /* not through the middle of a character */
-    struct odb_buf part = ODB_BUF_INIT;
-    odb_buf_putc(out, '"');
-    for (size_t i = 0; i <= shown; i++) {
-        if (i < shown && data[i]) {
-            if (data[i] == '"' || data[i] == '\\')
-                odb_buf_putc(&part, '\\');
-            odb_buf_putc(&part, data[i]);
-            continue;
-        }
-        odb_buf_put_shown(out, odb_buf_text(&part));
-        odb_buf_clear(&part);
-        if (i < shown)
-            odb_buf_puts(out, "\\x00");
-    }
-    odb_buf_putc(out, '"');
-    if (shown < len)
-        odb_buf_printf(out, "... %zu bytes in all", len);
-    odb_buf_dispose(&part);
-}
-
-static void text_id(const char *name, struct odb_buf *out)
-{
-    if (text_is_identifier(name))
-        odb_buf_puts(out, name);
-    else
-        text_quoted(name, strlen(name), out);
-}
-
-static void text_indent(int depth, struct odb_buf *out)
+static void text_indent(int depth, struct text *to)
 {
     for (int i = 0; i < depth; i++)
-        odb_buf_puts(out, "    ");
-}
-
-/* The shortest decimal that reads back as the same number. */
-static void text_float(double v, bool is_double, struct odb_buf *out)
-{
-    char buf[40];
-    if (isnan(v)) {
-        odb_buf_puts(out, "nan");
-        return;
-    }
-    for (int digits = is_double ? 15 : 6; digits <= 17; digits++) {
-        snprintf(buf, sizeof buf, "%.*g", digits, v);
-        if (is_double ? strtod(buf, NULL) == v : strtof(buf, NULL) == (float)v)
-            break;
-    }
-    odb_buf_puts(out, buf);
-}
-
-/* "{a, b, ... N in all}": separator before item i, and whether it is shown. */
-static bool text_list_item(size_t i, size_t n, size_t shown, size_t head, struct odb_buf *out)
-{
-    if (n > shown && i >= head) {
-        if (i == head)
-            odb_buf_printf(out, ", ... %zu in all", n);
-        return false;
-    }
-    if (i)
-        odb_buf_puts(out, ", ");
-    return true;
-}
-
-/* --- tensors ---------------------------------------------------------------------------------- */
-
-static void text_element(const struct odb_tensor *t, size_t i, struct odb_buf *out)
-{
-    const struct odb_dtype_info *info = odb_dtype_info(t->dtype);
-    const struct odb_str *strings = t->data;
-    const odb_f64 *pairs = t->data;
-    const odb_f32 *small = t->data;
-    switch (info->class_) {
-    case ODB_CLASS_STRING:
-        text_quoted(strings[i].data ? strings[i].data : "", strings[i].len, out);
-        break;
-    case ODB_CLASS_FLOAT:
-        text_float(odb_tensor_f64(t, i), t->dtype == ODB_F64, out);
-        break;
-    case ODB_CLASS_COMPLEX:
-        text_float(info->bits == 64 ? small[2 * i] : pairs[2 * i], info->bits > 64, out);
-        odb_buf_putc(out, ' ');
-        text_float(info->bits == 64 ? small[2 * i + 1] : pairs[2 * i + 1], info->bits > 64, out);
-        odb_buf_putc(out, 'i');
-        break;
-    case ODB_CLASS_UINT:
-        odb_buf_printf(out, "%llu", (unsigned long long)odb_tensor_i64(t, i));
-        break;
-    default:
-        odb_buf_printf(out, "%lld", (long long)odb_tensor_i64(t, i));
-        break;
-    }
-}
-
-static void text_data(const struct odb_tensor *t, struct odb_buf *out)
-{
-    odb_buf_putc(out, '{');
-    if (t->kind == ODB_SPARSE && t->n_items > 0) {
-        odb_buf_printf(out, "... %zu of %zu set", t->items[0]->count, t->count);
-    } else if (t->kind != ODB_TENSOR || !t->data) {
-        if (t->count)
-            odb_buf_printf(out, "... %zu in all", t->count);
-    } else {
-        for (size_t i = 0; i < t->count; i++) {
-            if (!text_list_item(i, t->count, TEXT_DATA_SHOWN, TEXT_DATA_HEAD, out))
-                break;
-            text_element(t, i, out);
-        }
-    }
-    odb_buf_putc(out, '}');
-}
-
-/* "float[3, 4]", "sparse_tensor(float[3, 4])". */
-static void text_tensor_type(const struct odb_tensor *t, struct odb_buf *out)
-{
-    bool sparse = t->kind == ODB_SPARSE;
-    enum odb_dtype dtype = sparse && t->n_items > 0 ? t->items[0]->dtype : t->dtype;
-    odb_buf_printf(out, "%s%s", sparse ? "sparse_tensor(" : "", odb_dtype_info(dtype)->name);
-    for (int i = 0; i < t->rank; i++)
-        odb_buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dims[i]);
-    odb_buf_printf(out, "%s%s", t->rank ? "]" : "", sparse ? ")" : "");
-}
-
-static void text_tensor(const struct odb_tensor *t, struct odb_buf *out)
-{
-    text_tensor_type(t, out);
-    odb_buf_putc(out, ' ');
-    text_data(t, out);
-}
-
-/* --- types ------------------------------------------------------------------------------------ */
-
-static void text_shape(const Onnx__TensorShapeProto *shape, struct odb_buf *out)
-{
-    if (!shape) {
-        odb_buf_puts(out, "[]");
-        return;
-    }
-    for (size_t i = 0; i < shape->n_dim; i++) {
-        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
-        odb_buf_puts(out, i ? ", " : "[");
-        if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-            odb_buf_printf(out, "%lld", (long long)dim->dim_value);
-        else if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-                 dim->dim_param[0])
-            text_id(dim->dim_param, out);
-        else
-            odb_buf_putc(out, '?');
-    }
-    if (shape->n_dim)
-        odb_buf_putc(out, ']');
-}
-
-static const char *text_dtype(int32_t elem_type)
-{
-    const char *name = odb_dtype_info((enum odb_dtype)elem_type)->name;
-    return name ? name : "undefined";
-}
-
-static void text_opaque(const Onnx__TypeProto__Opaque *opaque, struct odb_buf *out)
-{
-    const char *domain = opaque->domain ? opaque->domain : "";
-    odb_buf_puts(out, "opaque(");
-    odb_buf_put_shown(out, domain);
-    odb_buf_puts(out, domain[0] ? ", " : "");
-    odb_buf_put_shown(out, opaque->name ? opaque->name : "");
-    odb_buf_putc(out, ')');
-}
-
-/* depth: a hostile file may nest types without end. */
-static void text_type(const Onnx__TypeProto *type, int depth, struct odb_buf *out)
-{
-    if (!type || depth > TEXT_DEPTH) {
-        odb_buf_puts(out, type ? "..." : "");
-        return;
-    }
-    switch (type->value_case) {
-    case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
-        odb_buf_puts(out, text_dtype(type->tensor_type->elem_type));
-        text_shape(type->tensor_type->shape, out);
-        break;
-    case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE:
-        odb_buf_printf(out, "sparse_tensor(%s", text_dtype(type->sparse_tensor_type->elem_type));
-        text_shape(type->sparse_tensor_type->shape, out);
-        odb_buf_putc(out, ')');
-        break;
-    case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
-        odb_buf_puts(out, "seq(");
-        text_type(type->sequence_type->elem_type, depth + 1, out);
-        odb_buf_putc(out, ')');
-        break;
-    case ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE:
-        odb_buf_puts(out, "optional(");
-        text_type(type->optional_type->elem_type, depth + 1, out);
-        odb_buf_putc(out, ')');
-        break;
-    case ONNX__TYPE_PROTO__VALUE_MAP_TYPE:
-        odb_buf_printf(out, "map(%s, ", text_dtype(type->map_type->key_type));
-        text_type(type->map_type->value_type, depth + 1, out);
-        odb_buf_putc(out, ')');
-        break;
-    case ONNX__TYPE_PROTO__VALUE_OPAQUE_TYPE:
-        text_opaque(type->opaque_type, out);
-        break;
-    default:
-        break;
-    }
-}
-
-void odb_model__type_text(const Onnx__TypeProto *type, struct odb_buf *out)
-{
-    text_type(type, 0, out);
+        odb_buf_puts(to->out, "    ");
 }
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-static void text_graph(const struct odb_graph *graph, int depth, struct odb_buf *out);
+static void text_graph(const struct odb_graph *graph, int depth, struct text *to);
 
 static const char *text_attr_type(enum odb_attr_type type)
 {
@@ -286,51 +49,52 @@ static const char *text_attr_type(enum odb_attr_type type)
     return (size_t)type < ODB_COUNT(names) && names[type] ? names[type] : "undefined";
 }
 
-static void text_body(const struct odb_graph *graph, int depth, struct odb_buf *out)
+static void text_body(const struct odb_graph *graph, int depth, struct text *to)
 {
     if (depth != TEXT_ONE_LINE) {
-        text_graph(graph, depth, out);
+        text_graph(graph, depth, to);
         return;
     }
-    text_id(graph->name ? graph->name : "", out);
-    odb_buf_printf(out, " {... %zu node%s}", graph->n_nodes, graph->n_nodes == 1 ? "" : "s");
+    odb_model__text_id(graph->name ? graph->name : "", to);
+    odb_buf_printf(to->out, " {... %zu node%s}", graph->n_nodes, graph->n_nodes == 1 ? "" : "s");
 }
 
 /* Item i of what a list attribute holds; a single one is its own item 0. */
-static void text_attr_item(const struct odb_attr *attr, size_t i, int depth, struct odb_buf *out)
+static void text_attr_item(const struct odb_attr *attr, size_t i, int depth, struct text *to)
 {
     switch (attr->type) {
     case ODB_ATTR_INT:
-        odb_buf_printf(out, "%lld", (long long)attr->i);
+        odb_buf_printf(to->out, "%lld", (long long)attr->i);
         break;
     case ODB_ATTR_FLOAT:
-        text_float(attr->f, false, out);
+        odb_model__text_real(attr->f, to);
         break;
     case ODB_ATTR_STRING:
-        text_quoted(attr->s.data ? attr->s.data : "", attr->s.len, out);
+        odb_model__text_quoted(attr->s.data ? attr->s.data : "", attr->s.len, to);
         break;
     case ODB_ATTR_INTS:
-        odb_buf_printf(out, "%lld", (long long)attr->ints[i]);
+        odb_buf_printf(to->out, "%lld", (long long)attr->ints[i]);
         break;
     case ODB_ATTR_FLOATS:
-        text_float(attr->floats[i], false, out);
+        odb_model__text_real(attr->floats[i], to);
         break;
     case ODB_ATTR_STRINGS:
-        text_quoted(attr->strings[i].data ? attr->strings[i].data : "", attr->strings[i].len, out);
+        odb_model__text_quoted(attr->strings[i].data ? attr->strings[i].data : "",
+                               attr->strings[i].len, to);
         break;
     case ODB_ATTR_TENSOR:
     case ODB_ATTR_TENSORS:
     case ODB_ATTR_SPARSE_TENSOR:
     case ODB_ATTR_SPARSE_TENSORS:
         if (attr->tensors && attr->tensors[i])
-            text_tensor(attr->tensors[i], out);
+            odb_model__text_tensor(attr->tensors[i], to);
         break;
     case ODB_ATTR_GRAPH:
     case ODB_ATTR_GRAPHS:
-        text_body(attr->graphs[i], depth, out);
+        text_body(attr->graphs[i], depth, to);
         break;
     default:
-        odb_buf_puts(out, attr->text ? attr->text : "");
+        odb_buf_puts(to->out, attr->text ? attr->text : "");
         break;
     }
 }
@@ -340,37 +104,38 @@ static bool text_attr_is_list(enum odb_attr_type type)
     return (type >= ODB_ATTR_FLOATS && type <= ODB_ATTR_GRAPHS) || type == ODB_ATTR_SPARSE_TENSORS;
 }
 
-static void text_attr_value(const struct odb_attr *attr, int depth, struct odb_buf *out)
+static void text_attr_value(const struct odb_attr *attr, int depth, struct text *to)
 {
     if (attr->ref_name && attr->ref_name[0]) {
-        odb_buf_putc(out, '@');
-        text_id(attr->ref_name, out);
+        odb_buf_putc(to->out, '@');
+        odb_model__text_id(attr->ref_name, to);
         return;
     }
     if (!text_attr_is_list(attr->type)) {
-        text_attr_item(attr, 0, depth, out);
+        text_attr_item(attr, 0, depth, to);
         return;
     }
-    odb_buf_putc(out, '[');
+    to->lost[TEXT_LOST_LIST] += attr->n && (attr->tensors || attr->graphs);
+    odb_buf_putc(to->out, '[');
     for (size_t i = 0; i < attr->n; i++) {
-        if (!text_list_item(i, attr->n, TEXT_SHOWN, TEXT_HEAD, out))
+        if (!odb_model__text_item(i, attr->n, TEXT_SHOWN, TEXT_HEAD, to))
             break;
-        text_attr_item(attr, i, depth, out);
+        text_attr_item(attr, i, depth, to);
     }
-    odb_buf_putc(out, ']');
+    odb_buf_putc(to->out, ']');
 }
 
-static void text_attrs(const struct odb_attrs *attrs, int depth, struct odb_buf *out)
+static void text_attrs(const struct odb_attrs *attrs, int depth, struct text *to)
 {
     for (size_t i = 0; i < attrs->n; i++) {
         const struct odb_attr *attr = &attrs->items[i];
-        odb_buf_puts(out, i ? ", " : "<");
-        text_id(attr->name, out);
-        odb_buf_printf(out, ": %s = ", text_attr_type(attr->type));
-        text_attr_value(attr, depth, out);
+        odb_buf_puts(to->out, i ? ", " : "<");
+        odb_model__text_bare(attr->name, to);
+        odb_buf_printf(to->out, ": %s = ", text_attr_type(attr->type));
+        text_attr_value(attr, depth, to);
     }
     if (attrs->n)
-        odb_buf_putc(out, '>');
+        odb_buf_putc(to->out, '>');
 }
 
 /* --- nodes and graphs ------------------------------------------------------------------------- */
@@ -383,45 +148,54 @@ static bool text_has_body(const struct odb_node *node)
     return false;
 }
 
-static void text_values(const struct odb_graph *graph, const int *list, int n, struct odb_buf *out)
+static void text_values(const struct odb_graph *graph, const int *list, int n, struct text *to)
 {
     for (int i = 0; i < n; i++) {
-        odb_buf_puts(out, i ? ", " : "");
-        text_id(list[i] == ODB_NO_VALUE ? "" : graph->values[list[i]].name, out);
+        odb_buf_puts(to->out, i ? ", " : "");
+        odb_model__text_id(list[i] == ODB_NO_VALUE ? "" : graph->values[list[i]].name, to);
+    }
+}
+
+/* "Conv", "com.microsoft.Gelu", "local.Block:overload". */
+static void text_operator(const struct odb_node *node, struct text *to)
+{
+    char *domain = odb_xstrdup(node->domain ? node->domain : "");
+    for (char *rest = domain, *part; *domain && (part = strsep(&rest, "."));) {
+        odb_model__text_bare(part, to);
+        odb_buf_putc(to->out, '.');
+    }
+    free(domain);
+    odb_model__text_bare(node->op_type, to);
+    if (node->overload && node->overload[0]) {
+        odb_buf_putc(to->out, ':');
+        odb_model__text_bare(node->overload, to);
     }
 }
 
 static void text_node(const struct odb_graph *graph, const struct odb_node *node, int depth,
-                      struct odb_buf *out)
+                      struct text *to)
 {
     bool body = text_has_body(node);
+    to->lost[TEXT_LOST_DOC] += node->doc && node->doc[0];
     if (node->name && node->name[0]) {
-        odb_buf_putc(out, '[');
-        text_id(node->name, out);
-        odb_buf_puts(out, "] ");
+        odb_buf_putc(to->out, '[');
+        odb_model__text_id(node->name, to);
+        odb_buf_puts(to->out, "] ");
     }
-    text_values(graph, node->out, node->n_out, out);
-    odb_buf_puts(out, node->n_out ? " = " : "= ");
-    if (node->domain && node->domain[0]) {
-        odb_buf_put_shown(out, node->domain);
-        odb_buf_putc(out, '.');
-    }
-    odb_buf_put_shown(out, node->op_type);
-    if (node->overload && node->overload[0]) {
-        odb_buf_putc(out, ':');
-        odb_buf_put_shown(out, node->overload);
-    }
-    odb_buf_putc(out, ' ');
+    text_values(graph, node->out, node->n_out, to);
+    odb_buf_puts(to->out, node->n_out ? " = " : "= ");
+    text_operator(node, to);
+    odb_buf_putc(to->out, ' ');
     if (!body && node->attrs.n) {
-        text_attrs(&node->attrs, depth, out);
-        odb_buf_putc(out, ' ');
+        text_attrs(&node->attrs, depth, to);
+        odb_buf_putc(to->out, ' ');
     }
-    odb_buf_putc(out, '(');
-    text_values(graph, node->in, node->n_in, out);
-    odb_buf_putc(out, ')');
+    odb_buf_putc(to->out, '(');
+    text_values(graph, node->in, node->n_in, to);
+    odb_buf_putc(to->out, ')');
     if (body) {
-        odb_buf_putc(out, ' ');
-        text_attrs(&node->attrs, depth, out);
+        odb_buf_putc(to->out, ' ');
+        text_attrs(&node->attrs, depth, to);
     }
 }
 
@@ -430,198 +204,358 @@ static bool text_is_weight(const struct odb_value *value)
     return value->init && value->producer == ODB_NO_NODE && !value->is_outer;
 }
 
-/* "float[1, N] x", with "= {…}" behind an initializer. */
-static void text_value(const struct odb_value *value, struct odb_buf *out)
+/* "float[1, N] x". */
+static void text_declared(const struct odb_value *value, struct text *to)
 {
-    bool weight = text_is_weight(value);
-    if (weight)
-        text_tensor_type(value->init, out);
-    else if (value->type.known)
-        odb_buf_puts(out, value->type.text);
-    if (weight || value->type.known)
-        odb_buf_putc(out, ' ');
-    text_id(value->name, out);
-    if (weight) {
-        odb_buf_puts(out, " = ");
-        text_data(value->init, out);
+    bool known = value->type.known;
+    if (known && to->exact && strstr(value->type.text, "undefined")) {
+        to->lost[TEXT_LOST_TYPE]++;
+        known = false;
     }
+    odb_buf_printf(to->out, "%s%s", known ? value->type.text : "", known ? " " : "");
+    odb_model__text_id(value->name, to);
+}
+
+/* The same with "= {…}" behind an initializer. */
+static void text_value(const struct odb_graph *graph, const struct odb_value *value,
+                       struct text *to)
+{
+    if (!text_is_weight(value)) {
+        text_declared(value, to);
+        return;
+    }
+    bool is_main = to->model && graph == to->model->graph;
+    to->lost[TEXT_LOST_DENSE] += value->init_is_sparse;
+    odb_model__text_tensor_type(value->init, to);
+    odb_buf_putc(to->out, ' ');
+    odb_model__text_id(value->name, to);
+    odb_buf_puts(to->out, " = ");
+    odb_model__text_data(value->init, is_main ? to->model->priv->inits[value->index] : NULL, to);
 }
 
 static void text_signature(const struct odb_graph *graph, const int *list, size_t n,
-                           struct odb_buf *out)
+                           struct text *to)
 {
-    odb_buf_putc(out, '(');
+    odb_buf_putc(to->out, '(');
     for (size_t i = 0; i < n; i++) {
         const struct odb_value *value = &graph->values[list[i]];
-        odb_buf_puts(out, i ? ", " : "");
-        text_value(value, out);
+        odb_buf_puts(to->out, i ? ", " : "");
+        text_value(graph, value, to);
     }
-    odb_buf_putc(out, ')');
+    odb_buf_putc(to->out, ')');
 }
 
 /* Outputs may be initializers too; their data stands elsewhere. */
-static void text_outputs(const struct odb_graph *graph, struct odb_buf *out)
+static void text_outputs(const struct odb_graph *graph, const int *list, size_t n, struct text *to)
 {
-    odb_buf_putc(out, '(');
-    for (size_t i = 0; i < graph->n_outputs; i++) {
-        const struct odb_value *value = &graph->values[graph->outputs[i]];
-        odb_buf_printf(out, "%s%s%s", i ? ", " : "", value->type.known ? value->type.text : "",
-                       value->type.known ? " " : "");
-        text_id(value->name, out);
+    odb_buf_putc(to->out, '(');
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_value *value = &graph->values[list[i]];
+        odb_buf_puts(to->out, i ? ", " : "");
+        text_declared(value, to);
     }
-    odb_buf_putc(out, ')');
+    odb_buf_putc(to->out, ')');
 }
 
-static void text_graph_values(const struct odb_graph *graph, int depth, struct odb_buf *out)
+/* Whether the value stands in the graph's signature already, or is none of the part's. */
+static bool text_is_port(const struct odb_graph *graph, const struct odb_value *value, bool output,
+                         const struct text *to)
+{
+    if (to->part && graph == to->model->graph) {
+        bool made = value->producer != ODB_NO_NODE && to->part->nodes[value->producer];
+        return output ? !made || to->part->given[value->index] : !to->part->reads[value->index];
+    }
+    return value->is_input || (output && value->is_output);
+}
+
+static void text_graph_values(const struct odb_graph *graph, int depth, struct text *to)
 {
     const char *before = "<\n";
     for (int types = 0; types <= 1; types++) { /* initializers first, declared types after */
         for (size_t i = 0; i < graph->n_values; i++) {
             const struct odb_value *value = &graph->values[i];
             bool weight = text_is_weight(value);
-            if (value->is_input || value->is_outer || (types ? weight : !weight) ||
-                (types && (!value->type.known || value->is_output)))
+            if (value->is_outer || (types ? weight : !weight) || (types && !value->type.known) ||
+                text_is_port(graph, value, types, to))
                 continue;
-            odb_buf_puts(out, before);
+            odb_buf_puts(to->out, before);
             before = ",\n";
-            text_indent(depth + 1, out);
-            text_value(value, out);
+            text_indent(depth + 1, to);
+            text_value(graph, value, to);
         }
     }
     if (before[0] == ',') {
-        odb_buf_putc(out, '\n');
-        text_indent(depth, out);
-        odb_buf_puts(out, ">\n");
-        text_indent(depth, out);
+        odb_buf_putc(to->out, '\n');
+        text_indent(depth, to);
+        odb_buf_puts(to->out, ">\n");
+        text_indent(depth, to);
     }
 }
 
-static void text_nodes(const struct odb_graph *graph, int depth, struct odb_buf *out)
+static void text_nodes(const struct odb_graph *graph, int depth, struct text *to)
 {
-    odb_buf_puts(out, "{\n");
+    odb_buf_puts(to->out, "{\n");
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        text_indent(depth + 1, out);
-        text_node(graph, &graph->nodes[i], depth + 1, out);
-        odb_buf_putc(out, '\n');
+        if (to->part && graph == to->model->graph && !to->part->nodes[i])
+            continue;
+        text_indent(depth + 1, to);
+        text_node(graph, &graph->nodes[i], depth + 1, to);
+        odb_buf_putc(to->out, '\n');
     }
-    text_indent(depth, out);
-    odb_buf_putc(out, '}');
+    text_indent(depth, to);
+    odb_buf_putc(to->out, '}');
 }
 
-static void text_graph(const struct odb_graph *graph, int depth, struct odb_buf *out)
+static void text_graph(const struct odb_graph *graph, int depth, struct text *to)
 {
-    text_id(graph->name ? graph->name : "", out);
-    odb_buf_putc(out, ' ');
-    text_signature(graph, graph->inputs, graph->n_inputs, out);
-    odb_buf_puts(out, " => ");
-    text_outputs(graph, out);
-    odb_buf_putc(out, '\n');
-    text_indent(depth, out);
-    text_graph_values(graph, depth, out);
-    text_nodes(graph, depth, out);
+    if (graph->parent)
+        odb_model__text_body_id(graph->name ? graph->name : "", to);
+    else
+        odb_model__text_id(graph->name ? graph->name : "", to);
+    bool part = to->part && graph == to->model->graph;
+    odb_buf_putc(to->out, ' ');
+    if (part)
+        text_signature(graph, to->part->inputs, to->part->n_inputs, to);
+    else
+        text_signature(graph, graph->inputs, graph->n_inputs, to);
+    odb_buf_puts(to->out, " => ");
+    if (part)
+        text_outputs(graph, to->part->outputs, to->part->n_outputs, to);
+    else
+        text_outputs(graph, graph->outputs, graph->n_outputs, to);
+    odb_buf_putc(to->out, '\n');
+    text_indent(depth, to);
+    text_graph_values(graph, depth, to);
+    text_nodes(graph, depth, to);
 }
 
 /* --- models ----------------------------------------------------------------------------------- */
 
-static void text_opsets(Onnx__OperatorSetIdProto *const *opsets, size_t n, struct odb_buf *out)
+static void text_opsets(Onnx__OperatorSetIdProto *const *opsets, size_t n, struct text *to)
 {
-    odb_buf_puts(out, "opset_import: [");
+    odb_buf_puts(to->out, "opset_import: [");
     for (size_t i = 0; i < n; i++) {
         const char *domain = opsets[i]->domain ? opsets[i]->domain : "";
-        odb_buf_puts(out, i ? ", " : "");
-        text_quoted(domain, strlen(domain), out);
-        odb_buf_printf(out, " : %lld", (long long)opsets[i]->version);
+        odb_buf_puts(to->out, i ? ", " : "");
+        odb_model__text_quoted(domain, strlen(domain), to);
+        odb_buf_printf(to->out, " : %lld", (long long)opsets[i]->version);
     }
-    odb_buf_putc(out, ']');
+    odb_buf_putc(to->out, ']');
 }
 
-static void text_header_line(const char *key, const char *value, struct odb_buf *out)
+static void text_header_line(const char *key, const char *value, struct text *to)
 {
     if (!value || !value[0])
         return;
-    odb_buf_printf(out, ",\n    %s: ", key);
-    text_quoted(value, strlen(value), out);
+    odb_buf_printf(to->out, ",\n    %s: ", key);
+    odb_model__text_quoted(value, strlen(value), to);
 }
 
-static void text_header(const struct odb_model *model, struct odb_buf *out)
+static void text_header(const struct odb_model *model, struct text *to)
 {
     const Onnx__ModelProto *proto = model->priv->proto;
-    odb_buf_printf(out, "<\n    ir_version: %lld,\n    ", (long long)model->ir_version);
-    text_opsets(proto->opset_import, proto->n_opset_import, out);
-    text_header_line("producer_name", model->producer_name, out);
-    text_header_line("producer_version", model->producer_version, out);
-    text_header_line("domain", model->domain, out);
+    odb_buf_printf(to->out, "<\n    ir_version: %lld,\n    ", (long long)model->ir_version);
+    text_opsets(proto->opset_import, proto->n_opset_import, to);
+    text_header_line("producer_name", model->producer_name, to);
+    text_header_line("producer_version", model->producer_version, to);
+    text_header_line("domain", model->domain, to);
     if (model->model_version)
-        odb_buf_printf(out, ",\n    model_version: %lld", (long long)model->model_version);
-    text_header_line("doc_string", model->doc, out);
+        odb_buf_printf(to->out, ",\n    model_version: %lld", (long long)model->model_version);
+    text_header_line("doc_string", model->doc, to);
     for (size_t i = 0; i < model->n_metadata; i++) {
-        odb_buf_puts(out, i ? ", " : ",\n    metadata_props: [");
-        text_quoted(model->metadata[i][0], strlen(model->metadata[i][0]), out);
-        odb_buf_puts(out, ": ");
-        text_quoted(model->metadata[i][1], strlen(model->metadata[i][1]), out);
+        odb_buf_puts(to->out, i ? ", " : ",\n    metadata_props: [");
+        odb_model__text_quoted(model->metadata[i][0], strlen(model->metadata[i][0]), to);
+        odb_buf_puts(to->out, ": ");
+        odb_model__text_quoted(model->metadata[i][1], strlen(model->metadata[i][1]), to);
     }
-    odb_buf_puts(out, model->n_metadata ? "]\n>\n" : "\n>\n");
+    odb_buf_puts(to->out, model->n_metadata ? "]\n>\n" : "\n>\n");
 }
 
-static void text_names(const char *const *names, size_t n, struct odb_buf *out)
+static void text_names(const char *const *names, size_t n, struct text *to)
 {
-    odb_buf_putc(out, '(');
+    odb_buf_putc(to->out, '(');
     for (size_t i = 0; i < n; i++) {
-        odb_buf_puts(out, i ? ", " : "");
-        text_id(names[i], out);
+        odb_buf_puts(to->out, i ? ", " : "");
+        odb_model__text_id(names[i], to);
     }
-    odb_buf_putc(out, ')');
+    odb_buf_putc(to->out, ')');
+}
+
+/* "<alpha, beta: float = 1.0> ": names and those with defaults are one list in the syntax. */
+static void text_parameters(const struct odb_function *f, struct text *to)
+{
+    struct odb_buf defaults = ODB_BUF_INIT, *out = to->out;
+    for (size_t i = 0; i < f->n_attr_names; i++) {
+        odb_buf_puts(to->out, i ? ", " : "<");
+        odb_model__text_id(f->attr_names[i], to);
+    }
+    if (f->n_attr_names && !f->defaults.n)
+        odb_buf_puts(to->out, "> ");
+    if (!f->defaults.n)
+        return;
+    to->out = &defaults;
+    text_attrs(&f->defaults, to->exact ? 0 : TEXT_ONE_LINE, to);
+    to->out = out;
+    odb_buf_printf(out, "%s%s ", f->n_attr_names ? ", " : "<", odb_buf_text(&defaults) + 1);
+    odb_buf_dispose(&defaults);
+}
+
+/* Types that a function declares, of inputs and outputs too. */
+static void text_function_types(const struct odb_graph *graph, struct text *to)
+{
+    const char *before = "<\n    ";
+    for (size_t i = 0; i < graph->n_values; i++) {
+        if (!graph->values[i].type.known)
+            continue;
+        odb_buf_puts(to->out, before);
+        before = ",\n    ";
+        text_declared(&graph->values[i], to);
+    }
+    odb_buf_puts(to->out, before[0] == ',' ? "\n>\n" : "");
 }
 
 static void text_function(const struct odb_function *f, const Onnx__FunctionProto *proto,
-                          struct odb_buf *out)
+                          struct text *to)
 {
-    odb_buf_puts(out, "<\n    domain: ");
-    text_quoted(f->domain, strlen(f->domain), out);
-    text_header_line("overload", f->overload, out);
-    odb_buf_puts(out, ",\n    ");
-    text_opsets(proto->opset_import, proto->n_opset_import, out);
-    odb_buf_puts(out, "\n>\n");
-    text_id(f->name, out);
-    odb_buf_putc(out, ' ');
-    for (size_t i = 0; i < f->n_attr_names; i++) {
-        odb_buf_puts(out, i ? ", " : "<");
-        text_id(f->attr_names[i], out);
-    }
-    if (f->n_attr_names && !f->defaults.n)
-        odb_buf_puts(out, "> ");
-    if (f->defaults.n) { /* the two lists are one in the syntax */
-        struct odb_buf defaults = ODB_BUF_INIT;
-        text_attrs(&f->defaults, TEXT_ONE_LINE, &defaults);
-        odb_buf_printf(out, "%s%s ", f->n_attr_names ? ", " : "<", odb_buf_text(&defaults) + 1);
-        odb_buf_dispose(&defaults);
-    }
-    text_names(f->inputs, f->n_inputs, out);
-    odb_buf_puts(out, " => ");
-    text_names(f->outputs, f->n_outputs, out);
-    odb_buf_putc(out, '\n');
-    text_nodes(f->graph, 0, out);
-    odb_buf_putc(out, '\n');
+    odb_buf_puts(to->out, "<\n    domain: ");
+    odb_model__text_quoted(f->domain, strlen(f->domain), to);
+    text_header_line("overload", f->overload, to);
+    odb_buf_puts(to->out, ",\n    ");
+    text_opsets(proto->opset_import, proto->n_opset_import, to);
+    text_header_line("doc_string", proto->doc_string, to);
+    odb_buf_puts(to->out, "\n>\n");
+    odb_model__text_id(f->name, to);
+    odb_buf_putc(to->out, ' ');
+    text_parameters(f, to);
+    text_names(f->inputs, f->n_inputs, to);
+    odb_buf_puts(to->out, " => ");
+    text_names(f->outputs, f->n_outputs, to);
+    odb_buf_putc(to->out, '\n');
+    text_function_types(f->graph, to);
+    text_nodes(f->graph, 0, to);
+    odb_buf_putc(to->out, '\n');
 }
+
+static void text_model(const struct odb_model *model, struct text *to)
+{
+    text_header(model, to);
+    text_graph(model->graph, 0, to);
+    odb_buf_putc(to->out, '\n');
+    for (size_t i = 0; i < model->n_functions; i++)
+        if (!to->part || to->part->functions[i])
+            text_function(&model->functions[i], model->priv->proto->functions[i], to);
+}
+
+/* --- a part of the main graph ----------------------------------------------------------------- */
+
+/* Functions that these nodes call (NULL: all of the graph's), and those that their bodies call. */
+static void part_mark_functions(const struct odb_model *model, const struct odb_graph *graph,
+                                const bool *nodes, bool *functions)
+{
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        if (nodes && !nodes[n])
+            continue;
+        for (size_t a = 0; a < node->attrs.n; a++)
+            for (size_t g = 0; node->attrs.items[a].graphs && g < node->attrs.items[a].n; g++)
+                part_mark_functions(model, node->attrs.items[a].graphs[g], NULL, functions);
+        size_t f = node->function ? (size_t)(node->function - model->functions) : 0;
+        if (node->function && !functions[f]) {
+            functions[f] = true;
+            part_mark_functions(model, node->function->graph, NULL, functions);
+        }
+    }
+}
+
+/* What goes into the nodes, what comes out of them and is read elsewhere or by nobody, and which
+ * weights they read. */
+static void part_init(struct text_part *part, const struct odb_model *model, const bool *nodes)
+{
+    const struct odb_graph *graph = model->graph;
+    *part = (struct text_part){.nodes = nodes,
+                               .inputs = odb_new_n(int, graph->n_values + 1),
+                               .outputs = odb_new_n(int, graph->n_values + 1),
+                               .given = odb_new_n(bool, graph->n_values + 1),
+                               .reads = odb_new_n(bool, graph->n_values + 1),
+                               .functions = odb_new_n(bool, model->n_functions + 1)};
+    part->n_inputs = odb_graph_segment_inputs(graph, nodes, part->inputs);
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        for (size_t i = 0; nodes[n] && i < odb_node_n_reads(&graph->nodes[n]); i++)
+            if (odb_node_reads(&graph->nodes[n], i) >= 0)
+                part->reads[odb_node_reads(&graph->nodes[n], i)] = true;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        const struct odb_value *value = &graph->values[v];
+        bool inside = false, outside = value->is_output;
+        for (size_t i = 0; i < value->n_consumers; i++)
+            *(nodes[value->consumers[i]] ? &inside : &outside) = true;
+        if (value->producer == ODB_NO_NODE || !nodes[value->producer] || (inside && !outside))
+            continue;
+        part->outputs[part->n_outputs++] = (int)v;
+        part->given[v] = true;
+    }
+    part_mark_functions(model, graph, nodes, part->functions);
+}
+
+static void part_dispose(struct text_part *part)
+{
+    free(part->inputs);
+    free(part->outputs);
+    free(part->given);
+    free(part->reads);
+    free(part->functions);
+}
+
+/* --- two readers ------------------------------------------------------------------------------ */
 
 void odb_node_text(const struct odb_graph *graph, const struct odb_node *node, struct odb_buf *out)
 {
-    text_node(graph, node, 0, out);
+    text_node(graph, node, 0, &(struct text){.out = out});
     odb_buf_putc(out, '\n');
 }
 
 void odb_model_text(const struct odb_model *model, struct odb_buf *out)
 {
-    text_header(model, out);
-    text_graph(model->graph, 0, out);
-    odb_buf_putc(out, '\n');
-    for (size_t i = 0; i < model->n_functions; i++)
-        text_function(&model->functions[i], model->priv->proto->functions[i], out);
+    text_model(model, &(struct text){.out = out});
 }
 
 void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out)
 {
-    text_attr_value(attr, TEXT_ONE_LINE, out);
+    text_attr_value(attr, TEXT_ONE_LINE, &(struct text){.out = out});
+}
+
+/* What was said before the text, in comments, which the parser skips. */
+static void text_put(const struct text *to, struct odb_buf *out)
+{
+    static const char *const words[TEXT_LOST_COUNT] = {
+        [TEXT_LOST_DENSE] = "sparse weights, which are written dense",
+        [TEXT_LOST_SPARSE] = "sparse tensors in attributes, which have no syntax",
+        [TEXT_LOST_LIST] = "lists of tensors, graphs or types, which ONNX's parser drops",
+        [TEXT_LOST_NAME] = "names that are no identifiers where ONNX's parser takes no other",
+        [TEXT_LOST_GRAPH_NAME] = "bodies with another name, since theirs cannot be read back",
+        [TEXT_LOST_TYPE] = "declared types without an element type, left out",
+        [TEXT_LOST_DATA] = "tensors whose values are not at hand, left empty",
+        [TEXT_LOST_DOC] = "doc strings of nodes, left out",
+    };
+    for (int i = 0; i < TEXT_LOST_COUNT; i++)
+        if (to->lost[i])
+            odb_buf_printf(out, "# %s: %zu\n", words[i], to->lost[i]);
+    odb_buf_add(out, to->out->data, to->out->len);
+}
+
+void odb_model_text_exact(const struct odb_model *model, const bool *nodes, size_t elements,
+                          struct odb_buf *out)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    struct text to = {.out = &text, .model = model, .exact = true, .elements = elements};
+    struct text_part part = {0};
+    if (nodes) {
+        part_init(&part, model, nodes);
+        to.part = &part;
+    }
+    text_model(model, &to);
+    text_put(&to, out);
+    part_dispose(&part);
+    odb_buf_dispose(&text);
 }
 
 /* --- nodes in a sentence --------------------------------------------------------------------- */

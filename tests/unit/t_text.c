@@ -248,6 +248,158 @@ static void test_text__inputs_with_values(void **state)
     odb_model_free(model);
 }
 
+/* Text between two others of it, which must be there. */
+static char *text_between(const char *text, const char *from, const char *to)
+{
+    const char *begin = strstr(text, from), *end = begin ? strstr(begin, to) : NULL;
+    assert_non_null(begin);
+    assert_non_null(end);
+    return odb_xstrndup(begin, (size_t)(end - begin));
+}
+
+static void test_text__exact_is_for_the_parser(void **state)
+{
+    char *expected = odb_xstrdup(text_odd), *half = strstr(expected, "{1.5}");
+    char *whole = odb_xasprintf("%.*s{15872}%s", (int)(half - expected), expected, half + 5);
+    struct odb_model *model = text_generated("odd");
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_model_text_exact(model, NULL, 16, &out);
+    assert_string_equal(odb_buf_text(&out), whole);
+    odb_buf_dispose(&out);
+    odb_model_free(model);
+    free(whole);
+    free(expected);
+}
+
+/* Floats that no integer can be taken for, whole strings with the bytes that they have, and names
+ * only where the syntax has them quoted. */
+static void test_text__exact_attributes(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17), *body = odb_build_new("a body-1", 17);
+    struct odb_tensor *w = models_f32(1, (int64_t[]){2}, (float[]){1, -0.0f});
+    char longer[400];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    odb_build_input(b, "float", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(b, "Odd", "", "float", "a");
+    odb_build_attr_floats(b, "fs", 6, (float[]){1, -2, 1e-5f, INFINITY, -NAN, 16777216});
+    odb_build_attr_float(b, "f", 3);
+    odb_build_attr_string(b, "s", "\x1b[2J\"\\\n");
+    odb_build_attr_string(b, "long", longer);
+    odb_build_attr_tensor(b, "t", w);
+    odb_build_output_typed(body, "y", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(body, "Neg", "", "a", "y");
+    odb_build_node(b, "my-domain::Odd op", "", "a", "z");
+    odb_build_attr_graph(b, "body", body);
+    odb_build_output(b, "z");
+    odb_tensor_unref(w);
+    struct odb_model *model = models_take(b);
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_model_text_exact(model, NULL, 16, &out);
+    const char *text = odb_buf_text(&out);
+    char *part = text_between(text, "#", "<\n");
+    assert_string_equal(part,
+                        "# names that are no identifiers where ONNX's parser takes no other: 2\n"
+                        "# bodies with another name, since theirs cannot be read back: 1\n");
+    free(part);
+    part = text_between(text, "g (", ", long");
+    assert_string_equal(part,
+                        "g (float[2] \"float\") => (z)\n{\n    a = Odd <fs: floats = [1.0, -2.0, "
+                        "1e-05, inf, -nan, 16777216.0], f: float = 3.0, s: string = "
+                        "\"\x1b[2J\\\"\\\\\n\"");
+    free(part);
+    part = text_between(text, "xxx\",", " (\"float\")");
+    assert_string_equal(part, "xxx\", t: tensor = float[2] {1, -0}>");
+    free(part);
+    assert_non_null(strstr(text, longer));
+    assert_non_null(strstr(text, "body: graph = a_body_1 () => (float[2] y)"));
+    odb_buf_dispose(&out);
+    odb_model_free(model);
+}
+
+/* What is too long is named by its place, which holds those very bytes. */
+static void test_text__exact_places(void **state)
+{
+    char dir[] = "/tmp/t_text.XXXXXX", path[64], external[64];
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_tensor *w = NULL, *v = NULL;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/m.onnx", dir);
+    snprintf(external, sizeof external, "%s/w.bin", dir);
+    MODELS_OK(odb_tensor_new(&w, ODB_F32, 1, (int64_t[]){400}, &why));
+    MODELS_OK(odb_tensor_new(&v, ODB_F32, 1, (int64_t[]){20}, &why));
+    memset(w->data, 0x11, w->bytes);
+    memset(v->data, 0x22, v->bytes);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){400});
+    odb_build_weight(b, "w", w);
+    odb_build_weight(b, "v", v);
+    odb_build_node(b, "Odd", "", "x w v", "y");
+    odb_build_output(b, "y");
+    MODELS_OK(odb_build_write(b, path, "w.bin", &why));
+    odb_build_free(b);
+    struct odb_model *model;
+    struct odb_buf out = ODB_BUF_INIT;
+    size_t offset = 0, length = 0;
+    MODELS_OK(odb_model_open(&model, path, &why));
+    odb_model_text_exact(model, NULL, 16, &out);
+    assert_non_null(strstr(odb_buf_text(&out),
+                           "float[400] w = [\"location\": \"w.bin\", \"offset\": "
+                           "\"0\", \"length\": \"1600\"]"));
+    const char *v_text = strstr(odb_buf_text(&out), "float[20] v = [\"location\": \"m.onnx\"");
+    assert_non_null(v_text);
+    assert_int_equal(sscanf(v_text,
+                            "float[20] v = [\"location\": \"m.onnx\", \"offset\": \"%zu\", "
+                            "\"length\": \"%zu\"]",
+                            &offset, &length),
+                     2);
+    assert_int_equal(length, 80);
+    FILE *file = fopen(path, "rb");
+    unsigned char there[80] = {0};
+    assert_int_equal(fseek(file, (long)offset, SEEK_SET), 0);
+    assert_int_equal(fread(there, 1, 80, file), 80);
+    fclose(file);
+    assert_memory_equal(there, v->data, 80);
+    odb_buf_clear(&out);
+    odb_model_text_exact(model, NULL, SIZE_MAX, &out);
+    assert_null(strstr(odb_buf_text(&out), "location"));
+    odb_buf_dispose(&out);
+    odb_model_free(model);
+    odb_tensor_unref(w);
+    odb_tensor_unref(v);
+    unlink(path);
+    unlink(external);
+    rmdir(dir);
+}
+
+/* Nodes as a graph of their own: what they read and do not make goes in, what others read comes
+ * out, and of functions and weights there is what they use. */
+static void test_text__exact_part(void **state)
+{
+    struct odb_model *model = text_generated("odd");
+    bool *nodes = odb_new_n(bool, model->graph->n_nodes);
+    struct odb_buf out = ODB_BUF_INIT;
+    nodes[9] = nodes[10] = true;
+    odb_model_text_exact(model, nodes, 16, &out);
+    char *part = text_between(odb_buf_text(&out), "\"odd graph\"", "\n}\n");
+    assert_string_equal(part, "\"odd graph\" (int64[2] which, shape) => (int64[2] counts)\n"
+                              "<\n"
+                              "    int64[2] ones = {1, 1}\n"
+                              ">\n"
+                              "{\n"
+                              "    [pick] sizes = Gather (shape, which)\n"
+                              "    counts = Add (sizes, ones)");
+    free(part);
+    assert_null(strstr(odb_buf_text(&out), "Scaled"));
+    odb_buf_clear(&out);
+    memset(nodes, 0, model->graph->n_nodes);
+    nodes[13] = true;
+    odb_model_text_exact(model, nodes, 16, &out);
+    assert_non_null(strstr(odb_buf_text(&out), "Scaled <alpha> (X) => (Y)"));
+    odb_buf_dispose(&out);
+    free(nodes);
+    odb_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +410,10 @@ int main(void)
         cmocka_unit_test(test_text__tensors),
         cmocka_unit_test(test_text__types),
         cmocka_unit_test(test_text__inputs_with_values),
+        cmocka_unit_test(test_text__exact_is_for_the_parser),
+        cmocka_unit_test(test_text__exact_attributes),
+        cmocka_unit_test(test_text__exact_places),
+        cmocka_unit_test(test_text__exact_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
