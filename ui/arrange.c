@@ -38,8 +38,10 @@ void ui_arrange_dispose(struct ui_app *app)
     ui_arrangement_dispose(&app->before);
 }
 
-static void arrange_push_take(struct ui_arrangements *list, struct ui_arrangement how)
+static void arrange_push_take(struct ui_arrangements *list, struct ui_arrangement how,
+                              unsigned long when)
 {
+    how.when = when;
     if (list->n == ARRANGE_MOST) {
         ui_arrangement_dispose(&list->items[0]);
         memmove(list->items, list->items + 1, --list->n * sizeof *list->items);
@@ -47,19 +49,34 @@ static void arrange_push_take(struct ui_arrangements *list, struct ui_arrangemen
     odb_push(list, how);
 }
 
-/* Something is about to change: so it was before. */
+/* `undo` and `redo` go by time, over all that can be taken back. */
+static void arrange_tell(struct ui_app *app)
+{
+    struct odb_undo *undo = &app->console->undo;
+    undo->list_undo = app->undo.n ? app->undo.items[app->undo.n - 1].when : 0;
+    undo->list_redo = app->redo.n ? app->redo.items[app->redo.n - 1].when : 0;
+}
+
+/* It is about to change, or has: so it was before. */
+static void arrange_note_take(struct ui_app *app, struct ui_arrangement before)
+{
+    arrange_push_take(&app->undo, before, odb_console_changed(app->console));
+    arrange_forget(&app->redo);
+    arrange_tell(app);
+}
+
 void ui_arrange_note(struct ui_app *app)
 {
     struct ui_arrangement now;
     ui_arrangement_copy(&now, arrange_how(app));
-    arrange_push_take(&app->undo, now);
-    arrange_forget(&app->redo);
+    arrange_note_take(app, now);
 }
 
 /* It did not change after all. */
 static void arrange_unnote(struct ui_app *app)
 {
     ui_arrangement_dispose(&app->undo.items[--app->undo.n]);
+    arrange_tell(app);
 }
 
 static void arrange_put_take(struct ui_app *app, struct ui_arrangement how)
@@ -86,8 +103,9 @@ static enum odb_status arrange_swap(struct ui_app *app, struct ui_arrangements *
     if (!from->n)
         return odb_fail(err, ODB_E_USAGE, "no change of the list can be %s", what);
     ui_arrangement_copy(&now, arrange_how(app));
-    arrange_push_take(to, now);
+    arrange_push_take(to, now, ++app->console->undo.changes);
     arrange_put_take(app, from->items[--from->n]);
+    arrange_tell(app);
     return ODB_OK;
 }
 
@@ -149,8 +167,7 @@ void ui_arrange_typed(struct ui_app *app, bool given)
             ui_app_say_error(app, &err);
         return;
     }
-    arrange_push_take(&app->undo, before);
-    arrange_forget(&app->redo);
+    arrange_note_take(app, before);
 }
 
 UI_ACTION(filter)

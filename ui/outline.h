@@ -44,6 +44,7 @@ struct ui_arrangement {
     char *filter; /* owned; NULL: none */
     enum ui_sort sort;
     bool descending;
+    unsigned long when; /* it was changed, or that undone, of those kept for that */
     unsigned columns; /* bits of the names of `columns`, in order; 0: what fits */
     int depth; /* scopes deeper than this are folded, UI_DEPTH_ALL: none */
     ODB_VEC(struct ui_fold {

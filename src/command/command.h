@@ -131,10 +131,23 @@ enum odb_status odb_command_find(const struct odb_command **out, const char *nam
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
 
-/* How settings, breakpoints, pins and the like were before a command. */
+/* How settings, breakpoints, pins and the like were. */
 struct odb_before {
-    char *settings; /* owned: lines "ID VALUE" */
+    char *settings; /* owned: lines "ID VALUE"; NULL: nobody looked */
     struct odb_kept_list kept;
+    unsigned long when; /* struct odb_console's changes then */
+};
+
+/* What a command changed is taken back in one order of time, whoever keeps how it was: the console
+ * its settings and what was put down, the screen its list. */
+struct odb_undo {
+    ODB_VEC(struct odb_before) before; /* owned: what `undo` goes back to, newest last */
+    ODB_VEC(struct odb_before) after;  /* owned: what `redo` goes to */
+    struct odb_before last;            /* owned: after the last undo or redo */
+    unsigned long changes;             /* counts them, and what is undone, from 1 on */
+    unsigned long spent;               /* what was undone by then cannot be redone */
+    unsigned long list_undo, list_redo; /* when the screen's list was changed, or that undone, last;
+                                           0: not; the screen says so */
 };
 
 /* Where commands are given one after the other about one model: the prompt, keys, a script. */
@@ -165,7 +178,7 @@ struct odb_console {
         char *line; /* owned: what it stands for */
     })
     aliases;
-    ODB_VEC(struct odb_before) before; /* owned: for `undo` */
+    struct odb_undo undo;
     /* Does what only a screen can do; NULL: there is none. */
     enum odb_status (*screen)(void *payload, struct odb_command_call *call, struct odb_error *err);
     void *payload;
@@ -275,6 +288,9 @@ void odb_console_push(struct odb_console *console, const char *line);
 /* The next line to be given, NULL: none; the caller's. from is where it stands, the caller's too,
  * or NULL. */
 char *odb_console_next(struct odb_console *console, char **from);
+/* The screen's list is about to change: what was undone before cannot be redone. Returns when that
+ * is, for list_undo. */
+unsigned long odb_console_changed(struct odb_console *console);
 /* A line of a file has failed: the rest of the file is not given. */
 void odb_console_stop(struct odb_console *console);
 /* A value by name, "#INDEX:SLOT" or "#INDEX" (the node's first output). ODB_E_USAGE with the

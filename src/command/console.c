@@ -166,7 +166,7 @@ static enum odb_status console_parse(struct odb_console *console, const char *li
     }
     if (!command->screen)
         odb_script_given(console, line, command);
-    if (!command->screen && !busy)
+    if (!command->screen)
         odb_undo_remember(console);
     return odb_call_parse(out, command, console, argc - 1, *argv + 1, err);
 }

@@ -198,6 +198,116 @@ static void test_console__inputs_are_kept_by_name(void **state)
     scene_close(&s);
 }
 
+/* What was undone can be done again, until something else changes. */
+static void test_console__undo_and_redo(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "undo", "nothing was changed that could be undone");
+    scene_says(&s, "redo", "nothing was undone that could be done again");
+    scene_says(&s, "break #0", "1   breakpoint");
+    scene_says(&s, "set seed 7", "seed");
+    scene_says(&s, "step", "");
+    scene_says(&s, "tol noise:3", "");
+    scene_says(&s, "undo", "tol is not set again\n");
+    scene_says(&s, "undo", "seed is not set again\n");
+    scene_says(&s, "info breakpoints", "1   breakpoint"); /* changes nothing */
+    scene_says(&s, "undo", "breakpoints and what else was put down are as they were\n");
+    scene_says(&s, "break", "there are no breakpoints");
+    scene_says(&s, "undo", "nothing was changed that could be undone");
+    scene_says(&s, "redo", "breakpoints and what else was put down are as they were\n");
+    scene_says(&s, "break", "1   breakpoint  before #0");
+    scene_says(&s, "redo", "seed is 7 again\n");
+    scene_says(&s, "undo", "seed is not set again\n");
+    scene_says(&s, "mark #1", "#1 n1 (Mul) has a mark");
+    scene_says(&s, "redo", "nothing was undone that could be done again");
+    scene_says(&s, "undo", "breakpoints and what else was put down are as they were\n");
+    scene_says(&s, "info marks", "there are none");
+    scene_says(&s, "undo", "breakpoints and what else was put down are as they were\n");
+    scene_says(&s, "break", "there are no breakpoints");
+    scene_close(&s);
+}
+
+/* A screen that has one number to show, and how it was. */
+struct list {
+    struct odb_console *console;
+    int now, n, n_redo;
+    int undo[8], redo[8];
+    unsigned long when[8], redone[8];
+};
+
+static void list_tell(struct list *list)
+{
+    struct odb_undo *undo = &list->console->undo;
+    undo->list_undo = list->n ? list->when[list->n - 1] : 0;
+    undo->list_redo = list->n_redo ? list->redone[list->n_redo - 1] : 0;
+}
+
+static enum odb_status list_act(void *payload, struct odb_command_call *call, struct odb_error *err)
+{
+    struct list *list = payload;
+    enum odb_screen_id id = call->command->screen;
+    if (id == ODB_SCREEN_UNDO_VIEW) {
+        list->redo[list->n_redo] = list->now;
+        list->redone[list->n_redo++] = ++list->console->undo.changes;
+        list->now = list->undo[--list->n];
+    } else if (id == ODB_SCREEN_REDO_VIEW) {
+        list->undo[list->n] = list->now;
+        list->when[list->n++] = ++list->console->undo.changes;
+        list->now = list->redo[--list->n_redo];
+    } else {
+        list->undo[list->n] = list->now;
+        list->when[list->n++] = odb_console_changed(list->console);
+        list->n_redo = 0;
+        list->now++;
+    }
+    list_tell(list);
+    return ODB_OK;
+}
+
+/* One order of time for what the console keeps and what the screen keeps. */
+static void test_console__undo_goes_by_time_over_the_list_too(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    struct list list = {.console = &s.console};
+    s.console.screen = list_act;
+    s.console.payload = &list;
+    scene_says(&s, "filter one", "");
+    scene_says(&s, "break #0", "1   breakpoint");
+    scene_says(&s, "filter two", "");
+    scene_says(&s, "filter three", "");
+    scene_says(&s, "break #1", "2   breakpoint");
+    assert_int_equal(list.now, 3);
+    scene_says(&s, "undo", "breakpoints and");
+    scene_says(&s, "undo", "the list of nodes is as it was\n");
+    scene_says(&s, "undo", "the list of nodes is as it was\n");
+    assert_int_equal(list.now, 1);
+    scene_says(&s, "undo", "breakpoints and");
+    scene_says(&s, "break", "there are no breakpoints");
+    scene_says(&s, "undo", "the list of nodes");
+    assert_int_equal(list.now, 0);
+    scene_says(&s, "undo", "nothing was changed that could be undone");
+    scene_says(&s, "redo", "the list of nodes");
+    scene_says(&s, "redo", "breakpoints and");
+    scene_says(&s, "redo", "the list of nodes");
+    assert_int_equal(list.now, 2);
+    scene_says(&s, "mark #1", "#1");
+    scene_says(&s, "redo", "nothing was undone that could be done again");
+    scene_says(&s, "undo", "breakpoints and");
+    scene_says(&s, "redo", "breakpoints and"); /* the mark, not what was undone before it */
+    scene_says(&s, "redo", "nothing was undone that could be done again");
+    scene_says(&s, "undo", "breakpoints and");
+    scene_says(&s, "undo", "the list of nodes");
+    scene_says(&s, "filter four", "");
+    scene_says(&s, "redo", "nothing was undone that could be done again");
+    scene_says(&s, "undo", "the list of nodes");
+    scene_says(&s, "undo", "breakpoints and");
+    scene_says(&s, "undo", "the list of nodes");
+    assert_int_equal(list.now, 0);
+    scene_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +321,8 @@ int main(void)
         cmocka_unit_test(test_console__negative_numbers),
         cmocka_unit_test(test_console__options_that_are_not_kept),
         cmocka_unit_test(test_console__inputs_are_kept_by_name),
+        cmocka_unit_test(test_console__undo_and_redo),
+        cmocka_unit_test(test_console__undo_goes_by_time_over_the_list_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
