@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "compare/measure.h"
-#include "compare/verdict.h"
+#include "command/command.h"
+#include "engine/rules.h"
 
 /* One name: a pair, or what one side alone has. */
 struct odb_compared {
@@ -24,20 +24,36 @@ struct odb_compared {
 struct odb_comparison {
     ODB_VEC(struct odb_compared) rows;
     size_t passed, failed;
-    char *rules;    /* owned: under which */
+    struct odb_rules rules;
+    char *under; /* owned: the rules, in words */
+    struct odb_measure_options options;
+    unsigned need;  /* what the columns need */
     size_t *column; /* owned: measures to be shown, by number */
     size_t n_columns;
-    bool golden;
+    bool golden;    /* pairs have a third side */
+    bool json, tsv; /* how to print; else as a table */
 };
 
 /* The columns of a table where none are named. */
 #define ODB_COMPARISON_COLUMNS "max_abs,max_rel,mse,diff2,cosine,differing"
 
+/* As --tol, --check, --tolerances, --columns, --format, --top-k and --axis say. otherwise: the
+ * tolerance where none is given. *out is to be disposed of also after failure. */
+enum odb_status odb_comparison_begin(struct odb_comparison *comparison,
+                                     const struct odb_command_call *call, bool golden,
+                                     const char *otherwise, struct odb_error *err) ODB_MUST_USE;
 void odb_comparison_dispose(struct odb_comparison *comparison);
-void odb_comparison_put_table(const struct odb_comparison *comparison, struct odb_buf *out);
-/* A line of names, then one per row; numbers in digits that give them back, nothing where there is
- * none. */
-void odb_comparison_put_tsv(const struct odb_comparison *comparison, struct odb_buf *out);
-void odb_comparison_put_json(const struct odb_comparison *comparison, struct odb_buf *out);
+/* Measures and judges a pair. golden NULL: there is no third side, or it lacks this. The row is
+ * good until the next. */
+const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison, const char *name,
+                                              const struct odb_tensor *evaluated,
+                                              const struct odb_tensor *base,
+                                              const struct odb_tensor *golden);
+/* What has no counterpart, and why. */
+void odb_comparison_add_alone(struct odb_comparison *comparison, const char *name, const char *why);
+
+/* In the form that was asked for: a table; TSV, which is a line of names, then one per row, numbers
+ * in digits that give them back and nothing where there is none; JSON. */
+void odb_comparison_put(const struct odb_comparison *comparison, struct odb_buf *out);
 
 #endif

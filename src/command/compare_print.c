@@ -21,8 +21,9 @@ void odb_comparison_dispose(struct odb_comparison *c)
         free(row->worst);
     }
     free(c->rows.items);
-    free(c->rules);
+    free(c->under);
     free(c->column);
+    odb_rules_dispose(&c->rules);
 }
 
 /* Numbers of the three-way test. */
@@ -141,7 +142,7 @@ static void print_row(const struct odb_comparison *c, const struct odb_compared 
     }
 }
 
-void odb_comparison_put_table(const struct odb_comparison *c, struct odb_buf *out)
+static void print_table(const struct odb_comparison *c, struct odb_buf *out)
 {
     int verdict, name, *width = odb_new_n(int, print_columns(c) + 1);
     print_measure_widths(c, width, &verdict, &name);
@@ -151,13 +152,13 @@ void odb_comparison_put_table(const struct odb_comparison *c, struct odb_buf *ou
     odb_buf_puts(out, "  worst at\n");
     for (size_t i = 0; i < c->rows.n; i++)
         print_row(c, &c->rows.items[i], width, verdict, name, out);
-    odb_buf_printf(out, "%zu passed, %zu failed under %s\n", c->passed, c->failed, c->rules);
+    odb_buf_printf(out, "%zu passed, %zu failed under %s\n", c->passed, c->failed, c->under);
     free(width);
 }
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
-void odb_comparison_put_tsv(const struct odb_comparison *c, struct odb_buf *out)
+static void print_tsv(const struct odb_comparison *c, struct odb_buf *out)
 {
     odb_buf_puts(out, "verdict\tvalue\tevaluated\tbase\tworst");
     for (size_t k = 0; k < print_columns(c); k++)
@@ -221,13 +222,18 @@ static json_t *print_pair(const struct odb_comparison *c, const struct odb_compa
     return object;
 }
 
-void odb_comparison_put_json(const struct odb_comparison *c, struct odb_buf *out)
+static void print_json(const struct odb_comparison *c, struct odb_buf *out)
 {
     json_t *pairs = json_array();
     for (size_t i = 0; i < c->rows.n; i++)
         json_array_append_new(pairs, print_pair(c, &c->rows.items[i]));
     odb_json_put(json_pack("{si,ss,ss,sI,sI,so}", "schema", 1, "onnxdbg", ODB_VERSION, "tolerance",
-                           c->rules, "passed", (json_int_t)c->passed, "failed",
+                           c->under, "passed", (json_int_t)c->passed, "failed",
                            (json_int_t)c->failed, "pairs", pairs),
                  out);
+}
+
+void odb_comparison_put(const struct odb_comparison *c, struct odb_buf *out)
+{
+    (c->json ? print_json : c->tsv ? print_tsv : print_table)(c, out);
 }

@@ -95,6 +95,9 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
      ODB_OPT(TOL) | ODB_OPT(EXPECT))
+#define OPTS_MEASURES                                                                              \
+    (ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) |     \
+     ODB_OPT(AXIS) | ODB_OPT(FORMAT) | ODB_OPT(JSON))
 #define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
@@ -191,13 +194,27 @@ static const struct odb_command command_table[] = {
         .exec = odb_command__minimise,
     },
     {
+        .name = "verify",
+        .group = "find the fault",
+        .args = args_model,
+        .options = OPTS_RUN | OPTS_MEASURES | ODB_OPT(VERBOSE),
+        .help = "compare every value of a model on a target with the reference, as debug.py does",
+        .text = "Runs the model once on --target and once on --reference with every node's outputs "
+                "as outputs of the model, and compares them in the order of the nodes, to five "
+                "decimals as numpy.testing means it unless --tol, --check or --tolerances say "
+                "otherwise. Inputs that are not given are those of onnx-mlir's debug.py: one "
+                "stream of RandomState(42) over all of them, uniform in [-1, 1). All values that "
+                "differ are told, not the first alone. Exit status 1 means that some do.",
+        .example = "onnxdbg verify model.onnx --target onnx-mlir",
+        .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
+        .exec = odb_command__verify,
+    },
+    {
         .name = "compare",
         .alias = "diff",
         .group = "find the fault",
         .args = args_two,
-        .options = ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(GOLDEN_DIR) |
-                   ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) | ODB_OPT(AXIS) | ODB_OPT(FORMAT) |
-                   ODB_OPT(JSON),
+        .options = OPTS_MEASURES | ODB_OPT(GOLDEN_DIR),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "

@@ -126,6 +126,13 @@ enum odb_status odb_run_values(const struct odb_model *model, const struct odb_f
                                const struct odb_search_hooks *hooks,
                                struct odb_error *err) ODB_MUST_USE;
 
+/* The same, but a value that the executor cannot give there is NULL. */
+enum odb_status odb_run_readable(const struct odb_model *model, const struct odb_feeds *feeds,
+                                 const char *spec, const int *values, size_t n_values,
+                                 struct odb_tensor **outputs, char *description, size_t size,
+                                 const struct odb_search_hooks *hooks,
+                                 struct odb_error *err) ODB_MUST_USE;
+
 /* Runs the whole model once on an executor and asks what became of it; account is the caller's to
  * dispose of, on failure too. For `target`. */
 enum odb_status odb_run_account(const struct odb_model *model, const struct odb_feeds *feeds,

@@ -698,10 +698,12 @@ static void probe_describe(const struct odb_prober *prober, char *description, s
         snprintf(description, size, "%s", odb_target_description(odb_pool_target(prober->pool)));
 }
 
-enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
-                               const char *spec, const int *values, size_t n_values,
-                               struct odb_tensor **outputs, char *description, size_t size,
-                               const struct odb_search_hooks *hooks, struct odb_error *err)
+/* complete: a value that is not had is an error. */
+static enum odb_status probe_values(const struct odb_model *model, const struct odb_feeds *feeds,
+                                    const char *spec, const int *values, size_t n_values,
+                                    struct odb_tensor **outputs, char *description, size_t size,
+                                    const struct odb_search_hooks *hooks, bool complete,
+                                    struct odb_error *err)
 {
     struct odb_prober prober;
     struct odb_probe probe = {.what = "run",
@@ -711,11 +713,29 @@ enum odb_status odb_run_values(const struct odb_model *model, const struct odb_f
                               .outputs = outputs};
     ODB_TRY(probe_open(&prober, model, feeds, spec, hooks, err));
     enum odb_status status = odb_probe_run(&prober, &probe, err);
-    if (status == ODB_OK)
+    if (status == ODB_OK && complete)
         status = probe_complete(&prober, &probe, err);
     probe_describe(&prober, description, size);
     probe_close(&prober);
     return status;
+}
+
+enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
+                               const char *spec, const int *values, size_t n_values,
+                               struct odb_tensor **outputs, char *description, size_t size,
+                               const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    return probe_values(model, feeds, spec, values, n_values, outputs, description, size, hooks,
+                        true, err);
+}
+
+enum odb_status odb_run_readable(const struct odb_model *model, const struct odb_feeds *feeds,
+                                 const char *spec, const int *values, size_t n_values,
+                                 struct odb_tensor **outputs, char *description, size_t size,
+                                 const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    return probe_values(model, feeds, spec, values, n_values, outputs, description, size, hooks,
+                        false, err);
 }
 
 enum odb_status odb_run_account(const struct odb_model *model, const struct odb_feeds *feeds,

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What onnx-mlir's debug.py does: every value that a node makes is read from the target and from
+ * the reference, each from one run, and compared to five decimals, in the order of the nodes. All
+ * that differ are told, where the script stops at the first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/compare.h"
+#include "command/watch.h"
+
+#define VERIFY_TOLERANCE "decimal:5"
+
+struct verify {
+    struct odb_command_call *call;
+    struct odb_comparison found;
+    int *values; /* owned */
+    size_t n;
+    struct odb_tensor **target, **reference; /* owned arrays of refs; NULL: cannot be read there */
+    char about[2][300];
+};
+
+/* Outputs of nodes, each once; those without a name are not made. */
+static void verify_choose(struct verify *v)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    bool *met = odb_new_n(bool, graph->n_values + 1);
+    v->values = odb_new_n(int, graph->n_values + 1);
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        for (int k = 0; k < graph->nodes[i].n_out; k++) {
+            int value = graph->nodes[i].out[k];
+            if (value < 0 || met[value] || !*graph->values[value].name)
+                continue;
+            met[value] = true;
+            v->values[v->n++] = value;
+        }
+    free(met);
+    v->target = odb_new_n(struct odb_tensor *, v->n + 1);
+    v->reference = odb_new_n(struct odb_tensor *, v->n + 1);
+}
+
+static enum odb_status verify_run(struct verify *v, const struct odb_feeds *feeds, const char *spec,
+                                  struct odb_tensor **outputs, char *about, struct odb_error *err)
+{
+    struct odb_watch watch;
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, v->call);
+    enum odb_status status = odb_run_readable(v->call->model, feeds, spec, v->values, v->n, outputs,
+                                              about, sizeof v->about[0], &hooks, err);
+    odb_watch_end(&watch);
+    return status;
+}
+
+/* The script casts all of its one stream to float32, and knows no rule for anything else. */
+static void verify_say_inputs(const struct verify *v, const struct odb_feeds *feeds,
+                              struct odb_buf *out)
+{
+    for (size_t i = 0; i < feeds->n; i++) {
+        const struct odb_feed *feed = &feeds->items[i];
+        if (strncmp(feed->source, "generated", strlen("generated")) != 0 ||
+            feed->tensor->dtype == ODB_F32)
+            continue;
+        odb_buf_puts(out, "input ");
+        odb_buf_put_shown(out, v->call->model->graph->values[feed->value].name);
+        odb_buf_printf(out, " is %s, for which debug.py has no rule: %s\n",
+                       odb_dtype_info(feed->tensor->dtype)->name, feed->source);
+    }
+}
+
+static void verify_say_bad(const struct odb_compared *row, struct odb_buf *out)
+{
+    const struct odb_metrics *m = &row->m.m;
+    odb_buf_printf(out, "  %s: ", odb_verdict_name(row->verdict));
+    odb_buf_put_shown(out, row->reason);
+    if (*row->worst && odb_measure_comparable(&row->m))
+        odb_buf_printf(out, "; at %s %.9g, the reference has %.9g", row->worst, m->worst_e,
+                       m->worst_b);
+    odb_buf_putc(out, '\n');
+}
+
+static void verify_values(struct verify *v, struct odb_buf *out)
+{
+    for (size_t i = 0; i < v->n; i++) {
+        const char *name = v->call->model->graph->values[v->values[i]].name;
+        odb_buf_puts(out, "Verifying value of ");
+        odb_buf_put_shown(out, name);
+        odb_buf_putc(out, '\n');
+        if (v->target[i] && v->reference[i])
+            odb_comparison_add(&v->found, name, v->target[i], v->reference[i], NULL);
+        else
+            odb_comparison_add_alone(&v->found, name,
+                                     v->reference[i] ? "it cannot be read from the target"
+                                                     : "it cannot be read from the reference");
+        const struct odb_compared *row = &v->found.rows.items[i];
+        if (row->verdict != ODB_VERDICT_PASS)
+            verify_say_bad(row, out);
+    }
+}
+
+static void verify_say_end(const struct verify *v, struct odb_buf *out)
+{
+    const struct odb_comparison *found = &v->found;
+    if (found->failed) {
+        odb_buf_printf(out, "%zu of %zu values differ:", found->failed, v->n);
+        for (size_t i = 0; i < found->rows.n; i++)
+            if (found->rows.items[i].verdict != ODB_VERDICT_PASS) {
+                odb_buf_putc(out, ' ');
+                odb_buf_put_shown(out, found->rows.items[i].name);
+            }
+        odb_buf_putc(out, '\n');
+    } else {
+        odb_buf_printf(out, "all %zu values agree\n", v->n);
+    }
+    odb_buf_printf(out, "under %s; ", found->under);
+    odb_buf_put_shown(out, v->about[0]);
+    odb_buf_puts(out, " against ");
+    odb_buf_put_shown(out, v->about[1]);
+    odb_buf_putc(out, '\n');
+}
+
+enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
+    const struct odb_feeds *feeds;
+    struct odb_buf out = ODB_BUF_INIT;
+    struct verify v = {.call = call};
+    enum odb_status status = odb_comparison_begin(&v.found, call, false, VERIFY_TOLERANCE, err);
+    if (odb_call_has(call, ODB_OPTION_VERBOSE))
+        setenv("VERBOSE", "1", 1);
+    if (status == ODB_OK)
+        status = odb_call__feeds(call, &feeds, err);
+    if (status == ODB_OK) {
+        verify_choose(&v);
+        status = verify_run(&v, feeds, odb_call__target(call), v.target, v.about[0], err);
+    }
+    if (status == ODB_OK)
+        status = verify_run(&v, feeds, reference ? reference : "cpu", v.reference, v.about[1], err);
+    if (status == ODB_OK) {
+        verify_say_inputs(&v, feeds, &out);
+        verify_values(&v, &out);
+        verify_say_end(&v, &out);
+        if (v.found.json || v.found.tsv) {
+            odb_buf_clear(&out);
+            odb_comparison_put(&v.found, &out);
+        }
+        call->found = v.found.failed > 0;
+        odb_call__print(call, &out);
+    }
+    for (size_t i = 0; i < v.n; i++) {
+        odb_tensor_unref(v.target[i]);
+        odb_tensor_unref(v.reference[i]);
+    }
+    free(v.target);
+    free(v.reference);
+    free(v.values);
+    odb_comparison_dispose(&v.found);
+    odb_buf_dispose(&out);
+    return status;
+}
