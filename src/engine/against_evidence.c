@@ -92,7 +92,7 @@ static enum odb_status against_ask(struct against_asked *asked, struct odb_probe
     struct odb_prober prober;
     struct odb_probed probed;
     *shown = ODB_VERDICT_UNTESTABLE;
-    if (odb_pool_open(&pool, x->how->spec, &why) != ODB_OK)
+    if (odb_probe_pool(&pool, x->how->spec, &x->options->hooks, &why) != ODB_OK)
         return ODB_OK;
     probe->outputs = odb_new_n(struct odb_tensor *, probe->n_values + 1);
     odb_prober_init(&prober, x->how->other, &x->there, NULL, pool, x->options->hooks);

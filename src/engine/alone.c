@@ -377,7 +377,7 @@ enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, co
     const struct odb_node *node = &b->graph->nodes[index];
     const struct odb_tensor *told = b->given[value];
     int slot = b->graph->values[value].slot;
-    if (!told || odb_pool_open(&third, spec, &ignored) != ODB_OK)
+    if (!told || odb_probe_pool(&third, spec, &b->options->hooks, &ignored) != ODB_OK)
         return ODB_OPINION_NONE;
     odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
     prober.answers = b->prober.answers;

@@ -443,7 +443,8 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         b->prober.recorded = true;
         return bisection_recorded(b, err);
     }
-    ODB_TRY(odb_pool_open(&b->pool, b->options->target, err));
+    bisection_phase(b, "start of the target", 0);
+    ODB_TRY(odb_probe_pool(&b->pool, b->options->target, &b->options->hooks, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
     b->prober.answers = b->options->answers;
     b->prober.scope = b->options->scope;

@@ -180,7 +180,7 @@ static enum odb_status minimise_open(struct minimisation *m, struct odb_error *e
         ODB_TRY(odb_trace_make(&m->trace, m->model, m->feeds, &how, err));
     m->trace->hooks = search->hooks;
     m->judge = (struct odb_judge){m->trace, &search->tolerance};
-    ODB_TRY(odb_pool_open(&m->pool, search->target, err));
+    ODB_TRY(odb_probe_pool(&m->pool, search->target, &search->hooks, err));
     odb_prober_init(&m->prober, m->model, m->feeds, m->trace, m->pool, search->hooks);
     if (!m->prober.recorded)
         return ODB_OK;

@@ -100,7 +100,7 @@ static enum odb_status over_run_take(struct over *o, char *spec, char *label,
         }
     enum odb_status status = odb_hooks_cancelled(&o->options->hooks, &why);
     if (status == ODB_OK)
-        status = odb_pool_open(&pool, spec, &why);
+        status = odb_probe_pool(&pool, spec, &o->options->hooks, &why);
     if (status == ODB_OK)
         status = over_ask_target(o, pool, &run, &why);
     odb_pool_close(pool);

@@ -152,8 +152,8 @@ enum odb_status precision_open(struct precision *p, struct odb_target ***out, st
     const struct odb_search_hooks *hooks = &p->options->hooks;
     *out = odb_new_n(struct odb_target *, p->options->n_targets + 1);
     for (size_t t = 0; t < p->result->n_targets; t++) {
-        ODB_TRY(odb_target_open(&(*out)[t], p->options->targets[t], err));
-        odb_target_set_cancel((*out)[t], hooks->cancelled, hooks->payload);
+        ODB_TRY(odb_target_open_until(&(*out)[t], p->options->targets[t], hooks->cancelled,
+                                      hooks->payload, err));
     }
     return ODB_OK;
 }

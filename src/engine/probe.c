@@ -10,6 +10,13 @@
 #include "engine/blame.h"
 #include "engine/hooks.h"
 
+enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
+                               const struct odb_search_hooks *hooks, struct odb_error *err)
+{
+    return odb_pool_open(out, spec, hooks ? hooks->cancelled : NULL, hooks ? hooks->payload : NULL,
+                         err);
+}
+
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
                      struct odb_pool *pool, struct odb_search_hooks hooks)
@@ -680,7 +687,7 @@ static enum odb_status probe_open(struct odb_prober *prober, const struct odb_mo
 {
     struct odb_pool *pool;
     ODB_TRY(odb_model_require_data(model, err));
-    ODB_TRY(odb_pool_open(&pool, spec, err));
+    ODB_TRY(odb_probe_pool(&pool, spec, hooks, err));
     odb_prober_init(prober, model, feeds, NULL, pool,
                     hooks ? *hooks : (struct odb_search_hooks){0});
     return ODB_OK;
@@ -777,7 +784,7 @@ enum odb_status odb_recall(const struct odb_model *model, const char *spec, cons
                               .outputs = outputs};
     if (!odb_executor_recorded(spec))
         return ODB_OK;
-    ODB_TRY(odb_pool_open(&pool, spec, err));
+    ODB_TRY(odb_probe_pool(&pool, spec, NULL, err));
     odb_prober_init(&prober, model, &none, NULL, pool, (struct odb_search_hooks){0});
     enum odb_status status = odb_probe_run(&prober, &probe, err);
     odb_prober_dispose(&prober);

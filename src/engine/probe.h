@@ -50,6 +50,11 @@ struct odb_probe {
     struct odb_probe_cut *begun; /* owned: by odb_probe_begin(); NULL: not yet asked */
 };
 
+/* Children for a spec; the command whose hooks these are (NULL: none) can be cancelled while they
+ * start. */
+enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
+                               const struct odb_search_hooks *hooks,
+                               struct odb_error *err) ODB_MUST_USE;
 void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
                      struct odb_pool *pool, struct odb_search_hooks hooks);

@@ -198,7 +198,7 @@ enum odb_status odb_samples_judge(struct odb_samples *s, const struct odb_model 
         sample->error = sample->noise = NAN;
         sample->value = ODB_NO_VALUE;
     }
-    enum odb_status status = odb_pool_open(&pool, options->target, err);
+    enum odb_status status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && status == ODB_OK; i++)
         status = samples_judge_one(s, i, pool, model, options, err);
     odb_pool_close(pool);
@@ -366,7 +366,7 @@ enum odb_status odb_samples_confirm(struct odb_samples *s, struct odb_report *re
     for (size_t c = 0; c < report->culprits.n && c < SAMPLES_CULPRITS; c++)
         asks |= samples_asks(&report->culprits.items[c]);
     if (asks && report->complete)
-        status = odb_pool_open(&pool, options->target, err);
+        status = odb_probe_pool(&pool, options->target, &options->hooks, err);
     for (size_t i = 0; i < s->items.n && asks; i++) {
         if (s->items.items[i].searched)
             samples_search_says(&s->items.items[i], report);

@@ -62,8 +62,7 @@ static enum odb_status pool_open_target(struct pool_worker *w, struct odb_error 
     struct odb_target *target;
     if (w->target)
         return ODB_OK;
-    ODB_TRY(odb_target_open(&target, w->spec, err));
-    odb_target_set_cancel(target, pool_cancelled, pool);
+    ODB_TRY(odb_target_open_until(&target, w->spec, pool_cancelled, pool, err));
     w->target = target;
     return ODB_OK;
 }
@@ -200,7 +199,8 @@ static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
     return pool;
 }
 
-enum odb_status odb_pool_open(struct odb_pool **out, const char *text, struct odb_error *err)
+enum odb_status odb_pool_open(struct odb_pool **out, const char *text, bool (*cancelled)(void *),
+                              void *payload, struct odb_error *err)
 {
     struct odb_spec *spec;
     struct odb_pool *pool = NULL;
@@ -209,6 +209,7 @@ enum odb_status odb_pool_open(struct odb_pool **out, const char *text, struct od
     enum odb_status status = pool_count(spec, &n, err);
     if (status == ODB_OK) {
         pool = pool_new(spec, (size_t)n);
+        odb_pool_set_cancel(pool, cancelled, payload);
         status = pool_open_target(&pool->workers[0], err);
     }
     odb_spec_free(spec);

@@ -16,15 +16,16 @@ struct odb_pool;
 struct odb_pool_task;
 
 /* Opens the first target, with the errors of odb_target_open(); the others when there is work for
- * them. One that cannot be opened then leaves its work to the rest. */
-enum odb_status odb_pool_open(struct odb_pool **out, const char *spec,
-                              struct odb_error *err) ODB_MUST_USE;
+ * them. One that cannot be opened then leaves its work to the rest. cancelled (NULL: never) is
+ * asked from now on by every worker while it waits for its child: from several threads at once. */
+enum odb_status odb_pool_open(struct odb_pool **out, const char *spec, bool (*cancelled)(void *),
+                              void *payload, struct odb_error *err) ODB_MUST_USE;
 /* Cancels what is under way and waits for its end. Every task has been waited for or forgotten;
  * no more can be begun. */
 void odb_pool_stop(struct odb_pool *pool);
 void odb_pool_close(struct odb_pool *pool); /* NULL is fine; stops */
 
-/* Asked by every worker while it waits for its child: from several threads at once. */
+/* Somebody else is asked from now on. */
 void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void *payload);
 
 /* How many tasks can be at work at once. 1: there are no threads, and no tasks can be begun. */

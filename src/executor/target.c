@@ -413,12 +413,15 @@ static enum odb_status target_limits(struct odb_target *target, const struct odb
     return status;
 }
 
-enum odb_status odb_target_open(struct odb_target **out, const char *spec, struct odb_error *err)
+enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
+                                      bool (*cancelled)(void *), void *payload,
+                                      struct odb_error *err)
 {
     struct odb_error unasked;
     err = err ? err : &unasked;
     struct odb_target *target = odb_new(struct odb_target);
     target->child = (struct odb_child)ODB_CHILD_INIT;
+    odb_target_set_cancel(target, cancelled, payload);
     enum odb_status status = odb_spec_parse(&target->spec, spec, err);
     if (status == ODB_OK)
         status = target_limits(target, target->spec, err);
@@ -443,6 +446,11 @@ enum odb_status odb_target_open(struct odb_target **out, const char *spec, struc
     }
     *out = target;
     return ODB_OK;
+}
+
+enum odb_status odb_target_open(struct odb_target **out, const char *spec, struct odb_error *err)
+{
+    return odb_target_open_until(out, spec, NULL, NULL, err);
 }
 
 void odb_target_close(struct odb_target *target)

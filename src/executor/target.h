@@ -24,6 +24,10 @@ struct odb_target_stats {
  * executor that cannot be had here is ODB_E_EXECUTOR with the reason and the way out. */
 enum odb_status odb_target_open(struct odb_target **out, const char *spec,
                                 struct odb_error *err) ODB_MUST_USE;
+/* The same, for somebody who may not want to wait until it has started: odb_target_set_cancel(). */
+enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
+                                      bool (*cancelled)(void *), void *payload,
+                                      struct odb_error *err) ODB_MUST_USE;
 /* The child's program, as it would be started: a path, or a name for PATH. Owned by the caller. */
 char *odb_target_program(void);
 void odb_target_close(struct odb_target *target); /* NULL is fine; the process group is gone */

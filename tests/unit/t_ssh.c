@@ -749,7 +749,7 @@ static void test_ssh__several_hosts_share_the_work(void **state)
     NEEDS_SSHD(place);
     snprintf(spec, sizeof spec, "ssh:loopback+127.0.0.1:%d,cpu,timeout=60", place->sshd.port);
     snprintf(second, sizeof second, "ssh:127.0.0.1:%d,cpu,timeout=60", place->sshd.port);
-    help_ok(odb_pool_open(&pool, spec, &err), &err);
+    help_ok(odb_pool_open(&pool, spec, NULL, NULL, &err), &err);
     assert_int_equal(odb_pool_workers(pool), 2);
     for (int i = 0; i < 4; i++)
         tasks[i] = odb_pool_begin(pool, run_errand, &errands[i]);
@@ -776,7 +776,7 @@ static void test_ssh__a_host_that_is_away_is_left_out(void **state)
     char spec[100];
     NEEDS_SSHD(place);
     snprintf(spec, sizeof spec, "ssh:loopback+127.0.0.1:%d,cpu,workers=2", sshd_free_port());
-    help_ok(odb_pool_open(&pool, spec, &err), &err);
+    help_ok(odb_pool_open(&pool, spec, NULL, NULL, &err), &err);
     for (int i = 0; i < 3; i++)
         tasks[i] = odb_pool_begin(pool, run_errand, &errands[i]);
     for (int i = 0; i < 3; i++) {

@@ -307,6 +307,23 @@ static void test_target__cancel(void **state)
     odb_target_close(target);
 }
 
+/* A framework loads, a machine does not answer: nobody has to wait for the end of that. */
+static void test_target__cancel_at_its_start(void **state)
+{
+    const struct place *place = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_target *target = NULL;
+    int asked = 0;
+    stand_in(place, "sleep 60");
+    double begin = seconds();
+    assert_int_equal(odb_target_open_until(&target, "cpu", cancel_third, &asked, &err),
+                     ODB_CANCELLED);
+    help_has_text(&err, "cancelled while starting");
+    assert_null(target);
+    assert_int_equal(asked, 3);
+    assert_true(seconds() - begin < 2);
+}
+
 static enum odb_status open_stand_in(void **state, const char *script, struct odb_error *err)
 {
     struct odb_target *target = NULL;
@@ -597,6 +614,7 @@ int main(void)
         CASE(crash),
         CASE(hang),
         CASE(cancel),
+        CASE(cancel_at_its_start),
         CASE(exit),
         CASE(flood),
         CASE(garbage),

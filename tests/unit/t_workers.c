@@ -70,7 +70,7 @@ static struct odb_pool *workers_open(const char *spec)
     struct odb_pool *pool = NULL;
     struct odb_error err = ODB_ERROR_INIT;
     help_find_serve();
-    help_ok(odb_pool_open(&pool, spec, &err), &err);
+    help_ok(odb_pool_open(&pool, spec, NULL, NULL, &err), &err);
     return pool;
 }
 
@@ -291,7 +291,7 @@ static void test_workers__how_many(void **state)
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct odb_pool *pool = NULL;
         struct odb_error err = ODB_ERROR_INIT;
-        enum odb_status status = odb_pool_open(&pool, cases[i].spec, &err);
+        enum odb_status status = odb_pool_open(&pool, cases[i].spec, NULL, NULL, &err);
         assert_int_equal(status, cases[i].n ? ODB_OK : ODB_E_USAGE);
         if (cases[i].n)
             assert_int_equal(odb_pool_workers(pool), cases[i].n);
