@@ -294,6 +294,42 @@ static enum odb_status suffix_accuse(const struct suffix *s, const bool *left, b
     return status;
 }
 
+/* Whoever was found is wrong on the reference's values, so a fault before it, which shows at the
+ * output by way of it alone, has not been seen. What it reads is had once as the target makes it:
+ * values that are wrong there are searched next. */
+static enum odb_status suffix_look_before(struct bisection *b, int found, struct odb_error *err)
+{
+    const struct odb_node *node = &b->graph->nodes[found];
+    size_t n_reads = odb_node_n_reads(node);
+    int *makers = odb_new_n(int, n_reads + 1);
+    struct odb_cut cut = {.nodes = makers};
+    struct odb_error why = ODB_ERROR_INIT;
+    for (int n = 0; n < found; n++) /* in order */
+        for (size_t i = 0; i < n_reads; i++) {
+            int v = odb_node_reads(node, i);
+            if (v < 0 || b->drawn[v] || b->graph->values[v].producer != n)
+                continue;
+            makers[cut.n++] = n;
+            break;
+        }
+    struct question *q = question_prefix(b, &cut, true);
+    enum odb_status had = q->probe.n_values ? odb_probe_run(&b->prober, &q->probe, &why) : ODB_OK;
+    enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
+    enum odb_verdict shown = odb_probe_verdict(had);
+    if (status != ODB_OK)
+        *err = why;
+    else if (had == ODB_OK)
+        status = question_judge(b, &q->probe, &shown, err);
+    for (size_t i = 0; i < q->probe.n_values && had == ODB_OK && status == ODB_OK; i++)
+        if (odb_verdict_is_bad(b->report->values[q->probe.values[i]].verdict))
+            odb_push(&b->others, q->probe.values[i]);
+    if (q->probe.n_values)
+        odb_probe_tell(&b->prober, &q->probe, shown, 0);
+    question_free(q);
+    free(makers);
+    return status;
+}
+
 enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb_error *err)
 {
     size_t n = b->graph->n_nodes;
@@ -312,6 +348,12 @@ enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb
         left[i] = (result.acquitted ? s.up : s.suspects)[suffix_turn(&s, i)];
     if (status == ODB_OK)
         status = suffix_accuse(&s, left, result.confirmed, err);
+    if (status == ODB_OK) {
+        bisection_step_begin(b, "before");
+        status = suffix_look_before(
+            b, b->report->culprits.items[b->report->culprits.n - 1].segment[0], err);
+        bisection_step_end(b, "before", "what the accused reads, as the target makes it");
+    }
     free(left);
     suffix_dispose(&s);
     return status;

@@ -499,6 +499,25 @@ static void test_plan__a_fault_that_hides_is_a_region(void **state)
         }
 }
 
+/* Two hide, and the first shows at the output by way of the second alone, which is found first. */
+static void test_plan__who_hides_behind_a_later_fault_is_found(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_SUFFIX};
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct plan p;
+        plan_run(&p, plan_chain(24),
+                 "fault:scale,node=n7,hidden@fault:scale,node=n19,hidden@cpu",
+                 (struct plan_how){.strategy = ways[i]});
+        assert_int_equal(p.report->culprits.n, 2);
+        bool found[24] = {false};
+        for (size_t c = 0; c < 2; c++)
+            found[p.report->culprits.items[c].segment[0]] = true;
+        assert_true(found[7] && found[19]);
+        assert_int_equal(p.report->pinned_pass, ODB_CONFIRMS);
+        plan_close(&p);
+    }
+}
+
 /* Looking causes it: the node is named, and never as one that is wrong by itself. */
 static void test_plan__a_fault_that_looking_causes_is_called_so(void **state)
 {
@@ -658,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_plan__wrong_before_a_refusal_is_a_verdict),
         cmocka_unit_test(test_plan__several_nodes_may_be_refused),
         cmocka_unit_test(test_plan__a_fault_that_hides_is_a_region),
+        cmocka_unit_test(test_plan__who_hides_behind_a_later_fault_is_found),
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
         cmocka_unit_test(test_plan__a_masked_fault_is_not_taken_for_one),
         cmocka_unit_test(test_plan__values_that_cannot_be_read_leave_a_region),
