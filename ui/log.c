@@ -192,10 +192,22 @@ static void log_subject(const struct ui_view *view, struct ui_subject *out)
         out->node = log_at(view, view->selected)->node;
 }
 
+size_t ui_log_selected(const struct ui_view *view)
+{
+    const struct log_view *v = (const struct log_view *)view;
+    if (view->selected >= log_rows(view))
+        return SIZE_MAX;
+    return log_chooses(v) ? v->kept.items[view->selected] : view->selected;
+}
+
 static enum ui_answer log_act(struct ui_view *view, const struct odb_command_call *call,
                               struct odb_error *err)
 {
     struct log_view *v = (struct log_view *)view;
+    if (call->command->screen == ODB_SCREEN_OPEN && !odb_call_arg(call, 0)) {
+        ui_app_open(view->app, UI_VIEW_PROBE);
+        return UI_DONE;
+    }
     if (call->command->screen != ODB_SCREEN_SORT)
         return UI_NOT_MINE;
     odb_session_lock(view->app->session);

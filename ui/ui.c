@@ -16,6 +16,7 @@
 static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
     [UI_VIEW_NODES] = &ui_nodes_view,   [UI_VIEW_NODE] = &ui_node_view,
     [UI_VIEW_TENSOR] = &ui_tensor_view, [UI_VIEW_LOG] = &ui_log_view,
+    [UI_VIEW_PROBE] = &ui_probe_view,
     [UI_VIEW_REPORT] = &ui_report_view, [UI_VIEW_OUTPUT] = &ui_output_view,
     [UI_VIEW_HELP] = &ui_help_view,     [UI_VIEW_GRAPH] = &ui_graph_view,
     [UI_VIEW_BREAKS] = &ui_breaks_view,

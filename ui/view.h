@@ -123,7 +123,7 @@ enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *
 
 extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
     ui_report_view, ui_output_view, ui_help_view, ui_graph_view, ui_choose_view,
-    ui_breaks_view, ui_inputs_view, ui_executors_view, ui_sessions_view;
+    ui_breaks_view, ui_inputs_view, ui_executors_view, ui_sessions_view, ui_probe_view;
 
 /* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */
@@ -142,6 +142,8 @@ void ui_tensor_show(struct ui_view *view, int value);
 /* choose.c: the views, or nodes and values of the graph, are there to choose from now on. */
 void ui_choose_views(struct ui_view *view);
 void ui_choose_nodes(struct ui_view *view, const struct ui_dag_item *items, size_t n);
+/* log.c: the entry of the session's log that is selected; SIZE_MAX: none. Caller holds the lock. */
+size_t ui_log_selected(const struct ui_view *view);
 /* text.c: other text is shown from now on; label is its title. */
 void ui_output_show(struct ui_view *view, const char *label, const char *text);
 

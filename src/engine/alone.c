@@ -24,18 +24,26 @@ void alone_dispose(struct alone *alone, int n_out)
 }
 
 /* The judge's word on what a node gave alone; shown: on its first wrong output. */
-static enum odb_status alone_judge(struct bisection *b, int node, struct odb_tensor *const *given,
+static enum odb_status alone_judge(struct bisection *b, const struct question *q,
                                    struct alone *alone, enum odb_verdict *shown,
                                    struct odb_error *err)
 {
+    int node = q->probe.node;
     const struct odb_node *n = &b->graph->nodes[node];
-    ODB_TRY(odb_judge_node(&b->judge, node, given, alone->out, alone->reports, err));
+    ODB_TRY(odb_judge_node(&b->judge, node, q->probe.given, alone->out, alone->reports, err));
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] < 0)
             continue;
         const struct odb_value_report *report = &alone->reports[n->out[o]];
         alone->judged |= report->culprit || report->local_error.known || report->local_noise.known;
         alone->guilty |= report->culprit;
+        odb_seen_note(
+            &q->prober->compared,
+            &(struct odb_seen){.value = n->out[o],
+                               .verdict = report->culprit ? ODB_VERDICT_FAIL : ODB_VERDICT_PASS,
+                               .error = report->local_error,
+                               .noise = report->local_noise,
+                               .local = true});
     }
     if (alone->guilty)
         *shown = ODB_VERDICT_FAIL;
@@ -61,7 +69,7 @@ enum odb_status alone_run(struct bisection *b, struct question *q, struct alone 
     for (size_t i = 0; i < q->probe.n_values && status == ODB_OK; i++)
         alone->out[b->graph->values[q->list[i]].slot] = odb_tensor_ref(q->outputs[i]);
     if (status == ODB_OK)
-        status = alone_judge(b, node, q->probe.given, alone, &shown, err);
+        status = alone_judge(b, q, alone, &shown, err);
     odb_probe_tell(q->prober, &q->probe, shown, 0);
     question_free(q);
     return status;
@@ -89,7 +97,8 @@ static enum odb_status alone_get_inputs(struct bisection *b, int node, struct od
             b->trace->ref[read[i]])
             list[count++] = read[i];
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, count);
-    struct odb_probe probe = {.what = "cut before the accused",
+    struct odb_probe probe = {.asked = ODB_ASKED_BEFORE,
+                              .what = "cut before the accused",
                               .node = node,
                               .values = list,
                               .n_values = count,

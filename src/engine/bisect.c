@@ -248,7 +248,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     if (!b->trace)
         ODB_TRY(odb_trace_make(&b->trace, b->model, b->feeds, &how, err));
     b->trace->hooks = b->options->hooks;
-    b->judge = (struct odb_judge){b->trace, &b->options->tolerance};
+    b->judge = (struct odb_judge){b->trace, &b->options->tolerance, &b->prober.compared};
     bisect_start(b);
     b->report->n_unsupported = b->trace->n_unsupported;
     bisection_step_end(b, "reference",
@@ -279,6 +279,7 @@ struct odb_probe bisection_plain_probe(struct bisection *b, const char *what,
                                        struct odb_tensor **outputs)
 {
     return (struct odb_probe){.what = what,
+                              .asked = outputs == b->plain ? ODB_ASKED_WHOLE : ODB_ASKED_AGAIN,
                               .judged = true,
                               .node = ODB_NO_NODE,
                               .values = b->outputs,

@@ -84,9 +84,9 @@ static bool blame_same_pattern(const struct odb_trace *trace, int value, const s
     return other.pattern;
 }
 
-enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
-                                const struct odb_tensor *t, struct odb_value_report *out,
-                                struct odb_error *err)
+static enum odb_status blame_value(const struct odb_judge *judge, int value,
+                                   const struct odb_tensor *t, struct odb_value_report *out,
+                                   struct odb_error *err)
 {
     const struct odb_tensor *ref = odb_trace_value(judge->trace, value);
     const struct odb_tensor *golden = judge->trace->golden[value];
@@ -124,6 +124,19 @@ enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
         out->verdict = ODB_VERDICT_FAIL;
         snprintf(out->reason, sizeof out->reason, "differs; this type is compared exactly");
     }
+    return ODB_OK;
+}
+
+enum odb_status odb_judge_value(const struct odb_judge *judge, int value,
+                                const struct odb_tensor *t, struct odb_value_report *out,
+                                struct odb_error *err)
+{
+    ODB_TRY(blame_value(judge, value, t, out, err));
+    if (t)
+        odb_seen_note(judge->compared, &(struct odb_seen){.value = value,
+                                                          .verdict = out->verdict,
+                                                          .error = out->error,
+                                                          .noise = out->noise});
     return ODB_OK;
 }
 

@@ -7,6 +7,7 @@
 #define ODB_ENGINE_BLAME_H
 
 #include "compare/criterion.h"
+#include "engine/asked.h"
 #include "engine/report.h"
 #include "engine/trace.h"
 
@@ -14,6 +15,7 @@
 struct odb_judge {
     struct odb_trace *trace;               /* borrowed */
     const struct odb_criterion *tolerance; /* borrowed */
+    struct odb_all_seen *compared; /* borrowed: what it judges is noted there; NULL: nowhere */
 };
 
 /* Verdict, error, error_mean, noise and boundary of a value that the target gave, against golden

@@ -67,7 +67,8 @@ enum odb_status bodies_ask(struct bodies *s, const struct odb_model *model,
     struct odb_trace *trace = NULL;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, n + 1);
-    struct odb_probe probe = {.what = what,
+    struct odb_probe probe = {.asked = ODB_ASKED_BODY,
+                              .what = what,
                               .judged = true,
                               .node = ODB_NO_NODE,
                               .values = values,
@@ -77,7 +78,7 @@ enum odb_status bodies_ask(struct bodies *s, const struct odb_model *model,
     struct odb_probed probed = {.verdict = ODB_VERDICT_UNTESTABLE};
     enum odb_status status = bodies_trace(s, model, feeds, &trace, &why);
     if (status == ODB_OK) {
-        struct odb_judge judge = {trace, &s->b->options->tolerance};
+        struct odb_judge judge = {trace, &s->b->options->tolerance, &prober.compared};
         odb_prober_init(&prober, model, feeds, trace, s->b->pool, s->hooks);
         status = odb_probe_ask(&prober, &probe, odb_probe_judge, &judge, &probed, &why);
         for (size_t i = 0; i < n && outputs; i++)

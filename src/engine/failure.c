@@ -161,6 +161,7 @@ static enum odb_status failure_carry_on_target(const struct failure *f, int node
     struct odb_tensor **given = odb_new_n(struct odb_tensor *, n), *output = NULL; /* borrowed */
     char what[240];
     struct odb_probe probe = {
+        .asked = ODB_ASKED_FOLLOWS,
         .what = odb_probe_title(b->graph, "what follows from it:", node, node, what, sizeof what),
         .node = node,
         .nodes = behind,

@@ -111,7 +111,8 @@ static enum odb_status neighbour_run(struct neighbours *pair, struct odb_error *
     struct odb_tensor *output = NULL;
     struct odb_probed probed;
     bool *nodes = odb_new_n(bool, b->graph->n_nodes);
-    struct odb_probe probe = {.what = odb_probe_title(b->graph, "second cut:", pair->first,
+    struct odb_probe probe = {.asked = ODB_ASKED_SECOND,
+                              .what = odb_probe_title(b->graph, "second cut:", pair->first,
                                                       pair->last, what, sizeof what),
                               .node = pair->last,
                               .nodes = nodes,

@@ -359,14 +359,17 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
 {
     if (probe->known)
         return;
-    odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
-                                                             .text = probe->what,
-                                                             .node = probe->node,
-                                                             .verdict = verdict,
-                                                             .remaining = remaining,
-                                                             .loads = probe->loads,
-                                                             .runs = probe->runs,
-                                                             .seconds = probe->seconds});
+    odb_hooks_tell(&prober->hooks,
+                   (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
+                                             .text = probe->what,
+                                             .node = probe->node,
+                                             .verdict = verdict,
+                                             .remaining = remaining,
+                                             .compared = &prober->compared,
+                                             .failure = prober->failure[0] ? prober->failure : NULL,
+                                             .loads = probe->loads,
+                                             .runs = probe->runs,
+                                             .seconds = probe->seconds});
 }
 
 static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_target *target,
@@ -542,6 +545,30 @@ void odb_probe_drop(struct odb_prober *prober, struct odb_probe *probe)
     probe->begun = NULL;
 }
 
+/* What was noted of the one before goes. */
+static void probe_announce(struct odb_prober *prober, const struct odb_probe *probe,
+                           const struct odb_probe_cut *cut)
+{
+    int *in = odb_new_n(int, cut->n_in);
+    for (size_t i = 0; i < cut->n_in; i++)
+        in[i] = cut->in[i].value;
+    const struct odb_asked_facts facts = {.graph = prober->model->graph,
+                                          .asked = probe->asked,
+                                          .nodes = cut->nodes,
+                                          .in = in,
+                                          .n_in = cut->n_in,
+                                          .out = probe->values,
+                                          .n_out = probe->n_values};
+    prober->compared = (struct odb_all_seen){0};
+    prober->failure[0] = '\0';
+    odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
+                                                             .text = probe->what,
+                                                             .node = probe->node,
+                                                             .asked = &facts,
+                                                             .remaining = probe->remaining});
+    free(in);
+}
+
 static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *probe, bool load,
                                 struct odb_error *err)
 {
@@ -552,10 +579,7 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     probe->known = cut->known;
     bool allowed = probe_charge(prober, cut);
     if (!cut->known)
-        odb_hooks_tell(&prober->hooks, (struct odb_search_event){.what = ODB_EVENT_PROBE_BEGIN,
-                                                                 .text = probe->what,
-                                                                 .node = probe->node,
-                                                                 .remaining = probe->remaining});
+        probe_announce(prober, probe, cut);
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);
         prober->loaded[0] = '\0'; /* whichever worker took it */
@@ -571,6 +595,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     enum odb_status status = cut->status;
     if (status != ODB_OK && err)
         *err = cut->err;
+    if (status != ODB_OK)
+        odb_error_text(&cut->err, prober->failure, sizeof prober->failure);
     if (!probe->judged)
         odb_probe_tell(prober, probe, odb_probe_verdict(status), probe->remaining);
     probe_cut_free(cut);

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "engine/answers.h"
+#include "engine/asked.h"
 #include "engine/bisect.h"
 #include "engine/trace.h"
 #include "executor/pool.h"
@@ -24,6 +25,8 @@ struct odb_prober {
     const char *scope;                 /* borrowed: of odb_bisect_options */
     struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
     char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
+    struct odb_all_seen compared;      /* since the probe that was begun last */
+    char failure[400];                 /* why that has no answer; "": it has one */
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
     size_t loads;       /* of what was run; those of what was begun come with its run */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
@@ -31,9 +34,10 @@ struct odb_prober {
 };
 
 struct odb_probe {
-    const char *what;  /* for the journal: "prefix up to #12 conv1" */
-    int node;          /* that it is about, or ODB_NO_NODE */
-    const bool *nodes; /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
+    const char *what;     /* for the journal: "prefix up to #12 conv1" */
+    enum odb_asked asked; /* why it is put */
+    int node;             /* that it is about, or ODB_NO_NODE */
+    const bool *nodes;    /* [n_nodes] marks; NULL: the values' ancestors, fed by feeds */
     struct odb_tensor *const *given; /* [n_values] what the cut is fed; NULL entries and NULL:
                                         the trace's values */
     const int *values;               /* to read */

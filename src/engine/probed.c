@@ -220,7 +220,8 @@ static struct probed_ask *probed_ask_new(const struct bisection *b, const bool *
     else
         snprintf(ask->what, sizeof ask->what, "all values probed");
     ask->outputs = odb_new_n(struct odb_tensor *, n);
-    ask->probe = (struct odb_probe){.what = ask->what,
+    ask->probe = (struct odb_probe){.asked = ODB_ASKED_ALL,
+                                    .what = ask->what,
                                     .judged = true,
                                     .node = marks ? first : ODB_NO_NODE,
                                     .values = ask->list,

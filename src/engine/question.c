@@ -59,6 +59,7 @@ struct question *question_prefix(struct bisection *b, const struct odb_cut *cut,
         q->probe.n_values +=
             question_outputs(b, cut->nodes[i], judged, q->list + q->probe.n_values);
     q->probe.any = true;
+    q->probe.asked = ODB_ASKED_PREFIX;
     return q;
 }
 
@@ -78,6 +79,7 @@ struct question *question_alone(struct bisection *b, struct odb_prober *prober, 
     struct question *q = question_new(b, prober, &(struct odb_cut){&node, 1}, how);
     q->nodes = odb_new_n(bool, b->graph->n_nodes);
     q->nodes[node] = true;
+    q->probe.asked = prober == &b->prober ? ODB_ASKED_ALONE : ODB_ASKED_THIRD;
     q->probe.nodes = q->nodes;
     q->probe.given = given;
     q->probe.n_values = question_outputs(b, node, false, q->list);

@@ -60,8 +60,11 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
     const struct odb_graph *graph = b->graph;
     int *list = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
-    struct odb_probe probe = {
-        .what = "what was recorded", .node = ODB_NO_NODE, .values = list, .outputs = outputs};
+    struct odb_probe probe = {.asked = ODB_ASKED_RECORDED,
+                              .what = "what was recorded",
+                              .node = ODB_NO_NODE,
+                              .values = list,
+                              .outputs = outputs};
     for (size_t v = 0; v < graph->n_values; v++)
         if (graph->values[v].name[0] && !graph->values[v].init)
             list[probe.n_values++] = (int)v;

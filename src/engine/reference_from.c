@@ -125,7 +125,8 @@ static enum odb_status reference_ask(struct odb_trace *trace, const struct odb_t
     odb_prober_init(&prober, trace->model, trace->feeds, own, pool, *hooks);
     int *list = odb_new_n(int, graph->n_values);
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, graph->n_values);
-    struct odb_probe probe = {.what = source->what,
+    struct odb_probe probe = {.asked = ODB_ASKED_REFERENCE,
+                              .what = source->what,
                               .node = ODB_NO_NODE,
                               .values = list,
                               .n_values = reference_list(own, prober.recorded, list),

@@ -117,7 +117,8 @@ static enum odb_status repeat_look(struct bisection *b, struct odb_error *err)
     size_t n = bisection_probed_list(b, list);
     struct odb_tensor **one = odb_new_n(struct odb_tensor *, n);
     struct odb_tensor **two = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.what = "all values probed, twice",
+    struct odb_probe probe = {.asked = ODB_ASKED_TWICE,
+                              .what = "all values probed, twice",
                               .node = ODB_NO_NODE,
                               .values = list,
                               .n_values = n,

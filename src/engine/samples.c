@@ -146,8 +146,12 @@ static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
     struct odb_prober prober;
     int *outputs = odb_new_n(int, graph->n_outputs + 1);
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
-    struct odb_probe probe = {
-        .what = at->where, .judged = true, .node = ODB_NO_NODE, .values = outputs, .outputs = had};
+    struct odb_probe probe = {.asked = ODB_ASKED_SAMPLE,
+                              .what = at->where,
+                              .judged = true,
+                              .node = ODB_NO_NODE,
+                              .values = outputs,
+                              .outputs = had};
     for (size_t o = 0; o < graph->n_outputs; o++)
         if (graph->values[graph->outputs[o]].producer != ODB_NO_NODE)
             outputs[probe.n_values++] = graph->outputs[o];

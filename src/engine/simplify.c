@@ -141,7 +141,8 @@ static enum odb_status simplify_probe(struct simplify_run *run, const struct odb
                                       const char *what, struct odb_error *err)
 {
     struct odb_probed probed;
-    struct odb_probe probe = {.what = what,
+    struct odb_probe probe = {.asked = ODB_ASKED_SMALLER,
+                              .what = what,
                               .node = ODB_NO_NODE,
                               .values = graph->outputs,
                               .n_values = graph->n_outputs,

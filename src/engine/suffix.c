@@ -99,7 +99,8 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
     struct odb_tensor *output = NULL;
     char what[240];
     bool *nodes = suffix_from(s, cut->nodes, cut->n);
-    struct odb_probe probe = {.what = odb_probe_title(b->graph, "suffix from", first,
+    struct odb_probe probe = {.asked = ODB_ASKED_SUFFIX,
+                              .what = odb_probe_title(b->graph, "suffix from", first,
                                                       b->graph->values[s->value].producer, what,
                                                       sizeof what),
                               .node = first,
@@ -199,6 +200,7 @@ static enum odb_status suffix_region_fails(const struct suffix *s, const int *ch
     enum odb_verdict verdict;
     char what[240];
     struct odb_probe probe = {
+        .asked = ODB_ASKED_SEGMENT,
         .what = odb_probe_title(graph, "segment from", chain[0], chain[n - 1], what, sizeof what),
         .node = chain[0],
         .nodes = nodes,

@@ -104,9 +104,8 @@ static const char *walk_reason(const struct odb_walk *walk, int node, int value)
     if (odb_trace_drawn(walk->trace, value))
         return "drawn at random by the reference, and fed to the target";
     if (!walk->given[value])
-        return walk->prober.recorded
-                   ? "it was not recorded"
-                   : "no node reads it, so the target is not asked for it";
+        return walk->prober.recorded ? "it was not recorded"
+                                     : "no node reads it, so the target is not asked for it";
     return !walk->trace->ref[value] && walk->trace->why[node] ? walk->trace->why[node] : "";
 }
 
@@ -141,7 +140,7 @@ static enum odb_status walk_judge(struct walk_stretch *s, enum odb_verdict *show
                                   struct odb_error *err)
 {
     struct odb_walk *walk = s->walk;
-    const struct odb_judge judge = {walk->trace, &walk->tolerance};
+    const struct odb_judge judge = {walk->trace, &walk->tolerance, &walk->prober.compared};
     walk->trace->phase = "replay";
     odb_hooks_phase(&walk->prober.hooks, "replay", (size_t)(s->stop - s->first));
     walk_explain(s);
@@ -158,7 +157,8 @@ static enum odb_status walk_run(struct walk_stretch *s, struct odb_error *err)
 {
     struct odb_walk *walk = s->walk;
     struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, s->n_read);
-    struct odb_probe probe = {.what = s->title,
+    struct odb_probe probe = {.asked = ODB_ASKED_STEP,
+                              .what = s->title,
                               .node = s->stop - s->first == 1 ? s->first : ODB_NO_NODE,
                               .nodes = s->nodes,
                               .given = walk->given,

@@ -63,7 +63,7 @@ enum odb_status odb_session_open_take(struct odb_session **out, struct odb_model
 static void session_drop_log(struct odb_session *session)
 {
     for (size_t i = 0; i < session->log.n; i++)
-        free(session->log.items[i].text);
+        odb_probe_log_dispose(&session->log.items[i]);
     session->log.n = 0;
 }
 
@@ -168,21 +168,16 @@ void odb_session_wake(struct odb_session *session)
 
 static void session_probe_begin(struct odb_session *session, const struct odb_search_event *event)
 {
-    odb_push(&session->log,
-             (struct odb_probe_log){.text = odb_xstrdup(event->text ? event->text : ""),
-                                    .node = event->node,
-                                    .began = odb_clock() - session->progress.began});
+    struct odb_probe_log entry;
+    odb_probe_log_begin(&entry, session->model->graph, event,
+                        odb_clock() - session->progress.began);
+    odb_push(&session->log, entry);
 }
 
 static void session_probe_end(struct odb_session *session, const struct odb_search_event *event)
 {
-    if (!session->log.n)
-        return;
-    struct odb_probe_log *entry = &session->log.items[session->log.n - 1];
-    entry->ended = true;
-    entry->verdict = event->verdict;
-    entry->seconds = event->seconds;
-    entry->remaining = event->remaining;
+    if (session->log.n)
+        odb_probe_log_end(&session->log.items[session->log.n - 1], session->model->graph, event);
 }
 
 static void session_advance(struct odb_session *session, const struct odb_search_event *event)

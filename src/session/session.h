@@ -19,6 +19,7 @@
 #include "engine/walk.h"
 #include "session/kept.h"
 #include "session/memory.h"
+#include "session/probe_log.h"
 #include "session/store.h"
 
 /* For messages, with missing_kernels: nobody's library is loaded because a file says so. */
@@ -29,16 +30,6 @@
 #define ODB_TAG_MARK 1u
 #define ODB_TAG_NOTE 2u
 #define ODB_TAG_PIN 4u
-
-/* A probe of the search or walk begun last, in order. */
-struct odb_probe_log {
-    char *text; /* owned: "prefix up to #12 Conv conv1" */
-    int node;   /* or ODB_NO_NODE */
-    bool ended;
-    enum odb_verdict verdict;
-    double began, seconds; /* since the command began; of the probe */
-    size_t remaining;      /* suspects left after it; 0: not known */
-};
 
 /* A node that has a letter. */
 struct odb_bookmark {
@@ -70,7 +61,7 @@ struct odb_session {
     struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
                                         empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
-    ODB_VEC(struct odb_probe_log) log; /* [lock] */
+    ODB_VEC(struct odb_probe_log) log; /* [lock] of the search or walk begun last, in order */
     struct odb_progress progress;      /* [lock] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
     struct odb_kept_list kept;         /* [lock] breakpoints, marks, …: what the user put down */
