@@ -30,7 +30,9 @@ endif
 PKGS_MIT := libprotobuf-c openblas libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline xlsxwriter
 VERSION := 0.1.0
-CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -I. -Isrc -Iinclude -I$(B) \
+RELEASED := November 22, 2026
+CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -DODB_DATE='"$(RELEASED)"' \
+            -I. -Isrc -Iinclude -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \
             $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"')
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
@@ -267,11 +269,11 @@ lint: $(PB_C)
 # --- installing -----------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
-INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man1 \
-                                                share/man/man7 share/onnxdbg/python \
-                                                $(dir $(INSTALL_SHELLS)))
 INSTALL_SHELLS = share/bash-completion/completions/onnxdbg share/zsh/site-functions/_onnxdbg \
                  share/fish/vendor_completions.d/onnxdbg.fish
+INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man1 \
+                                                share/man/man7 \
+                                                share/onnxdbg/python $(dir $(INSTALL_SHELLS)))
 
 define PKG_CONFIG
 prefix=$(PREFIX)
@@ -290,11 +292,39 @@ install: all
 	$(Q)install $(PROGRAM) $(SERVE) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 include/onnxdbg/*.h $(DESTDIR)$(PREFIX)/include/onnxdbg
 	$(Q)install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
-	$(Q)$(abspath $(PROGRAM)) completion man >$(DESTDIR)$(PREFIX)/share/man/man1/onnxdbg.1
+	$(Q)install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	$(Q)$(abspath $(PROGRAM)) manual --save=$(DESTDIR)$(PREFIX)/share/man
 	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
 	    $(abspath $(PROGRAM)) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
 	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/lib/pkgconfig/onnxdbg.pc
+
+## uninstall: remove what install put below the same PREFIX and DESTDIR
+uninstall:
+	$(Q)cd $(DESTDIR)$(PREFIX) && rm -f bin/onnxdbg bin/onnxdbg-serve lib/pkgconfig/onnxdbg.pc \
+	    share/man/man1/onnxdbg.1 share/man/man1/onnxdbg-*.1 share/man/man7/onnxdbg-*.7 \
+	    $(INSTALL_SHELLS)
+	$(Q)cd $(DESTDIR)$(PREFIX) && rm -rf include/onnxdbg share/onnxdbg
+
+# --- packages -------------------------------------------------------------------------------------
+
+DIST = $(B)/onnxdbg-$(VERSION).tar.gz
+
+## dist: the sources of the last commit, as build/onnxdbg-VERSION.tar.gz
+dist: $(DIST)
+
+.PHONY: $(DIST)
+$(DIST):
+	@mkdir -p $(B)
+	$(Q)git archive --format=tar --prefix=onnxdbg-$(VERSION)/ HEAD | gzip -n9 >$@.part
+	$(Q)mv $@.part $@
+
+## deb: a Debian package of the last commit, in build/deb (needs debhelper and fakeroot)
+deb: $(DIST)
+	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb && tar -C $(B)/deb -xzf $(DIST)
+	$(Q)cd $(B)/deb/onnxdbg-$(VERSION) && env -u MAKEFLAGS dpkg-buildpackage -us -uc -b \
+	    -j$(JOBS) >../log 2>&1 || { tail -n 40 ../log; exit 1; }
+	$(Q)rm -rf $(B)/deb/onnxdbg-$(VERSION) && ls $(B)/deb/*.deb
 
 ## clean: remove what was built (not what setup installed)
 clean:
@@ -307,4 +337,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d $(B)/race.d
 
-.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen bench-targets versus check-headers lint install clean help
+.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen bench-targets versus check-headers lint install uninstall \
+        dist deb clean help

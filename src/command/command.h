@@ -230,6 +230,10 @@ const char *odb_call_arg(const struct odb_command_call *call, size_t i);
 /* Text for people, derived from the table. */
 void odb_help_usage(const struct odb_command *command, struct odb_buf *out);
 void odb_help_command(const struct odb_command *command, struct odb_buf *out);
+/* "-o, --output=PATH" and what it is for, with choices and default; appended. */
+void odb_help_option(const struct odb_option *row, struct odb_buf *head, struct odb_buf *text);
+/* Exit status i and what it means, from 0 on; NULL after the last. Static. */
+const char *odb_help_exit(size_t i, const char **help);
 /* Commands of the shell, or of the prompt. */
 void odb_help_overview(bool prompt, struct odb_buf *out);
 

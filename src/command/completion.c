@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What other programs want to know of the table of commands: shells, to complete command lines, and
- * man. All of it is made from the rows, so none of it can be out of date.
+ * What shells want to know of the table of commands, to complete command lines. All of it is made
+ * from the rows, so none of it can be out of date.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -214,90 +214,6 @@ static void completion_fish(struct odb_buf *out)
     }
 }
 
-/* --- man -------------------------------------------------------------------------------------- */
-
-/* Text for roff: no line begins with a control character, hyphens are hyphens. */
-static void completion_roff(struct odb_buf *out, const char *text)
-{
-    if (*text == '.' || *text == '\'')
-        odb_buf_puts(out, "\\&");
-    for (; *text; text++)
-        if (*text == '\\')
-            odb_buf_puts(out, "\\e");
-        else if (*text == '-')
-            odb_buf_puts(out, "\\-");
-        else
-            odb_buf_putc(out, *text);
-    odb_buf_putc(out, '\n');
-}
-
-static void completion_man_command(const struct odb_command *command, struct odb_buf *out)
-{
-    struct odb_buf usage = ODB_BUF_INIT;
-    odb_help_usage(command, &usage);
-    odb_buf_puts(out, ".SS ");
-    completion_roff(out, odb_buf_text(&usage));
-    completion_roff(out, command->text);
-    if (command->options) {
-        struct odb_buf names = ODB_BUF_INIT;
-        for (int id = 0; id < ODB_OPTION_COUNT; id++)
-            if (completion_has(command, id))
-                odb_buf_printf(&names, "%s--%s", names.len ? ", " : "Options: ",
-                               odb_option_row((enum odb_option_id)id)->name);
-        odb_buf_puts(out, ".PP\n");
-        completion_roff(out, odb_buf_text(&names));
-        odb_buf_dispose(&names);
-    }
-    odb_buf_puts(out, ".PP\n.in +4n\n.nf\n");
-    completion_roff(out, command->example);
-    odb_buf_puts(out, ".fi\n.in\n");
-    odb_buf_dispose(&usage);
-}
-
-static void completion_man_commands(struct odb_buf *out, unsigned flag, unsigned without)
-{
-    size_t n;
-    const struct odb_command *rows = odb_command_table(&n);
-    for (size_t i = 0; i < n; i++)
-        if (rows[i].flags & flag && !(rows[i].flags & without))
-            completion_man_command(&rows[i], out);
-}
-
-static void completion_man(struct odb_buf *out)
-{
-    odb_buf_printf(out, ".TH ONNXDBG 1 \"\" \"onnxdbg %s\" \"onnxdbg\"\n.SH NAME\n"
-                        "onnxdbg \\- debugger for ONNX models\n.SH SYNOPSIS\n"
-                        ".B onnxdbg\nMODEL [options]\n.br\n.B onnxdbg\nCOMMAND [arguments] "
-                        "[options]\n.SH DESCRIPTION\n"
-                        "Runs a model on a reference and on a target, finds the node where\n"
-                        "they diverge, and shows, explains and exports it. A MODEL alone is\n"
-                        "opened on a screen.\n.SH COMMANDS\n",
-                   ODB_VERSION);
-    completion_man_commands(out, ODB_COMMAND_SHELL, 0);
-    odb_buf_puts(out, ".SH OPTIONS\n");
-    for (int id = 0; id < ODB_OPTION_COUNT; id++) {
-        const struct odb_option *row = odb_option_row((enum odb_option_id)id);
-        odb_buf_puts(out, ".TP\n.B ");
-        char letter[] = {'-', row->letter, ',', ' ', 0};
-        char *head = odb_xasprintf("%s--%s%s%s", row->letter ? letter : "", row->name,
-                                   row->arg ? "=" : "", row->arg ? row->arg : "");
-        completion_roff(out, head);
-        free(head);
-        completion_roff(out, row->help);
-    }
-    odb_buf_puts(out, ".SH ON THE SCREEN\n"
-                      "These commands are for the prompt (:), for keys, and for the lines of\n"
-                      ".IR ~/.config/onnxdbg/onnxdbgrc .\n");
-    completion_man_commands(out, ODB_COMMAND_PROMPT, ODB_COMMAND_SHELL);
-    odb_buf_puts(out, ".SH EXIT STATUS\n0: nothing diverges; 1: a divergence was found, or a\n"
-                      "check failed; 2: wrong usage; 3: bad model or input; 4: an executor\n"
-                      "failed; 130: interrupted.\n.SH ENVIRONMENT\n"
-                      "NO_COLOR, COLORFGBG, PAGER, VISUAL, EDITOR, TMPDIR, ONNXDBG_ASCII,\n"
-                      "ONNXDBG_ORT, ONNXDBG_SERVE, ONNXDBG_CACHE, XDG_CONFIG_HOME,\n"
-                      "XDG_STATE_HOME.\n.SH SEE ALSO\n.BR onnxdbg\\-targets (7),\n"
-                      ".BR onnxdbg\\-reference (7),\n.BR onnxdbg\\-against (7)\n");
-}
-
 enum odb_status odb_command__completion(struct odb_command_call *call, struct odb_error *err)
 {
     static const struct {
@@ -307,7 +223,6 @@ enum odb_status odb_command__completion(struct odb_command_call *call, struct od
         {"bash", completion_bash},
         {"zsh", completion_zsh},
         {"fish", completion_fish},
-        {"man", completion_man},
     };
     struct odb_buf out = ODB_BUF_INIT;
     for (size_t i = 0; i < ODB_COUNT(kinds); i++)

@@ -53,17 +53,22 @@ void odb_help_usage(const struct odb_command *command, struct odb_buf *out)
         odb_buf_puts(out, " [options]");
 }
 
+void odb_help_option(const struct odb_option *row, struct odb_buf *head, struct odb_buf *text)
+{
+    if (row->letter)
+        odb_buf_printf(head, "-%c, ", row->letter);
+    odb_buf_printf(head, "--%s%s%s", row->name, row->arg ? "=" : "", row->arg ? row->arg : "");
+    odb_buf_puts(text, row->help);
+    if (row->type == ODB_ARG_ENUM)
+        odb_buf_printf(text, ": %s", row->range);
+    if (row->def)
+        odb_buf_printf(text, " (default %s)", row->def);
+}
+
 static void help_option(const struct odb_option *row, struct odb_buf *out)
 {
     struct odb_buf left = ODB_BUF_INIT, text = ODB_BUF_INIT;
-    if (row->letter)
-        odb_buf_printf(&left, "-%c, ", row->letter);
-    odb_buf_printf(&left, "--%s%s%s", row->name, row->arg ? "=" : "", row->arg ? row->arg : "");
-    odb_buf_puts(&text, row->help);
-    if (row->type == ODB_ARG_ENUM)
-        odb_buf_printf(&text, ": %s", row->range);
-    if (row->def)
-        odb_buf_printf(&text, " (default %s)", row->def);
+    odb_help_option(row, &left, &text);
     odb_help_row(out, odb_buf_text(&left), 28, odb_buf_text(&text));
     odb_buf_dispose(&left);
     odb_buf_dispose(&text);
@@ -100,8 +105,25 @@ static void help_rows(bool prompt, struct odb_buf *out)
     }
 }
 
+const char *odb_help_exit(size_t i, const char **help)
+{
+    static const struct {
+        const char *status, *help;
+    } rows[] = {
+        {"0", "nothing diverges"},
+        {"1", "a divergence was found, or a check failed"},
+        {"2", "wrong usage"},
+        {"3", "bad model or input, or no output can be computed"},
+        {"4", "no verdict, because an executor failed"},
+        {"130", "interrupted"},
+    };
+    *help = i < ODB_COUNT(rows) ? rows[i].help : NULL;
+    return i < ODB_COUNT(rows) ? rows[i].status : NULL;
+}
+
 void odb_help_overview(bool prompt, struct odb_buf *out)
 {
+    const char *status, *help;
     if (prompt) {
         odb_help_wrap(
             out,
@@ -119,12 +141,8 @@ void odb_help_overview(bool prompt, struct odb_buf *out)
                   0, 0);
     help_rows(prompt, out);
     odb_buf_puts(out, "\nexit status:\n");
-    odb_help_row(out, "0", 16, "nothing diverges");
-    odb_help_row(out, "1", 16, "a divergence was found, or a check failed");
-    odb_help_row(out, "2", 16, "wrong usage");
-    odb_help_row(out, "3", 16, "bad model or input, or no output can be computed");
-    odb_help_row(out, "4", 16, "no verdict, because an executor failed");
-    odb_help_row(out, "130", 16, "interrupted");
+    for (size_t i = 0; (status = odb_help_exit(i, &help)); i++)
+        odb_help_row(out, status, 16, help);
     odb_buf_putc(out, '\n');
     odb_help_wrap(
         out,

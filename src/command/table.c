@@ -86,7 +86,8 @@ static const struct odb_arg args_tolerance[] = {TAKES("TOLERANCE", TOLERANCE), {
 static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
 static const struct odb_arg args_shell[] = {
-    NEEDS("SHELL", ENUM, .range = "bash|zsh|fish|man"), {0}};
+    NEEDS("SHELL", ENUM, .range = "bash|zsh|fish"), {0}};
+static const struct odb_arg args_page[] = {TAKES("PAGE", COMMAND), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS                                                                                 \
@@ -164,7 +165,7 @@ static const struct odb_command command_table[] = {
                 "runs it again from there to see that the fault is in it. Without a NODE it takes "
                 "the first culprit of a session, or of a search that it makes itself. A path, as "
                 "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there.",
-        .example = "onnxdbg export model.onnx conv1 --target ort -o repro",
+        .example = "onnxdbg export model.onnx /block/conv2/Conv --target ort -o repro",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__export,
     },
@@ -291,7 +292,7 @@ static const struct odb_command command_table[] = {
         .help = "statistics and histogram of a weight, a computed value or a tensor file",
         .text = "A weight is read from the model; any other value is computed on --target, or on "
                 "the reference where none is given, by running what it depends on and no more.",
-        .example = "onnxdbg tensor model.onnx conv1.weight",
+        .example = "onnxdbg tensor model.onnx block.conv2.weight",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__tensor,
     },
@@ -309,7 +310,7 @@ static const struct odb_command command_table[] = {
                 "syntax, which ONNX's parser reads back: weights of more than 16 elements are "
                 "named by their place in the model's file, as external data, unless they have "
                 "none; comments at the top say what the syntax cannot.",
-        .example = "onnxdbg print model.onnx 'conv1.weight[0,:,0]'",
+        .example = "onnxdbg print model.onnx 'block.conv2.weight[0,:,0]'",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__print,
     },
@@ -367,7 +368,7 @@ static const struct odb_command command_table[] = {
                 "textual syntax. With --session also what the newest search found out about it. "
                 "A path leads into bodies: Loop_4/Conv_1, If_2.then/MatMul_0, or a function's "
                 "Block_7/Add_2.",
-        .example = "onnxdbg node model.onnx conv1",
+        .example = "onnxdbg node model.onnx /block/conv2/Conv",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__node,
     },
@@ -387,7 +388,8 @@ static const struct odb_command command_table[] = {
                 "its own. "
                 "--checkpoints makes a model that any runtime takes of a PyTorch export with "
                 "probes, see onnxdbg-pytorch(7).",
-        .example = "onnxdbg extract model.onnx --inputs x --outputs relu1 -o head.onnx",
+        .example = "onnxdbg extract model.onnx --inputs image --outputs /stem/act/Relu_output_0 "
+                   "-o stem.onnx",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__extract,
     },
@@ -414,13 +416,26 @@ static const struct odb_command command_table[] = {
         .name = "completion",
         .group = "help",
         .args = args_shell,
-        .help = "what a shell needs to complete command lines, or the manual page",
+        .help = "what a shell needs to complete command lines",
         .text = "Prints a script for the shell, made from the table of commands and options: "
                 "`source <(onnxdbg completion bash)`, or the file that `make install` puts in its "
-                "place. man is the manual page onnxdbg(1) of the same table.",
+                "place.",
         .example = "onnxdbg completion bash",
         .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__completion,
+    },
+    {
+        .name = "manual",
+        .group = "help",
+        .args = args_page,
+        .options = ODB_OPT(MANUAL_DIR),
+        .help = "the manual page of a command, for man",
+        .text = "Prints the page of a COMMAND, of the screen, or of onnxdbg itself, as man reads "
+                "it: `onnxdbg manual bisect | man -l -`. With --save, all of them are written "
+                "into a folder, as `make install` does it.",
+        .example = "onnxdbg manual bisect",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__manual,
     },
     {
         .name = "tour",
