@@ -271,7 +271,7 @@ lint: $(PB_C)
 PREFIX ?= /usr/local
 INSTALL_SHELLS = share/bash-completion/completions/onnxdbg share/zsh/site-functions/_onnxdbg \
                  share/fish/vendor_completions.d/onnxdbg.fish
-INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg lib/pkgconfig share/man/man1 \
+INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg share/pkgconfig share/man/man1 \
                                                 share/man/man7 \
                                                 share/onnxdbg/python $(dir $(INSTALL_SHELLS)))
 
@@ -297,11 +297,11 @@ install: all
 	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
 	    $(abspath $(PROGRAM)) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
-	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/lib/pkgconfig/onnxdbg.pc
+	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/share/pkgconfig/onnxdbg.pc
 
 ## uninstall: remove what install put below the same PREFIX and DESTDIR
 uninstall:
-	$(Q)cd $(DESTDIR)$(PREFIX) && rm -f bin/onnxdbg bin/onnxdbg-serve lib/pkgconfig/onnxdbg.pc \
+	$(Q)cd $(DESTDIR)$(PREFIX) && rm -f bin/onnxdbg bin/onnxdbg-serve share/pkgconfig/onnxdbg.pc \
 	    share/man/man1/onnxdbg.1 share/man/man1/onnxdbg-*.1 share/man/man7/onnxdbg-*.7 \
 	    $(INSTALL_SHELLS)
 	$(Q)cd $(DESTDIR)$(PREFIX) && rm -rf include/onnxdbg share/onnxdbg
