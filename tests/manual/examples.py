@@ -8,6 +8,7 @@ that it goes on in. It has to end with 0 or 1 (something diverges), or as ENDS s
 are what it prints, in that order; "..." stands for more lines. The examples of a page run one after
 the other in a folder of their own, with the model of the demo as model.onnx.
 """
+import json
 import os
 import re
 import shlex
@@ -31,7 +32,8 @@ ENDS = [
     ("libortextensions", "ONNX Runtime's extensions", [2]),
     ("plugin:./chain.so", "a model that it has all operators of", [4]),
     ("retry.sh", "an OpenCV that runs all of it", [0, 1, 4]),
-    ("torch.npz", "PyTorch, which makes it", [3, 4]),
+    ("--inputs-from torch.npz", "PyTorch, which makes it", [3]),
+    ("compare onnx_values", "PyTorch, which makes it", [3]),
 ]
 # The machine at the other end is this one.
 SSH = """#!/bin/sh
@@ -96,7 +98,7 @@ def prepare(page, folder, environ):
     def make(command):
         done = run(command, folder, environ)
         if done.returncode:
-            print(f"{command}: {done.stdout}")
+            raise RuntimeError(f"{command}: {done.stdout}")
 
     def write(file, begins):
         """What the page shows of it."""
@@ -107,10 +109,11 @@ def prepare(page, folder, environ):
     name = os.path.basename(page)
     if name == "onnxdbg-against.7":
         make("cp model.onnx fast.onnx")
-    elif name == "onnxdbg-compare.1":
+    elif name in ("onnxdbg-compare.1", "onnxdbg-compare.7"):
         make("mkdir -p ort_dump golden")
         make(f"onnxdbg run model.onnx --target '{FAULT}' --save ort_dump/outputs")
         make("onnxdbg run model.onnx --save golden/outputs")
+        make("cp -r golden/outputs a && cp -r golden/outputs b")
     elif name == "onnxdbg-check.1":
         make("mkdir -p onnx/backend/test/data/node/test_demo/test_data_set_0 && "
              "cp model.onnx onnx/backend/test/data/node/test_demo")
@@ -119,6 +122,15 @@ def prepare(page, folder, environ):
              "mv stem.onnx model.onnx")
         write("run.py", "#!/usr/bin/python3")
         write("retry.sh", "#!/bin/sh")
+    elif name == "onnxdbg-dump.7":
+        nodes = json.loads(run("onnxdbg nodes model.onnx --json", folder, environ).stdout)["nodes"]
+        values = ",".join(node["outputs"][0] for node in nodes[2::5])
+        make(f"onnxdbg extract model.onnx --inputs image --outputs {values} -o fifth.onnx")
+        for side, target in (("npu_dump", FAULT), ("fp32_dump", "cpu:f64")):
+            make(f"mkdir {side} && onnxdbg run fifth.onnx --target {target} --save {side} && "
+                 f"onnxdbg print model.onnx image --save {side}/image.npy")
+        make(f"{sys.executable} -c 'import numpy, glob; numpy.savez(\"torch.npz\", **{{"
+             "f[10:-4]: numpy.load(f) for f in glob.glob(\"fp32_dump/*.npy\")})'")
     elif name == "onnxdbg-executor.7":
         make(f"{environ['GEN']} chain 12 model.onnx")
         make(f"cp {TOP}/examples/tiny_executor/* . && make -s")
