@@ -35,6 +35,9 @@ enum odb_arg_type {
     ODB_ARG_SETTING, /* a value for the option named before */
     ODB_ARG_CHOICE,    /* choices in the row are offered, and checked by the command */
     ODB_ARG_STOP,      /* the number of a breakpoint, a watchpoint or a display */
+    ODB_ARG_PINNED,    /* a value that is pinned */
+    ODB_ARG_MARKED,    /* a node that is marked */
+    ODB_ARG_LETTER,    /* of a bookmark */
     ODB_ARG_CONDITION, /* words of a condition: engine/condition.h */
     ODB_ARG_TEXT
 };
@@ -43,6 +46,7 @@ struct odb_arg {
     const char *name; /* "MODEL"; NULL ends the list */
     enum odb_arg_type type;
     bool optional, repeated; /* only the last may be repeated */
+    bool bodies;             /* a path into bodies will do: Loop_4[3]/x */
     const char *range;       /* INT: "1..64"; ENUM: "a|b"; else NULL */
 };
 

@@ -15,39 +15,12 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
-#include "command/command.h"
+#include "command/complete_int.h"
 #include "command/words.h"
 #include "compare/criterion.h"
 #include "executor/executor.h"
 
 #define COMPLETE_FOLD 48   /* more than this are folded */
-#define COMPLETE_MOST 2000 /* more than this are not listed */
-
-struct complete_found {
-    const char *text; /* borrowed: the model, the table, or copy */
-    char *copy;       /* owned; NULL: none */
-    size_t end;       /* byte behind what matched */
-    bool partial;
-};
-
-struct complete {
-    const struct odb_graph *graph;     /* NULL: no model */
-    const struct odb_command *command; /* NULL: its name is being typed */
-    /* What is being completed. */
-    const struct odb_arg *arg; /* NULL: an option's value */
-    enum odb_arg_type type;
-    const char *choices; /* of an ENUM */
-    const char *before;  /* the argument before; NULL: none */
-    bool is_option;      /* the name of an option, with its dashes */
-    char *word;          /* owned: all that was typed of it */
-    size_t fixed;        /* bytes of it that are no question: "--tol=" */
-    /* One pass. */
-    bool inside;         /* text may stand anywhere, in capitals or not */
-    bool escaped;        /* names stand in a spec, where , = @ \ have a meaning */
-    struct odb_buf head; /* what is settled, in front of text */
-    const char *text;    /* in word */
-    ODB_VEC(struct complete_found) found;
-};
 
 /* --- matching --------------------------------------------------------------------------------- */
 
@@ -67,15 +40,14 @@ static bool complete_match(const struct complete *c, const char *text, size_t *e
     return false;
 }
 
-/* A text that outlives the completion. */
-static void complete_offer(struct complete *c, const char *text, bool partial)
+void complete_offer(struct complete *c, const char *text, bool partial)
 {
     size_t end;
     if (complete_match(c, text, &end))
         odb_push(&c->found, (struct complete_found){text, NULL, end, partial});
 }
 
-static void complete_offer_take(struct complete *c, char *text, bool partial)
+void complete_offer_take(struct complete *c, char *text, bool partial)
 {
     size_t end;
     if (complete_match(c, text, &end))
@@ -84,8 +56,7 @@ static void complete_offer_take(struct complete *c, char *text, bool partial)
         free(text);
 }
 
-/* So many bytes of text are settled. */
-static void complete_settle(struct complete *c, size_t n)
+void complete_settle(struct complete *c, size_t n)
 {
     odb_buf_add(&c->head, c->text, n);
     c->text += n;
@@ -96,118 +67,6 @@ static void complete_forget(struct complete *c)
     for (size_t i = 0; i < c->found.n; i++)
         free(c->found.items[i].copy);
     c->found.n = 0;
-}
-
-/* --- names in the model ----------------------------------------------------------------------- */
-
-/* Not every name can be typed where it would be taken for an option. */
-static bool complete_typable(const char *name)
-{
-    return *name && *name != '-';
-}
-
-static void complete_name(struct complete *c, const char *name)
-{
-    if (!c->escaped || !strpbrk(name, ",=@\\")) {
-        complete_offer(c, name, false);
-        return;
-    }
-    struct odb_buf out = ODB_BUF_INIT;
-    for (; *name; name++) {
-        if (strchr(",=@\\", *name))
-            odb_buf_putc(&out, '\\');
-        odb_buf_putc(&out, *name);
-    }
-    complete_offer_take(c, odb_buf_take(&out), false);
-}
-
-/* "#12" for every index whose digits begin with those typed: 12, 120 to 129, 1200 to 1299, … */
-static void complete_indices(struct complete *c)
-{
-    const char *digits = c->text + 1;
-    size_t n = c->graph->n_nodes, len = strlen(digits);
-    if (strspn(digits, "0123456789") != len || len > 9)
-        return;
-    size_t low = len ? strtoul(digits, NULL, 10) : 0, high = len ? low + 1 : n;
-    for (; low < n && c->found.n <= COMPLETE_MOST; low *= 10, high *= 10) {
-        for (size_t i = low; i < ODB_MIN(high, n) && c->found.n <= COMPLETE_MOST; i++)
-            complete_offer_take(c, odb_xasprintf("#%zu", i), false);
-        if (!low)
-            break;
-    }
-}
-
-/* A node is offered by what a person would call it: its name, else that of what it makes. */
-static void complete_node(struct complete *c)
-{
-    const struct odb_graph *graph = c->graph;
-    if (!graph)
-        return;
-    if (c->text[0] == '#')
-        complete_indices(c);
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct odb_node *node = &graph->nodes[i];
-        const char *made =
-            node->n_out && node->out[0] != ODB_NO_VALUE ? graph->values[node->out[0]].name : "";
-        if (node->name_is_unique && complete_typable(node->name))
-            complete_name(c, node->name);
-        else if (complete_typable(made))
-            complete_name(c, made);
-        else if (!c->text[0])
-            complete_offer_take(c, odb_xasprintf("#%zu", i), false);
-    }
-}
-
-static void complete_operators(struct complete *c)
-{
-    struct odb_map *seen = odb_map_new();
-    for (size_t i = 0; c->graph && i < c->graph->n_nodes; i++)
-        if (odb_map_add(seen, c->graph->nodes[i].op_type, i))
-            complete_offer(c, c->graph->nodes[i].op_type, false);
-    odb_map_free(seen);
-}
-
-static void complete_place(struct complete *c)
-{
-    if (c->arg && strstr(c->arg->name, "OPERATOR"))
-        complete_operators(c);
-    complete_node(c);
-}
-
-/* NODE or NODE:NODE. Names may hold colons, so the whole comes first, then every split. */
-static void complete_nodes(struct complete *c)
-{
-    int index;
-    complete_node(c);
-    for (const char *colon = strchr(c->text, ':'); colon && c->graph && !c->found.n;
-         colon = strchr(colon + 1, ':')) {
-        char *left = odb_xstrndup(c->text, (size_t)(colon - c->text));
-        if (odb_graph_find_node(c->graph, left, &index, NULL) == ODB_OK) {
-            complete_settle(c, (size_t)(colon + 1 - c->text));
-            complete_node(c);
-            colon = c->text - 1;
-        }
-        free(left);
-    }
-}
-
-static void complete_value(struct complete *c)
-{
-    for (size_t i = 0; c->graph && i < c->graph->n_values; i++) {
-        const struct odb_value *value = &c->graph->values[i];
-        if (complete_typable(value->name))
-            complete_name(c, value->name);
-        else if (value->producer != ODB_NO_NODE && (!c->text[0] || c->text[0] == '#'))
-            complete_offer_take(c, odb_xasprintf("#%d:%d", value->producer, value->slot), false);
-    }
-}
-
-/* A slice may follow at once. */
-static void complete_slice(struct complete *c)
-{
-    complete_value(c);
-    for (size_t i = 0; i < c->found.n; i++)
-        c->found.items[i].partial = true;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -303,15 +162,6 @@ static void complete_choices(struct complete *c, const char *choices)
 static void complete_enum(struct complete *c)
 {
     complete_choices(c, c->choices);
-}
-
-/* Names that a condition may hold; `if` before them. */
-static void complete_condition(struct complete *c)
-{
-    const char *name, *help;
-    complete_offer(c, "if", false);
-    for (size_t i = 0; (name = odb_condition_name(i, &help)); i++)
-        complete_offer(c, name, false);
 }
 
 static void complete_command(struct complete *c)
@@ -467,8 +317,9 @@ static void (*const complete_types[])(struct complete *c) = {
     [ODB_ARG_ENUM] = complete_enum,       [ODB_ARG_TOLERANCE] = complete_tolerance,
     [ODB_ARG_COMMAND] = complete_command, [ODB_ARG_OPTION] = complete_option,
     [ODB_ARG_CHOICE] = complete_enum,     [ODB_ARG_CONDITION] = complete_condition,
-    [ODB_ARG_STOP] = complete_place,      [ODB_ARG_SETTING] = complete_setting,
-    [ODB_ARG_TEXT] = NULL,
+    [ODB_ARG_STOP] = complete_stop,       [ODB_ARG_SETTING] = complete_setting,
+    [ODB_ARG_PINNED] = complete_pinned,   [ODB_ARG_MARKED] = complete_marked,
+    [ODB_ARG_LETTER] = complete_letter,   [ODB_ARG_TEXT] = NULL,
 };
 
 /* As the option's own words. */
@@ -672,6 +523,8 @@ static void complete_unique(struct complete *c)
 static char complete_style(const struct complete *c, size_t n, char begun)
 {
     char style = begun;
+    if (c->type == ODB_ARG_CONDITION && !c->is_option)
+        return 0; /* it is taken as it is typed: "local error" is a name */
     char head = c->head.len ? odb_words__style(odb_buf_text(&c->head)) : 0;
     for (size_t i = 0; i < n && style != '"'; i++) {
         char one = odb_words__style(c->found.items[i].text);
@@ -717,6 +570,8 @@ void odb_complete(struct odb_completion *out, const struct odb_console *console,
     struct complete c = {.head = ODB_BUF_INIT, .type = ODB_ARG_COMMAND};
     *out = (struct odb_completion){.from = strlen(before)};
     if (console && console->session && console->session->model)
+        c.console = console;
+    if (c.console)
         c.graph = console->session->model->graph;
     for (;;) {
         p += strspn(p, " \t\n\v\f\r");

@@ -16,12 +16,14 @@ static const struct odb_arg args_model[] = {MODEL, {0}};
 static const struct odb_arg args_about[] = {
     MODEL, TAKES("TOPIC", CHOICE, .range = ODB_INFO_TOPICS), {0}};
 static const struct odb_arg args_model_text[] = {MODEL, TAKES("TEXT", TEXT), {0}};
-static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE), {0}};
+static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE, .bodies = true), {0}};
 static const struct odb_arg args_source[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_slice[] = {
-    NEEDS("MODEL|FILE", SOURCE), TAKES("EXPRESSION", SLICE), TAKES("EXPRESSION", SLICE), {0}};
-static const struct odb_arg args_export[] = {MODEL, TAKES("NODE[:NODE]", NODES), {0}};
+    NEEDS("MODEL|FILE", SOURCE), TAKES("EXPRESSION", SLICE, .bodies = true),
+    TAKES("EXPRESSION", SLICE, .bodies = true), {0}};
+static const struct odb_arg args_export[] = {
+    MODEL, TAKES("NODE[:NODE]", NODES, .bodies = true), {0}};
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
 static const struct odb_arg args_none[] = {{0}};
@@ -35,7 +37,8 @@ static const struct odb_arg args_axis[] = {TAKES("AXIS", INT, .range = "-16..15"
 static const struct odb_arg args_words[] = {TAKES("TEXT", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_text[] = {TAKES("TEXT", TEXT), {0}};
 static const struct odb_arg args_stop[] = {
-    TAKES("NODE|OPERATOR|VALUE", NODE), TAKES("if CONDITION", CONDITION, .repeated = true), {0}};
+    TAKES("NODE|OPERATOR|VALUE", NODE, .bodies = true),
+    TAKES("if CONDITION", CONDITION, .repeated = true), {0}};
 static const struct odb_arg args_condition[] = {TAKES("CONDITION", CONDITION, .repeated = true),
                                                 {0}};
 static const struct odb_arg args_conditioned[] = {
@@ -44,24 +47,29 @@ static const struct odb_arg args_ignored[] = {
     NEEDS("N", STOP), NEEDS("COUNT", INT, .range = "0..1000000000"), {0}};
 static const struct odb_arg args_numbers[] = {TAKES("N", STOP, .repeated = true), {0}};
 static const struct odb_arg args_deleted[] = {
-    TAKES("N|NODE|OPERATOR", STOP, .repeated = true), {0}};
+    TAKES("N|NODE|OPERATOR", STOP, .repeated = true, .bodies = true), {0}};
 static const struct odb_arg args_pinned[] = {
     TAKES("VALUE", VALUE), TAKES("reference|FILE", CHOICE, .range = "reference|FILE"), {0}};
 static const struct odb_arg args_maybe[] = {TAKES("NODE", NODE), {0}};
 static const struct odb_arg args_note[] = {
     TAKES("NODE", NODE), TAKES("TEXT", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_shown[] = {TAKES("SETTING", OPTION), {0}};
-static const struct odb_arg args_compared[] = {NEEDS("VALUE|NODE", SLICE), {0}};
-static const struct odb_arg args_blamed[] = {TAKES("NODE", NODE), {0}};
+static const struct odb_arg args_compared[] = {
+    NEEDS("VALUE|NODE", SLICE, .bodies = true), {0}};
+static const struct odb_arg args_blamed[] = {TAKES("NODE", NODE, .bodies = true), {0}};
 static const struct odb_arg args_saved[] = {
     NEEDS("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_script[] = {NEEDS("FILE", PATH), {0}};
 static const struct odb_arg args_alias[] = {TAKES("NAME", TEXT),
                                             TAKES("= COMMAND", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_line[] = {NEEDS("LINE", TEXT), {0}};
-static const struct odb_arg args_expression[] = {TAKES("EXPRESSION", SLICE), {0}};
+static const struct odb_arg args_expression[] = {
+    TAKES("EXPRESSION", SLICE, .bodies = true), {0}};
 static const struct odb_arg args_place[] = {NEEDS("NODE", NODE), {0}};
 static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
+static const struct odb_arg args_unpinned[] = {TAKES("VALUE", PINNED), {0}};
+static const struct odb_arg args_unmarked[] = {NEEDS("NODE", MARKED), {0}};
+static const struct odb_arg args_letter[] = {TAKES("LETTER", LETTER), {0}};
 static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS), {0}};
 static const struct odb_arg args_sort[] = {
     TAKES("COLUMN", CHOICE, .range = ODB_SORTS "|reverse"),

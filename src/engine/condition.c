@@ -577,3 +577,8 @@ const char *odb_condition_name(size_t i, const char **help)
     *help = condition_fields[i].help;
     return condition_fields[i].name;
 }
+
+bool odb_condition_of_reference(size_t i)
+{
+    return i < FIELD_COUNT && condition_fields[i].of_tensor;
+}

@@ -43,5 +43,7 @@ void odb_condition_put_measures(const struct odb_condition *condition,
 /* The i-th name that a condition may begin with, and what it means; NULL: there are no more.
  * Measures come last. */
 const char *odb_condition_name(size_t i, const char **help);
+/* Whether "ref." may stand before it. */
+bool odb_condition_of_reference(size_t i);
 
 #endif

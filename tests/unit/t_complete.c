@@ -430,6 +430,77 @@ static void test_complete__large_models(void **state)
 
 #define COMPLETE_TEST(name) cmocka_unit_test_setup_teardown(name, complete_setup, complete_teardown)
 
+/* What was put down is offered by number, name or letter, to those commands that are about it. */
+static void test_complete__what_was_put_down(void **state)
+{
+    struct complete_at *at = *state;
+    const struct odb_graph *graph = at->session.model->graph;
+    const struct odb_kept put[] = {
+        {.kind = ODB_KEPT_BREAK, .place = "#1"},  {.kind = ODB_KEPT_BREAK, .place = "Neg"},
+        {.kind = ODB_KEPT_WATCH, .text = "nan"},  {.kind = ODB_KEPT_DISPLAY, .text = "max(a)"},
+        {.kind = ODB_KEPT_DISPLAY, .text = "a"},  {.kind = ODB_KEPT_PIN, .place = "b"},
+        {.kind = ODB_KEPT_MARK, .place = "#0"},   {.kind = ODB_KEPT_MARK, .place = "#7"},
+    };
+    for (size_t i = 0; i < ODB_COUNT(put); i++)
+        MODELS_OK(odb_kept_add(&at->session.kept, &put[i], graph, NULL, &why));
+    odb_push(&at->session.bookmarks, (struct odb_bookmark){'q', 3});
+    complete_gives(at, "condition ", "1|2|3", NULL);
+    complete_gives(at, "ignore ", "1|2|3", NULL);
+    complete_gives(at, "enable ", "1|2|3|display", NULL);
+    complete_gives(at, "disable display ", "1|2", NULL);
+    complete_gives(at, "undisplay ", "1|2", NULL);
+    complete_gives(at, "delete Ne", "Neg", "Neg");
+    complete_gives(at, "delete fi", "first", "first");
+    complete_gives(at, "delete 3", "3", "3");
+    complete_gives(at, "unpin ", "b", "b");
+    complete_gives(at, "unmark ", "first|#7", NULL);
+    complete_gives(at, "recall ", "q", "q");
+    complete_gives(at, "info disp", "displays", "displays");
+    odb_kept_list_dispose(&at->session.kept);
+    free(at->session.bookmarks.items);
+}
+
+static void test_complete__conditions_and_functions(void **state)
+{
+    struct complete_at *at = *state;
+    complete_gives(at, "break first if local", "local error", "local error");
+    complete_gives(at, "watch ref.ma", "ref.max", "ref.max");
+    complete_gives(at, "watch dtype == bf", "bfloat16", "bfloat16");
+    complete_gives(at, "watch verdict == unt", "untested|untestable", "untest");
+    complete_gives(at, "print ma", "made_of_it|max(", "ma");
+    complete_gives(at, "print max(conv", "max(conv.weight", "max(conv.weight");
+    complete_gives(at, "display mean(diff(made", "mean(diff(made_of_it", "mean(diff(made_of_it");
+    complete_gives(at, "diff fir", "first", "first");
+}
+
+/* Through a node with bodies into them. */
+static void test_complete__bodies(void **state)
+{
+    struct complete_at at;
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_builder *then = odb_build_new("then", 17), *other = odb_build_new("else", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_input(b, "c", ODB_BOOL, 0, NULL);
+    odb_build_node(then, "Exp", "inner", "x", "t");
+    odb_build_output_typed(then, "t", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(other, "Cos", "outer", "x", "o");
+    odb_build_output_typed(other, "o", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "If", "gate", "c", "y");
+    odb_build_attr_graph(b, "then_branch", then);
+    odb_build_attr_graph(b, "else_branch", other);
+    odb_build_output(b, "y");
+    complete_model(&at, b);
+    at.found = (struct odb_completion){0};
+    complete_gives(&at, "break ga", "gate|gate.then/|gate.else/", "gate");
+    complete_gives(&at, "break gate.th", "gate.then/", "gate.then/");
+    complete_gives(&at, "break gate.then/", "gate.then/Exp|gate.then/inner", NULL);
+    complete_gives(&at, "break C", "Cos", "Cos");
+    complete_gives(&at, "print max(gate.else/o", "max(gate.else/o", "max(gate.else/o");
+    complete_gives(&at, "node gate.else/", "gate.else/outer", "gate.else/outer");
+    complete_gives(&at, "goto ga", "gate", "gate"); /* it takes no path */
+    complete_teardown((void *[]){odb_xmemdup(&at, sizeof at)});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +517,9 @@ int main(void)
         COMPLETE_TEST(test_complete__tolerances),
         COMPLETE_TEST(test_complete__screen),
         COMPLETE_TEST(test_complete__files),
+        COMPLETE_TEST(test_complete__what_was_put_down),
+        COMPLETE_TEST(test_complete__conditions_and_functions),
+        cmocka_unit_test(test_complete__bodies),
         cmocka_unit_test(test_complete__without_a_model),
         cmocka_unit_test(test_complete__characters),
         cmocka_unit_test(test_complete__large_models),
