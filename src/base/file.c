@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #define FILE_STEP ((size_t)64 << 20) /* written at a time */
@@ -118,6 +119,27 @@ enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts
     free(name);
     free(target);
     return why ? file_failed(path, why, err) : ODB_OK;
+}
+
+char *odb_file_name(const char *name)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_put_shown(&shown, name);
+    size_t len = ODB_MIN(shown.len, (size_t)ODB_FILE_NAME - 9);
+    char *text = odb_buf_take(&shown);
+    for (char *p = text; p && *p; p++)
+        if (*p == '/' || *p == '\\')
+            *p = '_';
+    if (!text || strlen(text) <= ODB_FILE_NAME)
+        return text ? text : odb_xstrdup("");
+    while (((unsigned char)text[len] & 0xc0) == 0x80) /* no half of a character */
+        len--;
+    uint32_t hash = 2166136261u;
+    for (const char *p = name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    char *cut = odb_xasprintf("%.*s~%08x", (int)len, text, hash);
+    free(text);
+    return cut;
 }
 
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err)

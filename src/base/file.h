@@ -31,6 +31,11 @@ size_t odb_file_parts_add(struct odb_file_parts *parts, size_t align, const void
                           size_t size);
 void odb_file_parts_dispose(struct odb_file_parts *parts);
 
+/* A tensor's name as a file may bear it: shown safely, without slashes, and not longer than
+ * ODB_FILE_NAME bytes; what is cut off is told by a hash. Owned by the caller. */
+#define ODB_FILE_NAME 200
+char *odb_file_name(const char *name);
+
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;
 

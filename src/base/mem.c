@@ -76,3 +76,16 @@ char *odb_xasprintf(const char *fmt, ...)
         mem_die();
     return text;
 }
+
+uint64_t odb_mem_spare(void)
+{
+    unsigned long long kib = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib ? ODB_MAX((uint64_t)kib * 512, (uint64_t)256 << 20) : UINT64_MAX;
+}

@@ -33,6 +33,10 @@ extern void (*odb_oom_hook)(void);
 /* Fresh pages cost more than most kernels: freed memory stays with the process from now on. */
 void odb_mem_keep_pages(void);
 
+/* Half of the machine's memory that is free now, and never so little that small models would be
+ * read in pieces; UINT64_MAX: nobody knows. */
+uint64_t odb_mem_spare(void);
+
 /* *out = a * b, a + b. False on overflow. */
 static inline bool odb_size_mul(size_t a, size_t b, size_t *out)
 {

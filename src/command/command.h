@@ -134,6 +134,14 @@ const struct odb_command *odb_command_table(size_t *n);
 enum odb_status odb_command_find(const struct odb_command **out, const char *name, bool prompt,
                                  struct odb_error *err) ODB_MUST_USE;
 const struct odb_option *odb_option_row(enum odb_option_id id);
+/* What stands behind one dash for an option of the command: "t", "cd", or "". Returns buf, which
+ * has ODB_OPTION_SHORT bytes. */
+#define ODB_OPTION_SHORT 4
+const char *odb_option_short(const struct odb_command *command, enum odb_option_id id, char *buf);
+/* The option of the command that a word of len bytes behind two dashes means, -1: none. */
+int odb_option_long(const struct odb_command *command, const char *word, size_t len);
+/* Likewise behind one dash, where a value may follow *len bytes of it. */
+int odb_option_letters(const struct odb_command *command, const char *word, size_t *len);
 
 /* How settings, breakpoints, pins and the like were. */
 struct odb_before {
@@ -235,7 +243,8 @@ const char *odb_call_arg(const struct odb_command_call *call, size_t i);
 void odb_help_usage(const struct odb_command *command, struct odb_buf *out);
 void odb_help_command(const struct odb_command *command, struct odb_buf *out);
 /* "-o, --output=PATH" and what it is for, with choices and default; appended. */
-void odb_help_option(const struct odb_option *row, struct odb_buf *head, struct odb_buf *text);
+void odb_help_option(const struct odb_command *command, enum odb_option_id id, struct odb_buf *head,
+                     struct odb_buf *text);
 /* Exit status i and what it means, from 0 on; NULL after the last. Static. */
 const char *odb_help_exit(size_t i, const char **help);
 /* Commands of the shell, or of the prompt. */

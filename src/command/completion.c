@@ -200,8 +200,9 @@ static void completion_fish(struct odb_buf *out)
                 continue;
             odb_buf_printf(out, "complete -c onnxdbg -n '__fish_seen_subcommand_from %s' -l %s",
                            command->name, row->name);
-            if (row->letter)
-                odb_buf_printf(out, " -s %c", row->letter);
+            char letters[ODB_OPTION_SHORT];
+            if (strlen(odb_option_short(command, (enum odb_option_id)id, letters)) == 1)
+                odb_buf_printf(out, " -s %s", letters);
             if (row->type != ODB_ARG_FLAG) {
                 odb_buf_puts(out, " -r -a '");
                 completion_choices(row->type, row->range, out);

@@ -220,6 +220,36 @@ static bool main_is_exact(const struct odb_command *command, const char *word)
     return !strcmp(command->name, word) || (command->alias && !strcmp(command->alias, word));
 }
 
+/* "dump_full": "full"; NULL: no old name. */
+static const char *main_old_name(const char *word)
+{
+    static const char *const kinds[] = {"full", "once", "range", "list"};
+    for (size_t i = 0; i < ODB_COUNT(kinds); i++)
+        if (!strncmp(word, "dump_", 5) && !strcmp(word + 5, kinds[i]))
+            return kinds[i];
+    return NULL;
+}
+
+/* The command line as it would be without old names, for the program or its first word. NULL: it is
+ * that already; else the caller's to free. */
+static char **main_renamed(int *argc, char *const *argv)
+{
+    const char *slash = *argc ? strrchr(argv[0], '/') : NULL;
+    const char *program = *argc ? main_old_name(slash ? slash + 1 : argv[0]) : NULL;
+    const char *word = *argc > 1 ? main_old_name(argv[1]) : NULL;
+    int from = program ? 1 : 2;
+    if (!program && !word)
+        return NULL;
+    char **words = odb_new_n(char *, (size_t)*argc + 3);
+    words[0] = argv[0];
+    words[1] = (char *)"dump";
+    words[2] = (char *)(program ? program : word);
+    for (int i = from; i <= *argc; i++)
+        words[i - from + 3] = argv[i];
+    *argc += 3 - from;
+    return words;
+}
+
 static enum odb_status main_dispatch(int argc, char *const *argv, FILE *out, FILE *log,
                                      odb_screen_fn screen, bool *found, struct odb_error *err)
 {
@@ -246,7 +276,10 @@ int odb_command_main(int argc, char *const *argv, FILE *out, FILE *log, odb_scre
 {
     struct odb_error err = ODB_ERROR_INIT;
     bool found = false;
-    enum odb_status status = main_dispatch(argc, argv, out, log, screen, &found, &err);
+    char **words = main_renamed(&argc, argv);
+    enum odb_status status =
+        main_dispatch(argc, words ? words : argv, out, log, screen, &found, &err);
+    free(words);
     /* A reader that has had enough (a pager, head) is no error; a full disk is. */
     errno = 0;
     if ((fflush(out) || ferror(out)) && errno && errno != EPIPE && status == ODB_OK)

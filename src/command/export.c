@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "command/watch.h"
 #include "engine/body_case.h"
 #include "engine/repro.h"

@@ -53,10 +53,13 @@ void odb_help_usage(const struct odb_command *command, struct odb_buf *out)
         odb_buf_puts(out, " [options]");
 }
 
-void odb_help_option(const struct odb_option *row, struct odb_buf *head, struct odb_buf *text)
+void odb_help_option(const struct odb_command *command, enum odb_option_id id, struct odb_buf *head,
+                     struct odb_buf *text)
 {
-    if (row->letter)
-        odb_buf_printf(head, "-%c, ", row->letter);
+    const struct odb_option *row = odb_option_row(id);
+    char letters[ODB_OPTION_SHORT];
+    if (*odb_option_short(command, id, letters))
+        odb_buf_printf(head, "-%s, ", letters);
     odb_buf_printf(head, "--%s%s%s", row->name, row->arg ? "=" : "", row->arg ? row->arg : "");
     odb_buf_puts(text, row->help);
     if (row->type == ODB_ARG_ENUM)
@@ -65,10 +68,11 @@ void odb_help_option(const struct odb_option *row, struct odb_buf *head, struct 
         odb_buf_printf(text, " (default %s)", row->def);
 }
 
-static void help_option(const struct odb_option *row, struct odb_buf *out)
+static void help_option(const struct odb_command *command, enum odb_option_id id,
+                        struct odb_buf *out)
 {
     struct odb_buf left = ODB_BUF_INIT, text = ODB_BUF_INIT;
-    odb_help_option(row, &left, &text);
+    odb_help_option(command, id, &left, &text);
     odb_help_row(out, odb_buf_text(&left), 28, odb_buf_text(&text));
     odb_buf_dispose(&left);
     odb_buf_dispose(&text);
@@ -84,7 +88,7 @@ void odb_help_command(const struct odb_command *command, struct odb_buf *out)
         odb_buf_puts(out, "\noptions:\n");
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
         if (command->options >> id & 1)
-            help_option(odb_option_row(id), out);
+            help_option(command, (enum odb_option_id)id, out);
     odb_buf_printf(out, "\nexample:\n  %s\n", command->example);
     if (command->alias)
         odb_buf_printf(out, "\nshort form: %s\n", command->alias);

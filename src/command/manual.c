@@ -188,7 +188,7 @@ static void manual_options(struct odb_buf *out, const struct odb_command *comman
         struct odb_buf head = ODB_BUF_INIT, text = ODB_BUF_INIT;
         if (!(command->options >> id & 1))
             continue;
-        odb_help_option(odb_option_row((enum odb_option_id)id), &head, &text);
+        odb_help_option(command, (enum odb_option_id)id, &head, &text);
         manual_item(out, odb_buf_text(&head), odb_buf_text(&text));
         manual_collect(pages, own, odb_buf_text(&text));
         odb_buf_dispose(&head);

@@ -143,19 +143,12 @@ static enum odb_status call_option_id(const struct odb_command *command, const c
     bool is_long = word[1] == '-';
     const char *name = word + (is_long ? 2 : 1);
     size_t len = is_long ? strcspn(name, "=") : 1;
-    for (*id = 0; *id < ODB_OPTION_COUNT; ++*id) {
-        const struct odb_option *row = odb_option_row(*id);
-        if (!call_knows(command, *id))
-            continue;
-        if (is_long && strlen(row->name) == len && !strncmp(row->name, name, len)) {
-            *value = name[len] ? name + len + 1 : NULL;
-            return ODB_OK;
-        }
-        if (!is_long && row->letter && name[0] == row->letter) {
-            *value = name[1] == '=' ? name + 2 : name[1] ? name + 1 : NULL;
-            return ODB_OK;
-        }
+    *id = is_long ? odb_option_long(command, name, len) : odb_option_letters(command, name, &len);
+    if (*id >= 0) {
+        *value = name[len] == '=' ? name + len + 1 : name[len] ? name + len : NULL;
+        return ODB_OK;
     }
+    len = is_long ? len : 1;
     return call_unknown(command, word, (size_t)(name - word) + len, err);
 }
 

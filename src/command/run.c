@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "command/watch.h"
 #include "tensor/stats.h"
 

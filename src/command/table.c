@@ -25,6 +25,9 @@ static const struct odb_arg args_slice[] = {
 static const struct odb_arg args_export[] = {
     MODEL, TAKES("NODE[:NODE]", NODES, .bodies = true), {0}};
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
+static const struct odb_arg args_dump[] = {
+    NEEDS("full|once|range|list", ENUM, .range = "full|once|range|list"), TAKES("MODEL", PATH),
+    TAKES("NAME", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
 static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
@@ -108,6 +111,13 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
     (ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) |     \
      ODB_OPT(AXIS) | ODB_OPT(FORMAT) | ODB_OPT(JSON))
 #define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
+
+#define OPTS_DUMP                                                                                  \
+    (OPTS_FEEDS | ODB_OPT(FRAME_TYPE) | ODB_OPT(ONNX_DIR) | ODB_OPT(MODEL_TYPE) |                  \
+     ODB_OPT(PASSED_PATH) | ODB_OPT(DUMP_STEP) | ODB_OPT(OUTPUT_NAME) | ODB_OPT(BEGIN) |           \
+     ODB_OPT(END) | ODB_OPT(BEGIN_NAME) | ODB_OPT(END_NAME) | ODB_OPT(COMPARE_DIR) |               \
+     ODB_OPT(DUMP_GOLDEN) | ODB_OPT(INPUT_TAG) | ODB_OPT(TH1) | ODB_OPT(TH2) | ODB_OPT(ROOT_DIR) | \
+     ODB_OPT(INPUTS_DIR) | ODB_OPT(OUTPUTS_DIR) | ODB_OPT(DUMP_STRATEGY) | ODB_OPT(MEM_BUDGET))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)
@@ -217,6 +227,26 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg verify model.onnx --target onnx-mlir",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__verify,
+    },
+    {
+        .name = "dump",
+        .group = "find the fault",
+        .args = args_dump,
+        .options = OPTS_DUMP,
+        .help = "write the outputs of all nodes as files, as dump_tools does, and compare them",
+        .text = "Writes what an executor computes as inputs/NAME.npy, "
+                "outputs/topoidx_NNNNN__NAME.npy and dump_info.json: full writes the output of "
+                "every node, range those from one to another, list those named, and once a "
+                "single one, with the text of the submodel that ends in it. Indices count "
+                "outputs of nodes in topological order, without Constant nodes. Inputs that "
+                "nobody gives are those of numpy.random.default_rng(42). With --compare-dir the "
+                "outputs are compared, and compare_result.log and compare_results.xlsx written. "
+                "A dump that was stopped goes on where it was when it is given again. "
+                "onnxdbg-dump-tools(7) has all of it; the old names dump_full, dump_once, "
+                "dump_range and dump_list work, too.",
+        .example = "onnxdbg dump full model.onnx -f ort --step 5",
+        .flags = ODB_COMMAND_SHELL | ODB_COMMAND_LONG | ODB_COMMAND_WRITES,
+        .exec = odb_command__dump,
     },
     {
         .name = "compare",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/watch.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -102,6 +103,19 @@ struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_comm
     if (!call->console)
         watch_catch(true);
     return (struct odb_search_hooks){watch_event, watch_cancelled, watch, &call->budget};
+}
+
+void odb_watch_print(struct odb_watch *watch, FILE *to, const char *line)
+{
+    if (watch->shown) {
+        fputs("\r\033[K", watch->call->log);
+        fflush(watch->call->log);
+        watch->shown = false;
+    }
+    errno = 0;
+    if ((fputs(line, to) < 0 || (watch->call->progress && fflush(to) != 0)) &&
+        to == watch->call->out && !watch->call->write_error)
+        watch->call->write_error = errno ? errno : EIO;
 }
 
 void odb_watch_end(struct odb_watch *watch)

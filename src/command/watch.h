@@ -25,6 +25,8 @@ bool odb_watch_spent(const struct odb_watch *watch);
 /* Ctrl-C is caught from here to the end; a second one kills. The command's budget runs from the
  * first time on. */
 struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_command_call *call);
+/* A line of results while the command works: the line that shows how far it is makes room. */
+void odb_watch_print(struct odb_watch *watch, FILE *to, const char *line);
 void odb_watch_end(struct odb_watch *watch);
 
 #endif

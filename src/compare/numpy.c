@@ -179,6 +179,40 @@ double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor
     return sqrt(numpy_sum(&difference, n) / numpy_sum(&square, n));
 }
 
+/* At most a leaf's. */
+static double numpy_leaf(const double *v, size_t n)
+{
+    double r[8], sum = 0;
+    size_t i = 0;
+    if (n >= 8) {
+        for (; i < 8; i++)
+            r[i] = v[i];
+        for (; i < n - n % 8; i += 8)
+            for (size_t j = 0; j < 8; j++)
+                r[j] += v[i + j];
+        sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    }
+    for (; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+static double numpy_add(const double *v, size_t n)
+{
+    if (n <= NUMPY_LEAF)
+        return numpy_leaf(v, n);
+    size_t half = n / 2 - n / 2 % 8;
+    return numpy_add(v, half) + numpy_add(v + half, n - half);
+}
+
+double odb_numpy_mean(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t first = 0; first < n; first += NUMPY_BUFFER)
+        sum += numpy_add(v + first, ODB_MIN(n - first, (size_t)NUMPY_BUFFER));
+    return sum / (double)n;
+}
+
 bool odb_three_way(double target, double compare, double tag)
 {
     return target <= tag * compare;

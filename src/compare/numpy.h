@@ -26,6 +26,9 @@ bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tenso
  * root in double. */
 double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base);
 
+/* numpy.mean() of doubles, added in its order: NaN where n is 0. */
+double odb_numpy_mean(const double *v, size_t n);
+
 /* The three-way test of one number: diff3(target, golden) <= tag * diff3(compare, golden). */
 bool odb_three_way(double target, double compare, double tag);
 

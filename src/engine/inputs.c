@@ -13,7 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
+#include "base/pyjson.h"
+#include "engine/dump_info.h"
 #include "engine/probe.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
@@ -94,17 +97,6 @@ static enum odb_status inputs_unknown(const struct inputs_work *work, const char
     odb_buf_dispose(&shown);
     free(own);
     return ODB_E_USAGE;
-}
-
-char *odb_file_name(const char *name)
-{
-    struct odb_buf shown = ODB_BUF_INIT;
-    odb_buf_put_shown(&shown, name);
-    char *text = odb_buf_take(&shown);
-    for (char *p = text; *p; p++)
-        if (*p == '/' || *p == '\\')
-            *p = '_';
-    return text;
 }
 
 /* --- dimensions ------------------------------------------------------------------------------ */
@@ -445,6 +437,36 @@ static enum odb_status inputs_from_npz(struct inputs_work *work, const char *pat
     return status;
 }
 
+static enum odb_status inputs_as_dumped(struct inputs_work *work, struct inputs_port *port,
+                                        const json_t *list, struct odb_error *err)
+{
+    struct odb_dump_input before;
+    ODB_TRY(odb_dump_info_input(&before, list, port->value->name, err));
+    port->range = true;
+    port->lo = before.lo;
+    port->hi = before.hi;
+    port->seed = before.seed;
+    for (int k = 0; k < before.rank; k++)
+        ODB_TRY(inputs_bind_axis(work, port, k, before.dims[k], "the dump", err));
+    return ODB_OK;
+}
+
+/* What a dump generated is generated again: same ranges, seeds and shapes. */
+static enum odb_status inputs_from_dump(struct inputs_work *work, const char *path,
+                                        struct odb_error *err)
+{
+    json_t *info = NULL;
+    enum odb_status status = odb_pyjson_load(&info, path, err);
+    if (status != ODB_OK)
+        return status;
+    for (size_t i = 0; i < work->n && status == ODB_OK; i++)
+        if (!work->ports[i].tensor && !work->ports[i].range)
+            status =
+                inputs_as_dumped(work, &work->ports[i], json_object_get(info, "input_info"), err);
+    json_decref(info);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", path);
+}
+
 static enum odb_status inputs_from(struct inputs_work *work, const char *path,
                                    struct odb_error *err)
 {
@@ -457,8 +479,11 @@ static enum odb_status inputs_from(struct inputs_work *work, const char *path,
         return inputs_from_folder(work, path, err);
     if (inputs_ends_with(path, ".npz"))
         return inputs_from_npz(work, path, err);
+    if (inputs_ends_with(path, ".json"))
+        return inputs_from_dump(work, path, err);
     odb_fail(err, ODB_E_USAGE, "inputs are not read from this kind of file");
-    odb_error_remedy(err, "give a test_data_set folder, a folder of NAME.npy, or an .npz file");
+    odb_error_remedy(err, "give a test_data_set folder, a folder of NAME.npy, an .npz file, or a "
+                          "dump_info.json");
     return odb_error_at(err, "%s", path);
 }
 
@@ -542,6 +567,19 @@ static void inputs_draw_range(const struct inputs_port *port, struct odb_tensor 
             odb_store_f64(t->dtype, t->data, i, odb_pcg64_uniform(&stream, port->lo, port->hi));
 }
 
+/* The range that dump_tools has for the type, where nobody gave one. */
+static void inputs_dumped_range(struct inputs_port *port, const struct odb_input_options *options)
+{
+    enum odb_dtype dtype = port->value->type.dtype;
+    if (!options->dumped || port->range || dtype == ODB_STRING)
+        return;
+    bool integer = odb_dtype_is_integer(dtype);
+    port->range = true;
+    port->lo = integer ? ODB_DUMPED_INT_MIN : ODB_DUMPED_FLOAT_MIN;
+    port->hi = integer ? ODB_DUMPED_INT_MAX : ODB_DUMPED_FLOAT_MAX;
+    port->seed = options->seed;
+}
+
 static void inputs_say_source(struct inputs_port *port, uint32_t seed)
 {
     enum odb_dtype dtype = port->value->type.dtype;
@@ -582,6 +620,8 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
                      type->known ? type->text : "no type declared");
             return odb_error_remedy(err, "add --input %s=FILE.pb", port->value->name);
         }
+        bool given = port->range;
+        inputs_dumped_range(port, work->options);
         if (port->range && type->dtype == ODB_STRING)
             return odb_fail(err, ODB_E_USAGE, "input '%s' holds strings, which have no range",
                             port->value->name);
@@ -589,7 +629,7 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
         inputs_draw(&stream, type->dtype, port->tensor->count, port->tensor);
         if (port->range)
             inputs_draw_range(port, port->tensor);
-        else if (any_given)
+        if (!given && any_given)
             odb_buf_printf(&work->warnings, "input '%s' was not given and is generated\n",
                            port->value->name);
         inputs_say_source(port, work->options->seed);
@@ -712,6 +752,10 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
             feed->value = work.ports[i].value->index;
             feed->tensor = odb_tensor_ref(work.ports[i].tensor);
             memcpy(feed->source, work.ports[i].source, sizeof feed->source);
+            feed->ranged = work.ports[i].range;
+            feed->lo = work.ports[i].lo;
+            feed->hi = work.ports[i].hi;
+            feed->seed = work.ports[i].seed;
         }
         *out = feeds;
     }

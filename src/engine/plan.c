@@ -273,20 +273,6 @@ static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
-/* Half of what is free now, and never so little that small models would be read in pieces. */
-static uint64_t plan_memory(void)
-{
-    unsigned long long kib = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib ? ODB_MAX((uint64_t)kib * 512, (uint64_t)256 << 20) : UINT64_MAX;
-}
-
 static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
 {
     size_t bytes, batches = bisection_batches(b, &bytes), n = b->graph->n_nodes;
@@ -343,7 +329,7 @@ static uint64_t plan_budget(const struct bisection *b)
 {
     return b->options->memory                           ? b->options->memory
            : b->options->strategy == ODB_STRATEGY_BLAME ? UINT64_MAX
-                                                        : plan_memory();
+                                                        : odb_mem_spare();
 }
 
 void bisection_plan_ahead(struct bisection *b)

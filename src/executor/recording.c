@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/pyjson.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 
@@ -224,15 +224,15 @@ static bool recording_has_manifest(const char *dir)
 
 static enum odb_status recording_manifest(struct odb_recording *r, struct odb_error *err)
 {
-    json_error_t where;
     char *path = odb_xasprintf("%s/%s", r->full, RECORDING_MANIFEST);
-    json_t *root = json_load_file(path, 0, &where);
-    enum odb_status status = ODB_OK;
-    if (!root || !json_is_object(root)) {
-        odb_fail(err, ODB_E_FORMAT, "line %d: %s", root ? 1 : where.line,
-                 root ? "no object" : where.text);
-        odb_error_at(err, "%s", path);
-        status = odb_error_remedy(err, "without this file, the names of the others count");
+    json_t *root = NULL;
+    enum odb_status status = odb_pyjson_load(&root, path, err);
+    if (status == ODB_OK && !json_is_object(root)) {
+        odb_fail(err, ODB_E_FORMAT, "line 1: no object");
+        status = odb_error_at(err, "%s", path);
+    }
+    if (status != ODB_OK) {
+        odb_error_remedy(err, "without this file, the names of the others count");
     } else {
         recording_name_list(r, json_object_get(root, "input_info"), "input_name");
         recording_name_list(r, json_object_get(root, "node_output_info"), "node_output_name");
