@@ -260,8 +260,10 @@ static void words_dead(const struct bisection *b, const struct odb_culprit *c, s
         words_node(b, c->segment[0], out);
         odb_buf_puts(out, ", which no prefix that runs tells apart. ");
     } else {
-        odb_buf_puts(out, words_has_ancestors(b, c->node) ? ": every prefix without it runs. "
-                                                          : ", and nothing stands before it. ");
+        odb_buf_puts(out, !words_has_ancestors(b, c->node) ? ", and nothing stands before it. "
+                          : c->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS
+                              ? ": every prefix without it runs. "
+                              : "; whether what stands before it runs is not known. ");
     }
     odb_buf_puts(out, c->verified ? "Alone, fed with the reference's values, it does the same. "
                       : c->checks[ODB_CHECK_ALONE] == ODB_NOT_TESTABLE

@@ -333,9 +333,26 @@ static void test_hunt__errors_of_another_size_are_another_failure(void **state)
     two_close(&t);
 }
 
+/* Alone it is the node that crashes, either way; what is said of what stands before it is what is
+ * known of that: on a target that refuses everything else, nothing. */
+static void test_hunt__of_prefixes_only_what_is_known_is_said(void **state)
+{
+    struct two t;
+    two_run(&t, two_chain(), "fault:crash,node=n8@cpu", ODB_STRATEGY_AUTO);
+    assert_int_equal(t.report->culprits.items[0].node, 8);
+    assert_non_null(strstr(t.report->culprits.items[0].text, "every prefix without it runs"));
+    two_close(&t);
+    two_run(&t, two_chain(), "fault:crash,node=n8@command:/bin/false", ODB_STRATEGY_AUTO);
+    assert_int_equal(t.report->culprits.items[0].node, 8);
+    assert_null(strstr(t.report->culprits.items[0].text, "every prefix without it runs"));
+    assert_non_null(strstr(t.report->culprits.items[0].text, "runs is not known"));
+    two_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hunt__of_prefixes_only_what_is_known_is_said),
         cmocka_unit_test(test_hunt__branches_beside_each_other),
         cmocka_unit_test(test_hunt__ways_around),
         cmocka_unit_test(test_hunt__votes_are_asked_of_the_target),
