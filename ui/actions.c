@@ -191,6 +191,8 @@ static enum odb_status action_cancel(struct ui_app *app, const struct odb_comman
     if (ui_app_busy(app)) {
         atomic_store(&app->console->cancel, true);
         ui_app_say(app, UI_STYLE_WARN, "stopping …");
+    } else if (ui_saving_path(app->saving)) {
+        ui_saving_stop(app->saving);
     } else if (!ui_app_back(app) && ui_nodes_filter_text(nodes)) {
         return ui_nodes_filter(nodes, NULL, &at, err);
     }
@@ -297,6 +299,10 @@ static enum odb_status action_suspend(struct ui_app *app, const struct odb_comma
 static enum odb_status action_quit(struct ui_app *app, const struct odb_command_call *call,
                                    struct odb_error *err)
 {
+    if (ui_saving_path(app->saving)) {
+        odb_fail(err, ODB_E_USAGE, "%s is still being written", ui_saving_path(app->saving));
+        return odb_error_remedy(err, "wait, or stop that with Esc");
+    }
     app->quit = true;
     return ODB_OK;
 }

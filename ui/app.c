@@ -677,6 +677,7 @@ void ui_app_collect(struct ui_app *app)
     char *line, *from;
     if (odb_job_collect(app->job))
         app_finish(app, &app->running);
+    ui_saving_collect(app->saving);
     while (!ui_app_busy(app) && !app->quit && (line = odb_console_next(app->console, &from))) {
         app_give(app, line, from);
         free(line);

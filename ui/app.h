@@ -14,6 +14,7 @@
 #include "ui/keymap.h"
 #include "ui/outline.h"
 #include "ui/prompt.h"
+#include "ui/saving.h"
 #include "ui/strip.h"
 #include "ui/view.h"
 
@@ -66,6 +67,7 @@ struct ui_app {
     struct ui_keymap *keymap;          /* owned */
     struct odb_job *job;               /* owned */
     struct ui_running running;         /* what the job does */
+    struct ui_saving *saving;          /* owned: numbers that are written meanwhile */
     int wake[2];                       /* pipe: other threads write, the loop reads */
     atomic_bool woken;                 /* a byte is in the pipe */
     struct ui_strip strip;

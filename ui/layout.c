@@ -129,6 +129,10 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
         odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, now - progress->began));
         return;
     }
+    size_t before = out->len;
+    ui_saving_put(app->saving, out);
+    if (out->len > before)
+        return;
     if (app->counts.off || app->counts.pass)
         odb_buf_printf(out, "%zu off, %zu pass", app->counts.off, app->counts.pass);
     else

@@ -253,12 +253,20 @@ static void linear_tell(const struct ui_app *app)
     odb_buf_dispose(&text);
 }
 
+static void linear_cancel(struct ui_app *app)
+{
+    if (ui_app_busy(app))
+        atomic_store(&app->console->cancel, true);
+    else
+        ui_saving_stop(app->saving);
+}
+
 /* Until the command that runs has ended. */
 static void linear_wait(struct linear *linear)
 {
     struct ui_app *app = linear->app;
     double told = odb_clock();
-    while (ui_app_busy(app) || app->console->pending.n) {
+    while (ui_app_busy(app) || app->console->pending.n || ui_saving_path(app->saving)) {
         struct pollfd polled[] = {{.fd = app->wake[0], .events = POLLIN},
                                   {.fd = linear->interrupt, .events = POLLIN}};
         char drain[64];
@@ -267,8 +275,8 @@ static void linear_wait(struct linear *linear)
             ;
         atomic_store(&app->woken, false);
         if (linear_interrupted(linear))
-            atomic_store(&app->console->cancel, true);
-        if (odb_clock() - told >= LINEAR_TELL && ui_app_busy(app)) {
+            linear_cancel(app);
+        if (odb_clock() - told >= LINEAR_TELL) {
             told = odb_clock();
             linear_tell(app);
         }

@@ -19,17 +19,11 @@
 enum odb_status ui_outside_write(const char *path, const char *text, size_t n, bool over,
                                  struct odb_error *err)
 {
-    FILE *file = fopen(path, over ? "we" : "wxe");
-    if (!file && errno == EEXIST) {
+    if (!over && access(path, F_OK) == 0) {
         odb_fail(err, ODB_E_USAGE, "%s is there already", path);
         return odb_error_remedy(err, "`write %s over` or `>! %s` replaces it", path, path);
     }
-    if (!file)
-        return odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
-    bool written = fwrite(text, 1, n, file) == n;
-    if (fclose(file) != 0 || !written)
-        return odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
-    return ODB_OK;
+    return odb_file_write(path, text, n, err);
 }
 
 /* All rows of the view with the keys. */

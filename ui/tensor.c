@@ -151,7 +151,7 @@ static void tensor_part(struct ui_tensor *v, const char *name)
 /* Esc: what takes its time, then what lies over the overview; then the view itself. */
 static enum ui_answer tensor_cancel(struct ui_tensor *v)
 {
-    if (ui_app_busy(v->view.app))
+    if (ui_app_busy(v->view.app) || ui_saving_path(v->view.app->saving))
         return UI_NOT_MINE;
     if (ui_tensor__stop(v))
         return UI_DONE;

@@ -5,7 +5,7 @@
  * tensor_head.c draws the lines above; tensor_parts.c, tensor_channels.c and tensor_heat.c draw
  * what was computed, tensor_grid.c the numbers themselves, read cell by cell as they come on the
  * screen; tensor_cell.c is one element of them, and how far apart its sides are; tensor_move.c and
- * tensor_find.c go places; tensor_save.c writes files.
+ * tensor_find.c go places; tensor_save.c is what leaves the view.
  *
  * The view is a list of rows like any other. Its rows are shared out among parts, which stand side
  * by side where the screen is wide enough. A page is a choice of parts.
@@ -21,6 +21,7 @@
 #include "compare/seek.h"
 #include "tensor/format.h"
 #include "tensor/grid.h"
+#include "ui/pace.h"
 #include "ui/view.h"
 
 /* Those of a pair, and what is between them. In the order of ODB_TENSOR_MODES, where a last one
@@ -76,7 +77,6 @@ enum ui_page { UI_PAGE_ALL, UI_PAGE_NUMBERS, UI_PAGE_CHANNELS, UI_PAGE_HEAT, UI_
 enum ui_look_id {
     UI_LOOK_SLICE,
     UI_LOOK_FIND,
-    UI_LOOK_SAVE,
     UI_LOOK_HEAT,
     UI_LOOK_STATS,
     UI_LOOK_CHANNELS,
@@ -97,25 +97,20 @@ struct ui_tensor_picture {
     size_t first, rows, cols, h, w;
 };
 
-/* What the job reads and writes. Nobody else touches it while the job is busy, but for the atomic
- * ones. */
+/* What the job reads and writes. Nobody else touches it while the job is busy, but for the pace.
+ * All that it owns is put away when the look has ended; what it found has become the view's before.
+ */
 struct ui_tensor_work {
     enum ui_look_id id;
-    struct ui_app *app;      /* borrowed */
+    struct ui_pace pace;
     struct odb_tensor *t[2]; /* owned refs */
-    double began, told;      /* of odb_clock() */
-    atomic_bool stop;
-    atomic_size_t done, total;
     /* What is asked. */
     char *slice; /* owned */
     struct ui_tensor_find find;
     size_t from;
-    char *path; /* owned */
-    enum ui_side side;
-    bool subtract; /* the two can be subtracted */
     int axis;
     struct ui_tensor_picture picture;
-    /* What is answered. */
+    /* What is found. */
     enum odb_status status;
     struct odb_error err;
     struct odb_tensor *cut[2]; /* owned refs */
@@ -142,7 +137,6 @@ struct ui_tensor {
     struct ui_tensor_work work;
     unsigned stopped; /* bits of enum ui_look_id: not begun again by itself */
     char *cutting;    /* owned: a slice that is wanted */
-    char *save;       /* owned: a file that is wanted */
     struct odb_inspection stats;
     const struct odb_inspection *seen; /* borrowed: stats; NULL: not computed */
     char *failure;                     /* owned: why not; NULL: it did not fail */
@@ -282,11 +276,6 @@ void ui_tensor__found(struct ui_tensor *v, struct ui_tensor_work *work);
 /* Writes or copies numbers; UI_NOT_MINE for what is no file of numbers, and other commands. */
 enum ui_answer ui_tensor__save(struct ui_tensor *v, const struct odb_command_call *call,
                                struct odb_error *err);
-/* The pieces of the look that writes a file. */
-void ui_tensor__save_ask(struct ui_tensor *v, struct ui_tensor_work *work);
-enum odb_status ui_tensor__save_run(struct ui_tensor_work *work, const struct odb_scan *scan,
-                                    struct odb_error *err) ODB_MUST_USE;
-void ui_tensor__save_take(struct ui_tensor *v, struct ui_tensor_work *work);
 
 /* --- tensor_look.c ---------------------------------------------------------------------------- */
 
@@ -296,6 +285,7 @@ void ui_tensor__done(void *payload);
 void ui_tensor__compute(struct ui_tensor *v);
 /* All that was computed belongs to another tensor. */
 void ui_tensor__forget(struct ui_tensor *v);
+/* Waits for a look that goes on. Nothing is left of them. */
 void ui_tensor__close_looks(struct ui_tensor *v);
 /* Esc: true if something took its time, and was stopped. */
 bool ui_tensor__stop(struct ui_tensor *v);

@@ -9,14 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "tensor/print.h"
 #include "ui/app.h"
 #include "ui/tensor_int.h"
 
 #define LOOK_AT_ONCE (1 << 16) /* elements that are looked at without a job */
-#define LOOK_TELL 0.1          /* seconds between two words on how far it is */
-#define LOOK_PATIENCE 1.0      /* and before anybody wants to hear one */
 
 /* What a kind of look is. All but run are called on the screen's thread. */
 struct look_kind {
@@ -104,11 +101,6 @@ static void look_find_take(struct ui_tensor *v, struct ui_tensor_work *work)
     ui_tensor__found(v, work);
 }
 
-static bool look_save_wanted(const struct ui_tensor *v)
-{
-    return v->save != NULL;
-}
-
 /* --- statistics ------------------------------------------------------------------------------- */
 
 static bool look_stats_wanted(const struct ui_tensor *v)
@@ -194,8 +186,6 @@ static const struct look_kind look_kinds[UI_LOOKS] = {
                        look_slice_take},
     [UI_LOOK_FIND] = {"looking", true, look_find_wanted, look_find_ask, look_find_run,
                       look_find_take},
-    [UI_LOOK_SAVE] = {"writing", true, look_save_wanted, ui_tensor__save_ask, ui_tensor__save_run,
-                      ui_tensor__save_take},
     [UI_LOOK_HEAT] = {"drawing", false, look_heat_wanted, look_heat_ask, look_heat_run,
                       look_heat_take},
     [UI_LOOK_STATS] = {"computing", false, look_stats_wanted, NULL, look_stats_run,
@@ -206,30 +196,25 @@ static const struct look_kind look_kinds[UI_LOOKS] = {
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* On the job's thread. */
-static bool look_stop(void *payload, size_t done, size_t total)
-{
-    struct ui_tensor_work *work = payload;
-    double now = odb_clock();
-    atomic_store(&work->done, done);
-    atomic_store(&work->total, total);
-    if (now - work->told >= LOOK_TELL) {
-        work->told = now;
-        ui_app_wake(work->app);
-    }
-    return atomic_load(&work->stop);
-}
-
 static void look_run(void *arg)
 {
     struct ui_tensor_work *work = arg;
-    const struct odb_scan scan = {look_stop, work};
+    const struct odb_scan scan = {ui_pace_stop, &work->pace};
     work->status = look_kinds[work->id].run(work, &scan, &work->err);
 }
 
 void ui_tensor__done(void *payload)
 {
     ui_app_wake(payload);
+}
+
+/* What was found, by a look or for the view. */
+static void look_drop(struct odb_channels **channels, struct odb_heat **heat)
+{
+    odb_channels_free(*channels);
+    odb_heat_free(*heat);
+    *channels = NULL;
+    *heat = NULL;
 }
 
 static void look_put_away(struct ui_tensor_work *work)
@@ -239,13 +224,8 @@ static void look_put_away(struct ui_tensor_work *work)
         odb_tensor_unref(work->cut[i]);
         work->t[i] = work->cut[i] = NULL;
     }
-    odb_channels_free(work->channels);
-    odb_heat_free(work->heat);
+    look_drop(&work->channels, &work->heat);
     free(work->slice);
-    free(work->path);
-    work->path = NULL;
-    work->channels = NULL;
-    work->heat = NULL;
     work->slice = NULL;
 }
 
@@ -254,7 +234,7 @@ static void look_ended(struct ui_tensor *v)
     struct ui_tensor_work *work = &v->work;
     const struct look_kind *kind = &look_kinds[work->id];
     char text[1024];
-    if (!atomic_load(&work->stop)) {
+    if (!atomic_load(&work->pace.stop)) {
         if (work->status == ODB_OK) {
             kind->take(v, work);
         } else if (kind->asked) {
@@ -275,11 +255,7 @@ static bool look_begin(struct ui_tensor *v, enum ui_look_id id)
     size_t count = 0;
     work->id = id;
     work->err = (struct odb_error)ODB_ERROR_INIT;
-    work->began = work->told = odb_clock();
-    work->app = v->view.app;
-    atomic_store(&work->stop, false);
-    atomic_store(&work->done, 0);
-    atomic_store(&work->total, 0);
+    ui_pace_begin(&work->pace, v->view.app);
     for (int i = 0; i < 2; i++)
         work->t[i] = odb_tensor_ref(v->t[i]);
     if (look_kinds[id].ask)
@@ -315,20 +291,17 @@ void ui_tensor__compute(struct ui_tensor *v)
             return;
     /* What was asked for does not wait for what was not; that begins anew. */
     if (id != UI_LOOKS && look_kinds[id].asked && !look_kinds[v->work.id].asked)
-        atomic_store(&v->work.stop, true);
+        ui_pace_cancel(&v->work.pace);
 }
 
 void ui_tensor__forget(struct ui_tensor *v)
 {
     if (v->job && odb_job_busy(v->job))
-        atomic_store(&v->work.stop, true);
-    odb_channels_free(v->channels);
-    odb_heat_free(v->heat);
+        ui_pace_cancel(&v->work.pace);
+    look_drop(&v->channels, &v->heat);
     free(v->failure);
     free(v->order);
     free(v->told);
-    v->channels = NULL;
-    v->heat = NULL;
     v->failure = NULL;
     v->order = NULL;
     v->told = NULL;
@@ -340,21 +313,21 @@ void ui_tensor__forget(struct ui_tensor *v)
 
 void ui_tensor__close_looks(struct ui_tensor *v)
 {
-    atomic_store(&v->work.stop, true);
+    ui_pace_cancel(&v->work.pace);
     odb_job_free(v->job);
     v->job = NULL;
     look_put_away(&v->work);
     ui_tensor__forget(v);
     free(v->cutting);
-    free(v->save);
+    v->cutting = NULL;
 }
 
 /* --- how far it is ---------------------------------------------------------------------------- */
 
 static bool look_is_long(const struct ui_tensor *v)
 {
-    return odb_job_busy(v->job) && !atomic_load(&v->work.stop) &&
-           odb_clock() - v->work.began >= LOOK_PATIENCE;
+    return odb_job_busy(v->job) && !atomic_load(&v->work.pace.stop) &&
+           ui_pace_is_long(&v->work.pace);
 }
 
 bool ui_tensor__stop(struct ui_tensor *v)
@@ -362,7 +335,7 @@ bool ui_tensor__stop(struct ui_tensor *v)
     bool asked = look_kinds[v->work.id].asked && odb_job_busy(v->job);
     if (!look_is_long(v) && !asked)
         return false;
-    atomic_store(&v->work.stop, true);
+    ui_pace_cancel(&v->work.pace);
     if (!asked)
         v->stopped |= 1u << v->work.id;
     ui_app_say(v->view.app, UI_STYLE_WARN, asked ? "stopped" : "stopped; redraw begins it anew");
@@ -373,19 +346,15 @@ void ui_tensor__progress(const struct ui_tensor *v, enum ui_look_id id, struct o
 {
     const struct ui_tensor_work *work = &v->work;
     const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, v->view.app->terminal->unicode);
-    size_t done = atomic_load(&work->done), total = atomic_load(&work->total);
     bool now = odb_job_busy(v->job) && work->id == id;
     if (v->stopped >> id & 1) {
         odb_buf_puts(out, v->failure ? v->failure : "stopped; redraw begins it anew");
         return;
     }
     odb_buf_printf(out, "%s %s", look_kinds[id].name, dots);
-    if (!now || !look_is_long(v) || !total)
+    if (!now || !look_is_long(v) || !atomic_load(&work->pace.total))
         return;
-    double spent = ui_app_seconds(v->view.app, odb_clock() - work->began);
-    odb_buf_printf(out, " %.0f %%", 100.0 * (double)done / (double)total);
-    if (done)
-        odb_buf_printf(out, ", %.0f s left", spent / (double)done * (double)(total - done));
+    ui_pace_put(&work->pace, out);
     odb_buf_puts(out, "; Esc stops it");
 }
 

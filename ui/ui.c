@@ -49,6 +49,7 @@ static void ui_close(struct ui_app *app)
     ui_prompt_close(app->prompt);
     ui_terminal_close(app->terminal);
     odb_job_free(app->job); /* waits until what runs has stopped */
+    ui_saving_free(app->saving);
     if (app->running.call.command)
         ui_app_discard(&app->running);
     for (int id = 0; id < UI_VIEW_COUNT; id++) {
@@ -139,6 +140,7 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
     if (pipe2(app.wake, O_NONBLOCK | O_CLOEXEC) != 0)
         return odb_fail(err, ODB_E_IO, "no pipe can be made: %s", strerror(errno));
     app.job = odb_job_new(ui_wake, &app);
+    app.saving = ui_saving_new(&app);
     struct odb_error keys = ODB_ERROR_INIT;
     enum odb_status read = ui_keymap_load(&app.keymap, &keys);
     ODB_TRY_OUT(ui_open_terminal(&app, err));

@@ -15,7 +15,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define FILE_STEP ((size_t)64 << 20) /* written at a time */
+#define FILE_STEP ((size_t)64 << 20)     /* written at a time */
+#define FILE_SCAN_STEP ((size_t)4 << 20) /* where somebody wants to know how far it is */
 
 static enum odb_status file_failed(const char *path, int why, struct odb_error *err)
 {
@@ -34,20 +35,14 @@ static void file_let_go(const char *data, size_t size)
 #endif
 }
 
-static bool file_write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, data, ODB_MIN(size, FILE_STEP));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        file_let_go(data, (size_t)n);
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
+struct odb_file_out {
+    char *path;   /* owned: as given */
+    char *target; /* owned: what a link leads to; NULL: path itself */
+    char *beside; /* owned: what it is called as yet; NULL: it is no regular file */
+    int fd;
+    size_t done, total;
+    const struct odb_scan *scan; /* borrowed; NULL: nobody wants to know */
+};
 
 /* Opens a name nobody else has; the mode is what any new file gets. */
 static int file_open_temporary(const char *path, char **name)
@@ -64,15 +59,70 @@ static int file_open_temporary(const char *path, char **name)
     return -1;
 }
 
-/* Writes and closes; the reason when it fails, else 0. */
-static int file_fill(int fd, const struct iovec *parts, size_t n)
+static void file_free(struct odb_file_out *out)
 {
-    int why = 0;
-    for (size_t i = 0; i < n && !why; i++)
-        why = file_write_all(fd, parts[i].iov_base, parts[i].iov_len) ? 0 : errno;
-    if (close(fd) != 0 && !why)
+    free(out->path);
+    free(out->target);
+    free(out->beside);
+    free(out);
+}
+
+enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
+                               const struct odb_scan *scan, struct odb_error *err)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0, whole = !exists || S_ISREG(st.st_mode);
+    struct odb_file_out *o = odb_new(struct odb_file_out);
+    o->path = odb_xstrdup(path);
+    o->target = exists && whole ? realpath(path, NULL) : NULL;
+    o->total = total;
+    o->scan = scan;
+    o->fd = whole ? file_open_temporary(o->target ? o->target : path, &o->beside)
+                  : open(path, O_WRONLY | O_CLOEXEC);
+    *out = o;
+    if (o->fd >= 0 && exists && whole) /* who may read the old one may read this one */
+        (void)fchmod(o->fd, st.st_mode & 07777);
+    if (o->fd >= 0)
+        return ODB_OK;
+    enum odb_status status = file_failed(path, errno, err);
+    *out = NULL;
+    file_free(o);
+    return status;
+}
+
+enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t size,
+                             struct odb_error *err)
+{
+    const char *at = data;
+    size_t step = out->scan ? FILE_SCAN_STEP : FILE_STEP;
+    while (size > 0) {
+        ODB_TRY(odb_scan_step(out->scan, out->done, out->total, err));
+        ssize_t n = write(out->fd, at, ODB_MIN(size, step));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return file_failed(out->path, errno, err);
+        file_let_go(at, (size_t)n);
+        at += n;
+        size -= (size_t)n;
+        out->done += (size_t)n;
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_file_end_take(struct odb_file_out *out, enum odb_status status,
+                                  struct odb_error *err)
+{
+    int why = close(out->fd) != 0 ? errno : 0;
+    if (!status && !why && out->beside &&
+        rename(out->beside, out->target ? out->target : out->path) != 0)
         why = errno;
-    return why;
+    if (!status && why)
+        status = file_failed(out->path, why, err);
+    if (status && out->beside)
+        unlink(out->beside);
+    file_free(out);
+    return status;
 }
 
 size_t odb_file_parts_add(struct odb_file_parts *parts, size_t align, const void *data, size_t size)
@@ -102,23 +152,12 @@ enum odb_status odb_file_write(const char *path, const void *data, size_t size,
 enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
                                      struct odb_error *err)
 {
-    struct stat st;
-    bool exists = stat(path, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode)) {
-        int fd = open(path, O_WRONLY | O_CLOEXEC);
-        int why = fd < 0 ? errno : file_fill(fd, parts, n);
-        return why ? file_failed(path, why, err) : ODB_OK;
-    }
-    char *target = exists ? realpath(path, NULL) : NULL, *name = NULL;
-    int fd = file_open_temporary(target ? target : path, &name);
-    int why = fd < 0 ? errno : file_fill(fd, parts, n);
-    if (!why && rename(name, target ? target : path) != 0)
-        why = errno;
-    if (why && fd >= 0)
-        unlink(name);
-    free(name);
-    free(target);
-    return why ? file_failed(path, why, err) : ODB_OK;
+    struct odb_file_out *out;
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_file_begin(&out, path, 0, NULL, err));
+    for (size_t i = 0; i < n && !status; i++)
+        status = odb_file_put(out, parts[i].iov_base, parts[i].iov_len, err);
+    return odb_file_end_take(out, status, err);
 }
 
 char *odb_file_name(const char *name)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/scan.h"
 
 /* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
  * until the new one is complete. A link stays a link. What is no regular file (a pipe,
@@ -19,6 +20,21 @@ enum odb_status odb_file_write(const char *path, const void *data, size_t size,
 /* The same from n pieces, one behind the other. */
 enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
                                      struct odb_error *err) ODB_MUST_USE;
+
+/* The same for what is made while it is written. */
+struct odb_file_out;
+
+/* total: bytes that are going to be put. scan may be NULL; it is told of bytes, and must stay as it
+ * is until the end. */
+enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
+                               const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
+/* ODB_CANCELLED. After a failure there is only odb_file_end_take() to call. */
+enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t size,
+                             struct odb_error *err) ODB_MUST_USE;
+/* status: of what was put. Where that is ODB_OK the file is there now; else, or if that fails,
+ * nothing is left. */
+enum odb_status odb_file_end_take(struct odb_file_out *out, enum odb_status status,
+                                  struct odb_error *err) ODB_MUST_USE;
 
 /* What a file is going to hold, piece by piece. The bytes belong to others. */
 struct odb_file_parts {

@@ -6,6 +6,7 @@
 #define ODB_COMMAND_CALL_H
 
 #include "base/buf.h"
+#include "base/scan.h"
 #include "command/command.h"
 #include "engine/bisect.h"
 
@@ -79,9 +80,15 @@ enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;
 /* Whether the ending of the name is one of those that odb_call__write_tensor() takes. */
 bool odb_call__is_tensor_file(const char *path);
-/* The same way out, by the file's ending: .npy, .npz, .pb, .bin (the bytes alone), .csv. */
+/* The same way out, by the file's ending: .npy, .npz, .pb, .bin (the bytes alone), .csv. The file
+ * is there as a whole or not at all. scan may be NULL. ODB_CANCELLED. */
 enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *name,
-                                       const char *path, struct odb_error *err) ODB_MUST_USE;
+                                       const char *path, const struct odb_scan *scan,
+                                       struct odb_error *err) ODB_MUST_USE;
+/* The same within a command, which tells how far it is and can be stopped. */
+enum odb_status odb_call__save(struct odb_command_call *call, const struct odb_tensor *t,
+                               const char *name, const char *path,
+                               struct odb_error *err) ODB_MUST_USE;
 /* ODB_E_USAGE when the value is none that the option takes. */
 enum odb_status odb_call__check(const struct odb_option *row, const char *value,
                                 struct odb_error *err) ODB_MUST_USE;

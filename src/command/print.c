@@ -24,7 +24,7 @@ static enum odb_status print_save(struct odb_command_call *call,
     const struct odb_tensor *t = sides.side[ODB_SIDE_REFERENCE];
     if (expression->slice)
         ODB_TRY_OUT(odb_slice(&part, t, expression->slice, err));
-    status = odb_call__write_tensor(part ? part : t, name, path, err);
+    status = odb_call__save(call, part ? part : t, name, path, err);
 out:
     odb_tensor_unref(part);
     odb_sides_dispose(&sides);

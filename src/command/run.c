@@ -25,14 +25,15 @@ static void run_line(const char *name, const struct odb_tensor *t, struct odb_bu
 }
 
 /* DIR/NAME.npy, or .pb for what NumPy cannot hold. */
-static enum odb_status run_save(const char *dir, const char *name, const struct odb_tensor *t,
-                                struct odb_buf *out, struct odb_error *err)
+static enum odb_status run_save(struct odb_command_call *call, const char *dir, const char *name,
+                                const struct odb_tensor *t, struct odb_buf *out,
+                                struct odb_error *err)
 {
     bool numpy =
         t->kind == ODB_TENSOR && (t->dtype == ODB_STRING || odb_dtype_info(t->dtype)->descr);
     char *file = odb_file_name(name);
     char *path = odb_xasprintf("%s/%s%s", dir, file, numpy ? ".npy" : ".pb");
-    enum odb_status status = odb_call__write_tensor(t, name, path, err);
+    enum odb_status status = odb_call__save(call, t, name, path, err);
     odb_buf_puts(out, "  ");
     odb_buf_put_shown(out, path);
     odb_buf_putc(out, '\n');
@@ -92,7 +93,7 @@ static enum odb_status run_once(struct odb_command_call *call, const struct odb_
     for (size_t i = 0; i < what->n && status == ODB_OK; i++) {
         run_line(what->names[i], outputs[i], out);
         if (dir)
-            status = run_save(dir, what->names[i], outputs[i], out, err);
+            status = run_save(call, dir, what->names[i], outputs[i], out, err);
     }
     if (about[0] && status == ODB_OK) {
         odb_buf_puts(out, "run by ");

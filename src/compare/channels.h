@@ -7,7 +7,7 @@
 #define ODB_COMPARE_CHANNELS_H
 
 #include "base/buf.h"
-#include "compare/scan.h"
+#include "base/scan.h"
 #include "tensor/tensor.h"
 
 #define ODB_CHANNELS_MAX ((size_t)1 << 18)

@@ -6,7 +6,7 @@
 #ifndef ODB_COMPARE_HEAT_H
 #define ODB_COMPARE_HEAT_H
 
-#include "compare/scan.h"
+#include "base/scan.h"
 #include "tensor/tensor.h"
 
 struct odb_heat_cell {

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "compare/metrics.h"
-#include "compare/scan.h"
+#include "base/scan.h"
 #include "tensor/stats.h"
 #include "tensor/tensor.h"
 

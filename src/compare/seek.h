@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "compare/metrics.h"
-#include "compare/scan.h"
+#include "base/scan.h"
 
 /* Where to look; bits. */
 enum odb_seek_where {

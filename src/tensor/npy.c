@@ -20,7 +20,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-enum { NPY_MAP_FROM = 1 << 20, NPY_ALIGN = 64, NPY_GROWTH_DIGITS = 21 };
+enum { NPY_MAP_FROM = 1 << 20, NPY_CHUNK = 1 << 20, NPY_ALIGN = 64, NPY_GROWTH_DIGITS = 21 };
 
 static const char npy_magic[6] = "\x93NUMPY";
 
@@ -568,6 +568,49 @@ void odb_npy_image_dispose(struct odb_npy_image *image)
     *image = (struct odb_npy_image){0};
 }
 
+enum odb_status
+odb_npy_image_make(struct odb_npy_image *image, enum odb_dtype dtype, int rank, const int64_t *dims,
+                   void (*fill)(const void *payload, size_t at, void *out, size_t n),
+                   const void *payload, struct odb_error *err)
+{
+    struct odb_buf buf = ODB_BUF_INIT;
+    struct odb_tensor *shape;
+    ODB_TRY(odb_tensor_new_shape(&shape, dtype, rank, dims, err));
+    *image = (struct odb_npy_image){.fill = fill, .payload = payload, .body_size = shape->bytes};
+    npy_put_header(&buf, shape, odb_dtype_info(dtype)->descr);
+    image->head_size = buf.len;
+    image->head = odb_buf_take(&buf);
+    odb_tensor_unref(shape);
+    return ODB_OK;
+}
+
+static enum odb_status npy_put_body(const struct odb_npy_image *image, struct odb_file_out *out,
+                                    struct odb_error *err)
+{
+    if (image->body || !image->fill)
+        return odb_file_put(out, image->body, image->body_size, err);
+    enum odb_status status = ODB_OK;
+    char *made = odb_new_n(char, NPY_CHUNK);
+    for (size_t at = 0; at < image->body_size && !status; at += NPY_CHUNK) {
+        size_t n = ODB_MIN(image->body_size - at, (size_t)NPY_CHUNK);
+        image->fill(image->payload, at, made, n);
+        status = odb_file_put(out, made, n, err);
+    }
+    free(made);
+    return status;
+}
+
+enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
+                                    const struct odb_scan *scan, struct odb_error *err)
+{
+    struct odb_file_out *out;
+    ODB_TRY(odb_file_begin(&out, path, image->head_size + image->body_size, scan, err));
+    enum odb_status status = odb_file_put(out, image->head, image->head_size, err);
+    if (!status)
+        status = npy_put_body(image, out, err);
+    return odb_file_end_take(out, status, err);
+}
+
 enum odb_status odb_npy_write(const struct odb_tensor *t, const char *path, struct odb_error *err)
 {
     struct odb_npy_image image;
@@ -576,8 +619,7 @@ enum odb_status odb_npy_write(const struct odb_tensor *t, const char *path, stru
         odb_error_at(err, "%s", path);
         return status;
     }
-    struct iovec parts[] = {{image.head, image.head_size}, {(void *)image.body, image.body_size}};
-    status = odb_file_write_parts(path, parts, ODB_COUNT(parts), err);
+    status = odb_npy_image_write(&image, path, NULL, err);
     odb_npy_image_dispose(&image);
     return status;
 }

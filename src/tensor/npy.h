@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "tensor/tensor.h"
 
 /* A large file whose bytes are already right is mapped, not copied: it must not be truncated while
@@ -29,13 +30,25 @@ enum odb_status odb_npy_write(const struct odb_tensor *t, const char *path,
 struct odb_npy_image {
     char *head; /* owned */
     size_t head_size;
-    const void *body; /* borrowed: the tensor, or made below */
+    const void *body; /* borrowed: the tensor, or made below; NULL: fill makes it */
     size_t body_size;
     void *made; /* owned; strings as NumPy stores them */
+    /* n bytes from `at` on, into out; both are multiples of 64, but for the end. */
+    void (*fill)(const void *payload, size_t at, void *out, size_t n);
+    const void *payload; /* borrowed */
 };
 
 enum odb_status odb_npy_image_init(struct odb_npy_image *image, const struct odb_tensor *t,
                                    struct odb_error *err) ODB_MUST_USE;
+/* Of elements that are made while they are written; NumPy must know the type. */
+enum odb_status
+odb_npy_image_make(struct odb_npy_image *image, enum odb_dtype dtype, int rank, const int64_t *dims,
+                   void (*fill)(const void *payload, size_t at, void *out, size_t n),
+                   const void *payload, struct odb_error *err) ODB_MUST_USE;
+/* Replaces path in one step. scan may be NULL; it is told of bytes. ODB_CANCELLED. */
+enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
+                                    const struct odb_scan *scan,
+                                    struct odb_error *err) ODB_MUST_USE;
 void odb_npy_image_dispose(struct odb_npy_image *image);
 
 #endif

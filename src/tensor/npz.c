@@ -150,25 +150,69 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+#define NPZ_CHUNK ((size_t)1 << 16)
+#define NPZ_TELL ((size_t)1 << 18) /* bytes between two words on how far it is */
+
+/* How far all of it is. The library itself does not say, within what it deflates. */
+struct npz_pace {
+    const struct odb_scan *scan; /* borrowed; NULL: nobody wants to know */
+    size_t done, told, total;
+    bool stopped;
+};
+
 struct npz_member {
-    struct odb_npy_image image;
-    size_t at; /* next byte to hand out */
+    const struct odb_npy_image *image; /* borrowed */
+    struct npz_pace *pace;             /* borrowed: of all members */
+    size_t at;                         /* next byte to hand out */
+    char *made;                        /* owned: a chunk of a body that is made */
+    size_t which;                      /* where it begins */
     zip_error_t error;
 };
 
+static bool npz_stops(struct npz_pace *pace)
+{
+    if (!pace->stopped && pace->scan && (!pace->done || pace->done - pace->told >= NPZ_TELL)) {
+        pace->told = pace->done;
+        pace->stopped = pace->scan->stop(pace->scan->payload, pace->done, pace->total);
+    }
+    return pace->stopped;
+}
+
+/* The byte of the body at a place, and in *n how many stand there together. */
+static const char *npz_body(struct npz_member *m, size_t at, size_t *n)
+{
+    const struct odb_npy_image *image = m->image;
+    size_t chunk = at - at % NPZ_CHUNK;
+    *n = image->body_size - at;
+    if (image->body)
+        return (const char *)image->body + at;
+    size_t size = ODB_MIN(image->body_size - chunk, NPZ_CHUNK);
+    if (!m->made || m->which != chunk) {
+        m->made = m->made ? m->made : odb_new_n(char, NPZ_CHUNK);
+        m->which = chunk;
+        image->fill(image->payload, chunk, m->made, size);
+    }
+    *n = size - (at - chunk);
+    return m->made + (at - chunk);
+}
+
 static zip_int64_t npz_give(struct npz_member *m, char *to, size_t size)
 {
+    const struct odb_npy_image *image = m->image;
     size_t given = 0;
-    const char *parts[] = {m->image.head, m->image.body};
-    size_t sizes[] = {m->image.head_size, m->image.body_size}, begin = 0;
-    for (int i = 0; i < 2 && given < size; begin += sizes[i++]) {
-        if (m->at < begin || m->at - begin >= sizes[i])
-            continue;
-        size_t n = ODB_MIN(sizes[i] - (m->at - begin), size - given);
-        memcpy(to + given, parts[i] + (m->at - begin), n);
+    if (npz_stops(m->pace)) {
+        zip_error_set(&m->error, ZIP_ER_CANCELLED, 0);
+        return -1;
+    }
+    while (given < size && m->at < image->head_size + image->body_size) {
+        size_t n = image->head_size - ODB_MIN(m->at, image->head_size);
+        const char *from = n ? image->head + m->at : npz_body(m, m->at - image->head_size, &n);
+        n = ODB_MIN(n, size - given);
+        memcpy(to + given, from, n);
         given += n;
         m->at += n;
     }
+    m->pace->done += given;
     return (zip_int64_t)given;
 }
 
@@ -188,7 +232,7 @@ static zip_int64_t npz_source(void *user, void *data, zip_uint64_t len, zip_sour
     case ZIP_SOURCE_STAT: {
         zip_stat_t *st = data;
         zip_stat_init(st);
-        st->size = m->image.head_size + m->image.body_size;
+        st->size = m->image->head_size + m->image->body_size;
         st->valid = ZIP_STAT_SIZE;
         return sizeof *st;
     }
@@ -203,14 +247,10 @@ static zip_int64_t npz_source(void *user, void *data, zip_uint64_t len, zip_sour
     }
 }
 
-static enum odb_status npz_add(zip_t *zip, struct npz_member *m, const char *name,
-                               const struct odb_tensor *t, bool deflate, struct odb_error *err)
+static enum odb_status npz_add(zip_t *zip, struct npz_member *m, const char *name, bool deflate,
+                               struct odb_error *err)
 {
-    enum odb_status status = odb_npy_image_init(&m->image, t, err);
-    if (status) {
-        odb_error_at(err, "%s", name);
-        return status;
-    }
+    enum odb_status status = ODB_OK;
     char *file = odb_xasprintf("%s.npy", name);
     zip_source_t *source = zip_source_function(zip, npz_source, m);
     zip_int64_t i = source ? zip_file_add(zip, file, source, ZIP_FL_ENC_UTF_8) : -1;
@@ -224,28 +264,60 @@ static enum odb_status npz_add(zip_t *zip, struct npz_member *m, const char *nam
     return status;
 }
 
-enum odb_status odb_npz_write(const char *path, const char *const *names,
-                              const struct odb_tensor *const *tensors, size_t n, bool deflate,
-                              struct odb_error *err)
+/* Writes what was added; the library does so beside path. */
+static enum odb_status npz_finish(zip_t *zip, const struct npz_pace *pace, struct odb_error *err)
+{
+    if (zip_close(zip) == 0)
+        return ODB_OK;
+    if (pace->stopped)
+        return odb_fail(err, ODB_CANCELLED, "cancelled");
+    return odb_fail(err, ODB_E_IO, "cannot write: %s", zip_strerror(zip));
+}
+
+enum odb_status odb_npz_write_images(const char *path, const char *const *names,
+                                     const struct odb_npy_image *images, size_t n, bool deflate,
+                                     const struct odb_scan *scan, struct odb_error *err)
 {
     int code;
     enum odb_status status = ODB_OK;
+    struct npz_pace pace = {.scan = scan};
     zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (!zip)
         return npz_fail_open(path, code, err);
     struct npz_member *members = odb_new_n(struct npz_member, n + 1);
-    for (size_t i = 0; i < n && !status; i++)
-        status = npz_add(zip, &members[i], names[i], tensors[i], deflate, err);
+    for (size_t i = 0; i < n && !status; i++) {
+        members[i].image = &images[i];
+        members[i].pace = &pace;
+        pace.total += images[i].head_size + images[i].body_size;
+        status = npz_add(zip, &members[i], names[i], deflate, err);
+    }
     if (!status && n == 0) /* the library writes no empty archive */
         status = odb_fail(err, ODB_E_INPUT, "no arrays to write");
-    if (!status && zip_close(zip))
-        status = odb_fail(err, ODB_E_IO, "cannot write: %s", zip_strerror(zip));
-    else if (!status)
+    if (!status && (status = npz_finish(zip, &pace, err)) == ODB_OK)
         zip = NULL;
     if (zip)
         zip_discard(zip);
     for (size_t i = 0; i < n; i++)
-        odb_npy_image_dispose(&members[i].image);
+        free(members[i].made);
     free(members);
     return status ? odb_error_at(err, "%s", path) : ODB_OK;
+}
+
+enum odb_status odb_npz_write(const char *path, const char *const *names,
+                              const struct odb_tensor *const *tensors, size_t n, bool deflate,
+                              struct odb_error *err)
+{
+    struct odb_npy_image *images = odb_new_n(struct odb_npy_image, n + 1);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        if ((status = odb_npy_image_init(&images[i], tensors[i], err)) != ODB_OK) {
+            odb_error_at(err, "%s", names[i]);
+            odb_error_at(err, "%s", path);
+        }
+    if (!status)
+        status = odb_npz_write_images(path, names, images, n, deflate, NULL, err);
+    for (size_t i = 0; i < n; i++)
+        odb_npy_image_dispose(&images[i]);
+    free(images);
+    return status;
 }

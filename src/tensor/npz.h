@@ -12,6 +12,8 @@
 #include "tensor/tensor.h"
 
 struct odb_npz; /* opaque */
+struct odb_npy_image;
+struct odb_scan;
 
 /* Lists the members; their values are read when asked for. */
 enum odb_status odb_npz_open(struct odb_npz **out, const char *path,
@@ -29,5 +31,11 @@ enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const
 enum odb_status odb_npz_write(const char *path, const char *const *names,
                               const struct odb_tensor *const *tensors, size_t n, bool deflate,
                               struct odb_error *err) ODB_MUST_USE;
+/* The same of n images (tensor/npy.h). scan may be NULL; it is told of bytes. ODB_CANCELLED, and
+ * what was there is there still. */
+enum odb_status odb_npz_write_images(const char *path, const char *const *names,
+                                     const struct odb_npy_image *images, size_t n, bool deflate,
+                                     const struct odb_scan *scan,
+                                     struct odb_error *err) ODB_MUST_USE;
 
 #endif

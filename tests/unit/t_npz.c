@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/scan.h"
+#include "tensor/npy.h"
 
 static struct odb_error err;
 static char path[80];
@@ -127,9 +129,58 @@ static void test_npz__broken_archives(void **state)
     odb_tensor_unref(a);
 }
 
+static void fill_numbers(const void *payload, size_t at, void *out, size_t n)
+{
+    assert_int_equal(at % 64, 0);
+    memcpy(out, (const char *)((const struct odb_tensor *)payload)->data + at, n);
+}
+
+static bool stop_later(void *payload, size_t done, size_t total)
+{
+    size_t *calls = payload;
+    assert_true(done <= total);
+    return ++*calls > 2;
+}
+
+/* What is made while it is written is in the file as if it had been there. */
+static void test_npz__arrays_are_made_while_they_are_written(void **state)
+{
+    for (int deflate = 0; deflate < 2; deflate++) {
+        struct odb_tensor *a = numbers(ODB_F32, 100003), *t = NULL;
+        struct odb_npy_image images[2];
+        const char *const names[] = {"stored", "made"};
+        struct odb_npz *npz = NULL;
+        size_t calls = 0;
+        const struct odb_scan scan = {stop_later, &calls};
+        assert_int_equal(odb_npy_image_init(&images[0], a, &err), ODB_OK);
+        assert_int_equal(
+            odb_npy_image_make(&images[1], a->dtype, a->rank, a->dims, fill_numbers, a, &err),
+            ODB_OK);
+        assert_int_equal(odb_npz_write_images(path, names, images, 2, deflate, NULL, &err), ODB_OK);
+        for (int again = 0; again < 2; again++) { /* one that is stopped takes nothing away */
+            assert_int_equal(odb_npz_open(&npz, path, &err), ODB_OK);
+            assert_int_equal(odb_npz_read(&t, npz, "made", &err), ODB_OK);
+            assert_true(odb_tensor_identical(t, a));
+            odb_tensor_unref(t);
+            odb_npz_close(npz);
+            assert_int_equal(odb_npz_write_images(path, names, images, 2, deflate, &scan, &err),
+                             ODB_CANCELLED);
+        }
+        assert_int_equal(odb_npy_image_write(&images[1], path, NULL, &err), ODB_OK);
+        assert_int_equal(odb_npy_read(&t, path, &err), ODB_OK);
+        assert_true(odb_tensor_identical(t, a));
+        odb_tensor_unref(t);
+        for (int i = 0; i < 2; i++)
+            odb_npy_image_dispose(&images[i]);
+        odb_tensor_unref(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_npz__arrays_are_made_while_they_are_written, make_path,
+                                        remove_path),
         cmocka_unit_test(test_npz__archives_come_back),
         cmocka_unit_test(test_npz__says_what_is_not_there),
         cmocka_unit_test(test_npz__refuses_what_numpy_cannot_hold),

@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later
+/* SPDX-License-Identifier: MIT
  *
- * What may take seconds, because it looks at all of a large tensor, says how far it is and asks
- * whether to go on.
+ * What may take seconds, because it looks at all of a large tensor or writes it, says how far it is
+ * and asks whether to go on.
  */
-#ifndef ODB_COMPARE_SCAN_H
-#define ODB_COMPARE_SCAN_H
+#ifndef ODB_BASE_SCAN_H
+#define ODB_BASE_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 struct odb_scan {
-    /* True: stop. Called every few million elements, on the thread that does the looking. */
+    /* True: stop. Called every few million elements or bytes, on the thread that does the work. */
     bool (*stop)(void *payload, size_t done, size_t total);
     void *payload;
 };

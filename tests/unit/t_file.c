@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Files that are there as a whole or not at all.
+ */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* cmocka.h wants those first. */
+#include <cmocka.h>
+
+#include "base/buf.h"
+
+struct folder {
+    char name[64], path[96];
+};
+
+static int folder_setup(void **state)
+{
+    struct folder *f = odb_new(struct folder);
+    snprintf(f->name, sizeof f->name, "/tmp/onnxdbg-file-XXXXXX");
+    assert_non_null(mkdtemp(f->name));
+    snprintf(f->path, sizeof f->path, "%s/it", f->name);
+    *state = f;
+    return 0;
+}
+
+static int folder_teardown(void **state)
+{
+    struct folder *f = *state;
+    char *line = odb_xasprintf("rm -r %s", f->name);
+    int failed = system(line);
+    free(line);
+    free(f);
+    return failed;
+}
+
+static size_t folder_count(const struct folder *f)
+{
+    DIR *dir = opendir(f->name);
+    size_t n = 0;
+    for (struct dirent *e; (e = readdir(dir));)
+        n += e->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char got[64] = "";
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_true(read(fd, got, sizeof got - 1) >= 0);
+    close(fd);
+    assert_string_equal(got, text);
+}
+
+static void put_text(const char *path, const char *text)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(odb_file_write(path, text, strlen(text), &err), ODB_OK);
+}
+
+static void test_file__nobody_sees_half_of_it(void **state)
+{
+    struct folder *f = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_file_out *out;
+    put_text(f->path, "old");
+    assert_int_equal(odb_file_begin(&out, f->path, 6, NULL, &err), ODB_OK);
+    assert_int_equal(odb_file_put(out, "new", 3, &err), ODB_OK);
+    assert_holds(f->path, "old");
+    assert_int_equal(odb_file_put(out, "est", 3, &err), ODB_OK);
+    assert_int_equal(odb_file_end_take(out, ODB_OK, &err), ODB_OK);
+    assert_holds(f->path, "newest");
+    assert_int_equal(folder_count(f), 1);
+}
+
+static void test_file__what_failed_leaves_nothing(void **state)
+{
+    struct folder *f = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_file_out *out;
+    assert_int_equal(odb_file_begin(&out, f->path, 3, NULL, &err), ODB_OK);
+    assert_int_equal(odb_file_put(out, "new", 3, &err), ODB_OK);
+    assert_int_equal(odb_file_end_take(out, ODB_E_INPUT, &err), ODB_E_INPUT);
+    assert_int_equal(folder_count(f), 0);
+}
+
+struct stopper {
+    size_t calls, after, done, total;
+};
+
+static bool stop_after(void *payload, size_t done, size_t total)
+{
+    struct stopper *s = payload;
+    assert_true(done >= s->done && done <= total);
+    s->done = done;
+    s->total = total;
+    return s->calls++ >= s->after;
+}
+
+static void test_file__is_stopped_in_the_middle(void **state)
+{
+    struct folder *f = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct stopper s = {.after = 2};
+    const struct odb_scan scan = {stop_after, &s};
+    struct odb_file_out *out;
+    size_t size = (size_t)40 << 20;
+    char *data = odb_new_n(char, size);
+    put_text(f->path, "old");
+    assert_int_equal(odb_file_begin(&out, f->path, size, &scan, &err), ODB_OK);
+    enum odb_status status = odb_file_put(out, data, size, &err);
+    assert_int_equal(odb_file_end_take(out, status, &err), ODB_CANCELLED);
+    assert_int_equal(s.total, size);
+    assert_in_range(s.done, 1, size / 2);
+    assert_holds(f->path, "old");
+    assert_int_equal(folder_count(f), 1);
+    free(data);
+}
+
+static void test_file__a_link_stays_a_link(void **state)
+{
+    struct folder *f = *state;
+    struct stat st;
+    char *link = odb_xasprintf("%s/link", f->name);
+    put_text(f->path, "old");
+    assert_int_equal(symlink(f->path, link), 0);
+    put_text(link, "new");
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_holds(f->path, "new");
+    free(link);
+}
+
+static void test_file__keeps_who_may_read_it(void **state)
+{
+    struct folder *f = *state;
+    struct stat st;
+    put_text(f->path, "old");
+    assert_int_equal(chmod(f->path, 0600), 0);
+    put_text(f->path, "new");
+    assert_int_equal(stat(f->path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void test_file__says_why_it_cannot_be(void **state)
+{
+    struct folder *f = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_file_out *out;
+    char text[512], *path = odb_xasprintf("%s/none/it", f->name);
+    assert_int_equal(odb_file_begin(&out, path, 3, NULL, &err), ODB_E_IO);
+    assert_non_null(strstr(odb_error_text(&err, text, sizeof text), path));
+    assert_null(out);
+    free(path);
+}
+
+#define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FILE_TEST(test_file__nobody_sees_half_of_it),
+        FILE_TEST(test_file__what_failed_leaves_nothing),
+        FILE_TEST(test_file__is_stopped_in_the_middle),
+        FILE_TEST(test_file__a_link_stays_a_link),
+        FILE_TEST(test_file__keeps_who_may_read_it),
+        FILE_TEST(test_file__says_why_it_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
