@@ -2,10 +2,10 @@
  *
  * The view of one value, in files: tensor.c is its row of functions; tensor_fetch.c fetches what is
  * shown, and tensor_look.c has computed what takes a look at all of it; tensor_place.c places it;
- * tensor_head.c draws the lines above; tensor_parts.c, tensor_channels.c and tensor_heat.c draw
- * what was computed, tensor_grid.c the numbers themselves, read cell by cell as they come on the
- * screen; tensor_cell.c is one element of them, and how far apart its sides are; tensor_move.c and
- * tensor_find.c go places; tensor_save.c is what leaves the view.
+ * tensor_head.c draws the lines above; tensor_parts.c, tensor_histogram.c, tensor_channels.c and
+ * tensor_heat.c draw what was computed, tensor_grid.c the numbers themselves, read cell by cell as
+ * they come on the screen; tensor_cell.c is one element of them, and how far apart its sides are;
+ * tensor_move.c and tensor_find.c go places; tensor_save.c is what leaves the view.
  *
  * The view is a list of rows like any other. Its rows are shared out among parts, which stand side
  * by side where the screen is wide enough. A page is a choice of parts.
@@ -191,6 +191,21 @@ void ui_tensor__column(const struct ui_area *area, int col, int width, const cha
 size_t ui_tensor__first_worst(const struct ui_tensor *v);
 /* The element that a line of the part is about, on a side; false: none. */
 bool ui_tensor__odd_at(const struct ui_tensor *v, size_t line, size_t *at, enum ui_side *side);
+
+/* --- tensor_histogram.c ----------------------------------------------------------------------- */
+
+size_t ui_tensor__errors_lines(const struct ui_tensor *v, enum ui_part_id id);
+int ui_tensor__errors_width(const struct ui_tensor *v);
+void ui_tensor__errors_title(const struct ui_tensor *v, enum ui_part_id id,
+                             const struct ui_area *area);
+void ui_tensor__errors_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                            const struct ui_area *area);
+size_t ui_tensor__values_lines(const struct ui_tensor *v, enum ui_part_id id);
+int ui_tensor__values_width(const struct ui_tensor *v);
+void ui_tensor__values_title(const struct ui_tensor *v, enum ui_part_id id,
+                             const struct ui_area *area);
+void ui_tensor__values_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
+                            const struct ui_area *area);
 
 /* --- tensor_cell.c ---------------------------------------------------------------------------- */
 

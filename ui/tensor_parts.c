@@ -207,155 +207,6 @@ static void parts_distance_draw(const struct ui_tensor *v, enum ui_part_id id, s
     ui_draw_text(area, 0, 14, UI_STYLE_NUMBER, facts[line].text);
 }
 
-/* --- histograms ------------------------------------------------------------------------------- */
-
-/* Bins are put together, so that there are fewer rows. */
-static size_t parts_bins(const struct ui_tensor *v)
-{
-    return v->tall ? ODB_INSPECT_BINS / 2 : ODB_INSPECT_BINS / 4;
-}
-
-static size_t parts_bin(const size_t *bins, size_t n, size_t i)
-{
-    size_t sum = 0, per = ODB_INSPECT_BINS / n;
-    for (size_t k = 0; k < per; k++)
-        sum += bins[i * per + k];
-    return sum;
-}
-
-static double parts_share(const size_t *bins, const size_t *other, size_t n, size_t i)
-{
-    size_t most = 1;
-    for (size_t k = 0; k < n; k++)
-        most = ODB_MAX(ODB_MAX(most, parts_bin(bins, n, k)), other ? parts_bin(other, n, k) : 0);
-    return (double)parts_bin(bins, n, i) / (double)most;
-}
-
-/* The bins that are not empty, from *first on. */
-static size_t parts_decades(const struct ui_tensor *v, size_t *first)
-{
-    size_t n = parts_bins(v), end = n;
-    *first = 0;
-    while (*first < end && !parts_bin(v->seen->diff_bins, n, *first))
-        ++*first;
-    while (end > *first && !parts_bin(v->seen->diff_bins, n, end - 1))
-        end--;
-    return end - *first;
-}
-
-/* One line for those that are equal comes before the bins. */
-static size_t parts_decades_lines(const struct ui_tensor *v, enum ui_part_id id)
-{
-    size_t first;
-    if (!v->seen || !(v->seen->diff_hi > v->seen->diff_lo))
-        return 0;
-    return 1 + parts_decades(v, &first);
-}
-
-static int parts_decades_width(const struct ui_tensor *v)
-{
-    return 28;
-}
-
-static void parts_decades_title(const struct ui_tensor *v, enum ui_part_id id,
-                                const struct ui_area *area)
-{
-    ui_tensor__title(area, "|difference|");
-    ui_tensor__column(area, area->cols - 10, 9, "count");
-}
-
-/* Where a bin begins; the first one may have no beginning. */
-static double parts_decades_edge(const struct ui_tensor *v, size_t bin, char *buf, size_t size)
-{
-    const struct odb_inspection *seen = v->seen;
-    double span = seen->diff_hi - seen->diff_lo, n = (double)parts_bins(v);
-    bool open = bin == 0 && span >= ODB_INSPECT_DECADES;
-    double at = seen->diff_lo + span * (double)(bin + open) / n;
-    snprintf(buf, size, at == floor(at) ? "%s%.0e" : "%s%.1e", open ? "<" : "", pow(10, at));
-    return open ? 0 : pow(10, at);
-}
-
-static void parts_decades_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
-                               const struct ui_area *area)
-{
-    const struct odb_inspection *seen = v->seen;
-    size_t n = parts_bins(v), count = seen->diff_zero, most = ODB_MAX(count, (size_t)1), first;
-    double limit = ui_tensor__limit(v, NAN), edge;
-    enum ui_style style = UI_STYLE_GOOD;
-    char text[32] = "0";
-    for (size_t i = 0; i < n; i++)
-        most = ODB_MAX(most, parts_bin(seen->diff_bins, n, i));
-    parts_decades(v, &first);
-    if (line) {
-        count = parts_bin(seen->diff_bins, n, first + line - 1);
-        edge = parts_decades_edge(v, first + line - 1, text, sizeof text);
-        style = limit >= 0 && edge >= limit ? UI_STYLE_BAD : UI_STYLE_NOISE;
-    }
-    ui_draw_right(area, 0, 1, 8, UI_STYLE_LABEL, text);
-    ui_draw_bar(area, 0, 10, area->cols - 21, (double)count / (double)most, style);
-    snprintf(text, sizeof text, "%zu", count);
-    ui_draw_right(area, 0, area->cols - 10, 9, count ? UI_STYLE_NUMBER : UI_STYLE_DIM, text);
-    if (count && style == UI_STYLE_BAD)
-        ui_draw_text(area, 0, area->cols - 1, style, "*");
-}
-
-/* Where all numbers are one, the statistics say so. */
-static size_t parts_values_lines(const struct ui_tensor *v, enum ui_part_id id)
-{
-    return parts_has_numbers(v) && v->seen->hi > v->seen->lo ? parts_bins(v) : 0;
-}
-
-static int parts_values_width(const struct ui_tensor *v)
-{
-    return 40;
-}
-
-/* Columns of each bar. */
-static int parts_values_bar(const struct ui_tensor *v, int cols)
-{
-    int n = v->seen->ref_numeric + v->seen->target_numeric;
-    return ODB_MAX((cols - PARTS_REAL - 1) / n - 1, 1);
-}
-
-static void parts_values_title(const struct ui_tensor *v, enum ui_part_id id,
-                               const struct ui_area *area)
-{
-    int bar = parts_values_bar(v, area->cols), col = PARTS_REAL + 1;
-    ui_tensor__title(area, "values");
-    for (int side = 0; side < 2; side++)
-        if (side == UI_REFERENCE ? v->seen->ref_numeric : v->seen->target_numeric) {
-            ui_draw_field(area, 0, col, bar + 1, UI_CUT_END, UI_STYLE_DIM,
-                          ui_side_name((enum ui_side)side));
-            col += bar + 1;
-        }
-}
-
-/* In halves, because the range need not be a number. */
-static double parts_values_edge(const struct odb_inspection *seen, size_t i, size_t n)
-{
-    double at = (double)i / (double)n;
-    return 2 * (seen->lo / 2 + (seen->hi / 2 - seen->lo / 2) * at);
-}
-
-static void parts_values_draw(const struct ui_tensor *v, enum ui_part_id id, size_t line,
-                              const struct ui_area *area)
-{
-    const struct odb_inspection *seen = v->seen;
-    size_t n = parts_bins(v);
-    char text[32];
-    int bar = parts_values_bar(v, area->cols), col = PARTS_REAL + 1;
-    ui_tensor__real(parts_values_edge(seen, line, n), text, sizeof text);
-    ui_draw_right(area, 0, 1, PARTS_REAL - 1, UI_STYLE_LABEL, text);
-    if (seen->ref_numeric) {
-        ui_draw_bar(area, 0, col, bar, parts_share(seen->ref_bins, seen->target_bins, n, line),
-                    UI_STYLE_TYPE);
-        col += bar + 1;
-    }
-    if (seen->target_numeric)
-        ui_draw_bar(area, 0, col, bar, parts_share(seen->target_bins, seen->ref_bins, n, line),
-                    UI_STYLE_OP);
-}
-
 /* --- worst elements --------------------------------------------------------------------------- */
 
 static size_t parts_worst_shown(const struct ui_tensor *v)
@@ -574,10 +425,10 @@ const struct ui_part_kind ui_tensor__kinds[UI_PARTS] = {
     [UI_PART_STATS] = {parts_stats_lines, parts_stats_width, parts_stats_title, parts_stats_draw},
     [UI_PART_DISTANCE] = {parts_distance_lines, parts_distance_width, parts_distance_title,
                           parts_distance_draw},
-    [UI_PART_DECADES] = {parts_decades_lines, parts_decades_width, parts_decades_title,
-                         parts_decades_draw},
-    [UI_PART_VALUES] = {parts_values_lines, parts_values_width, parts_values_title,
-                        parts_values_draw},
+    [UI_PART_DECADES] = {ui_tensor__errors_lines, ui_tensor__errors_width, ui_tensor__errors_title,
+                         ui_tensor__errors_draw},
+    [UI_PART_VALUES] = {ui_tensor__values_lines, ui_tensor__values_width, ui_tensor__values_title,
+                        ui_tensor__values_draw},
     [UI_PART_WORST] = {parts_worst_lines, parts_worst_width, parts_worst_title, parts_worst_draw},
     [UI_PART_ODD] = {parts_odd_lines, parts_odd_width, parts_odd_title, parts_odd_draw},
     [UI_PART_CHANNELS] = {ui_tensor__channels_lines, ui_tensor__channels_width,
