@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "command/call.h"
 #include "command/info.h"
+#include "engine/cost.h"
 #include "engine/json.h"
 #include "executor/cpu.h"
 
@@ -12,7 +13,8 @@
 struct info_op {
     const char *domain, *op_type; /* borrowed: model */
     size_t nodes, unsupported;
-    const char *why; /* borrowed: cpu; of the first unsupported one */
+    uint64_t macs, flops; /* of those in the main graph that are known */
+    const char *why;      /* borrowed: cpu; of the first unsupported one */
 };
 
 struct info {
@@ -22,7 +24,13 @@ struct info {
     size_t body_nodes;
     size_t n_weights, weight_bytes;
     char sha256[65];
+    struct odb_shapes shapes; /* owned */
+    struct odb_cost *costs;   /* owned; [n_nodes] */
+    struct odb_cost_sum sum;
 };
+
+/* Nodes that info names as those with most work. */
+enum { INFO_HEAVIEST = 5 };
 
 static struct info_op *info_op(struct info *info, const struct odb_node *node)
 {
@@ -42,6 +50,8 @@ static void info_count(struct info *info, const struct odb_graph *graph, bool bo
         struct info_op *op = info_op(info, node);
         const char *why = body ? "" : odb_cpu_unsupported(info->cpu, (int)i);
         op->nodes++;
+        op->macs += body ? 0 : info->costs[i].macs;
+        op->flops += body ? 0 : info->costs[i].flops;
         info->body_nodes += body;
         if (*why) {
             op->why = op->why ? op->why : why;
@@ -63,11 +73,14 @@ static int info_by_count(const void *a, const void *b)
     return strcmp(x->op_type, y->op_type);
 }
 
-static enum odb_status info_gather(struct info *info, const struct odb_model *model,
+static enum odb_status info_gather(struct info *info, struct odb_command_call *call,
                                    struct odb_error *err)
 {
+    const struct odb_model *model = call->model;
     const struct odb_graph *graph = model->graph;
     info->model = model;
+    ODB_TRY(odb_call__shapes(call, NULL, NULL, &info->shapes, err));
+    odb_cost_model(&info->costs, &info->sum, model, &info->shapes);
     ODB_TRY(odb_cpu_new(&info->cpu, model, err));
     ODB_TRY(odb_model_sha256(model, info->sha256, err));
     info_count(info, graph, false);
@@ -85,6 +98,8 @@ static enum odb_status info_gather(struct info *info, const struct odb_model *mo
 static void info_dispose(struct info *info)
 {
     odb_cpu_free(info->cpu);
+    odb_shapes_dispose(&info->shapes);
+    free(info->costs);
     free(info->ops.items);
 }
 
@@ -197,6 +212,72 @@ static void info_ops(const struct info *info, struct odb_buf *out)
     }
 }
 
+/* "4.09 G": three digits and the prefix. */
+static const char *info_si(uint64_t n, char buf[24])
+{
+    static const char prefixes[] = " kMGTPE";
+    double v = (double)n;
+    size_t i = 0;
+    for (; v >= 999.5 && i + 2 < sizeof prefixes; i++)
+        v /= 1000;
+    if (i)
+        snprintf(buf, 24, "%.*f %c", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, prefixes[i]);
+    else
+        snprintf(buf, 24, "%d ", (int)n);
+    return buf;
+}
+
+static void info_work(const struct info *info, struct odb_buf *out)
+{
+    const struct odb_cost_sum *sum = &info->sum;
+    const struct odb_graph *graph = info->model->graph;
+    char macs[24], flops[24];
+    if (2 * sum->unknown > graph->n_nodes)
+        odb_buf_puts(out, "work        not known");
+    else
+        odb_buf_printf(out, "work        %sMACs, %sFLOPs", info_si(sum->macs, macs),
+                       info_si(sum->flops, flops));
+    if (sum->unknown)
+        odb_buf_printf(out, "; %zu of %zu nodes not counted", sum->unknown, graph->n_nodes);
+    odb_buf_puts(out, sum->unknown && !info->shapes.measured ? " (--run measures shapes)\n" : "\n");
+    odb_buf_puts(out, "memory      ");
+    info_bytes(out, sum->activations);
+    odb_buf_puts(out, " of values, at most ");
+    info_bytes(out, sum->peak);
+    odb_buf_puts(out, " at once");
+    if (sum->peak_node != ODB_NO_NODE) {
+        odb_buf_puts(out, ", at ");
+        odb_node_put(graph, sum->peak_node, out);
+    }
+    if (sum->sizeless)
+        odb_buf_printf(out, "; %zu values of unknown size not counted", sum->sizeless);
+    odb_buf_putc(out, '\n');
+}
+
+/* The nodes with most MACs, and their share. */
+static void info_heaviest(const struct info *info, struct odb_buf *out)
+{
+    const struct odb_graph *graph = info->model->graph;
+    bool *told = odb_new_n(bool, graph->n_nodes + 1);
+    char macs[24];
+    odb_buf_puts(out, info->sum.macs ? "\nmost work:\n" : "");
+    for (int i = 0; i < INFO_HEAVIEST; i++) {
+        size_t most = graph->n_nodes;
+        for (size_t n = 0; n < graph->n_nodes; n++)
+            if (!told[n] && info->costs[n].macs &&
+                (most == graph->n_nodes || info->costs[n].macs > info->costs[most].macs))
+                most = n;
+        if (most == graph->n_nodes)
+            break;
+        told[most] = true;
+        odb_buf_printf(out, "  %6sMACs  %4.1f %%  ", info_si(info->costs[most].macs, macs),
+                       100.0 * (double)info->costs[most].macs / (double)info->sum.macs);
+        odb_node_put(graph, (int)most, out);
+        odb_buf_putc(out, '\n');
+    }
+    free(told);
+}
+
 static void info_functions(const struct odb_model *model, struct odb_buf *out)
 {
     odb_buf_puts(out, model->n_functions ? "\nlocal functions:\n" : "");
@@ -221,9 +302,11 @@ static void info_text(const struct info *info, struct odb_buf *out)
     odb_buf_puts(out, graph->was_unsorted ? "; the file's order is not topological\n" : "\n");
     odb_buf_printf(out, "weights     %zu, ", info->n_weights);
     info_bytes(out, info->weight_bytes);
-    odb_buf_putc(out, '\n');
+    odb_buf_printf(out, "\nparameters  %llu\n", (unsigned long long)info->sum.parameters);
+    info_work(info, out);
     info_ports(graph, "inputs", graph->inputs, graph->n_inputs, out);
     info_ports(graph, "outputs", graph->outputs, graph->n_outputs, out);
+    info_heaviest(info, out);
     info_ops(info, out);
     info_functions(info->model, out);
 }
@@ -257,9 +340,28 @@ static json_t *info_json_ops(const struct info *info)
         json_object_set_new(row, "nodes", json_integer((json_int_t)op->nodes));
         json_object_set_new(row, "unsupported", json_integer((json_int_t)op->unsupported));
         json_object_set_new(row, "why", odb_json_text(op->why));
+        json_object_set_new(row, "macs", json_integer((json_int_t)op->macs));
+        json_object_set_new(row, "flops", json_integer((json_int_t)op->flops));
         json_array_append_new(ops, row);
     }
     return ops;
+}
+
+static json_t *info_json_work(const struct info *info)
+{
+    const struct odb_cost_sum *sum = &info->sum;
+    json_t *work = json_object();
+    json_object_set_new(work, "measured", json_boolean(info->shapes.measured));
+    json_object_set_new(work, "macs", json_integer((json_int_t)sum->macs));
+    json_object_set_new(work, "flops", json_integer((json_int_t)sum->flops));
+    json_object_set_new(work, "nodes_not_counted", json_integer((json_int_t)sum->unknown));
+    json_object_set_new(work, "with_bodies", json_integer((json_int_t)sum->bodies));
+    json_object_set_new(work, "value_bytes", json_integer((json_int_t)sum->activations));
+    json_object_set_new(work, "peak_bytes", json_integer((json_int_t)sum->peak));
+    json_object_set_new(work, "peak_node",
+                        sum->peak_node < 0 ? json_null() : json_integer(sum->peak_node));
+    json_object_set_new(work, "values_not_counted", json_integer((json_int_t)sum->sizeless));
+    return work;
 }
 
 static json_t *info_json(const struct info *info)
@@ -291,6 +393,8 @@ static json_t *info_json(const struct info *info)
     json_object_set_new(root, "unsorted", json_boolean(graph->was_unsorted));
     json_object_set_new(root, "weights", json_integer((json_int_t)info->n_weights));
     json_object_set_new(root, "weight_bytes", json_integer((json_int_t)info->weight_bytes));
+    json_object_set_new(root, "parameters", json_integer((json_int_t)info->sum.parameters));
+    json_object_set_new(root, "work", info_json_work(info));
     json_object_set_new(root, "inputs", info_json_ports(graph, graph->inputs, graph->n_inputs));
     json_object_set_new(root, "outputs", info_json_ports(graph, graph->outputs, graph->n_outputs));
     json_object_set_new(root, "operators", info_json_ops(info));
@@ -304,7 +408,7 @@ enum odb_status odb_command__info(struct odb_command_call *call, struct odb_erro
     struct odb_buf out = ODB_BUF_INIT;
     if (odb_call_arg(call, 1))
         return odb_info_topic(call, call->args[1], err);
-    enum odb_status status = info_gather(&info, call->model, err);
+    enum odb_status status = info_gather(&info, call, err);
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
         odb_json_put(info_json(&info), &out);
     else if (status == ODB_OK)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "engine/cost.h"
 #include "engine/json.h"
 
 static bool nodes_value_matches(const struct odb_graph *graph, const int *list, int n,
@@ -31,10 +32,25 @@ static void nodes_put_op(const struct odb_node *node, struct odb_buf *out)
     odb_buf_put_shown(out, node->op_type);
 }
 
-static void nodes_line(const struct odb_graph *graph, const struct odb_node *node,
-                       struct odb_buf *out)
+struct nodes {
+    const struct odb_graph *graph;
+    struct odb_shapes shapes; /* owned */
+    struct odb_cost *costs;   /* owned; [n_nodes] */
+};
+
+/* What is known of a value: its shape, else what the model declares. "": nothing. */
+static const char *nodes_type(const struct nodes *nodes, int value, char *buf, size_t size)
 {
-    char index[32], label[300];
+    if (value == ODB_NO_VALUE)
+        return "";
+    const struct odb_type *type = &nodes->graph->values[value].type;
+    odb_shape_put(&nodes->shapes.values[value], buf, size);
+    return *buf || !type->known ? buf : type->text;
+}
+
+static void nodes_line(const struct nodes *nodes, const struct odb_node *node, struct odb_buf *out)
+{
+    char index[32], label[400];
     struct odb_buf op = ODB_BUF_INIT, name = ODB_BUF_INIT;
     snprintf(index, sizeof index, "#%d", node->index);
     nodes_put_op(node, &op);
@@ -46,12 +62,13 @@ static void nodes_line(const struct odb_graph *graph, const struct odb_node *nod
     for (int i = 0; i < node->n_out; i++) {
         if (node->out[i] == ODB_NO_VALUE)
             continue;
-        const struct odb_value *value = &graph->values[node->out[i]];
+        const struct odb_value *value = &nodes->graph->values[node->out[i]];
         odb_buf_puts(out, i ? ", " : "");
-        odb_buf_put_shown(out, odb_value_key(graph, value, label, sizeof label));
-        if (value->type.known) {
+        odb_buf_put_shown(out, odb_value_key(nodes->graph, value, label, sizeof label));
+        const char *type = nodes_type(nodes, value->index, label, sizeof label);
+        if (*type) {
             odb_buf_putc(out, ' ');
-            odb_buf_put_shown(out, value->type.text);
+            odb_buf_put_shown(out, type);
         }
     }
     odb_buf_dispose(&op);
@@ -68,49 +85,126 @@ static json_t *nodes_names(const struct odb_graph *graph, const int *list, int n
     return names;
 }
 
-static json_t *nodes_json(const struct odb_graph *graph, const struct odb_node *node)
+static json_t *nodes_types(const struct nodes *nodes, const int *list, int n)
 {
-    json_t *object = json_object(), *types = json_array();
-    for (int i = 0; i < node->n_out; i++) {
-        const struct odb_type *type =
-            node->out[i] == ODB_NO_VALUE ? NULL : &graph->values[node->out[i]].type;
-        json_array_append_new(types, odb_json_text(type && type->known ? type->text : NULL));
+    json_t *types = json_array();
+    char buf[400];
+    for (int i = 0; i < n; i++) {
+        const char *type = nodes_type(nodes, list[i], buf, sizeof buf);
+        json_array_append_new(types, odb_json_text(*type ? type : NULL));
     }
+    return types;
+}
+
+static json_t *nodes_count(bool known, uint64_t n)
+{
+    return known ? json_integer((json_int_t)n) : json_null();
+}
+
+static json_t *nodes_json(const struct nodes *nodes, const struct odb_node *node)
+{
+    const struct odb_cost *cost = &nodes->costs[node->index];
+    json_t *object = json_object();
     json_object_set_new(object, "index", json_integer(node->index));
     json_object_set_new(object, "name", odb_json_text(node->name));
     json_object_set_new(object, "op_type", odb_json_text(node->op_type));
     json_object_set_new(object, "domain", odb_json_text(node->domain));
-    json_object_set_new(object, "inputs", nodes_names(graph, node->in, node->n_in));
-    json_object_set_new(object, "outputs", nodes_names(graph, node->out, node->n_out));
-    json_object_set_new(object, "types", types);
+    json_object_set_new(object, "inputs", nodes_names(nodes->graph, node->in, node->n_in));
+    json_object_set_new(object, "outputs", nodes_names(nodes->graph, node->out, node->n_out));
+    json_object_set_new(object, "input_types", nodes_types(nodes, node->in, node->n_in));
+    json_object_set_new(object, "types", nodes_types(nodes, node->out, node->n_out));
+    json_object_set_new(object, "macs", nodes_count(cost->known, cost->macs));
+    json_object_set_new(object, "flops", nodes_count(cost->known, cost->flops));
+    json_object_set_new(object, "read_bytes", nodes_count(cost->sized, cost->reads));
+    json_object_set_new(object, "written_bytes", nodes_count(cost->sized, cost->writes));
+    json_object_set_new(object, "weight_bytes", nodes_count(cost->sized, cost->weights));
     json_object_set_new(object, "file_index", json_integer(node->file_index));
     return object;
 }
 
+/* A tab or a line's end in a name is shown as an escape, so every line has the same columns. */
+static void nodes_cell(struct odb_buf *out, const char *text)
+{
+    odb_buf_putc(out, '\t');
+    odb_buf_put_shown(out, text);
+}
+
+static void nodes_cells(const struct nodes *nodes, const int *list, int n, bool types,
+                        struct odb_buf *out)
+{
+    char buf[400];
+    odb_buf_putc(out, '\t');
+    for (int i = 0; i < n; i++) {
+        odb_buf_puts(out, i ? (types ? "; " : ", ") : "");
+        if (types)
+            odb_buf_put_shown(out, nodes_type(nodes, list[i], buf, sizeof buf));
+        else if (list[i] != ODB_NO_VALUE)
+            odb_buf_put_shown(out, nodes->graph->values[list[i]].name);
+    }
+}
+
+static void nodes_number(bool known, uint64_t n, struct odb_buf *out)
+{
+    odb_buf_putc(out, '\t');
+    if (known)
+        odb_buf_printf(out, "%llu", (unsigned long long)n);
+}
+
+static void nodes_tsv(const struct nodes *nodes, const struct odb_node *node, struct odb_buf *out)
+{
+    const struct odb_cost *cost = &nodes->costs[node->index];
+    odb_buf_printf(out, "%d", node->index);
+    nodes_cell(out, node->name);
+    nodes_cell(out, node->op_type);
+    nodes_cell(out, node->domain);
+    nodes_cells(nodes, node->in, node->n_in, false, out);
+    nodes_cells(nodes, node->out, node->n_out, false, out);
+    nodes_cells(nodes, node->in, node->n_in, true, out);
+    nodes_cells(nodes, node->out, node->n_out, true, out);
+    nodes_number(cost->known, cost->macs, out);
+    nodes_number(cost->known, cost->flops, out);
+    nodes_number(cost->sized, cost->reads, out);
+    nodes_number(cost->sized, cost->writes, out);
+    nodes_number(cost->sized, cost->weights, out);
+    odb_buf_putc(out, '\n');
+}
+
 enum odb_status odb_command__nodes(struct odb_command_call *call, struct odb_error *err)
 {
-    const struct odb_graph *graph = call->model->graph;
+    struct nodes nodes = {.graph = call->model->graph};
     const char *filter = odb_call_option(call, ODB_OPTION_FILTER);
-    bool as_json = odb_call_has(call, ODB_OPTION_JSON);
+    bool as_json = odb_call_has(call, ODB_OPTION_JSON), tsv = odb_call_has(call, ODB_OPTION_TSV);
     struct odb_buf out = ODB_BUF_INIT, line = ODB_BUF_INIT;
+    struct odb_cost_sum sum;
     json_t *list = json_array();
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct odb_node *node = &graph->nodes[i];
-        if (!nodes_matches(graph, node, filter))
+    enum odb_status status = odb_call__shapes(call, NULL, NULL, &nodes.shapes, err);
+    if (status != ODB_OK)
+        goto out;
+    odb_cost_model(&nodes.costs, &sum, call->model, &nodes.shapes);
+    if (tsv && !as_json)
+        odb_buf_puts(&out, "index\tname\top_type\tdomain\tinputs\toutputs\tinput_types\ttypes\tmacs"
+                           "\tflops\tread_bytes\twritten_bytes\tweight_bytes\n");
+    for (size_t i = 0; i < nodes.graph->n_nodes; i++) {
+        const struct odb_node *node = &nodes.graph->nodes[i];
+        if (!nodes_matches(nodes.graph, node, filter))
             continue;
-        if (as_json) {
-            json_array_append_new(list, nodes_json(graph, node));
-            continue;
-        }
         odb_buf_clear(&line);
-        nodes_line(graph, node, &line);
-        odb_call__put_line(&out, odb_buf_text(&line), call->width);
+        if (as_json) {
+            json_array_append_new(list, nodes_json(&nodes, node));
+        } else if (tsv) {
+            nodes_tsv(&nodes, node, &out);
+        } else {
+            nodes_line(&nodes, node, &line);
+            odb_call__put_line(&out, odb_buf_text(&line), call->width);
+        }
     }
     if (as_json)
-        odb_json_put(json_pack("{so}", "nodes", list), &out);
-    else
-        json_decref(list);
-    odb_buf_dispose(&line);
+        odb_json_put(json_pack("{sO}", "nodes", list), &out);
     odb_call__print(call, &out);
-    return ODB_OK;
+out:
+    json_decref(list);
+    odb_buf_dispose(&line);
+    free(nodes.costs);
+    odb_shapes_dispose(&nodes.shapes);
+    return status;
 }

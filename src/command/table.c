@@ -340,7 +340,7 @@ static const struct odb_command command_table[] = {
         .group = "run",
         .args = args_slice,
         .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS),
-        .help = "print the numbers of a value or of a slice of it, or the model in ONNX's syntax",
+        .help = "print numbers of a value, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets. Values come from "
                 "where `onnxdbg help tensor` says; at the prompt, what the target gave is printed "
@@ -357,11 +357,16 @@ static const struct odb_command command_table[] = {
         .alias = "i",
         .group = "look",
         .args = args_about,
-        .options = ODB_OPT(JSON) | ODB_OPT(SESSION),
-        .help = "what is in a model: versions, operators, inputs, outputs, weights",
+        .options = OPTS_FEEDS | ODB_OPT(JSON) | ODB_OPT(SESSION) | ODB_OPT(MEASURE),
+        .help = "what is in a model: operators, inputs, outputs, weights, work",
         .text = "Prints what the file says about itself, what goes in and comes out, how many "
-                "nodes of which operator there are, and which operators the reference cannot "
-                "run. With a TOPIC: what was put down (breakpoints, watchpoints, displays, pins, "
+                "nodes of which operator there are, which operators the reference cannot run, "
+                "and how much work it is: MACs are the products that convolutions, products of "
+                "matrices and recurrent layers sum; FLOPs are twice those, and one for each other "
+                "operation on a float, where a function counts as one. Memory counts the values "
+                "that nodes make, at batch and size as declared, and how much of them lives at "
+                "once. Both take shapes from the model, or with --run from a run of the reference; "
+                "what is in bodies and functions is not counted. With a TOPIC: what was put down (breakpoints, watchpoints, displays, pins, "
                 "marks, notes), the culprits of the last search, the nodes, what the inputs are "
                 "fed with, what is known of the target, what the session file has; or, at the "
                 "prompt, where the walk stands (frame) and all settings. The beginning of a TOPIC "
@@ -387,10 +392,12 @@ static const struct odb_command command_table[] = {
         .name = "nodes",
         .group = "look",
         .args = args_model,
-        .options = ODB_OPT(FILTER) | ODB_OPT(JSON),
+        .options = OPTS_FEEDS | ODB_OPT(FILTER) | ODB_OPT(JSON) | ODB_OPT(TSV) | ODB_OPT(MEASURE),
         .help = "list the nodes in topological order",
         .text = "Prints one line per node: index, operator, name, and what it makes with the type "
-                "and shape that the model declares.",
+                "and shape that the model declares, or, with --run, as the reference makes them. "
+                "--tsv and --json have inputs, types, MACs and FLOPs (as `onnxdbg help info` "
+                "explains them), and the bytes that each node reads, writes and has as weights.",
         .example = "onnxdbg nodes model.onnx --filter Conv",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__nodes,

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/models.h"
+
+#include "engine/cost.h"
+
+struct cost_values {
+    const char *name;
+    enum odb_dtype dtype;
+    int rank;
+    int64_t dims[5];
+};
+
+/* A node over inputs and an output of these shapes; cost of it. n counts the inputs. */
+static struct odb_cost cost_of(struct odb_builder *b, const struct cost_values *values, size_t n,
+                               struct odb_cost_sum *sum)
+{
+    struct odb_shapes shapes;
+    struct odb_cost *costs, cost;
+    for (size_t i = 0; i < n; i++)
+        odb_build_input(b, values[i].name, values[i].dtype, values[i].rank, values[i].dims);
+    odb_build_output_typed(b, values[n].name, values[n].dtype, values[n].rank, values[n].dims);
+    struct odb_model *model = models_take(b);
+    odb_shapes_declared(&shapes, model);
+    odb_cost_model(&costs, sum, model, &shapes);
+    cost = costs[0];
+    free(costs);
+    odb_shapes_dispose(&shapes);
+    odb_model_free(model);
+    return cost;
+}
+
+static void cost_check(const char *op, const struct cost_values *values, size_t n,
+                       struct odb_builder *b, uint64_t macs, uint64_t flops)
+{
+    struct odb_cost_sum sum;
+    struct odb_cost cost = cost_of(b, values, n, &sum);
+    if (!cost.known || cost.macs != macs || cost.flops != flops)
+        fail_msg("%s: %d, %llu MACs, %llu FLOPs", op, cost.known, (unsigned long long)cost.macs,
+                 (unsigned long long)cost.flops);
+    assert_int_equal(sum.macs, macs);
+    assert_int_equal(sum.flops, flops);
+    assert_int_equal(sum.unknown, 0);
+}
+
+static struct odb_builder *cost_node(const char *op, const char *inputs)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_node(b, op, "", inputs, "y");
+    return b;
+}
+
+#define F(...)                                                                                     \
+    ODB_F32, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                                   \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+/* Numbers that were worked out by hand. */
+static void test_cost__formulas(void **state)
+{
+    const struct {
+        const char *op, *inputs;
+        uint64_t macs, flops;
+        size_t n;
+        struct cost_values values[4];
+    } rows[] = {
+        /* 16 x 6 x 6 outputs of 3 x 3 x 3 products */
+        {"Conv",
+         "x w",
+         15552,
+         31104,
+         2,
+         {{"x", F(1, 3, 8, 8)}, {"w", F(16, 3, 3, 3)}, {"y", F(1, 16, 6, 6)}}},
+        {"Conv",
+         "x w b",
+         15552,
+         31104 + 576,
+         3,
+         {{"x", F(1, 3, 8, 8)}, {"w", F(16, 3, 3, 3)}, {"b", F(16)}, {"y", F(1, 16, 6, 6)}}},
+        /* depthwise: 3 x 6 x 6 outputs of 3 x 3 */
+        {"Conv",
+         "x w",
+         972,
+         1944,
+         2,
+         {{"x", F(1, 3, 8, 8)}, {"w", F(3, 1, 3, 3)}, {"y", F(1, 3, 6, 6)}}},
+        /* 4 x 5 x 5 inputs into 2 x 3 x 3 each */
+        {"ConvTranspose",
+         "x w",
+         1800,
+         3600,
+         2,
+         {{"x", F(1, 4, 5, 5)}, {"w", F(4, 2, 3, 3)}, {"y", F(1, 2, 7, 7)}}},
+        {"MatMul", "x w", 120, 240, 2, {{"x", F(2, 3, 4)}, {"w", F(4, 5)}, {"y", F(2, 3, 5)}}},
+        {"MatMul", "x w", 7, 14, 2, {{"x", F(7)}, {"w", F(7)}, {"y", ODB_F32, 0, {0}}}},
+        {"Gemm",
+         "x w b",
+         60,
+         135,
+         3,
+         {{"x", F(3, 4)}, {"w", F(4, 5)}, {"b", F(5)}, {"y", F(3, 5)}}},
+        /* 14 steps of 80 x 10 and 80 x 20 */
+        {"LSTM",
+         "x w r",
+         33600,
+         67200,
+         3,
+         {{"x", F(7, 2, 10)}, {"w", F(1, 80, 10)}, {"r", F(1, 80, 20)}, {"y", F(7, 1, 2, 20)}}},
+        {"Softmax", "x", 0, 100, 1, {{"x", F(2, 10)}, {"y", F(2, 10)}}},
+        {"Relu", "x", 0, 20, 1, {{"x", F(2, 10)}, {"y", F(2, 10)}}},
+        {"Add", "x w", 0, 20, 2, {{"x", F(2, 10)}, {"w", F(10)}, {"y", F(2, 10)}}},
+        {"Sum", "x w b", 0, 40, 3, {{"x", F(2, 10)}, {"w", F(10)}, {"b", F(10)}, {"y", F(2, 10)}}},
+        {"ReduceMean", "x", 0, 20, 1, {{"x", F(2, 10)}, {"y", F(2, 1)}}},
+        {"LayerNormalization", "x w", 0, 140, 2, {{"x", F(2, 10)}, {"w", F(10)}, {"y", F(2, 10)}}},
+        /* integers and moves cost nothing */
+        {"Add",
+         "x w",
+         0,
+         0,
+         2,
+         {{"x", ODB_I64, 1, {9}}, {"w", ODB_I64, 1, {9}}, {"y", ODB_I64, 1, {9}}}},
+        {"Transpose", "x", 0, 0, 1, {{"x", F(2, 10)}, {"y", F(10, 2)}}},
+    };
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        cost_check(rows[i].op, rows[i].values, rows[i].n, cost_node(rows[i].op, rows[i].inputs),
+                   rows[i].macs, rows[i].flops);
+}
+
+static void test_cost__attributes_count(void **state)
+{
+    struct odb_builder *b = cost_node("Gemm", "x w");
+    odb_build_attr_int(b, "transA", 1);
+    cost_check("Gemm", (struct cost_values[]){{"x", F(4, 3)}, {"w", F(4, 5)}, {"y", F(3, 5)}}, 2, b,
+               60, 120);
+    b = cost_node("MaxPool", "x");
+    odb_build_attr_ints(b, "kernel_shape", 2, (int64_t[]){2, 2});
+    cost_check("MaxPool", (struct cost_values[]){{"x", F(1, 16, 6, 6)}, {"y", F(1, 16, 3, 3)}}, 1,
+               b, 0, 576);
+    b = cost_node("Einsum", "x w");
+    odb_build_attr_string(b, "equation", "bij, bjk -> bik");
+    cost_check("Einsum",
+               (struct cost_values[]){{"x", F(2, 3, 4)}, {"w", F(2, 4, 5)}, {"y", F(2, 3, 5)}}, 2,
+               b, 120, 240);
+}
+
+/* No number is better than a wrong one. */
+static void test_cost__unknown(void **state)
+{
+    struct odb_cost_sum sum;
+    struct odb_builder *b = cost_node("MatMul", "x w");
+    struct odb_cost cost = cost_of(
+        b, (struct cost_values[]){{"x", F(-1, 4)}, {"w", F(4, 5)}, {"y", F(-1, 5)}}, 2, &sum);
+    assert_false(cost.known);
+    assert_int_equal(sum.unknown, 1);
+    assert_int_equal(sum.sizeless, 1);
+    b = cost_node("Einsum", "x");
+    odb_build_attr_string(b, "equation", "...i->...");
+    cost = cost_of(b, (struct cost_values[]){{"x", F(2, 3)}, {"y", F(2)}}, 1, &sum);
+    assert_false(cost.known);
+    b = cost_node("NobodyKnows", "x");
+    cost = cost_of(b, (struct cost_values[]){{"x", F(2, 3)}, {"y", F(2)}}, 1, &sum);
+    assert_false(cost.known);
+}
+
+/* x (40 bytes) -> a (80) -> b (20) -> y (4), and x is read again at the end. */
+static void test_cost__memory(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_tensor *w = models_f32(1, (int64_t[]){2}, (float[]){1, 2});
+    struct odb_shapes shapes;
+    struct odb_cost_sum sum;
+    struct odb_cost *costs;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){10});
+    odb_build_weight(b, "w", w);
+    odb_build_value_info(b, "a", ODB_F32, 1, (int64_t[]){20});
+    odb_build_value_info(b, "b", ODB_F32, 1, (int64_t[]){5});
+    odb_build_node(b, "One", "", "x w", "a");
+    odb_build_node(b, "Two", "", "a", "b");
+    odb_build_node(b, "Three", "", "b x", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){1});
+    odb_tensor_unref(w);
+    struct odb_model *model = models_take(b);
+    odb_shapes_declared(&shapes, model);
+    odb_cost_model(&costs, &sum, model, &shapes);
+    assert_int_equal(sum.parameters, 2);
+    assert_int_equal(sum.parameter_bytes, 8);
+    assert_int_equal(sum.activations, 104);
+    assert_int_equal(sum.peak, 140);
+    assert_int_equal(sum.peak_node, 1);
+    assert_int_equal(costs[0].reads, 40);
+    assert_int_equal(costs[0].weights, 8);
+    assert_int_equal(costs[0].writes, 80);
+    assert_true(costs[0].sized);
+    free(costs);
+    odb_shapes_dispose(&shapes);
+    odb_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cost__formulas),
+        cmocka_unit_test(test_cost__attributes_count),
+        cmocka_unit_test(test_cost__unknown),
+        cmocka_unit_test(test_cost__memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
