@@ -53,8 +53,8 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
                                      struct odb_error *err) ODB_MUST_USE;
 /* They are the session's from now on, and what there is to say of them is said. */
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
-/* Shapes as the model declares them, or, with --run, as the reference makes them; see and payload as
- * in odb_shapes_measure(). To be disposed of, also after failure. */
+/* Shapes as the model declares them, or, with --run, as the reference makes them; see and payload
+ * as in odb_shapes_measure(). To be disposed of, also after failure. */
 enum odb_status odb_call__shapes(struct odb_command_call *call,
                                  void (*see)(void *payload, int value, const struct odb_tensor *t),
                                  void *payload, struct odb_shapes *out,
