@@ -366,11 +366,11 @@ static const struct odb_command command_table[] = {
                 "operation on a float, where a function counts as one. Memory counts the values "
                 "that nodes make, at batch and size as declared, and how much of them lives at "
                 "once. Both take shapes from the model, or with --run from a run of the reference; "
-                "what is in bodies and functions is not counted. With a TOPIC: what was put down "
-                "(breakpoints, watchpoints, displays, pins, marks, notes), the culprits of the last search, the nodes, what the inputs are "
-                "fed with, what is known of the target, what the session file has; or, at the "
-                "prompt, where the walk stands (frame) and all settings. The beginning of a TOPIC "
-                "is enough.",
+                "what is in bodies and functions is not counted. With a TOPIC: what was put "
+                "down (breakpoints, watchpoints, displays, pins, marks, notes), the culprits of "
+                "the last search, the nodes, what the inputs are fed with, what is known of the "
+                "target, what the session file has; or, at the prompt, where the walk stands "
+                "(frame) and all settings. The beginning of a TOPIC is enough.",
         .example = "onnxdbg info model.onnx",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__info,
