@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/pyjson.h"
 #include "engine/dump_info.h"
+#include "engine/input_file.h"
 #include "engine/probe.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
@@ -270,14 +271,8 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
 static enum odb_status inputs_from_file(struct inputs_port *port, const char *path,
                                         struct odb_error *err)
 {
-    const struct odb_type *type = &port->value->type;
-    snprintf(port->source, sizeof port->source, "file %.240s", path);
-    if (inputs_ends_with(path, ".pb"))
-        return odb_pb_read_as(&port->tensor, type, path, err);
-    if (inputs_ends_with(path, ".npy"))
-        return odb_npy_read(&port->tensor, path, err);
-    odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file");
-    return odb_error_at(err, "%s", path);
+    const struct odb_input_form form = {&port->value->type, port->rank, port->dims};
+    return odb_input_read(&port->tensor, port->source, sizeof port->source, &form, path, err);
 }
 
 /* range(lo,hi[,seed]) */
@@ -307,8 +302,8 @@ static enum odb_status inputs_from_range(struct inputs_port *port, const char *t
     return ODB_OK;
 }
 
-/* NAME=FILE, NAME=range(…), NAME:FILE. Names may hold the separator, and so may files: the last
- * place that leaves an input's name before it is the one that is meant. */
+/* NAME=FILE, NAME=image(…), NAME=raw(…), NAME=range(…), NAME:FILE. Names may hold the separator, and
+ * so may files: the last place that leaves an input's name before it is the one that is meant. */
 static enum odb_status inputs_given(struct inputs_work *work, const char *text,
                                     struct odb_error *err)
 {
@@ -705,6 +700,7 @@ static enum odb_status inputs_collect(struct inputs_work *work, struct odb_error
     for (size_t i = 0; i < options->n_dims; i++)
         if (inputs_dim(work, options->dims[i], err) != ODB_OK)
             return inputs_usage(err, "--dim", options->dims[i]);
+    inputs_apply_bindings(work); /* pictures are made as large as that */
     for (size_t i = 0; i < options->n_inputs; i++) {
         enum odb_status status = inputs_given(work, options->inputs[i], err);
         if (status != ODB_OK) {
