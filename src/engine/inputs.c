@@ -318,7 +318,9 @@ static enum odb_status inputs_given(struct inputs_work *work, const char *text,
     if (!separator)
         return odb_fail(err, ODB_E_USAGE, "this is not NAME=FILE or NAME=range(lo,hi[,seed])");
     if (!port) {
-        separator = strrchr(text, '=') ? strrchr(text, '=') : strrchr(text, ':');
+        size_t n = strcspn(text, "("); /* what stands behind has separators of its own */
+        const char *equals = memrchr(text, '=', n), *colon = memrchr(text, ':', n);
+        separator = equals ? equals : colon ? colon : separator;
         return inputs_unknown(work, text, (size_t)(separator - text), err);
     }
     if (port->tensor || port->range)
