@@ -302,8 +302,8 @@ static enum odb_status inputs_from_range(struct inputs_port *port, const char *t
     return ODB_OK;
 }
 
-/* NAME=FILE, NAME=image(…), NAME=raw(…), NAME=range(…), NAME:FILE. Names may hold the separator, and
- * so may files: the last place that leaves an input's name before it is the one that is meant. */
+/* NAME=FILE, NAME=image(…), NAME=range(…), NAME:FILE. Names may hold the separator, and so may
+ * files: the last place that leaves an input's name before it is the one that is meant. */
 static enum odb_status inputs_given(struct inputs_work *work, const char *text,
                                     struct odb_error *err)
 {
