@@ -166,8 +166,8 @@ static const struct odb_command command_table[] = {
                 "--session goes on where it was when it is started again after it was stopped, or "
                 "killed, or the machine went down: what has an answer is not asked again, and what "
                 "was running then is left out unless --retry is given. Where a library, a program "
-                "or a Python file that the target names has changed since, it starts anew and says "
-                "so.",
+                "or a Python file that the target names, or one beside it that is named there, has "
+                "changed since, it starts anew and says so.",
         .example = "onnxdbg bisect model.onnx --target ort",
         .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS,
         .exec = odb_command__bisect,

@@ -2,13 +2,19 @@
  *
  * Small files are known by their contents, so that one that was only touched, or copied back, is
  * the same; large ones by size and time, because a search is often done before they were read.
+ *
+ * What a file loads in turn (a script's modules, a library's libraries) stands beside it as a rule,
+ * and its name stands in it. So code beside a file that has its name somewhere in it counts too.
  */
 #include "session/identity.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sha256.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +25,8 @@
 #include "executor/target.h"
 
 #define IDENTITY_READ ((off_t)1 << 20) /* files up to here are read */
+/* Bytes of a file times names looked for in it: beyond these, as in /usr/lib, nobody looks. */
+#define IDENTITY_SEARCH ((size_t)256 << 20)
 
 static void identity_put_path(const char *path, struct odb_buf *out)
 {
@@ -31,19 +39,75 @@ static void identity_put_path(const char *path, struct odb_buf *out)
     }
 }
 
+static void identity_put_beside(const char *path, const struct stat *st, struct odb_buf *out);
+
+/* A file that was put before is not put again. */
 static void identity_put_file(const char *path, struct odb_buf *out)
 {
     char hex[SHA256_DIGEST_STRING_LENGTH] = "";
+    struct odb_buf line = ODB_BUF_INIT;
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return;
-    odb_buf_puts(out, "file:");
-    identity_put_path(path, out);
+    odb_buf_puts(&line, "file:");
+    identity_put_path(path, &line);
+    odb_buf_putc(&line, ' ');
+    bool there = strstr(odb_buf_text(out), odb_buf_text(&line)) != NULL;
+    if (!there)
+        odb_buf_puts(out, odb_buf_text(&line));
+    odb_buf_dispose(&line);
+    if (there)
+        return;
     if (st.st_size <= IDENTITY_READ && SHA256File(path, hex))
-        odb_buf_printf(out, " %s\n", hex);
+        odb_buf_printf(out, "%s\n", hex);
     else
-        odb_buf_printf(out, " %lld bytes, %lld.%09ld\n", (long long)st.st_size,
+        odb_buf_printf(out, "%lld bytes, %lld.%09ld\n", (long long)st.st_size,
                        (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    identity_put_beside(path, &st, out);
+}
+
+/* What a file of code is called by those who load it, which are so many characters of its name; 0:
+ * it is none. Others may be what the target writes. */
+static size_t identity_stem(const char *name)
+{
+    size_t n = strlen(name);
+    const char *library = strstr(name, ".so");
+    if (n > 3 && !strcmp(name + n - 3, ".py"))
+        return n - 3;
+    return library && library != name && (!library[3] || library[3] == '.') ? n : 0;
+}
+
+static int identity_is_code(const struct dirent *entry)
+{
+    return identity_stem(entry->d_name) > 0;
+}
+
+/* Code in the same folder that the file names. */
+static void identity_put_beside(const char *path, const struct stat *st, struct odb_buf *out)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup("./");
+    struct dirent **list = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *text = fd >= 0 && st->st_size
+                     ? mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+                     : MAP_FAILED;
+    int n = text == MAP_FAILED ? 0 : scandir(folder, &list, identity_is_code, alphasort);
+    for (int i = 0; i < n; i++) {
+        const char *name = list[i]->d_name;
+        char *file = odb_xasprintf("%s%s", slash ? folder : "", name);
+        if ((size_t)st->st_size <= IDENTITY_SEARCH / (size_t)n &&
+            memmem(text, (size_t)st->st_size, name, identity_stem(name)))
+            identity_put_file(file, out);
+        free(file);
+        free(list[i]);
+    }
+    free(list);
+    if (text != MAP_FAILED)
+        munmap(text, (size_t)st->st_size);
+    if (fd >= 0)
+        close(fd);
+    free(folder);
 }
 
 /* A module of Python's, by the name that an import has for it. */

@@ -9,8 +9,8 @@
 #include "base/buf.h"
 
 /* Appends a line "file:PATH DIGEST" for every file of this machine that a spec names, as far as
- * that can be seen (libraries, Python files, programs; not what these load in turn). The path has
- * no blanks. NULL: nothing. */
+ * that can be seen: libraries, Python files, programs, and the libraries and Python files beside
+ * these that they name, and so on. The path has no blanks. NULL: nothing. */
 void odb_identity_put_spec(const char *spec, struct odb_buf *out);
 /* The same for what all executors run in or may be asked: the child, and ONNX Runtime. */
 void odb_identity_put_common(struct odb_buf *out);

@@ -70,6 +70,38 @@ static void test_identity__files_of_a_spec(void **state)
     (void)state;
 }
 
+/* What a file loads stands beside it, and its name in it; what it only writes is no part of it. */
+static void test_identity__what_a_file_loads(void **state)
+{
+    static const char *const files[][2] = {{"net.py", "import helper\nlog = 'net.log'\n"},
+                                           {"helper.py", "import ctypes\n'libdeep.so.2', 'net'\n"},
+                                           {"libdeep.so.2", "one"},
+                                           {"other.py", "pass"},
+                                           {"net.log", "one"}};
+    char *folder = models_folder(), *paths[ODB_COUNT(files)];
+    for (size_t i = 0; i < ODB_COUNT(files); i++)
+        paths[i] = identity_file(folder, files[i][0], files[i][1]);
+    char *before = identity_of("python:$:Net", paths[0]);
+    for (size_t i = 0; i < ODB_COUNT(files); i++) {
+        free(identity_file(folder, files[i][0], "two"));
+        char *after = identity_of("python:$:Net", paths[0]);
+        char *differ = odb_settings_differ(before, after);
+        assert_int_equal(differ != NULL, i < 3);
+        assert_true(!differ || strstr(differ, files[i][0]));
+        free(differ);
+        free(after);
+        free(identity_file(folder, files[i][0], files[i][1]));
+    }
+    for (size_t i = 0; i < ODB_COUNT(files); i++) {
+        unlink(paths[i]);
+        free(paths[i]);
+    }
+    rmdir(folder);
+    free(before);
+    free(folder);
+    (void)state;
+}
+
 static void test_identity__programs_and_modules(void **state)
 {
     char *folder = models_folder(), *path = identity_file(folder, "my_net.py", "x = 1\n");
@@ -121,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_identity__files_of_a_spec),
+        cmocka_unit_test(test_identity__what_a_file_loads),
         cmocka_unit_test(test_identity__programs_and_modules),
         cmocka_unit_test(test_identity__large_files_and_odd_names),
     };
