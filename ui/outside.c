@@ -213,6 +213,10 @@ static void outside_copied(struct ui_app *app, const char *what, struct odb_buf 
         ui_list_print_row(ui_app_view(app), ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS), out);
         while (out->len && strchr("\n", out->data[out->len - 1]))
             out->data[--out->len] = '\0';
+    } else if (!strcmp(what, "view")) {
+        struct odb_error ignored = ODB_ERROR_INIT;
+        if (outside_text(app, out, &ignored) != ODB_OK)
+            odb_buf_clear(out);
     } else if (!strcmp(what, "value") && subject.value != ODB_NO_VALUE) {
         odb_buf_puts(out, graph->values[subject.value].name);
     } else if (!strcmp(what, "node") && node != ODB_NO_NODE) {
@@ -240,6 +244,9 @@ UI_ACTION(copy)
     } else if (!ui_terminal_copy(app->terminal, odb_buf_text(&text))) {
         status = odb_fail(err, ODB_E_USAGE, "this terminal has no clipboard for programs");
         odb_error_remedy(err, "it would be: %.200s", odb_buf_text(&text));
+    } else if (!strcmp(what, "view")) {
+        ui_app_say(app, UI_STYLE_MESSAGE, "all %zu bytes of the view %s are in the clipboard",
+                   text.len, ui_app_view(app)->ops->name);
     } else {
         ui_app_say(app, UI_STYLE_MESSAGE, "to the clipboard: %s", odb_buf_text(&text));
     }

@@ -83,6 +83,14 @@ size_t ui_text_rows(const struct ui_view *view)
     return v->filter ? v->kept.n : v->lines.n;
 }
 
+size_t ui_text_selected(const struct ui_view *view)
+{
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    if (view->selected >= ui_text_rows(view))
+        return SIZE_MAX;
+    return v->filter ? v->kept.items[view->selected] : view->selected;
+}
+
 void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
 {
     const struct ui_text_line *line = text_line(view, row);

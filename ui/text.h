@@ -34,6 +34,8 @@ void ui_text_add_hanging(struct ui_text_view *view, int cols, enum ui_style styl
                          int hang, int node, const char *text);
 
 size_t ui_text_rows(const struct ui_view *view);
+/* The line that is selected, of all; SIZE_MAX: there is none. */
+size_t ui_text_selected(const struct ui_view *view);
 void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area);
 bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text);
 void ui_text_subject(const struct ui_view *view, struct ui_subject *out);

@@ -85,7 +85,7 @@ static const struct odb_arg args_columns[] = {
 static const struct odb_arg args_file[] = {
     TAKES("FILE", PATH), TAKES("HOW", ENUM, .range = "over"), {0}};
 static const struct odb_arg args_copied[] = {
-    TAKES("WHAT", ENUM, .range = "node|value|number|error|row|command"), {0}};
+    TAKES("WHAT", ENUM, .range = "node|value|number|error|row|view|command"), {0}};
 static const struct odb_arg args_fold[] = {TAKES("HOW", TEXT), {0}};
 static const struct odb_arg args_mode[] = {TAKES("MODE", ENUM, .range = ODB_TENSOR_MODES), {0}};
 static const struct odb_arg args_measure[] = {TAKES("MEASURE", ENUM, .range = ODB_TENSOR_MEASURES),
