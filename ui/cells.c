@@ -231,7 +231,7 @@ enum ui_answer ui_cells_act(struct ui_view *view, const struct odb_command_call 
         return UI_FAILED;
     }
     size_t n = strlen(row->enter);
-    if (n && strchr(" =:", row->enter[n - 1])) {
+    if (row->asks || (n && strchr(" =:", row->enter[n - 1]))) {
         app->asking = UI_ASK_COMMAND;
         return ui_app_ask(app, UI_PROMPT_COMMAND, ":", row->enter, err) == ODB_OK ? UI_DONE
                                                                                   : UI_FAILED;

@@ -15,6 +15,7 @@ struct ui_cells_row {
     enum ui_style style; /* of the mark and the first cell */
     char *enter;         /* owned: what Enter gives, with a blank or = at its end it is typed and
                             waits; NULL: nothing */
+    bool asks;           /* it is typed and waits whatever its end is */
     char *what;          /* owned: {text} of the row for the view's own commands; NULL: none */
     int value;           /* that it is about, or ODB_NO_VALUE */
 };

@@ -17,11 +17,12 @@ static const struct ui_cells_column inputs_columns[UI_CELLS + 1] = {
     {NULL, 0, UI_CUT_END, UI_STYLE_NORMAL},
 };
 
-/* "set SETTING NAME=", where the name may have to be quoted, and the quote stays open. */
-static char *inputs_command(const char *setting, const char *name)
+/* "set SETTING NAME=VALUE" with the value that is set (NULL: none); what has to be quoted is, and
+ * the quote stays open, so that it can be gone on with. */
+static char *inputs_command(const char *setting, const char *name, const char *value)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    char *word = odb_xasprintf("%s=", name);
+    char *word = odb_xasprintf("%s=%s", name, value ? value : "");
     odb_buf_printf(&out, "set %s ", setting);
     odb_words__put(&out, word, odb_words__style(word), true);
     free(word);
@@ -65,6 +66,7 @@ static void inputs_add_value(struct ui_cells_view *v, int value)
     const struct ui_app *app = v->view.app;
     struct odb_buf type = ODB_BUF_INIT;
     const char *name = app->session->model->graph->values[value].name;
+    const char *set = inputs_setting(app->console, ODB_OPTION_INPUT, name);
     bool made;
     ui_type_text(app->session, value, &type);
     char *source = inputs_source(app, value, &made);
@@ -72,34 +74,59 @@ static void inputs_add_value(struct ui_cells_view *v, int value)
         v, (struct ui_cells_row){.cells = {odb_xstrdup(name), odb_buf_take(&type), source},
                                  .mark = made ? UI_GLYPH_PASS : UI_GLYPH_UNTESTED,
                                  .style = made ? UI_STYLE_NORMAL : UI_STYLE_DIM,
-                                 .enter = inputs_command("input", name),
+                                 .enter = inputs_command("input", name, set),
+                                 .asks = true,
                                  .value = value});
 }
 
-/* Dimensions that have a name in place of a number, each once. */
+/* A dimension of what a value is fed; -1: nothing was made yet. */
+static int64_t inputs_fed(const struct odb_session *session, int value, int axis)
+{
+    for (size_t i = 0; session->feeds && i < session->feeds->n; i++) {
+        const struct odb_tensor *t = session->feeds->items[i].tensor;
+        if (session->feeds->items[i].value == value && t->kind == ODB_TENSOR && axis < t->rank)
+            return t->dims[axis];
+    }
+    return -1;
+}
+
+/* fed: its number in what was made; -1: nothing was. */
+static void inputs_add_dim(struct ui_cells_view *v, const char *name, int64_t fed)
+{
+    const char *set = inputs_setting(v->view.app->console, ODB_OPTION_DIM, name);
+    bool known = set || fed >= 0;
+    ui_cells_add_take(v, (struct ui_cells_row){
+                             .cells = {odb_xasprintf("dim %s", name), NULL,
+                                       set        ? odb_xstrdup(set)
+                                       : fed >= 0 ? odb_xasprintf("%lld (as fed)", (long long)fed)
+                                                  : odb_xstrdup("not set")},
+                             .mark = known ? UI_GLYPH_PASS : UI_GLYPH_UNTESTABLE,
+                             .style = known ? UI_STYLE_NORMAL : UI_STYLE_WARN,
+                             .enter = inputs_command("dim", name, set),
+                             .asks = true,
+                             .value = ODB_NO_VALUE});
+}
+
+/* Dimensions without a number: those that have a name once, others as INPUT[AXIS]. */
 static void inputs_add_dims(struct ui_cells_view *v, const int *feeds, size_t n)
 {
-    const struct ui_app *app = v->view.app;
-    const struct odb_graph *graph = app->session->model->graph;
+    const struct odb_graph *graph = v->view.app->session->model->graph;
     ODB_VEC(const char *) seen = {0};
     for (size_t i = 0; i < n; i++) {
         const struct odb_type *type = &graph->values[feeds[i]].type;
         for (int d = 0; d < type->rank; d++) {
-            const char *param = type->dims[d].value < 0 ? type->dims[d].param : NULL;
-            bool there = !param || !*param;
-            for (size_t s = 0; s < seen.n && !there; s++)
+            const char *param = type->dims[d].value < 0 ? type->dims[d].param : "";
+            bool there = type->dims[d].value >= 0;
+            for (size_t s = 0; s < seen.n && param && *param && !there; s++)
                 there = !strcmp(seen.items[s], param);
             if (there)
                 continue;
-            const char *set = inputs_setting(app->console, ODB_OPTION_DIM, param);
-            odb_push(&seen, param);
-            ui_cells_add_take(
-                v, (struct ui_cells_row){.cells = {odb_xasprintf("dim %s", param), NULL,
-                                                   odb_xstrdup(set ? set : "not set")},
-                                         .mark = set ? UI_GLYPH_PASS : UI_GLYPH_UNTESTABLE,
-                                         .style = set ? UI_STYLE_NORMAL : UI_STYLE_WARN,
-                                         .enter = inputs_command("dim", param),
-                                         .value = ODB_NO_VALUE});
+            char *axis = odb_xasprintf("%s[%d]", graph->values[feeds[i]].name, d);
+            inputs_add_dim(v, param && *param ? param : axis,
+                           inputs_fed(v->view.app->session, feeds[i], d));
+            if (param && *param)
+                odb_push(&seen, param);
+            free(axis);
         }
     }
     free(seen.items);
@@ -109,11 +136,16 @@ static void inputs_add_setting(struct ui_cells_view *v, enum odb_option_id id, c
 {
     const struct odb_option *row = odb_option_row(id);
     const char *set = odb_console_get(v->view.app->console, id);
+    struct odb_buf enter = ODB_BUF_INIT;
+    odb_buf_printf(&enter, "set %s ", row->name);
+    if (set)
+        odb_words__put(&enter, set, odb_words__style(set), true);
     ui_cells_add_take(v, (struct ui_cells_row){.cells = {odb_xstrdup(row->name), NULL,
                                                          odb_xstrdup(set ? set : usual)},
                                                .mark = UI_GLYPH_DOT,
                                                .style = UI_STYLE_LABEL,
-                                               .enter = odb_xasprintf("set %s ", row->name),
+                                               .enter = odb_buf_take(&enter),
+                                               .asks = true,
                                                .value = ODB_NO_VALUE});
 }
 

@@ -71,6 +71,37 @@ enum odb_status odb_call__check_setting(const struct odb_option *row, const char
     return status;
 }
 
+/* Inputs that do not fit the model are not taken, so that nothing is forgotten for them. One
+ * setting is looked at alone: of two that belong together, one is given first. */
+static enum odb_status set_check_feeds(const struct odb_session *session, enum odb_option_id id,
+                                       const char *value, struct odb_error *err)
+{
+    struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+    options.inputs = options.dims = &value;
+    options.n_inputs = id == ODB_OPTION_INPUT;
+    options.n_dims = id == ODB_OPTION_DIM;
+    options.inputs_from = id == ODB_OPTION_INPUTS_FROM ? value : NULL;
+    return odb_feeds_check(session->model, &options, err);
+}
+
+static bool set_has_found(const struct odb_session *session)
+{
+    return session->report || session->at != ODB_NO_NODE;
+}
+
+/* Takes a value, and says what that costs. */
+static void set_take(struct odb_console *console, enum odb_option_id id, const char *value,
+                     struct odb_buf *out)
+{
+    bool had = set_has_found(console->session);
+    odb_console_set(console, id, *value ? value : NULL);
+    set_put(console, id, out);
+    if (had && !set_has_found(console->session)) {
+        out->data[--out->len] = '\0'; /* in the same line */
+        odb_buf_puts(out, "  (what was found before is forgotten)\n");
+    }
+}
+
 enum odb_status odb_command__show(struct odb_command_call *call, struct odb_error *err)
 {
     return odb_command__set(call, err);
@@ -89,11 +120,14 @@ enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error
         ODB_TRY(set_find(name, &id, err));
         if (value && *value)
             ODB_TRY(odb_call__check_setting(odb_option_row(id), value, err));
+        if (value && *value)
+            ODB_TRY(set_check_feeds(call->session, id, value, err));
         if (value && id == ODB_OPTION_TOL)
             ODB_TRY(set_spare_verdicts(call->session, value, err));
         if (value)
-            odb_console_set(call->console, id, *value ? value : NULL);
-        set_put(call->console, id, &out);
+            set_take(call->console, id, value, &out);
+        else
+            set_put(call->console, id, &out);
     }
     odb_call__print(call, &out);
     return ODB_OK;

@@ -692,7 +692,8 @@ static void inputs_begin(struct inputs_work *work)
     free(feeds);
 }
 
-static enum odb_status inputs_collect(struct inputs_work *work, struct odb_error *err)
+/* What the options say by themselves. */
+static enum odb_status inputs_read(struct inputs_work *work, struct odb_error *err)
 {
     const struct odb_input_options *options = work->options;
     for (size_t i = 0; i < work->n; i++)
@@ -710,12 +711,27 @@ static enum odb_status inputs_collect(struct inputs_work *work, struct odb_error
             return status;
         }
     }
-    if (options->inputs_from)
-        ODB_TRY(inputs_from(work, options->inputs_from, err));
+    return options->inputs_from ? inputs_from(work, options->inputs_from, err) : ODB_OK;
+}
+
+static enum odb_status inputs_collect(struct inputs_work *work, struct odb_error *err)
+{
+    ODB_TRY(inputs_read(work, err));
     ODB_TRY(inputs_recall(work, err));
     inputs_apply_bindings(work);
     ODB_TRY(inputs_check_bound(work, err));
     return inputs_generate(work, err);
+}
+
+static void inputs_end(struct inputs_work *work)
+{
+    for (size_t i = 0; i < work->n; i++)
+        odb_tensor_unref(work->ports[i].tensor);
+    for (size_t i = 0; i < work->bound.n; i++)
+        free(work->bound.items[i].from);
+    free(work->bound.items);
+    free(work->ports);
+    odb_buf_dispose(&work->warnings);
 }
 
 struct odb_feeds *odb_feeds_new(const struct odb_model *model)
@@ -757,13 +773,17 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
         }
         *out = feeds;
     }
-    for (size_t i = 0; i < work.n; i++)
-        odb_tensor_unref(work.ports[i].tensor);
-    for (size_t i = 0; i < work.bound.n; i++)
-        free(work.bound.items[i].from);
-    free(work.bound.items);
-    free(work.ports);
-    odb_buf_dispose(&work.warnings);
+    inputs_end(&work);
+    return status;
+}
+
+enum odb_status odb_feeds_check(const struct odb_model *model,
+                                const struct odb_input_options *options, struct odb_error *err)
+{
+    struct inputs_work work = {.model = model, .options = options, .warnings = ODB_BUF_INIT};
+    inputs_begin(&work);
+    enum odb_status status = inputs_read(&work, err);
+    inputs_end(&work);
     return status;
 }
 

@@ -59,6 +59,11 @@ void odb_feeds_add(struct odb_feeds *feeds, int value, const struct odb_tensor *
 enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *model,
                                const struct odb_input_options *options,
                                struct odb_error *err) ODB_MUST_USE;
+/* Whether inputs, inputs_from and dims fit the model: names, files (which are read), ranges, types
+ * and shapes. What is lacking still is no error. */
+enum odb_status odb_feeds_check(const struct odb_model *model,
+                                const struct odb_input_options *options,
+                                struct odb_error *err) ODB_MUST_USE;
 /* The folders test_data_set_N in dir by number, owned by the caller, who has an array of n; none
  * where dir is no folder or holds inputs itself. */
 char **odb_input_sets(const char *dir, size_t *n);

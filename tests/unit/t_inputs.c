@@ -197,6 +197,36 @@ static void test_inputs__wrong_inputs(void **state)
     odb_model_free(model);
 }
 
+/* What is lacking still is no error; what does not fit is, without anything made. */
+static void test_inputs__checked_by_themselves(void **state)
+{
+    struct odb_model *model = inputs_model();
+    static const struct {
+        const char *input, *dim, *part; /* NULL: it fits */
+    } cases[] = {
+        {"z=range(0,1)", NULL, NULL},       {NULL, "N0=2", NULL},
+        {"x=range(1)", NULL, "a range is"}, {"w=range(0,1)", NULL, "no input"},
+        {"q=range(0,1)", NULL, "no input"}, {"x=nosuch.npy", NULL, "nosuch.npy"},
+        {NULL, "N9=2", "no input has"},     {NULL, "N0=0x", "no size"},
+        {NULL, "n[0]=3", "is 2 already"},
+    };
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+        struct odb_error err = ODB_ERROR_INIT;
+        char text[2048];
+        options.inputs = &cases[i].input;
+        options.n_inputs = cases[i].input != NULL;
+        options.dims = &cases[i].dim;
+        options.n_dims = cases[i].dim != NULL;
+        enum odb_status status = odb_feeds_check(model, &options, &err);
+        if ((status == ODB_OK) != (cases[i].part == NULL))
+            fail_msg("case %zu: %s", i, odb_status_text(status));
+        if (cases[i].part)
+            INPUTS_HAS(odb_error_text(&err, text, sizeof text), cases[i].part);
+    }
+    odb_model_free(model);
+}
+
 static void test_inputs__a_file_must_fit(void **state)
 {
     struct odb_model *model = inputs_model();
@@ -312,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_inputs__nameless_dimensions),
         cmocka_unit_test(test_inputs__wrong_dims),
         cmocka_unit_test(test_inputs__wrong_inputs),
+        cmocka_unit_test(test_inputs__checked_by_themselves),
         cmocka_unit_test(test_inputs__a_file_must_fit),
         cmocka_unit_test(test_inputs__ranges),
         cmocka_unit_test(test_inputs__folders_and_archives),
