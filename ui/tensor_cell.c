@@ -181,7 +181,7 @@ double ui_tensor__limit(const struct ui_tensor *v, double reference)
         return v->report.noise.known && v->rms == v->rms ? c->v[0] * v->report.noise.v * v->rms
                                                          : -1;
     case ODB_CRITERION_ALLCLOSE:
-        return c->v[1] + c->v[0] * fabs(reference);
+        return c->v[1] + (c->v[0] > 0 ? c->v[0] * fabs(reference) : 0);
     case ODB_CRITERION_DECIMAL:
         return 1.5 * pow(10, -c->v[0]);
     default:

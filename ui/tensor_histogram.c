@@ -136,11 +136,44 @@ void ui_tensor__errors_draw(const struct ui_tensor *v, enum ui_part_id id, size_
 
 /* --- values ----------------------------------------------------------------------------------- */
 
+/* Few different integers have a line each: how many; 0: they are no integers, or too many. */
+static size_t values_integers(const struct ui_tensor *v)
+{
+    const struct odb_inspection *seen = v->seen;
+    for (int side = 0; side < 2; side++)
+        if ((side ? seen->target_numeric : seen->ref_numeric) &&
+            !odb_dtype_is_integer(v->t[side]->dtype) && v->t[side]->dtype != ODB_BOOL)
+            return 0;
+    double span = seen->hi - seen->lo;
+    return span < (double)histogram_bins(v) ? (size_t)span + 1 : 0;
+}
+
+/* Numbers in a line, and where it begins. In halves, because the range need not be a number. */
+static size_t values_count(const struct ui_tensor *v, const size_t *bins, size_t line)
+{
+    size_t integers = values_integers(v);
+    if (!integers)
+        return histogram_bin(bins, histogram_bins(v), line);
+    double at = (double)line / (double)(integers - 1) * ODB_INSPECT_BINS;
+    return bins[ODB_MIN((size_t)at, (size_t)ODB_INSPECT_BINS - 1)];
+}
+
+static double values_edge(const struct ui_tensor *v, size_t line)
+{
+    const struct odb_inspection *seen = v->seen;
+    double at = (double)line / (double)histogram_bins(v);
+    return values_integers(v) ? seen->lo + (double)line
+                              : 2 * (seen->lo / 2 + (seen->hi / 2 - seen->lo / 2) * at);
+}
+
 /* Where all numbers are one, the statistics say so. */
 size_t ui_tensor__values_lines(const struct ui_tensor *v, enum ui_part_id id)
 {
     bool numbers = v->seen && (v->seen->ref_numeric || v->seen->target_numeric);
-    return numbers && v->seen->hi > v->seen->lo ? histogram_bins(v) : 0;
+    if (!numbers || !(v->seen->hi > v->seen->lo))
+        return 0;
+    size_t integers = values_integers(v);
+    return integers ? integers : histogram_bins(v);
 }
 
 int ui_tensor__values_width(const struct ui_tensor *v)
@@ -195,13 +228,6 @@ void ui_tensor__values_title(const struct ui_tensor *v, enum ui_part_id id,
     ui_tensor__column(area, end, HISTOGRAM_COUNT, values_paired(v) ? "ref" : "count");
 }
 
-/* In halves, because the range need not be a number. */
-static double values_edge(const struct odb_inspection *seen, size_t i, size_t n)
-{
-    double at = (double)i / (double)n;
-    return 2 * (seen->lo / 2 + (seen->hi / 2 - seen->lo / 2) * at);
-}
-
 /* One bar: as long as both are, and what the longer one has more. */
 static void values_draw_both(const struct ui_area *area, int col, int width, double ref,
                              double target)
@@ -218,17 +244,18 @@ void ui_tensor__values_draw(const struct ui_tensor *v, enum ui_part_id id, size_
                             const struct ui_area *area)
 {
     const struct odb_inspection *seen = v->seen;
-    size_t n = histogram_bins(v), counts[2] = {0, 0}, most = 1;
+    size_t n = ui_tensor__values_lines(v, id), counts[2] = {0, 0}, most = 1;
     int bar = values_bar(v, area->cols), col = HISTOGRAM_EDGE + 1;
     char text[32];
     for (int side = 0; side < 2; side++)
         if (side ? seen->target_numeric : seen->ref_numeric) {
             const size_t *bins = side ? seen->target_bins : seen->ref_bins;
-            counts[side] = histogram_bin(bins, n, line);
-            most = ODB_MAX(most, histogram_most(bins, n));
+            counts[side] = values_count(v, bins, line);
+            for (size_t i = 0; i < n; i++)
+                most = ODB_MAX(most, values_count(v, bins, i));
         }
     double ref = (double)counts[0] / (double)most, target = (double)counts[1] / (double)most;
-    ui_tensor__real(values_edge(seen, line, n), text, sizeof text);
+    ui_tensor__real(values_edge(v, line), text, sizeof text);
     ui_draw_right(area, 0, 1, HISTOGRAM_EDGE - 1, UI_STYLE_LABEL, text);
     if (values_paired(v))
         values_draw_both(area, col, bar, ref, target);

@@ -175,7 +175,7 @@ static void format_float(const struct odb_format *format, const struct odb_tenso
     } else if (format->kind == ODB_FORMAT_EXACT) {
         odb_print_number(&text, dtype, v);
         snprintf(buf, size, "%s", odb_buf_text(&text));
-    } else if (format->kind == ODB_FORMAT_SHORT && bits <= 16) {
+    } else if (format->kind == ODB_FORMAT_SHORT && bits == 16) { /* a byte's: 448 would be 450 */
         format_narrow(dtype, v, buf, size);
     } else {
         odb_format_real(format, v, buf, size);

@@ -12,7 +12,7 @@
 #include "tensor/tensor.h"
 
 enum odb_format_kind {
-    ODB_FORMAT_SHORT,      /* five digits; of types that have fewer, those that it takes */
+    ODB_FORMAT_SHORT,      /* five digits; of types of 16 bits, those that it takes */
     ODB_FORMAT_EXACT,      /* the fewest digits that give the same number in its type */
     ODB_FORMAT_GENERAL,    /* %g */
     ODB_FORMAT_SCIENTIFIC, /* %e */

@@ -66,6 +66,8 @@ static void test_format__bits(void **state)
     shows("bits", ODB_F16, 1, "0x3c00");
     shows("bits", ODB_BF16, 1, "0x3f80");
     shows("bits", ODB_F8E4M3FN, 1, "0x38");
+    shows("short", ODB_F8E4M3FN, 448, "448");
+    shows("short", ODB_F8E4M3FN, 0.5625, "0.5625");
     shows("bits", ODB_F4E2M1, 1, "0x2");
     shows("bits", ODB_I4, -1, "0xf");
     shows("bits", ODB_U2, 3, "0x3");
