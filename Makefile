@@ -228,7 +228,15 @@ check-widths: all
 bench-kernels: all $(B)/speed $(B)/gen-model
 	$(Q)B=$(B) ONNXDBG_SHARED=$(SHARED) tests/bench-kernels
 
-bench: bench-kernels
+$(B)/bench-compare: tests/bench/compare.c $(ARCHIVES)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $< $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
+
+## bench-compare: how fast tensors are compared, against memory and NumPy
+bench-compare: all $(B)/bench-compare
+	$(Q)B=$(B) tests/bench-compare
+
+bench: bench-kernels bench-compare
 
 $(B)/bench-targets: tests/bench/targets.c tests/sshd_help.h $(ARCHIVES)
 	@echo "  TEST  $@"
@@ -337,5 +345,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d $(B)/race.d
 
-.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-kernels bench-search bench-screen bench-targets versus check-headers lint install uninstall \
+.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets versus check-headers lint install uninstall \
         dist deb clean help

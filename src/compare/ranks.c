@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compare/ranks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -47,6 +48,12 @@ static bool ranks_is_wide(const struct odb_tensor *t)
     return t->dtype == ODB_I64 || t->dtype == ODB_U64;
 }
 
+/* What no element up to is among the largest; NaN: they are fewer yet. */
+static double ranks_least(const struct ranks_top *top)
+{
+    return top->n == top->k ? (double)top->v[top->n - 1] : (double)NAN;
+}
+
 static void ranks_row(struct ranks_top *top, const struct odb_tensor *t, size_t first, size_t len)
 {
     double v[RANKS_CHUNK];
@@ -57,7 +64,10 @@ static void ranks_row(struct ranks_top *top, const struct odb_tensor *t, size_t 
         if (whole && !wide)
             odb_convert(ODB_F64, v, t->dtype, (const char *)t->data + (first + done) * (bits / 8),
                         n);
+        double least = ranks_least(top);
         for (size_t i = 0; i < n; i++) {
+            if (whole && !wide && v[i] <= least)
+                continue;
             int64_t x = wide ? odb_load_i64(t->dtype, t->data, first + done + i) : 0;
             ranks_put(top,
                       t->dtype == ODB_U64 ? (long double)(uint64_t)x
@@ -65,6 +75,7 @@ static void ranks_row(struct ranks_top *top, const struct odb_tensor *t, size_t 
                       : whole             ? (long double)v[i]
                                           : (long double)odb_tensor_f64(t, first + done + i),
                       done + i);
+            least = ranks_least(top);
         }
     }
 }

@@ -228,6 +228,13 @@ def main():
         pair(f"{kind}, zeros", np.zeros(5, kind), np.zeros(5, kind))
         spread = np.ldexp(1.0, rng.integers(-14, 15, 3000)).astype(kind)
         pair(f"{kind}, far apart", spread, -spread[::-1])
+    y = rng.standard_normal((70, 1024, 3)).astype(np.float32)
+    pair("several blocks, equal", y, y, with_channels=True)
+    for at in ((0, 0, 0), (69, 1023, 2), (30, 5, 1)):
+        for value in (9.0, np.nan, np.inf):
+            x = y.copy()
+            x[at] = value
+            pair(f"several blocks, {value} at {at}", x, y, with_channels=True)
     for kind in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
         info = np.iinfo(kind)
         values = np.array([info.min, info.max, info.max - 1, 0, 1, 7], kind)
