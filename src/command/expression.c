@@ -60,18 +60,27 @@ static double expression_zeros(const struct odb_stats *s)
     return (double)s->zeros;
 }
 
+/* What a number is: one of the elements, in their type; made of them, a double; or how many. */
+enum expression_kind { EXPRESSION_ELEMENT, EXPRESSION_DOUBLE, EXPRESSION_COUNT };
+
 /* finite: it is of the finite elements, and where there are none it is not known. of NULL: what the
  * type and the shape are. */
 static const struct {
     const char *name;
     bool finite;
+    enum expression_kind kind;
     double (*of)(const struct odb_stats *s);
 } expression_functions[] = {
-    {"max", true, expression_max},      {"min", true, expression_min},
-    {"mean", true, expression_mean},    {"median", true, expression_median},
-    {"std", true, expression_std},      {"rms", true, expression_rms},
-    {"nan", false, expression_nan},     {"inf", false, expression_inf},
-    {"zeros", false, expression_zeros}, {"shape", false, NULL},
+    {"max", true, EXPRESSION_ELEMENT, expression_max},
+    {"min", true, EXPRESSION_ELEMENT, expression_min},
+    {"mean", true, EXPRESSION_DOUBLE, expression_mean},
+    {"median", true, EXPRESSION_DOUBLE, expression_median},
+    {"std", true, EXPRESSION_DOUBLE, expression_std},
+    {"rms", true, EXPRESSION_DOUBLE, expression_rms},
+    {"nan", false, EXPRESSION_COUNT, expression_nan},
+    {"inf", false, EXPRESSION_COUNT, expression_inf},
+    {"zeros", false, EXPRESSION_COUNT, expression_zeros},
+    {"shape", false, EXPRESSION_COUNT, NULL},
 };
 
 const char *odb_expression_function(size_t i)
@@ -151,21 +160,43 @@ void odb_expression_dispose(struct odb_expression *expression)
 
 /* --- saying it -------------------------------------------------------------------------------- */
 
-static void expression_put_number(int function, const struct odb_tensor *t, struct odb_buf *out)
+/* The type that a number is written in, and whose bits /x shows. Integers that a double does not
+ * hold are not taken for ones that it does. */
+static enum odb_dtype expression_dtype(int function, const struct odb_tensor *t, double v)
+{
+    enum expression_kind kind = expression_functions[function].kind;
+    bool real = kind == EXPRESSION_DOUBLE || t->dtype == ODB_C64 || t->dtype == ODB_C128;
+    bool exact = fabs(v) < 0x1p53;
+    if (real || (!odb_dtype_is_float(t->dtype) && !exact))
+        return ODB_F64;
+    return kind == EXPRESSION_COUNT ? ODB_I64 : t->dtype;
+}
+
+static enum odb_status expression_put_number(int function, const struct odb_tensor *t,
+                                             const struct odb_print_opts *opts,
+                                             struct odb_buf *out, struct odb_error *err)
 {
     char type[320];
     struct odb_stats s;
     bool finite = expression_functions[function].finite;
     if (!expression_functions[function].of) {
         odb_buf_puts(out, odb_call__type_text(t, type, sizeof type));
-        return;
-    }
-    if (t->kind != ODB_TENSOR || !t->data || odb_stats(&s, t, NULL) != ODB_OK)
+    } else if (t->kind != ODB_TENSOR || !t->data || odb_stats(&s, t, NULL) != ODB_OK) {
         odb_buf_puts(out, "not a number");
-    else if (finite && s.count == s.nan + s.pos_inf + s.neg_inf)
+    } else if (finite && s.count == s.nan + s.pos_inf + s.neg_inf) {
         odb_buf_puts(out, "nothing is finite");
-    else
-        odb_print_number(out, ODB_F64, expression_functions[function].of(&s));
+    } else {
+        double v = expression_functions[function].of(&s);
+        struct odb_tensor *one;
+        ODB_TRY(odb_tensor_new(&one, expression_dtype(function, t, v), 0, NULL, err));
+        odb_store_f64(one->dtype, one->data, 0, v);
+        if (opts->notation)
+            odb_print_tensor(out, one, opts);
+        else
+            odb_print_element(out, one, 0);
+        odb_tensor_unref(one);
+    }
+    return ODB_OK;
 }
 
 static enum odb_status expression_put_part(const struct odb_expression *e, char notation,
@@ -181,13 +212,14 @@ static enum odb_status expression_put_part(const struct odb_expression *e, char 
         part = odb_tensor_ref(t);
     if (label)
         odb_buf_printf(out, e->function < 0 ? "%s\n" : "%s ", label);
+    enum odb_status status = ODB_OK;
     if (e->function < 0)
         odb_print_tensor(out, part, &opts);
     else
-        expression_put_number(e->function, part, out);
+        status = expression_put_number(e->function, part, &opts, out, err);
     odb_buf_putc(out, '\n');
     odb_tensor_unref(part);
-    return ODB_OK;
+    return status;
 }
 
 static enum odb_status expression_missing(const struct odb_expression *e, struct odb_error *err)

@@ -88,7 +88,8 @@ enum odb_status odb_command__print(struct odb_command_call *call, struct odb_err
                         "take no value");
     if (syntax || (!text && !save && call->model && !call->console))
         return print_model(call, segment, err);
-    if (text && !*odb_call__notation(text, &notation))
+    text = text ? odb_call__notation(text, &notation) : NULL;
+    if (notation && !*text)
         text = odb_call_arg(call, 2);
     else if (odb_call_arg(call, 2))
         return odb_fail(err, ODB_E_USAGE, "'%.40s' is no format: /x, /f or /e", text);

@@ -342,7 +342,10 @@ static const struct odb_command command_table[] = {
         .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS),
         .help = "print numbers of a value, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
-                "Python: indices and ranges separated by commas, in brackets. Values come from "
+                "Python: indices and ranges separated by commas, in brackets; max(x), mean(x[0]) "
+                "and their kin are one number, diff(x), ref(x) and target(x) one side, and "
+                "Loop_4[3]/x is a value in a body. /x before it shows the bits of elements (of a "
+                "mean, a double's), /f no powers of ten, /e nothing else. Values come from "
                 "where `onnxdbg help tensor` says; at the prompt, what the target gave is printed "
                 "as well. Without a VALUE, prints the model, or --nodes, in ONNX's textual "
                 "syntax, which ONNX's parser reads back: weights of more than 16 elements are "
