@@ -381,17 +381,39 @@ enum odb_status odb_call__open_source(struct odb_command_call *call, struct odb_
     return odb_call__open_model(call, source, err);
 }
 
-/* At a console the reference runs once and keeps all values; a command of the shell runs what the
- * one value needs. */
+/* At a console the reference runs once, with what is pinned, and keeps all values. */
+static enum odb_status call_reference(struct odb_command_call *call, int value,
+                                      struct odb_tensor **out, struct odb_error *err)
+{
+    const struct odb_value *v = &call->model->graph->values[value];
+    struct odb_bisect_options options;
+    struct odb_trace *trace;
+    struct odb_watch watch;
+    *out = odb_session_reference(call->session, value);
+    if (*out)
+        return ODB_OK;
+    ODB_TRY(odb_call__search_options(call, &options, err));
+    options.hooks = odb_watch_begin(&watch, call);
+    enum odb_status status = odb_session_trace(call->session, &trace, &options, err);
+    odb_watch_end(&watch);
+    ODB_TRY(status);
+    *out = odb_session_reference(call->session, value);
+    if (*out)
+        return ODB_OK;
+    const char *why = v->producer == ODB_NO_NODE ? NULL : trace->why[v->producer];
+    return odb_fail(err, ODB_E_OPERATOR, "the reference has no value for %s%s%s", v->name,
+                    why ? ": " : "", why ? why : "");
+}
+
+/* A command of the shell runs what the one value needs. */
 static enum odb_status call_compute(struct odb_command_call *call, int value,
                                     struct odb_tensor **out, struct odb_error *err)
 {
     const struct odb_feeds *feeds;
     struct odb_watch watch;
     ODB_TRY(odb_call__feeds(call, &feeds, err));
-    *out = call->console ? odb_session_reference(call->session, value) : NULL;
-    if (*out)
-        return ODB_OK;
+    if (call->console)
+        return call_reference(call, value, out, err);
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     enum odb_status status = odb_run_values(call->model, feeds, odb_call__runner(call), &value, 1,
                                             out, NULL, 0, &hooks, err);

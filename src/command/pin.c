@@ -31,6 +31,30 @@ static enum odb_status pin_check(struct odb_command_call *call, const char *text
     return ODB_OK;
 }
 
+/* What is pinned must be of the type that the model declares, as far as it does, and of that which
+ * the reference has there. */
+static enum odb_status pin_check_type(const struct odb_session *session, int index,
+                                      const struct odb_tensor *t, struct odb_error *err)
+{
+    const struct odb_value *value = &session->model->graph->values[index];
+    const struct odb_type *type = &value->type;
+    struct odb_tensor *has = odb_session_reference(session, index);
+    char is[320], wanted[320];
+    bool fits = !type->known || (t->kind == type->kind && t->dtype == type->dtype);
+    fits &= !type->known || t->kind != ODB_TENSOR || type->rank < 0 || t->rank == type->rank;
+    for (int d = 0; fits && type->known && t->kind == ODB_TENSOR && d < type->rank; d++)
+        fits = type->dims[d].value < 0 || type->dims[d].value == t->dims[d];
+    if (fits && has)
+        fits = has->kind == t->kind && has->dtype == t->dtype && odb_tensor_same_shape(has, t);
+    if (has)
+        odb_call__type_text(has, wanted, sizeof wanted);
+    odb_tensor_unref(has);
+    if (fits)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_INPUT, "it is %s, and %s is %s",
+                    odb_call__type_text(t, is, sizeof is), value->name, has ? wanted : type->text);
+}
+
 /* The list without pins of a value; the session's own is copied. */
 static void pin_without(const struct odb_session *session, int value, struct odb_kept_list *out)
 {
@@ -59,7 +83,10 @@ enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error
     if (strcmp(what.text, "reference") != 0) { /* one that cannot be read is refused now */
         struct odb_tensor *t;
         ODB_TRY(odb_call__read_tensor(&t, what.text, err));
+        enum odb_status fits = pin_check_type(call->session, value, t, err);
         odb_tensor_unref(t);
+        if (fits != ODB_OK)
+            return odb_error_at(err, "%s", what.text);
     }
     what.place = (char *)graph->values[value].name;
     pin_without(call->session, value, &list);
@@ -68,6 +95,8 @@ enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error
         status = odb_session_keep_list_take(call->session, &list, err);
     odb_kept_list_dispose(&list);
     ODB_TRY(status);
+    if (strcmp(what.text, "reference") != 0) /* under the same name may be something else now */
+        odb_session__repin(call->session, graph->values[value].producer);
     odb_buf_put_shown(&out, what.place);
     odb_buf_puts(&out, " is held to ");
     odb_buf_put_shown(&out, strcmp(what.text, "reference") ? what.text : "the reference's value");

@@ -203,8 +203,10 @@ static enum odb_status step_to(struct step *s, int bound, int whole, struct odb_
         bool standing = step_is_standing(s);
         int from = step_walk(s)->at, below = odb_stops_below(s->session, bound, whole, &turn);
         int to = below == ODB_NO_NODE ? bound : below;
-        ODB_TRY(odb_stops_walk(s->session, to, standing, whole, &s->options.hooks, &s->stop, err));
-        step_show(s);
+        enum odb_status status = odb_stops_walk(s->session, to, standing, whole, &s->options.hooks,
+                                                &s->stop, err);
+        step_show(s); /* also what a stretch that failed has found out */
+        ODB_TRY(status);
         if (step_stopped(s) || (to == bound && !s->stop.look))
             return ODB_OK;
         if (!s->stop.look && (to > from || !standing))

@@ -42,7 +42,7 @@ static void identity_put_path(const char *path, struct odb_buf *out)
 static void identity_put_beside(const char *path, const struct stat *st, struct odb_buf *out);
 
 /* A file that was put before is not put again. */
-static void identity_put_file(const char *path, struct odb_buf *out)
+void odb_identity_put_file(const char *path, struct odb_buf *out)
 {
     char hex[SHA256_DIGEST_STRING_LENGTH] = "";
     struct odb_buf line = ODB_BUF_INIT;
@@ -98,7 +98,7 @@ static void identity_put_beside(const char *path, const struct stat *st, struct 
         char *file = odb_xasprintf("%s%s", slash ? folder : "", name);
         if ((size_t)st->st_size <= IDENTITY_SEARCH / (size_t)n &&
             memmem(text, (size_t)st->st_size, name, identity_stem(name)))
-            identity_put_file(file, out);
+            odb_identity_put_file(file, out);
         free(file);
         free(list[i]);
     }
@@ -118,7 +118,7 @@ static void identity_put_module(const char *name, struct odb_buf *out)
         *dot = '/';
     char *files[] = {odb_xasprintf("%s.py", path), odb_xasprintf("%s/__init__.py", path)};
     for (size_t i = 0; i < ODB_COUNT(files); i++) {
-        identity_put_file(files[i], out);
+        odb_identity_put_file(files[i], out);
         free(files[i]);
     }
     free(path);
@@ -133,7 +133,7 @@ static void identity_put_program(const char *name, struct odb_buf *out)
         char *file = odb_xasprintf("%.*s/%s", (int)n, path, name);
         bool found = access(file, X_OK) == 0;
         if (found)
-            identity_put_file(file, out);
+            odb_identity_put_file(file, out);
         free(file);
         path += found ? strlen(path) : n + (path[n] == ':');
     }
@@ -145,7 +145,7 @@ static void identity_put_command(const char *text, struct odb_buf *out)
     struct odb_argv argv = {0};
     odb_argv_split(&argv, text);
     for (size_t i = 0; i < argv.list.n; i++)
-        identity_put_file(argv.list.items[i], out);
+        odb_identity_put_file(argv.list.items[i], out);
     if (argv.list.n)
         identity_put_program(argv.list.items[0], out);
     odb_argv_dispose(&argv);
@@ -155,10 +155,10 @@ static void identity_put_command(const char *text, struct odb_buf *out)
 static void identity_put_text(const char *text, struct odb_buf *out)
 {
     char *head = odb_xstrdup(text), *colon = strrchr(head, ':');
-    identity_put_file(text, out);
+    odb_identity_put_file(text, out);
     if (colon) {
         *colon = '\0';
-        identity_put_file(head, out);
+        odb_identity_put_file(head, out);
         identity_put_module(head, out);
     }
     free(head);
@@ -184,7 +184,7 @@ void odb_identity_put_common(struct odb_buf *out)
     char *files[] = {odb_target_program(), odb_ort_file()};
     for (size_t i = 0; i < ODB_COUNT(files); i++) {
         if (files[i])
-            identity_put_file(files[i], out);
+            odb_identity_put_file(files[i], out);
         free(files[i]);
     }
 }

@@ -12,6 +12,8 @@
  * that can be seen: libraries, Python files, programs, and the libraries and Python files beside
  * these that they name, and so on. The path has no blanks. NULL: nothing. */
 void odb_identity_put_spec(const char *spec, struct odb_buf *out);
+/* Such a line of one file; nothing where it is none. */
+void odb_identity_put_file(const char *path, struct odb_buf *out);
 /* The same for what all executors run in or may be asked: the child, and ONNX Runtime. */
 void odb_identity_put_common(struct odb_buf *out);
 

@@ -8,6 +8,7 @@
 
 #include "executor/executor.h"
 #include "model/model.h"
+#include "session/identity.h"
 #include "session/session.h"
 #include "tensor/npy.h"
 
@@ -23,6 +24,13 @@ void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out
         if (pins_is(kept))
             odb_buf_printf(out, "%s%s to %s", out->len ? ", " : "", kept->place, kept->text);
     }
+}
+
+void odb_session__identify_pins(const struct odb_session *session, struct odb_buf *out)
+{
+    for (size_t i = 0; i < session->kept.items.n; i++)
+        if (pins_is(&session->kept.items.items[i]))
+            odb_identity_put_file(session->kept.items.items[i].text, out);
 }
 
 static enum odb_status pins_read(struct odb_tensor **out, const char *path, struct odb_error *err)
@@ -91,8 +99,8 @@ void odb_session__repin(struct odb_session *session, int node)
 {
     const struct odb_graph *graph = session->model->graph;
     odb_session_leave(session);
-    session->resume = session->resume == ODB_NO_NODE ? node : ODB_MIN(session->resume, node);
     odb_session_lock(session);
+    session->resume = session->resume == ODB_NO_NODE ? node : ODB_MIN(session->resume, node);
     for (size_t n = (size_t)node; n < graph->n_nodes; n++)
         for (int o = 0; o < graph->nodes[n].n_out; o++) {
             int v = graph->nodes[n].out[o];

@@ -258,7 +258,6 @@ static void session_move_walk(struct odb_session *session, struct odb_trace *tra
         odb_walk_retrace(session->walk, trace, session->resume);
     else
         session_close_walk(session);
-    session->resume = ODB_NO_NODE;
 }
 
 /* What the reference's values depend on, but for the inputs. Owned by the caller. */
@@ -269,6 +268,7 @@ static char *session_key(const struct odb_session *session,
     odb_session_put_pins(session, &pins);
     odb_buf_puts(&key, odb_buf_text(&pins));
     odb_buf_dispose(&pins);
+    odb_session__identify_pins(session, &key);
     odb_buf_printf(&key, "%s|%s|%s|%llu\n", options->reference,
                    options->golden ? options->golden : "", options->expect ? options->expect : "",
                    (unsigned long long)options->seed);
@@ -299,6 +299,7 @@ enum odb_status odb_session_trace(struct odb_session *session, struct odb_trace 
     session_drop_trace(session);
     *out = session->trace = trace;
     session->trace_key = key;
+    session->resume = ODB_NO_NODE;
     key = NULL;
     session->generation++;
     odb_session_unlock(session);
@@ -336,6 +337,7 @@ static char *session_settings(const struct odb_session *session,
     if (pins.len)
         odb_buf_printf(&out, "pins %s\n", odb_buf_text(&pins));
     odb_buf_dispose(&pins);
+    odb_session__identify_pins(session, &out);
     odb_identity_put_common(&out);
     odb_identity_put_spec(options->target, &out);
     odb_identity_put_spec(options->reference, &out);
@@ -584,7 +586,8 @@ struct odb_tensor *odb_session_reference(const struct odb_session *session, int 
     for (size_t i = 0; !t && session->feeds && i < session->feeds->n; i++)
         if (session->feeds->items[i].value == value)
             t = session->feeds->items[i].tensor;
-    if (!t && session->trace)
+    bool stale = session->resume != ODB_NO_NODE && v->producer >= session->resume;
+    if (!t && session->trace && !stale)
         t = session->trace->ref[value];
     struct odb_tensor *ref = t ? odb_tensor_ref(t) : NULL;
     odb_session_unlock(session);

@@ -75,8 +75,9 @@ struct odb_session {
     struct odb_resumed resumed;        /* what it has from an earlier run of the program */
     struct odb_walk *walk;             /* owned; NULL: not walking */
     struct odb_inside *inside;         /* owned: the innermost body that the walk is in, or NULL */
-    int resume;                        /* before this node the walk goes on with another trace;
-                                          ODB_NO_NODE: with none */
+    int resume;                        /* [lock] before this node the walk goes on with another
+                                          trace, and the one there is has nothing to say of it and
+                                          what follows; ODB_NO_NODE: there is no other */
     char *walk_target;                 /* owned: the spec that the walk was opened with */
     int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
     unsigned long generation;          /* [lock] grows with every change of values or report */
@@ -87,6 +88,8 @@ struct odb_session {
 
 /* pins.c. Appends what is pinned to what, in words; nothing where nothing is. */
 void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out);
+/* A line for each file that something is pinned to, which is another where the file has changed. */
+void odb_session__identify_pins(const struct odb_session *session, struct odb_buf *out);
 struct odb_session_pins {
     ODB_VEC(struct odb_trace_pin) list; /* tensors are refs of its own */
 };

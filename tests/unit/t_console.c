@@ -6,6 +6,7 @@
 #include "tests/models.h"
 
 #include "command/call.h"
+#include "tensor/npy.h"
 
 struct scene {
     struct odb_console console;
@@ -198,6 +199,71 @@ static void test_console__inputs_are_kept_by_name(void **state)
     scene_close(&s);
 }
 
+/* A file in the scene's folder with n elements, all alike; returns `pin q FILE`, the caller's. */
+static char *scene_file(struct scene *s, const char *name, enum odb_dtype dtype, int64_t n,
+                        double v)
+{
+    struct odb_tensor *t;
+    char *path = odb_xasprintf("%s/%s", s->folder, name);
+    MODELS_OK(odb_tensor_new(&t, dtype, 1, &n, &why));
+    for (size_t i = 0; i < t->count; i++)
+        odb_store_f64(dtype, t->data, i, v);
+    MODELS_OK(odb_npy_write(t, path, &why));
+    odb_tensor_unref(t);
+    char *line = odb_xasprintf("pin q %s", path);
+    free(path);
+    return line;
+}
+
+/* Reference and target go on from what the file has; what cannot stand there is refused at once. */
+static void test_console__a_pin_of_a_file(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    char *good = scene_file(&s, "good.npy", ODB_F32, 8, 0),
+         *shape = scene_file(&s, "shape.npy", ODB_F32, 7, 0),
+         *type = scene_file(&s, "type.npy", ODB_F64, 8, 0), text[600];
+    scene_says(&s, "set input x=range(1,2)", "input"); /* no Tanh of it is 0 */
+    scene_says(&s, "print max(y)", "");
+    snprintf(text, sizeof text, "%s/shape.npy: it is float (7,), and q is float (8,)", s.folder);
+    scene_says(&s, shape, text);
+    snprintf(text, sizeof text, "%s/type.npy: it is double (8,), and q is float (8,)", s.folder);
+    scene_says(&s, type, text);
+    scene_says(&s, "pin q /no/such.npy", "/no/such.npy: ");
+    scene_says(&s, "pin q reference", "q is held to the reference's value");
+    scene_says(&s, good, "q is held to ");
+    scene_says(&s, "print max(q)", "0.0\n");
+    scene_says(&s, "print max(y)", "1.0\n"); /* before the target has run */
+    scene_says(&s, "run", "the model has run to its end; 3 of 3 nodes have run, 3 judged");
+    scene_says(&s, "print max(y)", "reference 1.0\ntarget 1.0\n");
+    free(scene_file(&s, "good.npy", ODB_F32, 8, 1)); /* another content of the same name */
+    scene_says(&s, good, "q is held to ");
+    scene_says(&s, "print max(y)", "2.7182817\n");
+    scene_says(&s, "continue", "the model has run to its end; 3 of 3 nodes");
+    scene_says(&s, "print max(y)", "reference 2.7182817\ntarget 2.7182817\n");
+    scene_says(&s, "unpin", "1 pin taken away");
+    scene_says(&s, "print max(y)", "2.5"); /* exp(tanh(x)^2) of the largest x */
+    free(good);
+    free(shape);
+    free(type);
+    scene_close(&s);
+}
+
+/* What is not known of the target yet is not made up: the reference is asked, not the target. */
+static void test_console__print_asks_the_reference(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "set input x=range(1,2)", "input");
+    scene_says(&s, "set target fault:scale,node=n1,amount=9@cpu", "target");
+    scene_says(&s, "print max(ref(q))", "0.9");
+    scene_says(&s, "print max(q)", "0.9");
+    scene_says(&s, "print target(q)", "what the target gives of q is not known yet");
+    scene_says(&s, "run", "the model has run to its end");
+    scene_says(&s, "print max(target(q))", "9.");
+    scene_close(&s);
+}
+
 /* What was undone can be done again, until something else changes. */
 static void test_console__undo_and_redo(void **state)
 {
@@ -321,6 +387,8 @@ int main(void)
         cmocka_unit_test(test_console__negative_numbers),
         cmocka_unit_test(test_console__options_that_are_not_kept),
         cmocka_unit_test(test_console__inputs_are_kept_by_name),
+        cmocka_unit_test(test_console__a_pin_of_a_file),
+        cmocka_unit_test(test_console__print_asks_the_reference),
         cmocka_unit_test(test_console__undo_and_redo),
         cmocka_unit_test(test_console__undo_goes_by_time_over_the_list_too),
     };
