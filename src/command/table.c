@@ -19,6 +19,7 @@ static const struct odb_arg args_model_text[] = {MODEL, TAKES("TEXT", TEXT), {0}
 static const struct odb_arg args_node[] = {MODEL, NEEDS("NODE", NODE, .bodies = true), {0}};
 static const struct odb_arg args_source[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("VALUE", VALUE), {0}};
+static const struct odb_arg args_lint[] = {NEEDS("MODEL", SOURCE), {0}};
 static const struct odb_arg args_slice[] = {
     NEEDS("MODEL|FILE", SOURCE), TAKES("EXPRESSION", SLICE, .bodies = true),
     TAKES("EXPRESSION", SLICE, .bodies = true), {0}};
@@ -404,6 +405,23 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg nodes model.onnx --filter Conv",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__nodes,
+    },
+    {
+        .name = "lint",
+        .group = "look",
+        .args = args_lint,
+        .options = OPTS_FEEDS | ODB_OPT(MEASURE) | ODB_OPT(JSON),
+        .help = "what is wrong with a model, and what to do about it",
+        .text = "Looks at the model without running it: operators that are unknown, deprecated or "
+                "not imported, numbers of inputs and outputs, attributes, declared types, order of "
+                "the nodes, names, weights and functions that nobody uses, data that is not there. "
+                "With --run, the reference runs it once, and declared shapes are held against real "
+                "ones; nodes that fail are told, and values that float16 cannot hold. Each finding "
+                "has a code, a place and a way out. Exit status 1 means errors; warnings alone "
+                "are 0.",
+        .example = "onnxdbg lint model.onnx",
+        .flags = BOTH,
+        .exec = odb_command__lint,
     },
     {
         .name = "node",
