@@ -301,7 +301,7 @@ static void app_finish(struct ui_app *app, struct ui_running *running)
         odb_console_stop(app->console);
     if (running->status == ODB_CANCELLED)
         ui_app_say(app, UI_STYLE_WARN, "%s was stopped%s", running->call.command->name,
-                   running->call.command->flags & ODB_COMMAND_RECORDS
+                   running->call.command->flags & ODB_COMMAND_RESUMES
                        ? "; what was found until then is kept, and the same command goes on from "
                          "there"
                        : "");

@@ -90,6 +90,7 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 #define ODB_COMMAND_RAW 64u     /* what follows the name is one argument, as it was typed */
 #define ODB_COMMAND_REPEATS 128u /* an empty line gives it again */
 #define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
+#define ODB_COMMAND_RESUMES 256u /* stopped and given again, it goes on from where it was */
 
 /* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */
 #define ODB_VIEWS                                                                                  \

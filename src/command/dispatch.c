@@ -181,12 +181,10 @@ static enum odb_status main_model_path(const char *word, char **path, struct odb
 }
 
 /* `onnxdbg MODEL` and `onnxdbg --target ort MODEL`: a word that is no command is a model where
- * there is such a file, or where it looks like one. */
+ * there is such a file, or where it looks like the name of one. */
 static bool main_is_model(const char *word)
 {
-    size_t len = strlen(word);
-    return word[0] == '-' || access(word, F_OK) == 0 ||
-           (len > 5 && !strcmp(word + len - 5, ".onnx"));
+    return word[0] == '-' || access(word, F_OK) == 0 || strpbrk(word, "./");
 }
 
 static enum odb_status main_overview(FILE *out)

@@ -170,7 +170,7 @@ static const struct odb_command command_table[] = {
                 "or a Python file that the target names, or one beside it that is named there, has "
                 "changed since, it starts anew and says so.",
         .example = "onnxdbg bisect model.onnx --target ort",
-        .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS,
+        .flags = ODB_COMMAND_LONG | BOTH | ODB_COMMAND_RECORDS | ODB_COMMAND_RESUMES,
         .exec = odb_command__bisect,
     },
     {

@@ -47,7 +47,7 @@ enum odb_status odb_command__tour(struct odb_command_call *call, struct odb_erro
     char *folder = odb_file_temporary("tour-");
     enum odb_status status = ODB_OK;
     if (!mkdtemp(folder) || chdir(folder) != 0)
-        status = odb_fail(err, ODB_E_IO, "cannot make a folder %s: %s", folder, strerror(errno));
+        status = odb_fail(err, ODB_E_IO, "cannot make a folder of its own: %s", strerror(errno));
     if (status == ODB_OK) {
         status = tour_screen(call, err);
         unlink("demo.onnx");

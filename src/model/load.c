@@ -49,6 +49,16 @@ static bool load_looks_like_text(const unsigned char *data, size_t size)
     return n > 0;
 }
 
+/* As the inputs and outputs of test data are. */
+static bool load_is_tensor(const struct model_bytes *bytes)
+{
+    struct odb_tensor *tensor;
+    if (odb_pb_decode(&tensor, ODB_TENSOR, bytes->data, bytes->size, NULL) != ODB_OK)
+        return false;
+    odb_tensor_unref(tensor);
+    return true;
+}
+
 /* No model could be read: says what the file seems to be, where that is better than what err says
  * already. */
 static enum odb_status load_explain(const struct model_bytes *bytes, struct odb_error *err)
@@ -67,6 +77,11 @@ static enum odb_status load_explain(const struct model_bytes *bytes, struct odb_
     }
     if (load_looks_like_text(bytes->data, bytes->size))
         return odb_fail(err, ODB_E_MODEL, "not an ONNX model: the file holds text");
+    if (load_is_tensor(bytes)) {
+        odb_fail(err, ODB_E_MODEL, "not an ONNX model: a single tensor");
+        odb_error_remedy(err, "`onnxdbg tensor FILE` shows it");
+        return ODB_E_MODEL;
+    }
     return err ? err->code : ODB_E_MODEL;
 }
 
