@@ -104,10 +104,13 @@ static const char *call_mapped(struct odb_command_call *call, const char *spec)
     return call->specs.items[call->specs.n - 1];
 }
 
-/* The executor that an option names; NULL: none. */
-static const char *call_spec(struct odb_command_call *call, enum odb_option_id id)
+const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
 {
-    return call_mapped(call, odb_call_option(call, id));
+    const char *spec = odb_call_option(call, id);
+    char *named = spec ? odb_executor_named(call->console, spec) : NULL;
+    if (named)
+        odb_push(&call->specs, named);
+    return call_mapped(call, named ? named : spec);
 }
 
 /* Which inputs were taken from a recording that is target, reference or golden. */
@@ -163,7 +166,7 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
     options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed) + shift;
     options.recordings = recordings;
     for (size_t i = 0; i < ODB_COUNT(sides); i++)
-        if ((recordings[options.n_recordings] = call_spec(call, sides[i])))
+        if ((recordings[options.n_recordings] = odb_call__spec(call, sides[i])))
             options.n_recordings++;
     enum odb_status status = odb_feeds_make(out, call->model, &options, err);
     free((void *)options.inputs);
@@ -220,7 +223,7 @@ enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct 
 
 const char *odb_call__target(struct odb_command_call *call)
 {
-    const char *spec = call_spec(call, ODB_OPTION_TARGET);
+    const char *spec = odb_call__spec(call, ODB_OPTION_TARGET);
     return spec ? spec : odb_call__default_target();
 }
 
@@ -257,11 +260,11 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
         ODB_STRATEGY_LIST(CALL_STRATEGY)
 #undef CALL_STRATEGY
     };
-    const char *reference = call_spec(call, ODB_OPTION_REFERENCE);
+    const char *reference = odb_call__spec(call, ODB_OPTION_REFERENCE);
     const char *strategy = odb_call_option(call, ODB_OPTION_STRATEGY);
     *out = (struct odb_bisect_options){
         .reference = reference ? reference : "cpu",
-        .golden = call_spec(call, ODB_OPTION_GOLDEN),
+        .golden = odb_call__spec(call, ODB_OPTION_GOLDEN),
         .target = odb_call__target(call),
         .expect = odb_call_option(call, ODB_OPTION_EXPECT),
         .seed = (uint64_t)odb_call_int(call, ODB_OPTION_SEED, 42),
@@ -353,8 +356,8 @@ enum odb_status odb_call__read_tensor(struct odb_tensor **out, const char *path,
 
 const char *odb_call__runner(struct odb_command_call *call)
 {
-    const char *target = call_spec(call, ODB_OPTION_TARGET);
-    const char *reference = call_spec(call, ODB_OPTION_REFERENCE);
+    const char *target = odb_call__spec(call, ODB_OPTION_TARGET);
+    const char *reference = odb_call__spec(call, ODB_OPTION_REFERENCE);
     return target ? target : reference ? reference : "cpu";
 }
 

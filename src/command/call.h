@@ -66,6 +66,9 @@ enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct 
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out,
                                          struct odb_error *err) ODB_MUST_USE;
+/* The executor that an option names, aliases taken for what they stand for; NULL: none. Borrowed:
+ * call. */
+const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id);
 /* --target, else the best that is here. Borrowed: call. */
 const char *odb_call__target(struct odb_command_call *call);
 const char *odb_call__default_target(void);
@@ -99,8 +102,10 @@ enum odb_status odb_call__save(struct odb_command_call *call, const struct odb_t
 /* ODB_E_USAGE when the value is none that the option takes. */
 enum odb_status odb_call__check(const struct odb_option *row, const char *value,
                                 struct odb_error *err) ODB_MUST_USE;
-/* The same for what a session is going to use later: a spec must name an executor that there is. */
-enum odb_status odb_call__check_setting(const struct odb_option *row, const char *value,
+/* The same for what a session is going to use later: a spec must name an executor that there is,
+ * or be an alias of one; console may be NULL. */
+enum odb_status odb_call__check_setting(const struct odb_console *console,
+                                        const struct odb_option *row, const char *value,
                                         struct odb_error *err) ODB_MUST_USE;
 /* "float (1, 3)", "sequence of 2", into buf; returns buf. */
 const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size);

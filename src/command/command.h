@@ -288,6 +288,9 @@ void odb_console_set(struct odb_console *console, enum odb_option_id id, const c
 /* Sets what the options of the call say, and an argument that is a tolerance. Settings change while
  * a command is parsed, or by one that is not ODB_COMMAND_LONG: the screen reads them meanwhile. */
 void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call);
+/* The spec that a word stands for which is none itself: an alias of the console (may be NULL) or of
+ * the user's onnxdbgrc. The caller's; NULL: it stands for none. */
+char *odb_executor_named(const struct odb_console *console, const char *word);
 /* The specs and the tolerance that a search would use now; whichever is not set is the default.
  * Borrowed until the next change. */
 const char *odb_console_reference(const struct odb_console *console);

@@ -357,6 +357,7 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
 {
     static const char *const strategies[] = {"auto", "all", "each"};
     const char *executor = odb_call_option(d->call, ODB_OPTION_FRAME_TYPE);
+    const char *spec = odb_call__spec(d->call, ODB_OPTION_FRAME_TYPE);
     const char *strategy = odb_call_option(d->call, ODB_OPTION_DUMP_STRATEGY);
     const char *budget = odb_call_option(d->call, ODB_OPTION_MEM_BUDGET);
     const char *type = dump_option(d, ODB_OPTION_MODEL_TYPE, "fp16");
@@ -369,10 +370,10 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
     if (passes)
         setenv("ONNXDBG_PASSED_PATH", passes, 1);
     dump_folders(d, executor);
-    odb_identity_put_spec(executor, &identity);
+    odb_identity_put_spec(spec, &identity);
     odb_identity_put_common(&identity);
     odb_buf_printf(&identity, "passes %s\n", passes ? passes : "");
-    struct odb_dump_options options = {.spec = executor,
+    struct odb_dump_options options = {.spec = spec,
                                        .executor = executor,
                                        .model_dtype = type,
                                        .root = d->root,

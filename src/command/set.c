@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/call.h"
@@ -54,13 +55,16 @@ static enum odb_status set_spare_verdicts(const struct odb_session *session, con
     return odb_error_remedy(err, "`tol %.200s` judges them anew", *value ? value : "noise:10");
 }
 
-enum odb_status odb_call__check_setting(const struct odb_option *row, const char *value,
+enum odb_status odb_call__check_setting(const struct odb_console *console,
+                                        const struct odb_option *row, const char *value,
                                         struct odb_error *err)
 {
     struct odb_spec *spec;
     if (row->type != ODB_ARG_SPEC)
         return odb_call__check(row, value, err);
-    enum odb_status status = odb_spec_parse(&spec, value, err);
+    char *named = odb_executor_named(console, value);
+    enum odb_status status = odb_spec_parse(&spec, named ? named : value, err);
+    free(named);
     if (status != ODB_OK)
         return status;
     if (!odb_executor_find(spec->kind)) {
@@ -119,7 +123,7 @@ enum odb_status odb_command__set(struct odb_command_call *call, struct odb_error
     } else {
         ODB_TRY(set_find(name, &id, err));
         if (value && *value)
-            ODB_TRY(odb_call__check_setting(odb_option_row(id), value, err));
+            ODB_TRY(odb_call__check_setting(call->console, odb_option_row(id), value, err));
         if (value && *value)
             ODB_TRY(set_check_feeds(call->session, id, value, err));
         if (value && id == ODB_OPTION_TOL)

@@ -209,7 +209,7 @@ static void info_put_input(struct odb_pyjson *json, const struct odb_dump *dump,
     info_put_end(json, "low", feed, feed->lo);
     info_put_end(json, "high", feed, feed->hi);
     odb_pyjson_key(json, "use_external");
-    odb_pyjson_bool(json, !feed->ranged);
+    odb_pyjson_bool(json, !feed->generated);
     info_put_tensor(json, &dump->fed[i]);
     odb_pyjson_close(json, '}');
 }
@@ -280,11 +280,12 @@ static enum odb_status info_input(struct odb_dump_input *out, const json_t *list
             odb_fail(err, ODB_E_INPUT, "it came from a file, which the dump does not hold");
             return odb_error_remedy(err, "give the dump's folder `inputs` instead");
         }
-        if (!json_is_number(lo) || !json_is_number(hi) || !json_is_integer(seed))
+        out->ranged = json_is_number(lo) && json_is_number(hi) && json_is_integer(seed);
+        if (!out->ranged && !json_is_null(lo))
             return odb_fail(err, ODB_E_INPUT, "the dump does not say how it was generated");
-        *out = (struct odb_dump_input){.lo = json_number_value(lo),
-                                       .hi = json_number_value(hi),
-                                       .seed = (uint64_t)json_integer_value(seed)};
+        out->lo = json_number_value(lo);
+        out->hi = json_number_value(hi);
+        out->seed = (uint64_t)json_integer_value(seed);
         return info_shape(out, entry, err);
     }
     return odb_fail(err, ODB_E_INPUT, "the dump has no input of this name");
@@ -293,6 +294,7 @@ static enum odb_status info_input(struct odb_dump_input *out, const json_t *list
 enum odb_status odb_dump_info_input(struct odb_dump_input *out, const json_t *list,
                                     const char *name, struct odb_error *err)
 {
+    *out = (struct odb_dump_input){0};
     if (info_input(out, list, name, err) == ODB_OK)
         return ODB_OK;
     struct odb_buf shown = ODB_BUF_INIT;

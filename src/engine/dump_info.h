@@ -34,6 +34,7 @@ void odb_dump_info_put(const struct odb_dump *dump, struct odb_buf *out);
 
 /* How an input of an earlier dump was generated. */
 struct odb_dump_input {
+    bool ranged; /* as the next three say; else as that type is generated anyway */
     double lo, hi;
     uint64_t seed;
     int rank;

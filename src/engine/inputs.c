@@ -6,7 +6,6 @@
  */
 #include "engine/inputs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +29,7 @@ struct inputs_port {
     char source[256];
     int rank;                   /* -1: not declared */
     int64_t dims[ODB_MAX_RANK]; /* -1: not bound */
+    bool generated;             /* nobody gave it */
     bool range;                 /* lo, hi, seed below */
     double lo, hi;
     uint64_t seed;
@@ -369,44 +369,6 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
     return status;
 }
 
-static int inputs_by_version(const struct dirent **a, const struct dirent **b)
-{
-    return strverscmp((*a)->d_name, (*b)->d_name);
-}
-
-static int inputs_is_set(const struct dirent *entry)
-{
-    const char *name = entry->d_name, *number = name + strlen("test_data_set_");
-    return !strncmp(name, "test_data_set_", (size_t)(number - name)) && *number &&
-           !number[strspn(number, "0123456789")];
-}
-
-static int inputs_is_input(const struct dirent *entry)
-{
-    return !strcmp(entry->d_name, "input_0.pb") || inputs_ends_with(entry->d_name, ".npy");
-}
-
-static void inputs_free_entries(struct dirent **entries, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(entries[i]);
-    free(entries);
-}
-
-char **odb_input_sets(const char *dir, size_t *n)
-{
-    struct dirent **own = NULL, **sets = NULL;
-    int n_own = scandir(dir, &own, inputs_is_input, NULL);
-    int found = n_own ? 0 : scandir(dir, &sets, inputs_is_set, inputs_by_version);
-    char **paths = odb_new_n(char *, (size_t)ODB_MAX(found, 0) + 1);
-    for (int i = 0; i < found; i++)
-        paths[i] = odb_xasprintf("%s/%s", dir, sets[i]->d_name);
-    *n = (size_t)ODB_MAX(found, 0);
-    inputs_free_entries(own, n_own);
-    inputs_free_entries(sets, found);
-    return paths;
-}
-
 static bool inputs_in_npz(const struct odb_npz *npz, const char *name)
 {
     for (size_t i = 0; i < odb_npz_count(npz); i++)
@@ -439,7 +401,7 @@ static enum odb_status inputs_as_dumped(struct inputs_work *work, struct inputs_
 {
     struct odb_dump_input before;
     ODB_TRY(odb_dump_info_input(&before, list, port->value->name, err));
-    port->range = true;
+    port->range = before.ranged;
     port->lo = before.lo;
     port->hi = before.hi;
     port->seed = before.seed;
@@ -574,6 +536,8 @@ static void inputs_dumped_range(struct inputs_port *port, const struct odb_input
     port->range = true;
     port->lo = integer ? ODB_DUMPED_INT_MIN : ODB_DUMPED_FLOAT_MIN;
     port->hi = integer ? ODB_DUMPED_INT_MAX : ODB_DUMPED_FLOAT_MAX;
+    if (integer && odb_dtype_info(dtype)->bits < 8) /* what such a type holds */
+        port->hi = (1 << (odb_dtype_info(dtype)->bits - 1)) - 1;
     port->seed = options->seed;
 }
 
@@ -606,6 +570,7 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
             inputs_draw(&stream, port->tensor->dtype, port->tensor->count, NULL);
             continue;
         }
+        port->generated = true;
         if (type->kind == ODB_OPTIONAL) {
             ODB_TRY(odb_tensor_new_container(&port->tensor, ODB_OPTIONAL, NULL, 0, err));
             port->tensor->dtype = type->dtype;
@@ -766,6 +731,7 @@ enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *m
             feed->value = work.ports[i].value->index;
             feed->tensor = odb_tensor_ref(work.ports[i].tensor);
             memcpy(feed->source, work.ports[i].source, sizeof feed->source);
+            feed->generated = work.ports[i].generated;
             feed->ranged = work.ports[i].range;
             feed->lo = work.ports[i].lo;
             feed->hi = work.ports[i].hi;
