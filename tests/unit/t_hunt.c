@@ -95,29 +95,28 @@ static void hunt_check(struct odb_model *model, const char *kind, int node,
     odb_tensor_unref(feed.tensor);
 }
 
-static void test_hunt__branches_beside_each_other(void **state)
+/* Faults of every kind at each of these nodes, found in every way. */
+static void hunt_check_all(struct odb_model *model, const int *nodes, size_t n)
 {
-    static const int nodes[] = {0, 1, 17, 31, 58, 59, 60};
-    struct odb_model *model = hunt_star();
-    for (size_t i = 0; i < ODB_COUNT(nodes); i++) {
-        hunt_check(model, "scale,amount=0.1", nodes[i], ODB_STRATEGY_PREFIX, "prefix");
-        hunt_check(model, "scale,amount=0.1", nodes[i], ODB_STRATEGY_SUFFIX, "suffix");
-        hunt_check(model, "crash", nodes[i], ODB_STRATEGY_AUTO, "prefix");
-    }
-    odb_model_free(model);
-}
-
-static void test_hunt__ways_around(void **state)
-{
-    static const int nodes[] = {0, 2, 22, 34, 45, 57, 59};
-    struct odb_model *model = hunt_skips();
-    for (size_t i = 0; i < ODB_COUNT(nodes); i++) {
+    for (size_t i = 0; i < n; i++) {
         hunt_check(model, "scale,amount=0.1", nodes[i], ODB_STRATEGY_PREFIX, "prefix");
         hunt_check(model, "scale,amount=0.1", nodes[i], ODB_STRATEGY_SUFFIX, "suffix");
         hunt_check(model, "nan", nodes[i], ODB_STRATEGY_PREFIX, "prefix");
         hunt_check(model, "crash", nodes[i], ODB_STRATEGY_AUTO, "prefix");
     }
     odb_model_free(model);
+}
+
+static void test_hunt__branches_beside_each_other(void **state)
+{
+    static const int nodes[] = {0, 1, 17, 31, 58, 59, 60};
+    hunt_check_all(hunt_star(), nodes, ODB_COUNT(nodes));
+}
+
+static void test_hunt__ways_around(void **state)
+{
+    static const int nodes[] = {0, 2, 22, 34, 45, 57, 59};
+    hunt_check_all(hunt_skips(), nodes, ODB_COUNT(nodes));
 }
 
 /* One branch of the target is moody, so that answers are put to the vote; the other is wrong

@@ -23,6 +23,15 @@ static char *identity_file(const char *folder, const char *name, const char *tex
     return path;
 }
 
+/* The folder with the one file in it. */
+static void identity_remove(char *folder, char *path)
+{
+    unlink(path);
+    rmdir(folder);
+    free(path);
+    free(folder);
+}
+
 static char *identity_of(const char *fmt, const char *path)
 {
     struct odb_buf out = ODB_BUF_INIT;
@@ -63,10 +72,7 @@ static void test_identity__files_of_a_spec(void **state)
         free(after);
         free(before);
     }
-    unlink(path);
-    rmdir(folder);
-    free(path);
-    free(folder);
+    identity_remove(folder, path);
     (void)state;
 }
 
@@ -118,10 +124,7 @@ static void test_identity__programs_and_modules(void **state)
     free(none);
     free(module);
     free(shell);
-    unlink(path);
-    rmdir(folder);
-    free(path);
-    free(folder);
+    identity_remove(folder, path);
     (void)state;
 }
 
@@ -142,10 +145,7 @@ static void test_identity__large_files_and_odd_names(void **state)
     free(differ);
     free(after);
     free(before);
-    unlink(path);
-    rmdir(folder);
-    free(path);
-    free(folder);
+    identity_remove(folder, path);
     (void)state;
 }
 
