@@ -138,7 +138,7 @@ static int measure_model(const struct odb_model *model, struct odb_feeds *feeds,
     for (size_t s = 0; s < o->n && status == ODB_OK; s++) {
         lanes[s].ms = odb_new_n(double, o->runs + 1);
         lanes[s].threads = lane_threads(o->specs[s]);
-        status = odb_pool_open(&lanes[s].pool, o->specs[s], err);
+        status = odb_pool_open(&lanes[s].pool, o->specs[s], NULL, NULL, err);
         if (status != ODB_OK)
             break;
         odb_prober_init(&lanes[s].prober, model, feeds, NULL, lanes[s].pool,

@@ -107,7 +107,7 @@ static enum odb_status ends_search(const struct subject *s, const char *spec, in
     struct ends e = {.s = s, .judge = {s->trace, &tolerance}};
     struct odb_pool *pool;
     int good = -1, bad = (int)s->model->graph->n_nodes - 1;
-    ODB_TRY(odb_pool_open(&pool, spec, err));
+    ODB_TRY(odb_pool_open(&pool, spec, NULL, NULL, err));
     odb_prober_init(&e.prober, s->model, s->feeds, s->trace, pool, (struct odb_search_hooks){0});
     while (bad - good > 1) {
         int middle = (good + bad) / 2;
