@@ -206,6 +206,17 @@ static int dag_compare_candidates(const void *a, const void *b)
                      : (x->is.value > y->is.value) - (x->is.value < y->is.value);
 }
 
+/* Begins with another one; those before it come last. */
+static void dag_turn(dag_candidates *all, size_t by)
+{
+    struct dag_candidate *turned = odb_new_n(struct dag_candidate, all->n + 1);
+    for (size_t i = 0; i < all->n; i++)
+        turned[i] = all->items[(i + by) % all->n];
+    free(all->items);
+    all->items = turned;
+    all->cap = all->n + 1;
+}
+
 static void dag_layer(struct dag_work *w, int layer)
 {
     const struct ui_dag_options *options = w->options;
@@ -222,6 +233,8 @@ static void dag_layer(struct dag_work *w, int layer)
         qsort(all.items, all.n, sizeof *all.items, dag_compare_candidates);
     size_t room = (size_t)ODB_MAX(ui_dag__room(options->cols, 0), 1);
     size_t kept = all.n <= room ? all.n : room - 1;
+    if (kept < all.n && layer == options->turned)
+        dag_turn(&all, options->turn);
     for (size_t i = 0; i < kept; i++)
         dag_settle(w, all.items[i].is, dag_add(w, all.items[i].is, layer));
     if (kept < all.n) {
@@ -385,6 +398,14 @@ void ui_dag_dispose(struct ui_dag *dag)
 }
 
 /* --- finding a way ---------------------------------------------------------------------------- */
+
+int ui_dag_more(const struct ui_dag *dag, int layer)
+{
+    for (size_t i = 0; i < dag->boxes.n; i++)
+        if (dag->boxes.items[i].is.kind == UI_DAG_MORE && dag->boxes.items[i].layer == layer)
+            return (int)i;
+    return -1;
+}
 
 int ui_dag_find(const struct ui_dag *dag, int node)
 {

@@ -73,6 +73,8 @@ struct ui_dag_options {
      * one with the lower index. */
     int (*weight)(const void *payload, int node);
     const void *payload; /* borrowed */
+    int turned;          /* layer of which others are drawn than the first ones; 0: none */
+    size_t turn;         /* how many of those it skips; they are folded with the rest */
 };
 
 #define UI_DAG_NARROWEST 16 /* columns of a box, unless even one does not fit */
@@ -82,6 +84,8 @@ void ui_dag_make(struct ui_dag *dag, const struct odb_graph *graph, int centre,
                  const struct ui_dag_options *options);
 void ui_dag_dispose(struct ui_dag *dag); /* idempotent; zeroed is fine */
 
+/* The box of what is folded in a layer; -1: nothing is. */
+int ui_dag_more(const struct ui_dag *dag, int layer);
 /* The box of a node; -1: it has none. */
 int ui_dag_find(const struct ui_dag *dag, int node);
 /* The box that a key leads to: UP along a line to what makes an input, DOWN to a reader, LEFT and

@@ -26,6 +26,8 @@ struct graph_view {
     int last;          /* box that the keys came from */
     int top;           /* first row of the picture on the screen */
     size_t steps;      /* jumps of this view that `back` undoes */
+    int turned;        /* layer in which others are drawn than the first ones; 0: none */
+    size_t turn;       /* how many of those it skips */
 };
 
 static const struct odb_graph *graph_of(const struct ui_view *view)
@@ -62,7 +64,9 @@ static void graph_make(struct graph_view *v, int cols)
                                      .rows = v->view.room,
                                      .cols = cols,
                                      .weight = graph_weight,
-                                     .payload = session};
+                                     .payload = session,
+                                     .turned = v->turned,
+                                     .turn = v->turn};
     ui_dag_dispose(&v->dag);
     odb_session_lock(session);
     ui_dag_make(&v->dag, session->model->graph, v->centre, &options);
@@ -77,6 +81,7 @@ static void graph_make(struct graph_view *v, int cols)
 static void graph_recentre(struct graph_view *v, int node, int cols)
 {
     v->centre = node;
+    v->turned = 0;
     graph_make(v, cols);
     v->view.selected = v->at = (size_t)v->dag.centre;
 }
@@ -158,29 +163,53 @@ struct graph_look {
     enum ui_style border;
 };
 
+/* "w[64,3,7,7] +1" in the room that there is, else how many weights there are; NULL: none. The
+ * caller's. */
+static char *graph_weights(const struct ui_view *view, const struct odb_node *node, int room)
+{
+    const struct odb_graph *graph = graph_of(view);
+    struct odb_buf text = ODB_BUF_INIT;
+    int n = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        const struct odb_tensor *init =
+            node->in[i] == ODB_NO_VALUE ? NULL : graph->values[node->in[i]].init;
+        n += init != NULL;
+        if (!init || n > 1)
+            continue;
+        odb_buf_puts(&text, "w[");
+        for (int d = 0; d < init->rank; d++)
+            odb_buf_printf(&text, d ? ",%lld" : "%lld", (long long)init->dims[d]);
+        odb_buf_putc(&text, ']');
+    }
+    if (n > 1)
+        odb_buf_printf(&text, " +%d", n - 1);
+    if (n && (int)text.len > room) {
+        text.len = 0;
+        odb_buf_printf(&text, "+%d weight%s", n, n == 1 ? "" : "s");
+    }
+    if (n)
+        return odb_buf_take(&text);
+    odb_buf_dispose(&text);
+    return NULL;
+}
+
+/* node: whose weights stand beside it; NULL: none. */
 static void graph_draw_type(const struct ui_view *view, const struct graph_look *look, int row,
-                            int value, int weights)
+                            int value, const struct odb_node *node)
 {
     struct odb_buf type = ODB_BUF_INIT;
-    char *more = weights ? odb_xasprintf("+%d weight%s", weights, weights == 1 ? "" : "s") : NULL;
-    int width = more ? ui_text_width(view->app->terminal, more) : 0;
-    bool both = width + 12 < look->cols;
     if (value != ODB_NO_VALUE)
         ui_type_text(view->app->session, value, &type);
+    int rest = look->cols - ui_text_width(view->app->terminal, odb_buf_text(&type)) - 1;
+    char *more = node ? graph_weights(view, node, rest) : NULL;
+    int width = more ? ui_text_width(view->app->terminal, more) : 0;
+    bool both = width + 12 < look->cols;
     ui_draw_field(&look->area, row, look->col, look->cols - (more && both ? width + 1 : 0),
                   UI_CUT_MIDDLE, UI_STYLE_TYPE, odb_buf_text(&type));
     if (more && both)
         ui_draw_right(&look->area, row, look->col + look->cols - width, width, UI_STYLE_DIM, more);
     free(more);
     odb_buf_dispose(&type);
-}
-
-static int graph_weights(const struct odb_graph *graph, const struct odb_node *node)
-{
-    int n = 0;
-    for (int i = 0; i < node->n_in; i++)
-        n += node->in[i] != ODB_NO_VALUE && graph->values[node->in[i]].init;
-    return n;
 }
 
 /* Mark, operator and error; the name; type of the output and weights: as many lines as there are,
@@ -218,7 +247,7 @@ static void graph_draw_node(const struct ui_view *view, const struct graph_look 
         ui_draw_field(&look->area, look->row + 1, look->col, look->cols, UI_CUT_MIDDLE, style,
                       name);
     if (dag->text > 2)
-        graph_draw_type(view, look, look->row + 2, value, graph_weights(graph, node));
+        graph_draw_type(view, look, look->row + 2, value, node);
 }
 
 static void graph_draw_value(const struct ui_view *view, const struct graph_look *look)
@@ -238,7 +267,7 @@ static void graph_draw_value(const struct ui_view *view, const struct graph_look
         ui_draw_field(&look->area, look->row + 1, look->col, look->cols, UI_CUT_MIDDLE,
                       UI_STYLE_NAME, key);
     if (dag->text > 2)
-        graph_draw_type(view, look, look->row + 2, value->index, 0);
+        graph_draw_type(view, look, look->row + 2, value->index, NULL);
 }
 
 static void graph_draw_more(const struct ui_view *view, const struct graph_look *look)
@@ -256,7 +285,7 @@ static void graph_draw_more(const struct ui_view *view, const struct graph_look 
         ui_draw_printf(&look->area, look->row, col + 1, UI_STYLE_BAD, "%zu off", bad);
     if (look->box->rows > 3)
         ui_draw_field(&look->area, look->row + 1, look->col, look->cols, UI_CUT_END, UI_STYLE_DIM,
-                      "Enter lists them");
+                      "Enter lists, right turns");
 }
 
 static enum ui_style graph_border(const struct ui_view *view, const struct ui_dag_box *box)
@@ -434,6 +463,35 @@ static void graph_select(struct graph_view *v, int box)
     }
 }
 
+/* Boxes of a layer, but for the one in which the others are folded. */
+static size_t graph_layer_boxes(const struct graph_view *v, int layer)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->dag.boxes.n; i++)
+        n += v->dag.boxes.items[i].layer == layer && v->dag.boxes.items[i].is.kind != UI_DAG_MORE;
+    return n;
+}
+
+/* To the right of what is folded come the next ones of it, to the left of all those before; round
+ * the end. False: nothing is folded there. */
+static bool graph_turn(struct graph_view *v, unsigned direction)
+{
+    const struct ui_dag_box *box = graph_box(&v->view, v->view.selected);
+    int layer = box->layer, more = ui_dag_more(&v->dag, layer);
+    bool right = direction == UI_DAG_RIGHT;
+    if (more < 0 || (!right && layer != v->turned))
+        return false;
+    size_t shown = graph_layer_boxes(v, layer), all = shown + v->dag.boxes.items[more].folded.n;
+    size_t turn = layer == v->turned ? v->turn : 0;
+    v->turn = (turn + (right ? shown : all - shown % all)) % all;
+    v->turned = layer;
+    graph_make(v, v->cols);
+    more = ui_dag_more(&v->dag, layer);
+    int first = more - (int)graph_layer_boxes(v, layer);
+    v->view.selected = v->at = (size_t)(more < 0 ? v->dag.centre : right ? more : first);
+    return true;
+}
+
 static enum ui_answer graph_walk(struct graph_view *v, unsigned direction, int64_t steps,
                                  struct odb_error *err)
 {
@@ -452,9 +510,10 @@ static enum ui_answer graph_walk(struct graph_view *v, unsigned direction, int64
                      direction == UI_DAG_UP ? "above" : "below");
             return UI_FAILED;
         }
-        if (to < 0)
+        if (to < 0 && !graph_turn(v, direction))
             return UI_DONE;
-        graph_select(v, to);
+        if (to >= 0)
+            graph_select(v, to);
     }
     return UI_DONE;
 }

@@ -384,6 +384,33 @@ static void test_dag__a_thousand_readers_are_folded(void **state)
     scene_close(&s);
 }
 
+/* All of them are seen, one page after the other. */
+static void test_dag__what_is_folded_is_turned_to(void **state)
+{
+    struct scene s;
+    scene_take(&s, build_fan(10));
+    bool seen[11] = {false};
+    size_t shown = (size_t)ui_dag__room(80, 0) - 1;
+    for (size_t turn = 0; turn < 10; turn += shown) {
+        struct ui_dag_options options = {
+            .depth = 1, .rows = 20, .cols = 80, .turned = 1, .turn = turn};
+        ui_dag_dispose(&s.dag);
+        ui_dag_make(&s.dag, s.model->graph, scene_node(&s, "hub"), &options);
+        assert_sound(&s);
+        assert_read(&s);
+        int more = ui_dag_more(&s.dag, 1);
+        assert_true(more >= 0);
+        assert_int_equal(s.dag.boxes.items[more].folded.n, 10 - shown);
+        for (size_t i = 0; i < s.dag.boxes.n; i++)
+            if (s.dag.boxes.items[i].layer == 1 && s.dag.boxes.items[i].is.kind == UI_DAG_NODE)
+                seen[s.dag.boxes.items[i].is.node] = true;
+    }
+    for (int i = 1; i <= 10; i++)
+        assert_true(seen[i]);
+    assert_int_equal(ui_dag_more(&s.dag, -1), -1);
+    scene_close(&s);
+}
+
 static int weight_of_777(const void *payload, int node)
 {
     return node == *(const int *)payload;
@@ -525,6 +552,7 @@ int main(void)
         cmocka_unit_test(test_dag__lines_always_lead_downwards),
         cmocka_unit_test(test_dag__inputs_and_outputs_have_boxes),
         cmocka_unit_test(test_dag__a_thousand_readers_are_folded),
+        cmocka_unit_test(test_dag__what_is_folded_is_turned_to),
         cmocka_unit_test(test_dag__what_weighs_more_is_not_folded),
         cmocka_unit_test(test_dag__fits_where_hardly_anything_does),
         cmocka_unit_test(test_dag__keys_follow_the_lines),
