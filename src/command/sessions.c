@@ -5,10 +5,13 @@
 #include "command/call.h"
 #include "command/sessions.h"
 #include "engine/json.h"
+#include "session/store.h"
 
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out)
 {
-    if (!stored->searches)
+    if (stored->schema > ODB_STORE_SCHEMA)
+        odb_buf_puts(out, "of a newer onnxdbg, which alone can read it");
+    else if (!stored->searches)
         odb_buf_puts(out, "nothing searched yet");
     else if (!stored->ended)
         odb_buf_puts(out, "has not ended");

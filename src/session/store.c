@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "executor/cpu.h"
 
-#define STORE_SCHEMA 2
 
 static const char store_schema[] =
     "CREATE TABLE model (sha256 TEXT NOT NULL, path TEXT NOT NULL, nodes INTEGER NOT NULL);"
@@ -159,7 +158,7 @@ char *odb_store__text(struct odb_store *store, const char *sql)
 static enum odb_status store_set_schema(struct odb_store *store, struct odb_error *err)
 {
     char version[64];
-    snprintf(version, sizeof version, "PRAGMA user_version = %d", STORE_SCHEMA);
+    snprintf(version, sizeof version, "PRAGMA user_version = %d", ODB_STORE_SCHEMA);
     return odb_store__exec(store, version, err);
 }
 
@@ -194,9 +193,9 @@ static enum odb_status store_upgrade(struct odb_store *store, struct odb_error *
 static enum odb_status store_check(struct odb_store *store, int schema, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
-    if (schema < 1 || schema > STORE_SCHEMA) {
+    if (schema < 1 || schema > ODB_STORE_SCHEMA) {
         odb_fail(err, ODB_E_INPUT, "the file has schema %d, this program knows %d", schema,
-                 STORE_SCHEMA);
+                 ODB_STORE_SCHEMA);
         odb_error_remedy(err, "begin a new session with another file name");
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;

@@ -13,6 +13,8 @@
 
 struct odb_store;
 
+#define ODB_STORE_SCHEMA 2 /* of the files that are written */
+
 enum odb_status odb_store_open(struct odb_store **out, const char *path,
                                const struct odb_model *model, struct odb_error *err) ODB_MUST_USE;
 void odb_store_close(struct odb_store *store);

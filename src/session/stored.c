@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "session/store.h"
 
 #define STORED_MAGIC "SQLite format 3"
 
@@ -82,14 +83,19 @@ enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
         status = odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(db));
     } else {
-        sqlite3_stmt *row = stored_row(db, "SELECT path, sha256, nodes FROM model");
+        sqlite3_stmt *row = stored_row(db, "PRAGMA user_version");
+        out->schema = row ? sqlite3_column_int(row, 0) : 0;
+        sqlite3_finalize(row);
+        row = stored_row(db, "SELECT path, sha256, nodes FROM model");
         if (row) {
             out->model = stored_column(row, 0);
             out->sha256 = stored_column(row, 1);
             out->nodes = (size_t)sqlite3_column_int64(row, 2);
-            stored_read_search(out, db);
+            if (out->schema <= ODB_STORE_SCHEMA)
+                stored_read_search(out, db);
         } else {
-            status = odb_fail(err, ODB_E_FORMAT, "%s is no session: it names no model", path);
+            status = odb_fail(err, ODB_E_FORMAT, "%s is no session, or is damaged: it names no model",
+                              path);
         }
         sqlite3_finalize(row);
     }
@@ -128,8 +134,13 @@ enum odb_status odb_stored_list(char ***out, size_t *n, const char *folder, stru
     int count = S_ISDIR(st.st_mode) ? scandir(folder, &names, NULL, alphasort) : 0;
     if (count < 0)
         return odb_fail(err, ODB_E_IO, "%s: %s", folder, strerror(errno));
-    if (!S_ISDIR(st.st_mode) && stored_is_session(folder))
+    if (!S_ISDIR(st.st_mode)) { /* it was named, so that it has to be said why it is none */
+        struct odb_stored stored;
+        enum odb_status status = odb_stored_read(&stored, folder, err);
+        odb_stored_dispose(&stored);
+        ODB_TRY(status);
         odb_push(&found, odb_xstrdup(folder));
+    }
     for (int i = 0; i < count; i++) {
         bool here = !strcmp(folder, ".");
         char *path =

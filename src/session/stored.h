@@ -13,6 +13,7 @@
 struct odb_stored {
     char *path, *model, *sha256;                    /* owned; model: path as it was given */
     size_t nodes, searches;                         /* of the model; in the file */
+    int schema; /* over ODB_STORE_SCHEMA: of a newer program, and nothing is said of searches */
     char *command, *target, *reference, *tolerance; /* owned; of the newest search, or NULL */
     char *began,
         *ended;    /* owned; UTC, "2026-01-31 12:00:00"; ended NULL: stopped, or it still runs */
@@ -27,8 +28,8 @@ struct odb_stored {
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_stored_dispose(struct odb_stored *stored); /* idempotent */
-/* The session files in a folder (or the one file), by name: owned array of n owned paths. Empty
- * where there are none. */
+/* The session files in a folder, by name: owned array of n owned paths, empty where there are none.
+ * Or the one file; ODB_E_FORMAT where it is none. */
 enum odb_status odb_stored_list(char ***out, size_t *n, const char *folder,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_stored_list_free(char **list, size_t n); /* NULL is fine */
