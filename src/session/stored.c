@@ -94,8 +94,8 @@ enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct
             if (out->schema <= ODB_STORE_SCHEMA)
                 stored_read_search(out, db);
         } else {
-            status = odb_fail(err, ODB_E_FORMAT, "%s is no session, or is damaged: it names no model",
-                              path);
+            status = odb_fail(err, ODB_E_FORMAT,
+                              "%s is no session, or is damaged: it names no model", path);
         }
         sqlite3_finalize(row);
     }
