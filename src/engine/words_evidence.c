@@ -48,7 +48,11 @@ static void evidence_put_pinned(const struct bisection *b, const struct odb_culp
                                                    : ", ",
                        report->pinned.items[i]);
     odb_buf_puts(out, " pinned to the reference");
-    odb_buf_puts(out, report->pinned_pass == ODB_CONFIRMS
+    bool suffixes = b->hidden || b->options->strategy == ODB_STRATEGY_SUFFIX;
+    odb_buf_puts(out, report->pinned_pass == ODB_CONFIRMS && suffixes
+                          ? " the outputs pass, so that is all that is wrong with them, but for "
+                            "what may hide right before it. "
+                      : report->pinned_pass == ODB_CONFIRMS
                           ? " the outputs pass, so that is all that is wrong with them. "
                       : report->pinned_pass == ODB_CONTRADICTS
                           ? " outputs are wrong still: something else is wrong as well, or small "

@@ -490,6 +490,8 @@ static void test_plan__a_fault_that_hides_is_a_region(void **state)
             assert_int_equal(culprit->segment[1], last[t]);
             assert_true(culprit->verified);
             assert_true(culprit->kind == ODB_KIND_PROBE_EFFECT || culprit->kind == ODB_KIND_FUSION);
+            assert_int_equal(strstr(culprit->text, "but for what may hide") != NULL,
+                             ways[i] != ODB_STRATEGY_PREFIX);
             if (i == 0) {
                 assert_int_equal(culprit->kind, ODB_KIND_PROBE_EFFECT);
                 assert_true(p.report->observer.decides && p.report->observer.moved);
