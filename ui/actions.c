@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/sessions.h"
 #include "ui/actions.h"
 
 char *ui_action_words(const struct odb_command_call *call)
@@ -307,6 +308,24 @@ static enum odb_status action_quit(struct ui_app *app, const struct odb_command_
     return ODB_OK;
 }
 
+/* ui_main() ends, and whoever called it begins anew. */
+static enum odb_status action_session(struct ui_app *app, const struct odb_command_call *call,
+                                      struct odb_error *err)
+{
+    const char *path = odb_call_arg(call, 0);
+    if (!path) {
+        odb_fail(err, ODB_E_USAGE, "session needs the name of a session file");
+        return odb_error_remedy(err, "`view sessions` lists those that are here");
+    }
+    if (ui_app_busy(app)) {
+        odb_fail(err, ODB_E_USAGE, "%s still runs", app->running.call.command->name);
+        return odb_error_remedy(err, "Esc stops it; then the session can be opened");
+    }
+    ODB_TRY(odb_sessions_reopen(app->console, path, odb_call_arg(call, 1) != NULL, err));
+    app->quit = true;
+    return ODB_OK;
+}
+
 static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_GOTO] = action_goto,
     [ODB_SCREEN_PRODUCER] = action_producer,
@@ -316,6 +335,7 @@ static const ui_action_fn actions[ODB_SCREEN_COUNT] = {
     [ODB_SCREEN_OPEN] = action_open,
     [ODB_SCREEN_BACK] = action_back,
     [ODB_SCREEN_SHOW] = action_show,
+    [ODB_SCREEN_SESSION] = action_session,
     [ODB_SCREEN_FOCUS] = action_focus,
     [ODB_SCREEN_JUMP_BACK] = action_jump_back,
     [ODB_SCREEN_JUMP_FORWARD] = action_jump_forward,

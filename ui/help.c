@@ -37,7 +37,7 @@ static const struct help_group {
     {"choose what is listed", " filter sort fold undo-view redo-view columns "},
     {"run", " "},
     {"stop", " drop switch "},
-    {"put down", " "},
+    {"put down", " session "},
     {"take it with you", " write page edit copy "},
     {"lines", " prompt "},
     {"the screen", " theme mouse divide cancel redraw suspend quit "},

@@ -169,11 +169,25 @@ static void node_put_link(struct node_view *v, const char *what, int node)
     odb_buf_dispose(&text);
 }
 
+/* What a weight takes, and where it lies. */
+static void node_put_weight(const struct odb_value *value, struct odb_buf *out)
+{
+    if (!value->init)
+        return;
+    odb_buf_puts(out, "  weight");
+    if (value->init->kind == ODB_TENSOR)
+        odb_buf_printf(out, ", %zu bytes", odb_tensor_size(value->init));
+    if (value->init_is_external)
+        odb_buf_puts(out, " in another file");
+    if (value->init_is_sparse)
+        odb_buf_puts(out, ", sparse in the file");
+}
+
 static void node_put_value(struct node_view *v, int index, int slot, bool input)
 {
     const struct odb_session *session = v->text.view.app->session;
     const struct odb_graph *graph = session->model->graph;
-    struct odb_buf type = ODB_BUF_INIT;
+    struct odb_buf type = ODB_BUF_INIT, weight = ODB_BUF_INIT;
     char key[512];
     if (index == ODB_NO_VALUE) {
         node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%d  omitted", slot);
@@ -181,14 +195,16 @@ static void node_put_value(struct node_view *v, int index, int slot, bool input)
     }
     const struct odb_value *value = &graph->values[index];
     ui_type_text(session, index, &type);
+    node_put_weight(value, &weight);
     node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, index, "%d  %s  %s%s%s", slot,
              odb_value_key(graph, value, key, sizeof key),
              type.len ? odb_buf_text(&type) : "(type not known)",
-             value->init       ? "  weight"
+             value->init       ? odb_buf_text(&weight)
              : value->is_input ? "  input of the model"
                                : "",
              value->is_output ? "  output of the model" : "");
     odb_buf_dispose(&type);
+    odb_buf_dispose(&weight);
     node_put_numbers(v, index);
     node_put_stats(v, index);
     if (input && value->producer != ODB_NO_NODE)
@@ -226,6 +242,29 @@ static void node_put_attrs(struct node_view *v, const struct odb_node *node,
                  spec->def);
     }
     odb_buf_dispose(&text);
+}
+
+/* Where the operator is documented, as terminals make links of; nothing for others' domains. */
+static void node_put_page(struct node_view *v, const struct odb_node *node)
+{
+    static const struct {
+        const char *domain, *before, *after;
+    } pages[] = {
+        {"", "https://onnx.ai/onnx/operators/onnx__", ".html"},
+        {"ai.onnx.ml", "https://onnx.ai/onnx/operators/onnx_aionnxml_", ".html"},
+        {"com.microsoft",
+         "https://github.com/microsoft/onnxruntime/blob/main/docs/"
+         "ContribOperators.md#com.microsoft.",
+         ""},
+    };
+    for (size_t i = 0; i < ODB_COUNT(pages) && !node->function; i++)
+        if (!strcmp(pages[i].domain, node->domain)) {
+            char *text =
+                odb_xasprintf("%s%s%s", pages[i].before, node->op_type, pages[i].after);
+            node_head(v, "the operator's page");
+            ui_text_add(&v->text, 0, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, text);
+            free(text);
+        }
 }
 
 static void node_put_head(struct node_view *v, const struct odb_node *node, const struct odb_op *op)
@@ -313,6 +352,8 @@ static void node_make(struct node_view *v)
     node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s", odb_buf_text(&text));
     odb_buf_dispose(&text);
     node_put_text(v);
+    if (op)
+        node_put_page(v, node);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */

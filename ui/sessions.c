@@ -29,7 +29,7 @@ static void sessions_add(struct sessions_view *v, const struct odb_stored *s)
     const char *model = s->model ? s->model : "?", *base = strrchr(model, '/');
     bool bad = s->ended && s->diverges;
     odb_sessions_put_result(s, &result);
-    odb_buf_puts(&enter, "sessions ");
+    odb_buf_puts(&enter, "session ");
     odb_words_quote(&enter, s->path);
     ui_cells_add_take(
         &v->cells, (struct ui_cells_row){

@@ -166,6 +166,7 @@ struct odb_undo {
 /* Where commands are given one after the other about one model: the prompt, keys, a script. */
 struct odb_console {
     struct odb_session *session; /* owned */
+    struct odb_session *next;    /* owned: that the screen is to begin anew with; NULL: none */
     /* What options are where a command does not say: `set` changes them. */
     ODB_VEC(struct odb_setting {
         enum odb_option_id id;

@@ -25,6 +25,7 @@ void odb_console_init(struct odb_console *console, struct odb_session *session)
 void odb_console_dispose(struct odb_console *console)
 {
     odb_session_close(console->session);
+    odb_session_close(console->next);
     for (size_t i = 0; i < console->settings.n; i++)
         free(console->settings.items[i].value);
     free(console->settings.items);

@@ -75,6 +75,24 @@ static enum odb_status debug_batch(struct odb_command_call *call, struct odb_con
     return status;
 }
 
+/* The screen, and once more with each session that is opened there. */
+static enum odb_status debug_screens(const struct odb_command_call *call,
+                                     struct odb_console *console, struct odb_error *err)
+{
+    enum odb_status status = call->open_screen(console, err);
+    while (status == ODB_OK && console->next) {
+        struct odb_session *next = console->next;
+        bool linear = console->linear;
+        console->next = NULL;
+        odb_console_dispose(console);
+        odb_console_init(console, next);
+        console->linear = linear;
+        debug_restore(console);
+        status = call->open_screen(console, err);
+    }
+    return status;
+}
+
 enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_console console;
@@ -94,7 +112,7 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     for (size_t i = 0; i < n; i++)
         odb_console_push(&console, commands[i]);
     enum odb_status status =
-        batch ? debug_batch(call, &console, err) : call->open_screen(&console, err);
+        batch ? debug_batch(call, &console, err) : debug_screens(call, &console, err);
     free((void *)commands);
     odb_console_dispose(&console);
     return status;

@@ -6,9 +6,15 @@
 #define ODB_COMMAND_SESSIONS_H
 
 #include "base/buf.h"
+#include "command/command.h"
 #include "session/stored.h"
 
 /* What came of the newest search, in a few words: "#7 introduced", "passes", "has not ended". */
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out);
+
+/* Opens a session file and its model for console->next; the present session stays as it is. over:
+ * also where it would be lost. Errors name the file. */
+enum odb_status odb_sessions_reopen(struct odb_console *console, const char *path, bool over,
+                                    struct odb_error *err) ODB_MUST_USE;
 
 #endif
