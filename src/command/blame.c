@@ -83,13 +83,17 @@ static int blame_origin(const struct odb_session *session, int node)
 static void blame_put_numbers(const struct odb_value_report *r, struct odb_buf *out)
 {
     struct odb_named_number numbers[ODB_REPORT_NUMBERS];
-    size_t before = out->len;
+    struct odb_buf line = ODB_BUF_INIT;
     odb_report_numbers(r, numbers);
     for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
         if (numbers[i].number.known)
-            odb_buf_printf(out, "  %s %.3g", numbers[i].name, numbers[i].number.v);
-    if (out->len > before)
-        odb_buf_putc(out, '\n');
+            odb_buf_printf(&line, "%s%s %.3g", line.len ? ", " : "", numbers[i].name,
+                           numbers[i].number.v);
+    if (line.len) {
+        odb_buf_puts(out, "    ");
+        odb_help_wrap(out, odb_buf_text(&line), 4, 4);
+    }
+    odb_buf_dispose(&line);
 }
 
 /* Its own, or by whom it was given. */
