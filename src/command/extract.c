@@ -5,6 +5,8 @@
 
 #include "command/call.h"
 #include "base/file.h"
+#include "command/watch.h"
+#include "engine/trace.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define EXTRACT_INLINE ((size_t)1500 << 20)
@@ -16,7 +18,10 @@ struct extract {
     ODB_VEC(struct odb_port) outputs;
     bool *nodes; /* owned; [n_nodes] */
     size_t weight_bytes;
-    struct odb_tensor **like; /* owned refs; [n_values]; NULL: as declared */
+    struct odb_tensor **like;         /* owned refs; [n_values]; NULL: as declared */
+    bool fixed;                       /* all dimensions of the model's inputs are declared */
+    struct odb_trace *trace;          /* owned; with --run */
+    ODB_VEC(struct odb_port) between; /* with --run: values whose types the run has shown */
 };
 
 /* The names of one option's value: all of it, where a value is called so, else its parts between
@@ -109,13 +114,15 @@ static enum odb_status extract_cut(struct extract *extract, struct odb_error *er
 static void extract_untyped(const struct extract *extract, const struct odb_port *ports, size_t n,
                             int *list, size_t *count)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!extract->graph->values[ports[i].value].type.known)
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_type *type = &extract->graph->values[ports[i].value].type;
+        if (!type->known || (type->kind == ODB_TENSOR && (!type->dtype || type->rank < 0)))
             list[(*count)++] = ports[i].value;
+    }
 }
 
-/* Values at the border that the model declares no type for get the one that the reference gives
- * them; their dimensions only where those of the model's inputs are all fixed. */
+/* Values at the border that the model declares no type or no shape for get the one that the
+ * reference gives them; their dimensions only where those of the model's inputs are all fixed. */
 static enum odb_status extract_types(struct extract *extract, struct odb_error *err)
 {
     const struct odb_graph *graph = extract->graph;
@@ -124,14 +131,14 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
         odb_new_n(struct odb_tensor *, extract->inputs.n + extract->outputs.n + 1);
     const struct odb_feeds *feeds;
     enum odb_status status = ODB_OK;
-    bool fixed = true;
     size_t n = 0;
     extract_untyped(extract, extract->inputs.items, extract->inputs.n, list, &n);
     extract_untyped(extract, extract->outputs.items, extract->outputs.n, list, &n);
+    extract->fixed = true;
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const struct odb_type *type = &graph->values[graph->inputs[i]].type;
         for (int k = 0; k < type->rank; k++)
-            fixed &= type->dims[k].value >= 0;
+            extract->fixed &= type->dims[k].value >= 0;
     }
     if (n)
         status = odb_call__feeds(extract->call, &feeds, err);
@@ -147,10 +154,104 @@ static enum odb_status extract_types(struct extract *extract, struct odb_error *
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < counts[side]; i++) {
             ports[side][i].like = extract->like[ports[side][i].value];
-            ports[side][i].symbolic = ports[side][i].like && !fixed;
+            ports[side][i].symbolic = ports[side][i].like && !extract->fixed;
         }
     free(values);
     free(list);
+    return status;
+}
+
+/* The reference runs the whole model: what it makes is what the submodel must make, and shows the
+ * types that the model does not declare. A shape that depends on data is no shape to declare. */
+static enum odb_status extract_run(struct extract *extract, struct odb_error *err)
+{
+    const struct odb_graph *graph = extract->graph;
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    const struct odb_feeds *feeds;
+    struct odb_watch watch;
+    ODB_TRY(odb_call__feeds(extract->call, &feeds, err));
+    how.golden_is_reference = true;
+    how.hooks = odb_watch_begin(&watch, extract->call);
+    enum odb_status status =
+        odb_trace_make(&extract->trace, extract->call->model, feeds, &how, err);
+    odb_watch_end(&watch);
+    for (size_t v = 0; status == ODB_OK && v < graph->n_values; v++) {
+        int producer = graph->values[v].producer;
+        const struct odb_tensor *like = extract->trace->ref[v];
+        if (producer != ODB_NO_NODE && extract->nodes[producer] && like && like->kind == ODB_TENSOR)
+            odb_push(&extract->between,
+                     (struct odb_port){.value = (int)v,
+                                       .like = like,
+                                       .symbolic = !extract->fixed || extract->trace->dynamic[v]});
+    }
+    return status;
+}
+
+/* The file, fed with what the model's own run has there. NULL feeds: the reference has none. */
+static enum odb_status extract_feeds(const struct extract *extract, const struct odb_model *written,
+                                     struct odb_feeds **feeds, struct odb_error *err)
+{
+    int *list = odb_new_n(int, written->graph->n_inputs + 1);
+    size_t n = odb_graph_feeds(written->graph, list);
+    enum odb_status status = ODB_OK;
+    *feeds = odb_feeds_new(written);
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+        const char *name = written->graph->values[list[i]].name;
+        const struct odb_value *value = odb_graph_value(extract->graph, name);
+        const struct odb_tensor *t = value ? odb_trace_value(extract->trace, value->index) : NULL;
+        if (t)
+            odb_feeds_add(*feeds, list[i], t, "the whole model's run");
+        else
+            status = odb_fail(err, ODB_UNSUPPORTED,
+                              "%s is written, and cannot be checked: the reference does not get "
+                              "to its input %s",
+                              written->path, name);
+    }
+    free(list);
+    return status;
+}
+
+/* Runs what was written, and holds its outputs against the whole model's, bit for bit. */
+static enum odb_status extract_check(struct extract *extract, const char *path,
+                                     struct odb_error *err)
+{
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    struct odb_buf out = ODB_BUF_INIT;
+    struct odb_model *written = NULL;
+    struct odb_feeds *feeds = NULL;
+    struct odb_trace *again = NULL;
+    enum odb_status status;
+    size_t equal = 0;
+    how.golden_is_reference = true;
+    ODB_TRY_OUT(odb_model_open(&written, path, err));
+    ODB_TRY_OUT(extract_feeds(extract, written, &feeds, err));
+    ODB_TRY_OUT(odb_trace_make(&again, written, feeds, &how, err));
+    for (size_t i = 0; i < extract->outputs.n; i++) {
+        int v = extract->outputs.items[i].value;
+        const char *name = extract->graph->values[v].name;
+        const struct odb_value *value = odb_graph_value(written->graph, name);
+        const struct odb_tensor *is = value ? odb_trace_value(again, value->index) : NULL;
+        const struct odb_tensor *was = odb_trace_value(extract->trace, v);
+        struct odb_gap gap = {0};
+        if (is && was)
+            odb_gap_measure(&gap, is, was);
+        equal += gap.same;
+        if (gap.same)
+            continue;
+        odb_buf_puts(&out, "output ");
+        odb_buf_put_shown(&out, name);
+        odb_buf_puts(&out, is && was ? " is not what the whole model has there\n"
+                                     : " cannot be computed by the reference\n");
+    }
+    odb_buf_printf(&out, "checked by running it: %zu of %zu outputs equal the whole model's\n",
+                   equal, extract->outputs.n);
+    extract->call->found = equal < extract->outputs.n;
+    odb_call__print(extract->call, &out);
+out:
+    odb_buf_dispose(&out);
+    odb_trace_free(again);
+    odb_feeds_free(feeds);
+    odb_model_free(written);
     return status;
 }
 
@@ -215,6 +316,8 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
         .n_inputs = extract->inputs.n,
         .outputs = extract->outputs.items,
         .n_outputs = extract->outputs.n,
+        .between = extract->between.items,
+        .n_between = extract->between.n,
         .weights = stays   ? ODB_WEIGHTS_KEEP
                    : large ? ODB_WEIGHTS_BESIDE
                            : ODB_WEIGHTS_INLINE,
@@ -271,9 +374,13 @@ enum odb_status odb_command__extract(struct odb_command_call *call, struct odb_e
         ODB_TRY_OUT(extract_checkpoints(&extract, &checkpoints, err));
     ODB_TRY_OUT(extract_cut(&extract, err));
     ODB_TRY_OUT(extract_types(&extract, err));
+    if (odb_call_has(call, ODB_OPTION_MEASURE))
+        ODB_TRY_OUT(extract_run(&extract, err));
     ODB_TRY_OUT(extract_write(&extract, path, err));
     extract_say(&extract, path);
     odb_call__print(call, &checkpoints);
+    if (extract.trace)
+        ODB_TRY_OUT(extract_check(&extract, path, err));
 out:
     odb_buf_dispose(&checkpoints);
     for (size_t i = 0; i < graph->n_values; i++)
@@ -282,5 +389,7 @@ out:
     free(extract.inputs.items);
     free(extract.outputs.items);
     free(extract.nodes);
+    free(extract.between.items);
+    odb_trace_free(extract.trace);
     return status;
 }

@@ -443,7 +443,7 @@ static const struct odb_command command_table[] = {
         .group = "write",
         .args = args_model,
         .options = OPTS_FEEDS | ODB_OPT(CUT_INPUTS) | ODB_OPT(CUT_OUTPUTS) | ODB_OPT(OUTPUT) |
-                   ODB_OPT(CHECKPOINTS) | ODB_OPT(IR_VERSION),
+                   ODB_OPT(CHECKPOINTS) | ODB_OPT(IR_VERSION) | ODB_OPT(MEASURE),
         .help = "cut a submodel out, by the names of its inputs and outputs",
         .text = "Writes the nodes between --inputs and --outputs as a model of their own, with "
                 "their weights, declared types, functions and metadata. Inputs and outputs left "
@@ -452,6 +452,9 @@ static const struct odb_command command_table[] = {
                 "files beside it that they are in; elsewhere, those of more than 1.5 GB are "
                 "written beside the new model. A name that holds a comma is given by an option of "
                 "its own. "
+                "With --run, the reference runs the model and what was written, holds the outputs "
+                "against each other, bit for bit, and types that it saw are declared where the "
+                "model declares none; exit status 1 means that they differ. "
                 "--checkpoints makes a model that any runtime takes of a PyTorch export with "
                 "probes, see onnxdbg-pytorch(7).",
         .example = "onnxdbg extract model.onnx --inputs image --outputs /stem/act/Relu_output_0 "

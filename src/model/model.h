@@ -221,6 +221,9 @@ struct odb_extract {
     size_t n_inputs;
     const struct odb_port *outputs;
     size_t n_outputs;
+    const struct odb_port *between; /* types of values that nodes of the cut make and the model
+                                       declares nothing of; NULL: they stay undeclared */
+    size_t n_between;
     enum odb_weights weights;
     const char *weights_file;     /* BESIDE: its name in external_data */
     struct odb_file_parts *weights_out; /* BESIDE: its bytes, which are the model's */

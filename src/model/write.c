@@ -449,6 +449,15 @@ static void cut_add_value_infos(struct cut *cut)
         if (info && info->type && !cut->is_in[v] && !cut->is_out[v] && cut_is_made(cut, (int)v))
             to->value_info[to->n_value_info++] = (Onnx__ValueInfoProto *)(uintptr_t)info;
     }
+    for (size_t i = 0; i < cut->what->n_between; i++) {
+        const struct odb_port *port = &cut->what->between[i];
+        int v = port->value;
+        bool border = cut->is_in[v] || cut->is_out[v], declared = cut_declared(cut, v) != NULL;
+        const Onnx__TypeProto *type =
+            border || declared || !cut_is_made(cut, v) ? NULL : cut_port_type(cut, port);
+        if (type && cut_name(cut, v)[0] && !cut->model->priv->infos[v])
+            to->value_info[to->n_value_info++] = cut_info(cut, v, type);
+    }
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
