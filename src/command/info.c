@@ -7,6 +7,7 @@
 #include "command/info.h"
 #include "engine/cost.h"
 #include "engine/json.h"
+#include "engine/lint.h"
 #include "executor/cpu.h"
 
 /* An operator, and how often it stands in the model. */
@@ -27,6 +28,7 @@ struct info {
     struct odb_shapes shapes; /* owned */
     struct odb_cost *costs;   /* owned; [n_nodes] */
     struct odb_cost_sum sum;
+    size_t errors, warnings; /* that lint finds */
 };
 
 /* Nodes that info names as those with most work. */
@@ -81,6 +83,11 @@ static enum odb_status info_gather(struct info *info, struct odb_command_call *c
     info->model = model;
     ODB_TRY(odb_call__shapes(call, NULL, NULL, &info->shapes, err));
     odb_cost_model(&info->costs, &info->sum, model, &info->shapes);
+    struct odb_lint lint = {0};
+    odb_lint_model(&lint, model, &info->shapes);
+    info->errors = lint.errors;
+    info->warnings = lint.warnings;
+    odb_lint_dispose(&lint);
     ODB_TRY(odb_cpu_new(&info->cpu, model, err));
     ODB_TRY(odb_model_sha256(model, info->sha256, err));
     info_count(info, graph, false);
@@ -232,13 +239,15 @@ static void info_work(const struct info *info, struct odb_buf *out)
     const struct odb_cost_sum *sum = &info->sum;
     const struct odb_graph *graph = info->model->graph;
     char macs[24], flops[24];
-    if (2 * sum->unknown > graph->n_nodes)
+    if (2 * sum->unknown >= graph->n_nodes && graph->n_nodes)
         odb_buf_puts(out, "work        not known");
     else
         odb_buf_printf(out, "work        %sMACs, %sFLOPs", info_si(sum->macs, macs),
                        info_si(sum->flops, flops));
     if (sum->unknown)
         odb_buf_printf(out, "; %zu of %zu nodes not counted", sum->unknown, graph->n_nodes);
+    if (sum->bodies)
+        odb_buf_printf(out, ", %zu of them with bodies", sum->bodies);
     odb_buf_puts(out, sum->unknown && !info->shapes.measured ? " (--run measures shapes)\n" : "\n");
     odb_buf_puts(out, "memory      ");
     info_bytes(out, sum->activations);
@@ -304,6 +313,9 @@ static void info_text(const struct info *info, struct odb_buf *out)
     info_bytes(out, info->weight_bytes);
     odb_buf_printf(out, "\nparameters  %llu\n", (unsigned long long)info->sum.parameters);
     info_work(info, out);
+    if (info->errors || info->warnings)
+        odb_buf_printf(out, "problems    %zu errors, %zu warnings; `onnxdbg lint` tells them\n",
+                       info->errors, info->warnings);
     info_ports(graph, "inputs", graph->inputs, graph->n_inputs, out);
     info_ports(graph, "outputs", graph->outputs, graph->n_outputs, out);
     info_heaviest(info, out);
@@ -395,6 +407,9 @@ static json_t *info_json(const struct info *info)
     json_object_set_new(root, "weight_bytes", json_integer((json_int_t)info->weight_bytes));
     json_object_set_new(root, "parameters", json_integer((json_int_t)info->sum.parameters));
     json_object_set_new(root, "work", info_json_work(info));
+    json_object_set_new(root, "problems",
+                        json_pack("{sIsI}", "errors", (json_int_t)info->errors, "warnings",
+                                  (json_int_t)info->warnings));
     json_object_set_new(root, "inputs", info_json_ports(graph, graph->inputs, graph->n_inputs));
     json_object_set_new(root, "outputs", info_json_ports(graph, graph->outputs, graph->n_outputs));
     json_object_set_new(root, "operators", info_json_ops(info));
