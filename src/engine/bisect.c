@@ -28,6 +28,7 @@
 #include "engine/hooks.h"
 
 #define BISECT_GOLDEN "cpu:f64"
+#define BISECT_HISTOGRAMS 4 /* culprits that have them: counting reads each value twice */
 
 /* --- accounting ------------------------------------------------------------------------------- */
 
@@ -472,6 +473,27 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     return bisection_plan(b, err);
 }
 
+static void bisect_histograms(struct bisection *b, struct odb_culprit *culprit)
+{
+    if (culprit->value < 0 || !b->trace->ref[culprit->value] ||
+        !b->report->given[culprit->value])
+        return;
+    struct odb_inspection *seen = odb_new(struct odb_inspection);
+    struct odb_error ignored = ODB_ERROR_INIT;
+    if (odb_inspect(seen, b->trace->ref[culprit->value], b->report->given[culprit->value], NULL,
+                    &ignored) == ODB_OK &&
+        seen->comparable && seen->ref_numeric) {
+        struct odb_histograms *h = odb_new(struct odb_histograms);
+        *h = (struct odb_histograms){seen->lo, seen->hi, seen->diff_lo, seen->diff_hi,
+                                     .equal = seen->diff_zero};
+        memcpy(h->reference, seen->ref_bins, sizeof h->reference);
+        memcpy(h->target, seen->target_bins, sizeof h->target);
+        memcpy(h->errors, seen->diff_bins, sizeof h->errors);
+        culprit->histograms = h;
+    }
+    free(seen);
+}
+
 static void bisect_finish(struct bisection *b)
 {
     struct odb_report *report = b->report;
@@ -495,6 +517,8 @@ static void bisect_finish(struct bisection *b)
         odb_firsts_find(&report->reference_firsts, b->graph, b->feeds, b->trace->ref);
         odb_firsts_find(&report->target_firsts, b->graph, b->feeds, report->given);
     }
+    for (size_t i = 0; b->trace && i < report->culprits.n && i < BISECT_HISTOGRAMS; i++)
+        bisect_histograms(b, &report->culprits.items[i]);
     report->seconds = odb_clock() - b->start;
     for (size_t o = 0; o < b->n_outputs; o++)
         odb_tensor_unref(b->plain[o]);

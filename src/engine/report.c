@@ -247,6 +247,7 @@ static void report_culprit_dispose(struct odb_culprit *culprit)
         free(inside->value);
     }
     free(inside);
+    free(culprit->histograms);
     free(culprit->within);
     free(culprit->path);
     free(culprit->text);
@@ -455,6 +456,30 @@ static json_t *report_specials(const struct odb_specials *specials)
     return object;
 }
 
+static json_t *report_bins(const size_t bins[ODB_INSPECT_BINS])
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < ODB_INSPECT_BINS; i++)
+        json_array_append_new(array, json_integer((json_int_t)bins[i]));
+    return array;
+}
+
+static json_t *report_histograms(const struct odb_histograms *h)
+{
+    if (!h)
+        return json_null();
+    json_t *object = json_object();
+    report_set(object, "lo", odb_json_real(h->lo));
+    report_set(object, "hi", odb_json_real(h->hi));
+    report_set(object, "reference", report_bins(h->reference));
+    report_set(object, "target", report_bins(h->target));
+    report_set(object, "error_lo", odb_json_real(h->error_lo));
+    report_set(object, "error_hi", odb_json_real(h->error_hi));
+    report_set(object, "errors", report_bins(h->errors));
+    report_set(object, "equal", json_integer((json_int_t)h->equal));
+    return object;
+}
+
 static void report_evidence(json_t *object, const struct odb_culprit *culprit)
 {
     report_set(object, "also", odb_json_text(culprit->flips_and ? odb_diagnosis_name(culprit->also)
@@ -465,6 +490,7 @@ static void report_evidence(json_t *object, const struct odb_culprit *culprit)
     report_set(object, "untestable", report_checks(culprit, ODB_NOT_TESTABLE));
     report_set(object, "sensitivity", report_sensitivity(&culprit->sensitivity));
     report_set(object, "specials", report_specials(&culprit->specials));
+    report_set(object, "histograms", report_histograms(culprit->histograms));
     report_set(object, "confidence", odb_json_text(odb_confidence_name(culprit->confidence)));
     report_set(object, "confidence_reason", odb_json_text(culprit->confidence_reason));
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "compare/inspect.h"
 #include "compare/specials.h"
 #include "compare/verdict.h"
 #include "engine/firsts.h"
@@ -111,6 +112,14 @@ struct odb_sensitivity {
                                            the rest is the node's own */
 };
 
+/* How the numbers of a value lie: finite ones of both sides over their common range, and
+ * log10|target - reference| where that is finite and not 0. See compare/inspect.h. */
+struct odb_histograms {
+    double lo, hi, error_lo, error_hi;
+    size_t reference[ODB_INSPECT_BINS], target[ODB_INSPECT_BINS], errors[ODB_INSPECT_BINS];
+    size_t equal;
+};
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -126,6 +135,7 @@ struct odb_culprit {
     char *path; /* owned: into its bodies, "Loop_4[3]/Conv_1"; NULL: it was not entered */
     struct odb_culprit_inside *inside; /* owned; NULL: no node there could be named */
     char *within;                      /* owned: what the search in its bodies came to; or NULL */
+    struct odb_histograms *histograms; /* owned; NULL: the values are not at hand */
     enum odb_checked checks[ODB_CHECK_COUNT];
     enum odb_checked spoils; /* of several: with the others pinned and it not, what follows it fails
                                 again */
