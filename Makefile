@@ -81,6 +81,12 @@ $(B)/onnxdbgrc.h: share/onnxdbgrc
 	$(Q){ echo 'static const char keymap_builtin[] ='; \
 	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
 
+# So is the page that a report is put into, line by line: a string may be only so long.
+$(B)/report_page.h: share/report.html
+	@mkdir -p $(B)
+	$(Q){ echo 'static const char publish_page[] ='; \
+	    sed 's/["\\]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
+
 # Generated headers stand before anything that may include them.
 # The demo model is in the program, for its tour; gen-model needs nothing that needs it.
 $(B)/demo_model.h: $(B)/demo.onnx
@@ -89,7 +95,7 @@ $(B)/demo_model.h: $(B)/demo.onnx
 	     od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};') >$@
 
 $(B)/src/command/tour.o: | $(B)/demo_model.h
-$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h
+$(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
 	@echo "  CC    $<"

@@ -99,6 +99,7 @@ static const struct odb_arg args_setting[] = {
     TAKES("SETTING", OPTION), TAKES("VALUE", SETTING), {0}};
 static const struct odb_arg args_shell[] = {
     NEEDS("SHELL", ENUM, .range = "bash|zsh|fish"), {0}};
+static const struct odb_arg args_report[] = {NEEDS("FILE", PATH), {0}};
 static const struct odb_arg args_page[] = {TAKES("PAGE", COMMAND), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
@@ -391,6 +392,23 @@ static const struct odb_command command_table[] = {
         .example = "onnxdbg sessions",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__sessions,
+    },
+    {
+        .name = "report",
+        .group = "look",
+        .args = args_report,
+        .options = ODB_OPT(REPORT_FILE) | ODB_OPT(REPORT_FORMAT),
+        .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
+        .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As HTML "
+                "it is one page that needs no network: the diagnosis with histograms and the "
+                "nodes around each culprit, the error against depth, and all values in a table "
+                "that can be sorted and filtered. Markdown is for an issue, CSV for a "
+                "spreadsheet, JUnit for a server of continuous integration. Operators and the "
+                "names of nodes are shown where the model still lies where it lay, unchanged. "
+                "onnxdbg-report(7) describes the JSON.",
+        .example = "onnxdbg report session.odb -o report.html",
+        .flags = ODB_COMMAND_SHELL,
+        .exec = odb_command__report,
     },
     {
         .name = "nodes",

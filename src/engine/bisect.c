@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "base/clock.h"
+#include "base/host.h"
 #include "engine/hooks.h"
 
 #define BISECT_GOLDEN "cpu:f64"
@@ -519,6 +520,10 @@ static void bisect_finish(struct bisection *b)
     }
     for (size_t i = 0; b->trace && i < report->culprits.n && i < BISECT_HISTOGRAMS; i++)
         bisect_histograms(b, &report->culprits.items[i]);
+    struct odb_buf host = ODB_BUF_INIT;
+    odb_host_put(&host);
+    report->host = odb_xstrdup(odb_buf_text(&host));
+    odb_buf_dispose(&host);
     report->seconds = odb_clock() - b->start;
     for (size_t o = 0; o < b->n_outputs; o++)
         odb_tensor_unref(b->plain[o]);

@@ -283,6 +283,7 @@ void odb_report_free(struct odb_report *report)
     free(report->failure);
     free(report->signature);
     free(report->target_description);
+    free(report->host);
     free(report->target_words);
     odb_account_dispose(&report->account);
     json_decref(report->more);
@@ -675,6 +676,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "reference", odb_json_text(report->reference));
     report_set(root, "target", odb_json_text(report->target));
     report_set(root, "target_description", odb_json_text(report->target_description));
+    report_set(root, "host", odb_json_text(report->host));
     report_set(root, "target_words", odb_json_text(report->target_words));
     report_set(root, "placements", odb_json_places(&report->account));
     report_set(root, "tolerance", odb_json_text(report->tolerance));

@@ -232,6 +232,7 @@ struct odb_report {
     struct odb_proof proof;
     double seconds, reference_seconds, target_seconds; /* the first: the others included */
     char *target_description;                          /* owned */
+    char *host; /* owned: the machine that searched; NULL: nobody knows any more */
     char *target_words;  /* owned: the end of what it printed before it died; NULL: it lives */
     char *summary;       /* owned: lines that its text has behind the headline; NULL: none */
     struct json_t *more; /* owned: an object whose members the JSON has as well; NULL: none */

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "engine/blame.h"
 #include "engine/json.h"
@@ -454,22 +454,6 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
 
 /* --- the page that goes with it --------------------------------------------------------------- */
 
-static void repro_processor(struct odb_buf *out)
-{
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon)
-            continue;
-        colon[strcspn(colon, "\n")] = '\0';
-        odb_buf_printf(out, ",%s", colon + 1);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
-
 static void repro_put_origin(const struct repro *r, struct odb_buf *text)
 {
     const struct odb_repro_options *o = r->options;
@@ -512,9 +496,7 @@ static enum odb_status repro_write_page(const struct repro *r,
 {
     const struct odb_repro_options *o = r->options;
     struct odb_buf text = ODB_BUF_INIT;
-    struct utsname host;
     char tolerance[160];
-    uname(&host);
     repro_put_origin(r, &text);
     odb_buf_printf(&text, "%s: %s.\n\n",
                    result->reproduces ? "It reproduces" : "It does NOT reproduce", result->summary);
@@ -551,10 +533,9 @@ static enum odb_status repro_write_page(const struct repro *r,
         odb_buf_printf(&text, " (%s)", r->description);
     odb_buf_printf(&text,
                    "\n- metric: largest |target - golden| over the root mean square of "
-                   "golden: %.6g; tolerance %s, noise %.3g\n- machine: %s %s %s",
-                   result->error, tolerance, result->noise, host.sysname, host.release,
-                   host.machine);
-    repro_processor(&text);
+                   "golden: %.6g; tolerance %s, noise %.3g\n- machine: ",
+                   result->error, tolerance, result->noise);
+    odb_host_put(&text);
     odb_buf_puts(&text, "\n- inputs: the reference's values at the cut");
     for (size_t f = 0; f < r->trace->feeds->n; f++) {
         const struct odb_feed *feed = &r->trace->feeds->items[f];

@@ -103,6 +103,25 @@ enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct
     return status;
 }
 
+enum odb_status odb_stored_report(char **out, const char *path, struct odb_error *err)
+{
+    sqlite3 *db = NULL;
+    *out = NULL;
+    if (!stored_is_database(path))
+        return odb_fail(err, ODB_E_FORMAT, "%s is no session", path);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+        sqlite3_stmt *row = stored_row(db, "SELECT report FROM search WHERE report IS NOT NULL"
+                                           " ORDER BY id DESC LIMIT 1");
+        *out = row ? stored_column(row, 0) : NULL;
+        sqlite3_finalize(row);
+    }
+    sqlite3_close(db);
+    if (*out)
+        return ODB_OK;
+    odb_fail(err, ODB_E_FORMAT, "no search in %s has ended", path);
+    return odb_error_remedy(err, "onnxdbg bisect MODEL --session FILE searches");
+}
+
 void odb_stored_dispose(struct odb_stored *stored)
 {
     char *const owned[] = {stored->path,   stored->model,     stored->sha256,    stored->command,

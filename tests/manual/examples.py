@@ -114,6 +114,8 @@ def prepare(page, folder, environ):
         make(f"onnxdbg run model.onnx --target '{FAULT}' --save ort_dump/outputs")
         make("onnxdbg run model.onnx --save golden/outputs")
         make("cp -r golden/outputs a && cp -r golden/outputs b")
+    elif name == "onnxdbg-report.1":
+        run(f"onnxdbg bisect model.onnx --target '{FAULT}' --session session.odb", folder, environ)
     elif name == "onnxdbg-check.1":
         make("mkdir -p onnx/backend/test/data/node/test_demo/test_data_set_0 && "
              "cp model.onnx onnx/backend/test/data/node/test_demo")

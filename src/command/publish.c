@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/publish.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report_page.h" /* made from share/report.html: publish_page */
+
+#define PUBLISH_AROUND 4 /* nodes before and behind a culprit that an issue shows */
+
+static const char *publish_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* A number as it is written; "" where there is none. */
+static void publish_number(const json_t *object, const char *key, struct odb_buf *out)
+{
+    const json_t *number = json_object_get(object, key);
+    if (json_is_string(number)) /* inf, nan */
+        odb_buf_puts(out, json_string_value(number));
+    else if (json_is_number(number))
+        odb_buf_printf(out, "%.9g", json_number_value(number));
+}
+
+static const json_t *publish_at(const json_t *report, const char *list, const json_t *index)
+{
+    return json_is_integer(index) ? json_array_get(json_object_get(report, list),
+                                                   (size_t)json_integer_value(index))
+                                  : NULL;
+}
+
+/* The node that makes a value; NULL: an input, or the model is not at hand. */
+static const json_t *publish_producer(const json_t *report, const json_t *value)
+{
+    return publish_at(report, "nodes", json_object_get(value, "node"));
+}
+
+static const json_t *publish_culprit(const json_t *report, const json_t *value)
+{
+    size_t i;
+    const json_t *culprit;
+    json_array_foreach(json_object_get(report, "culprits"), i, culprit)
+        if (json_equal(json_object_get(culprit, "index"), json_object_get(value, "node")) &&
+            !strcmp(publish_text(culprit, "value"), publish_text(value, "name")))
+            return culprit;
+    return NULL;
+}
+
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+static void publish_cell(struct odb_buf *out, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    odb_buf_puts(out, quoted ? "\"" : "");
+    for (; *text; text++)
+        odb_buf_puts(out, *text == '"' ? "\"\"" : (char[]){*text, 0});
+    odb_buf_puts(out, quoted ? "\"," : ",");
+}
+
+void odb_publish_csv(const json_t *report, struct odb_buf *out)
+{
+    static const char *const numbers[] = {"error", "error_mean", "local_error", "inherited_error",
+                                          "gain",  "noise",      "local_noise"};
+    size_t i;
+    const json_t *value;
+    odb_buf_puts(out, "index,name,op_type,value,verdict,");
+    for (size_t n = 0; n < ODB_COUNT(numbers); n++)
+        odb_buf_printf(out, "%s,", numbers[n]);
+    odb_buf_puts(out, "culprit\r\n");
+    json_array_foreach(json_object_get(report, "values"), i, value) {
+        const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
+        if (json_is_integer(at))
+            odb_buf_printf(out, "%d", (int)json_integer_value(at));
+        odb_buf_putc(out, ',');
+        publish_cell(out, publish_text(node, "name"));
+        publish_cell(out, publish_text(node, "op_type"));
+        publish_cell(out, publish_text(value, "name"));
+        publish_cell(out, publish_text(value, "verdict"));
+        for (size_t n = 0; n < ODB_COUNT(numbers); n++) {
+            publish_number(value, numbers[n], out);
+            odb_buf_putc(out, ',');
+        }
+        const json_t *culprit = publish_culprit(report, value);
+        odb_buf_printf(out, "%s\r\n", publish_text(culprit, "kind"));
+    }
+}
+
+/* --- JUnit ------------------------------------------------------------------------------------ */
+
+/* Text in XML 1.0, which has no control characters, in an attribute as well. */
+static void publish_xml(struct odb_buf *out, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': odb_buf_puts(out, "&amp;"); break;
+        case '<': odb_buf_puts(out, "&lt;"); break;
+        case '>': odb_buf_puts(out, "&gt;"); break;
+        case '"': odb_buf_puts(out, "&quot;"); break;
+        default:
+            if ((unsigned char)*text < ' ' && *text != '\n')
+                odb_buf_printf(out, "\\x%02x", (unsigned char)*text);
+            else
+                odb_buf_putc(out, *text);
+        }
+}
+
+static void publish_case(struct odb_buf *out, const char *class, const char *name)
+{
+    odb_buf_puts(out, "  <testcase classname=\"");
+    publish_xml(out, class);
+    odb_buf_puts(out, "\" name=\"");
+    publish_xml(out, name);
+    odb_buf_puts(out, "\">");
+}
+
+static void publish_failure(struct odb_buf *out, const char *type, const char *message,
+                            const char *text)
+{
+    odb_buf_puts(out, "<failure type=\"");
+    publish_xml(out, type);
+    odb_buf_puts(out, "\" message=\"");
+    publish_xml(out, message);
+    odb_buf_puts(out, "\">");
+    publish_xml(out, text);
+    odb_buf_puts(out, "</failure>");
+}
+
+enum publish_result { PUBLISH_PASSED, PUBLISH_FAILED, PUBLISH_SKIPPED };
+
+static enum publish_result publish_result(const json_t *value)
+{
+    static const char *const skipped[] = {"untested", "untestable", "unsupported"};
+    const char *verdict = publish_text(value, "verdict");
+    for (size_t i = 0; i < ODB_COUNT(skipped); i++)
+        if (!strcmp(verdict, skipped[i]))
+            return PUBLISH_SKIPPED;
+    return strcmp(verdict, "pass") ? PUBLISH_FAILED : PUBLISH_PASSED;
+}
+
+static void publish_value_case(const json_t *report, const json_t *value, struct odb_buf *out)
+{
+    const json_t *node = publish_producer(report, value), *culprit;
+    publish_case(out, node ? publish_text(node, "op_type") : "value", publish_text(value, "name"));
+    if (publish_result(value) == PUBLISH_SKIPPED) {
+        odb_buf_puts(out, "<skipped message=\"");
+        publish_xml(out, publish_text(value, "verdict"));
+        odb_buf_puts(out, "\"/>");
+    } else if ((culprit = publish_culprit(report, value))) {
+        publish_failure(out, publish_text(culprit, "kind"), "culprit",
+                        publish_text(culprit, "text"));
+    } else if (publish_result(value) == PUBLISH_FAILED) {
+        struct odb_buf error = ODB_BUF_INIT;
+        odb_buf_printf(&error, "%s, error ", publish_text(value, "verdict"));
+        publish_number(value, "error", &error);
+        publish_failure(out, "inherited", odb_buf_text(&error), publish_text(value, "reason"));
+        odb_buf_dispose(&error);
+    }
+    odb_buf_puts(out, "</testcase>\n");
+}
+
+void odb_publish_junit(const json_t *report, struct odb_buf *out)
+{
+    size_t i, n[3] = {0};
+    const json_t *value, *values = json_object_get(report, "values");
+    bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
+    n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
+    json_array_foreach(values, i, value)
+        n[publish_result(value)]++;
+    odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
+    publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
+    odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
+                   n[0] + n[1] + n[2], n[PUBLISH_FAILED], n[PUBLISH_SKIPPED]);
+    publish_number(report, "seconds", out);
+    odb_buf_puts(out, "\">\n");
+    publish_case(out, "model", "outputs");
+    if (diverges)
+        publish_failure(out, "diverges", publish_text(report, "signature"), "");
+    odb_buf_puts(out, "</testcase>\n");
+    json_array_foreach(values, i, value)
+        publish_value_case(report, value, out);
+    odb_buf_puts(out, "</testsuite>\n");
+}
+
+/* --- Markdown --------------------------------------------------------------------------------- */
+
+/* Text that is no markup, on one line. */
+static void publish_plain(struct odb_buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("\\`*_{}[]<>#|&", *text))
+            odb_buf_putc(out, '\\');
+        odb_buf_putc(out, *text == '\n' ? ' ' : *text);
+    }
+}
+
+static void publish_line(struct odb_buf *out, const char *what, const char *text)
+{
+    if (!*text)
+        return;
+    odb_buf_printf(out, "- %s: ", what);
+    publish_plain(out, text);
+    odb_buf_putc(out, '\n');
+}
+
+static void publish_row(const json_t *report, const json_t *value, struct odb_buf *out)
+{
+    const json_t *node = publish_producer(report, value);
+    odb_buf_printf(out, "| %d | ", (int)json_integer_value(json_object_get(value, "node")));
+    publish_plain(out, publish_text(node, "op_type"));
+    odb_buf_puts(out, " | ");
+    publish_plain(out, publish_text(value, "name"));
+    odb_buf_printf(out, " | %s%s | ", publish_text(value, "verdict"),
+                   publish_culprit(report, value) ? ", **culprit**" : "");
+    publish_number(value, "error", out);
+    odb_buf_puts(out, " | ");
+    publish_number(value, "noise", out);
+    odb_buf_puts(out, " |\n");
+}
+
+static void publish_around(const json_t *report, const json_t *culprit, struct odb_buf *out)
+{
+    size_t i;
+    const json_t *value;
+    json_int_t index = json_integer_value(json_object_get(culprit, "index"));
+    odb_buf_puts(out, "| # | operator | value | verdict | error | noise |\n"
+                      "| ---: | --- | --- | --- | ---: | ---: |\n");
+    json_array_foreach(json_object_get(report, "values"), i, value) {
+        const json_t *at = json_object_get(value, "node");
+        if (json_is_integer(at) && json_integer_value(at) >= index - PUBLISH_AROUND &&
+            json_integer_value(at) <= index + PUBLISH_AROUND)
+            publish_row(report, value, out);
+    }
+    odb_buf_putc(out, '\n');
+}
+
+void odb_publish_markdown(const json_t *report, struct odb_buf *out)
+{
+    size_t i;
+    const json_t *culprit, *culprits = json_object_get(report, "culprits");
+    const json_t *model = json_object_get(report, "model");
+    odb_buf_puts(out, "## ");
+    publish_plain(out, publish_text(model, "path"));
+    odb_buf_puts(out, json_is_true(json_object_get(report, "outputs_diverge"))
+                          ? ": the target diverges\n\n"
+                          : ": nothing diverges at the outputs\n\n");
+    publish_line(out, "target", publish_text(report, "target"));
+    publish_line(out, "which is", publish_text(report, "target_description"));
+    publish_line(out, "reference", publish_text(report, "reference"));
+    publish_line(out, "tolerance", publish_text(report, "tolerance"));
+    publish_line(out, "model's SHA-256", publish_text(model, "sha256"));
+    publish_line(out, "searched on", publish_text(report, "host"));
+    publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
+    odb_buf_putc(out, '\n');
+    json_array_foreach(culprits, i, culprit) {
+        odb_buf_printf(out, "### #%d ", (int)json_integer_value(json_object_get(culprit, "index")));
+        publish_plain(out, publish_text(culprit, "name"));
+        odb_buf_puts(out, " (");
+        publish_plain(out, publish_text(culprit, "op_type"));
+        odb_buf_printf(out, "): %s, confidence %s\n\n", publish_text(culprit, "kind"),
+                       publish_text(culprit, "confidence"));
+        publish_plain(out, publish_text(culprit, "text"));
+        odb_buf_puts(out, "\n\n");
+        publish_around(report, culprit, out);
+    }
+    json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
+        odb_buf_puts(out, "Warning: ");
+        publish_plain(out, json_string_value(culprit));
+        odb_buf_puts(out, "\n\n");
+    }
+}
+
+/* --- HTML ------------------------------------------------------------------------------------- */
+
+void odb_publish_html(const json_t *report, struct odb_buf *out)
+{
+    static const char mark[] = "@REPORT@";
+    const char *at = strstr(publish_page, mark);
+    char *data = json_dumps(report, JSON_COMPACT | JSON_ENCODE_ANY);
+    odb_buf_printf(out, "%.*s", (int)(at - publish_page), publish_page);
+    for (const char *p = data; p && *p; p++) /* nothing in it can end the element */
+        odb_buf_puts(out, *p == '<' ? "\\u003c" : (char[]){*p, 0});
+    odb_buf_puts(out, at + strlen(mark));
+    free(data);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/file.h"
+#include "command/call.h"
+#include "command/publish.h"
+#include "engine/json.h"
+#include "session/stored.h"
+
+static void report_json(const json_t *report, struct odb_buf *out)
+{
+    odb_json_put(json_incref((json_t *)report), out);
+}
+
+static const struct {
+    const char *name, *ending;
+    void (*put)(const json_t *report, struct odb_buf *out);
+} report_forms[] = {
+    {"markdown", ".md", odb_publish_markdown}, {"html", ".html", odb_publish_html},
+    {"json", ".json", report_json},            {"csv", ".csv", odb_publish_csv},
+    {"junit", ".xml", odb_publish_junit},
+};
+
+/* A session, or a file of `bisect --json`. */
+static enum odb_status report_read(json_t **out, const char *path, struct odb_error *err)
+{
+    char *text = NULL;
+    json_error_t why;
+    *out = json_load_file(path, 0, &why);
+    if (!*out) {
+        ODB_TRY(odb_stored_report(&text, path, err));
+        *out = json_loads(text, 0, &why);
+        free(text);
+    }
+    if (*out && json_is_array(json_object_get(*out, "values")))
+        return ODB_OK;
+    json_decref(*out);
+    *out = NULL;
+    odb_fail(err, ODB_E_FORMAT, "%s holds no report", path);
+    return odb_error_remedy(err, "take a session, or a file that bisect --json wrote");
+}
+
+static json_t *report_names(const struct odb_graph *graph, const int *list, int n)
+{
+    json_t *names = json_array();
+    for (int i = 0; i < n; i++)
+        if (list[i] != ODB_NO_VALUE)
+            json_array_append_new(names, odb_json_text(graph->values[list[i]].name));
+    return names;
+}
+
+/* The model's nodes, where its file is there and still the same; else null. */
+static json_t *report_nodes(const json_t *report)
+{
+    struct odb_model *model = NULL;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    const json_t *about = json_object_get(report, "model");
+    const char *path = json_string_value(json_object_get(about, "path"));
+    const char *want = json_string_value(json_object_get(about, "sha256"));
+    char sha[65];
+    json_t *nodes = json_null();
+    if (!path || !want || odb_model_open(&model, path, &ignored) != ODB_OK)
+        return nodes;
+    if (odb_model_sha256(model, sha, &ignored) == ODB_OK && !strcmp(sha, want)) {
+        nodes = json_array();
+        for (size_t i = 0; i < model->graph->n_nodes; i++) {
+            const struct odb_node *node = &model->graph->nodes[i];
+            json_array_append_new(
+                nodes, json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "index", node->index, "name",
+                                 odb_json_text(node->name), "op_type", odb_json_text(node->op_type),
+                                 "domain", odb_json_text(node->domain), "inputs",
+                                 report_names(model->graph, node->in, node->n_in), "outputs",
+                                 report_names(model->graph, node->out, node->n_out)));
+        }
+    }
+    odb_model_free(model);
+    return nodes;
+}
+
+/* By name; else by the file's ending; else the first. */
+static size_t report_form(const char *name, const char *path)
+{
+    for (size_t i = 0; i < ODB_COUNT(report_forms); i++) {
+        const char *ending = report_forms[i].ending;
+        size_t len = path ? strlen(path) : 0, tail = strlen(ending);
+        if (name ? !strcmp(report_forms[i].name, name)
+                 : len > tail && !strcasecmp(path + len - tail, ending))
+            return i;
+    }
+    return 0;
+}
+
+enum odb_status odb_command__report(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    json_t *report;
+    const char *path = odb_call_option(call, ODB_OPTION_REPORT_FILE);
+    size_t form = report_form(odb_call_option(call, ODB_OPTION_REPORT_FORMAT), path);
+    enum odb_status status = ODB_OK;
+    ODB_TRY(report_read(&report, odb_call_arg(call, 0), err));
+    if (report_forms[form].put != report_json)
+        json_object_set_new(report, "nodes", report_nodes(report));
+    report_forms[form].put(report, &out);
+    json_decref(report);
+    if (path)
+        status = odb_file_write(path, odb_buf_text(&out), out.len, err);
+    else
+        odb_call__print(call, &out);
+    odb_buf_dispose(&out);
+    return status;
+}
