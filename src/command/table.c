@@ -399,8 +399,8 @@ static const struct odb_command command_table[] = {
         .args = args_report,
         .options = ODB_OPT(REPORT_FILE) | ODB_OPT(REPORT_FORMAT),
         .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
-        .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As HTML "
-                "it is one page that needs no network: the diagnosis with histograms and the "
+        .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As "
+                "HTML it is one page that needs no network: the diagnosis with histograms and the "
                 "nodes around each culprit, the error against depth, and all values in a table "
                 "that can be sorted and filtered. Markdown is for an issue, CSV for a "
                 "spreadsheet, JUnit for a server of continuous integration. Operators and the "

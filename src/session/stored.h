@@ -28,8 +28,8 @@ struct odb_stored {
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_stored_dispose(struct odb_stored *stored); /* idempotent */
-/* The report of the newest search that has one, as JSON: owned by the caller. ODB_E_FORMAT: the file
- * is no session, or nothing was searched in it. */
+/* The report of the newest search that has one, as JSON: owned by the caller. ODB_E_FORMAT: the
+ * file is no session, or nothing was searched in it. */
 enum odb_status odb_stored_report(char **out, const char *path,
                                   struct odb_error *err) ODB_MUST_USE;
 /* The session files in a folder, by name: owned array of n owned paths, empty where there are none.
