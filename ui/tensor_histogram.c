@@ -98,8 +98,9 @@ void ui_tensor__errors_title(const struct ui_tensor *v, enum ui_part_id id,
 
 static void errors_draw_limit(const struct ui_tensor *v, const struct ui_area *area)
 {
+    double limit = ui_tensor__limit(v, NAN);
     char text[32];
-    snprintf(text, sizeof text, "%.1e", ui_tensor__limit(v, NAN));
+    snprintf(text, sizeof text, limit > 0 ? "%.1e" : "0", limit);
     ui_draw_right(area, 0, 1, 8, UI_STYLE_TOLERANCE, text);
     int col = ui_draw_text(area, 0, 10, UI_STYLE_TOLERANCE, "tolerance") + 1;
     ui_draw_hline(area, 0, col, area->cols - col - 1, UI_STYLE_TOLERANCE);

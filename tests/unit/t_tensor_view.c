@@ -372,6 +372,9 @@ static void test_tensor_view__the_tolerance_stands_among_the_errors(void **state
         assert_int_equal(over, cases[i].over);
         free(text);
     }
+    assert_int_equal(odb_criterion_parse(&s->v.tolerance, "allclose:0,0", &err), ODB_OK);
+    ui_tensor__layout(&s->v, 40);
+    assert_has(s, "        0 tolerance ──");
     s->v.tolerance = ODB_CRITERION_DEFAULT; /* times a noise that nobody knows */
     ui_tensor__layout(&s->v, 40);
     assert_lacks(s, "tolerance ──");
