@@ -221,6 +221,20 @@ enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct 
     return odb_criterion_parse(out, odb_call_option(call, ODB_OPTION_TOL), err);
 }
 
+enum odb_status odb_call__real(const struct odb_command_call *call, enum odb_option_id id,
+                               double *out, struct odb_error *err)
+{
+    const char *text = odb_call_option(call, id);
+    char *end;
+    if (!text)
+        return ODB_OK;
+    *out = strtod(text, &end);
+    if (*text && !*end && *out >= 0)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "'%.40s' is no number that is not negative", text);
+    return odb_error_at(err, "--%s", odb_option_row(id)->name);
+}
+
 const char *odb_call__target(struct odb_command_call *call)
 {
     const char *spec = odb_call__spec(call, ODB_OPTION_TARGET);

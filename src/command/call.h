@@ -69,6 +69,9 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
 /* The executor that an option names, aliases taken for what they stand for; NULL: none. Borrowed:
  * call. */
 const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id);
+/* An option that is a number and not negative; *out stays where it is not given. */
+enum odb_status odb_call__real(const struct odb_command_call *call, enum odb_option_id id,
+                               double *out, struct odb_error *err) ODB_MUST_USE;
 /* --target, else the best that is here. Borrowed: call. */
 const char *odb_call__target(struct odb_command_call *call);
 const char *odb_call__default_target(void);

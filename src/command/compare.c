@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "command/call.h"
 #include "command/compare.h"
+#include "compare/oldstyle.h"
 #include "executor/recording.h"
 
 /* golden NULL: there is no third side. A file that golden lacks is told of in the pair. */
@@ -204,12 +205,36 @@ static enum odb_status compare_sides(struct odb_comparison *comparison, const ch
     return compare_files(comparison, paths[0], paths[0], paths[1], paths[2], err);
 }
 
+/* dump_tools' own lines, of folders. */
+static enum odb_status compare_as_dumps(struct odb_command_call *call, const char *const paths[3],
+                                        struct odb_error *err)
+{
+    const struct odb_oldstyle_reader reader = {.read = odb_call__read_tensor};
+    struct odb_oldstyle_options limits = ODB_OLDSTYLE_INIT;
+    struct odb_oldstyle what;
+    struct odb_buf out = ODB_BUF_INIT;
+    ODB_TRY(odb_call__real(call, ODB_OPTION_INPUT_TAG, &limits.tag, err));
+    ODB_TRY(odb_call__real(call, ODB_OPTION_TH1, &limits.th1, err));
+    ODB_TRY(odb_call__real(call, ODB_OPTION_TH2, &limits.th2, err));
+    enum odb_status status = odb_oldstyle_folders(&what, paths, &limits, &reader, err);
+    if (status == ODB_OK) {
+        call->found = odb_oldstyle_put(&what, &out) > 0 || what.alone.n > 0;
+        odb_call__print(call, &out);
+    }
+    odb_oldstyle_dispose(&what);
+    odb_buf_dispose(&out);
+    return status;
+}
+
 enum odb_status odb_command__compare(struct odb_command_call *call, struct odb_error *err)
 {
     const char *const paths[3] = {call->args[0], call->args[1],
                                   odb_call_option(call, ODB_OPTION_GOLDEN_DIR)};
+    const char *format = odb_call_option(call, ODB_OPTION_COMPARE_FORMAT);
     struct odb_comparison comparison;
     struct odb_buf out = ODB_BUF_INIT;
+    if (format && !strcmp(format, "dump"))
+        return compare_as_dumps(call, paths, err);
     enum odb_status status =
         odb_comparison_begin(&comparison, call, paths[2] != NULL, "allclose", err);
     if (status == ODB_OK)

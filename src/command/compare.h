@@ -30,7 +30,8 @@ struct odb_comparison {
     unsigned need;  /* what the columns need */
     size_t *column; /* owned: measures to be shown, by number */
     size_t n_columns;
-    bool golden;    /* pairs have a third side */
+    bool golden;    /* pairs have a third side: */
+    double tag;     /* how many times farther from that than the base a value may be */
     bool json, tsv; /* how to print; else as a table */
 };
 

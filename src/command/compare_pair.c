@@ -6,8 +6,6 @@
 #include "command/compare.h"
 #include "compare/numpy.h"
 
-enum { COMPARE_TAG = 10 }; /* how many times farther from golden than the base */
-
 /* --- one pair --------------------------------------------------------------------------------- */
 
 /* "[0,3]"; of the items of a container, "2[0,3]". */
@@ -42,7 +40,7 @@ static char *compare_type(const struct odb_tensor *t)
 }
 
 /* dump_tools' question: is the evaluated value so many times farther from golden than the base. */
-static void compare_three_way(struct odb_compared *row, const struct odb_tensor *golden,
+static void compare_three_way(struct odb_compared *row, const struct odb_tensor *golden, double tag,
                               struct odb_buf *reason)
 {
     const struct odb_tensor *sides[2] = {row->m.evaluated, row->m.base};
@@ -54,8 +52,8 @@ static void compare_three_way(struct odb_compared *row, const struct odb_tensor 
         row->max[side] = m.diff3_max;
         row->mean[side] = m.diff3_mean;
     }
-    bool close = row->golden && odb_three_way(row->max[0], row->max[1], COMPARE_TAG) &&
-                 odb_three_way(row->mean[0], row->mean[1], COMPARE_TAG);
+    bool close = row->golden && odb_three_way(row->max[0], row->max[1], tag) &&
+                 odb_three_way(row->mean[0], row->mean[1], tag);
     if (close || row->verdict != ODB_VERDICT_PASS)
         return;
     row->verdict = row->golden ? ODB_VERDICT_FAIL : ODB_VERDICT_UNTESTABLE;
@@ -63,8 +61,8 @@ static void compare_three_way(struct odb_compared *row, const struct odb_tensor 
     if (row->golden)
         odb_buf_printf(reason,
                        "diff3 from golden: max %.6g, of the base %.6g; mean %.6g, of the base "
-                       "%.6g; at most %d times as much is wanted",
-                       row->max[0], row->max[1], row->mean[0], row->mean[1], COMPARE_TAG);
+                       "%.6g; at most %g times as much is wanted",
+                       row->max[0], row->max[1], row->mean[0], row->mean[1], tag);
     else
         odb_buf_puts(reason, golden ? "golden has another shape or type" : "golden lacks it");
 }
@@ -101,7 +99,7 @@ const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison,
     odb_measure(&row.m, comparison->need);
     row.verdict = odb_rules_judge(&comparison->rules, name, &row.m, &reason);
     if (comparison->golden)
-        compare_three_way(&row, golden, &reason);
+        compare_three_way(&row, golden, comparison->tag, &reason);
     compare_mismatch(&row, &reason);
     row.worst = compare_place(&row.m.m, b);
     return compare_add(comparison, row, &reason);
@@ -140,8 +138,8 @@ static enum odb_status compare_rules(struct odb_comparison *comparison,
         ODB_TRY(odb_rules_add(&comparison->rules, otherwise, err));
     odb_rules_put(&comparison->rules, &text);
     if (comparison->golden)
-        odb_buf_printf(&text, "%sdiff3 from golden at most %d times the base's",
-                       text.len ? " and " : "", COMPARE_TAG);
+        odb_buf_printf(&text, "%sdiff3 from golden at most %g times the base's",
+                       text.len ? " and " : "", comparison->tag);
     comparison->under = odb_buf_take(&text);
     return ODB_OK;
 }
@@ -187,6 +185,8 @@ enum odb_status odb_comparison_begin(struct odb_comparison *comparison,
 {
     const char *columns = odb_call_option(call, ODB_OPTION_COLUMNS);
     const char *format = odb_call_option(call, ODB_OPTION_FORMAT);
+    if (!format)
+        format = odb_call_option(call, ODB_OPTION_COMPARE_FORMAT);
     bool json = odb_call_has(call, ODB_OPTION_JSON) || (format && !strcmp(format, "json"));
     bool tsv = !json && format && !strcmp(format, "tsv");
     *comparison = (struct odb_comparison){.golden = golden, .json = json, .tsv = tsv};
@@ -195,6 +195,8 @@ enum odb_status odb_comparison_begin(struct odb_comparison *comparison,
     comparison->options.axis = (int)odb_call_int(call, ODB_OPTION_AXIS, 0);
     if (!columns)
         columns = json || tsv ? "all" : ODB_COMPARISON_COLUMNS;
+    comparison->tag = 10;
+    ODB_TRY(odb_call__real(call, ODB_OPTION_INPUT_TAG, &comparison->tag, err));
     ODB_TRY(compare_columns(comparison, columns, err));
     return compare_rules(comparison, call, otherwise, err);
 }

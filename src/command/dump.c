@@ -209,20 +209,6 @@ static enum odb_status dump_feeds(struct dump_command *d, struct odb_error *err)
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-static enum odb_status dump_real(const struct dump_command *d, enum odb_option_id id, double *out,
-                                 struct odb_error *err)
-{
-    const char *text = odb_call_option(d->call, id);
-    char *end;
-    if (!text)
-        return ODB_OK;
-    *out = strtod(text, &end);
-    if (*text && !*end && *out >= 0)
-        return ODB_OK;
-    odb_fail(err, ODB_E_USAGE, "'%.40s' is no number that is not negative", text);
-    return odb_error_at(err, "--%s", odb_option_row(id)->name);
-}
-
 /* Nothing runs for hours before it is found out that there is nothing to compare with. */
 static enum odb_status dump_check_folders(const struct dump_command *d, struct odb_error *err)
 {
@@ -261,9 +247,9 @@ static enum odb_status dump_open(struct dump_command *d, struct odb_error *err)
         return odb_error_remedy(err, "add -f ort; `onnxdbg executors` lists what there is");
     }
     ODB_TRY(dump_check_folders(d, err));
-    ODB_TRY(dump_real(d, ODB_OPTION_INPUT_TAG, &d->limits.tag, err));
-    ODB_TRY(dump_real(d, ODB_OPTION_TH1, &d->limits.th1, err));
-    ODB_TRY(dump_real(d, ODB_OPTION_TH2, &d->limits.th2, err));
+    ODB_TRY(odb_call__real(d->call, ODB_OPTION_INPUT_TAG, &d->limits.tag, err));
+    ODB_TRY(odb_call__real(d->call, ODB_OPTION_TH1, &d->limits.th1, err));
+    ODB_TRY(odb_call__real(d->call, ODB_OPTION_TH2, &d->limits.th2, err));
     return odb_call__open_model(d->call, path, err);
 }
 
@@ -415,11 +401,7 @@ static enum odb_status dump_publish(struct dump_command *d, const struct odb_old
     struct odb_buf text = ODB_BUF_INIT;
     char *log = odb_xasprintf("%s/compare_result.log", d->root);
     char *book = odb_xasprintf("%s/compare_results.xlsx", d->root);
-    for (size_t i = 0; i < what->rows.n; i++) {
-        odb_oldstyle_line(what, i, &text);
-        d->call->found |= odb_oldstyle_fails(what, &what->rows.items[i]);
-    }
-    odb_oldstyle_summary(what, &text);
+    d->call->found = odb_oldstyle_put(what, &text) || d->call->found;
     enum odb_status status = odb_file_write(log, odb_buf_text(&text), text.len, err);
     if (status == ODB_OK)
         status = odb_oldstyle_workbook(what, book, err);

@@ -111,7 +111,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
      ODB_OPT(TOL) | ODB_OPT(EXPECT))
 #define OPTS_MEASURES                                                                              \
     (ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) |     \
-     ODB_OPT(AXIS) | ODB_OPT(FORMAT) | ODB_OPT(JSON))
+     ODB_OPT(AXIS) | ODB_OPT(JSON))
 #define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
 
 #define OPTS_DUMP                                                                                  \
@@ -218,7 +218,7 @@ static const struct odb_command command_table[] = {
         .name = "verify",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_RUN | OPTS_MEASURES | ODB_OPT(VERBOSE),
+        .options = OPTS_RUN | OPTS_MEASURES | ODB_OPT(FORMAT) | ODB_OPT(VERBOSE),
         .help = "compare every value of a model on a target with the reference, as debug.py does",
         .text = "Runs the model once on --target and once on --reference with every node's outputs "
                 "as outputs of the model, and compares them in the order of the nodes, to five "
@@ -255,7 +255,8 @@ static const struct odb_command command_table[] = {
         .alias = "diff",
         .group = "find the fault",
         .args = args_two,
-        .options = OPTS_MEASURES | ODB_OPT(GOLDEN_DIR),
+        .options = OPTS_MEASURES | ODB_OPT(COMPARE_FORMAT) | ODB_OPT(GOLDEN_DIR) |
+                   ODB_OPT(INPUT_TAG) | ODB_OPT(TH1) | ODB_OPT(TH2),
         .help = "compare two tensor files, or two folders of them",
         .text = "Compares .npy and .pb files, in folders those of equal name, and prints how far "
                 "the first is from the second. An .npz file is a folder of its arrays; where one "

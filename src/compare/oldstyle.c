@@ -309,3 +309,14 @@ void odb_oldstyle_summary(const struct odb_oldstyle *what, struct odb_buf *out)
         odb_buf_dispose(&names);
     }
 }
+
+size_t odb_oldstyle_put(const struct odb_oldstyle *what, struct odb_buf *out)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < what->rows.n; i++) {
+        odb_oldstyle_line(what, i, out);
+        failed += odb_oldstyle_fails(what, &what->rows.items[i]);
+    }
+    odb_oldstyle_summary(what, out);
+    return failed;
+}

@@ -100,6 +100,8 @@ void odb_oldstyle_line(const struct odb_oldstyle *what, size_t index, struct odb
 /* What follows the lines: files on one side only, and the names that are NaN or Inf, over th2, and
  * failing the other test. */
 void odb_oldstyle_summary(const struct odb_oldstyle *what, struct odb_buf *out);
+/* All lines and what follows them; returns how many rows fail. */
+size_t odb_oldstyle_put(const struct odb_oldstyle *what, struct odb_buf *out);
 /* All of it in a workbook: Sheet, nan_inf, diff2_val, and diff3_val or all_close. */
 enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;
