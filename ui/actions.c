@@ -200,6 +200,28 @@ static enum odb_status action_cancel(struct ui_app *app, const struct odb_comman
     return ODB_OK;
 }
 
+/* Where no value has been opened yet, the view of values shows what is under the cursor: of a
+ * node, the output that its verdict is from, or the first. */
+static void action_choose_value(struct ui_app *app)
+{
+    const struct odb_session *session = app->session;
+    struct ui_view *tensor = app->views[UI_VIEW_TENSOR];
+    struct ui_subject shown, subject = ui_app_subject(app);
+    tensor->ops->subject(tensor, &shown);
+    if (shown.value != ODB_NO_VALUE)
+        return;
+    if (subject.value == ODB_NO_VALUE && subject.node != ODB_NO_NODE) {
+        const struct odb_node *node = &session->model->graph->nodes[subject.node];
+        odb_session_lock(session);
+        odb_session_node(session, subject.node, &subject.value);
+        odb_session_unlock(session);
+        for (int o = 0; o < node->n_out && subject.value == ODB_NO_VALUE; o++)
+            subject.value = node->out[o];
+    }
+    if (subject.value != ODB_NO_VALUE)
+        ui_tensor_show(tensor, subject.value);
+}
+
 static enum odb_status action_show(struct ui_app *app, const struct odb_command_call *call,
                                    struct odb_error *err)
 {
@@ -209,6 +231,8 @@ static enum odb_status action_show(struct ui_app *app, const struct odb_command_
         ui_app_open(app, UI_VIEW_CHOOSE);
         return ODB_OK;
     }
+    if (!strcmp(name, app->views[UI_VIEW_TENSOR]->ops->name))
+        action_choose_value(app);
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         if (!strcmp(app->views[id]->ops->name, name))
             ui_app_open(app, (enum ui_view_id)id);

@@ -59,7 +59,7 @@ static void *executors_work(void *arg)
     return NULL;
 }
 
-/* Signals are left to the other threads. Where no thread can be had, the list stays as it is. */
+/* Without a screen it is waited for. Signals are left to the other threads. Where no thread can be had, the list stays as it is. */
 static void executors_search(struct executors_view *v, size_t n)
 {
     sigset_t all, before;
@@ -67,6 +67,10 @@ static void executors_search(struct executors_view *v, size_t n)
     v->search = odb_xcalloc(1, sizeof *v->search + n * sizeof v->search->states[0]);
     v->search->wake = dup(v->cells.view.app->wake[1]);
     atomic_store(&v->search->users, 2);
+    if (v->cells.view.app->linear) { /* what is printed does not change any more */
+        executors_work(v->search);
+        return;
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     if (pthread_create(&thread, NULL, executors_work, v->search) == 0)
