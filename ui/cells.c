@@ -69,11 +69,12 @@ static int cells_titles(const struct ui_cells_view *v, const char *titles[UI_CEL
     return n;
 }
 
-/* As wide as the widest text, at most what the column allows; the one without a limit has the
- * rest. */
+/* As wide as the widest text, on a screen at most what the column allows; the one without a limit
+ * has the rest. */
 static void cells_measure(struct ui_cells_view *v, int cols)
 {
     const struct ui_terminal *terminal = v->view.app->terminal;
+    bool screen = !v->view.app->linear;
     int rest = cols - 3, open = -1;
     for (int c = 0; c < UI_CELLS; c++)
         v->widths[c] = 0;
@@ -85,7 +86,7 @@ static void cells_measure(struct ui_cells_view *v, int cols)
         if (!v->columns[c].most)
             open = c;
         else
-            v->widths[c] = ODB_MIN(widest, v->columns[c].most);
+            v->widths[c] = screen ? ODB_MIN(widest, v->columns[c].most) : widest;
         rest -= v->widths[c] + 2;
     }
     if (open < 0)

@@ -71,9 +71,11 @@ void ui_tensor__turn(struct ui_tensor *v, enum ui_page page)
     v->view.selected = p->row + ODB_MIN(ui_tensor__heads(v, p->id) + words, p->lines);
 }
 
-/* Places parts from the left as long as there is room, then below. */
+/* Places parts from the left as long as there is room, then below; one below the other where rows
+ * are read out as lines. */
 static void place_parts(struct ui_tensor *v, int cols)
 {
+    bool alone = v->view.app->linear;
     int first = 0, col = 0;
     size_t row = 0, height = 0;
     v->n_parts = 0;
@@ -84,7 +86,7 @@ static void place_parts(struct ui_tensor *v, int cols)
         if (!lines || !place_belongs(v->page, (enum ui_part_id)id))
             continue;
         int width = kind->width ? ODB_MIN(kind->width(v), cols) : cols;
-        if (col && col + width > cols) {
+        if (col && (alone || col + width > cols)) {
             place_stretch(v->parts + first, v->n_parts - first, cols - col + PLACE_GAP);
             row += height + 2;
             col = 0;
