@@ -59,7 +59,8 @@ static void *executors_work(void *arg)
     return NULL;
 }
 
-/* Without a screen it is waited for. Signals are left to the other threads. Where no thread can be had, the list stays as it is. */
+/* Without a screen it is waited for. Signals are left to the other threads. Where no thread can be
+ * had, the list stays as it is. */
 static void executors_search(struct executors_view *v, size_t n)
 {
     sigset_t all, before;
