@@ -507,8 +507,7 @@ static void test_plan__who_hides_behind_a_later_fault_is_found(void **state)
     static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_SUFFIX};
     for (size_t i = 0; i < ODB_COUNT(ways); i++) {
         struct plan p;
-        plan_run(&p, plan_chain(24),
-                 "fault:scale,node=n7,hidden@fault:scale,node=n19,hidden@cpu",
+        plan_run(&p, plan_chain(24), "fault:scale,node=n7,hidden@fault:scale,node=n19,hidden@cpu",
                  (struct plan_how){.strategy = ways[i]});
         assert_int_equal(p.report->culprits.n, 2);
         bool found[24] = {false};
