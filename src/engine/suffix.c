@@ -314,6 +314,10 @@ static enum odb_status suffix_look_before(struct bisection *b, int found, struct
             makers[cut.n++] = n;
             break;
         }
+    if (!cut.n) { /* nothing stands before it */
+        free(makers);
+        return ODB_OK;
+    }
     struct question *q = question_prefix(b, &cut, true);
     enum odb_status had = q->probe.n_values ? odb_probe_run(&b->prober, &q->probe, &why) : ODB_OK;
     enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
