@@ -135,6 +135,9 @@ def prepare(page, folder, environ):
              "f[10:-4]: numpy.load(f) for f in glob.glob(\"fp32_dump/*.npy\")})'")
     elif name == "onnxdbg-inputs.7":
         make("(printf 'P6\\n48 40\\n255\\n'; head -c 5760 model.onnx) >cat.jpg")
+    elif name == "onnxdbg-dump-tools.7":
+        make(f"{environ['GEN']} chain 12 fp32.onnx && cp fp32.onnx fp16.onnx")
+        make(f"cp {TOP}/examples/tiny_executor/* . && make -s && mv tiny_executor.so libnpu.so")
     elif name == "onnxdbg-executor.7":
         make(f"{environ['GEN']} chain 12 model.onnx")
         make(f"cp {TOP}/examples/tiny_executor/* . && make -s")
