@@ -84,30 +84,15 @@ static enum odb_status dump_write(const struct odb_tensor *t, const char *name, 
     return status;
 }
 
-/* Two names that are one as files: the later one gets a number. */
-static char *dump_input_stem(const struct odb_dump *dump, size_t at)
-{
-    const struct odb_graph *graph = dump->model->graph;
-    char *name = odb_file_name(graph->values[dump->feeds->items[at].value].name);
-    size_t twins = 0;
-    for (size_t i = 0; i < at; i++) {
-        char *other = odb_file_name(graph->values[dump->feeds->items[i].value].name);
-        twins += !strcmp(other, name);
-        free(other);
-    }
-    char *stem = twins ? odb_xasprintf("%s/%s~%zu", dump->options.inputs, name, twins)
-                       : odb_xasprintf("%s/%s", dump->options.inputs, name);
-    free(name);
-    return stem;
-}
-
 static enum odb_status dump_inputs(const struct dump_run *run, struct odb_error *err)
 {
     struct odb_dump *dump = run->dump;
     for (size_t i = 0; i < dump->feeds->n; i++) {
         const struct odb_feed *feed = &dump->feeds->items[i];
         ODB_TRY(odb_tensor_info(&dump->fed[i], feed->tensor, err));
-        char *stem = dump_input_stem(dump, i);
+        char *name = odb_feed_file(run->graph, i);
+        char *stem = odb_xasprintf("%s/%s", dump->options.inputs, name);
+        free(name);
         enum odb_status status =
             dump_write(feed->tensor, run->graph->values[feed->value].name, stem, err);
         free(stem);

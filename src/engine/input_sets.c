@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Which folders of a folder hold a set of inputs each.
+ * Where inputs lie: folders that hold a set each, and files in them.
  */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "engine/inputs.h"
 
 static bool sets_is_npy(const char *name)
@@ -50,4 +51,24 @@ char **odb_input_sets(const char *dir, size_t *n)
     sets_free_entries(own, n_own);
     sets_free_entries(sets, found);
     return paths;
+}
+
+char *odb_feed_file(const struct odb_graph *graph, size_t at)
+{
+    int *feeds = odb_new_n(int, graph->n_inputs + 1);
+    size_t n = odb_graph_feeds(graph, feeds), twins = 0;
+    const char *own = graph->values[feeds[at]].name;
+    char *file = odb_file_name(own);
+    for (size_t i = 0; i < n && strcmp(own, file) != 0; i++) {
+        const char *name = graph->values[feeds[i]].name;
+        char *other = odb_file_name(name);
+        twins += i != at && !strcmp(other, file) && (i < at || !strcmp(other, name));
+        free(other);
+    }
+    free(feeds);
+    if (!twins)
+        return file;
+    char *numbered = odb_xasprintf("%s~%zu", file, twins);
+    free(file);
+    return numbered;
 }

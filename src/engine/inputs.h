@@ -68,6 +68,9 @@ enum odb_status odb_feeds_check(const struct odb_model *model,
 /* The folders test_data_set_N in dir by number, owned by the caller, who has an array of n; none
  * where dir is no folder or holds inputs itself. */
 char **odb_input_sets(const char *dir, size_t *n);
+/* The name of a file for feed number at (of odb_graph_feeds()), without its ending. Where two names
+ * are one as files, that which is no file's name as it stands gets a number. The caller's. */
+char *odb_feed_file(const struct odb_graph *graph, size_t at);
 void odb_feeds_free(struct odb_feeds *feeds);
 
 #endif

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/pyjson.h"
@@ -177,13 +178,32 @@ static enum odb_status recording_scan(struct odb_recording *r, const char *dir, 
 
 /* --- the manifest ----------------------------------------------------------------------------- */
 
+/* Whether the file is one of this form, or one that was numbered because another had its name. */
+static bool recording_is_form(const struct recording_item *item, const char *form)
+{
+    const char *number = strrchr(item->name, '~');
+    if (!strcmp(item->form, form))
+        return true;
+    if (!number || !number[1] || number[1 + strspn(number + 1, "0123456789")])
+        return false;
+    char *bare = odb_xstrndup(item->name, (size_t)(number - item->name));
+    char *own = odb_recording_file_form(bare);
+    bool same = !strcmp(own, form);
+    free(own);
+    free(bare);
+    return same;
+}
+
 /* What the manifest calls by this name is the first item of its file form that is not taken. */
 static void recording_name_by(struct odb_recording *r, const char *name, bool exactly)
 {
-    char *form = odb_recording_file_form(name);
+    char *form = odb_recording_file_form(name), *file = odb_file_name(name);
+    char *cut = odb_recording_file_form(file); /* of a name that is too long for a file */
+    free(file);
     for (size_t i = 0; i < r->items.n; i++) {
         struct recording_item *item = &r->items.items[i];
-        if (item->taken || !item->form || strcmp(item->form, form) != 0 ||
+        if (item->taken || !item->form ||
+            (!recording_is_form(item, form) && strcmp(item->form, cut) != 0) ||
             (exactly && strcmp(item->name, name) != 0))
             continue;
         free(item->name);
@@ -193,6 +213,7 @@ static void recording_name_by(struct odb_recording *r, const char *name, bool ex
         item->taken = true;
         break;
     }
+    free(cut);
     free(form);
 }
 

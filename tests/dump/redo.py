@@ -140,11 +140,12 @@ def dump(root, path, printed, options):
     if [e["node_output_name"] for e in info["node_output_info"]] != [names[i] for i in chosen]:
         say("node_output_info has other outputs")
         return
-    files = []
-    for entry in info["input_info"]:
-        twins = files.count(file_name(entry["input_name"]))
-        files.append(file_name(entry["input_name"]))
-        t = np.load(os.path.join(root, "inputs", files[-1] + "~%d" % twins * (twins > 0) + ".npy"))
+    fed = [e["input_name"] for e in info["input_info"]]
+    for at, entry in enumerate(info["input_info"]):
+        file = file_name(fed[at])
+        twins = 0 if file == fed[at] else sum(
+            file_name(n) == file and (i < at or n == file) for i, n in enumerate(fed) if i != at)
+        t = np.load(os.path.join(root, "inputs", file + ("~%d" % twins if twins else "") + ".npy"))
         check_info("input " + entry["input_name"], entry["tensor_info"], t)
         if not entry["use_external"] and t.dtype.kind in "fiub":
             again = generated(entry)
