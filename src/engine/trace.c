@@ -59,7 +59,9 @@ double odb_noise_floor(double rms, enum odb_dtype dtype)
     const struct odb_dtype_info *info = odb_dtype_info(dtype);
     double ulp = fmax(ldexp(info->eps, ilogb(rms)), info->tiny);
     double ulps = info->bits < 32 ? 1 : 8; /* see the declaration */
-    return ulps * ulp / rms;
+    bool wide = dtype == ODB_F32 || dtype == ODB_F64 || dtype == ODB_BF16;
+    double least_normal = wide ? info->tiny / info->eps : 0;
+    return fmax(ulps * ulp, least_normal) / rms;
 }
 
 /* The float type that a value's noise is measured in: what the reference made, not golden. */

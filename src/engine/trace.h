@@ -32,7 +32,9 @@ void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const stru
 
 /* The least noise there is, relative to rms: eight units in the last place of rms for float and
  * double, whose functions honest implementations approximate to several; one for narrower types,
- * which they compute in float and round once (eight of float16 would hide a fault of 1 %). 0 for
+ * which they compute in float and round once (eight of float16 would hide a fault of 1 %). And
+ * never less than the least normal number of float, double and bfloat16, below which honest
+ * processors give zeros (flush to zero); float16, whose least is 6e-5, is not excused so. 0 for
  * types that are no floats. */
 double odb_noise_floor(double rms, enum odb_dtype dtype);
 

@@ -281,6 +281,33 @@ static void test_blame__minus_zero_is_zero(void **state)
     scene_close(&s);
 }
 
+/* What a processor that gives zeros below the least normal number makes of y = x * factor. */
+static void flushed(float factor, const char *culprits)
+{
+    struct odb_builder *b = odb_build_new("flushed", 17);
+    struct odb_tensor *weight = floats(8, (const float[]){factor, factor, factor, factor, factor,
+                                                          factor, factor, factor});
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_weight(b, "factor", weight);
+    odb_tensor_unref(weight);
+    odb_build_node(b, "Mul", "n0", "x factor", "h");
+    odb_build_node(b, "Neg", "n1", "h", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    scene_spoil(&s, "h", scaled(&s, "h", 0));
+    scene_blame(&s);
+    assert_culprit(&s, culprits);
+    scene_close(&s);
+}
+
+static void test_blame__flush_to_zero_is_no_fault(void **state)
+{
+    flushed(1e-40f, "");
+    flushed(1e-30f, "h");
+    assert_true(odb_noise_floor(1e-5, ODB_F16) < 0.01); /* float16 has no such excuse */
+}
+
 /* An integer wrong by one, which no float tolerance would see. */
 static void test_blame__integer_wrong_by_one_is_named(void **state)
 {
@@ -644,6 +671,7 @@ int main(void)
         cmocka_unit_test(test_blame__amplifier_is_a_carrier),
         cmocka_unit_test(test_blame__nan_is_blamed_once_and_inherited_after),
         cmocka_unit_test(test_blame__minus_zero_is_zero),
+        cmocka_unit_test(test_blame__flush_to_zero_is_no_fault),
         cmocka_unit_test(test_blame__integer_wrong_by_one_is_named),
         cmocka_unit_test(test_blame__decision_at_its_border_is_not_introduced),
         cmocka_unit_test(test_blame__decision_in_a_body_is_not_introduced),
