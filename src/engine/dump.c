@@ -2,8 +2,9 @@
  *
  * The manifest comes last, so a folder that has one is whole. Until then a journal stands beside
  * the files: its first line tells model, inputs and executor from all others, and each other line
- * an output that could not be had. Files are renamed into place, so one that is there is whole, and
- * a dump that goes on reads it instead of asking again.
+ * an output that is written, or could not be had. Files are renamed into place, so one that is
+ * there is whole, and a dump that goes on reads those of the journal instead of asking again. A
+ * file that is only there may be another dump's.
  */
 #include "engine/dump.h"
 
@@ -23,13 +24,15 @@
 #include "tensor/npy.h"
 
 #define DUMP_JOURNAL ".dump_journal"
+#define DUMP_WRITTEN "written " /* what a line of it begins with; the index follows */
+#define DUMP_FAILED "failed "   /* and the reason behind that */
 #define DUMP_GUESS ((size_t)1 << 20) /* bytes of an output whose shape is not declared */
 
 struct dump_run {
     struct odb_dump *dump;
     const struct odb_graph *graph;
     struct odb_prober prober;
-    char *journal;  /* owned: its path; NULL: none is kept */
+    char *journal;  /* owned: its path */
     size_t *todo;   /* owned: rows that are to be had, ascending */
     size_t n, done; /* of them */
 };
@@ -74,12 +77,17 @@ static char *dump_path(const struct dump_run *run, const struct odb_dump_row *ro
     return path;
 }
 
+/* A file of the same name and the other ending is an earlier dump's. */
 static enum odb_status dump_write(const struct odb_tensor *t, const char *name, const char *stem,
                                   struct odb_error *err)
 {
-    char *path = odb_xasprintf("%s%s", stem, dump_is_npy(t) ? ".npy" : ".pb");
-    enum odb_status status =
-        dump_is_npy(t) ? odb_npy_write(t, path, err) : odb_pb_write(t, name, path, err);
+    bool npy = dump_is_npy(t);
+    char *path = odb_xasprintf("%s%s", stem, npy ? ".npy" : ".pb");
+    char *stale = odb_xasprintf("%s%s", stem, npy ? ".pb" : ".npy");
+    enum odb_status status = npy ? odb_npy_write(t, path, err) : odb_pb_write(t, name, path, err);
+    if (status == ODB_OK)
+        unlink(stale);
+    free(stale);
     free(path);
     return status;
 }
@@ -162,27 +170,60 @@ static enum odb_status dump_identify(const struct dump_run *run, char hex[65],
     return ODB_OK;
 }
 
-/* The rest of a journal that was begun with this line: outputs that failed. */
-static void dump_recall_failures(struct dump_run *run, FILE *file)
+/* What is written and can be read needs not be had again. */
+static void dump_take_over(struct dump_run *run, struct odb_dump_row *row)
+{
+    const struct odb_type *type = &run->graph->values[row->value].type;
+    struct odb_tensor *t = NULL;
+    char *stem = dump_path(run, row);
+    char *npy = odb_xasprintf("%s.npy", stem), *pb = odb_xasprintf("%s.pb", stem);
+    enum odb_status status = odb_npy_read(&t, npy, NULL);
+    if (status != ODB_OK)
+        status = odb_pb_read_as(&t, type, pb, NULL);
+    row->done = row->kept = status == ODB_OK && odb_tensor_info(&row->info, t, NULL) == ODB_OK;
+    odb_tensor_unref(t);
+    free(pb);
+    free(npy);
+    free(stem);
+}
+
+/* The row of a line of the journal that begins with word; NULL: it is no such line, or not whole.
+ * *rest: what stands behind. */
+static struct odb_dump_row *dump_journal_row(const struct dump_run *run, const char *line,
+                                             const char *word, const char **rest)
+{
+    size_t n = strlen(word);
+    char *end;
+    if (strncmp(line, word, n) != 0 || !line[n] || line[strlen(line) - 1] != '\n')
+        return NULL;
+    size_t index = strtoul(line + n, &end, 10);
+    *rest = end;
+    for (size_t i = 0; i < run->dump->n; i++)
+        if (run->dump->rows[i].index == index)
+            return run->dump->rows[i].done ? NULL : &run->dump->rows[i];
+    return NULL;
+}
+
+/* The rest of a journal that was begun with this dump's first line. */
+static void dump_recall(struct dump_run *run, FILE *file)
 {
     char *line = NULL;
+    const char *rest;
     size_t size = 0;
     while (getline(&line, &size, file) > 0) {
-        char *end;
-        size_t index = strtoul(line, &end, 10);
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < run->dump->n && *end == ' '; i++) {
-            struct odb_dump_row *row = &run->dump->rows[i];
-            if (row->index != index || row->error)
-                continue;
-            row->error = odb_xstrdup(end + 1);
+        struct odb_dump_row *row = dump_journal_row(run, line, DUMP_WRITTEN, &rest);
+        if (row && *rest == '\n')
+            dump_take_over(run, row);
+        row = dump_journal_row(run, line, DUMP_FAILED, &rest);
+        if (row && *rest == ' ') {
+            row->error = odb_xstrndup(rest + 1, strcspn(rest + 1, "\n"));
             row->done = row->kept = true;
         }
     }
     free(line);
 }
 
-/* Whether a dump of the same was stopped here, and what had failed in it. */
+/* Whether a dump of the same was stopped here; what it had is taken over. */
 static bool dump_goes_on(struct dump_run *run, const char *key)
 {
     char line[80] = "";
@@ -190,18 +231,22 @@ static bool dump_goes_on(struct dump_run *run, const char *key)
     bool same =
         file && fgets(line, sizeof line, file) && !strncmp(line, key, 64) && line[64] == '\n';
     if (same)
-        dump_recall_failures(run, file);
+        dump_recall(run, file);
     if (file)
         fclose(file);
     return same;
 }
 
-static void dump_note_failure(const struct dump_run *run, const struct odb_dump_row *row)
+/* What the journal lacks is only had again. */
+static void dump_note(const struct dump_run *run, const struct odb_dump_row *row)
 {
-    FILE *file = run->journal ? fopen(run->journal, "ae") : NULL;
+    FILE *file = fopen(run->journal, "ae");
     if (!file)
-        return; /* then it is tried again */
-    fprintf(file, "%zu %s\n", row->index, row->error);
+        return;
+    if (row->error)
+        fprintf(file, DUMP_FAILED "%zu %s\n", row->index, row->error);
+    else
+        fprintf(file, DUMP_WRITTEN "%zu\n", row->index);
     fclose(file);
 }
 
@@ -225,23 +270,6 @@ static void dump_sweep(const char *dir)
         free(list);
 }
 
-/* What is there and whole needs not be had again. */
-static void dump_take_over(struct dump_run *run, struct odb_dump_row *row)
-{
-    const struct odb_type *type = &run->graph->values[row->value].type;
-    struct odb_tensor *t = NULL;
-    char *stem = dump_path(run, row);
-    char *npy = odb_xasprintf("%s.npy", stem), *pb = odb_xasprintf("%s.pb", stem);
-    enum odb_status status = odb_npy_read(&t, npy, NULL);
-    if (status != ODB_OK)
-        status = odb_pb_read_as(&t, type, pb, NULL);
-    row->done = row->kept = status == ODB_OK && odb_tensor_info(&row->info, t, NULL) == ODB_OK;
-    odb_tensor_unref(t);
-    free(pb);
-    free(npy);
-    free(stem);
-}
-
 static enum odb_status dump_begin(struct dump_run *run, struct odb_error *err)
 {
     const struct odb_dump_options *options = &run->dump->options;
@@ -252,11 +280,7 @@ static enum odb_status dump_begin(struct dump_run *run, struct odb_error *err)
         dump_sweep(options->inputs);
         dump_sweep(options->outputs);
         memcpy(key + 64, "\n", 2);
-        if (options->indexed && dump_goes_on(run, key)) {
-            for (size_t i = 0; i < run->dump->n; i++)
-                if (!run->dump->rows[i].done)
-                    dump_take_over(run, &run->dump->rows[i]);
-        } else {
+        if (!options->indexed || !dump_goes_on(run, key)) {
             unlink(info); /* it would tell of files that are going to be others */
             status = odb_file_write(run->journal, key, 65, err);
         }
@@ -292,6 +316,7 @@ static void dump_row_done(struct dump_run *run, struct odb_dump_row *row)
 {
     row->done = true;
     run->done++;
+    dump_note(run, row);
     dump_say(run, row);
     odb_hooks_progress(&run->dump->options.hooks, "dump", run->graph->values[row->value].producer,
                        run->done, run->n);
@@ -306,7 +331,6 @@ static void dump_row_failed(struct dump_run *run, struct odb_dump_row *row,
     row->error = odb_buf_take(&shown);
     if (!run->dump->failed++)
         run->dump->why = *why;
-    dump_note_failure(run, row);
     dump_row_done(run, row);
 }
 
