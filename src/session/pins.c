@@ -17,6 +17,14 @@ static bool pins_is(const struct odb_kept *kept)
     return kept->kind == ODB_KEPT_PIN && !kept->disabled && kept->value >= 0;
 }
 
+/* For a thread that is not the screen's, whose commands put things down meanwhile. */
+static void pins_copy(const struct odb_session *session, struct odb_kept_list *out)
+{
+    odb_session_lock(session);
+    odb_kept_list_copy(out, &session->kept, session->model->graph);
+    odb_session_unlock(session);
+}
+
 void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out)
 {
     for (size_t i = 0; i < session->kept.items.n; i++) {
@@ -28,9 +36,12 @@ void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out
 
 void odb_session__identify_pins(const struct odb_session *session, struct odb_buf *out)
 {
-    for (size_t i = 0; i < session->kept.items.n; i++)
-        if (pins_is(&session->kept.items.items[i]))
-            odb_identity_put_file(session->kept.items.items[i].text, out);
+    struct odb_kept_list list;
+    pins_copy(session, &list);
+    for (size_t i = 0; i < list.items.n; i++)
+        if (pins_is(&list.items.items[i]))
+            odb_identity_put_file(list.items.items[i].text, out);
+    odb_kept_list_dispose(&list);
 }
 
 static enum odb_status pins_read(struct odb_tensor **out, const char *path, struct odb_error *err)
@@ -40,12 +51,11 @@ static enum odb_status pins_read(struct odb_tensor **out, const char *path, stru
     return pb ? odb_pb_read(out, ODB_TENSOR, path, err) : odb_npy_read(out, path, err);
 }
 
-enum odb_status odb_session__pins(const struct odb_session *session, const char *reference,
-                                  struct odb_session_pins *out, struct odb_error *err)
+static enum odb_status pins_read_all(const struct odb_kept_list *list, const char *reference,
+                                     struct odb_session_pins *out, struct odb_error *err)
 {
-    *out = (struct odb_session_pins){0};
-    for (size_t i = 0; i < session->kept.items.n; i++) {
-        const struct odb_kept *kept = &session->kept.items.items[i];
+    for (size_t i = 0; i < list->items.n; i++) {
+        const struct odb_kept *kept = &list->items.items[i];
         struct odb_tensor *t = NULL;
         if (!pins_is(kept))
             continue;
@@ -58,6 +68,17 @@ enum odb_status odb_session__pins(const struct odb_session *session, const char 
         odb_push(&out->list, (struct odb_trace_pin){kept->value, t});
     }
     return ODB_OK;
+}
+
+enum odb_status odb_session__pins(const struct odb_session *session, const char *reference,
+                                  struct odb_session_pins *out, struct odb_error *err)
+{
+    struct odb_kept_list list;
+    *out = (struct odb_session_pins){0};
+    pins_copy(session, &list);
+    enum odb_status status = pins_read_all(&list, reference, out, err);
+    odb_kept_list_dispose(&list);
+    return status;
 }
 
 void odb_session__pins_dispose(struct odb_session_pins *pins)

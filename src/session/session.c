@@ -265,7 +265,9 @@ static char *session_key(const struct odb_session *session,
                          const struct odb_bisect_options *options)
 {
     struct odb_buf key = ODB_BUF_INIT, pins = ODB_BUF_INIT;
+    odb_session_lock(session);
     odb_session_put_pins(session, &pins);
+    odb_session_unlock(session);
     odb_buf_puts(&key, odb_buf_text(&pins));
     odb_buf_dispose(&pins);
     odb_session__identify_pins(session, &key);
@@ -333,7 +335,9 @@ static char *session_settings(const struct odb_session *session,
                    kernels ? kernels : "", hex);
     odb_buf_dispose(&feeds);
     struct odb_buf pins = ODB_BUF_INIT;
+    odb_session_lock(session);
     odb_session_put_pins(session, &pins);
+    odb_session_unlock(session);
     if (pins.len)
         odb_buf_printf(&out, "pins %s\n", odb_buf_text(&pins));
     odb_buf_dispose(&pins);

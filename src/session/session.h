@@ -86,7 +86,8 @@ struct odb_session {
     void *wake_payload;
 };
 
-/* pins.c. Appends what is pinned to what, in words; nothing where nothing is. */
+/* pins.c. Appends what is pinned to what, in words; nothing where nothing is. Caller holds the
+ * lock; the next two take it themselves. */
 void odb_session_put_pins(const struct odb_session *session, struct odb_buf *out);
 /* A line for each file that something is pinned to, which is another where the file has changed. */
 void odb_session__identify_pins(const struct odb_session *session, struct odb_buf *out);

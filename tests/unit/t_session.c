@@ -5,6 +5,9 @@
  */
 #include "session/session.h"
 
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "tests/models.h"
 
 static struct odb_model *session_model(void)
@@ -176,6 +179,37 @@ static void test_session__keeps_bookmarks(void **state)
     models_remove(folder);
 }
 
+struct session_reader {
+    const struct odb_session *session;
+    atomic_bool has_read;
+};
+
+static void *session_read_pins(void *payload)
+{
+    struct session_reader *reader = payload;
+    struct odb_session_pins pins;
+    MODELS_OK(odb_session__pins(reader->session, "cpu", &pins, &why));
+    odb_session__pins_dispose(&pins);
+    atomic_store(&reader->has_read, true);
+    return NULL;
+}
+
+/* A search reads them while the screen's thread puts down breakpoints in the same list. */
+static void test_session__pins_are_read_under_the_lock(void **state)
+{
+    struct odb_session *session = session_open(NULL);
+    struct session_reader reader = {.session = session};
+    pthread_t thread;
+    odb_session_lock(session);
+    assert_int_equal(pthread_create(&thread, NULL, session_read_pins, &reader), 0);
+    usleep(100 * 1000);
+    assert_false(atomic_load(&reader.has_read));
+    odb_session_unlock(session);
+    pthread_join(thread, NULL);
+    assert_true(atomic_load(&reader.has_read));
+    odb_session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_session__places_are_counted),
         cmocka_unit_test(test_session__remembers_kernels),
         cmocka_unit_test(test_session__keeps_bookmarks),
+        cmocka_unit_test(test_session__pins_are_read_under_the_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
