@@ -103,8 +103,12 @@ static enum odb_status dump_end_of(struct dump_command *d, enum odb_option_id by
     if (name && text)
         return odb_fail(err, ODB_E_USAGE, "--%s and --%s say the same",
                         odb_option_row(by_index)->name, odb_option_row(by_name)->name);
-    if (!name && !text)
-        text = odb_call_arg(d->call, d->first_name + arg);
+    const char *word = odb_call_arg(d->call, d->first_name + arg);
+    if (word && (name || text))
+        return odb_fail(err, ODB_E_USAGE, "'%.80s' and --%s both say where the range %s", word,
+                        odb_option_row(name ? by_name : by_index)->name, arg ? "ends" : "begins");
+    if (!name)
+        text = text ? text : word;
     if (name)
         return dump_find(d, name, false, index, err);
     return text ? dump_find(d, text, true, index, err) : ODB_OK;
@@ -114,6 +118,9 @@ static enum odb_status dump_choose_range(struct dump_command *d, struct odb_erro
 {
     const struct odb_graph *graph = d->call->model->graph;
     size_t begin = 0, end = d->n_outputs - 1;
+    if (d->call->n_args > d->first_name + 2)
+        return odb_fail(err, ODB_E_USAGE, "a range has two ends, and '%.80s' is a third word",
+                        d->call->args[d->first_name + 2]);
     ODB_TRY(dump_end_of(d, ODB_OPTION_BEGIN, ODB_OPTION_BEGIN_NAME, 0, &begin, err));
     ODB_TRY(dump_end_of(d, ODB_OPTION_END, ODB_OPTION_END_NAME, 1, &end, err));
     if (begin > end) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/sha256.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
@@ -92,15 +93,45 @@ static enum odb_status dump_write(const struct odb_tensor *t, const char *name, 
     return status;
 }
 
+/* That of an input. */
+static char *dump_input_path(const struct dump_run *run, size_t i)
+{
+    char *name = odb_feed_file(run->graph, i);
+    char *path = odb_xasprintf("%s/%s", run->dump->options.inputs, name);
+    free(name);
+    return path;
+}
+
+/* No file is two tensors' in turn: outputs without an index may be one as files, and where there is
+ * one folder for both, an input and an output. */
+static enum odb_status dump_check_files(const struct dump_run *run, struct odb_error *err)
+{
+    const struct odb_dump *dump = run->dump;
+    struct odb_map *taken = odb_map_new();
+    size_t total = dump->feeds->n + dump->n;
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < total && status == ODB_OK; i++) {
+        char *stem = i < dump->feeds->n ? dump_input_path(run, i)
+                                        : dump_path(run, &dump->rows[i - dump->feeds->n]);
+        if (!odb_map_add(taken, stem, i)) {
+            odb_fail(err, ODB_E_USAGE, "two tensors would be one file");
+            odb_error_remedy(err, "give inputs and outputs folders of their own, and outputs whose "
+                                  "names differ in slashes alone one by one");
+            status = odb_error_at(err, "%s", stem);
+        }
+        free(stem);
+    }
+    odb_map_free(taken);
+    return status;
+}
+
 static enum odb_status dump_inputs(const struct dump_run *run, struct odb_error *err)
 {
     struct odb_dump *dump = run->dump;
     for (size_t i = 0; i < dump->feeds->n; i++) {
         const struct odb_feed *feed = &dump->feeds->items[i];
         ODB_TRY(odb_tensor_info(&dump->fed[i], feed->tensor, err));
-        char *name = odb_feed_file(run->graph, i);
-        char *stem = odb_xasprintf("%s/%s", dump->options.inputs, name);
-        free(name);
+        char *stem = dump_input_path(run, i);
         enum odb_status status =
             dump_write(feed->tensor, run->graph->values[feed->value].name, stem, err);
         free(stem);
@@ -538,6 +569,7 @@ static enum odb_status dump_folders(const struct odb_dump_options *options, stru
 
 static enum odb_status dump_do(struct dump_run *run, struct odb_error *err)
 {
+    ODB_TRY(dump_check_files(run, err));
     ODB_TRY(dump_folders(&run->dump->options, err));
     ODB_TRY(dump_begin(run, err));
     ODB_TRY(dump_inputs(run, err));

@@ -351,6 +351,11 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
         char *path = is_set ? odb_xasprintf("%s/input_%zu.pb", dir, i)
                             : odb_xasprintf("%s/%s.npy", dir, name);
         bool there = inputs_exists(path);
+        if (!is_set && !there) { /* what NumPy has no type for */
+            free(path);
+            path = odb_xasprintf("%s/%s.pb", dir, name);
+            there = inputs_exists(path);
+        }
         found += there;
         if (there && !port->tensor && !port->range) {
             status = inputs_from_file(port, path, err);
@@ -362,8 +367,7 @@ static enum odb_status inputs_from_folder(struct inputs_work *work, const char *
     }
     if (status == ODB_OK && work->n && !found) {
         odb_fail(err, ODB_E_INPUT,
-                 "the folder holds neither input_0.pb nor NAME.npy for any "
-                 "input");
+                 "the folder holds no input_0.pb, and no NAME.npy or NAME.pb of any input");
         return odb_error_at(err, "%s", dir);
     }
     return status;

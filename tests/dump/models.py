@@ -47,6 +47,15 @@ save("odd", [
      value("said", T.STRING), value("scalar", T.FLOAT16), value("kept", T.DOUBLE)],
     [("k", np.array([2])), ("zero", np.array([0])), ("zerof", np.float32(0))])
 
+# Names that are one as files, whatever is made of them, and an input that is an output's file.
+save("clash", [h.make_node("Sum", ["a/b", "a_b", "a_b~1", "a\\b"], ["in.put"]),
+               h.make_node("Add", ["in.put", "topoidx_00000__in.put"], ["c/d"]),
+               h.make_node("Neg", ["c/d"], ["c_d"])],
+     [value(n, T.FLOAT, [2, 3]) for n in ("a/b", "a_b", "a_b~1", "a\\b",
+                                          "topoidx_00000__in.put")], [value("c_d")])
+save("bfloat", [h.make_node("Neg", ["b"], ["c"])], [value("b", T.BFLOAT16, [2, 3])],
+     [value("c", T.BFLOAT16)])
+
 # A chain large enough for NumPy's order of summing to matter.
 rng = np.random.RandomState(7)
 save("sums", [h.make_node("MatMul", ["x", "w"], ["y"]), h.make_node("Tanh", ["y"], ["z"]),
