@@ -321,13 +321,19 @@ static enum odb_status action_suspend(struct ui_app *app, const struct odb_comma
     return ODB_OK;
 }
 
+/* A file that is written in the background would be given up. */
+static enum odb_status action_spares(const struct ui_app *app, struct odb_error *err)
+{
+    if (!ui_saving_path(app->saving))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "%s is still being written", ui_saving_path(app->saving));
+    return odb_error_remedy(err, "wait, or stop that with Esc");
+}
+
 static enum odb_status action_quit(struct ui_app *app, const struct odb_command_call *call,
                                    struct odb_error *err)
 {
-    if (ui_saving_path(app->saving)) {
-        odb_fail(err, ODB_E_USAGE, "%s is still being written", ui_saving_path(app->saving));
-        return odb_error_remedy(err, "wait, or stop that with Esc");
-    }
+    ODB_TRY(action_spares(app, err));
     app->quit = true;
     return ODB_OK;
 }
@@ -345,6 +351,7 @@ static enum odb_status action_session(struct ui_app *app, const struct odb_comma
         odb_fail(err, ODB_E_USAGE, "%s still runs", app->running.call.command->name);
         return odb_error_remedy(err, "Esc stops it; then the session can be opened");
     }
+    ODB_TRY(action_spares(app, err));
     ODB_TRY(odb_sessions_reopen(app->console, path, odb_call_arg(call, 1) != NULL, err));
     app->quit = true;
     return ODB_OK;

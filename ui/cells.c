@@ -207,10 +207,10 @@ static enum ui_answer cells_sort(struct ui_cells_view *v, const struct odb_comma
 {
     const char *titles[UI_CELLS];
     int n = cells_titles(v, titles);
-    size_t selected = v->kept.n ? v->kept.items[v->view.selected] : 0, row = 0;
+    size_t row = v->view.selected, selected = row < v->kept.n ? v->kept.items[row] : SIZE_MAX;
     enum ui_answer answer = ui_sorted_act(&v->view, &v->order, titles, n, call, err);
     cells_keep(v);
-    while (row < v->kept.n && v->kept.items[row] != selected)
+    for (row = 0; row < v->kept.n && v->kept.items[row] != selected;)
         row++;
     if (row < v->kept.n)
         ui_list_select(&v->view, row);

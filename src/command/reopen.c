@@ -72,17 +72,11 @@ static enum odb_status reopen_spares(const struct odb_session *session, const ch
 enum odb_status odb_sessions_reopen(struct odb_console *console, const char *path, bool over,
                                     struct odb_error *err)
 {
-    const struct odb_session *session = console->session;
     struct odb_session *next = NULL;
-    char *now = session->store ? realpath(odb_store_path(session->store), NULL) : NULL;
-    char *then = realpath(path, NULL);
-    bool same = now && then && !strcmp(now, then);
-    free(now);
-    free(then);
-    if (same)
+    if (odb_sessions_is_open(console, path))
         return odb_fail(err, ODB_E_USAGE, "this session is open already");
     if (!over)
-        ODB_TRY(reopen_spares(session, path, err));
+        ODB_TRY(reopen_spares(console->session, path, err));
     ODB_TRY(reopen_read(path, &next, err));
     odb_session_close(console->next);
     console->next = next;

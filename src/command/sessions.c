@@ -22,6 +22,17 @@ void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *ou
         odb_buf_puts(out, stored->diverges ? "diverges" : "passes");
 }
 
+bool odb_sessions_is_open(const struct odb_console *console, const char *path)
+{
+    const struct odb_store *store = console->session->store;
+    char *now = store ? realpath(odb_store_path(store), NULL) : NULL;
+    char *then = realpath(path, NULL);
+    bool same = now && then && !strcmp(now, then);
+    free(now);
+    free(then);
+    return same;
+}
+
 static json_t *sessions_json(const struct odb_stored *s)
 {
     struct odb_buf result = ODB_BUF_INIT;
@@ -85,6 +96,10 @@ static enum odb_status sessions_delete(struct odb_command_call *call, struct odb
 {
     struct odb_buf out = ODB_BUF_INIT;
     const char *path = odb_call_option(call, ODB_OPTION_DELETE);
+    if (call->console && odb_sessions_is_open(call->console, path)) {
+        odb_fail(err, ODB_E_USAGE, "%s is the session that is open here", path);
+        return odb_error_remedy(err, "open another one first, or delete it after leaving");
+    }
     ODB_TRY(odb_stored_delete(path, err));
     odb_buf_puts(&out, "deleted ");
     odb_buf_put_shown(&out, path);

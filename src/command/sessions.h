@@ -12,6 +12,9 @@
 /* What came of the newest search, in a few words: "#7 introduced", "passes", "has not ended". */
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out);
 
+/* Whether a file, by whatever path, is the one that a console keeps its session in. */
+bool odb_sessions_is_open(const struct odb_console *console, const char *path);
+
 /* Opens a session file and its model for console->next; the present session stays as it is. over:
  * also where it would be lost. Errors name the file. */
 enum odb_status odb_sessions_reopen(struct odb_console *console, const char *path, bool over,
