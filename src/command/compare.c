@@ -128,10 +128,26 @@ static size_t compare_find(const struct odb_recording *r, const char *name)
     return i == ODB_RECORDING_NONE ? odb_recording_find_file(r, name) : i;
 }
 
-/* A probe's archive holds them, and what is held against it need not. */
 static bool compare_is_parameter(const char *name)
 {
     return strncmp(name, ODB_RECORDING_PARAMETERS, strlen(ODB_RECORDING_PARAMETERS)) == 0;
+}
+
+static bool compare_has_parameters(const struct odb_recording *side)
+{
+    bool has = false;
+    for (size_t i = 0; i < odb_recording_count(side) && !has; i++)
+        has = compare_is_parameter(odb_recording_name(side, i));
+    return has;
+}
+
+/* Of what the side alone has. A probe's archive holds parameters, and what is held against it need
+ * not hold any. */
+static void compare_tell_alone(struct odb_comparison *comparison, const char *name,
+                               const char *path, const struct odb_recording *other)
+{
+    if (!compare_is_parameter(name) || compare_has_parameters(other))
+        compare_alone(comparison, name, path);
 }
 
 /* Archives, and folders held against one: by the names of what was recorded, in the order of the
@@ -148,8 +164,7 @@ static enum odb_status compare_recorded(struct odb_comparison *comparison,
         size_t at[3] = {compare_find(sides[0], name), i,
                         sides[2] ? compare_find(sides[2], name) : ODB_RECORDING_NONE};
         if (at[0] == ODB_RECORDING_NONE) {
-            if (!compare_is_parameter(name))
-                compare_alone(comparison, name, paths[1]);
+            compare_tell_alone(comparison, name, paths[1], sides[0]);
             continue;
         }
         met[at[0]] = true;
@@ -162,8 +177,8 @@ static enum odb_status compare_recorded(struct odb_comparison *comparison,
             odb_tensor_unref(t[side]);
     }
     for (size_t k = 0; k < odb_recording_count(sides[0]) && status == ODB_OK; k++)
-        if (!met[k] && !compare_is_parameter(odb_recording_name(sides[0], k)))
-            compare_alone(comparison, odb_recording_name(sides[0], k), paths[0]);
+        if (!met[k])
+            compare_tell_alone(comparison, odb_recording_name(sides[0], k), paths[0], sides[1]);
     free(met);
     return status;
 }

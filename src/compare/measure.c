@@ -38,12 +38,10 @@ static void measure_metrics(struct odb_measured *m)
 {
     odb_compare(&m->m, m->evaluated, m->base, m->options.th);
     m->numbers = odb_measure_comparable(m) && measure_has_numbers(m->base);
-    m->rmse = sqrt(m->m.mse);
     m->sqnr = -20 * log10(m->m.diff2);
-    m->psnr = measure_psnr(m->m.peak, m->rmse);
-    m->finite_rmse = sqrt(m->m.finite_mse);
+    m->psnr = measure_psnr(m->m.peak, m->m.rmse);
     m->finite_sqnr = -20 * log10(m->m.finite_diff2);
-    m->finite_psnr = measure_psnr(m->m.peak, m->finite_rmse);
+    m->finite_psnr = measure_psnr(m->m.peak, m->m.finite_rmse);
 }
 
 static void measure_channels(struct odb_measured *m)
@@ -169,7 +167,7 @@ static const struct measure_row measure_rows[] = {
     REAL("mae", m.mae, AT(m.finite_mae), "mean|e-b|"),
     REAL("mape", m.mape, AT(m.finite_mape), "mean of |e-b|/(|b|+1e-9)"),
     REAL("mse", m.mse, AT(m.finite_mse), "mean of (e-b)^2"),
-    REAL("rmse", rmse, AT(finite_rmse), "root of mse"),
+    REAL("rmse", m.rmse, AT(m.finite_rmse), "root of mse"),
     REAL("sqnr", sqnr, AT(finite_sqnr), "10*log10(sum b^2 / sum (e-b)^2), in dB"),
     REAL("psnr", psnr, AT(finite_psnr), "20*log10(max|b| / rmse), in dB"),
     REAL("cosine", m.cosine, 0, "cosine of the two as vectors"),

@@ -662,6 +662,7 @@ static void metrics_finish(const struct metrics_total *t)
     m->finite_mae = s->ad / finite;
     m->finite_mape = s->mape / finite;
     m->finite_mse = (double)(s->d2 / finite);
+    m->finite_rmse = (double)sqrtl(s->d2 / finite); /* of what is too small for a double */
     m->finite_diff2 = s->d2 == 0 ? 0 : (double)sqrtl(s->d2 / s->b2);
     m->finite_diff3_max = s->max_d3;
     m->finite_diff3_mean = s->d3 / finite;
@@ -677,6 +678,7 @@ static void metrics_finish(const struct metrics_total *t)
     m->mae = (s->ad + s->odd_ad) / n;
     m->mape = (s->mape + s->odd_mape) / n;
     m->mse = (double)((s->d2 + s->odd_d2) / n);
+    m->rmse = (double)sqrtl((s->d2 + s->odd_d2) / n);
     m->all_close = s->not_close == 0;
 }
 

@@ -5,7 +5,7 @@
  * NaN and Inf are counted apart from distances. Two families of numbers treat them differently:
  * - finite family (error, error_mean, max_abs, max_rel, cosine, ulp_max, rms, peak, finite_*): over
  *   the pairs that are finite on both sides, rms and peak over the b of these;
- * - NumPy family (diff1 … mse): over all elements, so that a NaN or Inf shows as it does in the
+ * - NumPy family (diff1 … rmse): over all elements, so that a NaN or Inf shows as it does in the
  *   scripts that this replaces.
  * Both agree when everything is finite. A quotient x/0 is inf and 0/0 nan in the NumPy family; in
  * the finite family a zero distance from a zero base is 0.
@@ -49,13 +49,13 @@ struct odb_metrics {
     double cosine;  /* 1 when both are zero, 0 when one is */
     double ulp_max; /* numbers of the narrower type between e and b; floats only */
     double finite_diff1, finite_diff2, finite_diff3_max, finite_diff3_mean;
-    double finite_mae, finite_mape, finite_mse;
+    double finite_mae, finite_mape, finite_mse, finite_rmse;
 
     double diff1, diff2, diff3_max, diff3_mean;
     double diff4_more, diff4_less; /* share greater and less among those that differ; -1 if none */
     size_t diff4_count;
     double diff_acc; /* share whose integer parts differ */
-    double mae, mape, mse;
+    double mae, mape, mse, rmse;
     bool all_close; /* |e-b| <= th + th*|b|, NaN equals NaN, Inf must match */
     double th;      /* as used */
 };

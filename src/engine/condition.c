@@ -519,8 +519,9 @@ static enum odb_truth condition_test(struct condition_asked *a, const struct con
     bool is;
     if (type <= CONDITION_COUNT) {
         struct odb_number number = condition_value(a, node);
-        is = number.known && condition_compare(number.v, node->relation, node->number);
-        return !number.known ? ODB_UNKNOWN : is ? ODB_TRUE : ODB_FALSE;
+        if (!number.known || isnan(number.v)) /* of NaN, every comparison's opposite would hold */
+            return ODB_UNKNOWN;
+        return condition_compare(number.v, node->relation, node->number) ? ODB_TRUE : ODB_FALSE;
     }
     if (type == CONDITION_VERDICT ? !report : !t || t->kind != ODB_TENSOR)
         return ODB_UNKNOWN;
@@ -566,8 +567,19 @@ void odb_condition_put_measures(const struct odb_condition *condition,
         if (node->op == OP_TEST && node->measure >= 0 &&
             odb_measure_value(measured, (size_t)node->measure, true, &v))
             odb_buf_printf(out, "%s%s %.9g", out->len > begin ? ", " : "",
-                           odb_measure_name((size_t)node->measure, NULL), v);
+                           odb_measure_name((size_t)node->measure, NULL), isnan(v) ? fabs(v) : v);
     }
+}
+
+const char *odb_condition_searched(const struct odb_condition *condition)
+{
+    for (size_t i = 0; i < condition->nodes.n; i++) {
+        const struct condition_node *node = &condition->nodes.items[i];
+        if (node->op == OP_TEST && node->measure < 0 && !condition_fields[node->field].of_tensor &&
+            node->field != FIELD_ERROR && node->field != FIELD_ERROR_MEAN)
+            return condition_fields[node->field].name;
+    }
+    return NULL;
 }
 
 const char *odb_condition_name(size_t i, const char **help)

@@ -5,8 +5,8 @@
  *     error > 1e-3 && !(dtype == float16 || shape == [1, *])
  *
  * Names are listed by odb_condition_name(); those of compare/measure.h are names as well. What is
- * not known of a value makes neither true nor false: `error > 1` and `!(error > 1)` both do not
- * hold where nobody has judged it.
+ * not known of a value, or is NaN, makes neither true nor false: `error > 1` and `!(error > 1)`
+ * both do not hold where nobody has judged it.
  */
 #ifndef ODB_ENGINE_CONDITION_H
 #define ODB_ENGINE_CONDITION_H
@@ -39,6 +39,9 @@ bool odb_condition_holds(const struct odb_condition *condition,
 /* "diff2 0.0123, cosine 0.9": the measures that the condition is about, as far as they are had. */
 void odb_condition_put_measures(const struct odb_condition *condition,
                                 const struct odb_measured *measured, struct odb_buf *out);
+
+/* A name in it of which two tensors tell nothing, as a search alone does; NULL: there is none. */
+const char *odb_condition_searched(const struct odb_condition *condition);
 
 /* The i-th name that a condition may begin with, and what it means; NULL: there are no more.
  * Measures come last. */

@@ -12,6 +12,7 @@
 
 #define RULES_TYPE "type:"
 #define RULES_DUMPED "topoidx_"
+#define RULES_MARK "\xef\xbb\xbf" /* Windows' editors begin UTF-8 with it */
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -52,6 +53,13 @@ static enum odb_status rules_parse(struct odb_rule *rule, const char *text, stru
         ODB_TRY(odb_condition_parse(&rule->condition, text, err));
     else
         ODB_TRY(odb_criterion_parse(&rule->criterion, text, err));
+    const char *searched = rule->condition ? odb_condition_searched(rule->condition) : NULL;
+    if (searched) {
+        odb_condition_free(rule->condition);
+        odb_fail(err, ODB_E_USAGE, "'%s' is what a search finds, and two tensors do not tell it",
+                 searched);
+        return odb_error_remedy(err, "ask for measures, such as error, diff2 or cosine");
+    }
     if (!rule->condition && rule->criterion.kind == ODB_CRITERION_NOISE) {
         odb_fail(err, ODB_E_USAGE, "files say nothing of noise");
         return odb_error_remedy(err, "give a fixed tolerance, such as allclose:1e-3,1e-7");
@@ -123,8 +131,8 @@ enum odb_status odb_rules_read(struct odb_rules *rules, const char *path, struct
         return odb_error_at(err, "%s", path);
     }
     while (status == ODB_OK && getline(&line, &size, file) >= 0) {
-        number++;
-        status = rules_line(rules, line, err);
+        bool marked = ++number == 1 && !strncmp(line, RULES_MARK, strlen(RULES_MARK));
+        status = rules_line(rules, line + (marked ? strlen(RULES_MARK) : 0), err);
     }
     if (status != ODB_OK) {
         odb_error_at(err, "%s:%zu", path, number);
@@ -254,5 +262,6 @@ void odb_rules_put(const struct odb_rules *rules, struct odb_buf *out)
                                    : odb_criterion_text(&rule->criterion, text, sizeof text));
     }
     if (rules->some.n)
-        odb_buf_printf(out, ", or one of %zu rules by name and type", rules->some.n);
+        odb_buf_printf(out, "%sone of %zu rules by name and type", rules->all.n ? ", or " : "",
+                       rules->some.n);
 }

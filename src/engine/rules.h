@@ -27,7 +27,7 @@ struct odb_rules {
     ODB_VEC(struct odb_rule) some; /* in the order of the file */
 };
 
-/* text: a tolerance of a fixed kind, or a condition. ODB_E_USAGE. */
+/* text: a tolerance of a fixed kind, or a condition on two tensors. ODB_E_USAGE. */
 enum odb_status odb_rules_add(struct odb_rules *rules, const char *text,
                               struct odb_error *err) ODB_MUST_USE;
 /* ODB_E_IO; ODB_E_USAGE with the line. */
@@ -43,7 +43,7 @@ enum odb_verdict odb_rules_judge(const struct odb_rules *rules, const char *name
                                  struct odb_measured *m, struct odb_buf *reason);
 /* Threshold for odb_compare() that the rules for this pair want. */
 double odb_rules_th(const struct odb_rules *rules, const char *name, const struct odb_tensor *base);
-/* "allclose", "allclose:1e-3 and cosine > 0.9", "allclose, or by tol.txt". */
+/* "allclose", "allclose:1e-3 and cosine > 0.9", "allclose, or one of 3 rules by name and type". */
 void odb_rules_put(const struct odb_rules *rules, struct odb_buf *out);
 
 #endif

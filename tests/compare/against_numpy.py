@@ -122,7 +122,13 @@ def expected(e, b):
         "diff3_mean": d3.mean() if n else np.nan,
         "diff_acc": (np.trunc(x) != np.trunc(y))[~(nan_x & nan_y)].sum() / n if n else np.nan,
         "error": 0 if max_abs == 0 else max_abs / np.float64(rms),
+        "error_mean": 0 if max_abs == 0 else fd.mean() / np.float64(rms),
+        "all_close": int(np.where(with_both, d <= th + th * a, (x == y) | (nan_x & nan_y)).all()),
     }
+    differing = out["differing"]
+    if not (x == y)[~same].any():  # float64 tells all that differ apart
+        out["diff4_more"] = (x > y).sum() / differing if differing else -1
+        out["diff4_less"] = (x < y).sum() / differing if differing else -1
     if not odd.any():
         mse, ratio = s2 / n if n else np.nan, s2 / b2
         out["mse"], out["rmse"] = float(mse), float(np.sqrt(mse))
@@ -228,6 +234,7 @@ def main():
         pair(f"{kind}, zeros", np.zeros(5, kind), np.zeros(5, kind))
         spread = np.ldexp(1.0, rng.integers(-14, 15, 3000)).astype(kind)
         pair(f"{kind}, far apart", spread, -spread[::-1])
+    pair("float64, squares below all doubles", np.full(9, 3e-300), np.full(9, 1e-300))
     y = rng.standard_normal((70, 1024, 3)).astype(np.float32)
     pair("several blocks, equal", y, y, with_channels=True)
     for at in ((0, 0, 0), (69, 1023, 2), (30, 5, 1)):

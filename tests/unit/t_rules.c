@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/rules.h"
 
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +92,50 @@ static void test_rules__what_is_equal_passes(void **state)
     odb_tensor_unref(zeros);
 }
 
+/* A number that is NaN passes neither a condition nor its opposite. */
+static void test_rules__nan_passes_nothing(void **state)
+{
+    struct odb_tensor *b = floats(ODB_F64, 2, (double[]){-DBL_MAX, -DBL_MAX});
+    struct odb_tensor *e = floats(ODB_F64, 2, (double[]){DBL_MAX, DBL_MAX});
+    const char *conditions[] = {"diff1 < 1", "!(diff1 > 1)", "diff1 != 5"};
+    for (size_t i = 0; i < ODB_COUNT(conditions); i++) {
+        struct odb_rules rules = {0};
+        assert_int_equal(odb_rules_add(&rules, conditions[i], NULL), ODB_OK);
+        assert_int_equal(judged(&rules, "x", e, b), ODB_VERDICT_FAIL);
+        assert_int_equal(judged(&rules, "x", b, b), ODB_VERDICT_PASS);
+        odb_rules_dispose(&rules);
+    }
+    odb_tensor_unref(b);
+    odb_tensor_unref(e);
+}
+
+/* Squares that no double holds are no reason to call two values equal. */
+static void test_rules__what_is_tiny_differs(void **state)
+{
+    struct odb_rules rules = {0};
+    struct odb_tensor *b = floats(ODB_F64, 2, (double[]){1e-300, 1e-300});
+    struct odb_tensor *e = floats(ODB_F64, 2, (double[]){2e-300, 2e-300});
+    assert_int_equal(odb_rules_add(&rules, "rmse == 0 || psnr > 60", NULL), ODB_OK);
+    assert_int_equal(judged(&rules, "x", e, b), ODB_VERDICT_FAIL);
+    assert_int_equal(judged(&rules, "x", b, b), ODB_VERDICT_PASS);
+    odb_rules_dispose(&rules);
+    odb_tensor_unref(b);
+    odb_tensor_unref(e);
+}
+
+/* Of two tensors nobody has searched: "verdict != fail" would pass whatever they hold. */
+static void test_rules__what_a_search_finds_is_refused(void **state)
+{
+    const char *conditions[] = {"verdict != fail", "diff2 < 1 && !culprit", "local_error < 1",
+                                "noise < 1"};
+    for (size_t i = 0; i < ODB_COUNT(conditions); i++) {
+        struct odb_rules rules = {0};
+        struct odb_error err = ODB_ERROR_INIT;
+        assert_int_equal(odb_rules_add(&rules, conditions[i], &err), ODB_E_USAGE);
+        assert_int_equal(rules.all.n, 0);
+    }
+}
+
 static enum odb_status rules_of(struct odb_rules *rules, const char *text, struct odb_error *err)
 {
     char path[] = "/tmp/odb-rules-XXXXXX";
@@ -110,7 +155,7 @@ static void test_rules__the_last_line_that_fits_counts(void **state)
     struct odb_tensor *b = floats(ODB_F32, 1, (double[]){1});
     struct odb_tensor *e = floats(ODB_F32, 1, (double[]){2});
     struct odb_tensor *half = floats(ODB_F16, 1, (double[]){1});
-    const char *text = "# comment\r\n\n*  ulp:0\n  /enc/* max_abs < 3\t\n"
+    const char *text = "\xef\xbb\xbf# comment\r\n\n*  ulp:0\n  /enc/* max_abs < 3\t\n"
                        "\"two words\" max_abs < 3\n"
                        "y.npy max_abs<3\nz max_abs<3\nw[0] max_abs<3\ntype:float16 max_abs<3\n"
                        "/enc/strict ulp:0\n";
@@ -164,6 +209,9 @@ int main(void)
         cmocka_unit_test(test_rules__tolerance_and_condition_hold_together),
         cmocka_unit_test(test_rules__patterns_fail_under_any_condition),
         cmocka_unit_test(test_rules__what_is_equal_passes),
+        cmocka_unit_test(test_rules__nan_passes_nothing),
+        cmocka_unit_test(test_rules__what_is_tiny_differs),
+        cmocka_unit_test(test_rules__what_a_search_finds_is_refused),
         cmocka_unit_test(test_rules__the_last_line_that_fits_counts),
         cmocka_unit_test(test_rules__errors_name_the_line),
     };
