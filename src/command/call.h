@@ -131,7 +131,7 @@ enum odb_status odb_call__adopt(const struct odb_command_call *call,
 bool odb_call__suspects(const struct odb_session *session, const struct odb_report *report,
                         int *from, int *to);
 
-/* ODB_E_USAGE when path is the very file that the model was read from. */
+/* ODB_E_USAGE when path is the very file that the model, or a weight of it, was read from. */
 enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;
 

@@ -79,7 +79,8 @@ static enum odb_status extract_cut(struct extract *extract, struct odb_error *er
 {
     const struct odb_graph *graph = extract->graph;
     bool *stop = odb_new_n(bool, graph->n_values + 1), given = extract->inputs.n > 0;
-    int *list = odb_new_n(int, graph->n_values + 1);
+    /* a name may be given more than once, which odb_model_extract() refuses */
+    int *list = odb_new_n(int, graph->n_values + extract->outputs.n + 1);
     struct odb_buf missing = ODB_BUF_INIT;
     for (size_t i = 0; i < extract->inputs.n; i++)
         stop[extract->inputs.items[i].value] = true;
@@ -329,6 +330,8 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
     enum odb_status status = odb_call__spare_model(extract->call, path, err);
     if (status == ODB_OK)
         status = odb_model_extract(extract->call->model, &what, &bytes, err);
+    if (status == ODB_OK && weights.size)
+        status = odb_call__spare_model(extract->call, beside, err);
     if (status == ODB_OK && weights.size)
         status = odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err);
     if (status == ODB_OK)
