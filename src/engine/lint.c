@@ -111,7 +111,8 @@ struct lint_walk {
     const struct odb_shapes *shapes; /* of the main graph */
     struct odb_map *known; /* owned: "domain::Name" that the reference has -> first opset */
     const struct lint_walk *around; /* the walk at the node whose body this is; NULL: no body */
-    int outer;                      /* node of the main graph that we are in */
+    int outer;        /* node of the main graph that we are in */
+    bool in_function; /* no node of the main graph: a function may be called by several */
     const char *where;              /* " in then_branch of #3 (If)"; "" in the main graph */
     const struct odb_graph *graph;
     const struct odb_node *node;
@@ -126,12 +127,16 @@ static char *lint_node_place(const struct lint_walk *walk)
     return odb_buf_take(&text);
 }
 
+/* The node of the main graph that a finding about walk->node belongs to. */
+static int lint_main_node(const struct lint_walk *walk)
+{
+    return walk->in_function ? ODB_NO_NODE : walk->outer >= 0 ? walk->outer : walk->node->index;
+}
+
 #define LINT_NODE(walk, kind, ...)                                                                 \
     do {                                                                                           \
         char *place_ = lint_node_place(walk);                                                      \
-        odb_lint_add((walk)->lint, ODB_LINT_##kind,                                                \
-                     (walk)->outer >= 0 ? (walk)->outer : (walk)->node->index, place_,             \
-                     __VA_ARGS__);                                                                 \
+        odb_lint_add((walk)->lint, ODB_LINT_##kind, lint_main_node(walk), place_, __VA_ARGS__);    \
         free(place_);                                                                              \
     } while (0)
 
@@ -308,7 +313,7 @@ static void lint_bodies(struct lint_walk *walk)
             struct lint_walk inner = *walk;
             char *place = lint_node_place(walk);
             char *where = odb_xasprintf(" in %s of %s", attr->name, place);
-            inner.outer = walk->outer >= 0 ? walk->outer : node->index;
+            inner.outer = lint_main_node(walk);
             inner.where = where;
             inner.around = walk;
             lint_graph(&inner, attr->graphs[g]);
@@ -501,6 +506,7 @@ void odb_lint_model(struct odb_lint *lint, const struct odb_model *model,
     for (size_t f = 0; f < model->n_functions; f++) {
         char *where = odb_xasprintf(" in function %s", model->functions[f].name);
         walk.where = where;
+        walk.in_function = true;
         lint_graph(&walk, model->functions[f].graph);
         free(where);
     }

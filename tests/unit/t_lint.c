@@ -204,6 +204,33 @@ static void test_lint__run(void **state)
     free(text);
 }
 
+/* Nodes of functions are none of the main graph, nor are those in their bodies. */
+static void test_lint__functions(void **state)
+{
+    struct odb_builder *b = lint_sound(), *body = odb_build_new("body", 13);
+    struct odb_builder *inner = odb_build_new("inner", 13);
+    odb_build_node(inner, "Rleu", "deep", "c", "c2");
+    odb_build_output_typed(inner, "c2", ODB_F32, 1, (int64_t[]){2});
+    odb_build_node(body, "Rleu", "wrong", "a", "c");
+    odb_build_node(body, "If", "branch", "c", "d");
+    odb_build_attr_graph(body, "then_branch", inner);
+    odb_build_opset(b, "mine", 1);
+    odb_build_function(b, "mine", "F", "a", "d", "", body);
+    odb_build_node(b, "Neg", "main", "x", "t");
+    odb_build_node(b, "mine::F", "call", "t", "y");
+    struct odb_model *model = models_take(b);
+    struct odb_lint lint = {0};
+    size_t unknown = 0;
+    odb_lint_model(&lint, model, NULL);
+    for (size_t i = 0; i < lint.items.n; i++) {
+        assert_int_equal(lint.items.items[i].node, ODB_NO_NODE);
+        unknown += lint.items.items[i].kind == ODB_LINT_UNKNOWN_OPERATOR;
+    }
+    assert_int_equal(unknown, 2);
+    odb_lint_dispose(&lint);
+    odb_model_free(model);
+}
+
 static void test_lint__ranges(void **state)
 {
     struct odb_builder *b = lint_sound();
@@ -232,7 +259,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lint__sound), cmocka_unit_test(test_lint__operators),
         cmocka_unit_test(test_lint__nodes), cmocka_unit_test(test_lint__graph),
-        cmocka_unit_test(test_lint__run),   cmocka_unit_test(test_lint__ranges),
+        cmocka_unit_test(test_lint__run),   cmocka_unit_test(test_lint__functions),
+        cmocka_unit_test(test_lint__ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
