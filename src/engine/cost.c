@@ -128,7 +128,8 @@ static bool cost_einsum(struct cost_call *c)
         sizes[letter] = size ? size : 1;
     }
     c->macs = input > 0 ? turns * (uint64_t)input : 0;
-    c->flops = input > 0 ? 2 * c->macs : turns;
+    /* of one operand: a sum, or a move where every letter is in the output */
+    c->flops = input > 0 ? 2 * c->macs : turns > odb_shape_count(cost_out(c)) ? turns : 0;
     return true;
 }
 

@@ -141,6 +141,13 @@ static void test_cost__attributes_count(void **state)
     cost_check("Einsum",
                (struct cost_values[]){{"x", F(2, 3, 4)}, {"w", F(2, 4, 5)}, {"y", F(2, 3, 5)}}, 2,
                b, 120, 240);
+    /* of one operand: a move, and a sum */
+    b = cost_node("Einsum", "x");
+    odb_build_attr_string(b, "equation", "ij->ji");
+    cost_check("Einsum", (struct cost_values[]){{"x", F(3, 4)}, {"y", F(4, 3)}}, 1, b, 0, 0);
+    b = cost_node("Einsum", "x");
+    odb_build_attr_string(b, "equation", "ij->i");
+    cost_check("Einsum", (struct cost_values[]){{"x", F(3, 4)}, {"y", F(3)}}, 1, b, 0, 12);
 }
 
 /* No number is better than a wrong one. */
