@@ -131,10 +131,14 @@ static void publish_failure(struct odb_buf *out, const char *type, const char *m
 
 enum publish_result { PUBLISH_PASSED, PUBLISH_FAILED, PUBLISH_SKIPPED };
 
-static enum publish_result publish_result(const json_t *value)
+/* The value of a culprit has failed, whatever its verdict: a search may blame what it did not
+ * ask. */
+static enum publish_result publish_result(const json_t *report, const json_t *value)
 {
     static const char *const skipped[] = {"untested", "untestable", "unsupported"};
     const char *verdict = publish_text(value, "verdict");
+    if (publish_culprit(report, value))
+        return PUBLISH_FAILED;
     for (size_t i = 0; i < ODB_COUNT(skipped); i++)
         if (!strcmp(verdict, skipped[i]))
             return PUBLISH_SKIPPED;
@@ -145,14 +149,14 @@ static void publish_value_case(const json_t *report, const json_t *value, struct
 {
     const json_t *node = publish_producer(report, value), *culprit;
     publish_case(out, node ? publish_text(node, "op_type") : "value", publish_text(value, "name"));
-    if (publish_result(value) == PUBLISH_SKIPPED) {
+    if (publish_result(report, value) == PUBLISH_SKIPPED) {
         odb_buf_puts(out, "<skipped message=\"");
         publish_xml(out, publish_text(value, "verdict"));
         odb_buf_puts(out, "\"/>");
     } else if ((culprit = publish_culprit(report, value))) {
         publish_failure(out, publish_text(culprit, "kind"), "culprit",
                         publish_text(culprit, "text"));
-    } else if (publish_result(value) == PUBLISH_FAILED) {
+    } else if (publish_result(report, value) == PUBLISH_FAILED) {
         struct odb_buf error = ODB_BUF_INIT;
         odb_buf_printf(&error, "%s, error ", publish_text(value, "verdict"));
         publish_number(value, "error", &error);
@@ -169,7 +173,7 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
     n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
     json_array_foreach(values, i, value)
-        n[publish_result(value)]++;
+        n[publish_result(report, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
     publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
     odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
