@@ -256,6 +256,7 @@ enum odb_status odb_command__compare(struct odb_command_call *call, struct odb_e
         status = compare_sides(&comparison, paths, err);
     if (status == ODB_OK) {
         call->found = comparison.failed > 0;
+        odb_comparison_warn(&comparison, call);
         odb_comparison_put(&comparison, &out);
         odb_call__print(call, &out);
     }

@@ -53,6 +53,9 @@ const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison,
 /* What has no counterpart, and why. */
 void odb_comparison_add_alone(struct odb_comparison *comparison, const char *name, const char *why);
 
+/* Warns of rules that fitted nothing. */
+void odb_comparison_warn(const struct odb_comparison *comparison, struct odb_command_call *call);
+
 /* In the form that was asked for: a table; TSV, which is a line of names, then one per row, numbers
  * in digits that give them back and nothing where there is none; JSON. */
 void odb_comparison_put(const struct odb_comparison *comparison, struct odb_buf *out);

@@ -117,6 +117,18 @@ void odb_comparison_add_alone(struct odb_comparison *comparison, const char *nam
                 &reason);
 }
 
+void odb_comparison_warn(const struct odb_comparison *comparison, struct odb_command_call *call)
+{
+    struct odb_buf names = ODB_BUF_INIT;
+    odb_rules_put_unmet(&comparison->rules, &names);
+    if (names.len) {
+        char *text = odb_xasprintf("--tolerances: no pair fits %s", odb_buf_text(&names));
+        odb_call__warn(call, text);
+        free(text);
+    }
+    odb_buf_dispose(&names);
+}
+
 /* --- options ---------------------------------------------------------------------------------- */
 
 /* --tol and --check hold together; otherwise is for where neither is given, nor golden. */

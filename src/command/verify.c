@@ -144,6 +144,7 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
             odb_comparison_put(&v.found, &out);
         }
         call->found = v.found.failed > 0;
+        odb_comparison_warn(&v.found, call);
         odb_call__print(call, &out);
     }
     for (size_t i = 0; i < v.n; i++) {

@@ -227,9 +227,11 @@ static enum odb_verdict rules_one(const struct odb_rule *rule, struct odb_measur
     return verdict;
 }
 
-enum odb_verdict odb_rules_judge(const struct odb_rules *rules, const char *name,
-                                 struct odb_measured *m, struct odb_buf *reason)
+enum odb_verdict odb_rules_judge(struct odb_rules *rules, const char *name, struct odb_measured *m,
+                                 struct odb_buf *reason)
 {
+    for (size_t i = 0; i < rules->some.n; i++)
+        rules->some.items[i].met |= rules_fits(rules->some.items[i].pattern, name, m->base);
     const struct odb_rule *own = rules_find(rules, name, m->base);
     const struct odb_rule *list = own ? own : rules->all.items;
     size_t n = own ? 1 : rules->all.n;
@@ -249,6 +251,15 @@ double odb_rules_th(const struct odb_rules *rules, const char *name, const struc
         if (!list[i].condition && odb_criterion_th(&list[i].criterion) >= 0)
             return odb_criterion_th(&list[i].criterion);
     return -1;
+}
+
+void odb_rules_put_unmet(const struct odb_rules *rules, struct odb_buf *out)
+{
+    size_t begin = out->len;
+    for (size_t i = 0; i < rules->some.n; i++)
+        if (!rules->some.items[i].met)
+            odb_buf_printf(out, "%s'%s'", out->len > begin ? ", " : "",
+                           rules->some.items[i].pattern);
 }
 
 void odb_rules_put(const struct odb_rules *rules, struct odb_buf *out)

@@ -20,6 +20,7 @@ struct odb_rule {
     char *text;                      /* owned: what must hold, as it was written */
     struct odb_criterion criterion;  /* where condition is NULL */
     struct odb_condition *condition; /* owned */
+    bool met;                        /* a pair was judged that the pattern fits */
 };
 
 struct odb_rules {
@@ -39,10 +40,13 @@ void odb_rules_dispose(struct odb_rules *rules);
  * .npy or .pb, or that without a dump's number; "type:T" fits pairs whose base is of that type.
  * Kinds, types, shapes, NaN and Inf that do not match fail under any rule; a condition of which
  * nothing is known, as of strings, holds where the two are equal. reason: one phrase. */
-enum odb_verdict odb_rules_judge(const struct odb_rules *rules, const char *name,
+enum odb_verdict odb_rules_judge(struct odb_rules *rules, const char *name,
                                  struct odb_measured *m, struct odb_buf *reason);
 /* Threshold for odb_compare() that the rules for this pair want. */
 double odb_rules_th(const struct odb_rules *rules, const char *name, const struct odb_tensor *base);
+/* "'logit', 'type:int8'": patterns that fit none of the pairs judged so far; a name that is spelt
+ * wrong leaves its value to another rule. */
+void odb_rules_put_unmet(const struct odb_rules *rules, struct odb_buf *out);
 /* "allclose", "allclose:1e-3 and cosine > 0.9", "allclose, or one of 3 rules by name and type". */
 void odb_rules_put(const struct odb_rules *rules, struct odb_buf *out);
 

@@ -23,7 +23,7 @@ static struct odb_tensor *floats(enum odb_dtype dtype, size_t n, const double *v
     return t;
 }
 
-static enum odb_verdict judged(const struct odb_rules *rules, const char *name,
+static enum odb_verdict judged(struct odb_rules *rules, const char *name,
                                const struct odb_tensor *e, const struct odb_tensor *b)
 {
     struct odb_buf reason = ODB_BUF_INIT;
@@ -172,7 +172,14 @@ static void test_rules__the_last_line_that_fits_counts(void **state)
     for (size_t i = 0; i < ODB_COUNT(cases); i++)
         assert_int_equal(judged(&rules, cases[i].name, e, b),
                          cases[i].pass ? ODB_VERDICT_PASS : ODB_VERDICT_FAIL);
+    struct odb_buf unmet = ODB_BUF_INIT;
+    odb_rules_put_unmet(&rules, &unmet);
+    assert_string_equal(odb_buf_text(&unmet), "'type:float16'");
     assert_int_equal(judged(&rules, "x", e, half), ODB_VERDICT_PASS);
+    odb_buf_clear(&unmet);
+    odb_rules_put_unmet(&rules, &unmet);
+    assert_int_equal(unmet.len, 0);
+    odb_buf_dispose(&unmet);
     odb_rules_dispose(&rules);
     odb_tensor_unref(half);
     odb_tensor_unref(e);
