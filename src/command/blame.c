@@ -3,6 +3,7 @@
  * What is known of a node's part in the error, told from the report of the last search and from the
  * verdicts that stand; nothing is run.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "command/call.h"
@@ -52,19 +53,30 @@ static bool blame_is_off(const struct odb_session *session, int node)
            odb_verdict_is_bad(odb_session_node(session, node, NULL)->verdict);
 }
 
-/* The input whose error is the largest of those that are off; ODB_NO_VALUE: none is. */
+/* Whether the error of a node comes with one value rather than with another: with one that is off
+ * in the way of the node itself (NaN of NaN), and of these with the one that is farther off. */
+static bool blame_is_worse(const struct odb_value_report *a, const struct odb_value_report *b,
+                           enum odb_verdict verdict)
+{
+    if ((a->verdict == verdict) != (b->verdict == verdict))
+        return a->verdict == verdict;
+    return a->error.known && (!b->error.known || a->error.v > b->error.v);
+}
+
+/* The input that a node has its error from, as far as can be seen; ODB_NO_VALUE: none is off. */
 static int blame_worst_input(const struct odb_session *session, int node)
 {
     const struct odb_graph *graph = session->model->graph;
     const struct odb_node *n = &graph->nodes[node];
+    enum odb_verdict verdict = odb_session_node(session, node, NULL)->verdict;
     int worst = ODB_NO_VALUE;
     for (int i = 0; i < n->n_in + (int)n->n_captured; i++) {
         int v = i < n->n_in ? n->in[i] : n->captured[i - n->n_in];
         if (v < 0 || graph->values[v].producer == ODB_NO_NODE ||
             !odb_verdict_is_bad(session->values[v].verdict))
             continue;
-        struct odb_number error = session->values[v].error;
-        if (worst == ODB_NO_VALUE || (error.known && error.v > session->values[worst].error.v))
+        if (worst == ODB_NO_VALUE ||
+            blame_is_worse(&session->values[v], &session->values[worst], verdict))
             worst = v;
     }
     return worst;
@@ -127,6 +139,17 @@ static void blame_put_cause(const struct odb_session *session, int node,
     }
 }
 
+/* Some of them say what becomes of a value, others are sentences. */
+static void blame_put_verdict(enum odb_verdict verdict, struct odb_buf *out)
+{
+    const char *help = odb_verdict_help(verdict);
+    if (verdict == ODB_VERDICT_PASS || verdict == ODB_VERDICT_FAIL ||
+        verdict == ODB_VERDICT_SHAPE || verdict == ODB_VERDICT_DTYPE)
+        odb_buf_printf(out, "What it makes %s. ", help);
+    else
+        odb_buf_printf(out, "%c%s. ", toupper((unsigned char)*help), help + 1);
+}
+
 /* A paragraph about a node that no search has accused. Caller holds the lock. */
 static void blame_put_node(const struct odb_session *session, int node, struct odb_buf *out)
 {
@@ -136,7 +159,7 @@ static void blame_put_node(const struct odb_session *session, int node, struct o
     odb_node_put(session->model->graph, node, out);
     odb_buf_printf(out, ": %s\n", odb_verdict_name(r->verdict));
     blame_put_numbers(r, out);
-    odb_buf_printf(&text, "What it makes %s. ", odb_verdict_help(r->verdict));
+    blame_put_verdict(r->verdict, &text);
     if (r->reason[0])
         odb_buf_printf(&text, "In detail: %s. ", r->reason);
     blame_put_cause(session, node, r, &text);
