@@ -60,12 +60,22 @@ json_t *odb_json_places(const struct odb_account *account)
     return list;
 }
 
-void odb_json_put(json_t *json, struct odb_buf *out)
+static void json_put(json_t *json, size_t precision, struct odb_buf *out)
 {
-    char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    char *text = json_dumps(json, JSON_INDENT(1) | precision);
     if (text)
         odb_buf_puts(out, text);
     odb_buf_putc(out, '\n');
     free(text);
     json_decref(json);
+}
+
+void odb_json_put(json_t *json, struct odb_buf *out)
+{
+    json_put(json, JSON_REAL_PRECISION(9), out);
+}
+
+void odb_json_put_exact(json_t *json, struct odb_buf *out)
+{
+    json_put(json, JSON_REAL_PRECISION(17), out);
 }

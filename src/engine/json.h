@@ -22,5 +22,7 @@ json_t *odb_json_shape(const struct odb_tensor *t);
 json_t *odb_json_places(const struct odb_account *account);
 /* Appends the text and a newline; takes the reference over. */
 void odb_json_put(json_t *json, struct odb_buf *out);
+/* The same with as many digits as give a double again; else there are nine. */
+void odb_json_put_exact(json_t *json, struct odb_buf *out);
 
 #endif

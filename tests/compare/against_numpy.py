@@ -7,6 +7,7 @@ Prints a line "ok WHAT" or "not ok WHAT: WHY" for each pair. All here is written
 definitions, in float64 or wider, and knows nothing of the program's own ways.
 """
 import csv
+import json
 import subprocess
 import sys
 
@@ -197,6 +198,19 @@ def check(program, what, e, b, more=None):
     print(f"not ok {what}: {'; '.join(wrong)}" if wrong else f"ok {what}")
 
 
+def check_json(program, what, e, b):
+    """The reader of JSON gets the doubles that the reader of TSV gets."""
+    lines, text = (subprocess.run([program, "compare", e.file, b.file, "--format", form],
+                                  capture_output=True, text=True, check=False).stdout
+                   for form in ("tsv", "json"))
+    row = next(csv.DictReader(lines.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    pair = json.loads(text)["pairs"][0]
+    wrong = [k for k, v in pair.items() if isinstance(v, float) and k in row and v != float(row[k])]
+    if pair["worst_evaluated"] != e.own.ravel()[int(pair["worst"].strip("[]"))]:
+        wrong.append("worst_evaluated")
+    print(f"not ok {what}: {', '.join(wrong)}" if wrong else f"ok {what}")
+
+
 def nasty(kind, rng):
     """Numbers of a float type that trouble comparisons."""
     info = np.finfo(kind)
@@ -235,6 +249,9 @@ def main():
         spread = np.ldexp(1.0, rng.integers(-14, 15, 3000)).astype(kind)
         pair(f"{kind}, far apart", spread, -spread[::-1])
     pair("float64, squares below all doubles", np.full(9, 3e-300), np.full(9, 1e-300))
+    y = rng.standard_normal(500)
+    check_json(program, "JSON has all digits", Side(folder, "e", y * (1 + 1e-7 * (y > 0))),
+               Side(folder, "b", y))
     y = rng.standard_normal((70, 1024, 3)).astype(np.float32)
     pair("several blocks, equal", y, y, with_channels=True)
     for at in ((0, 0, 0), (69, 1023, 2), (30, 5, 1)):
