@@ -128,6 +128,17 @@ void odb_hex(const unsigned char *bytes, size_t n, char *text)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
+void odb_buf_put_shown_lines(struct odb_buf *buf, const char *s)
+{
+    for (const char *end; *s; s = *end ? end + 1 : end) {
+        end = s + strcspn(s, "\n");
+        char *line = odb_xstrndup(s, (size_t)(end - s));
+        odb_buf_put_shown(buf, line);
+        odb_buf_putc(buf, '\n');
+        free(line);
+    }
+}
+
 void odb_buf_put_bytes(struct odb_buf *buf, size_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

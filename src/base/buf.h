@@ -37,6 +37,8 @@ void odb_buf_putc(struct odb_buf *buf, char c);
 void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...) ODB_PRINTF(2, 3);
 /* Appends s so that a terminal survives it: invalid UTF-8 and control characters as \xNN. */
 void odb_buf_put_shown(struct odb_buf *buf, const char *s);
+/* The same for text of several lines, each of which is ended. */
+void odb_buf_put_shown_lines(struct odb_buf *buf, const char *s);
 /* A size: "812 B", "97.4 MiB". */
 void odb_buf_put_bytes(struct odb_buf *buf, size_t bytes);
 /* Two digits for each of n bytes, and a zero. */

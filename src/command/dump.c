@@ -302,9 +302,10 @@ static enum odb_status dump_put_text(struct dump_command *d, const struct odb_du
 {
     struct odb_buf out = ODB_BUF_INIT;
     ODB_TRY(odb_dump_text(dump, &out, err));
-    if (dump->own)
-        odb_buf_printf(&out, "\n%s:\n%s%s", dump->options.executor, dump->own,
-                       dump->own[strlen(dump->own) - 1] == '\n' ? "" : "\n");
+    if (dump->own) {
+        odb_buf_printf(&out, "\n%s:\n", dump->options.executor);
+        odb_buf_put_shown_lines(&out, dump->own);
+    }
     odb_call__print(d->call, &out);
     return ODB_OK;
 }
@@ -366,6 +367,8 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
     odb_identity_put_spec(spec, &identity);
     odb_identity_put_common(&identity);
     odb_buf_printf(&identity, "passes %s\n", passes ? passes : "");
+    if (passes)
+        odb_identity_put_file(passes, &identity);
     struct odb_dump_options options = {.spec = spec,
                                        .executor = executor,
                                        .model_dtype = type,

@@ -49,18 +49,6 @@ static void target_put_nodes(const struct odb_account *account, const char *text
     }
 }
 
-static void target_put_text(const struct odb_account *account, struct odb_buf *out)
-{
-    const char *text = odb_buf_text(&account->text);
-    for (const char *end; *text; text = *end ? end + 1 : end) { /* shown safely, line by line */
-        end = text + strcspn(text, "\n");
-        char *line = odb_xstrndup(text, (size_t)(end - text));
-        odb_buf_put_shown(out, line);
-        odb_buf_putc(out, '\n');
-        free(line);
-    }
-}
-
 static void target_text(const struct odb_account *account, const char *about, const char *text,
                         struct odb_buf *out)
 {
@@ -124,7 +112,7 @@ enum odb_status odb_command__target(struct odb_command_call *call, struct odb_er
     if (status == ODB_OK && odb_call_has(call, ODB_OPTION_JSON))
         target_json(&account, about, spec, &out);
     else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OWN_TEXT) && account.text.len)
-        target_put_text(&account, &out);
+        odb_buf_put_shown_lines(&out, odb_buf_text(&account.text));
     else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OWN_TEXT))
         status = odb_fail(err, ODB_UNSUPPORTED, "'%s' has no words of its own for a model", spec);
     else if (status == ODB_OK)

@@ -260,7 +260,12 @@ static enum odb_status info_shape(struct odb_dump_input *out, const json_t *entr
     json_t *dim;
     if (!json_is_array(shape) || json_array_size(shape) > ODB_MAX_RANK)
         return odb_fail(err, ODB_E_INPUT, "the dump does not say which shape it had");
-    json_array_foreach((json_t *)shape, k, dim) out->dims[out->rank++] = json_integer_value(dim);
+    json_array_foreach((json_t *)shape, k, dim)
+    {
+        out->dims[out->rank++] = json_integer_value(dim);
+        if (!json_is_integer(dim) || json_integer_value(dim) < 0)
+            return odb_fail(err, ODB_E_INPUT, "dimension %zu of its shape is no size", k);
+    }
     return ODB_OK;
 }
 

@@ -275,31 +275,43 @@ static enum odb_status inputs_from_file(struct inputs_port *port, const char *pa
     return odb_input_read(&port->tensor, port->source, sizeof port->source, &form, path, err);
 }
 
+static enum odb_status inputs_set_range(struct inputs_port *port, double lo, double hi,
+                                        uint64_t seed, struct odb_error *err)
+{
+    enum odb_dtype dtype = port->value->type.dtype;
+    bool whole = dtype == ODB_BOOL || odb_dtype_is_integer(dtype);
+    if (!(lo <= hi) || hi - lo > 1e300)
+        return odb_fail(err, ODB_E_USAGE, "the range is empty or not finite");
+    if (whole && (lo < -0x1p63 || hi >= 0x1p63))
+        return odb_fail(err, ODB_E_USAGE, "the range of integers ends within 64 bits");
+    port->range = true;
+    port->lo = lo;
+    port->hi = hi;
+    port->seed = seed;
+    return ODB_OK;
+}
+
 /* range(lo,hi[,seed]) */
 static enum odb_status inputs_from_range(struct inputs_port *port, const char *text, uint64_t seed,
                                          struct odb_error *err)
 {
     const char *p = text + strlen("range(");
     char *end;
-    port->lo = strtod(p, &end);
+    double lo = strtod(p, &end), hi = 0;
     bool good = end > p && *end == ',';
     if (good) {
-        port->hi = strtod(p = end + 1, &end);
+        hi = strtod(p = end + 1, &end);
         good = end > p && (*end == ',' || *end == ')');
     }
-    port->seed = seed;
     if (good && *end == ',') {
-        port->seed = strtoull(p = end + 1, &end, 10);
+        seed = strtoull(p = end + 1, &end, 10);
         good = end > p;
     }
     if (!good || strcmp(end, ")"))
         return odb_fail(err, ODB_E_USAGE,
                         "a range is written range(LOW,HIGH) or "
                         "range(LOW,HIGH,SEED)");
-    if (!(port->lo <= port->hi) || port->hi - port->lo > 1e300)
-        return odb_fail(err, ODB_E_USAGE, "the range is empty or not finite");
-    port->range = true;
-    return ODB_OK;
+    return inputs_set_range(port, lo, hi, seed, err);
 }
 
 /* NAME=FILE, NAME=image(…), NAME=range(…), NAME:FILE. Names may hold the separator, and so may
@@ -405,10 +417,8 @@ static enum odb_status inputs_as_dumped(struct inputs_work *work, struct inputs_
 {
     struct odb_dump_input before;
     ODB_TRY(odb_dump_info_input(&before, list, port->value->name, err));
-    port->range = before.ranged;
-    port->lo = before.lo;
-    port->hi = before.hi;
-    port->seed = before.seed;
+    if (before.ranged)
+        ODB_TRY(inputs_set_range(port, before.lo, before.hi, before.seed, err));
     for (int k = 0; k < before.rank; k++)
         ODB_TRY(inputs_bind_axis(work, port, k, before.dims[k], "the dump", err));
     return ODB_OK;

@@ -182,6 +182,7 @@ static void test_inputs__wrong_inputs(void **state)
                  {"x=range(1,0)", "empty", ODB_E_USAGE},
                  {"x=range(0,1,2", "range(LOW,HIGH)", ODB_E_USAGE},
                  {"x=range(0,inf)", "finite", ODB_E_USAGE},
+                 {"n=range(0,1e19)", "64 bits", ODB_E_USAGE},
                  {"x=/nowhere/a.npy", "No such file", ODB_E_IO}};
     struct odb_model *model = inputs_model();
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
