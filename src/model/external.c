@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which files a model's weights lie in: for whoever has to bring them along.
+ * Which files a model's weights lie in: for whoever has to bring them along; and weights of nodes
+ * and bodies, which are brought in where a model is written elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +16,42 @@ struct external {
     ODB_VEC(const char *) list;
     const char *from; /* to be named otherwise; NULL: none */
     char *to;         /* in the arena */
+    size_t n;         /* tensors met */
+    const struct model_weights *place; /* borrowed; not NULL: the tensors are placed anew */
+    enum odb_status status;
+    struct odb_error *err;
 };
 
-static void external_tensor(struct external *e, const Onnx__TensorProto *t)
+static enum odb_status external_place(const struct model_weights *to, Onnx__TensorProto *t,
+                                      struct odb_error *err)
+{
+    struct odb_tensor *values = NULL; /* views a file that the model keeps mapped */
+    Onnx__TensorProto *placed;
+    ODB_TRY(odb_model__tensor_of(&values, t, NULL, to->model->priv->files, err));
+    enum odb_status status = odb_model__place(to, t, values, &placed, err);
+    odb_tensor_unref(values);
+    if (status == ODB_OK)
+        *t = *placed;
+    return status;
+}
+
+static void external_tensor(struct external *e, Onnx__TensorProto *t)
 {
     if (!t || t->data_location != ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
         return;
+    e->n++;
+    if (e->place) {
+        if (e->status == ODB_OK)
+            e->status = external_place(e->place, t, e->err);
+        return;
+    }
     for (size_t i = 0; i < t->n_external_data; i++) {
         Onnx__StringStringEntryProto *entry = t->external_data[i];
         if (!entry->key || !entry->value || strcmp(entry->key, "location") != 0)
             continue;
         if (e->from && !strcmp(entry->value, e->from))
             entry->value = e->to;
-        else if (odb_map_add(e->seen, entry->value, e->list.n))
+        else if (e->seen && odb_map_add(e->seen, entry->value, e->list.n))
             odb_push(&e->list, entry->value);
     }
 }
@@ -96,4 +120,50 @@ void odb_model_rename_external(struct odb_model *model, const char *from, const 
     struct external e = {.from = from, .to = odb_model__arena_printf(model->priv->arena, "%s", to)};
     external_model(&e, model);
     free(e.list.items);
+}
+
+/* A copy of our own, all the way down, with its weights where they shall be. */
+static enum odb_status external_node(const struct model_weights *to, Onnx__NodeProto **node,
+                                     struct odb_error *err)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct external e = {.place = to, .err = err};
+    enum odb_status status = odb_model__pack(&(*node)->base, &bytes, err);
+    if (status == ODB_OK)
+        *node = onnx__node_proto__unpack(odb_model__arena_allocator(to->arena), bytes.len,
+                                         (const uint8_t *)bytes.data);
+    odb_buf_dispose(&bytes);
+    ODB_TRY(status);
+    if (!*node)
+        return odb_fail(err, ODB_E_MODEL, "a node with weights in files cannot be taken apart");
+    external_nodes(&e, node, 1);
+    return e.status;
+}
+
+enum odb_status odb_model__place_nodes(const struct model_weights *to, Onnx__NodeProto **nodes,
+                                       size_t n, struct odb_error *err)
+{
+    if (to->how == ODB_WEIGHTS_KEEP || to->how == ODB_WEIGHTS_REFERENCE)
+        return ODB_OK;
+    for (size_t i = 0; i < n; i++) {
+        struct external e = {0};
+        external_nodes(&e, &nodes[i], 1);
+        if (e.n)
+            ODB_TRY(external_node(to, &nodes[i], err));
+    }
+    return ODB_OK;
+}
+
+enum odb_status odb_model__place_functions(const struct model_weights *to,
+                                           Onnx__FunctionProto **functions, size_t n,
+                                           struct odb_error *err)
+{
+    for (size_t f = 0; f < n; f++) {
+        Onnx__FunctionProto *copy = arena_new(to->arena, Onnx__FunctionProto);
+        *copy = *functions[f];
+        copy->node = odb_model__arena_dup(to->arena, copy->node, copy->n_node, sizeof *copy->node);
+        ODB_TRY(odb_model__place_nodes(to, copy->node, copy->n_node, err));
+        functions[f] = copy;
+    }
+    return ODB_OK;
 }

@@ -62,6 +62,15 @@ enum odb_status odb_model__place_sparse(const struct model_weights *to, int valu
                                         Onnx__SparseTensorProto **out,
                                         struct odb_error *err) ODB_MUST_USE;
 
+/* Weights in attributes and bodies that the model keeps elsewhere, the same: nodes that have such
+ * are replaced in the list by copies. */
+enum odb_status odb_model__place_nodes(const struct model_weights *to, Onnx__NodeProto **nodes,
+                                       size_t n, struct odb_error *err) ODB_MUST_USE;
+/* The same for those of functions, which are all replaced by copies. */
+enum odb_status odb_model__place_functions(const struct model_weights *to,
+                                           Onnx__FunctionProto **functions, size_t n,
+                                           struct odb_error *err) ODB_MUST_USE;
+
 /* Appends the message's bytes. Over protobuf's 2 GiB: ODB_E_MODEL. */
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err) ODB_MUST_USE;

@@ -236,6 +236,9 @@ enum odb_status rewrite_finish(struct rewrite *r, const bool *declared,
     graph.n_node = r->nodes.n;
     graph.node = r->nodes.items;
     ODB_TRY(rewrite_weights(r, &graph, err));
+    ODB_TRY(odb_model__place_nodes(&r->weights, graph.node, graph.n_node, err));
+    model.functions = rewrite_list(r, model.functions, model.n_functions, model.n_functions);
+    ODB_TRY(odb_model__place_functions(&r->weights, model.functions, model.n_functions, err));
     rewrite_inputs(r, &graph);
     rewrite_infos(r, &graph, declared);
     ODB_TRY(odb_model__pack(&model.base, out, err));

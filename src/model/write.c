@@ -273,12 +273,13 @@ static Onnx__NodeProto *cut_node(struct cut *cut, int index)
     return copy ? copy : (Onnx__NodeProto *)(uintptr_t)proto;
 }
 
-static void cut_add_nodes(struct cut *cut)
+static enum odb_status cut_add_nodes(struct cut *cut, struct odb_error *err)
 {
     cut->to.node = arena_new_n(cut->arena, Onnx__NodeProto *, cut->graph->n_nodes);
     for (size_t i = 0; i < cut->graph->n_nodes; i++)
         if (cut->nodes[i])
             cut->to.node[cut->to.n_node++] = cut_node(cut, (int)i);
+    return odb_model__place_nodes(&cut->weights, cut->to.node, cut->to.n_node, err);
 }
 
 /* --- weights ---------------------------------------------------------------------------------- */
@@ -599,13 +600,15 @@ enum odb_status odb_model_extract(const struct odb_model *model, const struct od
     ODB_TRY_OUT(cut_check_reads(&cut, err));
     cut_mark_functions(&cut, cut.graph, cut.nodes);
     cut_add_annotations(&cut);
-    cut_add_nodes(&cut);
+    ODB_TRY_OUT(cut_add_nodes(&cut, err));
     ODB_TRY_OUT(cut_add_weights(&cut, err));
     ODB_TRY_OUT(cut_add_inputs(&cut, err));
     cut_add_outputs(&cut);
     cut_add_value_infos(&cut);
     cut_fill_graph(&cut);
     cut_fill_model(&cut, &proto);
+    ODB_TRY_OUT(
+        odb_model__place_functions(&cut.weights, proto.functions, proto.n_functions, err));
     ODB_TRY_OUT(odb_model__pack(&proto.base, out, err));
 out:
     odb_model__arena_free(cut.arena);

@@ -676,6 +676,120 @@ static void test_write__functions_that_are_called(void **state)
     odb_model_free(model);
 }
 
+/* Every tensor that stands in a node goes into one file, w.bin. */
+static void write_outside(Onnx__NodeProto **nodes, size_t n, struct odb_buf *file,
+                          struct model_arena *arena)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t a = 0; a < nodes[i]->n_attribute; a++) {
+            Onnx__AttributeProto *attr = nodes[i]->attribute[a];
+            if (attr->g)
+                write_outside(attr->g->node, attr->g->n_node, file, arena);
+            if (!attr->t)
+                continue;
+            size_t at = file->len, length = attr->t->raw_data.len;
+            assert_true(length > 0);
+            odb_buf_add(file, attr->t->raw_data.data, length);
+            attr->t = odb_model__with_reference(attr->t, "w.bin", at, length, arena);
+        }
+}
+
+/* Constants of a graph, of a body and of a function, whose values are in a file. */
+static struct odb_model *write_constants_outside(const char *folder, const struct odb_tensor *w)
+{
+    struct odb_builder *b = odb_build_new("g", 17), *body = odb_build_new("body", 17);
+    struct odb_builder *function = odb_build_new("", 17);
+    struct odb_buf bytes = ODB_BUF_INIT, file = ODB_BUF_INIT;
+    struct odb_model *model = NULL;
+    odb_build_input(b, "x", ODB_F32, 1, w->dims);
+    odb_build_input(b, "c", ODB_BOOL, 0, NULL);
+    odb_build_opset(b, "f", 1);
+    odb_build_node(function, "Constant", "", "", "Y");
+    odb_build_attr_tensor(function, "value", w);
+    odb_build_function(b, "f", "F", "X", "Y", "", function);
+    odb_build_node(body, "Constant", "", "", "inner");
+    odb_build_attr_tensor(body, "value", w);
+    odb_build_output(body, "inner");
+    odb_build_node(b, "Constant", "", "", "k");
+    odb_build_attr_tensor(b, "value", w);
+    odb_build_node(b, "If", "", "c", "t");
+    odb_build_attr_graph(b, "then_branch", body);
+    odb_build_node(b, "f::F", "", "x", "u");
+    odb_build_node(b, "Sum", "", "k t u", "y");
+    odb_build_output(b, "y");
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    struct model_arena *arena = odb_model__arena_new();
+    Onnx__ModelProto *proto = onnx__model_proto__unpack(
+        odb_model__arena_allocator(arena), bytes.len, (const uint8_t *)bytes.data);
+    assert_non_null(proto);
+    write_outside(proto->graph->node, proto->graph->n_node, &file, arena);
+    write_outside(proto->functions[0]->node, proto->functions[0]->n_node, &file, arena);
+    assert_int_equal(file.len, 3 * w->bytes);
+    odb_buf_clear(&bytes);
+    MODELS_OK(odb_model__pack(&proto->base, &bytes, &why));
+    char *path = odb_xasprintf("%s/m.onnx", folder), *beside = odb_xasprintf("%s/w.bin", folder);
+    MODELS_OK(odb_file_write(path, bytes.data, bytes.len, &why));
+    MODELS_OK(odb_file_write(beside, file.data, file.len, &why));
+    MODELS_OK(odb_model_open(&model, path, &why));
+    free(path);
+    free(beside);
+    odb_model__arena_free(arena);
+    odb_buf_dispose(&bytes);
+    odb_buf_dispose(&file);
+    return model;
+}
+
+static void write_check_constant(const struct odb_node *node, const struct odb_tensor *w)
+{
+    assert_string_equal(node->op_type, "Constant");
+    assert_memory_equal(node->attrs.items[0].tensors[0]->data, w->data, w->bytes);
+}
+
+/* What nodes keep in files comes along to where those files are not. */
+static void test_write__weights_of_nodes_outside(void **state)
+{
+    enum { N = 500 };
+    float values[N];
+    for (int i = 0; i < N; i++)
+        values[i] = (float)i;
+    struct odb_tensor *w = models_f32(1, (int64_t[]){N}, values);
+    char *folder = models_folder();
+    struct odb_model *model = write_constants_outside(folder, w);
+    for (int how = 0; how < 2; how++) {
+        struct odb_file_parts parts = {0};
+        struct odb_buf bytes = ODB_BUF_INIT;
+        struct odb_model *cut = NULL;
+        struct odb_port out = {.value = models_value(model, "y")}, *in;
+        size_t n;
+        in = write_feeds(model, &n);
+        char *elsewhere = models_folder(), *beside = odb_xasprintf("%s/new.bin", elsewhere);
+        struct odb_extract what = {.inputs = in,
+                                   .n_inputs = n,
+                                   .outputs = &out,
+                                   .n_outputs = 1,
+                                   .weights = how ? ODB_WEIGHTS_BESIDE : ODB_WEIGHTS_INLINE,
+                                   .weights_file = "new.bin",
+                                   .weights_out = &parts};
+        MODELS_OK(odb_model_extract(model, &what, &bytes, &why));
+        MODELS_OK(odb_file_write_parts(beside, parts.pieces.items, parts.pieces.n, &why));
+        assert_int_equal(parts.size >= 3 * w->bytes, how);
+        MODELS_OK(odb_model_open_bytes(&cut, bytes.data, bytes.len, NULL, elsewhere, "cut", &why));
+        write_check_constant(&cut->graph->nodes[0], w);
+        write_check_constant(&cut->graph->nodes[1].attrs.items[0].graphs[0]->nodes[0], w);
+        write_check_constant(&cut->functions[0].graph->nodes[0], w);
+        odb_model_free(cut);
+        odb_buf_dispose(&bytes);
+        odb_file_parts_dispose(&parts);
+        models_remove(elsewhere);
+        free(beside);
+        free(in);
+    }
+    odb_model_free(model);
+    odb_tensor_unref(w);
+    models_remove(folder);
+}
+
 /* Adds to built bytes what the builder has no word for: a message of ModelProto.graph, which
  * parsers merge into the one that is there. */
 static struct odb_model *write_merged(struct odb_builder *b, Onnx__GraphProto *more)
@@ -907,6 +1021,7 @@ int main(void)
         cmocka_unit_test(test_write__reference_without_a_file),
         cmocka_unit_test(test_write__weights_beside_are_aligned),
         cmocka_unit_test(test_write__functions_that_are_called),
+        cmocka_unit_test(test_write__weights_of_nodes_outside),
         cmocka_unit_test(test_write__annotations),
         cmocka_unit_test(test_write__typed_fields),
         cmocka_unit_test(test_write__sparse_weights),
