@@ -17,7 +17,7 @@ struct odb_compared {
     char *type[2];          /* owned: "float (1, 3)" of evaluated and base; NULL: missing */
     struct odb_measured m;  /* without tensors */
     char *worst;            /* owned: "[0,3]", of an item "2[0,3]"; "" where there is none */
-    bool golden;            /* both were held against golden: diff3 of each from it */
+    bool golden;            /* both, and numbers, were held against golden: diff3 of each from it */
     double max[2], mean[2]; /* of evaluated and base */
 };
 

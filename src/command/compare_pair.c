@@ -39,11 +39,13 @@ static char *compare_type(const struct odb_tensor *t)
     return t ? odb_xstrdup(odb_call__type_text(t, text, sizeof text)) : NULL;
 }
 
-/* dump_tools' question: is the evaluated value so many times farther from golden than the base. */
+/* dump_tools' question: is the evaluated value so many times farther from golden than the base. Of
+ * strings, which no number tells apart: does it differ from golden in more elements. */
 static void compare_three_way(struct odb_compared *row, const struct odb_tensor *golden, double tag,
                               struct odb_buf *reason)
 {
     const struct odb_tensor *sides[2] = {row->m.evaluated, row->m.base};
+    size_t differing[2];
     row->golden = true;
     for (int side = 0; side < 2; side++) {
         struct odb_metrics m;
@@ -51,14 +53,21 @@ static void compare_three_way(struct odb_compared *row, const struct odb_tensor 
         row->golden &= !m.missing && !m.shape_mismatch && !m.dtype_mismatch;
         row->max[side] = m.diff3_max;
         row->mean[side] = m.diff3_mean;
+        differing[side] = m.differing;
     }
-    bool close = row->golden && odb_three_way(row->max[0], row->max[1], tag) &&
-                 odb_three_way(row->mean[0], row->mean[1], tag);
+    bool held = row->golden;
+    row->golden &= row->m.numbers;
+    bool close = row->golden ? odb_three_way(row->max[0], row->max[1], tag) &&
+                                   odb_three_way(row->mean[0], row->mean[1], tag)
+                             : held && differing[0] <= differing[1];
     if (close || row->verdict != ODB_VERDICT_PASS)
         return;
-    row->verdict = row->golden ? ODB_VERDICT_FAIL : ODB_VERDICT_UNTESTABLE;
+    row->verdict = held ? ODB_VERDICT_FAIL : ODB_VERDICT_UNTESTABLE;
     odb_buf_clear(reason);
-    if (row->golden)
+    if (held && !row->golden)
+        odb_buf_printf(reason, "%zu of %zu elements differ from golden, of the base %zu",
+                       differing[0], row->m.m.count, differing[1]);
+    else if (held)
         odb_buf_printf(reason,
                        "diff3 from golden: max %.6g, of the base %.6g; mean %.6g, of the base "
                        "%.6g; at most %g times as much is wanted",
