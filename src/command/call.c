@@ -41,7 +41,7 @@ enum odb_status odb_call__publish(struct odb_command_call *call, struct odb_buf 
     return status;
 }
 
-static bool call_same_file(const char *a, const char *b)
+bool odb_call__same_file(const char *a, const char *b)
 {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
@@ -55,7 +55,7 @@ static bool call_has_weights(const struct odb_model *model, const char *path)
     bool found = false;
     for (size_t i = 0; i < n && !found; i++) {
         char *file = odb_xasprintf("%s/%s", model->dir && *model->dir ? model->dir : ".", files[i]);
-        found = call_same_file(file, path);
+        found = odb_call__same_file(file, path);
         free(file);
     }
     free((void *)files);
@@ -67,7 +67,7 @@ enum odb_status odb_call__spare_model(const struct odb_command_call *call, const
 {
     if (!call->model)
         return ODB_OK;
-    if (call_same_file(call->model->path, path))
+    if (odb_call__same_file(call->model->path, path))
         odb_fail(err, ODB_E_USAGE, "%s is the model itself, which would be lost", path);
     else if (call_has_weights(call->model, path))
         odb_fail(err, ODB_E_USAGE, "%s holds weights of the model, which would be lost", path);

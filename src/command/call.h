@@ -131,6 +131,8 @@ enum odb_status odb_call__adopt(const struct odb_command_call *call,
 bool odb_call__suspects(const struct odb_session *session, const struct odb_report *report,
                         int *from, int *to);
 
+/* Whether two paths are one file, which is there. */
+bool odb_call__same_file(const char *a, const char *b);
 /* ODB_E_USAGE when path is the very file that the model, or a weight of it, was read from. */
 enum odb_status odb_call__spare_model(const struct odb_command_call *call, const char *path,
                                       struct odb_error *err) ODB_MUST_USE;

@@ -100,6 +100,10 @@ enum odb_status odb_command__report(struct odb_command_call *call, struct odb_er
     const char *path = odb_call_option(call, ODB_OPTION_REPORT_FILE);
     size_t form = report_form(odb_call_option(call, ODB_OPTION_REPORT_FORMAT), path);
     enum odb_status status = ODB_OK;
+    if (path && odb_call__same_file(odb_call_arg(call, 0), path)) {
+        odb_fail(err, ODB_E_USAGE, "%s is what the report is made from, and would be lost", path);
+        return odb_error_remedy(err, "write to another file");
+    }
     ODB_TRY(report_read(&report, odb_call_arg(call, 0), err));
     if (report_forms[form].put != report_json)
         json_object_set_new(report, "nodes", report_nodes(report));

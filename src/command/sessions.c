@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
 #include <string.h>
 
 #include "command/call.h"
@@ -25,12 +24,7 @@ void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *ou
 bool odb_sessions_is_open(const struct odb_console *console, const char *path)
 {
     const struct odb_store *store = console->session->store;
-    char *now = store ? realpath(odb_store_path(store), NULL) : NULL;
-    char *then = realpath(path, NULL);
-    bool same = now && then && !strcmp(now, then);
-    free(now);
-    free(then);
-    return same;
+    return store && odb_call__same_file(odb_store_path(store), path);
 }
 
 static json_t *sessions_json(const struct odb_stored *s)
