@@ -51,8 +51,10 @@ static void compare_three_way(struct odb_compared *row, const struct odb_tensor 
         struct odb_metrics m;
         odb_compare(&m, sides[side], golden, row->m.options.th);
         row->golden &= !m.missing && !m.shape_mismatch && !m.dtype_mismatch;
-        row->max[side] = m.diff3_max;
-        row->mean[side] = m.diff3_mean;
+        /* NaN and Inf that golden has at the same places, as masks have, are no distance. */
+        bool same = odb_verdict_pattern(&m, NULL, 0) == ODB_VERDICT_PASS;
+        row->max[side] = same ? m.finite_diff3_max : m.diff3_max;
+        row->mean[side] = same ? m.finite_diff3_mean : m.diff3_mean;
         differing[side] = m.differing;
     }
     bool held = row->golden;
