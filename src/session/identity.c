@@ -92,6 +92,8 @@ static void identity_put_beside(const char *path, const struct stat *st, struct 
     void *text = fd >= 0 && st->st_size
                      ? mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0)
                      : MAP_FAILED;
+    if (fd >= 0)
+        close(fd); /* before it goes on to files that this one names: there may be many in a row */
     int n = text == MAP_FAILED ? 0 : scandir(folder, &list, identity_is_code, alphasort);
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
@@ -105,8 +107,6 @@ static void identity_put_beside(const char *path, const struct stat *st, struct 
     free(list);
     if (text != MAP_FAILED)
         munmap(text, (size_t)st->st_size);
-    if (fd >= 0)
-        close(fd);
     free(folder);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -108,6 +109,35 @@ static void test_identity__what_a_file_loads(void **state)
     (void)state;
 }
 
+#define IDENTITY_ROW 60
+
+/* However many name one another in a row: they are not open all at once. */
+static void test_identity__a_long_row_of_files(void **state)
+{
+    char *folder = models_folder(), *paths[IDENTITY_ROW], name[16], text[32];
+    struct rlimit before, few;
+    for (int i = 0; i < IDENTITY_ROW; i++) {
+        snprintf(name, sizeof name, "m%d.py", 10 + i);
+        snprintf(text, sizeof text, "import m%d\n", 11 + i);
+        paths[i] = identity_file(folder, name, text);
+    }
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = IDENTITY_ROW / 2;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    char *seen = identity_of("python:$:Net", paths[0]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_non_null(strstr(seen, paths[IDENTITY_ROW - 1]));
+    free(seen);
+    for (int i = 0; i < IDENTITY_ROW; i++) {
+        unlink(paths[i]);
+        free(paths[i]);
+    }
+    rmdir(folder);
+    free(folder);
+    (void)state;
+}
+
 static void test_identity__programs_and_modules(void **state)
 {
     char *folder = models_folder(), *path = identity_file(folder, "my_net.py", "x = 1\n");
@@ -154,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_identity__files_of_a_spec),
         cmocka_unit_test(test_identity__what_a_file_loads),
+        cmocka_unit_test(test_identity__a_long_row_of_files),
         cmocka_unit_test(test_identity__programs_and_modules),
         cmocka_unit_test(test_identity__large_files_and_odd_names),
     };
