@@ -178,7 +178,7 @@ static void dump_split_inputs(const char *text, char ***list, size_t *n)
 {
     for (const char *from = text, *p = text;; p++) {
         int depth = 0;
-        for (; *p && (*p != ',' || depth); p++)
+        for (; *p && (*p != ',' || depth > 0); p++)
             depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
         *list = odb_xrealloc(*list, *n + 1, sizeof **list);
         (*list)[(*n)++] = odb_xstrndup(from, (size_t)(p - from));

@@ -101,7 +101,7 @@ static enum odb_status workbook_open(struct workbook *w, const char *path, struc
 {
     FILE *file = fopen(path, "w");
     if (!file)
-        return odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+        return odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(errno));
     fclose(file);
     w->book = workbook_new(path);
     return w->book ? ODB_OK : odb_fail(err, ODB_E_NOMEM, "no memory for a workbook");
@@ -125,11 +125,14 @@ enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const cha
     struct workbook w = {.what = what};
     enum odb_status status = workbook_open(&w, beside, err);
     if (status == ODB_OK) {
+        errno = 0;
         workbook_fill(&w);
+        int why = errno; /* the library's word for it is only that there was one */
         if (w.error)
-            status = odb_fail(err, ODB_E_IO, "%s", lxw_strerror(w.error));
+            status = odb_fail(err, ODB_E_IO, "cannot be written: %s",
+                              why ? strerror(why) : lxw_strerror(w.error));
         else if (rename(beside, path) != 0)
-            status = odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+            status = odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(errno));
         if (status != ODB_OK)
             remove(beside);
     }

@@ -28,7 +28,6 @@ struct odb_dump_options {
                              not gone on with by another */
     bool indexed;         /* files and lines bear the topological index */
     bool account;         /* the executor is asked what it made of the model */
-    bool extracted;       /* the model was cut out of another; only written down */
     enum odb_dump_strategy strategy;
     uint64_t memory; /* that outputs may take at once; 0: half of what is free */
     uint64_t seed;   /* of generated inputs */

@@ -173,7 +173,7 @@ static void info_put_meta(struct odb_pyjson *json, const struct odb_dump *dump)
     info_put_defaults(json, dump);
     info_key_text(json, "executor", dump->options.executor);
     odb_pyjson_key(json, "extract_subgraph");
-    odb_pyjson_bool(json, dump->options.extracted);
+    odb_pyjson_bool(json, false); /* what was cut out of a model is a model of its own here */
     info_put_names(json, "input_names", graph, feeds, n_feeds);
     info_put_names(json, "output_names", graph, graph->outputs, graph->n_outputs);
     info_put_names(json, "node_output_names", graph, outputs, n);

@@ -66,8 +66,10 @@ static enum odb_status input_raw_shape(int64_t *dims, int rank, enum odb_dtype d
         if (dims[k] >= 0 && !odb_size_mul(known, (size_t)dims[k], &known))
             return odb_fail(err, ODB_E_INPUT, "the shape is too large");
     }
-    if (n_open > 1) {
-        odb_fail(err, ODB_E_USAGE, "more than one dimension is not known");
+    if (n_open > 1 || (n_open && !known)) {
+        odb_fail(err, ODB_E_USAGE, "%s",
+                 n_open > 1 ? "more than one dimension is not known"
+                            : "one dimension is 0, so the number of bytes tells no other");
         return odb_error_remedy(err, "write raw(FILE,%s,SHAPE), the shape as 1x3x224x224",
                                 odb_dtype_info(dtype)->name);
     }

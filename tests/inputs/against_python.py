@@ -122,6 +122,8 @@ def raw(r):
               ["--input", f"x=raw({comma},float32,2x3x8)"])
     r.refused("two dimensions that are not known", "more than one dimension",
               [("x", "float64", ("n", "m"))], ["--input", f"x={path}"])
+    r.refused("one that any number of bytes has", "tells no other",
+              [("x", "float64", (0, "n"))], ["--input", f"x={path}"])
     r.refused("a shape that is none", "the shape as 1x3x224x224", one,
               ["--input", f"x=raw({comma},float64,2x-3)"])
     r.refused("a file that is not there", "No such file", one, ["--input", "x=nowhere.bin"])
