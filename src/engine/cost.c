@@ -86,16 +86,19 @@ static bool cost_matmul(struct cost_call *c)
     return true;
 }
 
-/* x (T, batch, I) in either order, w (dirs, gates*H, I), r (dirs, gates*H, H): each step is both
- * products. */
+/* x (T, batch, I) in either order, w (dirs, gates*H, I), r (dirs, gates*H, H), bias (dirs,
+ * 2*gates*H): each step is both products, two biases and a function for each gate, and where there
+ * are several gates, five operations for each of H to put them together. */
 static bool cost_recurrent(struct cost_call *c)
 {
     const struct odb_shape *x = cost_in(c, 0), *w = cost_in(c, 1), *r = cost_in(c, 2);
     if (!x || !w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return false;
     uint64_t steps = (uint64_t)x->dims[0] * (uint64_t)x->dims[1];
+    uint64_t gates = (uint64_t)(w->dims[0] * w->dims[1]), hidden = (uint64_t)r->dims[2];
+    uint64_t join = gates > (uint64_t)w->dims[0] * hidden ? 5 * (uint64_t)w->dims[0] * hidden : 0;
     c->macs = steps * (odb_shape_count(w) + odb_shape_count(r));
-    c->flops = 2 * c->macs;
+    c->flops = 2 * c->macs + steps * (gates + cost_bias(c, 2 * gates) + join);
     return true;
 }
 

@@ -14,9 +14,9 @@
 struct external {
     struct odb_map *seen; /* owned */
     ODB_VEC(const char *) list;
-    const char *from; /* to be named otherwise; NULL: none */
-    char *to;         /* in the arena */
-    size_t n;         /* tensors met */
+    const char *from;                  /* to be named otherwise; NULL: none */
+    char *to;                          /* in the arena */
+    size_t n;                          /* tensors met */
     const struct model_weights *place; /* borrowed; not NULL: the tensors are placed anew */
     enum odb_status status;
     struct odb_error *err;

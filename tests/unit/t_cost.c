@@ -99,13 +99,6 @@ static void test_cost__formulas(void **state)
          135,
          3,
          {{"x", F(3, 4)}, {"w", F(4, 5)}, {"b", F(5)}, {"y", F(3, 5)}}},
-        /* 14 steps of 80 x 10 and 80 x 20 */
-        {"LSTM",
-         "x w r",
-         33600,
-         67200,
-         3,
-         {{"x", F(7, 2, 10)}, {"w", F(1, 80, 10)}, {"r", F(1, 80, 20)}, {"y", F(7, 1, 2, 20)}}},
         {"Softmax", "x", 0, 100, 1, {{"x", F(2, 10)}, {"y", F(2, 10)}}},
         {"Relu", "x", 0, 20, 1, {{"x", F(2, 10)}, {"y", F(2, 10)}}},
         {"Add", "x w", 0, 20, 2, {{"x", F(2, 10)}, {"w", F(10)}, {"y", F(2, 10)}}},
@@ -120,6 +113,46 @@ static void test_cost__formulas(void **state)
          2,
          {{"x", ODB_I64, 1, {9}}, {"w", ODB_I64, 1, {9}}, {"y", ODB_I64, 1, {9}}}},
         {"Transpose", "x", 0, 0, 1, {{"x", F(2, 10)}, {"y", F(10, 2)}}},
+    };
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        cost_check(rows[i].op, rows[i].values, rows[i].n, cost_node(rows[i].op, rows[i].inputs),
+                   rows[i].macs, rows[i].flops);
+}
+
+static void test_cost__recurrent(void **state)
+{
+    const struct {
+        const char *op, *inputs;
+        uint64_t macs, flops;
+        size_t n;
+        struct cost_values values[5];
+    } rows[] = {
+        /* 14 steps of 80 x 10 and 80 x 20, 80 functions and 20 times 5 */
+        {"LSTM",
+         "x w r",
+         33600,
+         67200 + 2520,
+         3,
+         {{"x", F(7, 2, 10)}, {"w", F(1, 80, 10)}, {"r", F(1, 80, 20)}, {"y", F(7, 1, 2, 20)}}},
+        /* in two directions 22 steps of 2 x 15 x 3 and 2 x 15 x 5, with 30 functions, 60 biases and
+         * 10 times 5 */
+        {"GRU",
+         "x w r b",
+         5280,
+         10560 + 3080,
+         4,
+         {{"x", F(11, 2, 3)},
+          {"w", F(2, 15, 3)},
+          {"r", F(2, 15, 5)},
+          {"b", F(2, 30)},
+          {"y", F(11, 2, 2, 5)}}},
+        /* one gate: 6 steps of 4 x 3 and 4 x 4, 4 functions */
+        {"RNN",
+         "x w r",
+         168,
+         336 + 24,
+         3,
+         {{"x", F(3, 2, 3)}, {"w", F(1, 4, 3)}, {"r", F(1, 4, 4)}, {"y", F(3, 1, 2, 4)}}},
     };
     for (size_t i = 0; i < ODB_COUNT(rows); i++)
         cost_check(rows[i].op, rows[i].values, rows[i].n, cost_node(rows[i].op, rows[i].inputs),
@@ -207,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cost__formulas),
+        cmocka_unit_test(test_cost__recurrent),
         cmocka_unit_test(test_cost__attributes_count),
         cmocka_unit_test(test_cost__unknown),
         cmocka_unit_test(test_cost__memory),
