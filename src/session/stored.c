@@ -73,13 +73,21 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
     sqlite3_finalize(row);
 }
 
+static enum odb_status stored_require(const char *path, struct odb_error *err)
+{
+    if (stored_is_database(path))
+        return ODB_OK;
+    if (access(path, R_OK) != 0)
+        return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
+    return odb_fail(err, ODB_E_FORMAT, "%s is no session", path);
+}
+
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct odb_error *err)
 {
     sqlite3 *db = NULL;
     enum odb_status status = ODB_OK;
     *out = (struct odb_stored){.path = odb_xstrdup(path), .first = -1};
-    if (!stored_is_database(path))
-        return odb_fail(err, ODB_E_FORMAT, "%s is no session", path);
+    ODB_TRY(stored_require(path, err));
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
         status = odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(db));
     } else {
@@ -107,8 +115,7 @@ enum odb_status odb_stored_report(char **out, const char *path, struct odb_error
 {
     sqlite3 *db = NULL;
     *out = NULL;
-    if (!stored_is_database(path))
-        return odb_fail(err, ODB_E_FORMAT, "%s is no session", path);
+    ODB_TRY(stored_require(path, err));
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
         sqlite3_stmt *row = stored_row(db, "SELECT report FROM search WHERE report IS NOT NULL"
                                            " ORDER BY id DESC LIMIT 1");

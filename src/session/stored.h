@@ -23,7 +23,8 @@ struct odb_stored {
     char *kind; /* owned: its diagnosis; NULL: none */
 };
 
-/* Reads the file and changes nothing in it. ODB_E_FORMAT: it is no session. *out is to be disposed
+/* Reads the file and changes nothing in it. ODB_E_FORMAT: it is no session; ODB_E_IO: it cannot be
+ * read. *out is to be disposed
  * of also after failure. */
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path,
                                 struct odb_error *err) ODB_MUST_USE;

@@ -134,7 +134,7 @@ static void test_stored__what_is_no_session(void **state)
     stored_refuses(paths[2], "is no session, or is damaged");
     stored_refuses(paths[3], "is no session, or is damaged");
     stored_refuses(paths[4], "is no session");
-    stored_refuses(paths[5], "is no session");
+    stored_refuses(paths[5], "No such file");
     MODELS_OK(odb_stored_list(&list, &n, s.folder, &why));
     assert_int_equal(n, 1);
     assert_string_equal(list[0], s.path);
