@@ -24,8 +24,7 @@ struct odb_stored {
 };
 
 /* Reads the file and changes nothing in it. ODB_E_FORMAT: it is no session; ODB_E_IO: it cannot be
- * read. *out is to be disposed
- * of also after failure. */
+ * read. *out is to be disposed of also after failure. */
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_stored_dispose(struct odb_stored *stored); /* idempotent */
