@@ -120,9 +120,10 @@ static int recording_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
+/* "x~2" before "x~10", as they were written. */
 static int recording_by_name(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
+    return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
 /* Which folders within a folder are looked into. */
@@ -194,13 +195,15 @@ static bool recording_is_form(const struct recording_item *item, const char *for
     return same;
 }
 
-/* What the manifest calls by this name is the first item of its file form that is not taken. */
-static void recording_name_by(struct odb_recording *r, const char *name, bool exactly)
+/* What the manifest calls by this name is the first item of its file form that is not taken; false:
+ * there is none. */
+static bool recording_name_by(struct odb_recording *r, const char *name, bool exactly)
 {
     char *form = odb_recording_file_form(name), *file = odb_file_name(name);
     char *cut = odb_recording_file_form(file); /* of a name that is too long for a file */
+    bool found = false;
     free(file);
-    for (size_t i = 0; i < r->items.n; i++) {
+    for (size_t i = 0; i < r->items.n && !found; i++) {
         struct recording_item *item = &r->items.items[i];
         if (item->taken || !item->form ||
             (!recording_is_form(item, form) && strcmp(item->form, cut) != 0) ||
@@ -210,11 +213,11 @@ static void recording_name_by(struct odb_recording *r, const char *name, bool ex
         free(item->form);
         item->name = odb_xstrdup(name);
         item->form = NULL;
-        item->taken = true;
-        break;
+        item->taken = found = true;
     }
     free(cut);
     free(form);
+    return found;
 }
 
 /* One list of the manifest. Files stand in the order of the list, for their names begin with an
@@ -222,16 +225,19 @@ static void recording_name_by(struct odb_recording *r, const char *name, bool ex
  * have an error and no file. */
 static void recording_name_list(struct odb_recording *r, const json_t *list, const char *key)
 {
+    struct odb_map *named = odb_map_new(); /* the first pass's, that the second leaves alone */
     for (int pass = 0; pass < 2; pass++) {
         size_t i;
         json_t *entry;
         json_array_foreach(list, i, entry)
         {
             const char *name = json_string_value(json_object_get(entry, key));
-            if (name && !json_object_get(entry, "error"))
-                recording_name_by(r, name, pass == 0);
+            if (name && !json_object_get(entry, "error") && !odb_map_has(named, name) &&
+                recording_name_by(r, name, pass == 0))
+                odb_map_add(named, name, i);
         }
     }
+    odb_map_free(named);
 }
 
 static bool recording_has_manifest(const char *dir)

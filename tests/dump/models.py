@@ -53,6 +53,8 @@ save("clash", [h.make_node("Sum", ["a/b", "a_b", "a_b~1", "a\\b"], ["in.put"]),
                h.make_node("Neg", ["c/d"], ["c_d"])],
      [value(n, T.FLOAT, [2, 3]) for n in ("a/b", "a_b", "a_b~1", "a\\b",
                                           "topoidx_00000__in.put")], [value("c_d")])
+save("twins", [h.make_node("Sub", ["a_b", "a/b"], ["c"]), h.make_node("Div", ["c", "a\\b"], ["d"])],
+     [value(n, T.FLOAT, [2, 3]) for n in ("a_b", "a/b", "a\\b")], [value("d")])
 save("bfloat", [h.make_node("Neg", ["b"], ["c"])], [value("b", T.BFLOAT16, [2, 3])],
      [value("c", T.BFLOAT16)])
 
