@@ -88,7 +88,7 @@ static void pool_retire(struct pool_worker *w, struct odb_pool_task *task,
 {
     struct odb_pool *pool = w->pool;
     w->retired = true;
-    if (!pool->trouble[0])
+    if (!pool->trouble[0] && why->code != ODB_CANCELLED) /* nobody waits for it any more */
         odb_error_text(why, pool->trouble, sizeof pool->trouble);
     if (task->drop) {
         task->drop(task->arg);
