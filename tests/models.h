@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "model/build.h"
 #include "model/model.h"
@@ -64,8 +65,7 @@ static inline int models_value(const struct odb_model *model, const char *name)
 /* A fresh folder; removed with what is in it by models_remove. */
 static inline char *models_folder(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *path = odb_xasprintf("%s/odb-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *path = odb_file_temporary("test-");
     assert_non_null(mkdtemp(path));
     return path;
 }

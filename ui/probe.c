@@ -23,14 +23,10 @@ static void probe_row(struct probe_view *v, enum ui_style style, int indent, int
 static void probe_row(struct probe_view *v, enum ui_style style, int indent, int node, int value,
                       const char *fmt, ...)
 {
-    char *text = NULL;
     va_list args;
     va_start(args, fmt);
-    if (vasprintf(&text, fmt, args) < 0)
-        text = odb_xstrdup("");
+    ui_text_addv(&v->text, v->cols, style, indent, node, value, fmt, args);
     va_end(args);
-    ui_text_add(&v->text, v->cols, style, indent, node, value, text);
-    free(text);
 }
 
 static void probe_head(struct probe_view *v, const char *title)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,16 @@ void ui_text_add(struct ui_text_view *view, int cols, enum ui_style style, int i
     do {
         text = text_add_one(view, cols, line, text);
     } while (*text);
+}
+
+void ui_text_addv(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
+                  int value, const char *fmt, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0)
+        text = odb_xstrdup("");
+    ui_text_add(view, cols, style, indent, node, value, text);
+    free(text);
 }
 
 void ui_text_add_hanging(struct ui_text_view *view, int cols, enum ui_style style, int indent,

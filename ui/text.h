@@ -5,6 +5,8 @@
 #ifndef ODB_UI_TEXT_H
 #define ODB_UI_TEXT_H
 
+#include <stdarg.h>
+
 #include "ui/view.h"
 
 struct ui_text_line {
@@ -27,6 +29,9 @@ void ui_text_clear(struct ui_text_view *view);
 /* Adds a line, or as many as cols asks for (0: one, however long). node and value as above. */
 void ui_text_add(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
                  int value, const char *text);
+/* The same of a text that is yet to be formatted. */
+void ui_text_addv(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
+                  int value, const char *fmt, va_list args);
 
 /* The same for a line that begins with columns: what does not fit goes on below the last, which
  * begins `hang` columns behind the indentation. */

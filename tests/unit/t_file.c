@@ -17,16 +17,17 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "tests/models.h"
 
 struct folder {
-    char name[64], path[96];
+    char *name;     /* owned */
+    char path[300]; /* of a file in it */
 };
 
 static int folder_setup(void **state)
 {
     struct folder *f = odb_new(struct folder);
-    snprintf(f->name, sizeof f->name, "/tmp/onnxdbg-file-XXXXXX");
-    assert_non_null(mkdtemp(f->name));
+    f->name = models_folder();
     snprintf(f->path, sizeof f->path, "%s/it", f->name);
     *state = f;
     return 0;
@@ -35,11 +36,9 @@ static int folder_setup(void **state)
 static int folder_teardown(void **state)
 {
     struct folder *f = *state;
-    char *line = odb_xasprintf("rm -r %s", f->name);
-    int failed = system(line);
-    free(line);
+    models_remove(f->name);
     free(f);
-    return failed;
+    return 0;
 }
 
 static size_t folder_count(const struct folder *f)

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
+
 static struct odb_tensor *floats(enum odb_dtype dtype, size_t n, const double *v)
 {
     struct odb_tensor *t;
@@ -138,13 +140,14 @@ static void test_rules__what_a_search_finds_is_refused(void **state)
 
 static enum odb_status rules_of(struct odb_rules *rules, const char *text, struct odb_error *err)
 {
-    char path[] = "/tmp/odb-rules-XXXXXX";
+    char *path = odb_file_temporary("rules-");
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     close(fd);
     enum odb_status status = odb_rules_read(rules, path, err);
     unlink(path);
+    free(path);
     return status;
 }
 

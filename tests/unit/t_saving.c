@@ -14,19 +14,19 @@
 
 #include "tensor/npy.h"
 #include "tensor/npz.h"
+#include "tests/models.h"
 #include "ui/app.h"
 
 /* As much of a screen as is told what becomes of a file. */
 struct scene {
     struct ui_app app;
-    char folder[64];
+    char *folder; /* owned */
 };
 
 static int scene_open(void **state)
 {
     struct scene *s = odb_new(struct scene);
-    snprintf(s->folder, sizeof s->folder, "/tmp/onnxdbg-saving-XXXXXX");
-    assert_non_null(mkdtemp(s->folder));
+    s->folder = models_folder();
     assert_int_equal(pipe2(s->app.wake, O_NONBLOCK | O_CLOEXEC), 0);
     s->app.saving = ui_saving_new(&s->app);
     *state = s;
@@ -36,15 +36,13 @@ static int scene_open(void **state)
 static int scene_close(void **state)
 {
     struct scene *s = *state;
-    char *line = odb_xasprintf("rm -r %s", s->folder);
     ui_saving_free(s->app.saving);
     free(s->app.message);
     close(s->app.wake[0]);
     close(s->app.wake[1]);
-    int failed = system(line);
-    free(line);
+    models_remove(s->folder);
     free(s);
-    return failed;
+    return 0;
 }
 
 static char *scene_path(const struct scene *s, const char *name)

@@ -320,10 +320,9 @@ static void test_text__exact_attributes(void **state)
 /* What is too long is named by its place, which holds those very bytes. */
 static void test_text__exact_places(void **state)
 {
-    char dir[] = "/tmp/t_text.XXXXXX", path[64], external[64];
+    char *dir = models_folder(), path[300], external[300];
     struct odb_builder *b = odb_build_new("g", 17);
     struct odb_tensor *w = NULL, *v = NULL;
-    assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/m.onnx", dir);
     snprintf(external, sizeof external, "%s/w.bin", dir);
     MODELS_OK(odb_tensor_new(&w, ODB_F32, 1, (int64_t[]){400}, &why));
@@ -366,9 +365,7 @@ static void test_text__exact_places(void **state)
     odb_model_free(model);
     odb_tensor_unref(w);
     odb_tensor_unref(v);
-    unlink(path);
-    unlink(external);
-    rmdir(dir);
+    models_remove(dir);
 }
 
 /* Nodes as a graph of their own: what they read and do not make goes in, what others read comes
