@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -234,6 +235,25 @@ static double numpy_add(const double *v, size_t n)
         return numpy_leaf(v, n);
     size_t half = n / 2 - n / 2 % 8;
     return numpy_add(v, half) + numpy_add(v + half, n - half);
+}
+
+double odb_diff3_mean(const struct odb_tensor *evaluated, const struct odb_tensor *base, double th)
+{
+    double *d = odb_new_n(double, NUMPY_BUFFER), *b = odb_new_n(double, NUMPY_BUFFER), sum = 0;
+    size_t n = numpy_count(base);
+    for (size_t first = 0; first < n; first += NUMPY_BUFFER) {
+        size_t part = ODB_MIN(n - first, (size_t)NUMPY_BUFFER);
+        numpy_load(ODB_F64, d, evaluated, first, part);
+        numpy_load(ODB_F64, b, base, first, part);
+        for (size_t i = 0; i < part; i++) {
+            double error = fabs(d[i] - b[i]), size = fabs(b[i]);
+            d[i] = size > th ? error / (size + 1e-9) : error;
+        }
+        sum += numpy_add(d, part);
+    }
+    free(d);
+    free(b);
+    return n ? sum / (double)n : 0;
 }
 
 double odb_numpy_mean(const double *v, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Three questions answered exactly as NumPy and the scripts built on it answer them, so that old
+ * Questions answered exactly as NumPy and the scripts built on it answer them, so that old
  * results can be reproduced to the last digit. Tensors of one shape, not strings; a pair of
  * different float types is compared in the wider one.
  */
@@ -25,6 +25,10 @@ bool odb_almost_equal(const struct odb_tensor *evaluated, const struct odb_tenso
 /* sqrt(sum (e-b)^2 / sum b^2): values, sums and quotient in float32, added in NumPy's order, the
  * root in double. */
 double odb_diff2_f32(const struct odb_tensor *evaluated, const struct odb_tensor *base);
+
+/* The mean of |e-b| / (|b| + 1e-9) where |b| > th, else of |e-b|, in double, added in NumPy's
+ * order. 0 where there are no elements. */
+double odb_diff3_mean(const struct odb_tensor *evaluated, const struct odb_tensor *base, double th);
 
 /* numpy.mean() of doubles, added in its order: NaN where n is 0. */
 double odb_numpy_mean(const double *v, size_t n);

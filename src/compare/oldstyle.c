@@ -56,12 +56,13 @@ void odb_oldstyle_judge(struct odb_oldstyle_row *row, const struct odb_oldstyle_
     odb_compare(&m, target, golden, options->th1);
     row->trouble = oldstyle_trouble(&m, target, golden, "golden");
     row->nan_inf |= oldstyle_odd(&m);
+    if (row->trouble || !numbers)
+        return;
     row->max_target = m.diff3_max;
-    row->mean_target = m.diff3_mean;
+    row->mean_target = odb_diff3_mean(target, golden, options->th1);
     odb_compare(&m, compare, golden, options->th1);
-    row->nan_inf |= oldstyle_odd(&m);
     row->max_compare = m.diff3_max;
-    row->mean_compare = m.diff3_mean;
+    row->mean_compare = odb_diff3_mean(compare, golden, options->th1);
     row->max_pass = odb_three_way(row->max_target, row->max_compare, options->tag);
     row->mean_pass = odb_three_way(row->mean_target, row->mean_compare, options->tag);
 }

@@ -120,6 +120,32 @@ static void test_numpy__diff2(void **state)
     }
 }
 
+/* As numpy.mean() has it, whose order of adding shows in the last digits. */
+static void test_numpy__diff3_mean(void **state)
+{
+    static const struct {
+        int64_t n;
+        double mean;
+    } cases[] = {{0, 0},
+                 {1, 1},
+                 {100, 0.10987517160735806},
+                 {1000, 0.053075079379860834},
+                 {8192, 0.049417050149808205},
+                 {20001, 0.04957587744259252}};
+    for (size_t c = 0; c < ODB_COUNT(cases); c++) {
+        struct odb_tensor *e, *b;
+        assert_int_equal(odb_tensor_new(&e, ODB_F64, 1, &cases[c].n, NULL), ODB_OK);
+        assert_int_equal(odb_tensor_new(&b, ODB_F64, 1, &cases[c].n, NULL), ODB_OK);
+        for (int64_t i = 0; i < cases[c].n; i++) {
+            ((double *)b->data)[i] = (double)(i % 97) / 7;
+            ((double *)e->data)[i] = (double)(i % 97) / 7 + 1 / (double)(1 + i % 31);
+        }
+        assert_true(odb_diff3_mean(e, b, 1e-6) == cases[c].mean);
+        odb_tensor_unref(e);
+        odb_tensor_unref(b);
+    }
+}
+
 static void test_numpy__three_way(void **state)
 {
     assert_true(odb_three_way(0, 0, 10));
@@ -135,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_numpy__all_close),
         cmocka_unit_test(test_numpy__almost_equal_in_the_own_type),
         cmocka_unit_test(test_numpy__diff2),
+        cmocka_unit_test(test_numpy__diff3_mean),
         cmocka_unit_test(test_numpy__three_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

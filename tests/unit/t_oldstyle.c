@@ -168,15 +168,23 @@ static void test_oldstyle__three_folders(void **state)
     PUT(b, "worse.npy", 4.0625, 8);
     PUT(g, "worse.npy", 4, 8);
     PUT(g, "alone.npy", 1);
+    put(e, "empty.npy", 0, NULL);
+    put(b, "empty.npy", 0, NULL);
+    put(g, "empty.npy", 0, NULL);
     struct odb_oldstyle what = compared(e, b, g);
     expect_line(&what, 0,
-                "index: 0 | relu_3.tmp_0.npy | nan_inf: False | diff2: 0.0 | "
+                "index: 0 | empty.npy | nan_inf: False | diff2: nan | "
                 "diff3_max=pass | diff3_mean=pass | diff3_max_sw: 0.0 | diff3_max_g: "
                 "0.0*10.0=0.0 | diff3_mean_sw: 0.0 | diff3_mean_g: 0.0*10.0=0.0\n");
-    assert_true(what.rows.items[1].max_pass && what.rows.items[1].mean_pass);
-    assert_false(what.rows.items[2].max_pass || what.rows.items[2].mean_pass);
-    assert_float_equal(what.rows.items[2].max_target, 1 / (4 + 1e-9), 1e-15);
-    assert_float_equal(what.rows.items[2].mean_compare, 0.0625 / (4 + 1e-9) / 2, 1e-15);
+    assert_false(odb_oldstyle_fails(&what, &what.rows.items[0]));
+    expect_line(&what, 1,
+                "index: 1 | relu_3.tmp_0.npy | nan_inf: False | diff2: 0.0 | "
+                "diff3_max=pass | diff3_mean=pass | diff3_max_sw: 0.0 | diff3_max_g: "
+                "0.0*10.0=0.0 | diff3_mean_sw: 0.0 | diff3_mean_g: 0.0*10.0=0.0\n");
+    assert_true(what.rows.items[2].max_pass && what.rows.items[2].mean_pass);
+    assert_false(what.rows.items[3].max_pass || what.rows.items[3].mean_pass);
+    assert_float_equal(what.rows.items[3].max_target, 1 / (4 + 1e-9), 1e-15);
+    assert_float_equal(what.rows.items[3].mean_compare, 0.0625 / (4 + 1e-9) / 2, 1e-15);
     assert_int_equal(what.alone.n, 1);
     odb_oldstyle_dispose(&what);
 }
