@@ -205,7 +205,44 @@ $(B)/mlir/lib/stand-in-%.so: tests/mlir/library.c tests/mlir/stand_in.h
 
 $(B)/tests/unit/t_onnx_mlir $(B)/tests/unit/t_conformance: | $(B)/mlir/bin/onnx-mlir
 
-TESTS_NEED := $(B)/planted $(B)/versus $(B)/json-get $(B)/drive $(B)/screen-models $(B)/gen-model \
+# Harnesses of fuzzing, each with a main() that replays files: tests/fuzz/README.md.
+FUZZ_SHARED := tests/fuzz/fuzz.c tests/fuzz/replay.c
+FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(filter-out $(FUZZ_SHARED),$(wildcard tests/fuzz/*.c)))
+FUZZ_BIN := $(FUZZ_NAMES:%=$(B)/fuzz/%)
+
+$(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_SHARED) tests/fuzz/fuzz.h $(ARCHIVES)
+	@mkdir -p $(@D)
+	@echo "  TEST  $@"
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -Itests/fuzz $(LDFLAGS) $(FUZZ_LINK) \
+	    $(filter-out $(FUZZ_WITHOUT),$(filter %.c,$^)) $(ARCHIVES) $(LIBS_GPL) $(LIBS_MIT) -o $@
+
+# One harness with a fuzzer of clang's, or of AFL++.
+HARNESS ?= onnx
+TIME ?= 600
+FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+## fuzz: one harness under libFuzzer (HARNESS=onnx TIME=600, in seconds; needs clang)
+fuzz:
+	$(Q)$(MAKE) --no-print-directory B=build-fuzz CC="$(FUZZ_CCACHE) clang" \
+	    CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link $(FUZZ_SAN)" \
+	    LDFLAGS="$(FUZZ_SAN) $(LDFLAGS)" FUZZ_LINK=-fsanitize=fuzzer \
+	    FUZZ_WITHOUT=tests/fuzz/replay.c \
+	    build-fuzz/fuzz/$(HARNESS)
+	$(Q)B=build-fuzz tests/fuzz/run $(HARNESS) $(TIME)
+
+## fuzz-afl: the same under AFL++ (needs afl++)
+fuzz-afl:
+	$(Q)AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) --no-print-directory B=build-afl \
+	    CC=afl-clang-fast CFLAGS="-O1 -g -fno-omit-frame-pointer" build-afl/fuzz/$(HARNESS)
+	$(Q)B=build-afl tests/fuzz/run-afl $(HARNESS) $(TIME)
+
+## fuzz-coverage: lines of the sources that a harness's corpus reaches (needs clang, llvm)
+fuzz-coverage:
+	$(Q)$(MAKE) --no-print-directory B=build-cover CC="$(FUZZ_CCACHE) clang" \
+	    CFLAGS="-O1 -g -fprofile-instr-generate -fcoverage-mapping" build-cover/fuzz/$(HARNESS)
+	$(Q)B=build-cover tests/fuzz/coverage $(HARNESS)
+
+TESTS_NEED := $(FUZZ_BIN) $(B)/planted $(B)/versus $(B)/json-get $(B)/drive $(B)/screen-models $(B)/gen-model \
               $(B)/demo.onnx
 
 ## check: every test; ends with "N passed, N failed, N skipped"
@@ -351,5 +388,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d $(B)/race.d
 
-.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets versus check-headers lint install uninstall \
+.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus check-headers lint install uninstall \
         dist deb clean help

@@ -14,6 +14,7 @@
 
 #include <math.h>
 #if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 #include <string.h>
@@ -531,7 +532,8 @@ DTYPE_LOOP(loop_i64_i32, odb_i64, odb_i32, (int32_t)src[i])
 
 static bool dtype_has_f16c(void)
 {
-    return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c");
+    unsigned a, b, c = 0, d; /* clang 14 cannot be asked for f16c by name */
+    return __builtin_cpu_supports("avx") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
 DTYPE_F16C static void dtype_narrow_f16(void *restrict dst, const void *restrict src, size_t begin,

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fuzz.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "model/build.h"
+#include "model/model.h"
+#include "tensor/print.h"
+
+#define FUZZ_LOOK ((size_t)1 << 16) /* elements: more take long and show nothing new */
+
+int fuzz_file(const uint8_t *data, size_t size, char *path)
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || (size && write(fd, data, size) != (ssize_t)size))
+        abort();
+    snprintf(path, FUZZ_PATH, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+char *fuzz_text(const uint8_t *data, size_t size)
+{
+    return odb_xstrndup((const char *)data, size);
+}
+
+void fuzz_check_shown(const struct odb_buf *text)
+{
+    for (size_t i = 0; i < text->len; i++) {
+        unsigned char c = (unsigned char)text->data[i];
+        if ((c < ' ' && c != '\n') || c == 0x7f)
+            abort();
+        if (c == 0xc2 && (unsigned char)text->data[i + 1] < 0xa0) /* C1 controls */
+            abort();
+    }
+}
+
+void fuzz_look_take(struct odb_tensor *t)
+{
+    if (!t)
+        return;
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_print_tensor(&out, t, NULL);
+    odb_buf_dispose(&out);
+    if (t->kind == ODB_TENSOR && t->count <= FUZZ_LOOK && t->data) {
+        struct odb_tensor *copy;
+        if (odb_tensor_clone(&copy, t, NULL) == ODB_OK) {
+            if (!odb_tensor_identical(copy, t))
+                abort();
+            odb_tensor_unref(copy);
+        }
+    }
+    odb_tensor_unref(t);
+}
+
+struct odb_model *fuzz_model(void)
+{
+    struct odb_builder *b = odb_build_new("chain", 17);
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_model *model;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    odb_build_node(b, "Sigmoid", "first", "x", "a");
+    odb_build_node(b, "Exp", "second", "a", "b");
+    odb_build_node(b, "Sqrt", "third", "b", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){4});
+    odb_build_bytes(b, &bytes);
+    odb_build_free(b);
+    if (odb_model_open_bytes(&model, bytes.data, bytes.len, NULL, "/nowhere", "chain", NULL) !=
+        ODB_OK)
+        abort();
+    odb_buf_dispose(&bytes);
+    return model;
+}
+
+const char *fuzz_folder(void)
+{
+    static char folder[] = "/dev/shm/onnxdbg-fuzzXXXXXX";
+    static bool made;
+    if (!made && access("/dev/shm", W_OK) != 0)
+        memcpy(folder, "/tmp/onnxdbg-fuzzXXXXXX", sizeof "/tmp/onnxdbg-fuzzXXXXXX");
+    if (!made && !mkdtemp(folder))
+        abort();
+    made = true;
+    return folder;
+}
+
+void fuzz_write(const char *path, const uint8_t *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || (size && fwrite(data, size, 1, file) != 1) || fclose(file))
+        abort();
+}
+
+__attribute__((destructor)) static void fuzz_tidy(void)
+{
+    static const char *const files[] = {"session",      "session-wal", "session-shm",
+                                        "session-journal", "dump_info.json", "a.npy", "b.npy"};
+    const char *folder = fuzz_folder();
+    for (size_t i = 0; i < ODB_COUNT(files); i++) {
+        char *path = odb_xasprintf("%s/%s", folder, files[i]);
+        unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+}

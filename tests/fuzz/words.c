@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What people write on command lines, in rules and breakpoints, and what files repeat of it: specs
+ * of executors, tolerances, conditions, filters, slices, expressions, formats, things to look for.
+ * The first byte chooses.
+ */
+#include "fuzz.h"
+
+#include "command/expression.h"
+#include "compare/criterion.h"
+#include "compare/seek.h"
+#include "engine/condition.h"
+#include "engine/over.h"
+#include "engine/signature.h"
+#include "executor/executor.h"
+#include "executor/ssh.h"
+#include "model/model.h"
+#include "tensor/format.h"
+#include "tensor/grid.h"
+#include "tensor/print.h"
+#include "ui/filter.h"
+
+static void words_spec(const char *text, struct odb_error *err)
+{
+    struct odb_spec *spec;
+    struct odb_ssh ssh;
+    double number = 0;
+    size_t bytes = 0;
+    if (odb_spec_parse(&spec, text, err) != ODB_OK)
+        return;
+    (void)!odb_spec_number(spec, "timeout", &number, err);
+    (void)!odb_spec_whole(spec, "workers", 1, 64, &number, err);
+    (void)!odb_spec_size(spec, "mem", &bytes, err);
+    (void)!odb_spec_check(spec, odb_spec_common, err);
+    if (odb_ssh_parse(&ssh, spec, err) == ODB_OK)
+        odb_ssh_dispose(&ssh);
+    odb_spec_free(spec);
+}
+
+static void words_criterion(const char *text, struct odb_error *err)
+{
+    struct odb_criterion criterion, again;
+    char back[128];
+    if (odb_criterion_parse(&criterion, text, err) == ODB_OK &&
+        odb_criterion_parse(&again, odb_criterion_text(&criterion, back, sizeof back), err) !=
+            ODB_OK)
+        abort();
+}
+
+static void words_condition(const char *text, struct odb_error *err)
+{
+    struct odb_condition *condition;
+    struct odb_condition_facts facts = {0};
+    if (odb_condition_parse(&condition, text, err) != ODB_OK)
+        return;
+    odb_condition_ask(condition, &facts);
+    odb_condition_searched(condition);
+    odb_condition_free(condition);
+}
+
+static void words_filter(const char *text, struct odb_error *err)
+{
+    struct ui_filter *filter;
+    size_t at;
+    if (ui_filter_parse(&filter, text, &at, err) == ODB_OK)
+        ui_filter_free(filter);
+    else if (at > strlen(text))
+        abort();
+}
+
+static void words_slice(const char *text, struct odb_error *err)
+{
+    struct odb_tensor *t, *cut;
+    size_t at;
+    if (odb_tensor_new(&t, ODB_F32, 3, (int64_t[]){2, 3, 5}, err) != ODB_OK)
+        return;
+    if (odb_slice(&cut, t, text, err) == ODB_OK)
+        fuzz_look_take(cut);
+    if (odb_index_parse(&at, t, text, err) == ODB_OK && at >= t->count)
+        abort();
+    odb_tensor_unref(t);
+}
+
+static void words_expression(const char *text, struct odb_error *err)
+{
+    struct odb_model *model = fuzz_model();
+    struct odb_expression expression;
+    int node;
+    odb_expression_parse(&expression, text, model->graph);
+    odb_expression_dispose(&expression);
+    if (odb_graph_find_node(model->graph, text, &node, err) == ODB_OK &&
+        (node < 0 || (size_t)node >= model->graph->n_nodes))
+        abort();
+    odb_model_free(model);
+}
+
+static void words_format(const char *text, struct odb_error *err)
+{
+    struct odb_format format;
+    char shown[ODB_FORMAT_TEXT];
+    if (odb_format_parse(&format, text, err) == ODB_OK)
+        odb_format_real(&format, 1.0 / 3, shown, sizeof shown);
+}
+
+static void words_seek(const char *text, struct odb_error *err)
+{
+    struct odb_seek seek;
+    (void)!odb_seek_parse(&seek, text, err);
+}
+
+static void words_over(const char *text, struct odb_error *err)
+{
+    struct odb_over over = {0};
+    (void)!odb_over_parse(&over, text, err);
+    odb_over_dispose(&over);
+}
+
+static void words_signature(const char *text, struct odb_error *err)
+{
+    struct odb_signature signature;
+    struct odb_buf out = ODB_BUF_INIT;
+    if (odb_signature_parse(&signature, text)) {
+        odb_signature_put(&signature, &out);
+        fuzz_check_shown(&out);
+    }
+    odb_buf_dispose(&out);
+}
+
+static void (*const words_parsers[])(const char *text, struct odb_error *err) = {
+    words_spec,  words_criterion, words_condition, words_filter, words_slice, words_expression,
+    words_format, words_seek,     words_over,      words_signature};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    if (!size)
+        return 0;
+    char *text = fuzz_text(data + 1, size - 1);
+    words_parsers[(size_t)(*data - 'a') % ODB_COUNT(words_parsers)](text, &err);
+    free(text);
+    return 0;
+}
