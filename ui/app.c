@@ -519,8 +519,9 @@ static void app_key(struct ui_app *app, int key)
                    ui_key_name(key, name, sizeof name));
 }
 
-/* A click on the title of a column sorts by it, and once more the other way round. */
-static void app_click_title(struct ui_app *app, const struct ui_view *view, int row, int col)
+/* A click on the title of a column sorts by it, and once more the other way round. False: there is
+ * none. */
+static bool app_click_title(struct ui_app *app, const struct ui_view *view, int row, int col)
 {
     odb_session_lock(app->session);
     const char *column = view->ops->column ? view->ops->column(view, row, col) : NULL;
@@ -531,6 +532,7 @@ static void app_click_title(struct ui_app *app, const struct ui_view *view, int 
     if (column)
         ui_app_command(app, odb_buf_text(&line));
     odb_buf_dispose(&line);
+    return column != NULL;
 }
 
 static void app_click(struct ui_app *app, const struct ui_event *event)
@@ -550,8 +552,8 @@ static void app_click(struct ui_app *app, const struct ui_event *event)
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         if (app->views[id] == view)
             app->focus = (enum ui_view_id)id;
-    if (row < view->header)
-        app_click_title(app, view, row, col);
+    if (app_click_title(app, view, row, col))
+        return;
     size_t at = view->ops->at          ? view->ops->at(view, row, col)
                 : row >= view->header ? view->top + (size_t)(row - view->header)
                                       : SIZE_MAX;

@@ -105,6 +105,7 @@ struct ui_app {
     const char *place;     /* borrowed: of the line in a file that is done now; NULL: none */
     int tour;              /* step, from 1; 0: none */
     FILE *linear;          /* borrowed: lines go there instead of a screen; NULL: there is one */
+    int interrupt;         /* then a signalfd of Ctrl-C, which is blocked; -1: none */
     bool failed;           /* the last command did */
     bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
 };
@@ -158,6 +159,8 @@ void ui_arrange_dispose(struct ui_app *app);
 
 /* Draws a frame and sends it. */
 void ui_layout_draw(struct ui_app *app);
+/* Draws the line of messages alone, and sends it. */
+void ui_layout_tell(struct ui_app *app);
 /* What goes on, with how long it may take, or what was found. Caller holds the session's lock. */
 void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
 /* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */

@@ -148,7 +148,7 @@ const char *ui_cells_column(const struct ui_view *view, int row, int col)
 {
     const struct ui_cells_view *v = (const struct ui_cells_view *)view;
     int from = 3;
-    for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
+    for (int c = 0; row < view->header && c < UI_CELLS && v->columns[c].title; c++) {
         if (col >= from && col < from + v->widths[c] + 2)
             return v->columns[c].title;
         from += v->widths[c] + 2;

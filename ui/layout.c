@@ -433,6 +433,18 @@ void ui_layout_draw(struct ui_app *app)
     layout_link(app);
 }
 
+void ui_layout_tell(struct ui_app *app)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    struct ui_area above =
+        ui_area_part(&layout.all, 0, 0, layout.all.rows - layout.tour.rows, layout.all.cols);
+    layout_message(app, &above);
+    ui_terminal_flush(app->terminal, -1, 0);
+}
+
 static bool layout_inside(const struct ui_area *area, int row, int col)
 {
     return row >= area->row && row < area->row + area->rows && col >= area->col &&

@@ -31,7 +31,6 @@ struct linear {
     struct ui_history history;
     FILE *input; /* where lines are read from if it is no terminal */
     bool tty;
-    int interrupt; /* signalfd of SIGINT, which is blocked; -1: none */
 };
 
 /* readline gives its callbacks nothing that could lead to the console. */
@@ -66,7 +65,7 @@ static void linear_begin(struct linear *linear)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    linear->interrupt = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    linear->app->interrupt = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     linear->tty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (!linear->tty)
         return;
@@ -100,16 +99,6 @@ static char *linear_read(struct linear *linear)
     }
     line[strcspn(line, "\n")] = '\0';
     return line;
-}
-
-/* Whether somebody pressed Ctrl-C since the last time. */
-static bool linear_interrupted(const struct linear *linear)
-{
-    struct signalfd_siginfo info;
-    bool any = false;
-    while (linear->interrupt >= 0 && read(linear->interrupt, &info, sizeof info) > 0)
-        any = true;
-    return any;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
@@ -192,7 +181,7 @@ static void linear_print_row(struct ui_app *app, struct ui_view *view, size_t ro
         linear_node(app, row, &line);
     } else {
         view->selected = row;
-        ui_list_print_row(view, LINEAR_COLUMNS, &text);
+        ui_paper_print_row(view, LINEAR_COLUMNS, &text);
         view->selected = selected;
         char *plain = odb_xstrndup(odb_buf_text(&text), strcspn(odb_buf_text(&text), "\n"));
         linear_squeeze(plain, &line);
@@ -268,13 +257,13 @@ static void linear_wait(struct linear *linear)
     double told = odb_clock();
     while (ui_app_busy(app) || app->console->pending.n || ui_saving_path(app->saving)) {
         struct pollfd polled[] = {{.fd = app->wake[0], .events = POLLIN},
-                                  {.fd = linear->interrupt, .events = POLLIN}};
+                                  {.fd = app->interrupt, .events = POLLIN}};
         char drain[64];
         poll(polled, ODB_COUNT(polled), 100);
         while (read(app->wake[0], drain, sizeof drain) == (ssize_t)sizeof drain)
             ;
         atomic_store(&app->woken, false);
-        if (linear_interrupted(linear))
+        if (ui_linear_interrupted(app))
             linear_cancel(app);
         if (odb_clock() - told >= LINEAR_TELL) {
             told = odb_clock();
@@ -336,7 +325,7 @@ static void linear_do(struct linear *linear, const char *line)
     enum odb_screen_id id = linear_screen_id(line);
     int node = ui_app_node(app);
     app->failed = false;
-    linear_interrupted(linear); /* what came before is about nothing */
+    ui_linear_interrupted(app); /* what came before is about nothing */
     ui_app_command(app, line);
     linear_wait(linear);
     if (app->quit || app->failed)
@@ -351,9 +340,18 @@ static void linear_do(struct linear *linear, const char *line)
     fflush(app->linear);
 }
 
+bool ui_linear_interrupted(const struct ui_app *app)
+{
+    struct signalfd_siginfo info;
+    bool any = false;
+    while (app->interrupt >= 0 && read(app->interrupt, &info, sizeof info) > 0)
+        any = true;
+    return any;
+}
+
 void ui_linear_run(struct ui_app *app)
 {
-    struct linear linear = {.app = app, .interrupt = -1};
+    struct linear linear = {.app = app};
     char *line;
     for (int id = 0; id < UI_VIEW_COUNT; id++)
         app->views[id]->height = LINEAR_PAGE;
@@ -366,6 +364,7 @@ void ui_linear_run(struct ui_app *app)
     }
     if (linear.tty)
         ui_history_close(&linear.history);
-    if (linear.interrupt >= 0)
-        close(linear.interrupt);
+    if (app->interrupt >= 0)
+        close(app->interrupt);
+    app->interrupt = -1;
 }

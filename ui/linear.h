@@ -11,5 +11,7 @@
 
 /* Reads and does commands until the input ends or one of them leaves. */
 void ui_linear_run(struct ui_app *app);
+/* Whether somebody pressed Ctrl-C since the last time. */
+bool ui_linear_interrupted(const struct ui_app *app);
 
 #endif

@@ -122,7 +122,7 @@ static const char *log_column(const struct ui_view *view, int row, int col)
     size_t c = ODB_COUNT(log_titles) - 1;
     while (c > 0 && col < log_places[c])
         c--;
-    return log_titles[c];
+    return row < view->header ? log_titles[c] : NULL;
 }
 
 static void log_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)

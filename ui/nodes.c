@@ -261,7 +261,7 @@ static int nodes_header(const struct ui_view *view, const struct ui_area *area, 
 static const char *nodes_column(const struct ui_view *view, int row, int col)
 {
     struct nodes_title titles[NODES_TITLES];
-    int n = nodes_titles(view, view->cols, titles);
+    int n = row < view->header ? nodes_titles(view, view->cols, titles) : 0;
     for (int i = n - 1; i >= 0; i--)
         if (col >= titles[i].col)
             return ui_sort_name(titles[i].sort);

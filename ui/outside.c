@@ -34,11 +34,7 @@ static enum odb_status outside_text(struct ui_app *app, struct odb_buf *out, str
         view->ops->wraps ? app->terminal->cols : ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS);
     if (view->ops->prepare)
         view->ops->prepare(view, cols);
-    if (ui_list_print(view, cols, true, out))
-        return ODB_OK;
-    odb_fail(err, ODB_E_USAGE, "these are too many rows to be written as text");
-    return odb_error_remedy(err, "a filter or a slice makes them fewer; `print --save FILE` writes "
-                                 "numbers as numbers");
+    return ui_paper_print(view, cols, out, err);
 }
 
 UI_ACTION(write)
@@ -210,13 +206,9 @@ static void outside_copied(struct ui_app *app, const char *what, struct odb_buf 
     if (!strcmp(what, "command")) {
         outside_command(app, out);
     } else if (!strcmp(what, "row")) {
-        ui_list_print_row(ui_app_view(app), ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS), out);
+        ui_paper_print_row(ui_app_view(app), ODB_MAX(app->terminal->cols, OUTSIDE_COLUMNS), out);
         while (out->len && strchr("\n", out->data[out->len - 1]))
             out->data[--out->len] = '\0';
-    } else if (!strcmp(what, "view")) {
-        struct odb_error ignored = ODB_ERROR_INIT;
-        if (outside_text(app, out, &ignored) != ODB_OK)
-            odb_buf_clear(out);
     } else if (!strcmp(what, "value") && subject.value != ODB_NO_VALUE) {
         odb_buf_puts(out, graph->values[subject.value].name);
     } else if (!strcmp(what, "node") && node != ODB_NO_NODE) {
@@ -238,7 +230,14 @@ UI_ACTION(copy)
     const char *what = odb_call_arg(call, 0) ? odb_call_arg(call, 0) : "row";
     struct odb_buf text = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
-    outside_copied(app, what, &text);
+    if (!strcmp(what, "view"))
+        status = outside_text(app, &text, err);
+    else
+        outside_copied(app, what, &text);
+    if (status != ODB_OK) {
+        odb_buf_dispose(&text);
+        return status;
+    }
     if (!text.len) {
         status = odb_fail(err, ODB_E_USAGE, "there is no %s here to be copied", what);
     } else if (!ui_terminal_copy(app->terminal, odb_buf_text(&text))) {

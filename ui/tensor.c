@@ -184,6 +184,8 @@ static enum ui_answer tensor_act(struct ui_view *view, const struct odb_command_
         return ui_tensor__channels(v, odb_call_arg(call, 0), err);
     case ODB_SCREEN_ORDER:
         return ui_tensor__order(v, odb_call_arg(call, 0), err);
+    case ODB_SCREEN_SORT:
+        return ui_tensor__sort(v, odb_call_arg(call, 0));
     case ODB_SCREEN_CANCEL:
         return tensor_cancel(v);
     case ODB_SCREEN_REDRAW:
@@ -263,6 +265,7 @@ const struct ui_view_ops ui_tensor_view = {
     .title = tensor_title,
     .prepare = tensor_prepare,
     .header = ui_tensor__header,
+    .column = ui_tensor__column_at,
     .rows = tensor_rows,
     .draw_row = ui_tensor__draw_row,
     .matches = tensor_matches,

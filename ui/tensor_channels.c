@@ -96,7 +96,9 @@ void ui_tensor__sort_channels(struct ui_tensor *v)
     bool upwards = !strcmp(name, "channel") || !strcmp(name, "cosine");
     for (size_t i = 0; i < n; i++) {
         double value = channels_value(v, i, column);
-        keys[i] = (struct channels_key){upwards ? -value : value, i};
+        if (upwards != v->order_turned)
+            value = -value;
+        keys[i] = (struct channels_key){isnan(value) ? -INFINITY : value, i}; /* not known: last */
     }
     qsort(keys, n, sizeof *keys, channels_compare);
     free(v->order);
@@ -106,6 +108,26 @@ void ui_tensor__sort_channels(struct ui_tensor *v)
     free(keys);
 }
 
+/* The column of that name that is shown; all there are: none is. */
+static size_t channels_find(const struct ui_tensor *v, const char *name)
+{
+    size_t column = 0;
+    while (column < ODB_COUNT(channels_columns) &&
+           (!channels_shows(v, column) || strcmp(name, channels_columns[column].name)))
+        column++;
+    return column;
+}
+
+static enum ui_answer channels_order(struct ui_tensor *v, size_t column, bool turned)
+{
+    v->order_by = channels_columns[column].name;
+    v->order_turned = turned;
+    ui_tensor__sort_channels(v);
+    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "order %s%s", v->order_by,
+               turned ? ", turned round" : "");
+    return UI_DONE;
+}
+
 enum ui_answer ui_tensor__order(struct ui_tensor *v, const char *name, struct odb_error *err)
 {
     size_t now = v->channels && v->channels->both, n = ODB_COUNT(channels_columns);
@@ -113,23 +135,28 @@ enum ui_answer ui_tensor__order(struct ui_tensor *v, const char *name, struct od
         odb_fail(err, ODB_E_USAGE, "there are no channels to sort");
         return UI_FAILED;
     }
-    for (size_t i = 0; i < n; i++)
-        if (v->order_by && !strcmp(v->order_by, channels_columns[i].name))
-            now = i;
-    size_t found = n;
-    for (size_t i = 1; i <= n && found == n; i++) {
-        size_t column = (now + i) % n;
-        if (channels_shows(v, column) && (!name || !strcmp(name, channels_columns[column].name)))
-            found = column;
-    }
+    if (v->order_by)
+        now = channels_find(v, v->order_by);
+    size_t found = name ? channels_find(v, name) : n;
+    for (size_t i = 1; i <= n && !name && found == n; i++)
+        if (channels_shows(v, (now + i) % n))
+            found = (now + i) % n;
     if (found == n) {
         odb_fail(err, ODB_E_USAGE, "these channels have no column %s", name);
         return UI_FAILED;
     }
-    v->order_by = channels_columns[found].name;
-    ui_tensor__sort_channels(v);
-    ui_app_say(v->view.app, UI_STYLE_MESSAGE, "order %s", v->order_by);
-    return UI_DONE;
+    return channels_order(v, found, false);
+}
+
+enum ui_answer ui_tensor__sort(struct ui_tensor *v, const char *name)
+{
+    if (!v->channels || !name || !ui_tensor__part(v, UI_PART_CHANNELS))
+        return UI_NOT_MINE;
+    size_t column = channels_find(v, name);
+    if (column == ODB_COUNT(channels_columns))
+        return UI_NOT_MINE;
+    return channels_order(v, column,
+                          v->order_by == channels_columns[column].name && !v->order_turned);
 }
 
 enum ui_answer ui_tensor__channels(struct ui_tensor *v, const char *axis, struct odb_error *err)
@@ -206,10 +233,28 @@ void ui_tensor__channels_title(const struct ui_tensor *v, enum ui_part_id id,
         if (!channels_shows(v, i))
             continue;
         const char *name = channels_columns[i].name;
+        int width = (int)strlen(name);
+        bool sorted = i && v->order_by == name;
         col += channels_columns[i].width;
-        if (i && col <= area->cols && col - (int)strlen(name) > end)
-            ui_tensor__column(area, col - (int)strlen(name) - 1, (int)strlen(name) + 1, name);
+        if (!i || col > area->cols || col - width <= end + sorted)
+            continue;
+        ui_tensor__column(area, col - width - 1, width + 1, name);
+        if (sorted)
+            ui_draw_glyph(area, 0, col - width - 1, UI_STYLE_DIM,
+                          v->order_turned != !strcmp(name, "cosine") ? UI_GLYPH_ARROW_UP
+                                                                    : UI_GLYPH_ARROW_DOWN);
     }
+}
+
+const char *ui_tensor__channels_column(const struct ui_tensor *v, int col)
+{
+    int end = 0;
+    for (size_t i = 0; v->channels && i < ODB_COUNT(channels_columns); i++) {
+        end += channels_shows(v, i) ? channels_columns[i].width : 0;
+        if (col >= 0 && col < end)
+            return channels_columns[i].name;
+    }
+    return NULL;
 }
 
 /* What an error is that no number can tell. */

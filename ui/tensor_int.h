@@ -145,6 +145,7 @@ struct ui_tensor {
     struct odb_channels *channels;             /* owned; NULL: not computed */
     size_t *order;                             /* owned: of the channels, as they are listed */
     const char *order_by;                      /* static; NULL: the worst first */
+    bool order_turned;                         /* the other way round */
     char *told;                                /* owned: where the error is; NULL: nothing to say */
     struct odb_heat *heat;                     /* owned; NULL: not drawn */
     struct ui_tensor_picture heat_of, picture; /* that was drawn; that is wanted */
@@ -256,6 +257,11 @@ void ui_tensor__sort_channels(struct ui_tensor *v);
 void ui_tensor__tell_channels(struct ui_tensor *v);
 /* Another order (NULL: the next column's), another axis (NULL: the table, then the next axis). */
 enum ui_answer ui_tensor__order(struct ui_tensor *v, const char *name, struct odb_error *err);
+/* The same by a column's name alone, which given again is turned round. UI_NOT_MINE: no column that
+ * is shown has it. */
+enum ui_answer ui_tensor__sort(struct ui_tensor *v, const char *name);
+/* The column of the channels' titles at a column of their part; NULL: none. */
+const char *ui_tensor__channels_column(const struct ui_tensor *v, int col);
 enum ui_answer ui_tensor__channels(struct ui_tensor *v, const char *axis, struct odb_error *err);
 size_t ui_tensor__channels_lines(const struct ui_tensor *v, enum ui_part_id id);
 int ui_tensor__channels_width(const struct ui_tensor *v);
@@ -350,6 +356,8 @@ size_t ui_tensor__heads(const struct ui_tensor *v, enum ui_part_id id);
 /* The part of this kind, and the first one that has a row of the list; NULL: none. */
 const struct ui_part *ui_tensor__part(const struct ui_tensor *v, enum ui_part_id id);
 const struct ui_part *ui_tensor__part_at(const struct ui_tensor *v, size_t row);
+/* What channels are sorted by where somebody clicks: struct ui_view_ops. */
+const char *ui_tensor__column_at(const struct ui_view *view, int row, int col);
 /* Lays everything out anew, and keeps the selection where it was, though what is above it may have
  * grown. */
 void ui_tensor__layout(struct ui_tensor *v, int cols);

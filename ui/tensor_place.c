@@ -180,3 +180,14 @@ void ui_tensor__draw_lost(const struct ui_tensor *v, const struct ui_area *area)
             kind->title(v, p->id, &part);
     }
 }
+
+const char *ui_tensor__column_at(const struct ui_view *view, int row, int col)
+{
+    const struct ui_tensor *v = (const struct ui_tensor *)view;
+    const struct ui_part *p = ui_tensor__part(v, UI_PART_CHANNELS);
+    if (!p)
+        return NULL;
+    bool seen = row >= view->header && view->top + (size_t)(row - view->header) == p->row;
+    bool lost = row == view->header - 1 && view->top > p->row && view->top - p->row <= p->lines;
+    return seen || lost ? ui_tensor__channels_column(v, col - p->col) : NULL;
+}

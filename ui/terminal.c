@@ -597,6 +597,23 @@ bool ui_terminal_more(struct ui_terminal *terminal)
            decoder->bytes[0] != '\033';
 }
 
+bool ui_terminal_escaped(struct ui_terminal *terminal)
+{
+    struct ui_decoder *decoder = &terminal->priv->decoder;
+    terminal_fill(terminal->priv, 0);
+    for (size_t i = 0; i < decoder->n; i++) {
+        unsigned char *at = decoder->bytes + i;
+        if (*at == '\033' && i + 1 == decoder->n)
+            terminal_fill(terminal->priv, TERMINAL_ESC_MS);
+        if (*at != '\033' || (i + 1 < decoder->n && at[1] != '\033'))
+            continue; /* a key, or what begins a sequence */
+        decoder->n--;
+        memmove(at, at + 1, decoder->n - i);
+        return true;
+    }
+    return terminal->priv->gone || atomic_load(&terminal_state.quit);
+}
+
 /* --- suspension ----------------------------------------------------------------------------- */
 
 void ui_terminal_suspend(struct ui_terminal *terminal)

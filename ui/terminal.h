@@ -73,6 +73,9 @@ void ui_terminal_raw(struct ui_terminal *terminal, bool on);
 /* Bytes of input are waiting, or arrive within a few milliseconds, that are not the beginning of a
  * sequence themselves: tells Esc from a sequence. */
 bool ui_terminal_more(struct ui_terminal *terminal);
+/* Whether Esc is among the keys that wait (it is taken out, the others stay), or a signal asks the
+ * program to end. For whoever keeps the keys waiting. */
+bool ui_terminal_escaped(struct ui_terminal *terminal);
 
 /* Gives the terminal back and stops the process, as Ctrl-Z does; returns when it goes on. */
 void ui_terminal_suspend(struct ui_terminal *terminal);

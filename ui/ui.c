@@ -135,6 +135,7 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
     struct ui_app app = {.console = console,
                          .session = console->session,
                          .before.depth = UI_DEPTH_ALL,
+                         .interrupt = -1,
                          .frozen = getenv("ONNXDBG_FROZEN_CLOCK") != NULL};
     enum odb_status status;
     if (pipe2(app.wake, O_NONBLOCK | O_CLOEXEC) != 0)

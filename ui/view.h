@@ -43,7 +43,7 @@ struct ui_view_ops {
     void (*prepare)(struct ui_view *view, int cols);
     /* Rows above the list that do not scroll: drawn when area is not NULL; returns how many. */
     int (*header)(const struct ui_view *view, const struct ui_area *area, int rows);
-    /* What `sort` calls the column whose title stands at a cell of the header; NULL: none does. */
+    /* What `sort` calls the column whose title stands at a cell of the area; NULL: none does. */
     const char *(*column)(const struct ui_view *view, int row, int col);
     size_t (*rows)(const struct ui_view *view);
     void (*draw_row)(const struct ui_view *view, size_t row, const struct ui_area *area);
@@ -105,11 +105,6 @@ double ui_noise_factor(const struct odb_console *console);
 /* --- list.c ----------------------------------------------------------------------------------- */
 
 void ui_list_draw(struct ui_view *view, const struct ui_area *area, bool focused);
-/* Appends all rows as text, as they are drawn into so many columns; header: with what stands above
- * them. False: there are too many. Takes the lock row by row. */
-bool ui_list_print(struct ui_view *view, int cols, bool header, struct odb_buf *out);
-/* Appends the selected row alone. */
-void ui_list_print_row(struct ui_view *view, int cols, struct odb_buf *out);
 /* Selects a row, as near to it as there is one. */
 void ui_list_select(struct ui_view *view, size_t row);
 /* The next row from where the selection is that matches, going on at the other end; direction 1 or
@@ -118,6 +113,16 @@ bool ui_list_find(struct ui_view *view, const char *text, int direction, bool fi
 /* Moves and scrolls; UI_NOT_MINE for any other command. */
 enum ui_answer ui_list_act(struct ui_view *view, const struct odb_command_call *call,
                            struct odb_error *err);
+
+/* --- paper.c ---------------------------------------------------------------------------------- */
+
+/* Appends all rows as text, as they are drawn into so many columns, with what stands above them.
+ * Takes the lock row by row, says how far it is, and looks for Esc: ODB_CANCELLED. ODB_E_USAGE:
+ * there are too many. */
+enum odb_status ui_paper_print(struct ui_view *view, int cols, struct odb_buf *out,
+                               struct odb_error *err) ODB_MUST_USE;
+/* Appends the selected row alone. */
+void ui_paper_print_row(struct ui_view *view, int cols, struct odb_buf *out);
 
 /* --- the views -------------------------------------------------------------------------------- */
 

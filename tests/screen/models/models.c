@@ -4,7 +4,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "model/build.h"
 
@@ -152,9 +154,42 @@ static void models_kinds(struct odb_builder *b)
     odb_build_output_typed(b, "scaled", ODB_F32, 2, (int64_t[]){3, 3});
 }
 
+/* What one node makes is read by forty, and what these make by one. */
+static void models_fan(struct odb_builder *b)
+{
+    struct odb_buf readers = ODB_BUF_INIT;
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){4, 4});
+    odb_build_node(b, "Relu", "hub", "x", "spread");
+    for (int i = 0; i < 40; i++) {
+        char name[16], output[16];
+        snprintf(name, sizeof name, "blade%02d", i);
+        snprintf(output, sizeof output, "b%02d", i);
+        odb_build_node(b, "Sigmoid", name, "spread", output);
+        odb_buf_printf(&readers, "%s%s", i ? " " : "", output);
+    }
+    odb_build_node(b, "Sum", "together", odb_buf_text(&readers), "sum");
+    odb_build_node(b, "Tanh", "last", "sum", "y");
+    odb_build_output_typed(b, "y", ODB_F32, 2, (int64_t[]){4, 4});
+    odb_buf_dispose(&readers);
+}
+
+/* So many nodes that writing them down takes a while. */
+static void models_long(struct odb_builder *b)
+{
+    char input[16] = "x", output[16];
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+    for (int i = 0; i < 50000; i++) {
+        snprintf(output, sizeof output, "v%d", i);
+        odb_build_node(b, i % 2 ? "Neg" : "Relu", "", input, output);
+        memcpy(input, output, sizeof input);
+    }
+    odb_build_output_typed(b, output, ODB_F32, 1, (int64_t[]){2});
+}
+
 static const struct kind KINDS[] = {
     {"names", models_names}, {"custom", models_custom}, {"unnamed", models_unnamed},
     {"sized", models_sized}, {"empty", models_empty},   {"kinds", models_kinds},
+    {"fan", models_fan},     {"long", models_long},
 };
 
 int main(int argc, char **argv)
