@@ -272,12 +272,17 @@ static const struct odb_command command_table[] = {
         .name = "check",
         .group = "find the fault",
         .args = args_dirs,
-        .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS) | ODB_OPT(KERNELS),
+        .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS) | ODB_OPT(KERNELS) |
+                   ODB_OPT(IR_VERSION) | ODB_OPT(JSON),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "
                 "outputs stored there. Without --tol the tolerance is allclose:1e-3,1e-7 or the "
-                "operator's own, and NaN equals NaN. Of random draws only type and shape count.",
+                "operator's own, and NaN equals NaN. Of random draws only type and shape count. "
+                "Of several cases a table says how each operator fared, the largest share of "
+                "failures first; a case counts for every operator in its model. The worst error "
+                "is max|e-b| / rms(b) of the worst output, and behind it stands the case. A target "
+                "that refuses so new an IR version is given another with --ir-version.",
         .example = "onnxdbg check onnx/backend/test/data/node",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__check,
