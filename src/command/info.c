@@ -14,6 +14,7 @@
 struct info_op {
     const char *domain, *op_type; /* borrowed: model */
     size_t nodes, unsupported;
+    size_t uncounted;     /* whose work is not known, those in bodies among them */
     uint64_t macs, flops; /* of those in the main graph that are known */
     const char *why;      /* borrowed: cpu; of the first unsupported one */
 };
@@ -54,6 +55,7 @@ static void info_count(struct info *info, const struct odb_graph *graph, bool bo
         op->nodes++;
         op->macs += body ? 0 : info->costs[i].macs;
         op->flops += body ? 0 : info->costs[i].flops;
+        op->uncounted += body || !info->costs[i].known;
         info->body_nodes += body;
         if (*why) {
             op->why = op->why ? op->why : why;
@@ -234,20 +236,44 @@ static const char *info_si(uint64_t n, char buf[24])
     return buf;
 }
 
+/* ": 2 Resize, 1 Loop" */
+static void info_uncounted(const struct info *info, struct odb_buf *out)
+{
+    const struct odb_graph *graph = info->model->graph;
+    size_t told = 0;
+    for (size_t i = 0; i < info->ops.n; i++) {
+        const struct info_op *op = &info->ops.items[i];
+        size_t n = 0;
+        for (size_t k = 0; k < graph->n_nodes; k++)
+            n += !info->costs[k].known && !strcmp(graph->nodes[k].op_type, op->op_type) &&
+                 !strcmp(graph->nodes[k].domain, op->domain);
+        if (!n)
+            continue;
+        if (told == INFO_HEAVIEST) {
+            odb_buf_puts(out, " and others");
+            return;
+        }
+        odb_buf_printf(out, "%s%zu ", told++ ? ", " : ": ", n);
+        odb_buf_put_shown(out, op->op_type);
+    }
+}
+
 static void info_work(const struct info *info, struct odb_buf *out)
 {
     const struct odb_cost_sum *sum = &info->sum;
     const struct odb_graph *graph = info->model->graph;
     char macs[24], flops[24];
-    if (2 * sum->unknown >= graph->n_nodes && graph->n_nodes)
+    if (sum->unknown && (2 * sum->unknown >= graph->n_nodes || !sum->macs))
         odb_buf_puts(out, "work        not known");
     else
-        odb_buf_printf(out, "work        %sMACs, %sFLOPs", info_si(sum->macs, macs),
-                       info_si(sum->flops, flops));
+        odb_buf_printf(out, "work        %s%sMACs, %sFLOPs", sum->unknown ? "at least " : "",
+                       info_si(sum->macs, macs), info_si(sum->flops, flops));
     if (sum->unknown)
         odb_buf_printf(out, "; %zu of %zu nodes not counted", sum->unknown, graph->n_nodes);
     if (sum->bodies)
         odb_buf_printf(out, ", %zu of them with bodies", sum->bodies);
+    if (sum->unknown)
+        info_uncounted(info, out);
     odb_buf_puts(out, sum->unknown && !info->shapes.measured ? " (--run measures shapes)\n" : "\n");
     odb_buf_puts(out, "memory      ");
     info_bytes(out, sum->activations);
@@ -352,6 +378,7 @@ static json_t *info_json_ops(const struct info *info)
         json_object_set_new(row, "nodes", json_integer((json_int_t)op->nodes));
         json_object_set_new(row, "unsupported", json_integer((json_int_t)op->unsupported));
         json_object_set_new(row, "why", odb_json_text(op->why));
+        json_object_set_new(row, "not_counted", json_integer((json_int_t)op->uncounted));
         json_object_set_new(row, "macs", json_integer((json_int_t)op->macs));
         json_object_set_new(row, "flops", json_integer((json_int_t)op->flops));
         json_array_append_new(ops, row);

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/cost.h"
+#include "engine/cost_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "executor/cpu.h"
-
-/* A node with the shapes of its inputs and outputs. */
-struct cost_call {
-    const struct odb_graph *graph;
-    const struct odb_node *node;
-    const struct odb_shapes *shapes;
-    int a, b, bias; /* which inputs the formula is about, as the row says */
-    uint64_t macs, flops;
-};
 
 /* False where a shape that it needs is not known, or is none that the operator takes. */
 typedef bool (*cost_fn)(struct cost_call *c);
@@ -27,23 +18,33 @@ static const struct odb_shape *cost_shape(const struct cost_call *c, const int *
     return shape->known ? shape : NULL;
 }
 
-static const struct odb_shape *cost_in(const struct cost_call *c, int i)
+const struct odb_shape *cost_in(const struct cost_call *c, int i)
 {
     return cost_shape(c, c->node->in, c->node->n_in, i);
 }
 
-static const struct odb_shape *cost_out(const struct cost_call *c)
+const struct odb_shape *cost_out(const struct cost_call *c, int i)
 {
-    return cost_shape(c, c->node->out, c->node->n_out, 0);
+    return cost_shape(c, c->node->out, c->node->n_out, i);
+}
+
+bool cost_has(const struct cost_call *c, int i)
+{
+    return i < c->node->n_in && c->node->in[i] != ODB_NO_VALUE;
+}
+
+int64_t cost_attr(const struct cost_call *c, const char *name, int64_t fallback)
+{
+    const struct odb_attr *attr = odb_attrs_find(&c->node->attrs, name);
+    return attr ? attr->i : fallback;
 }
 
 static uint64_t cost_bias(const struct cost_call *c, uint64_t elements)
 {
-    bool there = c->bias < c->node->n_in && c->node->in[c->bias] != ODB_NO_VALUE;
-    return there ? elements : 0;
+    return cost_has(c, c->bias) ? elements : 0;
 }
 
-static uint64_t cost_dims(const struct odb_shape *shape, int from)
+uint64_t cost_dims(const struct odb_shape *shape, int from)
 {
     uint64_t n = 1;
     for (int i = from; i < shape->rank; i++)
@@ -54,7 +55,7 @@ static uint64_t cost_dims(const struct odb_shape *shape, int from)
 /* x (N, C, …), w (M, C/group, k…), out (N, M, …): every output is a sum over C/group and k. */
 static bool cost_conv(struct cost_call *c)
 {
-    const struct odb_shape *w = cost_in(c, c->b), *out = cost_out(c);
+    const struct odb_shape *w = cost_in(c, c->b), *out = cost_out(c, 0);
     if (!w || !out || w->rank < 3)
         return false;
     c->macs = odb_shape_count(out) * cost_dims(w, 1);
@@ -65,7 +66,7 @@ static bool cost_conv(struct cost_call *c)
 /* x (N, C, …), w (C, M/group, k…): every input goes with M/group and k into the output. */
 static bool cost_conv_transpose(struct cost_call *c)
 {
-    const struct odb_shape *x = cost_in(c, c->a), *w = cost_in(c, c->b), *out = cost_out(c);
+    const struct odb_shape *x = cost_in(c, c->a), *w = cost_in(c, c->b), *out = cost_out(c, 0);
     if (!x || !w || !out || w->rank < 3)
         return false;
     c->macs = odb_shape_count(x) * cost_dims(w, 1);
@@ -76,7 +77,7 @@ static bool cost_conv_transpose(struct cost_call *c)
 /* a (…, K) by (…, K, N), or vectors of K. */
 static bool cost_matmul(struct cost_call *c)
 {
-    const struct odb_shape *a = cost_in(c, c->a), *out = cost_out(c);
+    const struct odb_shape *a = cost_in(c, c->a), *out = cost_out(c, 0);
     const struct odb_attr *transposed = odb_attrs_find(&c->node->attrs, "transA");
     if (!a || !out || a->rank < 1)
         return false;
@@ -110,7 +111,7 @@ static bool cost_einsum(struct cost_call *c)
     uint64_t turns = 1;
     int64_t sizes[128] = {0};
     int input = 0, axis = 0;
-    if (!equation || !cost_out(c))
+    if (!equation || !cost_out(c, 0))
         return false;
     for (size_t i = 0; i < equation->s.len; i++) {
         unsigned char letter = (unsigned char)equation->s.data[i];
@@ -132,7 +133,7 @@ static bool cost_einsum(struct cost_call *c)
     }
     c->macs = input > 0 ? turns * (uint64_t)input : 0;
     /* of one operand: a sum, or a move where every letter is in the output */
-    c->flops = input > 0 ? 2 * c->macs : turns > odb_shape_count(cost_out(c)) ? turns : 0;
+    c->flops = input > 0 ? 2 * c->macs : turns > odb_shape_count(cost_out(c, 0)) ? turns : 0;
     return true;
 }
 
@@ -140,17 +141,17 @@ static bool cost_einsum(struct cost_call *c)
 static bool cost_matmul_bits(struct cost_call *c)
 {
     const struct odb_attr *k = odb_attrs_find(&c->node->attrs, "K");
-    if (!k || !cost_out(c))
+    if (!k || !cost_out(c, 0))
         return false;
-    c->macs = odb_shape_count(cost_out(c)) * (uint64_t)k->i;
-    c->flops = 2 * c->macs;
+    c->macs = odb_shape_count(cost_out(c, 0)) * (uint64_t)k->i;
+    c->flops = 2 * c->macs + cost_bias(c, odb_shape_count(cost_out(c, 0)));
     return true;
 }
 
 /* a: operations per element of the output, where that is a float. */
 static bool cost_elements(struct cost_call *c)
 {
-    const struct odb_shape *out = cost_out(c);
+    const struct odb_shape *out = cost_out(c, 0);
     if (out && odb_dtype_is_float(out->dtype))
         c->flops = odb_shape_count(out) * (uint64_t)c->a;
     return out != NULL;
@@ -180,6 +181,55 @@ static bool cost_pool(struct cost_call *c)
     for (size_t i = 0; kernel && i < kernel->n; i++)
         c->a *= (int)kernel->ints[i];
     return kernel && cost_elements(c);
+}
+
+/* A square for each element, a sum over size channels, and factor, bias, power and quotient. */
+static bool cost_lrn(struct cost_call *c)
+{
+    c->a = (int)cost_attr(c, "size", 0) + 4;
+    return c->a > 4 && cost_elements(c);
+}
+
+static bool cost_says(const struct cost_call *c, const char *name, const char *word)
+{
+    const struct odb_attr *attr = odb_attrs_find(&c->node->attrs, name);
+    return attr && attr->s.len == strlen(word) && !memcmp(attr->s.data, word, attr->s.len);
+}
+
+/* nearest moves. Else every element is a sum of products over two (linear) or four (cubic)
+ * neighbours along each axis that changes; their weights, the same for all rows, are not counted.
+ * How many neighbours antialiasing takes depends on scales that shapes do not tell. */
+static bool cost_resize(struct cost_call *c)
+{
+    const struct odb_shape *in = cost_in(c, 0), *out = cost_out(c, 0);
+    bool cubic = cost_says(c, "mode", "cubic");
+    uint64_t n = 1;
+    if (!in || !out || in->rank != out->rank)
+        return false;
+    if (!cubic && !cost_says(c, "mode", "linear") && !cost_says(c, "mode", "bilinear"))
+        return true;
+    if (cost_attr(c, "antialias", 0) ||
+        cost_says(c, "coordinate_transformation_mode", "tf_crop_and_resize"))
+        return false;
+    for (int i = 0; i < in->rank; i++)
+        n *= in->dims[i] == out->dims[i] ? 1 : cubic ? 4 : 2;
+    if (n > 1 && odb_dtype_is_float(out->dtype))
+        c->flops = odb_shape_count(out) * (2 * n - 1);
+    return true;
+}
+
+/* Exact, and yet work whose amount depends on data. */
+static bool cost_depends(struct cost_call *c)
+{
+    (void)c;
+    return false;
+}
+
+/* a, and one for a bias. */
+static bool cost_inputs_biased(struct cost_call *c)
+{
+    c->a += cost_has(c, c->bias);
+    return cost_inputs(c);
 }
 
 #define MICROSOFT "com.microsoft"
@@ -215,7 +265,21 @@ static const struct cost_row {
     PRODUCT(MICROSOFT, "FusedGemm", cost_matmul, 0, 1, 2),
     PRODUCT(MICROSOFT, "MatMulIntegerToFloat", cost_matmul, 0, 1, 6),
     PRODUCT(MICROSOFT, "DynamicQuantizeMatMul", cost_matmul, 0, 1, 4),
-    PRODUCT(MICROSOFT, "MatMulNBits", cost_matmul_bits, 0, 1, 99),
+    PRODUCT(MICROSOFT, "MatMulNBits", cost_matmul_bits, 0, 1, 5),
+    PRODUCT(MICROSOFT, "MatMulInteger16", cost_matmul, 0, 1, 99),
+    PRODUCT(MICROSOFT, "TransposeMatMul", cost_matmul, 0, 1, 99),
+    PRODUCT(MICROSOFT, "QGemm", cost_matmul, 0, 3, 6),
+    PRODUCT("", "Attention", cost_attention_onnx, 0, 0, 99),
+    PRODUCT(MICROSOFT, "Attention", cost_attention_fused, 3, 4, 2),
+    PRODUCT(MICROSOFT, "MultiHeadAttention", cost_attention_multi_head, 0, 0, 99),
+    PRODUCT(MICROSOFT, "GroupQueryAttention", cost_attention_grouped, 0, 0, 99),
+    {"", "RotaryEmbedding", cost_rotary, 0, 0, 0},
+    {MICROSOFT, "RotaryEmbedding", cost_rotary, 0, 0, 0},
+    {"", "Resize", cost_resize, 0, 0, 0},
+    {"", "Upsample", cost_resize, 0, 0, 0},
+    {"", "NonMaxSuppression", cost_depends, 0, 0, 0},
+    {"", "ImageDecoder", cost_depends, 0, 0, 0},
+    {"", "LRN", cost_lrn, 0, 0, 0},
     PRODUCT("", "LSTM", cost_recurrent, 0, 1, 3),
     PRODUCT("", "GRU", cost_recurrent, 0, 1, 3),
     PRODUCT("", "RNN", cost_recurrent, 0, 1, 3),
@@ -240,9 +304,8 @@ static const struct cost_row {
     PER_INPUT("ReduceLogSum", 1),
     PER_INPUT("ReduceLogSumExp", 2),
     PER_INPUT("CumSum", 1),
-    /* largest, difference, exponential, sum, quotient */
-    PER_INPUT("Softmax", 5),
-    PER_INPUT("LogSoftmax", 5),
+    PER_INPUT("Softmax", COST_SOFTMAX),
+    PER_INPUT("LogSoftmax", COST_SOFTMAX),
     /* scale and shift, folded */
     PER_OUTPUT("BatchNormalization", 2),
     /* sum, difference, square, sum of them, quotient, scale, shift */
@@ -251,10 +314,18 @@ static const struct cost_row {
     PER_INPUT("GroupNormalization", 7),
     /* square, sum, quotient, scale */
     PER_INPUT("RMSNormalization", 4),
+    PER_INPUT("SimplifiedLayerNormalization", 4),
+    {MICROSOFT, "SimplifiedLayerNormalization", cost_inputs, 4, 0, 0},
+    /* the sum with what was skipped, and with a bias, before it */
+    {MICROSOFT, "SkipLayerNormalization", cost_inputs_biased, 8, 0, 4},
+    {MICROSOFT, "SkipSimplifiedLayerNormalization", cost_inputs_biased, 5, 0, 3},
     PER_INPUT("LpNormalization", 3),
     /* quotient and rounding; difference and product */
     PER_INPUT("QuantizeLinear", 2),
     PER_OUTPUT("DequantizeLinear", 2),
+    /* smallest and largest, before that */
+    PER_INPUT("DynamicQuantizeLinear", 4),
+    PER_OUTPUT("Range", 2),
     PER_OUTPUT("Add", 1),
     PER_OUTPUT("Sub", 1),
     PER_OUTPUT("Mul", 1),
@@ -303,7 +374,7 @@ static const struct cost_row {
     PER_OUTPUT("Round", 1),
     {MICROSOFT, "Gelu", cost_elements, 1, 0, 0},
     {MICROSOFT, "QuickGelu", cost_elements, 1, 0, 0},
-    {MICROSOFT, "FastGelu", cost_elements, 1, 0, 0},
+    {MICROSOFT, "FastGelu", cost_inputs_biased, 1, 0, 1},
     {MICROSOFT, "BiasGelu", cost_elements, 2, 0, 0},
 };
 

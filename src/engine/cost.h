@@ -6,7 +6,8 @@
  *   FLOPs   twice the MACs, and one for each further operation on a float; a function (Exp, Erf,
  *           Sigmoid) counts as one
  *
- * Moves, selections, comparisons and integers cost neither.
+ * Moves, selections, comparisons and integers cost neither, but for products of integers, which are
+ * MACs. A node without a number is not known, which is never the same as none.
  */
 #ifndef ODB_ENGINE_COST_H
 #define ODB_ENGINE_COST_H

@@ -183,6 +183,148 @@ static void test_cost__attributes_count(void **state)
     cost_check("Einsum", (struct cost_values[]){{"x", F(3, 4)}, {"y", F(3)}}, 1, b, 0, 12);
 }
 
+/* Scores are batch x heads x queries x keys; each costs 2 x (size + value size), a factor and 5. */
+static void test_cost__attention(void **state)
+{
+    /* 2 x 3 x 5 scores of 4 and 6 */
+    struct odb_builder *b = cost_node("Attention", "q k v");
+    cost_check(
+        "Attention",
+        (struct cost_values[]){
+            {"q", F(1, 2, 3, 4)}, {"k", F(1, 2, 5, 4)}, {"v", F(1, 2, 5, 6)}, {"y", F(1, 2, 3, 6)}},
+        3, b, 300, 600 + 30 * 6);
+    /* with a mask and 7 keys of the past: 2 x 3 x 12 scores */
+    b = cost_node("Attention", "q k v m pk pv");
+    cost_check("Attention",
+               (struct cost_values[]){{"q", F(1, 2, 3, 4)},
+                                      {"k", F(1, 2, 5, 4)},
+                                      {"v", F(1, 2, 5, 6)},
+                                      {"m", F(3, 12)},
+                                      {"pk", F(1, 2, 7, 4)},
+                                      {"pv", F(1, 2, 7, 6)},
+                                      {"y", F(1, 2, 3, 6)}},
+               6, b, 720, 1440 + 72 * 7);
+    /* two heads of queries on one of keys, and a softcap: 2 x 2 x 3 x 5 scores of 4 and 4 */
+    b = cost_node("Attention", "q k v");
+    odb_build_attr_int(b, "q_num_heads", 2);
+    odb_build_attr_int(b, "kv_num_heads", 1);
+    odb_build_attr_float(b, "softcap", 2);
+    cost_check("Attention",
+               (struct cost_values[]){
+                   {"q", F(2, 3, 8)}, {"k", F(2, 5, 4)}, {"v", F(2, 5, 4)}, {"y", F(2, 3, 8)}},
+               3, b, 480, 960 + 60 * 9);
+}
+
+static struct odb_builder *cost_fused(const char *op, const char *inputs, const char *outputs)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_opset(b, "com.microsoft", 1);
+    char *fused = odb_xasprintf("com.microsoft::%s", op);
+    odb_build_node(b, fused, "", inputs, outputs);
+    free(fused);
+    return b;
+}
+
+static void test_cost__fused_attention(void **state)
+{
+    struct odb_cost_sum sum;
+    struct odb_builder *b = cost_fused("Attention", "x w b", "y");
+    odb_build_attr_int(b, "num_heads", 2);
+    /* 3 rows of 8 x 24 with a bias, and 2 x 3 x 3 scores of 4 and 4 */
+    cost_check(
+        "Attention",
+        (struct cost_values[]){{"x", F(1, 3, 8)}, {"w", F(8, 24)}, {"b", F(24)}, {"y", F(1, 3, 8)}},
+        3, b, 576 + 144, 1152 + 72 + 288 + 18 * 6);
+    b = cost_fused("MultiHeadAttention", "q k v b", "y");
+    odb_build_attr_int(b, "num_heads", 2);
+    /* 2 x 3 x 5 scores of 4 and 4; a bias for 3 x 8 queries, 5 x 8 keys and as many values */
+    cost_check("MultiHeadAttention",
+               (struct cost_values[]){{"q", F(1, 3, 8)},
+                                      {"k", F(1, 5, 8)},
+                                      {"v", F(1, 5, 8)},
+                                      {"b", F(24)},
+                                      {"y", F(1, 3, 8)}},
+               4, b, 240, 480 + 30 * 6 + 104);
+    b = cost_fused("MultiHeadAttention", "q", "y");
+    odb_build_attr_int(b, "num_heads", 2);
+    cost_check("MultiHeadAttention",
+               (struct cost_values[]){{"q", F(1, 3, 2, 3, 4)}, {"y", F(1, 3, 8)}}, 1, b, 144,
+               288 + 18 * 6);
+    /* 5 keys of the past and 3 new ones: 4 x 3 x 8 scores of 4 and 4 */
+    for (int shared = 0; shared < 2; shared++) {
+        const struct cost_values values[] = {{"q", F(1, 3, 16)},    {"k", F(1, 3, 8)},
+                                             {"v", F(1, 3, 8)},     {"pk", F(1, 2, 5, 4)},
+                                             {"pv", F(1, 2, 5, 4)}, {"y", F(1, 3, 16)}};
+        b = cost_fused("GroupQueryAttention", "q k v pk pv", "y present");
+        odb_build_attr_int(b, "num_heads", 4);
+        odb_build_attr_int(b, "kv_num_heads", 2);
+        odb_build_value_info(b, "present", ODB_F32, 4, (int64_t[]){1, 2, shared ? 5 : 8, 4});
+        if (shared)
+            assert_false(cost_of(b, values, 5, &sum).known);
+        else
+            cost_check("GroupQueryAttention", values, 5, b, 768, 1536 + 96 * 6);
+    }
+    /* keys and values in one with the queries: 4 x 3 x 3 scores, and 3 x 6 heads of 4 turned */
+    b = cost_fused("GroupQueryAttention", "q - - - - n t c s", "y");
+    odb_build_attr_int(b, "num_heads", 4);
+    odb_build_attr_int(b, "kv_num_heads", 2);
+    odb_build_attr_int(b, "do_rotary", 1);
+    cost_check("GroupQueryAttention",
+               (struct cost_values[]){{"q", F(1, 3, 32)},
+                                      {"n", ODB_I32, 1, {1}},
+                                      {"t", ODB_I32, 1, {1}},
+                                      {"c", F(10, 2)},
+                                      {"s", F(10, 2)},
+                                      {"y", F(1, 3, 16)}},
+               5, b, 288, 576 + 36 * 6 + 216);
+}
+
+static void test_cost__resize(void **state)
+{
+    static const struct {
+        const char *mode;
+        int64_t height;
+        uint64_t flops;
+    } rows[] = {/* two or four neighbours along each axis that changes */
+                {"linear", 8, UINT64_C(1) * 2 * 8 * 8 * 7},
+                {"linear", 4, UINT64_C(1) * 2 * 4 * 8 * 3},
+                {"cubic", 8, UINT64_C(1) * 2 * 8 * 8 * 31},
+                {"nearest", 8, 0}};
+    for (size_t i = 0; i < ODB_COUNT(rows); i++) {
+        struct odb_builder *b = cost_node("Resize", "x");
+        odb_build_attr_string(b, "mode", rows[i].mode);
+        cost_check(rows[i].mode,
+                   (struct cost_values[]){{"x", F(1, 2, 4, 4)}, {"y", F(1, 2, rows[i].height, 8)}},
+                   1, b, 0, rows[i].flops);
+    }
+}
+
+static void test_cost__elements_of_transformers(void **state)
+{
+    struct odb_builder *b = cost_node("RotaryEmbedding", "x");
+    cost_check("RotaryEmbedding",
+               (struct cost_values[]){{"x", F(1, 2, 3, 4)}, {"y", F(1, 2, 3, 4)}}, 1, b, 0, 72);
+    /* 2 of 4 elements of each head */
+    b = cost_node("RotaryEmbedding", "x");
+    odb_build_attr_int(b, "num_heads", 2);
+    odb_build_attr_int(b, "rotary_embedding_dim", 2);
+    cost_check("RotaryEmbedding", (struct cost_values[]){{"x", F(1, 3, 8)}, {"y", F(1, 3, 8)}}, 1,
+               b, 0, 36);
+    b = cost_fused("SkipLayerNormalization", "x s g h b", "y");
+    cost_check("SkipLayerNormalization",
+               (struct cost_values[]){{"x", F(1, 3, 8)},
+                                      {"s", F(1, 3, 8)},
+                                      {"g", F(8)},
+                                      {"h", F(8)},
+                                      {"b", F(8)},
+                                      {"y", F(1, 3, 8)}},
+               5, b, 0, 24 * 9);
+    b = cost_node("LRN", "x");
+    odb_build_attr_int(b, "size", 5);
+    cost_check("LRN", (struct cost_values[]){{"x", F(1, 3, 2, 2)}, {"y", F(1, 3, 2, 2)}}, 1, b, 0,
+               12 * 9);
+}
+
 /* No number is better than a wrong one. */
 static void test_cost__unknown(void **state)
 {
@@ -196,6 +338,17 @@ static void test_cost__unknown(void **state)
     b = cost_node("Einsum", "x");
     odb_build_attr_string(b, "equation", "...i->...");
     cost = cost_of(b, (struct cost_values[]){{"x", F(2, 3)}, {"y", F(2)}}, 1, &sum);
+    assert_false(cost.known);
+    /* how many boxes are compared, data tell */
+    b = cost_node("NonMaxSuppression", "x w");
+    cost = cost_of(
+        b, (struct cost_values[]){{"x", F(1, 9, 4)}, {"w", F(1, 2, 9)}, {"y", ODB_I64, 2, {3, 3}}},
+        2, &sum);
+    assert_false(cost.known);
+    b = cost_node("Resize", "x");
+    odb_build_attr_string(b, "mode", "linear");
+    odb_build_attr_int(b, "antialias", 1);
+    cost = cost_of(b, (struct cost_values[]){{"x", F(1, 1, 8, 8)}, {"y", F(1, 1, 4, 4)}}, 1, &sum);
     assert_false(cost.known);
     b = cost_node("NobodyKnows", "x");
     cost = cost_of(b, (struct cost_values[]){{"x", F(2, 3)}, {"y", F(2)}}, 1, &sum);
@@ -242,6 +395,10 @@ int main(void)
         cmocka_unit_test(test_cost__formulas),
         cmocka_unit_test(test_cost__recurrent),
         cmocka_unit_test(test_cost__attributes_count),
+        cmocka_unit_test(test_cost__attention),
+        cmocka_unit_test(test_cost__fused_attention),
+        cmocka_unit_test(test_cost__resize),
+        cmocka_unit_test(test_cost__elements_of_transformers),
         cmocka_unit_test(test_cost__unknown),
         cmocka_unit_test(test_cost__memory),
     };
