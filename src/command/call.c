@@ -114,10 +114,17 @@ static bool call_names_map(const char *spec)
     return names;
 }
 
+/* What an option says, or the console where the command has no such option. */
+static const char *call_setting(const struct odb_command_call *call, enum odb_option_id id)
+{
+    const char *value = odb_call_option(call, id);
+    return value || !call->console ? value : odb_console_get(call->console, id);
+}
+
 /* The spec in the words of --map, where it is a recording's that names no map itself. */
 static const char *call_mapped(struct odb_command_call *call, const char *spec)
 {
-    const char *map = odb_call_option(call, ODB_OPTION_MAP);
+    const char *map = call_setting(call, ODB_OPTION_MAP);
     struct odb_buf text = ODB_BUF_INIT;
     if (!spec || !map || !odb_executor_recorded(spec) || call_names_map(spec))
         return spec;
@@ -130,7 +137,7 @@ static const char *call_mapped(struct odb_command_call *call, const char *spec)
 
 const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
 {
-    const char *spec = odb_call_option(call, id);
+    const char *spec = call_setting(call, id);
     char *named = spec ? odb_executor_named(call->console, spec) : NULL;
     if (named)
         odb_push(&call->specs, named);
@@ -177,31 +184,43 @@ static enum odb_status call_feeds_remedy(const struct odb_command_call *call, st
     return err->code;
 }
 
+size_t odb_call__recordings(struct odb_command_call *call, const char **list)
+{
+    static const enum odb_option_id sides[ODB_CALL_SIDES] = {
+        ODB_OPTION_TARGET, ODB_OPTION_REFERENCE, ODB_OPTION_GOLDEN};
+    size_t n = 0;
+    for (size_t i = 0; i < ODB_COUNT(sides); i++)
+        if ((list[n] = odb_call__spec(call, sides[i])))
+            n++;
+    return n;
+}
+
 enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
                                      uint32_t shift, struct odb_feeds **out, struct odb_error *err)
 {
-    static const enum odb_option_id sides[] = {ODB_OPTION_TARGET, ODB_OPTION_REFERENCE,
-                                               ODB_OPTION_GOLDEN};
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
-    const char *recordings[ODB_COUNT(sides) + 1];
+    const char *recordings[ODB_CALL_SIDES];
     options.inputs = odb_call_list(call, ODB_OPTION_INPUT, &options.n_inputs);
     options.dims = odb_call_list(call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = from;
     options.seed = (uint32_t)odb_call_int(call, ODB_OPTION_SEED, options.seed) + shift;
     options.recordings = recordings;
-    for (size_t i = 0; i < ODB_COUNT(sides); i++)
-        if ((recordings[options.n_recordings] = odb_call__spec(call, sides[i])))
-            options.n_recordings++;
+    options.n_recordings = odb_call__recordings(call, recordings);
     enum odb_status status = odb_feeds_make(out, call->model, &options, err);
     free((void *)options.inputs);
     free((void *)options.dims);
     return status == ODB_OK ? ODB_OK : call_feeds_remedy(call, err);
 }
 
-void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds)
+void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds)
 {
     call_say_recorded(call, feeds);
     call_warn_lines(call, feeds->warnings);
+}
+
+void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds)
+{
+    odb_call__feed_tell(call, feeds);
     odb_session_feed_take(call->session, feeds);
 }
 

@@ -51,8 +51,14 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
 enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *from,
                                      uint32_t shift, struct odb_feeds **out,
                                      struct odb_error *err) ODB_MUST_USE;
+/* Executors of the call and its console that may have recorded inputs; list has room for
+ * ODB_CALL_SIDES. Returns how many; borrowed: call. */
+#define ODB_CALL_SIDES 3
+size_t odb_call__recordings(struct odb_command_call *call, const char **list);
 /* They are the session's from now on, and what there is to say of them is said. */
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
+/* Says what there is to say of them: whence, and warnings. */
+void odb_call__feed_tell(struct odb_command_call *call, const struct odb_feeds *feeds);
 /* Shapes as the model declares them, or, with --run, as the reference makes them; see and payload
  * as in odb_shapes_measure(). To be disposed of, also after failure. */
 enum odb_status odb_call__shapes(struct odb_command_call *call,
@@ -66,8 +72,8 @@ enum odb_status odb_call__tolerance(const struct odb_command_call *call, struct 
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out,
                                          struct odb_error *err) ODB_MUST_USE;
-/* The executor that an option names, aliases taken for what they stand for; NULL: none. Borrowed:
- * call. */
+/* The executor that an option names, aliases taken for what they stand for; at a console that has
+ * it set, also where the command has no such option. NULL: none. Borrowed: call. */
 const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id);
 /* An option that is a number and not negative; *out stays where it is not given. */
 enum odb_status odb_call__real(const struct odb_command_call *call, enum odb_option_id id,
@@ -102,6 +108,8 @@ enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *n
 enum odb_status odb_call__save(struct odb_command_call *call, const struct odb_tensor *t,
                                const char *name, const char *path,
                                struct odb_error *err) ODB_MUST_USE;
+/* Which of the row's arguments is the model, -1: none. At a console it is left out. */
+int odb_call__model_at(const struct odb_command *command);
 /* ODB_E_USAGE when the value is none that the option takes. */
 enum odb_status odb_call__check(const struct odb_option *row, const char *value,
                                 struct odb_error *err) ODB_MUST_USE;

@@ -24,6 +24,7 @@ enum odb_arg_type {
     ODB_ARG_NODE,      /* name, #INDEX, or the name of a value it makes */
     ODB_ARG_NODES,     /* NODE, or NODE:NODE */
     ODB_ARG_VALUE,     /* name or #INDEX:SLOT */
+    ODB_ARG_OUTPUT,    /* a value that a node makes, by its name */
     ODB_ARG_SLICE,     /* a value, and which part of it: x[0,:,2] */
     ODB_ARG_PATH,      /* file or folder */
     ODB_ARG_SPEC,      /* executor */
@@ -91,6 +92,7 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 #define ODB_COMMAND_REPEATS 128u /* an empty line gives it again */
 #define ODB_COMMAND_RECORDS 32u /* --session may name a file that is not there yet */
 #define ODB_COMMAND_RESUMES 256u /* stopped and given again, it goes on from where it was */
+#define ODB_COMMAND_ASIDE 512u /* options given to it are its own: a console's stay as they are */
 
 /* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */
 #define ODB_VIEWS                                                                                  \
@@ -234,7 +236,8 @@ void odb_call_dispose(struct odb_command_call *call);
 bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id);
 /* The value given last, else the console's setting, NULL when there is none. */
 const char *odb_call_option(const struct odb_command_call *call, enum odb_option_id id);
-/* All values of an option that may be repeated; owned array of borrowed strings, *n of them. */
+/* All values of an option that may be repeated, the console's first, but for those that are given
+ * anew; owned array of borrowed strings, *n of them. */
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n);
 /* The number given last, else the fallback; its range was checked by the parser. */
 int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback);
@@ -286,6 +289,9 @@ const char *odb_console_get(const struct odb_console *console, enum odb_option_i
 /* value NULL takes the setting back. What was found with another value is forgotten, but for the
  * tolerance. Inputs and dimensions are kept by name, so that several can be set. */
 void odb_console_set(struct odb_console *console, enum odb_option_id id, const char *value);
+/* Whether a value of the option takes the place of another: of inputs and dimensions, only of that
+ * for the same name. */
+bool odb_console_replaces(enum odb_option_id id, const char *now, const char *value);
 /* Sets what the options of the call say, and an argument that is a tolerance. Settings change while
  * a command is parsed, or by one that is not ODB_COMMAND_LONG: the screen reads them meanwhile. */
 void odb_console_adopt(struct odb_console *console, const struct odb_command_call *call);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
+#include "command/call.h"
 #include "command/complete_int.h"
 #include "command/words.h"
 #include "compare/criterion.h"
@@ -319,7 +320,8 @@ static void (*const complete_types[])(struct complete *c) = {
     [ODB_ARG_CHOICE] = complete_enum,     [ODB_ARG_CONDITION] = complete_condition,
     [ODB_ARG_STOP] = complete_stop,       [ODB_ARG_SETTING] = complete_setting,
     [ODB_ARG_PINNED] = complete_pinned,   [ODB_ARG_MARKED] = complete_marked,
-    [ODB_ARG_LETTER] = complete_letter,   [ODB_ARG_TEXT] = NULL,
+    [ODB_ARG_LETTER] = complete_letter,   [ODB_ARG_OUTPUT] = complete_output,
+    [ODB_ARG_TEXT] = NULL,
 };
 
 /* As the option's own words. */
@@ -357,18 +359,14 @@ static const struct odb_option *complete_option_row(const struct odb_command *co
                                                     const char *word, size_t *value)
 {
     bool is_long = word[1] == '-';
-    size_t len = strcspn(word, "=");
-    for (int id = 0; id < ODB_OPTION_COUNT; id++) {
-        const struct odb_option *row = odb_option_row(id);
-        if (!complete_has_option(command->options, id))
-            continue;
-        if (is_long ? strlen(row->name) == len - 2 && !strncmp(row->name, word + 2, len - 2)
-                    : row->letter && row->letter == word[1]) {
-            *value = is_long ? (word[len] ? len + 1 : 0) : (word[2] ? 2 + (word[2] == '=') : 0);
-            return row;
-        }
-    }
-    return NULL;
+    const char *name = word + (is_long ? 2 : 1);
+    size_t len = strcspn(name, "=");
+    int id = is_long ? odb_option_long(command, name, len)
+                     : odb_option_letters(command, name, &len);
+    if (id < 0)
+        return NULL;
+    *value = name[len] ? (size_t)(name - word) + len + (name[len] == '=') : 0;
+    return odb_option_row(id);
 }
 
 static void complete_as_option(struct complete *c, const struct odb_option *row, size_t value)
@@ -382,8 +380,9 @@ static void complete_as_option(struct complete *c, const struct odb_option *row,
 static void complete_as_arg(struct complete *c, size_t n)
 {
     const struct odb_arg *arg = c->command->args;
-    if (arg && arg->name && (arg->type == ODB_ARG_MODEL || arg->type == ODB_ARG_SOURCE))
-        arg++;
+    int model = odb_call__model_at(c->command);
+    if (model >= 0 && n >= (size_t)model)
+        n++;
     for (; n && arg && arg->name && !arg->repeated; n--)
         arg++;
     if (arg && arg->name) {

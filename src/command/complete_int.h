@@ -49,6 +49,7 @@ void complete_node(struct complete *c);
 void complete_nodes(struct complete *c);
 void complete_place(struct complete *c);
 void complete_value(struct complete *c);
+void complete_output(struct complete *c);
 void complete_slice(struct complete *c);
 void complete_condition(struct complete *c);
 void complete_stop(struct complete *c);

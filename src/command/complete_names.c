@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "command/complete_int.h"
 #include "command/expression.h"
+#include "engine/dump.h"
 #include "model/body.h"
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -161,6 +162,17 @@ void complete_value(struct complete *c)
     const struct odb_graph *graph = complete_enter(c);
     if (graph)
         complete_value_of(c, graph);
+}
+
+/* Those that can be dumped. */
+void complete_output(struct complete *c)
+{
+    size_t n = 0;
+    int *outputs = c->graph ? odb_dump_outputs(c->graph, &n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (complete_typable(c->graph->values[outputs[i]].name))
+            complete_name(c, c->graph->values[outputs[i]].name);
+    free(outputs);
 }
 
 /* max(diff( is settled. */

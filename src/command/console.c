@@ -42,8 +42,7 @@ const char *odb_console_get(const struct odb_console *console, enum odb_option_i
     return NULL;
 }
 
-/* Inputs and dimensions have a name each; of all else there is one. */
-static bool console_replaces(enum odb_option_id id, const char *now, const char *value)
+bool odb_console_replaces(enum odb_option_id id, const char *now, const char *value)
 {
     const char *end = strrchr(value, '=');
     if ((id != ODB_OPTION_INPUT && id != ODB_OPTION_DIM) || !end)
@@ -56,7 +55,7 @@ static void console_remove(struct odb_console *console, enum odb_option_id id, c
     size_t kept = 0;
     for (size_t i = 0; i < console->settings.n; i++) {
         struct odb_setting *setting = &console->settings.items[i];
-        if (setting->id == id && (!value || console_replaces(id, setting->value, value)))
+        if (setting->id == id && (!value || odb_console_replaces(id, setting->value, value)))
             free(setting->value);
         else
             console->settings.items[kept++] = *setting;

@@ -27,6 +27,9 @@ struct dump_command {
     int *outputs; /* owned; [n_outputs] by topological index */
     size_t n_outputs;
     bool *chosen;                 /* owned; [n_outputs] */
+    const char *spec, *executor;  /* borrowed: what gives the values, and what the user calls it */
+    const struct odb_feeds *feeds; /* borrowed: own, or the session's */
+    struct odb_feeds *own;        /* owned; NULL: they are the session's */
     char *root, *inputs, *folder; /* owned */
     struct odb_oldstyle_options limits;
 };
@@ -173,12 +176,15 @@ static enum odb_status dump_choose(struct dump_command *d, struct odb_error *err
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
-/* NAME:FILE,NAME:FILE as its parts; commas within brackets are no ends. */
-static void dump_split_inputs(const char *text, char ***list, size_t *n)
+/* NAME:FILE,NAME:FILE as its parts; commas within brackets are no ends. A setting is one part. */
+static void dump_add_inputs(const struct dump_command *d, const char *text, char ***list, size_t *n)
 {
+    bool given = false;
+    for (size_t i = 0; i < d->call->options.n; i++)
+        given |= d->call->options.items[i].value == text;
     for (const char *from = text, *p = text;; p++) {
         int depth = 0;
-        for (; *p && (*p != ',' || depth > 0); p++)
+        for (; *p && (*p != ',' || depth > 0 || !given); p++)
             depth += *p == '(' ? 1 : *p == ')' ? -1 : 0;
         *list = odb_xrealloc(*list, *n + 1, sizeof **list);
         (*list)[(*n)++] = odb_xstrndup(from, (size_t)(p - from));
@@ -188,30 +194,51 @@ static void dump_split_inputs(const char *text, char ***list, size_t *n)
     }
 }
 
-static enum odb_status dump_feeds(struct dump_command *d, struct odb_error *err)
+static enum odb_status dump_make_feeds(struct dump_command *d, struct odb_error *err)
 {
     struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
-    struct odb_feeds *feeds = NULL;
+    const char *recordings[ODB_CALL_SIDES];
     size_t n_given, n = 0;
     char **parts = NULL;
     const char **given = odb_call_list(d->call, ODB_OPTION_INPUT, &n_given);
     for (size_t i = 0; i < n_given; i++)
-        dump_split_inputs(given[i], &parts, &n);
+        dump_add_inputs(d, given[i], &parts, &n);
     options.inputs = (const char *const *)parts;
     options.n_inputs = n;
     options.dims = odb_call_list(d->call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = odb_call_option(d->call, ODB_OPTION_INPUTS_FROM);
     options.seed = (uint32_t)odb_call_int(d->call, ODB_OPTION_SEED, options.seed);
-    options.dumped = true;
-    enum odb_status status = odb_feeds_make(&feeds, d->call->model, &options, err);
-    if (status == ODB_OK)
-        odb_call__feed_take(d->call, feeds);
+    if (d->call->console) { /* as the session has them */
+        options.recordings = recordings;
+        options.n_recordings = odb_call__recordings(d->call, recordings);
+    } else {
+        options.dumped = true;
+    }
+    enum odb_status status = odb_feeds_make(&d->own, d->call->model, &options, err);
     for (size_t i = 0; i < n; i++)
         free(parts[i]);
     free(parts);
     free((void *)given);
     free((void *)options.dims);
     return status;
+}
+
+/* Those of a session are looked at, and never made or changed for it. */
+static enum odb_status dump_feeds(struct dump_command *d, struct odb_error *err)
+{
+    static const enum odb_option_id ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
+                                             ODB_OPTION_DIM, ODB_OPTION_SEED};
+    bool asked = !d->call->console || !d->call->session->feeds;
+    for (size_t i = 0; i < d->call->options.n; i++)
+        for (size_t k = 0; k < ODB_COUNT(ids); k++)
+            asked |= d->call->options.items[i].id == ids[k];
+    d->feeds = d->call->session->feeds;
+    if (!asked)
+        return ODB_OK;
+    ODB_TRY(dump_make_feeds(d, err));
+    odb_call__feed_tell(d->call, d->own);
+    d->feeds = d->own;
+    return ODB_OK;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -235,13 +262,39 @@ static enum odb_status dump_check_folders(const struct dump_command *d, struct o
     return odb_error_remedy(err, "add -cd DIR, or give the golden folder as -cd");
 }
 
-/* The model and what is to be done; the model is opened by the first word that may be it. */
-static enum odb_status dump_open(struct dump_command *d, struct odb_error *err)
+/* In a session the model is there, and so is the target. The environment is all the debugger's, so
+ * that no other command would find what this one had put there. */
+static enum odb_status dump_join(struct dump_command *d, struct odb_error *err)
+{
+    static const struct {
+        enum odb_option_id id;
+        const char *why, *remedy;
+    } others[] = {
+        {ODB_OPTION_ONNX_DIR, "the model is the session's", "leave it out"},
+        {ODB_OPTION_MODEL_TYPE, "compilers are told this when the debugger starts",
+         "leave, and start onnxdbg with ONNXDBG_MODEL_TYPE in the environment"},
+        {ODB_OPTION_PASSED_PATH, "compilers are told this when the debugger starts",
+         "leave, and start onnxdbg with ONNXDBG_PASSED_PATH in the environment"},
+    };
+    for (size_t i = 0; i < ODB_COUNT(others); i++) {
+        if (!odb_call_has(d->call, others[i].id))
+            continue;
+        odb_fail(err, ODB_E_USAGE, "%s", others[i].why);
+        odb_error_at(err, "--%s", odb_option_row(others[i].id)->name);
+        return odb_error_remedy(err, "%s", others[i].remedy);
+    }
+    d->first_name = 2;
+    if (d->executor)
+        return ODB_OK;
+    d->executor = odb_console_target(d->call->console);
+    d->spec = odb_call__target(d->call);
+    return ODB_OK;
+}
+
+/* The model is opened by the first word that may be it. */
+static enum odb_status dump_open_model(struct dump_command *d, struct odb_error *err)
 {
     const char *path = odb_call_option(d->call, ODB_OPTION_ONNX_DIR);
-    for (size_t i = 0; i < ODB_COUNT(dump_kinds); i++)
-        if (!strcmp(dump_kinds[i], d->call->args[0]))
-            d->kind = (enum dump_kind)i;
     d->first_name = path ? 1 : 2;
     if (!path)
         path = odb_call_arg(d->call, 1);
@@ -249,23 +302,34 @@ static enum odb_status dump_open(struct dump_command *d, struct odb_error *err)
         odb_fail(err, ODB_E_USAGE, "no model is named");
         return odb_error_remedy(err, "onnxdbg dump %s MODEL -f ort", d->call->args[0]);
     }
-    if (!odb_call_has(d->call, ODB_OPTION_FRAME_TYPE)) {
+    if (!d->executor) {
         odb_fail(err, ODB_E_USAGE, "no executor is named");
         return odb_error_remedy(err, "add -f ort; `onnxdbg executors` lists what there is");
     }
+    return odb_call__open_model(d->call, path, err);
+}
+
+/* The model and what is to be done. */
+static enum odb_status dump_open(struct dump_command *d, struct odb_error *err)
+{
+    for (size_t i = 0; i < ODB_COUNT(dump_kinds); i++)
+        if (!strcmp(dump_kinds[i], d->call->args[0]))
+            d->kind = (enum dump_kind)i;
+    d->executor = odb_call_option(d->call, ODB_OPTION_FRAME_TYPE);
+    d->spec = odb_call__spec(d->call, ODB_OPTION_FRAME_TYPE);
     ODB_TRY(dump_check_folders(d, err));
     ODB_TRY(odb_call__real(d->call, ODB_OPTION_INPUT_TAG, &d->limits.tag, err));
     ODB_TRY(odb_call__real(d->call, ODB_OPTION_TH1, &d->limits.th1, err));
     ODB_TRY(odb_call__real(d->call, ODB_OPTION_TH2, &d->limits.th2, err));
-    return odb_call__open_model(d->call, path, err);
+    return d->call->console ? dump_join(d, err) : dump_open_model(d, err);
 }
 
 /* "cpu:f16" and "cpu,threads=2" go to cpu_dump. */
-static void dump_folders(struct dump_command *d, const char *executor)
+static void dump_folders(struct dump_command *d)
 {
     const char *root = odb_call_option(d->call, ODB_OPTION_ROOT_DIR);
     d->root = root ? odb_xstrdup(root)
-                   : odb_xasprintf("%.*s_dump", (int)strcspn(executor, ":,@"), executor);
+                   : odb_xasprintf("%.*s_dump", (int)strcspn(d->executor, ":,@"), d->executor);
     d->inputs = odb_xasprintf("%s/%s", d->root, dump_option(d, ODB_OPTION_INPUTS_DIR, "inputs"));
     d->folder = odb_xasprintf("%s/%s", d->root, dump_option(d, ODB_OPTION_OUTPUTS_DIR, "outputs"));
 }
@@ -332,7 +396,7 @@ static enum odb_status dump_run(struct dump_command *d, const struct odb_dump_op
         if (d->chosen[i])
             indices[n++] = i;
     enum odb_status status =
-        odb_dump_run(&dump, d->call->model, d->call->session->feeds, indices, n, options, err);
+        odb_dump_run(&dump, d->call->model, d->feeds, indices, n, options, err);
     odb_watch_end(&d->watch);
     if (status == ODB_OK)
         dump_conclude(d, &dump);
@@ -347,30 +411,42 @@ static enum odb_status dump_run(struct dump_command *d, const struct odb_dump_op
     return status;
 }
 
+/* The environment of the child, which hands it to whoever compiles. */
+static void dump_tell_compilers(const struct dump_command *d, const char **type,
+                                const char **passes)
+{
+    if (d->call->console) {
+        *type = getenv("ONNXDBG_MODEL_TYPE");
+        *passes = getenv("ONNXDBG_PASSED_PATH");
+        *type = *type ? *type : "fp16";
+        return;
+    }
+    *type = dump_option(d, ODB_OPTION_MODEL_TYPE, "fp16");
+    *passes = odb_call_option(d->call, ODB_OPTION_PASSED_PATH);
+    setenv("ONNXDBG_MODEL_TYPE", *type, 1);
+    if (*passes)
+        setenv("ONNXDBG_PASSED_PATH", *passes, 1);
+}
+
 static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
 {
     static const char *const strategies[] = {"auto", "all", "each"};
-    const char *executor = odb_call_option(d->call, ODB_OPTION_FRAME_TYPE);
-    const char *spec = odb_call__spec(d->call, ODB_OPTION_FRAME_TYPE);
     const char *strategy = odb_call_option(d->call, ODB_OPTION_DUMP_STRATEGY);
     const char *budget = odb_call_option(d->call, ODB_OPTION_MEM_BUDGET);
-    const char *type = dump_option(d, ODB_OPTION_MODEL_TYPE, "fp16");
-    const char *passes = odb_call_option(d->call, ODB_OPTION_PASSED_PATH);
+    const char *type, *passes;
     struct odb_buf identity = ODB_BUF_INIT;
     size_t memory = 0;
     if (budget && (!odb_spec_read_size(budget, &memory) || !memory))
         return odb_fail(err, ODB_E_USAGE, "'%.40s' is no size for --mem-budget", budget);
-    setenv("ONNXDBG_MODEL_TYPE", type, 1); /* the child hands it to whoever compiles */
-    if (passes)
-        setenv("ONNXDBG_PASSED_PATH", passes, 1);
-    dump_folders(d, executor);
-    odb_identity_put_spec(spec, &identity);
+    dump_tell_compilers(d, &type, &passes);
+    dump_folders(d);
+    odb_identity_put_spec(d->spec, &identity);
     odb_identity_put_common(&identity);
     odb_buf_printf(&identity, "passes %s\n", passes ? passes : "");
     if (passes)
         odb_identity_put_file(passes, &identity);
-    struct odb_dump_options options = {.spec = spec,
-                                       .executor = executor,
+    struct odb_dump_options options = {.spec = d->spec,
+                                       .executor = d->executor,
                                        .model_dtype = type,
                                        .root = d->root,
                                        .inputs = d->inputs,
@@ -386,6 +462,7 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
         if (!strcmp(strategy, strategies[i]))
             options.strategy = (enum odb_dump_strategy)i;
     options.hooks = odb_watch_begin(&d->watch, d->call);
+    d->watch.aside = true;
     enum odb_status status = dump_run(d, &options, err);
     odb_buf_dispose(&identity);
     return status;
@@ -453,5 +530,6 @@ out:
     free(d.root);
     free(d.inputs);
     free(d.folder);
+    odb_feeds_free(d.own);
     return status;
 }

@@ -25,7 +25,10 @@ static const struct {
     {"ONNXDBG_CACHE_SIZE", "how large that folder may grow, as 10G."},
     {"ONNXDBG_FROZEN_CLOCK", "every clock on the screen shows 0, for tests."},
     {"ONNXDBG_KERNELS", "libraries of kernels, parted by colons, as --kernels."},
+    {"ONNXDBG_MODEL_TYPE", "the type that compilers are to make of the model; see "
+                           "onnxdbg-dump-tools(7)."},
     {"ONNXDBG_ORT", "the library of ONNX Runtime; see onnxdbg-ort(7)."},
+    {"ONNXDBG_PASSED_PATH", "configuration of their passes, likewise."},
     {"ONNXDBG_PYTHON", "the Python that runs python: and tvm: targets; see onnxdbg-python(7)."},
     {"ONNXDBG_REMOTE_SERVE", "onnxdbg-serve on the other machine; see onnxdbg-ssh(7)."},
     {"ONNXDBG_SERVE", "the child program that targets run in; else the one beside onnxdbg."},

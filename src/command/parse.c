@@ -241,20 +241,31 @@ static enum odb_status call_check_args(struct odb_command_call *call, struct odb
     return odb_error_remedy(err, "`onnxdbg help %s` shows what it takes", call->command->name);
 }
 
-static bool call_is_about_model(const struct odb_command *command)
+int odb_call__model_at(const struct odb_command *command)
 {
-    const struct odb_arg *first = command->args;
-    return first && first->name && (first->type == ODB_ARG_MODEL || first->type == ODB_ARG_SOURCE);
+    const struct odb_arg *args = command->args;
+    for (int i = 0; args && args[i].name; i++)
+        if (args[i].type == ODB_ARG_MODEL || args[i].type == ODB_ARG_SOURCE)
+            return i;
+    return -1;
 }
 
-/* At a console the model is known, and what options say stays said. */
 static void call_join(struct odb_command_call *call, struct odb_console *console)
 {
     call->console = console;
     call->session = console->session;
     call->model = console->session->model;
-    if (call_is_about_model(call->command))
-        call->args[call->n_args++] = call->model->path;
+}
+
+/* At a console the model is known, and left out where the row names it. */
+static void call_put_model(struct odb_command_call *call)
+{
+    int at = odb_call__model_at(call->command);
+    if (at < 0 || (size_t)at > call->n_args)
+        return;
+    memmove(call->args + at + 1, call->args + at, (call->n_args - (size_t)at) * sizeof *call->args);
+    call->args[at] = call->model->path;
+    call->n_args++;
 }
 
 /* Libraries are loaded before anything asks what the reference has a kernel for. */
@@ -296,13 +307,15 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
         else
             ODB_TRY(call_add_option(out, argc, argv, &i, err));
     }
+    if (console)
+        call_put_model(out);
     if (odb_call_has(out, ODB_OPTION_HELP))
         return ODB_OK;
     ODB_TRY(call_check_args(out, err));
     ODB_TRY(call_kernels(out, err));
-    if (console)
+    if (console && !(command->flags & ODB_COMMAND_ASIDE))
         odb_console_adopt(console, out);
-    else if (call_is_about_model(command) && command->args->type == ODB_ARG_MODEL)
+    else if (!console && command->args && command->args->type == ODB_ARG_MODEL)
         return odb_call__open_model(out, out->args[0], err);
     return ODB_OK;
 }
@@ -352,16 +365,29 @@ const char *odb_call_option(const struct odb_command_call *call, enum odb_option
     return value;
 }
 
+/* Whether an option that is given now says otherwise than the console's. */
+static bool call_replaces(const struct odb_command_call *call, const struct odb_setting *setting)
+{
+    bool replaced = false;
+    for (size_t i = 0; i < call->options.n && !replaced; i++)
+        replaced = call->options.items[i].id == setting->id &&
+                   odb_console_replaces(setting->id, setting->value, call->options.items[i].value);
+    return replaced;
+}
+
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n)
 {
-    bool kept = call->console && ODB_SETTINGS >> id & 1; /* options given now are among them */
+    bool kept = call->console && ODB_SETTINGS >> id & 1;
+    bool given = !kept || call->command->flags & ODB_COMMAND_ASIDE; /* else it is a setting now */
     size_t settings = kept ? call->console->settings.n : 0;
     const char **list = odb_new_n(const char *, call->options.n + settings + 1);
     *n = 0;
-    for (size_t i = 0; i < settings; i++)
-        if (call->console->settings.items[i].id == id)
-            list[(*n)++] = call->console->settings.items[i].value;
-    for (size_t i = 0; !kept && i < call->options.n; i++)
+    for (size_t i = 0; i < settings; i++) {
+        const struct odb_setting *setting = &call->console->settings.items[i];
+        if (setting->id == id && !(given && call_replaces(call, setting)))
+            list[(*n)++] = setting->value;
+    }
+    for (size_t i = 0; given && i < call->options.n; i++)
         if (call->options.items[i].id == id)
             list[(*n)++] = call->options.items[i].value;
     return list;

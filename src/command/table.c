@@ -27,8 +27,8 @@ static const struct odb_arg args_export[] = {
     MODEL, TAKES("NODE[:NODE]", NODES, .bodies = true), {0}};
 static const struct odb_arg args_two[] = {NEEDS("EVALUATED", PATH), NEEDS("BASE", PATH), {0}};
 static const struct odb_arg args_dump[] = {
-    NEEDS("full|once|range|list", ENUM, .range = "full|once|range|list"), TAKES("MODEL", PATH),
-    TAKES("NAME", TEXT, .repeated = true), {0}};
+    NEEDS("full|once|range|list", ENUM, .range = "full|once|range|list"), TAKES("MODEL", SOURCE),
+    TAKES("NAME", OUTPUT, .repeated = true), {0}};
 static const struct odb_arg args_dirs[] = {NEEDS("DIR", PATH, .repeated = true), {0}};
 static const struct odb_arg args_none[] = {{0}};
 static const struct odb_arg args_folder[] = {TAKES("DIR", PATH), {0}};
@@ -245,9 +245,11 @@ static const struct odb_command command_table[] = {
                 "outputs are compared, and compare_result.log and compare_results.xlsx written. "
                 "A dump that was stopped goes on where it was when it is given again. "
                 "onnxdbg-dump-tools(7) has all of it; the old names dump_full, dump_once, "
-                "dump_range and dump_list work, too.",
+                "dump_range and dump_list work, too. In the debugger the model, its inputs and the "
+                "target are the session's, unless an option says otherwise, for this dump alone.",
         .example = "onnxdbg dump full model.onnx -f ort --step 5",
-        .flags = ODB_COMMAND_SHELL | ODB_COMMAND_LONG | ODB_COMMAND_WRITES,
+        .flags = BOTH | ODB_COMMAND_LONG | ODB_COMMAND_WRITES | ODB_COMMAND_RESUMES |
+                 ODB_COMMAND_ASIDE,
         .exec = odb_command__dump,
     },
     {

@@ -75,7 +75,8 @@ static void watch_show(struct odb_watch *watch)
 static void watch_event(void *payload, const struct odb_search_event *event)
 {
     struct odb_watch *watch = payload;
-    if (watch->call->session)
+    bool goes = event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS;
+    if (watch->call->session && (goes || !watch->aside))
         odb_session_event(watch->call->session, event);
     if (event->what == ODB_EVENT_PHASE) {
         snprintf(watch->phase, sizeof watch->phase, "%s", event->text ? event->text : "");
@@ -86,7 +87,7 @@ static void watch_event(void *payload, const struct odb_search_event *event)
         snprintf(watch->probe, sizeof watch->probe, "%.40s", event->text ? event->text : "");
     if (event->what == ODB_EVENT_FORECAST)
         watch->expected = event->seconds;
-    if (event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS) {
+    if (goes) {
         watch->done = event->done;
         watch->total = event->total;
     }

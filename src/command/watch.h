@@ -15,6 +15,7 @@ struct odb_watch {
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
     double expected;                 /* seconds of a search in all; 0: nobody said */
+    bool aside;                      /* the session's log has nothing to do with it */
     bool cuts;                       /* the budget's end ends a question that is under way too */
     bool shown;                      /* a line stands on the terminal */
 };

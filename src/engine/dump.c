@@ -349,8 +349,8 @@ static void dump_row_done(struct dump_run *run, struct odb_dump_row *row)
     run->done++;
     dump_note(run, row);
     dump_say(run, row);
-    odb_hooks_progress(&run->dump->options.hooks, "dump", run->graph->values[row->value].producer,
-                       run->done, run->n);
+    odb_hooks_progress(&run->dump->options.hooks, "outputs",
+                       run->graph->values[row->value].producer, run->done, run->n);
 }
 
 static void dump_row_failed(struct dump_run *run, struct odb_dump_row *row,
@@ -527,7 +527,7 @@ static enum odb_status dump_all(struct dump_run *run, struct odb_error *err)
         run->dump->failed += row->error != NULL;
         dump_say(run, row);
     }
-    odb_hooks_phase(&run->dump->options.hooks, "dump", run->n);
+    odb_hooks_phase(&run->dump->options.hooks, "outputs", run->n);
     if (run->dump->options.strategy == ODB_DUMP_EACH)
         return dump_each(run, err);
     for (size_t first = 0, n; first < run->n; first += n) {

@@ -196,6 +196,14 @@ static void info_put_end(struct odb_pyjson *json, const char *key, const struct 
         odb_pyjson_real(json, v);
 }
 
+/* Whether what the manifest says makes it again: a range with its own seed, or nothing to draw. */
+static bool info_makes_again(const struct odb_feed *feed)
+{
+    const struct odb_tensor *t = feed->tensor;
+    return feed->generated &&
+           (feed->ranged || t->kind != ODB_TENSOR || t->dtype == ODB_STRING);
+}
+
 static void info_put_input(struct odb_pyjson *json, const struct odb_dump *dump, size_t i)
 {
     const struct odb_feed *feed = &dump->feeds->items[i];
@@ -209,7 +217,7 @@ static void info_put_input(struct odb_pyjson *json, const struct odb_dump *dump,
     info_put_end(json, "low", feed, feed->lo);
     info_put_end(json, "high", feed, feed->hi);
     odb_pyjson_key(json, "use_external");
-    odb_pyjson_bool(json, !feed->generated);
+    odb_pyjson_bool(json, !info_makes_again(feed));
     info_put_tensor(json, &dump->fed[i]);
     odb_pyjson_close(json, '}');
 }
@@ -282,7 +290,7 @@ static enum odb_status info_input(struct odb_dump_input *out, const json_t *list
         const json_t *lo = json_object_get(entry, "low"), *hi = json_object_get(entry, "high");
         const json_t *seed = json_object_get(entry, "seed");
         if (json_is_true(json_object_get(entry, "use_external"))) {
-            odb_fail(err, ODB_E_INPUT, "it came from a file, which the dump does not hold");
+            odb_fail(err, ODB_E_INPUT, "it came from elsewhere, and the manifest does not hold it");
             return odb_error_remedy(err, "give the dump's folder `inputs` instead");
         }
         out->ranged = json_is_number(lo) && json_is_number(hi) && json_is_integer(seed);

@@ -138,6 +138,25 @@ static void test_complete__options(void **state)
     complete_gives(at, "node -- --", "", NULL);
 }
 
+/* The model is left out, options of old scripts count, and only outputs of nodes are offered. */
+static void test_complete__dump(void **state)
+{
+    struct complete_at *at = *state;
+    complete_gives(at, "dump ", "full|once|range|list", NULL);
+    complete_gives(at, "dump o", "once", "once");
+    complete_line(at, "dump list ");
+    assert_true(complete_has(at, "made_of_it"));
+    assert_false(complete_has(at, "x"));
+    assert_false(complete_has(at, "conv.weight"));
+    complete_gives(at, "dump list a made", "made_of_it", "made_of_it");
+    complete_gives(at, "dump range -b made", "made_of_it", "made_of_it");
+    complete_gives(at, "dump once -n made", "made_of_it", "made_of_it");
+    complete_gives(at, "dump full -f cpu:n", "cpu:noisy", "cpu:noisy");
+    complete_gives(at, "dump full --target cpu:n", "cpu:noisy", "cpu:noisy");
+    complete_gives(at, "dump full --strategy ", "auto|all|each", NULL);
+    complete_gives(at, "dump full --root", "--root-dir", "--root-dir");
+}
+
 static void test_complete__nodes(void **state)
 {
     struct complete_at *at = *state;
@@ -514,6 +533,7 @@ int main(void)
         COMPLETE_TEST(test_complete__executors),
         COMPLETE_TEST(test_complete__faults),
         COMPLETE_TEST(test_complete__every_kind_of_fault),
+        COMPLETE_TEST(test_complete__dump),
         COMPLETE_TEST(test_complete__tolerances),
         COMPLETE_TEST(test_complete__screen),
         COMPLETE_TEST(test_complete__files),

@@ -5,6 +5,8 @@
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
+#include <math.h>
+
 #include "command/call.h"
 #include "tensor/npy.h"
 
@@ -191,11 +193,117 @@ static void test_console__inputs_are_kept_by_name(void **state)
     odb_console_set(&s.console, ODB_OPTION_INPUT, "b=two.npy");
     odb_console_set(&s.console, ODB_OPTION_INPUT, "a=three.npy");
     struct odb_command_call call = {.console = &s.console};
+    MODELS_OK(odb_command_find(&call.command, "bisect", true, &why));
     const char **list = odb_call_list(&call, ODB_OPTION_INPUT, &n);
     assert_int_equal(n, 2);
     assert_string_equal(list[0], "b=two.npy");
     assert_string_equal(list[1], "a=three.npy");
     free((void *)list);
+    scene_close(&s);
+}
+
+/* What a dump must not touch: what was found, logged, counted and set, and the inputs. */
+struct scene_state {
+    const struct odb_feeds *feeds;
+    const struct odb_report *report;
+    const struct odb_trace *trace;
+    struct odb_value_report values[8];
+    struct odb_kept_list kept;
+    size_t log, n_settings;
+    unsigned long generation;
+    int at;
+};
+
+static void scene_remember(const struct scene *s, struct scene_state *out)
+{
+    const struct odb_session *session = s->console.session;
+    *out = (struct scene_state){.feeds = session->feeds,
+                                .report = session->report,
+                                .trace = session->trace,
+                                .log = session->log.n,
+                                .n_settings = s->console.settings.n,
+                                .generation = session->generation,
+                                .at = session->at};
+    size_t n = session->model->graph->n_values;
+    assert_in_range(n, 1, ODB_COUNT(out->values));
+    memcpy(out->values, session->values, n * sizeof *out->values);
+    odb_kept_list_copy(&out->kept, &session->kept, session->model->graph);
+}
+
+static void scene_is_as(const struct scene *s, struct scene_state *was)
+{
+    struct scene_state now;
+    scene_remember(s, &now);
+    assert_true(odb_kept_list_same(&was->kept, &now.kept));
+    assert_int_equal(was->kept.items.items[0].hits, now.kept.items.items[0].hits);
+    odb_kept_list_dispose(&now.kept);
+    odb_kept_list_dispose(&was->kept);
+    was->kept = now.kept = (struct odb_kept_list){0};
+    assert_memory_equal(was, &now, sizeof now);
+}
+
+static void scene_dumps(struct scene *s, const char *options, const char *said)
+{
+    char *line = odb_xasprintf("dump %s --root-dir '%s/d'", options, s->folder);
+    scene_says(s, line, said);
+    free(line);
+}
+
+/* Elements 0 of what was dumped; the target is off by one percent in q. */
+static void scene_dumped(struct scene *s, const char *name, double expected)
+{
+    struct odb_tensor *t;
+    char *path = odb_xasprintf("%s/d/%s.npy", s->folder, name);
+    MODELS_OK(odb_npy_read(&t, path, &why));
+    assert_float_equal(odb_load_f64(t->dtype, t->data, 0), expected, 1e-6);
+    odb_tensor_unref(t);
+    free(path);
+}
+
+static void test_console__a_dump_is_of_the_session_and_leaves_it(void **state)
+{
+    struct scene s;
+    struct scene_state was;
+    scene_open(&s);
+    scene_says(&s, "set input x=range(0.5,0.5)", "");
+    scene_says(&s, "break #2", "1   breakpoint");
+    scene_says(&s, "bisect", "");
+    scene_says(&s, "run", "breakpoint 1: before #2");
+    scene_remember(&s, &was);
+    scene_dumps(&s, "list q", "topology index 1, output q, shape (8,), dtype float32\n");
+    scene_dumped(&s, "outputs/topoidx_00001__q", 1.01 * tanh(0.5) * tanh(0.5));
+    scene_dumped(&s, "inputs/x", 0.5);
+    scene_dumps(&s, "full --step 2", "topology index 0, output h");
+    scene_is_as(&s, &was);
+    scene_remember(&s, &was);
+    scene_dumps(&s, "list h -f cpu -i 'x:range(0.25,0.25)' --seed 7", "topology index 0");
+    scene_dumped(&s, "outputs/topoidx_00000__h", tanh(0.25));
+    scene_dumps(&s, "range h 5", "there is no output 5");
+    scene_dumps(&s, "once nothing", "the model has no output 'nothing'");
+    scene_dumps(&s, "full -d other.onnx", "--onnx-dir: the model is the session's");
+    scene_dumps(&s, "full --model-type fp32", "--model-type: compilers are told this when");
+    scene_dumps(&s, "full x", "dump full takes no names");
+    scene_is_as(&s, &was);
+    scene_says(&s, "print x[0]", "0.5\n");
+    scene_close(&s);
+}
+
+/* Before anything has run the inputs are made for the dump alone. */
+static void test_console__a_dump_makes_no_inputs_for_the_session(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "set seed 7", "");
+    scene_dumps(&s, "once h", "output h, shape (8,), dtype float32\n");
+    assert_null(s.console.session->feeds);
+    char *path = odb_xasprintf("%s/d/inputs/x.npy", s.folder);
+    struct odb_tensor *dumped, *own;
+    MODELS_OK(odb_npy_read(&dumped, path, &why));
+    scene_says(&s, "run", "the model has run");
+    own = s.console.session->feeds->items[0].tensor;
+    assert_memory_equal(dumped->data, own->data, own->bytes);
+    odb_tensor_unref(dumped);
+    free(path);
     scene_close(&s);
 }
 
@@ -387,6 +495,8 @@ int main(void)
         cmocka_unit_test(test_console__negative_numbers),
         cmocka_unit_test(test_console__options_that_are_not_kept),
         cmocka_unit_test(test_console__inputs_are_kept_by_name),
+        cmocka_unit_test(test_console__a_dump_is_of_the_session_and_leaves_it),
+        cmocka_unit_test(test_console__a_dump_makes_no_inputs_for_the_session),
         cmocka_unit_test(test_console__a_pin_of_a_file),
         cmocka_unit_test(test_console__print_asks_the_reference),
         cmocka_unit_test(test_console__undo_and_redo),
