@@ -22,12 +22,11 @@ static bool confidence_is(const struct odb_culprit *c, enum odb_check check)
     return c->checks[check] == ODB_CONFIRMS;
 }
 
-static const char *confidence_against(const struct bisection *b, const struct odb_culprit *c)
+/* flips: equal runs of the target gave different verdicts. */
+static const char *confidence_against(const struct odb_culprit *c, bool flips)
 {
-    for (size_t i = 0; i < b->report->culprits.n; i++)
-        if (b->report->culprits.items[i].kind == ODB_KIND_NONDETERMINISTIC &&
-            c->kind != ODB_KIND_NONDETERMINISTIC)
-            return "equal runs of the target give different verdicts";
+    if (flips && c->kind != ODB_KIND_NONDETERMINISTIC)
+        return "equal runs of the target give different verdicts";
     if (c->checks[ODB_CHECK_NEIGHBOUR] == ODB_CONTRADICTS)
         return "together with a neighbour it is right";
     if (c->checks[ODB_CHECK_PINNED] == ODB_CONTRADICTS)
@@ -104,9 +103,9 @@ static enum odb_confidence confidence_of_spread(const struct bisection *b,
     return c->numbers.local_noise.known ? ODB_CONFIDENCE_MEDIUM : ODB_CONFIDENCE_LOW;
 }
 
-void bisection_trust(const struct bisection *b, struct odb_culprit *c)
+static void confidence_set(const struct bisection *b, struct odb_culprit *c, bool flips)
 {
-    const char *why = confidence_against(b, c);
+    const char *why = confidence_against(c, flips);
     if (why) {
         c->confidence = ODB_CONFIDENCE_LOW;
     } else if (c->kind == ODB_KIND_AMPLIFIED || c->kind == ODB_KIND_ACCUMULATED) {
@@ -125,4 +124,14 @@ void bisection_trust(const struct bisection *b, struct odb_culprit *c)
         c->confidence = confidence_of_fault(c, b->prober.recorded, &why);
     }
     snprintf(c->confidence_reason, sizeof c->confidence_reason, "%s", why);
+}
+
+void bisection_trust(const struct bisection *b)
+{
+    struct odb_culprit *culprits = b->report->culprits.items;
+    bool flips = false;
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        flips |= culprits[c].kind == ODB_KIND_NONDETERMINISTIC;
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        confidence_set(b, &culprits[c], flips);
 }

@@ -103,7 +103,7 @@ enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
         evidence_found(b, culprit);
         if (c < EVIDENCE_GROWTH)
             evidence_measure(b, culprit);
-        bisection_trust(b, culprit);
     }
+    bisection_trust(b);
     return ODB_OK;
 }

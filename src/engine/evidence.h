@@ -54,8 +54,8 @@ enum odb_status bisection_pin(struct bisection *b, struct odb_error *err) ODB_MU
 /* Fills the report's contributions to the worst output. */
 enum odb_status bisection_share(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
-/* Sets confidence and its reason by the rules at the top of confidence.c. */
-void bisection_trust(const struct bisection *b, struct odb_culprit *culprit);
+/* Sets confidence and its reason of all culprits, by the rules at the top of confidence.c. */
+void bisection_trust(const struct bisection *b);
 
 /* What they came to, in words: sentences, each with a space behind it. */
 void words_evidence(const struct bisection *b, const struct odb_culprit *culprit,

@@ -321,37 +321,45 @@ static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinne
     return true;
 }
 
-/* Whether something that the culprit makes wrong can be seen at a value, which is not its own, with
- * the others pinned. */
-static bool pin_shows_at(const struct pin *p, const struct odb_culprit *culprit, int value)
+static int pin_input(const struct odb_node *node, size_t i)
+{
+    return i < (size_t)node->n_in ? node->in[i] : node->captured[i - (size_t)node->n_in];
+}
+
+/* Where something that the culprit makes wrong can be seen with the others pinned: marks
+ * [n_values], the caller's. Nodes stand in topological order, so one pass is enough. */
+static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 {
     const struct bisection *b = p->b;
-    bool *stops = odb_xmemdup(p->values, b->graph->n_values * sizeof *stops);
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        stops[v] |= b->drawn[v];
-    odb_graph_ancestors(b->graph, &value, 1, stops, up);
-    bool shows = up[culprit->segment[1]];
-    free(up);
-    free(stops);
+    bool *shows = odb_new_n(bool, b->graph->n_values);
+    for (size_t n = (size_t)culprit->segment[1]; n < b->graph->n_nodes; n++) {
+        const struct odb_node *node = &b->graph->nodes[n];
+        bool wrong = n == (size_t)culprit->segment[1];
+        for (size_t i = 0; !wrong && i < (size_t)node->n_in + node->n_captured; i++)
+            wrong = pin_input(node, i) >= 0 && shows[pin_input(node, i)];
+        for (int o = 0; wrong && o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                shows[node->out[o]] = !p->values[node->out[o]] && !b->drawn[node->out[o]];
+    }
     return shows;
 }
 
-/* What pinned nodes read, and so would be wrong behind a culprit that they hide. marks [n_values];
- * a value of its own that nobody but them reads says no more than running it alone. */
-static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit, bool *marks)
+/* What pinned nodes read, and so would be wrong behind a culprit that they hide, of what shows it
+ * (pin_shows()). marks [n_values]; a value of its own that nobody but them reads says no more than
+ * running it alone. */
+static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit,
+                          const bool *shows, bool *marks)
 {
     const struct bisection *b = p->b;
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         for (size_t i = 0; p->nodes[n] && i < (size_t)node->n_in + node->n_captured; i++) {
-            int v = i < (size_t)node->n_in ? node->in[i] : node->captured[i - (size_t)node->n_in];
-            if (v < 0 || marks[v] || p->values[v] || !b->trace->ref[v] ||
+            int v = pin_input(node, i);
+            if (v < 0 || !shows[v] || marks[v] || !b->trace->ref[v] ||
                 !odb_probe_reads(b->graph, b->trace, v))
                 continue;
             int maker = b->graph->values[v].producer;
-            marks[v] = maker != culprit->node && maker != culprit->segment[1] &&
-                       pin_shows_at(p, culprit, v);
+            marks[v] = maker != culprit->node && maker != culprit->segment[1];
         }
     }
 }
@@ -430,11 +438,13 @@ static enum odb_status pin_single(struct pin *p, struct odb_culprit *culprit, co
     culprit->spoils = ODB_NOT_TESTABLE;
     if (!pin_set(p, culprit, false))
         goto out;
-    pin_witnesses(p, culprit, marks);
+    bool *shows = pin_shows(p, culprit);
+    pin_witnesses(p, culprit, shows, marks);
     for (size_t o = 0; o < b->n_outputs; o++) /* a right one would be that whatever happens */
         if (!p->values[b->outputs[o]] &&
             (pin_died(b) || odb_verdict_is_bad(b->verdicts[o].verdict)))
-            marks[b->outputs[o]] = pin_shows_at(p, culprit, b->outputs[o]);
+            marks[b->outputs[o]] = shows[b->outputs[o]];
+    free(shows);
     for (size_t v = 0; v < b->graph->n_values; v++)
         if (marks[v] && (right[v] || b->graph->values[v].is_output))
             list[n++] = (int)v;
@@ -460,14 +470,20 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
     bool *right = odb_new_n(bool, b->graph->n_values);
     enum odb_status status = ODB_OK;
     size_t asked = 0;
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
+    for (size_t c = 0; c < b->report->culprits.n && asked < PIN_SINGLES; c++) {
         const struct odb_culprit *culprit = &b->report->culprits.items[c];
-        if (!p->nodes[culprit->node] || !pin_set(p, culprit, false))
+        if (!p->nodes[culprit->node])
             continue;
-        pin_witnesses(p, culprit, right);
+        asked++;
+        if (!pin_set(p, culprit, false))
+            continue;
+        bool *shows = pin_shows(p, culprit);
+        pin_witnesses(p, culprit, shows, right);
+        free(shows);
         pin_set(p, culprit, true);
     }
     status = pin_keep_right(p, right, err);
+    asked = 0;
     for (size_t c = 0; c < b->report->culprits.n && asked < PIN_SINGLES && status == ODB_OK; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
         bool only = false;

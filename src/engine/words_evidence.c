@@ -7,6 +7,7 @@
 #include "engine/evidence.h"
 
 #define EVIDENCE_EXPLAINED 0.01 /* the least part of a culprit's error that is worth a sentence */
+#define EVIDENCE_LISTED 8       /* nodes that a sentence names */
 
 static void evidence_put_node(const struct bisection *b, int node, struct odb_buf *out)
 {
@@ -30,7 +31,17 @@ static void evidence_put_neighbour(const struct bisection *b, const struct odb_c
                    "the other hides it. ");
 }
 
-/* "With the reference's values in the place of #7's and #31's the outputs pass". */
+/* "#7", "#7 and #31", "#7, #31, #40 and 90 more". */
+static void evidence_put_nodes(const int *nodes, size_t n, struct odb_buf *out)
+{
+    size_t listed = n <= EVIDENCE_LISTED ? n : EVIDENCE_LISTED - 1;
+    for (size_t i = 0; i < listed; i++)
+        odb_buf_printf(out, "%s#%d", i == 0 ? "" : i + 1 == n ? " and " : ", ", nodes[i]);
+    if (n > listed)
+        odb_buf_printf(out, " and %zu more", n - listed);
+}
+
+/* "With #7 and #31 pinned to the reference the outputs pass". */
 static void evidence_put_pinned(const struct bisection *b, const struct odb_culprit *c,
                                 struct odb_buf *out)
 {
@@ -41,12 +52,7 @@ static void evidence_put_pinned(const struct bisection *b, const struct odb_culp
     if (!among || report->pinned_pass == ODB_NOT_ASKED)
         return;
     odb_buf_puts(out, "With ");
-    for (size_t i = 0; i < report->pinned.n; i++)
-        odb_buf_printf(out, "%s#%d",
-                       i == 0                      ? ""
-                       : i + 1 == report->pinned.n ? " and "
-                                                   : ", ",
-                       report->pinned.items[i]);
+    evidence_put_nodes(report->pinned.items, report->pinned.n, out);
     odb_buf_puts(out, " pinned to the reference");
     bool suffixes = b->hidden || b->options->strategy == ODB_STRATEGY_SUFFIX;
     odb_buf_puts(out, report->pinned_pass == ODB_CONFIRMS && suffixes

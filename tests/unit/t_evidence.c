@@ -187,6 +187,37 @@ static void test_evidence__of_several_pinned_one_is_confirmed(void **state)
     }
 }
 
+/* Ten of twenty in a row; what is said of each names a few of the others. */
+static void test_evidence__many_pinned_are_counted_and_a_few_asked_one_by_one(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_buf target = ODB_BUF_INIT;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    for (int n = 0; n < 21; n++) {
+        char in[8], out[8];
+        snprintf(in, sizeof in, "v%d", n);
+        snprintf(out, sizeof out, "v%d", n + 1);
+        odb_build_node(b, "Neg", "", n ? in : "x", out);
+        if (n % 2)
+            odb_buf_printf(&target, "fault:scale,node=#%d,amount=0.1@", n);
+    }
+    odb_build_output(b, "v21");
+    odb_buf_puts(&target, "cpu");
+    struct scene s;
+    scene_search(&s, b, scene_ramp(), odb_buf_text(&target), ODB_STRATEGY_AUTO);
+    assert_int_equal(s.report->culprits.n, 10);
+    assert_int_equal(s.report->pinned.n, 10);
+    assert_int_equal(s.report->pinned_pass, ODB_CONFIRMS);
+    const struct odb_culprit *culprits = s.report->culprits.items;
+    assert_non_null(strstr(culprits[0].text, "With #1, #3, #5, #7, #9, #11, #13 and 3 more "
+                                             "pinned to the reference the outputs pass"));
+    /* A witness lies between each and the next, so the first eight can be asked. */
+    for (size_t c = 0; c < 10; c++)
+        assert_int_equal(culprits[c].spoils, c < 8 ? ODB_CONFIRMS : ODB_NOT_ASKED);
+    odb_buf_dispose(&target);
+    scene_close(&s);
+}
+
 /* What the first makes is read by the second alone, whose value is pinned: nothing can be told. */
 static void test_evidence__neighbours_pinned_hide_each_other(void **state)
 {
@@ -626,7 +657,11 @@ static void confidence_is(enum odb_diagnosis kind, bool region, const char *alon
         culprit.checks[i] = strchr(checks, letters[i])  ? ODB_CONFIRMS
                             : strchr(alone, letters[i]) ? ODB_CONTRADICTS
                                                         : ODB_NOT_ASKED;
-    bisection_trust(&b, &culprit);
+    report->culprits.items = &culprit;
+    report->culprits.n = 1;
+    bisection_trust(&b);
+    report->culprits.items = NULL;
+    report->culprits.n = 0;
     if (culprit.confidence != confidence)
         fail_msg("%s, against %s: %s (%s)", checks, alone,
                  odb_confidence_name(culprit.confidence), culprit.confidence_reason);
@@ -845,6 +880,7 @@ int main(void)
         cmocka_unit_test(test_evidence__one_fault_fails_in_two_cuts_and_explains_the_output),
         cmocka_unit_test(test_evidence__a_fault_beside_a_nan_is_found_too),
         cmocka_unit_test(test_evidence__of_several_pinned_one_is_confirmed),
+        cmocka_unit_test(test_evidence__many_pinned_are_counted_and_a_few_asked_one_by_one),
         cmocka_unit_test(test_evidence__neighbours_pinned_hide_each_other),
         cmocka_unit_test(test_evidence__an_output_that_was_right_confirms_nothing),
         cmocka_unit_test(test_evidence__prefixes_find_the_second_fault),
