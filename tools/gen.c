@@ -773,6 +773,8 @@ static void gen_odd(struct gen *g)
     odb_build_node(b, "Split", "cut", "x parts", "left middle right/odd:0");
     odb_build_attr_int(b, "axis", 1);
     odb_build_node(b, "Clip", "same name", "right/odd:0 - ceiling", "clipped");
+    odb_build_node_metadata(b, "pkg.torch.onnx.stack_trace",
+                            "File \"net.py\", line 12, in forward\n  x = x.clamp(max=0.75)");
     gen_odd_types(g);
     odb_build_node(b, "If", "branch", "flag", "branched");
     odb_build_attr_graph(b, "then_branch", gen_odd_branch("then", "Add", 2));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/formal.h"
 #include "tensor/print.h"
 #include "tensor/stats.h"
 #include "ui/app.h"
@@ -179,20 +180,21 @@ static void node_put_weight(const struct odb_value *value, struct odb_buf *out)
         odb_buf_puts(out, ", sparse in the file");
 }
 
-static void node_put_value(struct node_view *v, int index, int slot, bool input)
+/* place: which of the node's inputs or outputs it is. */
+static void node_put_value(struct node_view *v, int index, const char *place, bool input)
 {
     const struct odb_session *session = v->text.view.app->session;
     const struct odb_graph *graph = session->model->graph;
     struct odb_buf type = ODB_BUF_INIT, weight = ODB_BUF_INIT;
     char key[512];
     if (index == ODB_NO_VALUE) {
-        node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%d  omitted", slot);
+        node_row(v, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, "%somitted", place);
         return;
     }
     const struct odb_value *value = &graph->values[index];
     ui_type_text(session, index, &type);
     node_put_weight(value, &weight);
-    node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, index, "%d  %s  %s%s%s", slot,
+    node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, index, "%s%s  %s%s%s", place,
              odb_value_key(graph, value, key, sizeof key),
              type.len ? odb_buf_text(&type) : "(type not known)",
              value->init       ? odb_buf_text(&weight)
@@ -210,6 +212,38 @@ static void node_put_value(struct node_view *v, int index, int slot, bool input)
     if (!input && value->n_consumers > NODE_READERS)
         node_row(v, UI_STYLE_DIM, 6, ODB_NO_NODE, index, "and %zu more",
                  value->n_consumers - NODE_READERS);
+}
+
+/* A number, and what the operator calls it, padded to this width. */
+static void node_put_port(struct node_view *v, const struct odb_node *node, int slot, bool input,
+                          int width)
+{
+    char name[ODB_FORMAL_NAME];
+    char *place = odb_xasprintf("%d  %-*s%s", slot, width, odb_formal_name(node, input, slot, name),
+                                width ? "  " : "");
+    node_put_value(v, input ? node->in[slot] : node->out[slot], place, input);
+    free(place);
+}
+
+static void node_put_captured(struct node_view *v, const struct odb_node *node)
+{
+    if (node->n_captured)
+        node_head(v, "read by its bodies");
+    for (size_t i = 0; i < node->n_captured; i++) {
+        char *place = odb_xasprintf("%zu  ", i);
+        node_put_value(v, node->captured[i], place, true);
+        free(place);
+    }
+}
+
+/* What the exporter has noted: of PyTorch's, where in the program the node comes from. */
+static void node_put_metadata(struct node_view *v, const struct odb_node *node)
+{
+    if (node->metadata.n)
+        node_head(v, "metadata");
+    for (size_t i = 0; i < node->metadata.n; i++)
+        node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, ODB_NO_VALUE, "%s = %s",
+                 node->metadata.items[i][0], node->metadata.items[i][1]);
 }
 
 static void node_put_attrs(struct node_view *v, const struct odb_node *node,
@@ -324,6 +358,7 @@ static void node_make(struct node_view *v)
     const struct odb_node *node = &graph->nodes[v->node];
     const struct odb_op *op = odb_cpu_op(session->cpu, v->node);
     struct odb_buf text = ODB_BUF_INIT;
+    int width = odb_formal_width(node);
     ui_text_clear(&v->text);
     node_put_head(v, node, op);
     node_put_place(v);
@@ -331,16 +366,14 @@ static void node_make(struct node_view *v)
         node_head(v, "outputs");
     v->first = v->text.lines.n;
     for (int i = 0; i < node->n_out; i++)
-        node_put_value(v, node->out[i], i, false);
+        node_put_port(v, node, i, false, width);
     if (node->n_in)
         node_head(v, "inputs");
     for (int i = 0; i < node->n_in; i++)
-        node_put_value(v, node->in[i], i, true);
-    if (node->n_captured)
-        node_head(v, "read by its bodies");
-    for (size_t i = 0; i < node->n_captured; i++)
-        node_put_value(v, node->captured[i], (int)i, true);
+        node_put_port(v, node, i, true, width);
+    node_put_captured(v, node);
     node_put_attrs(v, node, op);
+    node_put_metadata(v, node);
     node_head(v, "ONNX text");
     odb_node_text(graph, node, &text);
     for (size_t n = text.len; n && text.data[n - 1] == '\n'; n--)

@@ -535,3 +535,20 @@ const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t si
         snprintf(buf, size, "%s", kinds[t->kind]);
     return buf;
 }
+
+void odb_call__put_metadata(const struct odb_metadata *metadata, struct odb_buf *out)
+{
+    for (size_t i = 0; i < metadata->n; i++) {
+        char *value = odb_xstrdup(metadata->items[i][1]), *rest = value;
+        odb_buf_puts(out, i ? "            " : "metadata    ");
+        odb_buf_put_shown(out, metadata->items[i][0]);
+        odb_buf_puts(out, " = ");
+        odb_buf_put_shown(out, strsep(&rest, "\n"));
+        while (rest) {
+            odb_buf_puts(out, "\n              ");
+            odb_buf_put_shown(out, strsep(&rest, "\n"));
+        }
+        odb_buf_putc(out, '\n');
+        free(value);
+    }
+}

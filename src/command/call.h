@@ -120,6 +120,8 @@ enum odb_status odb_call__check_setting(const struct odb_console *console,
                                         struct odb_error *err) ODB_MUST_USE;
 /* "float (1, 3)", "sequence of 2", into buf; returns buf. */
 const char *odb_call__type_text(const struct odb_tensor *t, char *buf, size_t size);
+/* Rows "metadata    KEY = VALUE", the lines of a value below one another; maybe none. */
+void odb_call__put_metadata(const struct odb_metadata *metadata, struct odb_buf *out);
 
 /* NODE or NODE:NODE. */
 enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,

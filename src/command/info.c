@@ -165,13 +165,7 @@ static void info_head(const struct info *info, struct odb_buf *out)
     }
     info_row(out, "domain", model->domain);
     info_row(out, "doc", model->doc);
-    for (size_t i = 0; i < model->n_metadata; i++) {
-        odb_buf_puts(out, i ? "            " : "metadata    ");
-        odb_buf_put_shown(out, model->metadata[i][0]);
-        odb_buf_puts(out, " = ");
-        odb_buf_put_shown(out, model->metadata[i][1]);
-        odb_buf_putc(out, '\n');
-    }
+    odb_call__put_metadata(&model->metadata, out);
 }
 
 static void info_ports(const struct odb_graph *graph, const char *title, const int *list, size_t n,
@@ -331,6 +325,8 @@ static void info_text(const struct info *info, struct odb_buf *out)
     const struct odb_graph *graph = info->model->graph;
     info_head(info, out);
     info_row(out, "graph", graph->name);
+    info_row(out, "doc", graph->doc);
+    odb_call__put_metadata(&graph->metadata, out);
     odb_buf_printf(out, "nodes       %zu", graph->n_nodes);
     if (info->body_nodes)
         odb_buf_printf(out, ", and %zu in bodies", info->body_nodes);
@@ -408,14 +404,11 @@ static json_t *info_json(const struct info *info)
     const struct odb_model *model = info->model;
     const struct odb_graph *graph = model->graph;
     json_t *root = json_object(), *opsets = json_object(), *functions = json_array();
-    json_t *metadata = json_object();
     for (size_t i = 0; i < model->n_opsets; i++) {
         const char *domain = model->opsets[i].domain;
         json_object_set_new(opsets, *domain ? domain : "ai.onnx",
                             json_integer(model->opsets[i].version));
     }
-    for (size_t i = 0; i < model->n_metadata; i++)
-        json_object_set_new(metadata, model->metadata[i][0], odb_json_text(model->metadata[i][1]));
     for (size_t i = 0; i < model->n_functions; i++)
         json_array_append_new(functions, odb_json_text(model->functions[i].name));
     json_object_set_new(root, "path", odb_json_text(model->path));
@@ -425,8 +418,10 @@ static json_t *info_json(const struct info *info)
     json_object_set_new(root, "opsets", opsets);
     json_object_set_new(root, "producer", odb_json_text(model->producer_name));
     json_object_set_new(root, "producer_version", odb_json_text(model->producer_version));
-    json_object_set_new(root, "metadata", metadata);
+    json_object_set_new(root, "metadata", odb_json_metadata(&model->metadata));
     json_object_set_new(root, "graph", odb_json_text(graph->name));
+    json_object_set_new(root, "graph_doc", odb_json_text(graph->doc));
+    json_object_set_new(root, "graph_metadata", odb_json_metadata(&graph->metadata));
     json_object_set_new(root, "nodes", json_integer((json_int_t)graph->n_nodes));
     json_object_set_new(root, "body_nodes", json_integer((json_int_t)info->body_nodes));
     json_object_set_new(root, "unsorted", json_boolean(graph->was_unsorted));

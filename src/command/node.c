@@ -7,6 +7,7 @@
 #include "engine/json.h"
 #include "executor/cpu.h"
 #include "model/body.h"
+#include "model/formal.h"
 
 #define NODE_READERS 8 /* named before "and N more" */
 
@@ -63,16 +64,16 @@ static void node_put_verdict(const struct odb_session *session, int value, struc
     }
 }
 
-static void node_put_value(const struct odb_graph *graph, int index, int slot,
+static void node_put_value(const struct odb_graph *graph, int index, const char *place,
                            const struct odb_session *session, bool input, struct odb_buf *out)
 {
     char key[512], type[320];
+    odb_buf_put_shown(out, place);
     if (index == ODB_NO_VALUE) {
-        odb_buf_printf(out, "  %2d  omitted\n", slot);
+        odb_buf_puts(out, "omitted\n");
         return;
     }
     const struct odb_value *value = &graph->values[index];
-    odb_buf_printf(out, "  %2d  ", slot);
     odb_buf_put_shown(out, odb_value_key(graph, value, key, sizeof key));
     odb_buf_puts(out, "  ");
     if (value->type.known)
@@ -144,6 +145,39 @@ static void node_put_head(const struct odb_node *node, const struct odb_op *op, 
         odb_buf_put_shown(out, node->doc);
         odb_buf_putc(out, '\n');
     }
+    odb_call__put_metadata(&node->metadata, out);
+}
+
+/* "   1  W  ": which one it is, and what the operator calls it, padded to this width. */
+static char *node_place(const struct odb_node *node, int slot, bool input, int width)
+{
+    char name[ODB_FORMAL_NAME];
+    return odb_xasprintf("  %2d  %-*s%s", slot, width, odb_formal_name(node, input, slot, name),
+                         width ? "  " : "");
+}
+
+static void node_put_ports(const struct odb_graph *graph, const struct odb_node *node, bool input,
+                           const struct odb_session *session, struct odb_buf *out)
+{
+    int n = input ? node->n_in : node->n_out, width = odb_formal_width(node);
+    if (n)
+        odb_buf_puts(out, input ? "\ninputs:\n" : "\noutputs:\n");
+    for (int i = 0; i < n; i++) {
+        char *place = node_place(node, i, input, width);
+        node_put_value(graph, input ? node->in[i] : node->out[i], place, session, input, out);
+        free(place);
+    }
+}
+
+static void node_put_captured(const struct odb_graph *graph, const struct odb_node *node,
+                              const struct odb_session *session, struct odb_buf *out)
+{
+    odb_buf_puts(out, node->n_captured ? "\nread by its bodies:\n" : "");
+    for (size_t i = 0; i < node->n_captured; i++) {
+        char *place = odb_xasprintf("  %2zu  ", i);
+        node_put_value(graph, node->captured[i], place, session, true, out);
+        free(place);
+    }
 }
 
 static void node_text(const struct odb_graph *graph, const struct odb_node *node,
@@ -153,15 +187,9 @@ static void node_text(const struct odb_graph *graph, const struct odb_node *node
     const struct odb_op *op = odb_cpu_op(cpu, node->index);
     node_put_head(node, op, odb_cpu_unsupported(cpu, node->index), out);
     node_put_attrs(node, op, out);
-    odb_buf_puts(out, node->n_in ? "\ninputs:\n" : "");
-    for (int i = 0; i < node->n_in; i++)
-        node_put_value(graph, node->in[i], i, session, true, out);
-    odb_buf_puts(out, node->n_captured ? "\nread by its bodies:\n" : "");
-    for (size_t i = 0; i < node->n_captured; i++)
-        node_put_value(graph, node->captured[i], (int)i, session, true, out);
-    odb_buf_puts(out, node->n_out ? "\noutputs:\n" : "");
-    for (int i = 0; i < node->n_out; i++)
-        node_put_value(graph, node->out[i], i, session, false, out);
+    node_put_ports(graph, node, true, session, out);
+    node_put_captured(graph, node, session, out);
+    node_put_ports(graph, node, false, session, out);
     odb_buf_puts(out, "\nONNX text:\n");
     odb_node_text(graph, node, out);
     if (out->len && out->data[out->len - 1] != '\n')
@@ -237,6 +265,18 @@ static json_t *node_json_attrs(const struct odb_node *node, const struct odb_op 
     return attrs;
 }
 
+/* Names of all inputs or outputs, as the operator calls them; null where nobody knows. */
+static json_t *node_json_formal(const struct odb_node *node, bool input)
+{
+    json_t *names = json_array();
+    char name[ODB_FORMAL_NAME];
+    for (int i = 0; i < (input ? node->n_in : node->n_out); i++) {
+        odb_formal_name(node, input, i, name);
+        json_array_append_new(names, odb_json_text(*name ? name : NULL));
+    }
+    return names;
+}
+
 static json_t *node_json(const struct odb_graph *graph, const struct odb_node *node,
                          const struct odb_cpu *cpu, const struct odb_session *session)
 {
@@ -260,12 +300,15 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
     json_object_set_new(root, "opset", json_integer(node->opset));
     json_object_set_new(root, "since", op ? json_integer(op->since) : json_null());
     json_object_set_new(root, "doc", odb_json_text(node->doc));
+    json_object_set_new(root, "metadata", odb_json_metadata(&node->metadata));
     json_object_set_new(root, "function", json_boolean(node->function != NULL));
     json_object_set_new(root, "unsupported", odb_json_text(*why ? why : NULL));
     json_object_set_new(root, "attributes", node_json_attrs(node, op));
     json_object_set_new(root, "inputs", inputs);
+    json_object_set_new(root, "formal_inputs", node_json_formal(node, true));
     json_object_set_new(root, "captured", captured);
     json_object_set_new(root, "outputs", outputs);
+    json_object_set_new(root, "formal_outputs", node_json_formal(node, false));
     json_object_set_new(root, "text", odb_json_text(odb_buf_text(&text)));
     odb_buf_dispose(&text);
     return root;

@@ -38,6 +38,19 @@ json_t *odb_json_type_shape(const struct odb_type *type)
     return shape;
 }
 
+json_t *odb_json_metadata(const struct odb_metadata *metadata)
+{
+    json_t *object = json_object();
+    struct odb_buf key = ODB_BUF_INIT;
+    for (size_t i = 0; i < metadata->n; i++) {
+        odb_buf_clear(&key);
+        odb_buf_put_shown(&key, metadata->items[i][0]);
+        json_object_set_new(object, odb_buf_text(&key), odb_json_text(metadata->items[i][1]));
+    }
+    odb_buf_dispose(&key);
+    return object;
+}
+
 json_t *odb_json_shape(const struct odb_tensor *t)
 {
     if (t->kind != ODB_TENSOR)

@@ -18,6 +18,8 @@ json_t *odb_json_real(double v);
 /* [1, 3], as declared: a number, a symbolic name, or null. null when the rank is not declared. */
 json_t *odb_json_type_shape(const struct odb_type *type);
 json_t *odb_json_shape(const struct odb_tensor *t);
+/* {KEY: VALUE}. */
+json_t *odb_json_metadata(const struct odb_metadata *metadata);
 /* [{"where": …, "nodes": …}], most first: how many nodes run where. */
 json_t *odb_json_places(const struct odb_account *account);
 /* Appends the text and a newline; takes the reference over. */

@@ -148,9 +148,9 @@ bool odb_body_path_parse(const struct odb_graph *graph, const int *index, const 
 
 const char *odb_model_body_way(const struct odb_model *model)
 {
-    for (size_t i = 0; i < model->n_metadata; i++)
-        if (!strcmp(model->metadata[i][0], ODB_META_BODY))
-            return model->metadata[i][1];
+    for (size_t i = 0; i < model->metadata.n; i++)
+        if (!strcmp(model->metadata.items[i][0], ODB_META_BODY))
+            return model->metadata.items[i][1];
     return NULL;
 }
 

@@ -104,13 +104,20 @@ void odb_build_opset(struct odb_builder *b, const char *domain, int64_t version)
                  build_opset(b, domain, version));
 }
 
-void odb_build_metadata(struct odb_builder *b, const char *key, const char *value)
+static Onnx__StringStringEntryProto *build_entry(struct odb_builder *b, const char *key,
+                                                 const char *value)
 {
     Onnx__StringStringEntryProto *entry = arena_new(b->arena, Onnx__StringStringEntryProto);
     onnx__string_string_entry_proto__init(entry);
     entry->key = build_str(b, key);
     entry->value = build_str(b, value);
-    build_append(b, &b->model.metadata_props, &b->model.n_metadata_props, entry);
+    return entry;
+}
+
+void odb_build_metadata(struct odb_builder *b, const char *key, const char *value)
+{
+    build_append(b, &b->model.metadata_props, &b->model.n_metadata_props,
+                 build_entry(b, key, value));
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
@@ -242,6 +249,13 @@ void odb_build_node(struct odb_builder *b, const char *op, const char *name, con
     build_names(b, inputs, &node->input, &node->n_input);
     build_names(b, outputs, &node->output, &node->n_output);
     build_append(b, &b->graph.node, &b->graph.n_node, node);
+}
+
+void odb_build_node_metadata(struct odb_builder *b, const char *key, const char *value)
+{
+    ODB_ASSERT(b->node);
+    build_append(b, &b->node->metadata_props, &b->node->n_metadata_props,
+                 build_entry(b, key, value));
 }
 
 static Onnx__AttributeProto *build_attr(struct odb_builder *b, const char *name,

@@ -48,6 +48,8 @@ void odb_build_sparse_weight(struct odb_builder *b, const char *name, const stru
  * "com.microsoft::Gelu". */
 void odb_build_node(struct odb_builder *b, const char *op, const char *name, const char *inputs,
                     const char *outputs);
+/* What follows is the last node's. */
+void odb_build_node_metadata(struct odb_builder *b, const char *key, const char *value);
 void odb_build_attr_int(struct odb_builder *b, const char *name, int64_t v);
 void odb_build_attr_ints(struct odb_builder *b, const char *name, size_t n, const int64_t *v);
 void odb_build_attr_float(struct odb_builder *b, const char *name, float v);

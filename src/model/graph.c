@@ -229,9 +229,9 @@ size_t odb_graph_segment_inputs(const struct odb_graph *graph, const bool *nodes
 void odb_model_origin(const struct odb_model *model, int *index)
 {
     const char *at = NULL;
-    for (size_t m = 0; m < model->n_metadata; m++)
-        if (strcmp(model->metadata[m][0], ODB_META_NODES) == 0)
-            at = model->metadata[m][1];
+    for (size_t m = 0; m < model->metadata.n; m++)
+        if (strcmp(model->metadata.items[m][0], ODB_META_NODES) == 0)
+            at = model->metadata.items[m][1];
     for (size_t n = 0; n < model->graph->n_nodes; n++) {
         char *end = NULL;
         long origin = at ? strtol(at, &end, 10) : -1;

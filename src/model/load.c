@@ -134,6 +134,19 @@ static struct opset_scope load_opsets(struct model_arena *arena,
     return (struct opset_scope){items, n};
 }
 
+struct odb_metadata odb_model__metadata(struct model_arena *arena,
+                                        Onnx__StringStringEntryProto *const *entries, size_t n)
+{
+    struct odb_metadata metadata = {.n = n};
+    if (n)
+        metadata.items = odb_model__arena_alloc(arena, n, sizeof *metadata.items);
+    for (size_t i = 0; i < n; i++) {
+        metadata.items[i][0] = text_of(entries[i]->key);
+        metadata.items[i][1] = text_of(entries[i]->value);
+    }
+    return metadata;
+}
+
 static void load_header(struct odb_model *model)
 {
     const Onnx__ModelProto *proto = model->priv->proto;
@@ -152,12 +165,7 @@ static void load_header(struct odb_model *model)
     }
     model->opsets = (struct odb_opset *)opsets.items;
     model->n_opsets = opsets.n;
-    model->n_metadata = proto->n_metadata_props;
-    model->metadata = odb_model__arena_alloc(arena, model->n_metadata, sizeof *model->metadata);
-    for (size_t i = 0; i < model->n_metadata; i++) {
-        model->metadata[i][0] = text_of(proto->metadata_props[i]->key);
-        model->metadata[i][1] = text_of(proto->metadata_props[i]->value);
-    }
+    model->metadata = odb_model__metadata(arena, proto->metadata_props, proto->n_metadata_props);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */

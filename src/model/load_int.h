@@ -41,6 +41,9 @@ static inline const char *text_of(const char *s)
     return s ? s : "";
 }
 
+struct odb_metadata odb_model__metadata(struct model_arena *arena,
+                                        Onnx__StringStringEntryProto *const *entries, size_t n);
+
 /* Domain "ai.onnx" is called "". */
 const char *odb_model__domain(const char *domain);
 int odb_model__opset_of(const struct opset_scope *opsets, const char *domain);

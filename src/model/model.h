@@ -58,6 +58,12 @@ struct odb_value {
     bool is_outer;     /* in a body: captured from the enclosing graph */
 };
 
+/* What whoever made the model has noted of it, or of a part of it (metadata_props). */
+struct odb_metadata {
+    const char *(*items)[2]; /* key, value; owned: model */
+    size_t n;
+};
+
 struct odb_node {
     int index;            /* in topological order */
     int file_index;       /* position in the file */
@@ -66,6 +72,7 @@ struct odb_node {
     const char *domain;   /* "" for ai.onnx */
     const char *overload;
     const char *doc;
+    struct odb_metadata metadata;
     int opset;            /* of the domain, as imported; 0: not imported */
     int n_in, n_out;
     int *in;              /* value indices, ODB_NO_VALUE where omitted; owned: model */
@@ -91,7 +98,8 @@ static inline int odb_node_reads(const struct odb_node *node, size_t i)
 struct odb_graph {
     const struct odb_model *model;
     const struct odb_graph *parent; /* NULL for the main graph and for function bodies */
-    const char *name;
+    const char *name, *doc;
+    struct odb_metadata metadata;
     struct odb_node *nodes; /* topological: Kahn, ties by file position */
     size_t n_nodes;
     struct odb_value *values;
@@ -129,8 +137,7 @@ struct odb_model {
     size_t n_opsets;
     struct odb_function *functions;
     size_t n_functions;
-    const char *(*metadata)[2]; /* key, value */
-    size_t n_metadata;
+    struct odb_metadata metadata;
     struct odb_graph *graph;
     size_t file_bytes;
     struct model_int *priv; /* owned: what load.c and write.c keep */

@@ -362,13 +362,14 @@ static void text_header(const struct odb_model *model, struct text *to)
     if (model->model_version)
         odb_buf_printf(to->out, ",\n    model_version: %lld", (long long)model->model_version);
     text_header_line("doc_string", model->doc, to);
-    for (size_t i = 0; i < model->n_metadata; i++) {
+    for (size_t i = 0; i < model->metadata.n; i++) {
+        const char *key = model->metadata.items[i][0], *value = model->metadata.items[i][1];
         odb_buf_puts(to->out, i ? ", " : ",\n    metadata_props: [");
-        odb_model__text_quoted(model->metadata[i][0], strlen(model->metadata[i][0]), to);
+        odb_model__text_quoted(key, strlen(key), to);
         odb_buf_puts(to->out, ": ");
-        odb_model__text_quoted(model->metadata[i][1], strlen(model->metadata[i][1]), to);
+        odb_model__text_quoted(value, strlen(value), to);
     }
-    odb_buf_puts(to->out, model->n_metadata ? "]\n>\n" : "\n>\n");
+    odb_buf_puts(to->out, model->metadata.n ? "]\n>\n" : "\n>\n");
 }
 
 static void text_names(const char *const *names, size_t n, struct text *to)

@@ -249,6 +249,8 @@ static enum odb_status load_node(struct graph_load *load, struct odb_node *node,
     node->domain = odb_model__domain(text_of(proto->domain));
     node->overload = text_of(proto->overload);
     node->doc = text_of(proto->doc_string);
+    node->metadata = odb_model__metadata(load->model->priv->arena, proto->metadata_props,
+                                         proto->n_metadata_props);
     node->opset = odb_model__opset_of(load->opsets, node->domain);
     node->function = load_function(load->model, node);
     if (!*node->op_type)
@@ -364,6 +366,9 @@ enum odb_status odb_model__graph(struct odb_graph **out, struct odb_model *model
     graph->model = model;
     graph->parent = outer ? outer->graph : NULL;
     graph->name = text_of(proto->name);
+    graph->doc = text_of(proto->doc_string);
+    graph->metadata = odb_model__metadata(model->priv->arena, proto->metadata_props,
+                                          proto->n_metadata_props);
     graph->by_name = odb_map_new();
     struct graph_load load = {
         .model = model, .outer = outer, .opsets = opsets, .proto = proto, .graph = graph};

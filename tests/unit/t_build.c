@@ -38,8 +38,8 @@ static void test_build__nodes_and_values(void **state)
     const struct odb_value *weight = odb_graph_value(m->graph, "w");
     assert_non_null(weight->init);
     assert_float_equal(odb_tensor_f64(weight->init, 5), 6, 0);
-    assert_int_equal(m->n_metadata, 1);
-    assert_string_equal(m->metadata[0][1], "value");
+    assert_int_equal(m->metadata.n, 1);
+    assert_string_equal(m->metadata.items[0][1], "value");
     odb_model_free(m);
 }
 

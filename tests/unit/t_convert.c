@@ -174,7 +174,7 @@ static void written_all_half(enum odb_dtype to, double worst)
     /* x down, y up, a up; the weights need none */
     assert_int_equal(written_count(&w, "Cast"), 3);
     assert_int_equal(w.mixed->graph->values[models_value(w.mixed, "b")].type.dtype, to);
-    assert_string_equal(w.mixed->metadata[0][1], "somebody");
+    assert_string_equal(w.mixed->metadata.items[0][1], "somebody");
     assert_int_equal(w.mixed->graph->n_inputs, 1);
     written_drop(w.mixed, ran);
     written_end(&w);

@@ -97,7 +97,7 @@ static void test_edit__neutral_names_compute_the_same(void **state)
     struct odb_tensor *x = vector(0.25f);
     assert_null(memmem(bytes.data, bytes.len, "secret", 6));
     assert_int_equal(other->graph->n_nodes, model->graph->n_nodes);
-    assert_int_equal(other->n_metadata, 0);
+    assert_int_equal(other->metadata.n, 0);
     expect_same(model_run(model, x), model_run(other, x), true);
     odb_buf_dispose(&bytes);
     odb_tensor_unref(x);

@@ -445,9 +445,19 @@ static void test_load__header_and_hash(void **state)
     make_entry(&m, &m.model->n_metadata_props, &m.model->metadata_props, "k", "v");
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_model *model;
+    make_entry(&m, &m.graph->n_metadata_props, &m.graph->metadata_props, "of", "graph");
+    m.graph->doc_string = (char *)"what for";
+    make_node(&m, m.graph, "Constant", "c", "", "one");
+    make_entry(&m, &m.graph->node[0]->n_metadata_props, &m.graph->node[0]->metadata_props, "of",
+               "node");
     const char *path = load_write_model(&m, "m.onnx");
     assert_int_equal(odb_model_open(&model, path, &err), ODB_OK);
     assert_string_equal(model->path, path);
+    assert_string_equal(model->graph->doc, "what for");
+    assert_string_equal(model->graph->metadata.items[0][1], "graph");
+    assert_int_equal(model->graph->nodes[0].metadata.n, 1);
+    assert_string_equal(model->graph->nodes[0].metadata.items[0][0], "of");
+    assert_string_equal(model->graph->nodes[0].metadata.items[0][1], "node");
     assert_string_equal(model->dir, load_dir);
     assert_string_equal(model->producer_name, "me");
     assert_string_equal(model->doc, "");
@@ -456,9 +466,9 @@ static void test_load__header_and_hash(void **state)
     assert_int_equal(odb_model_opset(model, "ai.onnx"), 18);
     assert_int_equal(odb_model_opset(model, "ai.onnx.ml"), 3);
     assert_int_equal(odb_model_opset(model, "com.microsoft"), 0);
-    assert_int_equal(model->n_metadata, 1);
-    assert_string_equal(model->metadata[0][0], "k");
-    assert_string_equal(model->metadata[0][1], "v");
+    assert_int_equal(model->metadata.n, 1);
+    assert_string_equal(model->metadata.items[0][0], "k");
+    assert_string_equal(model->metadata.items[0][1], "v");
     odb_model_free(model);
     static const unsigned char bytes[] = {0x08, 0x03, 0x3a, 0x00};
     assert_int_equal(odb_model_open_bytes(&model, bytes, 4, NULL, "", "b", &err), ODB_OK);

@@ -362,7 +362,7 @@ static void test_write__declares_types(void **state)
     assert_string_equal(cut->producer_name, "onnxdbg");
     assert_string_equal(cut->producer_version, ODB_VERSION);
     assert_string_equal(graph->name, "small");
-    assert_int_equal(cut->n_metadata, 1);
+    assert_int_equal(cut->metadata.n, 1);
     odb_model_free(cut);
     odb_model_free(model);
     odb_tensor_unref(like);
@@ -461,7 +461,7 @@ static void test_write__remembers_where_nodes_come_from(void **state)
     struct odb_model *again = write_cut(cut, &what);
     odb_model_origin(again, index);
     assert_int_equal(index[0], split);
-    assert_int_equal(again->n_metadata, 2);
+    assert_int_equal(again->metadata.n, 2);
     odb_model_origin(model, index);
     assert_int_equal(index[split], split);
     odb_model_free(again);
