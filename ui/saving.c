@@ -6,6 +6,7 @@
 
 #include "base/job.h"
 #include "command/call.h"
+#include "compare/exact.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 #include "ui/app.h"
@@ -37,10 +38,10 @@ static bool saving_ends(const char *path, const char *ending)
 static void saving_fill(const void *payload, size_t at, void *out, size_t n)
 {
     const struct ui_saving *s = payload;
+    const struct odb_tensor *e = s->what.t[UI_SAVE_TARGET], *b = s->what.t[UI_SAVE_REFERENCE];
     for (size_t i = 0, first = at / sizeof(double); i < n / sizeof(double); i++)
         odb_store_f64(ODB_F64, out, i,
-                      odb_tensor_f64(s->what.t[UI_SAVE_TARGET], first + i) -
-                          odb_tensor_f64(s->what.t[UI_SAVE_REFERENCE], first + i));
+                      odb_exact_minus(e->dtype, e->data, b->dtype, b->data, first + i));
 }
 
 static enum odb_status saving_image(const struct ui_saving *s, int side,

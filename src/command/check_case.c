@@ -9,6 +9,7 @@
 
 #include "command/call.h"
 #include "command/check_int.h"
+#include "compare/exact.h"
 #include "compare/metrics.h"
 #include "compare/numpy.h"
 #include "model/body.h"
@@ -168,9 +169,8 @@ static size_t check_worst(const struct odb_criterion *c, const struct odb_tensor
     for (size_t i = 0; i < e->count; i++) {
         double x = odb_tensor_f64(e, i), y = odb_tensor_f64(b, i);
         bool finite = isfinite(x) && isfinite(y), same = x == y || (isnan(x) && isnan(y));
-        double over = finite ? fabs(x - y) - c->v[1] - c->v[0] * fabs(y)
-                      : same ? -INFINITY
-                             : INFINITY;
+        double d = fabs(odb_exact_minus(e->dtype, e->data, b->dtype, b->data, i));
+        double over = finite ? d - c->v[1] - c->v[0] * fabs(y) : same ? -INFINITY : INFINITY;
         if (over > most) {
             most = over;
             worst = i;
@@ -193,8 +193,11 @@ static bool check_close(const struct odb_criterion *c, const struct odb_tensor *
     if (odb_all_close(e, b, c->v[0], c->v[1], true, &bad))
         return true;
     size_t worst = check_worst(c, e, b);
-    snprintf(why, size, "%zu of %zu elements differ, most at %zu: %.9g where %.9g is expected", bad,
-             e->count, worst, odb_tensor_f64(e, worst), odb_tensor_f64(b, worst));
+    char is[40], expected[40];
+    odb_exact_texts(is, expected, sizeof is, odb_exact_value(e->dtype, e->data, worst),
+                    odb_exact_value(b->dtype, b->data, worst));
+    snprintf(why, size, "%zu of %zu elements differ, most at %zu: %s where %s is expected", bad,
+             e->count, worst, is, expected);
     return false;
 }
 

@@ -84,7 +84,10 @@ static enum odb_status compare_walk(struct odb_comparison *comparison, const cha
             char *a = odb_xasprintf("%s/%s", dirs[0], name);
             char *b = odb_xasprintf("%s/%s", dirs[1], name);
             char *golden = dirs[2] ? odb_xasprintf("%s/%s", dirs[2], name) : NULL;
-            status = compare_files(comparison, name, a, b, golden, err);
+            struct odb_error why = ODB_ERROR_INIT;
+            status = compare_files(comparison, name, a, b, golden, &why);
+            if (status != ODB_OK)
+                status = odb_comparison_add_broken(comparison, name, status, &why, err);
             free(golden);
             free(a);
             free(b);
@@ -161,6 +164,7 @@ static enum odb_status compare_recorded(struct odb_comparison *comparison,
     for (size_t i = 0; i < odb_recording_count(sides[1]) && status == ODB_OK; i++) {
         const char *name = odb_recording_name(sides[1], i);
         struct odb_tensor *t[3] = {NULL};
+        struct odb_error why = ODB_ERROR_INIT;
         size_t at[3] = {compare_find(sides[0], name), i,
                         sides[2] ? compare_find(sides[2], name) : ODB_RECORDING_NONE};
         if (at[0] == ODB_RECORDING_NONE) {
@@ -170,9 +174,11 @@ static enum odb_status compare_recorded(struct odb_comparison *comparison,
         met[at[0]] = true;
         for (int side = 0; side < 3 && status == ODB_OK; side++)
             if (at[side] != ODB_RECORDING_NONE)
-                status = odb_recording_read(&t[side], sides[side], at[side], NULL, err);
+                status = odb_recording_read(&t[side], sides[side], at[side], NULL, &why);
         if (status == ODB_OK)
             odb_comparison_add(comparison, name, t[0], t[1], t[2]);
+        else
+            status = odb_comparison_add_broken(comparison, name, status, &why, err);
         for (int side = 0; side < 3; side++)
             odb_tensor_unref(t[side]);
     }
@@ -259,6 +265,9 @@ enum odb_status odb_command__compare(struct odb_command_call *call, struct odb_e
         odb_comparison_warn(&comparison, call);
         odb_comparison_put(&comparison, &out);
         odb_call__print(call, &out);
+        if (comparison.broken)
+            status = odb_fail(err, ODB_E_INPUT, "%zu of %zu could not be read", comparison.broken,
+                              comparison.passed + comparison.failed);
     }
     odb_buf_dispose(&out);
     odb_comparison_dispose(&comparison);

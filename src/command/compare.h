@@ -24,6 +24,7 @@ struct odb_compared {
 struct odb_comparison {
     ODB_VEC(struct odb_compared) rows;
     size_t passed, failed;
+    size_t broken; /* of those that failed: a side could not be read */
     struct odb_rules rules;
     char *under; /* owned: the rules, in words */
     struct odb_measure_options options;
@@ -52,6 +53,11 @@ const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison,
                                               const struct odb_tensor *golden);
 /* What has no counterpart, and why. */
 void odb_comparison_add_alone(struct odb_comparison *comparison, const char *name, const char *why);
+/* What could not be read of a side, for this reason: a row like any other, so that one broken file
+ * does not hide the others. Memory that ran out and cancelling are handed on. */
+enum odb_status odb_comparison_add_broken(struct odb_comparison *comparison, const char *name,
+                                          enum odb_status status, struct odb_error *why,
+                                          struct odb_error *err) ODB_MUST_USE;
 
 /* Warns of rules that fitted nothing. */
 void odb_comparison_warn(const struct odb_comparison *comparison, struct odb_command_call *call);

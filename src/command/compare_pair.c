@@ -128,6 +128,20 @@ void odb_comparison_add_alone(struct odb_comparison *comparison, const char *nam
                 &reason);
 }
 
+enum odb_status odb_comparison_add_broken(struct odb_comparison *comparison, const char *name,
+                                          enum odb_status status, struct odb_error *why,
+                                          struct odb_error *err)
+{
+    char text[1900];
+    if (status == ODB_E_NOMEM || status == ODB_CANCELLED) {
+        *err = *why;
+        return status;
+    }
+    odb_comparison_add_alone(comparison, name, odb_error_text(why, text, sizeof text));
+    comparison->broken++;
+    return ODB_OK;
+}
+
 void odb_comparison_warn(const struct odb_comparison *comparison, struct odb_command_call *call)
 {
     struct odb_buf names = ODB_BUF_INIT;

@@ -199,6 +199,14 @@ static json_t *print_number(const struct odb_compared *row, size_t i)
                                                       : json_boolean(v != 0);
 }
 
+/* An integer that no double holds as one, where JSON has room for it. */
+static json_t *print_element(long double v)
+{
+    bool exact =
+        (long double)(double)v != v && v >= (long double)INT64_MIN && v <= (long double)INT64_MAX;
+    return exact ? json_integer((json_int_t)v) : odb_json_real((double)v);
+}
+
 static json_t *print_pair(const struct odb_comparison *c, const struct odb_compared *row)
 {
     json_t *object = json_object();
@@ -210,9 +218,9 @@ static json_t *print_pair(const struct odb_comparison *c, const struct odb_compa
     json_object_set_new(object, "base", odb_json_text(row->type[1]));
     json_object_set_new(object, "worst", worst ? odb_json_text(row->worst) : json_null());
     json_object_set_new(object, "worst_evaluated",
-                        worst ? odb_json_real(row->m.m.worst_e) : json_null());
+                        worst ? print_element(row->m.m.worst_e) : json_null());
     json_object_set_new(object, "worst_base",
-                        worst ? odb_json_real(row->m.m.worst_b) : json_null());
+                        worst ? print_element(row->m.m.worst_b) : json_null());
     for (size_t k = 0; k < c->n_columns; k++)
         json_object_set_new(object, odb_measure_name(c->column[k], NULL),
                             print_number(row, c->column[k]));

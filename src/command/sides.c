@@ -2,6 +2,7 @@
 #include "command/sides.h"
 
 #include "command/watch.h"
+#include "compare/exact.h"
 #include "engine/body_case.h"
 
 void odb_sides_dispose(struct odb_sides *sides)
@@ -61,8 +62,8 @@ static enum odb_status sides_compute(struct odb_sides *out, const struct odb_bod
     bool made = body->model->graph->values[index].producer != ODB_NO_NODE;
     if (!target || !made)
         return ODB_OK;
-    return odb_run_values(body->model, body->feeds, target, &index, 1,
-                          &out->side[ODB_SIDE_TARGET], NULL, 0, &how->hooks, err);
+    return odb_run_values(body->model, body->feeds, target, &index, 1, &out->side[ODB_SIDE_TARGET],
+                          NULL, 0, &how->hooks, err);
 }
 
 /* Opens the body of a path, at its turn, and computes what is asked there. */
@@ -168,6 +169,7 @@ enum odb_status odb_sides_subtract(struct odb_sides *sides, struct odb_error *er
         return ODB_OK;
     ODB_TRY(odb_tensor_new(out, ODB_F64, a->rank, a->dims, err));
     for (size_t i = 0; i < a->count; i++)
-        odb_store_f64(ODB_F64, (*out)->data, i, odb_tensor_f64(a, i) - odb_tensor_f64(b, i));
+        odb_store_f64(ODB_F64, (*out)->data, i,
+                      odb_exact_minus(a->dtype, a->data, b->dtype, b->data, i));
     return ODB_OK;
 }

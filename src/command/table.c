@@ -265,7 +265,9 @@ static const struct odb_command command_table[] = {
                 "of the two is one, names are compared as onnxdbg-dump(7) tells. "
                 "Without --tol or --check the tolerance is that of NumPy's "
                 "allclose; noise cannot be had from files. onnxdbg-compare(7) lists all measures. "
-                "Exit status 1 means that a pair differs or has no counterpart.",
+                "Exit status 1 means that a pair differs or has no counterpart. Of a folder's file "
+                "that cannot be read the row says why, the rest is compared, and the exit status "
+                "is 3.",
         .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
         .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__compare,

@@ -9,6 +9,7 @@
 
 #include "command/compare.h"
 #include "command/watch.h"
+#include "compare/exact.h"
 
 #define VERIFY_TOLERANCE "decimal:5"
 
@@ -72,9 +73,11 @@ static void verify_say_bad(const struct odb_compared *row, struct odb_buf *out)
     const struct odb_metrics *m = &row->m.m;
     odb_buf_printf(out, "  %s: ", odb_verdict_name(row->verdict));
     odb_buf_put_shown(out, row->reason);
-    if (*row->worst && odb_measure_comparable(&row->m))
-        odb_buf_printf(out, "; at %s %.9g, the reference has %.9g", row->worst, m->worst_e,
-                       m->worst_b);
+    if (*row->worst && odb_measure_comparable(&row->m)) {
+        char is[40], expected[40];
+        odb_exact_texts(is, expected, sizeof is, m->worst_e, m->worst_b);
+        odb_buf_printf(out, "; at %s %s, the reference has %s", row->worst, is, expected);
+    }
     odb_buf_putc(out, '\n');
 }
 

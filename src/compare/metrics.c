@@ -8,6 +8,9 @@
  * The lanes assume finite numbers. A chunk whose sum of distances comes out finite had no others;
  * only where it does not, its pairs are looked at one by one, the finite ones gathered, and the
  * lanes run again on those.
+ *
+ * A chunk with integers that no double holds has no lanes: its pairs are subtracted one by one, as
+ * integers.
  */
 #include "compare/metrics.h"
 
@@ -18,6 +21,7 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "compare/exact.h"
 #include "compare/lanes.h"
 #include "compare/ulp.h"
 
@@ -62,6 +66,7 @@ struct metrics_job {
     enum odb_dtype e_type, b_type, ulp_type;
     double th;
     bool light; /* only what odb_distance() gives */
+    bool wide;  /* integers of 64 bits, which may be too large for doubles */
     struct metrics_sums *blocks;
 };
 
@@ -110,7 +115,7 @@ METRICS_BODY metrics_light_body(const struct metrics_chunk *c, size_t n, struct 
 METRICS_BODY metrics_moments_body(const struct metrics_chunk *c, size_t n, struct metrics_part *p)
 {
     odb_vec ad[2] = {0}, ab[2] = {0}, d2[2] = {0}, b2[2] = {0}, e2[2] = {0}, eb[2] = {0},
-                max[2] = {0}, peak[2] = {0};
+            max[2] = {0}, peak[2] = {0};
     VEC_STEPS(n)
     {
         odb_vec e = VEC_AT(c->e, i + 4 * v), b = VEC_AT(c->b, i + 4 * v), d = VEC_ABS(e - b);
@@ -330,11 +335,43 @@ static void metrics_add_part(struct metrics_sums *s, const struct metrics_part *
     s->max_d3 = fmax(s->max_d3, p->max_d3);
 }
 
+/* What the lanes do, for integers of any size. */
+static void metrics_integers(const struct metrics_job *job, const struct metrics_chunk *c,
+                             size_t first, size_t n, struct metrics_part *p)
+{
+    for (size_t i = 0; i < n; i++) {
+        double minus =
+            odb_exact_minus(job->e_type, job->e->data, job->b_type, job->b->data, first + i);
+        double e = c->e[i], b = c->b[i], d = fabs(minus), a = fabs(b);
+        double relative = d / (a + METRICS_EPS), local = a > job->th ? relative : d;
+        p->ad += d;
+        p->ab += a;
+        p->d3 += local;
+        p->mape += relative;
+        p->d2 += d * d;
+        p->b2 += b * b;
+        p->e2 += e * e;
+        p->eb += e * b;
+        p->max_ad = fmax(p->max_ad, d);
+        p->max_b = fmax(p->max_b, a);
+        p->max_rel = fmax(p->max_rel, a > 0 ? d / a : 0);
+        p->max_d3 = fmax(p->max_d3, local);
+        p->more += job->light ? d != 0 : minus > 0;
+        p->less += minus < 0;
+        p->whole += d != 0;
+        p->not_close += d > job->th + job->th * a;
+    }
+}
+
+/* n: of the chunk's numbers, which are padded. */
 static struct metrics_part metrics_measure(const struct metrics_job *job,
-                                           const struct metrics_chunk *c, size_t padded)
+                                           const struct metrics_chunk *c, size_t first, size_t n,
+                                           size_t padded)
 {
     struct metrics_part p = {0};
-    if (job->light)
+    if (job->wide && odb_exact_rounded(c->e, c->b, n))
+        metrics_integers(job, c, first, n, &p);
+    else if (job->light)
         METRICS_CALL(metrics_light, c, padded, &p);
     else
         METRICS_CALL(metrics_full, c, padded, job->th, &p);
@@ -347,11 +384,11 @@ static void metrics_add_chunk(const struct metrics_job *job, struct metrics_sums
     metrics_load(c->e, job->e_type, job->e->data, first, n);
     metrics_load(c->b, job->b_type, job->b->data, first, n);
     size_t padded = metrics_pad(c, n);
-    struct metrics_part p = metrics_measure(job, c, padded);
+    struct metrics_part p = metrics_measure(job, c, first, n, padded);
     if (!isfinite(p.ad)) {
         n = metrics_gather(s, c, n, first);
         padded = metrics_pad(c, n);
-        p = metrics_measure(job, c, padded);
+        p = metrics_measure(job, c, first, n, padded);
     }
     metrics_add_part(s, &p, n);
     if (!job->light && job->ulp_type)
@@ -458,6 +495,7 @@ static struct metrics_job metrics_prepare(const struct odb_tensor *e, const stru
     job.e_type = metrics_part_type(e->dtype);
     job.b_type = metrics_part_type(b->dtype);
     job.ulp_type = odb_ulp_type(job.e_type, job.b_type);
+    job.wide = odb_exact_pair(e->dtype, b->dtype);
     return job;
 }
 
@@ -488,41 +526,10 @@ static size_t metrics_find(const struct metrics_job *job, size_t block, double d
 {
     size_t n = job->e->count * job->per_element, begin = block * METRICS_BLOCK;
     for (size_t i = begin; i < ODB_MIN(n, begin + METRICS_BLOCK); i++)
-        if (fabs(odb_load_f64(job->e_type, job->e->data, i) -
-                 odb_load_f64(job->b_type, job->b->data, i)) == distance)
+        if (fabs(odb_exact_minus(job->e_type, job->e->data, job->b_type, job->b->data, i)) ==
+            distance)
             return i;
     return ODB_NOWHERE;
-}
-
-static bool metrics_same_integer(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
-{
-    int64_t x = odb_tensor_i64(a, i), y = odb_tensor_i64(b, i);
-    /* Equal bits of a signed and an unsigned one mean the same number only without the top bit. */
-    return x == y && (x >= 0 || (a->dtype == ODB_U64) == (b->dtype == ODB_U64));
-}
-
-static bool metrics_same_string(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
-{
-    const struct odb_str *x = (const struct odb_str *)a->data + i;
-    const struct odb_str *y = (const struct odb_str *)b->data + i;
-    return x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
-}
-
-/* How many elements of an exact type differ; *first as in ODB_NOWHERE. */
-static size_t metrics_count_exact(const struct odb_tensor *e, const struct odb_tensor *b,
-                                  size_t *first)
-{
-    size_t differing = 0;
-    bool strings = e->dtype == ODB_STRING;
-    *first = ODB_NOWHERE;
-    if (!strings && e->dtype == b->dtype && !memcmp(e->data, b->data, e->bytes))
-        return 0;
-    for (size_t i = 0; i < e->count; i++)
-        if (!(strings ? metrics_same_string(e, b, i) : metrics_same_integer(e, b, i))) {
-            *first = ODB_MIN(*first, i);
-            differing++;
-        }
-    return differing;
 }
 
 /* --- everything about a value ----------------------------------------------------------------- */
@@ -536,7 +543,7 @@ struct metrics_total {
 };
 
 static void metrics_set_worst(struct metrics_total *t, size_t item, size_t i, double distance,
-                              double e, double b)
+                              long double e, long double b)
 {
     if (i == ODB_NOWHERE || distance <= t->worst)
         return;
@@ -550,7 +557,7 @@ static void metrics_set_worst(struct metrics_total *t, size_t item, size_t i, do
 static void metrics_add_exact(struct metrics_total *t, const struct odb_tensor *e,
                               const struct odb_tensor *b, size_t item)
 {
-    size_t first, differing = metrics_count_exact(e, b, &first);
+    size_t first, differing = odb_exact_count(e, b, &first);
     t->differing += differing;
     t->out->exact_differing += differing;
     if (e->dtype == ODB_STRING) {
@@ -558,7 +565,8 @@ static void metrics_add_exact(struct metrics_total *t, const struct odb_tensor *
         t->sums.whole += differing;
     }
     if (first != ODB_NOWHERE)
-        metrics_set_worst(t, item, first, 0, odb_tensor_f64(e, first), odb_tensor_f64(b, first));
+        metrics_set_worst(t, item, first, 0, odb_exact_value(e->dtype, e->data, first),
+                          odb_exact_value(b->dtype, b->data, first));
 }
 
 static void metrics_add_numbers(struct metrics_total *t, const struct odb_tensor *e,
@@ -573,7 +581,7 @@ static void metrics_add_numbers(struct metrics_total *t, const struct odb_tensor
     if (at != ODB_NOWHERE)
         metrics_set_worst(
             t, item, at / job.per_element, s.first_mismatch != ODB_NOWHERE ? INFINITY : s.max_ad,
-            odb_load_f64(job.e_type, e->data, at), odb_load_f64(job.b_type, b->data, at));
+            odb_exact_value(job.e_type, e->data, at), odb_exact_value(job.b_type, b->data, at));
     if (!metrics_is_exact(e->dtype))
         t->differing += s.more + s.less + s.nan_ref_only + s.nan_target_only;
     metrics_merge(&t->sums, &s);
@@ -729,7 +737,7 @@ static bool metrics_distance(struct odb_distance *out, struct metrics_sums *sum,
             struct metrics_sums s = metrics_sum(&job, &block);
             metrics_merge(sum, &s);
         }
-        out->differing += out->exact ? metrics_count_exact(e, b, &first) : 0;
+        out->differing += out->exact ? odb_exact_count(e, b, &first) : 0;
         return true;
     }
     if (!e || !b || e->kind == ODB_TENSOR || e->kind != b->kind || e->n_items != b->n_items ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How far an evaluated value e is from a base b. All sums are doubles, whatever the tensors hold.
+ * How far an evaluated value e is from a base b. All sums are doubles, whatever the tensors hold;
+ * integers are subtracted as integers, so that two that one double stands for are apart.
  *
  * NaN and Inf are counted apart from distances. Two families of numbers treat them differently:
  * - finite family (error, error_mean, max_abs, max_rel, cosine, ulp_max, rms, peak, finite_*): over
@@ -38,7 +39,7 @@ struct odb_metrics {
     size_t item;            /* of a container: where the worst pair is */
     size_t worst;           /* first element whose NaN or Inf does not match, else that with the
                                largest distance, else the first that differs; ODB_NOWHERE: none */
-    double worst_e, worst_b;
+    long double worst_e, worst_b; /* all digits of an integer of 64 bits */
 
     double error;      /* max|e-b| / rms(b); inf when b is all zero and e is not */
     double error_mean; /* mean|e-b| / rms(b) */

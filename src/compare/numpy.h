@@ -2,7 +2,9 @@
  *
  * Questions answered exactly as NumPy and the scripts built on it answer them, so that old
  * results can be reproduced to the last digit. Tensors of one shape, not strings; a pair of
- * different float types is compared in the wider one.
+ * different float types is compared in the wider one. One thing is not NumPy's: allclose and
+ * almost equal subtract integers as integers, where NumPy makes doubles of them first and finds
+ * 2^60 and 2^60 + 1 equal.
  */
 #ifndef ODB_COMPARE_NUMPY_H
 #define ODB_COMPARE_NUMPY_H

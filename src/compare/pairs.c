@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "compare/exact.h"
 
 static bool pairs_is_complex(const struct odb_tensor *t)
 {
@@ -68,24 +69,6 @@ static double pairs_apart(double ref, double target)
     return d == d ? d : INFINITY;
 }
 
-static bool pairs_same_string(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
-{
-    const struct odb_str *x = (const struct odb_str *)a->data + i;
-    const struct odb_str *y = (const struct odb_str *)b->data + i;
-    return x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
-}
-
-static long double pairs_exactly(const struct odb_tensor *t, size_t i)
-{
-    int64_t v = odb_load_i64(t->dtype, t->data, i);
-    return t->dtype == ODB_U64 ? (long double)(uint64_t)v : (long double)v;
-}
-
-static bool pairs_is_wide(const struct odb_tensor *t)
-{
-    return t->dtype == ODB_I64 || t->dtype == ODB_U64;
-}
-
 static double pairs_complex_apart(const struct odb_pairs *pairs, size_t i)
 {
     double d[2];
@@ -104,18 +87,16 @@ static void pairs_load_apart(const struct odb_pairs *pairs, size_t first, size_t
                              double *const v[2], double *error)
 {
     const struct odb_tensor *ref = pairs->t[0], *target = pairs->t[1];
-    bool whole = !odb_dtype_is_float(ref->dtype) && !odb_dtype_is_float(target->dtype);
     if (ref->dtype == ODB_STRING) {
         for (size_t i = 0; i < n; i++)
-            error[i] = pairs_same_string(ref, target, first + i) ? 0 : INFINITY;
+            error[i] = odb_exact_same(ref, target, first + i) ? 0 : INFINITY;
     } else if (pairs_is_complex(ref)) {
         for (size_t i = 0; i < n; i++)
             error[i] = pairs_complex_apart(pairs, first + i);
-    } else if (whole && (pairs_is_wide(ref) || pairs_is_wide(target))) {
-        for (size_t i = 0; i < n; i++) {
-            long double d = pairs_exactly(target, first + i) - pairs_exactly(ref, first + i);
-            error[i] = (double)(d < 0 ? -d : d);
-        }
+    } else if (odb_exact_pair(target->dtype, ref->dtype)) {
+        for (size_t i = 0; i < n; i++)
+            error[i] = fabs(
+                odb_exact_minus(target->dtype, target->data, ref->dtype, ref->data, first + i));
     } else {
         double odd = 0;
         for (size_t i = 0; i < n; i++) {

@@ -83,16 +83,31 @@ def ordered(side):
     return np.array([-(c & (sign - 1)) if c & sign else c for c in flat] or [0], object)[:len(flat)]
 
 
+def whole(side):
+    return side.own.dtype.kind in "iub" and side.kind not in DTYPE
+
+
+def difference(e, b):
+    """e - b in float64, of integers as Python subtracts them."""
+    if whole(e) and whole(b):
+        sides = [[int(v) for v in s.own.ravel()] for s in (e, b)]
+        return np.array([p - q for p, q in zip(*sides)], object).astype(np.float64)
+    x, y = e.v.ravel(), b.v.ravel()
+    if x.dtype.kind == "c":
+        x, y = x.view(x.real.dtype).astype(float), y.view(y.real.dtype).astype(float)
+    return x - y
+
+
 def expected(e, b):
     """What compare should say, by column; a column that is not there is not checked."""
     x, y = e.v.ravel(), b.v.ravel()
     if x.dtype.kind == "c":
         x, y = x.view(x.real.dtype).astype(float), y.view(y.real.dtype).astype(float)
-    # Integers of 64 bits differ where float64 does not: equality is asked of the arrays themselves.
-    same = (e.own.ravel() == b.own.ravel() if e.own.dtype.kind in "iub" and e.kind not in DTYPE
-            else (x == y) | (np.isnan(x) & np.isnan(y)))
     n = x.size
-    d, a = np.abs(x - y), np.abs(y)
+    minus = difference(e, b)
+    # Integers of 64 bits differ where float64 does not.
+    same = minus == 0 if whole(e) and whole(b) else (x == y) | (np.isnan(x) & np.isnan(y))
+    d, a = np.abs(minus), np.abs(y)
     with_both = np.isfinite(x) & np.isfinite(y)
     fx, fy, fd, fa = x[with_both], y[with_both], d[with_both], a[with_both]
     nan_x, nan_y, inf_x, inf_y = np.isnan(x), np.isnan(y), np.isinf(x), np.isinf(y)
@@ -101,7 +116,7 @@ def expected(e, b):
     odd = ~with_both
     d3[odd] = d[odd] / (a[odd] + 1e-9)
     wide = lambda v: v.astype(np.longdouble)
-    s2, b2, e2 = ((wide(v) ** 2).sum() for v in (fx - fy if n else fx, fy, fx))
+    s2, b2, e2 = ((wide(v) ** 2).sum() for v in (minus[with_both], fy, fx))
     rms = float(np.sqrt(b2 / max(len(fy), 1)))
     max_abs = fd.max(initial=0)
     out = {
@@ -121,15 +136,16 @@ def expected(e, b):
         "mape": (d / (a + 1e-9)).mean() if n else np.nan,
         "diff1": d.sum() / a.sum(),
         "diff3_mean": d3.mean() if n else np.nan,
-        "diff_acc": (np.trunc(x) != np.trunc(y))[~(nan_x & nan_y)].sum() / n if n else np.nan,
+        "diff_acc": ((np.trunc(x) != np.trunc(y)) | (whole(e) & ~same))[~(nan_x & nan_y)].sum() / n
+                    if n else np.nan,
         "error": 0 if max_abs == 0 else max_abs / np.float64(rms),
         "error_mean": 0 if max_abs == 0 else fd.mean() / np.float64(rms),
         "all_close": int(np.where(with_both, d <= th + th * a, (x == y) | (nan_x & nan_y)).all()),
     }
     differing = out["differing"]
-    if not (x == y)[~same].any():  # float64 tells all that differ apart
-        out["diff4_more"] = (x > y).sum() / differing if differing else -1
-        out["diff4_less"] = (x < y).sum() / differing if differing else -1
+    more, less = (minus > 0, minus < 0) if whole(e) else (x > y, x < y)
+    out["diff4_more"] = more.sum() / differing if differing else -1
+    out["diff4_less"] = less.sum() / differing if differing else -1
     if not odd.any():
         mse, ratio = s2 / n if n else np.nan, s2 / b2
         out["mse"], out["rmse"] = float(mse), float(np.sqrt(mse))
@@ -161,8 +177,8 @@ def expected(e, b):
 def channels(e, b):
     """The worst index along the second of four axes, or along the last of fewer."""
     axis = 1 if e.v.ndim > 3 else e.v.ndim - 1
-    d = np.abs(e.v - b.v)
-    d = np.where((e.v == b.v) | (np.isnan(e.v) & np.isnan(b.v)), 0, np.where(np.isnan(d), np.inf, d))
+    d = np.abs(difference(e, b)).reshape(e.v.shape)
+    d = d if whole(e) else np.where((e.v == b.v) | (np.isnan(e.v) & np.isnan(b.v)), 0, np.where(np.isnan(d), np.inf, d))
     worst = d.max(axis=tuple(i for i in range(d.ndim) if i != axis))
     return {"channels": d.shape[axis], "channel_worst": int(worst.argmax()),
             "channel_error": worst.max()}
@@ -209,6 +225,23 @@ def check_json(program, what, e, b):
     if pair["worst_evaluated"] != e.own.ravel()[int(pair["worst"].strip("[]"))]:
         wrong.append("worst_evaluated")
     print(f"not ok {what}: {', '.join(wrong)}" if wrong else f"ok {what}")
+
+
+def tell(program, what, e, b, place, count):
+    """Where the first of those that differ most is, with all digits; and tolerances judge exactly."""
+    wrong = []
+    for tol, passes in (("allclose:0,0", False), ("allclose:0,0.5", False), ("allclose:0,1", True),
+                        ("decimal:1", False), ("decimal:0", True)):
+        run = subprocess.run([program, "compare", e.file, b.file, "--json", "--tol", tol],
+                             capture_output=True, text=True, check=False)
+        pair = json.loads(run.stdout)["pairs"][0]
+        if (run.returncode == 0) != passes or (pair["verdict"] == "pass") != passes:
+            wrong.append(f"{tol}: {pair['verdict']}, exit status {run.returncode}")
+    at = tuple(int(i) for i in place.strip("[]").split(","))
+    facts = {"worst": place, "worst_evaluated": int(e.own[at]), "worst_base": int(b.own[at]),
+             "differing": count, "max_abs": 1}
+    wrong += [f"{k} is {pair[k]}, not {v}" for k, v in facts.items() if pair[k] != v]
+    print(f"not ok {what}: {'; '.join(wrong)}" if wrong else f"ok {what}")
 
 
 def nasty(kind, rng):
@@ -264,8 +297,23 @@ def main():
         values = np.array([info.min, info.max, info.max - 1, 0, 1, 7], kind)
         left, right = np.meshgrid(values, values)
         pair(f"{kind}, extremes", left, right)
+        if info.bits == 64:
+            # Neighbours that one double stands for: what differs, by how much, and where it begins.
+            y = (rng.integers(0, 2**40, (2, 3, 1500)) + 2**60).astype(kind)
+            x = y.copy()
+            one = np.array(1, kind)  # a scalar of uint64 and an int would make a float
+            x[1, 2, 700:] += one
+            x[0, 1, 1] -= one
+            pair(f"{kind}, one apart beyond 2^60", x, y, with_channels=True)
+            tell(program, f"{kind}, one apart", Side(folder, f"{next(names)}", x),
+                 Side(folder, f"{next(names)}", y), "[0,1,1]", 801)
+            left, right = np.meshgrid(np.arange(2**53 - 3, 2**53 + 4, dtype=kind),
+                                      np.arange(2**53 - 3, 2**53 + 4, dtype=kind))
+            pair(f"{kind}, around 2^53", left, right)
         y = rng.integers(0, 100, (6, 50)).astype(kind)
         pair(f"{kind}, random", (y + rng.integers(0, 2, y.shape)).astype(kind), y)
+    big = np.array([2**63 - 1, 2**62 + 1, 5, 2**60], np.int64)
+    pair("int64 against uint64", big, np.array([2**63, 2**62, 5, 2**64 - 1], np.uint64))
     flags = rng.integers(0, 2, 300).astype(bool)
     pair("bool", flags, rng.integers(0, 2, 300).astype(bool))
     pair("bool, equal", flags, flags)

@@ -227,7 +227,8 @@ static void test_metrics__integers_are_exact(void **state)
     odb_store_i64(ODB_I64, e->data, 1, ((int64_t)1 << 60) + 1); /* the same double */
     odb_store_i64(ODB_I64, b->data, 1, (int64_t)1 << 60);
     struct odb_metrics m = compare(e, b, -1);
-    assert_true(m.max_abs == 0);
+    assert_true(m.max_abs == 1 && m.mae == 0.5 && m.diff4_more == 1 && m.diff4_less == 0);
+    assert_true(m.worst_e - m.worst_b == 1 && m.diff_acc == 0.5);
     assert_int_equal(m.differing, 1);
     assert_int_equal(m.exact_differing, 1);
     assert_int_equal(m.worst, 1);
@@ -241,6 +242,10 @@ static void test_metrics__integers_are_exact(void **state)
     assert_true(m.exact_differing == 1 && m.worst == 1);
     struct odb_distance d = distance(OF(ODB_I4, 3, -3, 1), OF(ODB_I4, 3, -3, 2));
     assert_true(d.exact && d.differing == 1 && d.max_abs == 1);
+    e = OF(ODB_U64, 0, 0);
+    odb_store_i64(ODB_U64, e->data, 1, INT64_MIN + 1); /* 2^63 + 1 */
+    d = distance(e, OF(ODB_U64, 0, 0x1p63));
+    assert_true(d.exact && d.differing == 1 && d.max_abs == 1 && d.error > 0);
 }
 
 static struct odb_tensor *strings(const char *a, const char *b)

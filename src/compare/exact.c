@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "compare/exact.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static bool exact_same_string(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
+{
+    const struct odb_str *x = (const struct odb_str *)a->data + i;
+    const struct odb_str *y = (const struct odb_str *)b->data + i;
+    return x->len == y->len && (!x->len || !memcmp(x->data, y->data, x->len));
+}
+
+bool odb_exact_same(const struct odb_tensor *a, const struct odb_tensor *b, size_t i)
+{
+    if (a->dtype == ODB_STRING)
+        return exact_same_string(a, b, i);
+    int64_t x = odb_tensor_i64(a, i), y = odb_tensor_i64(b, i);
+    /* Equal bits of a signed and an unsigned one mean the same number only without the top bit. */
+    return x == y && (x >= 0 || (a->dtype == ODB_U64) == (b->dtype == ODB_U64));
+}
+
+size_t odb_exact_count(const struct odb_tensor *a, const struct odb_tensor *b, size_t *first)
+{
+    size_t differing = 0;
+    *first = SIZE_MAX;
+    if (a->dtype != ODB_STRING && a->dtype == b->dtype && !memcmp(a->data, b->data, a->bytes))
+        return 0;
+    for (size_t i = 0; i < a->count; i++)
+        if (!odb_exact_same(a, b, i)) {
+            *first = ODB_MIN(*first, i);
+            differing++;
+        }
+    return differing;
+}
+
+void odb_exact_texts(char *x_text, char *y_text, size_t size, long double x, long double y)
+{
+    static const int digits[] = {9, 17, 20}; /* the last gives all integers of 64 bits */
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
+        snprintf(x_text, size, "%.*Lg", digits[i], x);
+        snprintf(y_text, size, "%.*Lg", digits[i], y);
+        if (strcmp(x_text, y_text) != 0 || x == y)
+            return;
+    }
+}
