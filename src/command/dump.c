@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "command/part.h"
 #include "command/watch.h"
 #include "compare/oldstyle.h"
 #include "executor/spec.h"
@@ -26,11 +27,13 @@ struct dump_command {
     struct odb_watch watch;
     int *outputs; /* owned; [n_outputs] by topological index */
     size_t n_outputs;
-    bool *chosen;                 /* owned; [n_outputs] */
-    const char *spec, *executor;  /* borrowed: what gives the values, and what the user calls it */
+    bool *chosen;                  /* owned; [n_outputs] */
+    const struct odb_model *model; /* borrowed: the call's, or part */
+    struct odb_model *part;        /* owned; NULL: all of the model is dumped */
+    const char *spec, *executor;   /* borrowed: what gives the values, and what the user calls it */
     const struct odb_feeds *feeds; /* borrowed: own, or the session's */
-    struct odb_feeds *own;        /* owned; NULL: they are the session's */
-    char *root, *inputs, *folder; /* owned */
+    struct odb_feeds *own;         /* owned; NULL: they are the session's */
+    char *root, *inputs, *folder;  /* owned */
     struct odb_oldstyle_options limits;
 };
 
@@ -46,7 +49,7 @@ static const char *dump_option(const struct dump_command *d, enum odb_option_id 
 static enum odb_status dump_unknown(const struct dump_command *d, const char *name,
                                     struct odb_error *err)
 {
-    const struct odb_graph *graph = d->call->model->graph;
+    const struct odb_graph *graph = d->model->graph;
     const struct odb_value *value = odb_graph_value(graph, name);
     const char **names = odb_new_n(const char *, d->n_outputs + 1);
     struct odb_buf shown = ODB_BUF_INIT;
@@ -73,7 +76,7 @@ static enum odb_status dump_unknown(const struct dump_command *d, const char *na
 static enum odb_status dump_find(const struct dump_command *d, const char *text, bool numbers,
                                  size_t *index, struct odb_error *err)
 {
-    const struct odb_graph *graph = d->call->model->graph;
+    const struct odb_graph *graph = d->model->graph;
     for (size_t i = 0; i < d->n_outputs; i++)
         if (!strcmp(graph->values[d->outputs[i]].name, text)) {
             *index = i;
@@ -119,7 +122,7 @@ static enum odb_status dump_end_of(struct dump_command *d, enum odb_option_id by
 
 static enum odb_status dump_choose_range(struct dump_command *d, struct odb_error *err)
 {
-    const struct odb_graph *graph = d->call->model->graph;
+    const struct odb_graph *graph = d->model->graph;
     size_t begin = 0, end = d->n_outputs - 1;
     if (d->call->n_args > d->first_name + 2)
         return odb_fail(err, ODB_E_USAGE, "a range has two ends, and '%.80s' is a third word",
@@ -160,7 +163,7 @@ static enum odb_status dump_choose_names(struct dump_command *d, struct odb_erro
 
 static enum odb_status dump_choose(struct dump_command *d, struct odb_error *err)
 {
-    d->outputs = odb_dump_outputs(d->call->model->graph, &d->n_outputs);
+    d->outputs = odb_dump_outputs(d->model->graph, &d->n_outputs);
     d->chosen = odb_new_n(bool, d->n_outputs + 1);
     if (!d->n_outputs)
         return odb_fail(err, ODB_E_INPUT, "no node of the model has an output to write");
@@ -172,6 +175,40 @@ static enum odb_status dump_choose(struct dump_command *d, struct odb_error *err
         return odb_fail(err, ODB_E_USAGE, "dump full takes no names; dump list does");
     dump_choose_steps(d, 0, d->n_outputs - 1);
     return ODB_OK;
+}
+
+/* --- a part of the model ---------------------------------------------------------------------- */
+
+/* From here on the model is what lies between the values of --inputs and --outputs. */
+static enum odb_status dump_part(struct dump_command *d, struct odb_error *err)
+{
+    const struct odb_model *whole = d->call->model;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_part part;
+    enum odb_status status;
+    d->model = whole;
+    if (!odb_call_has(d->call, ODB_OPTION_CUT_INPUTS) &&
+        !odb_call_has(d->call, ODB_OPTION_CUT_OUTPUTS))
+        return ODB_OK;
+    odb_part_init(&part, d->call);
+    part.alone = true;
+    ODB_TRY_OUT(odb_part_ports(&part, err));
+    ODB_TRY_OUT(odb_part_cut(&part, err));
+    ODB_TRY_OUT(odb_part_types(&part, err));
+    const struct odb_extract what = {.nodes = part.nodes,
+                                     .inputs = part.inputs.items,
+                                     .n_inputs = part.inputs.n,
+                                     .outputs = part.outputs.items,
+                                     .n_outputs = part.outputs.n,
+                                     .weights = ODB_WEIGHTS_REFERENCE};
+    ODB_TRY_OUT(odb_model_extract(whole, &what, &bytes, err));
+    ODB_TRY_OUT(odb_model_open_bytes(&d->part, bytes.data, bytes.len, NULL, whole->dir,
+                                     "the part between --inputs and --outputs", err));
+    d->model = d->part;
+out:
+    odb_part_dispose(&part);
+    odb_buf_dispose(&bytes);
+    return status;
 }
 
 /* --- inputs ----------------------------------------------------------------------------------- */
@@ -205,7 +242,8 @@ static enum odb_status dump_make_feeds(struct dump_command *d, struct odb_error 
         dump_add_inputs(d, given[i], &parts, &n);
     options.inputs = (const char *const *)parts;
     options.n_inputs = n;
-    options.dims = odb_call_list(d->call, ODB_OPTION_DIM, &options.n_dims);
+    if (!d->part) /* whose inputs have fixed shapes */
+        options.dims = odb_call_list(d->call, ODB_OPTION_DIM, &options.n_dims);
     options.inputs_from = odb_call_option(d->call, ODB_OPTION_INPUTS_FROM);
     options.seed = (uint32_t)odb_call_int(d->call, ODB_OPTION_SEED, options.seed);
     if (d->call->console) { /* as the session has them */
@@ -214,7 +252,7 @@ static enum odb_status dump_make_feeds(struct dump_command *d, struct odb_error 
     } else {
         options.dumped = true;
     }
-    enum odb_status status = odb_feeds_make(&d->own, d->call->model, &options, err);
+    enum odb_status status = odb_feeds_make(&d->own, d->model, &options, err);
     for (size_t i = 0; i < n; i++)
         free(parts[i]);
     free(parts);
@@ -271,6 +309,8 @@ static enum odb_status dump_join(struct dump_command *d, struct odb_error *err)
         const char *why, *remedy;
     } others[] = {
         {ODB_OPTION_ONNX_DIR, "the model is the session's", "leave it out"},
+        {ODB_OPTION_CUT_INPUTS, "the session is about the whole model", "use dump range or list"},
+        {ODB_OPTION_CUT_OUTPUTS, "the session is about the whole model", "use dump range or list"},
         {ODB_OPTION_MODEL_TYPE, "compilers are told this when the debugger starts",
          "leave, and start onnxdbg with ONNXDBG_MODEL_TYPE in the environment"},
         {ODB_OPTION_PASSED_PATH, "compilers are told this when the debugger starts",
@@ -395,8 +435,7 @@ static enum odb_status dump_run(struct dump_command *d, const struct odb_dump_op
     for (size_t i = 0; i < d->n_outputs; i++)
         if (d->chosen[i])
             indices[n++] = i;
-    enum odb_status status =
-        odb_dump_run(&dump, d->call->model, d->feeds, indices, n, options, err);
+    enum odb_status status = odb_dump_run(&dump, d->model, d->feeds, indices, n, options, err);
     odb_watch_end(&d->watch);
     if (status == ODB_OK)
         dump_conclude(d, &dump);
@@ -447,6 +486,7 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
         odb_identity_put_file(passes, &identity);
     struct odb_dump_options options = {.spec = d->spec,
                                        .executor = d->executor,
+                                       .cut_from = d->part ? d->call->model->path : NULL,
                                        .model_dtype = type,
                                        .root = d->root,
                                        .inputs = d->inputs,
@@ -520,6 +560,7 @@ enum odb_status odb_command__dump(struct odb_command_call *call, struct odb_erro
     struct dump_command d = {.call = call, .limits = ODB_OLDSTYLE_INIT};
     enum odb_status status;
     ODB_TRY_OUT(dump_open(&d, err));
+    ODB_TRY_OUT(dump_part(&d, err));
     ODB_TRY_OUT(dump_choose(&d, err));
     ODB_TRY_OUT(dump_feeds(&d, err));
     ODB_TRY_OUT(dump_write(&d, err));
@@ -531,5 +572,6 @@ out:
     free(d.inputs);
     free(d.folder);
     odb_feeds_free(d.own);
+    odb_model_free(d.part);
     return status;
 }

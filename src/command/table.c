@@ -116,7 +116,8 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_DUMP                                                                                  \
     (OPTS_FEEDS | ODB_OPT(FRAME_TYPE) | ODB_OPT(ONNX_DIR) | ODB_OPT(MODEL_TYPE) |                  \
-     ODB_OPT(PASSED_PATH) | ODB_OPT(DUMP_STEP) | ODB_OPT(OUTPUT_NAME) | ODB_OPT(BEGIN) |           \
+     ODB_OPT(PASSED_PATH) | ODB_OPT(CUT_INPUTS) | ODB_OPT(CUT_OUTPUTS) | ODB_OPT(DUMP_STEP) |      \
+     ODB_OPT(OUTPUT_NAME) | ODB_OPT(BEGIN) |                                                       \
      ODB_OPT(END) | ODB_OPT(BEGIN_NAME) | ODB_OPT(END_NAME) | ODB_OPT(COMPARE_DIR) |               \
      ODB_OPT(DUMP_GOLDEN) | ODB_OPT(INPUT_TAG) | ODB_OPT(TH1) | ODB_OPT(TH2) | ODB_OPT(ROOT_DIR) | \
      ODB_OPT(INPUTS_DIR) | ODB_OPT(OUTPUTS_DIR) | ODB_OPT(DUMP_STRATEGY) | ODB_OPT(MEM_BUDGET))
@@ -240,9 +241,10 @@ static const struct odb_command command_table[] = {
                 "outputs/topoidx_NNNNN__NAME.npy and dump_info.json: full writes the output of "
                 "every node, range those from one to another, list those named, and once a "
                 "single one, with the text of the submodel that ends in it. Indices count "
-                "outputs of nodes in topological order, without Constant nodes. Inputs that "
-                "nobody gives are those of numpy.random.default_rng(42). With --compare-dir the "
-                "outputs are compared, and compare_result.log and compare_results.xlsx written. "
+                "outputs of nodes in topological order, without Constant nodes. With --inputs or "
+                "--outputs only the part between them is there. Inputs that nobody gives are "
+                "those of numpy.random.default_rng(42). With --compare-dir the outputs are "
+                "compared, and compare_result.log and compare_results.xlsx written. "
                 "A dump that was stopped goes on where it was when it is given again. "
                 "onnxdbg-dump-tools(7) has all of it; the old names dump_full, dump_once, "
                 "dump_range and dump_list work, too. In the debugger the model, its inputs and the "

@@ -22,6 +22,7 @@ enum odb_dump_strategy {
 struct odb_dump_options {
     const char *spec;                    /* of the executor */
     const char *executor;                /* what its user calls it */
+    const char *cut_from;                /* file that the model is a part of; NULL: it is whole */
     const char *model_dtype;             /* "fp16"; only written down */
     const char *root, *inputs, *outputs; /* folders; the manifest is in root */
     const char *identity; /* what else the executor is made of, so that a dump that was stopped is

@@ -134,9 +134,10 @@ static void info_put_names(struct odb_pyjson *json, const char *key, const struc
 }
 
 /* "/a/b/net.onnx": "net" */
-static char *info_model_name(const struct odb_model *model)
+static char *info_model_name(const struct odb_dump *dump)
 {
-    const char *slash = strrchr(model->path, '/'), *name = slash ? slash + 1 : model->path;
+    const char *path = dump->options.cut_from ? dump->options.cut_from : dump->model->path;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
     return odb_xstrndup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 }
@@ -161,7 +162,7 @@ static void info_put_meta(struct odb_pyjson *json, const struct odb_dump *dump)
     int *feeds = odb_new_n(int, graph->n_inputs + 1);
     size_t n_feeds = odb_graph_feeds(graph, feeds), n;
     int *outputs = odb_dump_outputs(graph, &n);
-    char date[32], *name = info_model_name(dump->model);
+    char date[32], *name = info_model_name(dump);
     time_t now = time(NULL);
     struct tm local;
     strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &local));
@@ -173,7 +174,7 @@ static void info_put_meta(struct odb_pyjson *json, const struct odb_dump *dump)
     info_put_defaults(json, dump);
     info_key_text(json, "executor", dump->options.executor);
     odb_pyjson_key(json, "extract_subgraph");
-    odb_pyjson_bool(json, false); /* what was cut out of a model is a model of its own here */
+    odb_pyjson_bool(json, dump->options.cut_from != NULL);
     info_put_names(json, "input_names", graph, feeds, n_feeds);
     info_put_names(json, "output_names", graph, graph->outputs, graph->n_outputs);
     info_put_names(json, "node_output_names", graph, outputs, n);
