@@ -3,9 +3,26 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/leavings.h"
 #include "base/mem.h"
 #include "command/command.h"
 #include "ui/ui.h"
+
+/* Commands that have something to say of being interrupted catch these themselves. */
+static void main_on_signal(int number)
+{
+    odb_leavings_remove();
+    raise(number); /* as it is by default now: SA_RESETHAND */
+}
+
+static void main_catch(int number)
+{
+    struct sigaction action = {.sa_handler = main_on_signal, .sa_flags = (int)SA_RESETHAND}, before;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, NULL, &before);
+    if (before.sa_handler == SIG_DFL) /* nohup asks for some to be ignored */
+        sigaction(number, &action, NULL);
+}
 
 int main(int argc, char **argv)
 {
@@ -13,6 +30,9 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     /* A pipe closed early is an error of write(2), not the end of us. */
     signal(SIGPIPE, SIG_IGN);
+    main_catch(SIGINT);
+    main_catch(SIGTERM);
+    main_catch(SIGHUP);
     odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/leavings.h"
 #include "ui/actions.h"
 
 #define OUTSIDE_COLUMNS 160 /* of rows that are not made for the width of the screen */
@@ -103,6 +104,18 @@ static enum odb_status outside_run(struct ui_app *app, const char *line, int inp
     return ODB_OK;
 }
 
+static bool outside_put(int fd, const char *text, size_t size)
+{
+    for (ssize_t n; size > 0; text += n, size -= (size_t)n) {
+        n = write(fd, text, size);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+        if (n < 0)
+            return false;
+    }
+    return true;
+}
+
 /* A file of the view's text that is gone from its folder already. */
 static int outside_file(const struct odb_buf *text, struct odb_error *err)
 {
@@ -111,7 +124,7 @@ static int outside_file(const struct odb_buf *text, struct odb_error *err)
     if (fd >= 0)
         unlink(path);
     free(path);
-    if (fd < 0 || write(fd, odb_buf_text(text), text->len) != (ssize_t)text->len) {
+    if (fd < 0 || !outside_put(fd, odb_buf_text(text), text->len)) {
         odb_fail(err, ODB_E_IO, "no temporary file can be written: %s", strerror(errno));
         if (fd >= 0)
             close(fd);
@@ -163,6 +176,7 @@ UI_ACTION(edit)
             status = odb_fail(err, ODB_E_IO, "no temporary file can be made: %s", strerror(errno));
         else
             close(fd);
+        odb_leavings_add(made);
         if (status == ODB_OK)
             status = outside_text(app, &text, err);
         if (status == ODB_OK)
@@ -172,8 +186,10 @@ UI_ACTION(edit)
     outside_quote(&line, path ? path : made);
     if (status == ODB_OK)
         status = outside_run(app, odb_buf_text(&line), -1, err);
-    if (made)
+    if (made) {
         unlink(made);
+        odb_leavings_drop(made);
+    }
     free(made);
     odb_buf_dispose(&text);
     odb_buf_dispose(&line);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/leavings.h"
 #include "base/mem.h"
 
 #define FILE_STEP ((size_t)64 << 20)     /* written at a time */
@@ -38,25 +39,68 @@ static void file_let_go(const char *data, size_t size)
 struct odb_file_out {
     char *path;   /* owned: as given */
     char *target; /* owned: what a link leads to; NULL: path itself */
-    char *beside; /* owned: what it is called as yet; NULL: it is no regular file */
+    char *beside; /* owned: what it is called as yet; NULL: nothing */
+    bool nameless; /* it gets a name when it is complete */
     int fd;
     size_t done, total;
     const struct odb_scan *scan; /* borrowed; NULL: nobody wants to know */
 };
 
-/* Opens a name nobody else has; the mode is what any new file gets. */
-static int file_open_temporary(const char *path, char **name)
+/* A descriptor's file, as linkat() takes it. */
+static const char *file_of(int fd, char buf[32])
+{
+    snprintf(buf, 32, "/proc/self/fd/%d", fd);
+    return buf;
+}
+
+/* A file without a name is gone with the process, however that ends. -1: not everywhere. */
+static int file_open_nameless(const char *path)
+{
+    char link[32];
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup(".");
+    int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    free(dir);
+    if (fd >= 0 && access(file_of(fd, link), F_OK) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* A name nobody else has, for a new file, with the mode of any new file, or for that of fd. Returns
+ * the descriptor; -1: errno says why. */
+static int file_name_beside(const char *path, int fd, char **name)
 {
     static atomic_uint serial; /* two threads of one process never share a name */
+    char link[32];
     for (int attempt = 0; attempt < 100; attempt++) {
         *name = odb_xasprintf("%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&serial, 1));
-        int fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+        int got = fd;
+        odb_leavings_add(*name);
+        if (fd < 0)
+            got = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        else if (linkat(AT_FDCWD, file_of(fd, link), AT_FDCWD, *name, AT_SYMLINK_FOLLOW) != 0)
+            got = -1;
+        if (got >= 0)
+            return got;
+        int why = errno;
+        odb_leavings_drop(*name);
         free(*name);
         *name = NULL;
+        errno = why;
+        if (why != EEXIST)
+            break;
     }
     return -1;
+}
+
+static void file_open(struct odb_file_out *out, const char *path)
+{
+    out->fd = file_open_nameless(path);
+    out->nameless = out->fd >= 0;
+    if (!out->nameless)
+        out->fd = file_name_beside(path, -1, &out->beside);
 }
 
 static void file_free(struct odb_file_out *out)
@@ -77,8 +121,10 @@ enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size
     o->target = exists && whole ? realpath(path, NULL) : NULL;
     o->total = total;
     o->scan = scan;
-    o->fd = whole ? file_open_temporary(o->target ? o->target : path, &o->beside)
-                  : open(path, O_WRONLY | O_CLOEXEC);
+    if (whole)
+        file_open(o, o->target ? o->target : path);
+    else
+        o->fd = open(path, O_WRONLY | O_CLOEXEC);
     *out = o;
     if (o->fd >= 0 && exists && whole) /* who may read the old one may read this one */
         (void)fchmod(o->fd, st.st_mode & 07777);
@@ -113,14 +159,19 @@ enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t 
 enum odb_status odb_file_end_take(struct odb_file_out *out, enum odb_status status,
                                   struct odb_error *err)
 {
-    int why = close(out->fd) != 0 ? errno : 0;
-    if (!status && !why && out->beside &&
-        rename(out->beside, out->target ? out->target : out->path) != 0)
+    const char *path = out->target ? out->target : out->path;
+    bool named = status || !out->nameless || file_name_beside(path, out->fd, &out->beside) >= 0;
+    int why = named ? 0 : errno;
+    if (close(out->fd) != 0 && !why)
+        why = errno;
+    if (!status && !why && out->beside && rename(out->beside, path) != 0)
         why = errno;
     if (!status && why)
         status = file_failed(out->path, why, err);
     if (status && out->beside)
         unlink(out->beside);
+    if (out->beside)
+        odb_leavings_drop(out->beside);
     file_free(out);
     return status;
 }

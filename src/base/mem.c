@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 
+#include <errno.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/leavings.h"
 
 void (*odb_oom_hook)(void);
 
+/* Without memory, and without what exit() would call: libraries that ask for some. */
 static _Noreturn void mem_die(void)
 {
+    static atomic_flag dying = ATOMIC_FLAG_INIT;
+    char line[64];
+    while (atomic_flag_test_and_set(&dying)) /* another thread says it */
+        pause();
     if (odb_oom_hook)
         odb_oom_hook();
-    fputs("onnxdbg: out of memory\n", stderr);
-    abort();
+    odb_leavings_remove();
+    int n = snprintf(line, sizeof line, "%.32s: " ODB_MEM_WORDS "\n",
+                     program_invocation_short_name);
+    ssize_t told = write(STDERR_FILENO, line, (size_t)n);
+    (void)told;
+    _exit(ODB_MEM_STATUS);
 }
 
 void odb_mem_keep_pages(void)

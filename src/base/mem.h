@@ -27,8 +27,10 @@ char *odb_xasprintf(const char *fmt, ...) ODB_PRINTF(1, 2) __attribute__((malloc
 #define odb_new_n(type, n) ((type *)odb_xcalloc((n), sizeof(type)))
 
 /* Called before the program ends for want of bookkeeping memory; a front end restores its
- * terminal here. */
+ * terminal here. Its last line is "PROGRAM: " ODB_MEM_WORDS, its exit status ODB_MEM_STATUS. */
 extern void (*odb_oom_hook)(void);
+#define ODB_MEM_WORDS "out of memory"
+#define ODB_MEM_STATUS 4
 
 /* Fresh pages cost more than most kernels: freed memory stays with the process from now on. */
 void odb_mem_keep_pages(void);

@@ -211,6 +211,7 @@ static pid_t check_fork(struct check *check, size_t worker, size_t jobs)
         return pid;
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     if (jobs > 1)
         odb_parallel_set_threads(1);
     check_work(check, worker);

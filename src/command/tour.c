@@ -8,27 +8,19 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/leavings.h"
 #include "command/call.h"
 
 #include "demo_model.h" /* made by gen-model: tour_model */
 
 #define TOUR_TARGET "fault:scale,node=/block/conv2/Conv,amount=1e-2@cpu"
 
-static enum odb_status tour_write(const char *path, struct odb_error *err)
-{
-    FILE *file = fopen(path, "we");
-    bool written = file && fwrite(tour_model, 1, sizeof tour_model, file) == sizeof tour_model;
-    if (file)
-        written = fclose(file) == 0 && written;
-    return written ? ODB_OK : odb_fail(err, ODB_E_IO, "cannot write %s: %s", path, strerror(errno));
-}
-
 static enum odb_status tour_screen(const struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_model *model = NULL;
     struct odb_session *session = NULL;
     struct odb_console console;
-    ODB_TRY(tour_write("demo.onnx", err));
+    ODB_TRY(odb_file_write("demo.onnx", tour_model, sizeof tour_model, err));
     ODB_TRY(odb_model_open(&model, "demo.onnx", err));
     ODB_TRY(odb_session_open_take(&session, model, NULL, err));
     odb_console_init(&console, session);
@@ -49,8 +41,10 @@ enum odb_status odb_command__tour(struct odb_command_call *call, struct odb_erro
     if (!mkdtemp(folder) || chdir(folder) != 0)
         status = odb_fail(err, ODB_E_IO, "cannot make a folder of its own: %s", strerror(errno));
     if (status == ODB_OK) {
+        odb_leavings_add("demo.onnx"); /* what else is there is the user's */
         status = tour_screen(call, err);
         unlink("demo.onnx");
+        odb_leavings_drop("demo.onnx");
         if (rmdir(folder) != 0) /* something was exported */
             fprintf(call->out, "what the tour has written is in %s\n", folder);
     }

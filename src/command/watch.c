@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1
@@ -14,19 +15,36 @@
 /* A signal handler has nowhere else to write to. */
 static atomic_int watch_signal; /* several threads look at it */
 
+/* What ends a search, and what was to happen before it began. */
+static struct watch_caught {
+    int signal;
+    struct sigaction before;
+} watch_caught[] = {{.signal = SIGINT}, {.signal = SIGTERM}, {.signal = SIGHUP}};
+
+/* The first asks for an end, the second does not wait for it. */
 static void watch_on_signal(int number)
 {
     atomic_store(&watch_signal, number);
+    for (size_t i = 0; i < ODB_COUNT(watch_caught); i++)
+        if (watch_caught[i].signal == number)
+            sigaction(number, &watch_caught[i].before, NULL);
 }
 
 static void watch_catch(bool on)
 {
-    struct sigaction action = {.sa_handler = on ? watch_on_signal : SIG_DFL,
-                               .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = watch_on_signal};
     sigemptyset(&action.sa_mask);
-    atomic_store(&watch_signal, 0);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    if (on)
+        atomic_store(&watch_signal, 0);
+    for (size_t i = 0; i < ODB_COUNT(watch_caught); i++) {
+        struct watch_caught *one = &watch_caught[i];
+        struct sigaction now;
+        sigaction(one->signal, NULL, &now);
+        if (on && now.sa_handler != watch_on_signal)
+            one->before = now;
+        if (one->before.sa_handler != SIG_IGN) /* as nohup has it */
+            sigaction(one->signal, on ? &action : &one->before, NULL);
+    }
 }
 
 static bool watch_cancelled(void *payload)

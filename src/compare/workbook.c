@@ -10,6 +10,7 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
+#include "base/leavings.h"
 #include "base/pyfloat.h"
 #include "compare/oldstyle.h"
 
@@ -123,6 +124,7 @@ enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const cha
 {
     char *beside = odb_xasprintf("%s.part", path);
     struct workbook w = {.what = what};
+    odb_leavings_add(beside);
     enum odb_status status = workbook_open(&w, beside, err);
     if (status == ODB_OK) {
         errno = 0;
@@ -136,6 +138,7 @@ enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const cha
         if (status != ODB_OK)
             remove(beside);
     }
+    odb_leavings_drop(beside);
     if (status != ODB_OK)
         odb_error_at(err, "%s", path);
     free(beside);

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/host.h"
+#include "base/leavings.h"
 #include "base/mem.h"
 #include "engine/blame.h"
 #include "engine/json.h"
@@ -593,6 +594,7 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     ODB_TRY_OUT(repro_trace_options(options, &how, err));
     ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
     r.dir = odb_xasprintf("%s.%ld.tmp", options->dir, (long)getpid());
+    odb_leavings_add(r.dir);
     ODB_TRY_OUT(odb_file_mkdir(r.dir, err));
     made = true;
     ODB_TRY_OUT(repro_write_cut(&r, err));
@@ -605,6 +607,8 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
 out:
     if (made && status != ODB_OK)
         odb_scratch_remove(r.dir);
+    if (r.dir)
+        odb_leavings_drop(r.dir);
     if (r.clean)
         odb_scratch_remove(r.clean);
     free(r.clean);

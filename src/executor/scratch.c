@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/leavings.h"
 #include "base/mem.h"
 
 enum odb_status odb_scratch_new(char **path, struct odb_error *err)
@@ -25,6 +26,7 @@ enum odb_status odb_scratch_new(char **path, struct odb_error *err)
         *path = name;
     else
         free(name);
+    odb_leavings_add(*path);
     return ODB_OK;
 }
 
@@ -40,4 +42,5 @@ void odb_scratch_remove(const char *path)
             remove(e->fts_accpath);
     if (tree)
         fts_close(tree);
+    odb_leavings_drop(path);
 }

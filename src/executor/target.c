@@ -118,6 +118,13 @@ static enum odb_status target_cut_off(struct odb_target *target, struct odb_erro
     return err->code;
 }
 
+/* Whether it was the child itself that could not go on, and said so: mem.h. */
+static bool target_had_no_memory(int how, const char *words)
+{
+    return WIFEXITED(how) && WEXITSTATUS(how) == ODB_MEM_STATUS &&
+           strstr(words, "onnxdbg-serve: " ODB_MEM_WORDS);
+}
+
 static enum odb_status target_crashed(struct odb_target *target, struct odb_error *err)
 {
     struct odb_buf words = ODB_BUF_INIT;
@@ -132,7 +139,8 @@ static enum odb_status target_crashed(struct odb_target *target, struct odb_erro
     }
     target_bury(target);
     odb_child_words(&target->child, &words);
-    bool oom = target->mem && target_speaks_of_memory(odb_buf_text(&words));
+    bool oom = (target->mem && target_speaks_of_memory(odb_buf_text(&words))) ||
+               target_had_no_memory(how, odb_buf_text(&words));
     target->killed = WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL;
     odb_fail(err, oom || target->killed ? ODB_E_NOMEM : ODB_E_CRASH, "the executor %s%s while %s",
              oom ? "ran out of memory and " : "", fate, target->doing);

@@ -512,10 +512,6 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
                               struct odb_error *err)
 {
     struct odb_buf json = ODB_BUF_INIT;
-    if (store->failed != ODB_OK) {
-        *err = store->failure;
-        return store->failed;
-    }
     odb_report_json(report, &json); /* which takes a while, and holds nobody up */
     enum odb_status status = store_put_all(store, report, odb_buf_text(&json), err);
     odb_buf_dispose(&json);

@@ -24,8 +24,8 @@ const char *odb_store_path(const struct odb_store *store); /* borrowed */
 enum odb_status odb_store_begin(struct odb_store *store, const char *command,
                                 const struct odb_bisect_options *options,
                                 struct odb_error *err) ODB_MUST_USE;
-/* Event sink for odb_search_hooks: writes the journal; failures are kept and returned by the next
- * odb_store_put(). */
+/* Event sink for odb_search_hooks: writes the journal. After a failure nothing more of this search
+ * is written until odb_store_put(), which tries again: a disk that was full may have room. */
 void odb_store_event(struct odb_store *store, const struct odb_search_event *event);
 /* Stores the report under the search begun last. */
 enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
@@ -82,8 +82,8 @@ enum odb_status odb_store_settle(struct odb_store *store, const char *settings,
 /* After odb_store_put(): the search has not ended, or it has, and its answers can go. */
 enum odb_status odb_store_pause(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_store_finish(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
-/* The answers of the search begun last, of which n were there. Borrows store. Failures are returned
- * by the next odb_store_put(). */
+/* The answers of the search begun last, of which n were there. Borrows store. Failures are as
+ * those of odb_store_event(). */
 void odb_store_answers(struct odb_store *store, struct odb_answers *out, size_t n);
 
 #endif

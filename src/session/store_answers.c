@@ -240,6 +240,11 @@ enum odb_status odb_store_settle(struct odb_store *store, const char *settings,
 enum odb_status odb_store_pause(struct odb_store *store, struct odb_error *err)
 {
     ODB_STORE_HOLD(store);
+    if (store->failed != ODB_OK) { /* what it is going to be gone on with is not all there is */
+        if (err)
+            *err = store->failure;
+        return store->failed;
+    }
     return answers_exec(store, "UPDATE search SET pid = NULL, ended = NULL WHERE id =", err);
 }
 

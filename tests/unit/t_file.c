@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 /* cmocka.h wants those first. */
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/leavings.h"
 #include "tests/models.h"
 
 struct folder {
@@ -76,6 +78,7 @@ static void test_file__nobody_sees_half_of_it(void **state)
     assert_int_equal(odb_file_begin(&out, f->path, 6, NULL, &err), ODB_OK);
     assert_int_equal(odb_file_put(out, "new", 3, &err), ODB_OK);
     assert_holds(f->path, "old");
+    assert_int_equal(folder_count(f), 1); /* it has no name as yet: nobody has to clean up */
     assert_int_equal(odb_file_put(out, "est", 3, &err), ODB_OK);
     assert_int_equal(odb_file_end_take(out, ODB_OK, &err), ODB_OK);
     assert_holds(f->path, "newest");
@@ -91,6 +94,38 @@ static void test_file__what_failed_leaves_nothing(void **state)
     assert_int_equal(odb_file_put(out, "new", 3, &err), ODB_OK);
     assert_int_equal(odb_file_end_take(out, ODB_E_INPUT, &err), ODB_E_INPUT);
     assert_int_equal(folder_count(f), 0);
+}
+
+/* Whose end comes too soon takes along what was for a while only, and nothing else. */
+static void test_file__what_is_for_a_while_goes_with_the_program(void **state)
+{
+    struct folder *f = *state;
+    char *made = odb_xasprintf("%s/made", f->name), *deep = odb_xasprintf("%s/a/b", made);
+    char *file = odb_xasprintf("%s/file", deep), *link = odb_xasprintf("%s/link", made);
+    char *done = odb_xasprintf("%s/done", f->name);
+    assert_int_equal(odb_file_mkdir(deep, NULL), ODB_OK);
+    put_text(file, "text");
+    put_text(f->path, "kept");
+    put_text(done, "kept");
+    assert_int_equal(symlink(f->path, link), 0);
+    chmod(deep, 0500);
+    odb_leavings_add(made);
+    odb_leavings_add(done);
+    odb_leavings_drop(done);
+    pid_t child = fork();
+    if (child == 0) {
+        odb_leavings_remove(); /* it made nothing */
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_holds(file, "text");
+    odb_leavings_remove();
+    assert_int_equal(folder_count(f), 2);
+    assert_holds(f->path, "kept");
+    odb_leavings_drop(made);
+    char *const names[] = {made, deep, file, link, done};
+    for (size_t i = 0; i < ODB_COUNT(names); i++)
+        free(names[i]);
 }
 
 struct stopper {
@@ -170,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FILE_TEST(test_file__nobody_sees_half_of_it),
         FILE_TEST(test_file__what_failed_leaves_nothing),
+        FILE_TEST(test_file__what_is_for_a_while_goes_with_the_program),
         FILE_TEST(test_file__is_stopped_in_the_middle),
         FILE_TEST(test_file__a_link_stays_a_link),
         FILE_TEST(test_file__keeps_who_may_read_it),

@@ -234,6 +234,35 @@ static void test_store__the_journal_survives(void **state)
     free(text);
 }
 
+static void store_exec(const struct store_fixture *f, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* A disk that is full for a while costs the journal, not the report. */
+static void test_store__a_report_is_kept_where_the_journal_was_not(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_search_event event = {.what = ODB_EVENT_PROBE_BEGIN, .text = "first"};
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_value_report y;
+    MODELS_OK(odb_store_begin(f->store, "bisect", &store_options, &why));
+    store_exec(f, "CREATE TRIGGER full BEFORE INSERT ON journal BEGIN"
+                  " SELECT RAISE(FAIL, 'database or disk is full'); END");
+    odb_store_event(f->store, &event);
+    assert_int_equal(odb_store_pause(f->store, &err), ODB_E_IO);
+    assert_non_null(strstr(err.what, "full"));
+    assert_int_equal(odb_store_pause(f->store, NULL), ODB_E_IO);
+    MODELS_OK(odb_store_put(f->store, f->report, &why));
+    assert_true(store_value(f, models_value(f->model, "y"), &y));
+    store_exec(f, "CREATE TRIGGER fuller BEFORE INSERT ON value BEGIN"
+                  " SELECT RAISE(FAIL, 'database or disk is full'); END");
+    assert_int_equal(odb_store_put(f->store, f->report, NULL), ODB_E_IO);
+}
+
 static void store_reopen(struct store_fixture *f)
 {
     odb_store_close(f->store);
@@ -489,6 +518,7 @@ int main(void)
         SESSION_TEST(test_store__not_a_session),
         SESSION_TEST(test_store__another_schema),
         SESSION_TEST(test_store__the_journal_survives),
+        SESSION_TEST(test_store__a_report_is_kept_where_the_journal_was_not),
         SESSION_TEST(test_store__an_old_schema),
         SESSION_TEST(test_store__a_search_goes_on),
         SESSION_TEST(test_store__a_search_goes_on_after_a_minimise),
