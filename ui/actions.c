@@ -8,6 +8,7 @@
 
 #include "command/sessions.h"
 #include "ui/actions.h"
+#include "ui/body.h"
 
 char *ui_action_words(const struct odb_command_call *call)
 {
@@ -30,7 +31,14 @@ static enum odb_status action_goto(struct ui_app *app, const struct odb_command_
 {
     int node;
     const char *text = call->args[0];
-    enum odb_status status = odb_graph_find_node(app->session->model->graph, text, &node, err);
+    struct odb_body_path path;
+    enum odb_status status =
+        odb_body_find_node(app->session->model->graph, text, &path, &node, err);
+    if (status == ODB_OK && path.n) {
+        ui_app_jump(app, path.steps[0].node);
+        ui_body_show(app, &path, node);
+        return ODB_OK;
+    }
     if (status != ODB_OK && text[strspn(text, "0123456789")] == '\0') { /* as the list shows it */
         char *index = odb_xasprintf("#%s", text);
         status = odb_graph_find_node(app->session->model->graph, index, &node, err);

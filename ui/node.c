@@ -11,6 +11,7 @@
 #include "tensor/print.h"
 #include "tensor/stats.h"
 #include "ui/app.h"
+#include "ui/body.h"
 #include "ui/text.h"
 
 #define NODE_READERS 50 /* listed before "and N more" */
@@ -456,17 +457,6 @@ static void node_subject(const struct ui_view *view, struct ui_subject *out)
 
 /* --- what can be opened ----------------------------------------------------------------------- */
 
-static void node_put_body(const struct odb_graph *graph, struct odb_buf *out)
-{
-    odb_buf_printf(out, "graph %s, %zu nodes\n", graph->name ? graph->name : "", graph->n_nodes);
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        odb_buf_printf(out, "#%zu  ", i);
-        odb_node_text(graph, &graph->nodes[i], out);
-        if (out->len && out->data[out->len - 1] != '\n')
-            odb_buf_putc(out, '\n');
-    }
-}
-
 /* Tensors with their numbers, bodies with their nodes, the rest in full. */
 static void node_open_attr(struct node_view *v, const struct odb_attr *attr)
 {
@@ -480,7 +470,7 @@ static void node_open_attr(struct node_view *v, const struct odb_attr *attr)
         odb_buf_putc(&text, '\n');
     }
     for (size_t i = 0; attr->graphs && i < attr->n; i++)
-        node_put_body(attr->graphs[i], &text);
+        ui_body_put(attr->graphs[i], ODB_NO_NODE, &text);
     if (!text.len)
         odb_attr_text(attr, &text);
     ui_output_show(app->views[UI_VIEW_OUTPUT], attr->name, odb_buf_text(&text));
@@ -527,7 +517,7 @@ static enum ui_answer node_act(struct ui_view *view, const struct odb_command_ca
     struct ui_subject subject = ui_app_subject(app);
     if (subject.value == ODB_NO_VALUE && subject.node == v->node && node->function) {
         struct odb_buf text = ODB_BUF_INIT;
-        node_put_body(node->function->graph, &text);
+        ui_body_put(node->function->graph, ODB_NO_NODE, &text);
         ui_output_show(app->views[UI_VIEW_OUTPUT], node->op_type, odb_buf_text(&text));
         odb_buf_dispose(&text);
         ui_app_open(app, UI_VIEW_OUTPUT);

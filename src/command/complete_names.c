@@ -271,7 +271,9 @@ static void complete_kept(struct complete *c, enum odb_kept_kind kind)
     for (size_t i = 0; i < session->kept.items.n; i++) {
         const struct odb_kept *kept = &session->kept.items.items[i];
         const struct odb_node *node =
-            kept->kind == kind && kind == ODB_KEPT_MARK ? &c->graph->nodes[kept->node] : NULL;
+            kept->kind == kind && kind == ODB_KEPT_MARK && !kept->n_way
+                ? &c->graph->nodes[kept->node]
+                : NULL;
         if (node && node->name_is_unique && complete_typable(node->name))
             complete_name(c, node->name);
         else if (kept->kind == kind)

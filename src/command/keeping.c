@@ -16,8 +16,8 @@ void odb_keeping_copy(const struct odb_session *session, struct odb_kept_list *o
 
 /* --- saying what there is --------------------------------------------------------------------- */
 
-static void keeping_put_where(const struct odb_graph *graph, const struct odb_kept *kept,
-                              struct odb_buf *out)
+void odb_keeping_put_where(const struct odb_graph *graph, const struct odb_kept *kept,
+                           struct odb_buf *out)
 {
     const struct odb_graph *body = kept->n_way ? kept->way[kept->n_way - 1].body.graph : NULL;
     size_t n = 0, below = 0;
@@ -61,7 +61,7 @@ void odb_keeping_put(const struct odb_graph *graph, const struct odb_kept *kept,
                                                        [ODB_KEPT_NOTE] = ": "};
     char times[40];
     odb_buf_printf(out, "%-3d %-11s ", kept->number, odb_kept_name(kept->kind));
-    keeping_put_where(graph, kept, out);
+    odb_keeping_put_where(graph, kept, out);
     if (kept->text[0]) {
         odb_buf_puts(out, before[kept->kind] ? before[kept->kind] : "");
         odb_buf_put_shown(out, kept->text);

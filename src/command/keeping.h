@@ -11,6 +11,9 @@
 /* A copy of the session's list; the caller's to dispose of. */
 void odb_keeping_copy(const struct odb_session *session, struct odb_kept_list *out);
 
+/* Appends what it is about: "behind Conv, 5 nodes", "#3 /conv (Conv)", "Loop_4[3]/x (Add)". */
+void odb_keeping_put_where(const struct odb_graph *graph, const struct odb_kept *kept,
+                           struct odb_buf *out);
 /* Appends a line: "2    breakpoint  behind Conv, 5 nodes  if error > 1e-3  disabled  hit 3 times".
  */
 void odb_keeping_put(const struct odb_graph *graph, const struct odb_kept *kept,
@@ -31,6 +34,12 @@ struct odb_keeping_change {
 enum odb_status odb_keeping_change(struct odb_command_call *call, const char *const *words,
                                    size_t n_words, const struct odb_keeping_change *how,
                                    struct odb_error *err) ODB_MUST_USE;
+/* The letter of a bookmark; ODB_E_USAGE: the word is none. */
+enum odb_status odb_keeping_letter(const char *word, char *letter,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* `bookmark` with a letter and a node, or with nothing, which lists them. */
+enum odb_status odb_keeping_bookmark(struct odb_command_call *call,
+                                     struct odb_error *err) ODB_MUST_USE;
 /* Takes away those that the call's arguments name, or all of the kind. */
 enum odb_status odb_keeping_remove(struct odb_command_call *call, enum odb_kept_kind kind,
                                    struct odb_error *err) ODB_MUST_USE;

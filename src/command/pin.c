@@ -9,6 +9,16 @@
 #include "command/words.h"
 #include "executor/executor.h"
 
+static enum odb_status pin_list(struct odb_command_call *call, enum odb_kept_kind kind,
+                                const char *none)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    if (!odb_keeping_put_list(call->session, 1u << kind, &out))
+        odb_buf_puts(&out, none);
+    odb_call__print(call, &out);
+    return ODB_OK;
+}
+
 /* --- pins ------------------------------------------------------------------------------------- */
 
 /* The value that text names must be made by a node, and the target be able to take it. */
@@ -73,12 +83,8 @@ enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error
     struct odb_buf out = ODB_BUF_INIT;
     struct odb_kept_list list;
     int value;
-    if (!text) {
-        if (!odb_keeping_put_list(call->session, 1u << ODB_KEPT_PIN, &out))
-            odb_buf_puts(&out, "nothing is pinned\n");
-        odb_call__print(call, &out);
-        return ODB_OK;
-    }
+    if (!text)
+        return pin_list(call, ODB_KEPT_PIN, "nothing is pinned\n");
     ODB_TRY(pin_check(call, text, &value, err));
     if (strcmp(what.text, "reference") != 0) { /* one that cannot be read is refused now */
         struct odb_tensor *t;
@@ -130,81 +136,56 @@ enum odb_status odb_command__unpin(struct odb_command_call *call, struct odb_err
 
 /* --- marks and notes -------------------------------------------------------------------------- */
 
-/* Puts something down at a node in place of what is there of its kind; text "": takes that away. */
-static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind kind, int node,
-                               const char *text, bool remove, struct odb_buf *out,
+/* Puts something down in place of what is there of its kind, or takes that away, and says so. A
+ * node of the main graph is kept by its index: names may be repeated. */
+static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind kind,
+                               const char *at, const char *text, bool remove,
                                struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
-    char place[32];
-    struct odb_kept what = {.kind = kind, .place = place, .text = (char *)text};
-    struct odb_kept_list list;
-    enum odb_status status = ODB_OK;
-    snprintf(place, sizeof place, "#%d", node);
-    odb_keeping_copy(call->session, &list);
-    size_t n = list.items.n;
-    for (size_t i = n; i > 0; i--)
-        if (list.items.items[i - 1].kind == kind && list.items.items[i - 1].node == node)
-            odb_kept_remove(&list, i - 1);
-    odb_node_put(graph, node, out);
-    if (!remove)
-        status = odb_kept_add(&list, &what, graph, NULL, err);
-    odb_buf_printf(
-        out, remove ? list.items.n < n ? " has no %s any more\n" : " has no %s\n" : " has a %s\n",
-        odb_kept_name(kind));
-    if (status == ODB_OK)
-        status = odb_session_keep_list_take(call->session, &list, err);
-    odb_kept_list_dispose(&list);
-    return status;
-}
-
-static enum odb_status pin_mark(struct odb_command_call *call, bool remove, struct odb_error *err)
-{
-    const char *text = odb_call_arg(call, 0);
+    struct odb_kept what = {.kind = kind, .place = (char *)at, .text = (char *)text};
     struct odb_buf out = ODB_BUF_INIT;
+    struct odb_kept_list one = {0};
+    char place[32];
+    bool had = false;
     int node;
-    if (!text) {
-        if (!odb_keeping_put_list(call->session, 1u << ODB_KEPT_MARK, &out))
-            odb_buf_puts(&out, "no node is marked\n");
-        odb_call__print(call, &out);
-        return ODB_OK;
+    if (odb_graph_find_node(graph, at, &node, NULL) == ODB_OK) {
+        snprintf(place, sizeof place, "#%d", node);
+        what.place = place;
     }
-    ODB_TRY(odb_graph_find_node(call->model->graph, text, &node, err));
-    enum odb_status status = pin_put(call, ODB_KEPT_MARK, node, "", remove, &out, err);
+    ODB_TRY(odb_kept_add(&one, &what, graph, NULL, err));
+    odb_keeping_put_where(graph, &one.items.items[0], &out);
+    odb_kept_list_dispose(&one);
+    enum odb_status status = odb_session_keep_at(call->session, &what, remove, &had, err);
+    odb_buf_printf(&out, !remove ? " has a %s\n" : had ? " has no %s any more\n" : " has no %s\n",
+                   odb_kept_name(kind));
     odb_call__print(call, &out);
     return status;
 }
 
 enum odb_status odb_command__mark(struct odb_command_call *call, struct odb_error *err)
 {
-    return pin_mark(call, false, err);
+    if (!call->n_args)
+        return pin_list(call, ODB_KEPT_MARK, "no node is marked\n");
+    return pin_put(call, ODB_KEPT_MARK, call->args[0], "", false, err);
 }
 
 enum odb_status odb_command__unmark(struct odb_command_call *call, struct odb_error *err)
 {
-    return pin_mark(call, true, err);
+    return pin_put(call, ODB_KEPT_MARK, call->args[0], "", true, err);
 }
 
 /* `note NODE TEXT`; NODE alone takes its note away. */
 enum odb_status odb_command__note(struct odb_command_call *call, struct odb_error *err)
 {
     const char *at = odb_call_arg(call, 0);
-    struct odb_buf out = ODB_BUF_INIT, word = ODB_BUF_INIT;
+    struct odb_buf word = ODB_BUF_INIT;
     char quote = 0;
-    int node;
-    if (!at) {
-        if (!odb_keeping_put_list(call->session, 1u << ODB_KEPT_NOTE, &out))
-            odb_buf_puts(&out, "there are no notes\n");
-        odb_call__print(call, &out);
-        return ODB_OK;
-    }
+    if (!at)
+        return pin_list(call, ODB_KEPT_NOTE, "there are no notes\n");
     odb_words__next(&at, &word, &quote);
     at += strspn(at, " \t");
-    enum odb_status status =
-        odb_graph_find_node(call->model->graph, odb_buf_text(&word), &node, err);
-    if (status == ODB_OK)
-        status = pin_put(call, ODB_KEPT_NOTE, node, at, !*at, &out, err);
+    enum odb_status status = pin_put(call, ODB_KEPT_NOTE, odb_buf_text(&word), at, !*at, err);
     odb_buf_dispose(&word);
-    odb_call__print(call, &out);
     return status;
 }

@@ -84,6 +84,21 @@ static size_t save_kept(const struct odb_graph *graph, const struct odb_kept *ke
     return n;
 }
 
+/* Not by its name, which may be another node's as well. */
+static size_t save_bookmarks(const struct odb_session *session, struct odb_buf *out)
+{
+    odb_session_lock(session);
+    size_t n = session->bookmarks.n;
+    for (size_t i = 0; i < n; i++) {
+        const char letter[] = {session->bookmarks.items[i].letter, '\0'};
+        odb_buf_puts(out, "bookmark ");
+        odb_words_quote(out, letter);
+        odb_buf_printf(out, " #%d\n", session->bookmarks.items[i].node);
+    }
+    odb_session_unlock(session);
+    return n;
+}
+
 static size_t save_all(const struct odb_command_call *call, struct odb_buf *out)
 {
     const struct odb_console *console = call->console;
@@ -99,7 +114,7 @@ static size_t save_all(const struct odb_command_call *call, struct odb_buf *out)
     for (size_t i = 0; i < list.items.n; i++)
         n += save_kept(call->model->graph, &list.items.items[i], out);
     odb_kept_list_dispose(&list);
-    return n;
+    return n + save_bookmarks(call->session, out);
 }
 
 enum odb_status odb_command__save(struct odb_command_call *call, struct odb_error *err)

@@ -54,9 +54,11 @@ static const struct odb_arg args_deleted[] = {
     TAKES("N|NODE|OPERATOR", STOP, .repeated = true, .bodies = true), {0}};
 static const struct odb_arg args_pinned[] = {
     TAKES("VALUE", VALUE), TAKES("reference|FILE", CHOICE, .range = "reference|FILE"), {0}};
-static const struct odb_arg args_maybe[] = {TAKES("NODE", NODE), {0}};
+static const struct odb_arg args_marked[] = {TAKES("NODE", NODE, .bodies = true), {0}};
+static const struct odb_arg args_goto[] = {NEEDS("NODE", NODE, .bodies = true), {0}};
+static const struct odb_arg args_bookmark[] = {TAKES("LETTER", TEXT), TAKES("NODE", NODE), {0}};
 static const struct odb_arg args_note[] = {
-    TAKES("NODE", NODE), TAKES("TEXT", TEXT, .repeated = true), {0}};
+    TAKES("NODE", NODE, .bodies = true), TAKES("TEXT", TEXT, .repeated = true), {0}};
 static const struct odb_arg args_shown[] = {TAKES("SETTING", OPTION), {0}};
 static const struct odb_arg args_compared[] = {
     NEEDS("VALUE|NODE", SLICE, .bodies = true), {0}};

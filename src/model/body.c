@@ -146,6 +146,21 @@ bool odb_body_path_parse(const struct odb_graph *graph, const int *index, const 
     }
 }
 
+enum odb_status odb_body_find_node(const struct odb_graph *graph, const char *text,
+                                   struct odb_body_path *path, int *node, struct odb_error *err)
+{
+    *path = (struct odb_body_path){.last = text};
+    if (odb_graph_find_node(graph, text, node, NULL) == ODB_OK)
+        return ODB_OK;
+    if (!odb_body_path_parse(graph, NULL, text, path) || !path->n)
+        return odb_graph_find_node(graph, text, node, err);
+    enum odb_status status =
+        odb_graph_find_node(path->steps[path->n - 1].body.graph, path->last, node, err);
+    if (status != ODB_OK && strchr(path->last, '/'))
+        odb_error_remedy(err, "of an If the path names the branch: NAME.then/ or NAME.else/");
+    return status;
+}
+
 const char *odb_model_body_way(const struct odb_model *model)
 {
     for (size_t i = 0; i < model->metadata.n; i++)
@@ -512,11 +527,7 @@ enum odb_status odb_body_follow(struct odb_model **out, int *node, const struct 
 {
     struct odb_body_path path;
     *out = NULL;
-    if (odb_graph_find_node(model->graph, text, node, NULL) == ODB_OK)
-        return ODB_OK;
-    if (!odb_body_path_parse(model->graph, NULL, text, &path) || !path.n)
-        return odb_graph_find_node(model->graph, text, node, err);
-    enum odb_status status = ODB_OK;
+    enum odb_status status = odb_body_find_node(model->graph, text, &path, node, err);
     for (size_t i = 0; i < path.n && status == ODB_OK; i++) {
         const struct odb_body_step *step = &path.steps[i];
         struct odb_model *outer = *out;
@@ -529,10 +540,8 @@ enum odb_status odb_body_follow(struct odb_model **out, int *node, const struct 
         odb_buf_dispose(&bytes);
         odb_model_free(outer);
     }
-    if (status == ODB_OK)
+    if (status == ODB_OK && path.n)
         status = odb_graph_find_node((*out)->graph, path.last, node, err);
-    if (status != ODB_OK && strchr(path.last, '/'))
-        odb_error_remedy(err, "of an If the path names the branch: NAME.then/ or NAME.else/");
     if (status != ODB_OK) {
         odb_model_free(*out);
         *out = NULL;

@@ -47,6 +47,11 @@ struct odb_body_path {
  * path is too long. */
 bool odb_body_path_parse(const struct odb_graph *graph, const int *index, const char *text,
                          struct odb_body_path *out);
+/* The node that text names: of this graph, path->n is 0 then, or of the body that its path leads
+ * into. */
+enum odb_status odb_body_find_node(const struct odb_graph *graph, const char *text,
+                                   struct odb_body_path *path, int *node,
+                                   struct odb_error *err) ODB_MUST_USE;
 /* Appends a step as a path has it: "Loop_4[3]", "If_2.then". label: of the node. */
 void odb_body_put_step(const char *label, const struct odb_body *body, int64_t turn,
                        struct odb_buf *out);

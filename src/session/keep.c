@@ -16,8 +16,9 @@ static void keep_tag(struct odb_session *session, const struct odb_kept *kept)
                                                        [ODB_KEPT_MARK] = ODB_TAG_MARK,
                                                        [ODB_KEPT_NOTE] = ODB_TAG_NOTE};
     const struct odb_graph *graph = session->model->graph;
-    if (tags[kept->kind] && kept->node != ODB_NO_NODE)
-        session->tags[kept->node] |= tags[kept->kind];
+    int node = kept->n_way ? kept->way[0].node : kept->node; /* whose body it is in */
+    if (tags[kept->kind] && node != ODB_NO_NODE)
+        session->tags[node] |= tags[kept->kind];
     if (kept->kind != ODB_KEPT_BREAK || kept->disabled)
         return;
     for (size_t i = 0; i < graph->n_nodes; i++)
@@ -64,6 +65,33 @@ enum odb_status odb_session_keep(struct odb_session *session, const struct odb_k
     return status == ODB_OK ? odb_session_kept_changed(session, err) : status;
 }
 
+/* Caller holds the lock. */
+static enum odb_status keep_at(struct odb_session *session, const struct odb_kept *what,
+                               bool remove, bool *had, struct odb_error *err)
+{
+    const struct odb_graph *graph = session->model->graph;
+    struct odb_kept_list one = {0}, *list = &session->kept;
+    ODB_TRY(odb_kept_add(&one, what, graph, NULL, err));
+    *had = false;
+    for (size_t i = list->items.n; i > 0; i--)
+        if (odb_kept_same_place(&list->items.items[i - 1], &one.items.items[0])) {
+            odb_kept_remove(list, i - 1);
+            *had = true;
+        }
+    odb_kept_list_dispose(&one);
+    return remove ? ODB_OK : odb_kept_add(list, what, graph, NULL, err);
+}
+
+enum odb_status odb_session_keep_at(struct odb_session *session, const struct odb_kept *what,
+                                    bool remove, bool *had, struct odb_error *err)
+{
+    bool any;
+    odb_session_lock(session);
+    enum odb_status status = keep_at(session, what, remove, had ? had : &any, err);
+    odb_session_unlock(session);
+    return status == ODB_OK ? odb_session_kept_changed(session, err) : status;
+}
+
 enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
                                            struct odb_error *err)
 {
@@ -71,6 +99,7 @@ enum odb_status odb_session_keep_list_take(struct odb_session *session, struct o
     if (pinned != ODB_NO_NODE)
         odb_session__repin(session, pinned);
     odb_session_lock(session);
+    odb_kept_list_count_on(list, &session->kept);
     odb_kept_list_dispose(&session->kept);
     session->kept = *list;
     *list = (struct odb_kept_list){0};

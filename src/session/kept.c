@@ -132,6 +132,13 @@ static enum odb_status kept_find(struct odb_kept *kept, const struct odb_graph *
     return whole && odb_kept_count_below(graph, kept->last, 1) ? ODB_OK : status;
 }
 
+/* What may be in a body. */
+static bool kept_takes_path(const struct odb_kept *kept)
+{
+    return kept->kind == ODB_KEPT_BREAK || kept->kind == ODB_KEPT_MARK ||
+           kept->kind == ODB_KEPT_NOTE;
+}
+
 static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_graph *graph,
                                     struct odb_error *err)
 {
@@ -144,7 +151,7 @@ static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_grap
     kept->last = kept->place;
     if (!kept->place[0] || kept_find(kept, graph, &why) == ODB_OK)
         return ODB_OK;
-    if (kept->kind == ODB_KEPT_BREAK && odb_body_path_parse(graph, NULL, kept->place, &path) &&
+    if (kept_takes_path(kept) && odb_body_path_parse(graph, NULL, kept->place, &path) &&
         path.n) {
         kept->way = odb_xmemdup(path.steps, path.n * sizeof *kept->way);
         kept->n_way = path.n;
@@ -154,7 +161,7 @@ static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_grap
             return ODB_OK;
     }
     struct odb_buf near = ODB_BUF_INIT, shown = ODB_BUF_INIT;
-    if (kept->kind == ODB_KEPT_BREAK && !kept->n_way &&
+    if (kept_takes_path(kept) && !kept->n_way &&
         kept_find_below(graph, kept->place, &near)) {
         odb_buf_put_shown(&shown, odb_buf_text(&near));
         odb_error_remedy(&why, "in a body there is %.300s", odb_buf_text(&shown));
@@ -218,6 +225,25 @@ void odb_kept_remove(struct odb_kept_list *list, size_t index)
     kept_dispose(&items[index]);
     list->items.n--;
     memmove(&items[index], &items[index + 1], (list->items.n - index) * sizeof *items);
+}
+
+bool odb_kept_same_place(const struct odb_kept *a, const struct odb_kept *b)
+{
+    bool same = a->kind == b->kind && a->node == b->node && a->n_way == b->n_way;
+    for (size_t i = 0; i < a->n_way && same; i++)
+        same = a->way[i].node == b->way[i].node && a->way[i].turn == b->way[i].turn &&
+               a->way[i].body.graph == b->way[i].body.graph;
+    return same;
+}
+
+void odb_kept_list_count_on(struct odb_kept_list *list, const struct odb_kept_list *counted)
+{
+    for (size_t i = 0; i < counted->items.n; i++) {
+        const struct odb_kept *from = &counted->items.items[i];
+        struct odb_kept *to = odb_kept_find(list, from->kind, from->number);
+        if (to && !strcmp(to->place, from->place)) /* else a number given anew */
+            to->hits = from->hits;
+    }
 }
 
 bool odb_kept_is_at(const struct odb_kept *kept, const struct odb_graph *graph, int node,

@@ -66,6 +66,10 @@ enum odb_status odb_kept_add(struct odb_kept_list *list, const struct odb_kept *
                              const struct odb_graph *graph, int *number,
                              struct odb_error *err) ODB_MUST_USE;
 void odb_kept_remove(struct odb_kept_list *list, size_t index);
+/* Whether two are of one kind and about one node, in the same body and turn. */
+bool odb_kept_same_place(const struct odb_kept *a, const struct odb_kept *b);
+/* What was met is counted on, where a list has what another one has. */
+void odb_kept_list_count_on(struct odb_kept_list *list, const struct odb_kept_list *counted);
 /* Gives it another text. As odb_kept_add(). */
 enum odb_status odb_kept_set_text(struct odb_kept *kept, const char *text,
                                   struct odb_error *err) ODB_MUST_USE;

@@ -125,7 +125,12 @@ void odb_session_event(struct odb_session *session, const struct odb_search_even
 /* Puts something down: odb_kept_add(). Takes the lock itself, as the next two do. */
 enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,
                                  int *number, struct odb_error *err) ODB_MUST_USE;
-/* Puts down this list instead of the one that there is; *list is empty then. */
+/* Puts a mark or a note down in place of that which its node has; remove: takes that away alone.
+ * *had (may be NULL): whether it had any. Takes the lock itself. */
+enum odb_status odb_session_keep_at(struct odb_session *session, const struct odb_kept *what,
+                                    bool remove, bool *had, struct odb_error *err) ODB_MUST_USE;
+/* Puts down this list instead of the one that there is, with what was counted since; *list is empty
+ * then. */
 enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
                                            struct odb_error *err) ODB_MUST_USE;
 /* After session->kept was changed: nodes are tagged anew, and the list goes into the file. */

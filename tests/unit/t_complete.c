@@ -516,7 +516,10 @@ static void test_complete__bodies(void **state)
     complete_gives(&at, "break C", "Cos", "Cos");
     complete_gives(&at, "print max(gate.else/o", "max(gate.else/o", "max(gate.else/o");
     complete_gives(&at, "node gate.else/", "gate.else/outer", "gate.else/outer");
-    complete_gives(&at, "goto ga", "gate", "gate"); /* it takes no path */
+    complete_gives(&at, "goto gate.th", "gate.then/", "gate.then/");
+    complete_gives(&at, "mark gate.then/", "gate.then/inner", "gate.then/inner");
+    complete_gives(&at, "note gate.else/", "gate.else/outer", "gate.else/outer");
+    complete_gives(&at, "toggle ga", "gate", "gate"); /* it takes no path */
     complete_teardown((void *[]){odb_xmemdup(&at, sizeof at)});
 }
 

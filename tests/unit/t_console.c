@@ -307,6 +307,59 @@ static void test_console__a_dump_makes_no_inputs_for_the_session(void **state)
     scene_close(&s);
 }
 
+/* How often a breakpoint was met is the walk's to say, whatever is put down or taken back. */
+static void test_console__counts_outlive_undo(void **state)
+{
+    struct scene s;
+    scene_open(&s);
+    scene_says(&s, "break #1", "1   breakpoint");
+    scene_says(&s, "mark n0", "#0 n0 (Tanh) has a mark\n");
+    scene_says(&s, "run", "breakpoint 1: before #1");
+    scene_says(&s, "run", "breakpoint 1: before #1");
+    scene_says(&s, "undo", "breakpoints and what else was put down are as they were");
+    scene_says(&s, "break", "1   breakpoint  before #1 n1 (Mul)  hit 2 times\n");
+    scene_says(&s, "redo", "breakpoints and what else was put down are as they were");
+    scene_says(&s, "info marks", "1   mark        #0 n0 (Tanh)\n");
+    scene_says(&s, "break", "1   breakpoint  before #1 n1 (Mul)  hit 2 times\n");
+    scene_says(&s, "delete 1", "1 breakpoint deleted");
+    scene_says(&s, "undo", "");
+    scene_says(&s, "break", "1   breakpoint  before #1 n1 (Mul)  hit 2 times\n");
+    scene_says(&s, "undo", "");
+    scene_says(&s, "undo", "");
+    scene_says(&s, "break #1", "1   breakpoint"); /* another one */
+    scene_says(&s, "break", "1   breakpoint  before #1 n1 (Mul)\n");
+    scene_close(&s);
+}
+
+/* Another thread marks and writes notes while the walk counts. */
+static void *scene_scribbles(void *arg)
+{
+    struct odb_session *session = arg;
+    for (int i = 0; i < 3000; i++) {
+        struct odb_kept what = {.kind = i % 2 ? ODB_KEPT_NOTE : ODB_KEPT_MARK,
+                                .place = (char *)"#2",
+                                .text = (char *)(i % 2 ? "here" : "")};
+        MODELS_OK(odb_session_keep_at(session, &what, i % 3 == 0, NULL, &why));
+    }
+    return NULL;
+}
+
+static void test_console__counts_outlive_notes_on_the_way(void **state)
+{
+    struct scene s;
+    pthread_t thread;
+    scene_open(&s);
+    scene_says(&s, "set target cpu", "");
+    scene_says(&s, "break #0", "1   breakpoint");
+    scene_says(&s, "run", "breakpoint 1");
+    assert_int_equal(pthread_create(&thread, NULL, scene_scribbles, s.console.session), 0);
+    for (int i = 1; i < 300; i++)
+        scene_says(&s, "run", "breakpoint 1");
+    pthread_join(thread, NULL);
+    scene_says(&s, "break", "1   breakpoint  before #0 n0 (Tanh)  hit 300 times\n");
+    scene_close(&s);
+}
+
 /* A file in the scene's folder with n elements, all alike; returns `pin q FILE`, the caller's. */
 static char *scene_file(struct scene *s, const char *name, enum odb_dtype dtype, int64_t n,
                         double v)
@@ -497,6 +550,8 @@ int main(void)
         cmocka_unit_test(test_console__inputs_are_kept_by_name),
         cmocka_unit_test(test_console__a_dump_is_of_the_session_and_leaves_it),
         cmocka_unit_test(test_console__a_dump_makes_no_inputs_for_the_session),
+        cmocka_unit_test(test_console__counts_outlive_undo),
+        cmocka_unit_test(test_console__counts_outlive_notes_on_the_way),
         cmocka_unit_test(test_console__a_pin_of_a_file),
         cmocka_unit_test(test_console__print_asks_the_reference),
         cmocka_unit_test(test_console__undo_and_redo),
