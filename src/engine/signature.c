@@ -133,8 +133,10 @@ void odb_signature_put(const struct odb_signature *s, struct odb_buf *out)
             odb_buf_printf(out, "%sthe reference's NaN or Inf are not there",
                            s->odd == ODB_ODD_LACKS ? "" : ", and ");
     }
-    if (s->fate[0])
-        odb_buf_printf(out, " by %s", s->fate);
+    if (s->fate[0]) {
+        odb_buf_puts(out, " by ");
+        odb_buf_put_shown(out, s->fate);
+    }
 }
 
 void odb_signature_text(const struct odb_signature *s, struct odb_buf *out)

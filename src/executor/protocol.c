@@ -490,6 +490,8 @@ enum odb_status odb_frame_blob(const struct odb_frame *frame, const Odb__Wire__B
         *size = blob->inline_.len;
         return ODB_OK;
     }
+    if (!blob->size)
+        return ODB_OK;
     if (blob->offset > frame->attachment_size || blob->size > frame->attachment_size - blob->offset)
         return odb_fail(err, ODB_E_FORMAT, "bytes %llu+%llu lie outside the attachment",
                         (unsigned long long)blob->offset, (unsigned long long)blob->size);

@@ -8,15 +8,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <zip.h>
 
 #include "base/mem.h"
 #include "tensor/npy.h"
 
+/* What a byte can at most unpack to, when deflated. NumPy packs in no other way. */
+#define NPZ_RATIO 1032
+
 struct odb_npz {
     char *path;
     zip_t *zip;
+    zip_uint64_t bytes; /* of the archive */
     ODB_VEC(char *) names; /* items owned */
     zip_uint64_t *places;  /* owned; index in the archive */
 };
@@ -34,12 +39,14 @@ static enum odb_status npz_fail_open(const char *path, int code, struct odb_erro
 enum odb_status odb_npz_open(struct odb_npz **out, const char *path, struct odb_error *err)
 {
     int code;
+    struct stat st;
     zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
     if (!zip)
         return npz_fail_open(path, code, err);
     struct odb_npz *npz = odb_new(struct odb_npz);
     npz->path = odb_xstrdup(path);
     npz->zip = zip;
+    npz->bytes = stat(path, &st) == 0 && st.st_size > 0 ? (zip_uint64_t)st.st_size : 0;
     zip_int64_t n = zip_get_num_entries(zip, 0);
     npz->places = odb_new_n(zip_uint64_t, (size_t)n + 1);
     for (zip_int64_t i = 0; i < n; i++) {
@@ -90,13 +97,36 @@ static void npz_bytes_release(struct odb_storage *storage)
     free(storage);
 }
 
+/* The size is what the archive says of itself: memory for it is asked for only where its bytes can
+ * be so many. */
+static enum odb_status npz_check_size(const struct odb_npz *npz, const zip_stat_t *st,
+                                      struct odb_error *err)
+{
+    const zip_uint64_t need = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+    if ((st->valid & need) != need)
+        return odb_fail(err, ODB_E_FORMAT, "the archive does not say how large the array is");
+    if (st->comp_method != ZIP_CM_STORE && st->comp_method != ZIP_CM_DEFLATE)
+        return odb_fail(err, ODB_UNSUPPORTED,
+                        "packed with method %u, which NumPy does not use in its archives",
+                        st->comp_method);
+    zip_uint64_t packed = ODB_MIN(st->comp_size, npz->bytes);
+    zip_uint64_t ratio = st->comp_method == ZIP_CM_STORE ? 1 : NPZ_RATIO;
+    if (st->size / ratio > packed)
+        return odb_fail(err, ODB_E_FORMAT,
+                        "the archive claims %llu bytes for the array, and holds %llu of it",
+                        (unsigned long long)st->size, (unsigned long long)packed);
+    return ODB_OK;
+}
+
 static enum odb_status npz_read_member(struct npz_bytes **out, struct odb_npz *npz,
                                        zip_uint64_t place, struct odb_error *err)
 {
     zip_stat_t st;
-    if (zip_stat_index(npz->zip, place, 0, &st) || !(st.valid & ZIP_STAT_SIZE) ||
-        st.size >= (zip_uint64_t)1 << 40)
-        return odb_fail(err, ODB_E_FORMAT, "the archive does not say how large the array is");
+    zip_stat_init(&st);
+    if (zip_stat_index(npz->zip, place, 0, &st))
+        return odb_fail(err, ODB_E_FORMAT, "the archive does not list it: %s",
+                        zip_strerror(npz->zip));
+    ODB_TRY(npz_check_size(npz, &st, err));
     struct npz_bytes *bytes = malloc(sizeof *bytes + st.size);
     if (!bytes)
         return odb_fail(err, ODB_E_NOMEM, "no memory for %llu bytes", (unsigned long long)st.size);
