@@ -132,7 +132,11 @@ enum odb_status odb_call__segment(const struct odb_graph *graph, const char *tex
 enum odb_status odb_call__inside(const struct odb_command_call *call, const struct odb_feeds *feeds,
                                  const struct odb_bisect_options *search, struct odb_body_case *out,
                                  int *node, bool *inside, struct odb_error *err) ODB_MUST_USE;
-/* What the command line leaves open is as it was in the session's search. */
+/* Why a spec that a session holds is not followed, and what gives it: odb_executor_trusted(). Owned
+ * by the caller. */
+char *odb_call__untrusted(enum odb_option_id id, const char *spec);
+/* What the command line leaves open is as it was in the session's search. ODB_E_USAGE: that is a
+ * spec which the user has to give himself. */
 enum odb_status odb_call__adopt(const struct odb_command_call *call,
                                 struct odb_bisect_options *search,
                                 struct odb_error *err) ODB_MUST_USE;

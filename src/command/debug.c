@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "command/call.h"
+#include "executor/executor.h"
+
+/* A spec of a file that the user did not give himself, and that is not followed for the file's sake
+ * alone, is told of and left. */
+static bool debug_follows(struct odb_command_call *call, struct odb_report *report,
+                          enum odb_option_id id, const char *value)
+{
+    bool spec = id == ODB_OPTION_REFERENCE || id == ODB_OPTION_TARGET;
+    if (!spec || odb_executor_trusted(value))
+        return true;
+    if (!strcmp(value, "?") || odb_call_option(call, id))
+        return false;
+    char *text = odb_call__untrusted(id, value);
+    odb_report_warn(report, "%s", text);
+    odb_call__warn(call, text);
+    free(text);
+    return false;
+}
 
 /* A stored search is shown again, with what it was made with. */
-static void debug_restore(struct odb_console *console)
+static void debug_restore(struct odb_command_call *call, struct odb_console *console)
 {
-    const struct odb_report *report = console->session->report;
+    struct odb_report *report = console->session->report;
     if (!report)
         return;
     const struct {
@@ -17,7 +36,7 @@ static void debug_restore(struct odb_console *console)
                   {ODB_OPTION_TOL, report->tolerance},
                   {ODB_OPTION_EXPECT, report->expect}};
     for (size_t i = 0; i < ODB_COUNT(stored); i++)
-        if (stored[i].value)
+        if (stored[i].value && debug_follows(call, report, stored[i].id, stored[i].value))
             odb_push(&console->settings,
                      (struct odb_setting){stored[i].id, odb_xstrdup(stored[i].value)});
 }
@@ -76,8 +95,7 @@ static enum odb_status debug_batch(struct odb_command_call *call, struct odb_con
 }
 
 /* The screen, and once more with each session that is opened there. */
-static enum odb_status debug_screens(const struct odb_command_call *call,
-                                     struct odb_console *console, struct odb_error *err)
+static enum odb_status debug_screens(struct odb_command_call *call, struct odb_console *console, struct odb_error *err)
 {
     enum odb_status status = call->open_screen(console, err);
     while (status == ODB_OK && console->next) {
@@ -87,7 +105,7 @@ static enum odb_status debug_screens(const struct odb_command_call *call,
         odb_console_dispose(console);
         odb_console_init(console, next);
         console->linear = linear;
-        debug_restore(console);
+        debug_restore(call, console);
         status = call->open_screen(console, err);
     }
     return status;
@@ -105,7 +123,7 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     ODB_TRY(debug_check(call, err));
     odb_console_init(&console, call->session);
     call->session = NULL;
-    debug_restore(&console);
+    debug_restore(call, &console);
     odb_console_adopt(&console, call);
     console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
     const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);

@@ -7,6 +7,7 @@
 #include "command/watch.h"
 #include "engine/body_case.h"
 #include "engine/repro.h"
+#include "executor/executor.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */
 enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,
@@ -50,16 +51,39 @@ enum odb_status odb_call__inside(const struct odb_command_call *call, const stru
     return odb_body_case_follow(out, node, call->model, feeds, &how, text, err);
 }
 
+char *odb_call__untrusted(enum odb_option_id id, const char *spec)
+{
+    const char *name = odb_option_row(id)->name;
+    return odb_xasprintf("the session names the %s %s, which is not followed only because a file "
+                         "says so; give it yourself with --%s",
+                         name, spec, name);
+}
+
+/* A spec of the session's search, unless the user gave one. Only a file's is not followed blindly:
+ * what was searched in this process was given here. */
+static enum odb_status adopt_spec(const struct odb_command_call *call, enum odb_option_id id,
+                                  const char *stored, const char **out, struct odb_error *err)
+{
+    if (!stored || odb_call_option(call, id))
+        return ODB_OK;
+    if (call->session->stored && !odb_executor_trusted(stored)) {
+        char *why = odb_call__untrusted(id, stored);
+        odb_fail(err, ODB_E_USAGE, "%s", why);
+        free(why);
+        return ODB_E_USAGE;
+    }
+    *out = stored;
+    return ODB_OK;
+}
+
 enum odb_status odb_call__adopt(const struct odb_command_call *call,
                                 struct odb_bisect_options *search, struct odb_error *err)
 {
     const struct odb_report *report = call->session->report;
     if (!report)
         return ODB_OK;
-    if (report->reference && !odb_call_option(call, ODB_OPTION_REFERENCE))
-        search->reference = report->reference;
-    if (report->target && !odb_call_option(call, ODB_OPTION_TARGET))
-        search->target = report->target;
+    ODB_TRY(adopt_spec(call, ODB_OPTION_REFERENCE, report->reference, &search->reference, err));
+    ODB_TRY(adopt_spec(call, ODB_OPTION_TARGET, report->target, &search->target, err));
     if (!odb_call_option(call, ODB_OPTION_EXPECT))
         search->expect = report->expect;
     if (report->tolerance && !odb_call_option(call, ODB_OPTION_TOL))

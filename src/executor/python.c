@@ -107,7 +107,9 @@ static char *python_share(const char *file)
 /* Whether Python has numpy and what else the kind needs, without loading them. */
 static void python_available(const struct python_kind *kind, char *why, size_t size)
 {
-    static const char code[] = "import importlib.util as util, sys\n"
+    static const char code[] = "import sys\n"
+                               "sys.path[:1] = []\n" /* the folder that we happen to be in */
+                               "import importlib.util as util\n"
                                "for name in sys.argv[1:]:\n"
                                "    if util.find_spec(name) is None: sys.exit(name)";
     struct odb_argv argv = {0};

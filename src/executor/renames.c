@@ -107,21 +107,32 @@ void odb_renames_free(struct odb_renames *renames)
 }
 
 /* Whether name is the pattern, and what each * stands for: at[i], n[i]. The first * takes as little
- * as it can, as in a shell's ${x#*}. */
+ * as it can, as in a shell's ${x#*}. What stands between two * is taken where it comes first, so
+ * only the * met last may have to take more: nothing is tried twice. */
 static bool renames_glob(const char *pattern, const char *name, const char **at, size_t *n)
 {
-    if (*pattern != '*') {
-        if (!*pattern || *pattern != *name)
-            return !*pattern && !*name;
-        return renames_glob(pattern + 1, name + 1, at, n);
-    }
-    *at = name;
-    for (*n = 0;; ++*n) {
-        if (renames_glob(pattern + 1, name + *n, at + 1, n + 1))
-            return true;
-        if (!name[*n])
+    const char *behind = NULL; /* the * met last */
+    size_t stars = 0;
+    while (*name) {
+        if (*pattern == '*') {
+            at[stars] = name;
+            n[stars++] = 0;
+            behind = ++pattern;
+        } else if (*pattern == *name) {
+            pattern++;
+            name++;
+        } else if (behind) {
+            name = at[stars - 1] + ++n[stars - 1];
+            pattern = behind;
+        } else {
             return false;
+        }
     }
+    for (; *pattern == '*'; pattern++) {
+        at[stars] = name;
+        n[stars++] = 0;
+    }
+    return !*pattern;
 }
 
 char *odb_renames_apply(const struct odb_renames *renames, const char *name, int *line)

@@ -27,6 +27,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     ODB_TRY(odb_store_read(session->store, &session->report, err));
     if (session->report && n)
         memcpy(session->values, session->report->values, n * sizeof *session->values);
+    session->stored = session->report != NULL;
     session_index_culprits(session);
     odb_session__read_bookmarks(session);
     ODB_TRY(odb_session_kept_restore(session, err));
@@ -86,6 +87,7 @@ static void session_drop_verdicts(struct odb_session *session)
     session_drop_values(session);
     odb_report_free(session->report);
     session->report = NULL;
+    session->stored = false;
     odb_account_dispose(&session->account);
     session_index_culprits(session);
 }
@@ -418,6 +420,7 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_lock(session);
     odb_report_free(session->report);
     session->report = report;
+    session->stored = false;
     session_keep_account(session, &report->account);
     session_index_culprits(session);
     for (size_t v = 0; v < n; v++) {

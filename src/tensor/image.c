@@ -20,9 +20,15 @@
 typedef struct image_wand image_wand; /* its MagickWand */
 
 enum { IMAGE_CHAR_PIXEL = 1, IMAGE_CMYK = 12 }; /* of its StorageType and ColorspaceType */
+enum { IMAGE_AREA = 1, IMAGE_DISK = 2, IMAGE_MAP = 4, IMAGE_MEMORY = 5 }; /* of its ResourceType */
+
+/* A picture may have so many pixels: a file of a kilobyte can claim any number, and mean it. */
+#define IMAGE_PIXELS ((size_t)1 << 27)
+#define IMAGE_BYTES ((uint64_t)2 << 30) /* that the library may take for one */
 
 struct image_library {
     void (*genesis)(void);
+    unsigned (*limit)(int resource, uint64_t limit);
     image_wand *(*new_wand)(void);
     image_wand *(*destroy)(image_wand *wand);
     unsigned (*read_blob)(image_wand *wand, const void *blob, size_t size);
@@ -41,6 +47,7 @@ static const struct image_symbol {
     size_t offset;
 } image_symbols[] = {
     {"MagickWandGenesis", offsetof(struct image_library, genesis)},
+    {"MagickSetResourceLimit", offsetof(struct image_library, limit)},
     {"NewMagickWand", offsetof(struct image_library, new_wand)},
     {"DestroyMagickWand", offsetof(struct image_library, destroy)},
     {"MagickReadImageBlob", offsetof(struct image_library, read_blob)},
@@ -65,6 +72,10 @@ static void image_load(void)
         memcpy((char *)&image_magick + image_symbols[i].offset, &symbol, sizeof symbol);
     }
     image_magick.genesis();
+    image_magick.limit(IMAGE_AREA, IMAGE_PIXELS);
+    image_magick.limit(IMAGE_MEMORY, IMAGE_BYTES);
+    image_magick.limit(IMAGE_MAP, 0); /* nor any files instead of memory */
+    image_magick.limit(IMAGE_DISK, 0);
     image_magick.loaded = true;
 }
 
@@ -123,6 +134,9 @@ static enum odb_status image_export(struct odb_tensor **out, image_wand *wand,
     size_t width = m->width(wand), height = m->height(wand);
     bool gray = pixels == ODB_PIXELS_GRAY;
     struct odb_tensor *colour, *plain;
+    if (!width || height > IMAGE_PIXELS / width)
+        return odb_fail(err, ODB_UNSUPPORTED, "an image of %zu x %zu pixels; at most %zu are read",
+                        width, height, IMAGE_PIXELS);
     if (m->depth(wand) > 8)
         return odb_fail(err, ODB_UNSUPPORTED, "an image of %zu bits per channel; the output has 8",
                         m->depth(wand));
