@@ -219,13 +219,12 @@ static enum odb_status remote_put(struct odb_target *target, struct remote_file 
     return status;
 }
 
-static enum odb_status remote_bring(struct odb_target *target, const char *path,
+static enum odb_status remote_bring(struct odb_target *target, const char *dir, const char *path,
                                     char key[ODB_CACHE_KEY + 1], struct odb_error *err)
 {
     struct remote_file *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return remote_fail(err, path);
+    int fd;
+    ODB_TRY(odb_model_open_external(&fd, dir, path, err));
     enum odb_status status = remote_know(&file, target->remote, fd, path, err);
     if (status == ODB_OK && !file->there)
         status = remote_ask(target, file, err);
@@ -276,11 +275,10 @@ enum odb_status odb_remote_send(struct odb_target *target, const struct odb_load
     const char **paths = odb_model_external_files(model, &n);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < n && status == ODB_OK; i++) {
-        char key[ODB_CACHE_KEY + 1], *path = odb_xasprintf("%s/%s", dir, paths[i]);
-        status = remote_bring(target, path, key, err);
+        char key[ODB_CACHE_KEY + 1];
+        status = remote_bring(target, dir, paths[i], key, err);
         if (status == ODB_OK)
             remote_list(message, paths[i], key);
-        free(path);
     }
     free(paths);
     odb_model_free(model);

@@ -2,20 +2,25 @@
  *
  * A model comes from strangers and names files: it must not make the debugger show the user's
  * private key as a tensor of bytes. So locations are taken only from below the model's own
- * directory, checked by name first and, with all links resolved, once more before opening.
+ * directory: checked by name first, then with all links resolved, and what that gives is opened
+ * beneath the directory without following any link, so that one that is put there in between leads
+ * nowhere.
  */
 #include "model/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "model/model.h"
 
 struct file_storage {
     struct odb_storage storage;
@@ -146,8 +151,62 @@ static enum odb_status files_unreachable(struct model_files *files, const char *
     return ODB_E_MODEL;
 }
 
-static enum odb_status files_open(struct model_bytes *out, struct model_files *files,
-                                  const char *location, struct odb_error *err)
+/* The same as openat2() does, for kernels before 5.6 and sandboxes without it: name by name. */
+static int files_walk(int dir, const char *path, int flags)
+{
+    int at = dir;
+    for (;;) {
+        size_t n = strcspn(path, "/");
+        char *name = odb_xstrndup(path, n);
+        bool last = !path[n];
+        int next = openat(at, name, O_NOFOLLOW | (last ? flags : O_PATH | O_DIRECTORY | O_CLOEXEC));
+        int why = errno;
+        free(name);
+        if (at != dir)
+            close(at);
+        errno = why;
+        if (next < 0 || last)
+            return next;
+        at = next;
+        path += n + 1;
+    }
+}
+
+/* Opens a path without links or ".." beneath a directory, for reading; -1 with errno. */
+static int files_open_beneath(int dir, const char *path)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    struct stat st;
+    if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL; /* to open a device can do something */
+        return -1;
+    }
+    int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+    return fd < 0 && (errno == ENOSYS || errno == EPERM) ? files_walk(dir, path, (int)how.flags)
+                                                         : fd;
+}
+
+/* real: a location below real_dir, with all links resolved. */
+static enum odb_status files_open_real(int *fd, const char *real_dir, const char *real,
+                                       const char *location, struct odb_error *err)
+{
+    size_t n = strlen(real_dir);
+    int dir = open(real_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *fd = dir < 0 ? -1 : files_open_beneath(dir, real + n + (real_dir[n - 1] != '/'));
+    int why = errno;
+    if (dir >= 0)
+        close(dir);
+    if (*fd >= 0)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_MODEL, "external data in \"%s\": %s", location,
+                    why == EINVAL  ? "not a regular file"
+                    : why == ELOOP ? "it has become a link while it was opened"
+                                   : strerror(why));
+}
+
+static enum odb_status files_open(int *fd, struct model_files *files, const char *location,
+                                  struct odb_error *err)
 {
     if (files_is_outside(location)) {
         odb_fail(err, ODB_E_MODEL, "external data in \"%s\": not below the model's directory",
@@ -168,10 +227,29 @@ static enum odb_status files_open(struct model_bytes *out, struct model_files *f
                           location);
         odb_error_remedy(err, "replace the link by a copy of the file");
     } else {
-        status = odb_model__map_file(out, real, err);
+        status = files_open_real(fd, files->real_dir, real, location, err);
     }
     free(real);
     free(path);
+    return status;
+}
+
+static enum odb_status files_map(struct model_bytes *out, struct model_files *files,
+                                 const char *location, struct odb_error *err)
+{
+    int fd;
+    ODB_TRY(files_open(&fd, files, location, err));
+    enum odb_status status = file_map(out, fd, location, err);
+    close(fd);
+    return status;
+}
+
+enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
+                                        struct odb_error *err)
+{
+    struct model_files *files = odb_model__files_new(dir, false);
+    enum odb_status status = files_open(fd, files, location, err);
+    odb_model__files_free(files);
     return status;
 }
 
@@ -186,7 +264,7 @@ enum odb_status odb_model__files_get(const struct model_bytes **out, struct mode
     size_t i;
     if (!odb_map_get(files->by_location, location, &i)) {
         struct model_bytes bytes;
-        ODB_TRY(files_open(&bytes, files, location, err));
+        ODB_TRY(files_map(&bytes, files, location, err));
         i = files->list.n;
         odb_push(&files->list, (struct model_bytes *)odb_xmemdup(&bytes, sizeof bytes));
         odb_push(&files->locations, odb_xstrdup(location));

@@ -158,6 +158,10 @@ void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by 
 /* Locations of external data that the model names, as they stand in it, each once. The array is
  * the caller's (NULL when there are none), the names are borrowed from the model. */
 const char **odb_model_external_files(const struct odb_model *model, size_t *n);
+/* Opens one of them for reading, as the model itself is read: below dir, whatever links there are;
+ * else ODB_E_MODEL. */
+enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
+                                        struct odb_error *err) ODB_MUST_USE;
 /* Gives a file of external data another name in what is extracted from now on; tensors stay. */
 void odb_model_rename_external(struct odb_model *model, const char *from, const char *to);
 

@@ -284,7 +284,7 @@ static enum odb_status pb_slurp(const char *path, void **data, size_t *size, str
     struct stat st;
     *data = NULL;
     *size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not make us wait */
     if (fd < 0)
         return pb_io_failed(err);
     if (fstat(fd, &st) != 0) {
@@ -350,7 +350,8 @@ static bool pb_field(FILE *file, unsigned wire_type, uint64_t *size)
 
 char *odb_pb_name(const char *path)
 {
-    FILE *file = fopen(path, "rbe");
+    struct stat st;
+    FILE *file = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
     char *name = NULL;
     uint64_t tag, size;
     while (file && !name && pb_varint(file, &tag) && pb_field(file, tag & 7, &size)) {

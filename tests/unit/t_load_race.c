@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * External data whose folder is another at any moment: a folder and a link to one outside change
+ * places as fast as they can, while a model is opened. What is outside is never seen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/model_int.h"
+#include "onnx_make.h"
+
+static char race_dir[64];
+
+static const char *race_path(const char *name)
+{
+    static char path[4][128];
+    static unsigned next;
+    char *p = path[next++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", race_dir, name);
+    return p;
+}
+
+static void race_write(const char *name, const char *text)
+{
+    FILE *file = fopen(race_path(name), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int race_setup(void **state)
+{
+    snprintf(race_dir, sizeof race_dir, "/tmp/t_load_race.XXXXXX");
+    if (!mkdtemp(race_dir))
+        return -1;
+    mkdir(race_path("model"), 0700);
+    mkdir(race_path("model/sub"), 0700);
+    mkdir(race_path("away"), 0700);
+    race_write("model/sub/w.bin", "inside!!");
+    race_write("away/w.bin", "secret!!");
+    return symlink("../away", race_path("model/link"));
+}
+
+static int race_teardown(void **state)
+{
+    static const char *const names[] = {"model/sub/w.bin", "model/link/w.bin", "model/sub",
+                                        "model/link", "model/fifo", "away/w.bin", "away", "model"};
+    for (size_t i = 0; i < ODB_COUNT(names); i++)
+        if (i >= 2 || access(race_path(names[i]), F_OK) == 0)
+            remove(race_path(names[i]));
+    remove(race_path("model/sub"));
+    remove(race_path("model/link"));
+    remove(race_path("away"));
+    remove(race_path("model"));
+    return rmdir(race_dir);
+}
+
+static atomic_bool race_over;
+
+static void *race_swap(void *unused)
+{
+    while (!atomic_load(&race_over))
+        renameat2(AT_FDCWD, race_path("model/sub"), AT_FDCWD, race_path("model/link"),
+                  RENAME_EXCHANGE);
+    return NULL;
+}
+
+static void test_load_race__a_folder_becomes_a_link(void **state)
+{
+    char dir[128], bytes[8];
+    pthread_t thread;
+    unsigned inside = 0, refused = 0;
+    snprintf(dir, sizeof dir, "%s", race_path("model"));
+    assert_int_equal(pthread_create(&thread, NULL, race_swap, NULL), 0);
+    for (int i = 0; i < 20000 || (i < 400000 && (!inside || !refused)); i++) {
+        int fd;
+        if (odb_model_open_external(&fd, dir, "sub/w.bin", NULL) != ODB_OK) {
+            refused++;
+            continue;
+        }
+        assert_int_equal(read(fd, bytes, sizeof bytes), sizeof bytes);
+        close(fd);
+        assert_memory_equal(bytes, "inside!!", sizeof bytes);
+        inside++;
+    }
+    atomic_store(&race_over, true);
+    pthread_join(thread, NULL);
+    assert_true(inside && refused); /* else nothing raced */
+}
+
+static void test_load_race__fifos_and_devices(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    char dir[128];
+    int fd;
+    snprintf(dir, sizeof dir, "%s", race_path("model"));
+    assert_int_equal(mkfifo(race_path("model/fifo"), 0600), 0);
+    assert_int_equal(odb_model_open_external(&fd, dir, "fifo", &err), ODB_E_MODEL);
+    assert_non_null(strstr(err.what, "not a regular file"));
+    assert_int_equal(odb_model_open_external(&fd, "/dev", "zero", &err), ODB_E_MODEL);
+    assert_non_null(strstr(err.what, "not a regular file"));
+    assert_int_equal(odb_model_open_external(&fd, "/", "etc/hostname/..", &err), ODB_E_MODEL);
+    assert_int_equal(odb_model_open_external(&fd, "/", "etc/passwd", &err), ODB_OK);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_load_race__a_folder_becomes_a_link),
+        cmocka_unit_test(test_load_race__fifos_and_devices),
+    };
+    return cmocka_run_group_tests(tests, race_setup, race_teardown);
+}
