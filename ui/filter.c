@@ -8,14 +8,18 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Not regcomp(), which takes gigabytes for a row of forty "+", nor regexec(), which has no end. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 #include "base/map.h"
 #include "ui/view.h"
 
-#define FILTER_MOST 500 /* words that completion offers */
+#define FILTER_MOST 500     /* words that completion offers */
+#define FILTER_STEPS 100000 /* of an expression on one name; one that needs more does not fit */
 
 /* Where a term looks. */
 struct filter_place {
@@ -43,7 +47,9 @@ struct filter_term {
     bool equal; /* with '<' and '>': or equal */
     char *text; /* owned */
     double number;
-    regex_t expression; /* op '~' */
+    pcre2_code *expression;      /* owned; op '~' */
+    pcre2_match_data *match;     /* owned */
+    pcre2_match_context *limits; /* owned */
 };
 
 struct ui_filter {
@@ -55,7 +61,8 @@ struct ui_filter {
 static bool filter_try(const struct filter_term *term, const char *text)
 {
     if (term->op == '~')
-        return regexec(&term->expression, text, 0, NULL, 0) == 0;
+        return pcre2_match(term->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
+                           term->match, term->limits) >= 0;
     bool capitals = false;
     for (const char *p = term->text; *p && !capitals; p++)
         capitals = isupper((unsigned char)*p);
@@ -165,10 +172,14 @@ static const struct filter_field filter_fields[] = {
     {.name = "verdict", .help = "pass, fail, …", .text = filter_verdict, .follows = true},
     {.name = "runs", .help = "where the target runs it", .text = filter_runs, .follows = true},
     {.name = "err", .help = "its error", .number = filter_error, .follows = true},
-    {.name = "local", .help = "the part of it that is its own", .number = filter_local,
+    {.name = "local",
+     .help = "the part of it that is its own",
+     .number = filter_local,
      .follows = true},
     {.name = "noise", .help = "of honest rounding", .number = filter_noise, .follows = true},
-    {.name = "gain", .help = "how much it made what it inherited grow", .number = filter_gain,
+    {.name = "gain",
+     .help = "how much it made what it inherited grow",
+     .number = filter_gain,
      .follows = true},
     {.name = "index", .help = "its place in the list", .number = filter_index},
 };
@@ -240,9 +251,30 @@ static enum odb_status filter_word(struct filter_parser *parser, struct filter_t
         return ODB_OK;
     parser->where = begun;
     return odb_fail(parser->err, ODB_E_USAGE,
-                    term->field ? "something is missing here"
+                    term->field     ? "something is missing here"
                     : term->negated ? "what is not to be is missing"
                                     : "a word is missing");
+}
+
+static enum odb_status filter_compile(struct filter_parser *parser, struct filter_term *term)
+{
+    bool capitals = false;
+    PCRE2_SIZE where;
+    int code;
+    for (const char *p = term->text; *p; p++)
+        capitals |= isupper((unsigned char)*p) != 0;
+    term->expression = pcre2_compile(
+        (PCRE2_SPTR)term->text, PCRE2_ZERO_TERMINATED,
+        PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | (capitals ? 0 : PCRE2_CASELESS), &code, &where, NULL);
+    if (!term->expression) {
+        PCRE2_UCHAR why[128];
+        pcre2_get_error_message(code, why, sizeof why);
+        return odb_fail(parser->err, ODB_E_USAGE, "%s", (const char *)why);
+    }
+    term->match = pcre2_match_data_create(1, NULL);
+    term->limits = pcre2_match_context_create(NULL);
+    pcre2_set_match_limit(term->limits, FILTER_STEPS);
+    return ODB_OK;
 }
 
 /* What stands behind a field's operator. */
@@ -252,17 +284,7 @@ static enum odb_status filter_operand(struct filter_parser *parser, struct filte
     ODB_TRY(filter_word(parser, term));
     parser->where = begun;
     if (term->op == '~') {
-        bool capitals = false;
-        for (const char *p = term->text; *p; p++)
-            capitals |= isupper((unsigned char)*p) != 0;
-        int code = regcomp(&term->expression, term->text,
-                           REG_EXTENDED | REG_NOSUB | (capitals ? 0 : REG_ICASE));
-        if (code != 0) {
-            char why[128];
-            regerror(code, &term->expression, why, sizeof why);
-            term->op = ':'; /* there is no expression to be freed */
-            return odb_fail(parser->err, ODB_E_USAGE, "%s", why);
-        }
+        return filter_compile(parser, term);
     } else if (term->field->number) {
         char *end;
         term->number = strtod(term->text, &end);
@@ -290,8 +312,8 @@ static enum odb_status filter_head(struct filter_parser *parser, struct filter_t
         parser->p++;
     }
     if (term->field->number && !strchr("<>=", term->op))
-        return odb_fail(parser->err, ODB_E_USAGE, "%s is a number: compare it with < <= > >= =",
-                        term->field->name);
+        return odb_fail(parser->err, ODB_E_USAGE,
+                        "%s is a number: compare it with < <= > >= =", term->field->name);
     if (term->field->text && strchr("<>", term->op))
         return odb_fail(parser->err, ODB_E_USAGE, "%s is a text: try it with : or ~",
                         term->field->name);
@@ -352,8 +374,9 @@ void ui_filter_free(struct ui_filter *filter)
         return;
     for (size_t i = 0; i < filter->terms.n; i++) {
         struct filter_term *term = &filter->terms.items[i];
-        if (term->op == '~' && term->text)
-            regfree(&term->expression);
+        pcre2_match_context_free(term->limits);
+        pcre2_match_data_free(term->match);
+        pcre2_code_free(term->expression);
         free(term->text);
     }
     free(filter->terms.items);
@@ -408,9 +431,8 @@ bool ui_filter_word(const struct odb_session *session, int node, const char *wor
 
 static bool filter_word_matches(const struct filter_place *place, const struct filter_term *term)
 {
-    return !term->quoted && filter_is_mark(term->text)
-               ? filter_mark_matches(place, term->text)
-               : filter_name_holds(place, term->text, true);
+    return !term->quoted && filter_is_mark(term->text) ? filter_mark_matches(place, term->text)
+                                                       : filter_name_holds(place, term->text, true);
 }
 
 static bool filter_number_matches(const struct filter_term *term, struct odb_number number)
@@ -426,7 +448,7 @@ static bool filter_number_matches(const struct filter_term *term, struct odb_num
 
 static bool filter_term_matches(const struct filter_place *place, const struct filter_term *term)
 {
-    bool found = !term->field           ? filter_word_matches(place, term)
+    bool found = !term->field          ? filter_word_matches(place, term)
                  : term->field->number ? filter_number_matches(term, term->field->number(place))
                                        : term->field->text(place, term);
     return found != term->negated;
@@ -474,8 +496,8 @@ static void filter_offer(struct filter_offer *offer, const char *text)
         return;
     bool quoted = text[strcspn(text, " \t|'\"")] != '\0';
     const char *quote = quoted ? "\"" : "";
-    odb_push(&offer->out->words, odb_xasprintf("%.*s%s%s%s", (int)offer->n_head, offer->head, quote,
-                                               text, quote));
+    odb_push(&offer->out->words,
+             odb_xasprintf("%.*s%s%s%s", (int)offer->n_head, offer->head, quote, text, quote));
 }
 
 static void filter_offer_values(struct filter_offer *offer, const struct odb_graph *graph,

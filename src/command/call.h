@@ -15,9 +15,10 @@ struct odb_body_case;
 
 /* The rows' functions. */
 #define ODB_COMMAND_LIST(X)                                                                        \
-    X(bisect) X(check) X(compare) X(completion) X(debug) X(dump) X(executors) X(export) X(extract) \
-    X(help) X(info) X(lint) X(manual) X(minimise) X(node) X(nodes) X(operators) X(precision)       \
-    X(print) X(report) X(run) X(screen) X(sessions) X(target) X(tensor) X(tour) X(verify)
+    X(bisect)                                                                                      \
+    X(check) X(compare) X(completion) X(debug) X(dump) X(executors) X(export) X(extract) X(help)   \
+        X(info) X(lint) X(manual) X(minimise) X(node) X(nodes) X(operators) X(precision) X(print)  \
+            X(report) X(run) X(screen) X(sessions) X(target) X(tensor) X(tour) X(verify)
 #define ODB_COMMAND_DECLARE(name)                                                                  \
     enum odb_status odb_command__##name(struct odb_command_call *call, struct odb_error *err);
 ODB_COMMAND_LIST(ODB_COMMAND_DECLARE)
@@ -152,8 +153,15 @@ enum odb_status odb_call__spare_model(const struct odb_command_call *call, const
                                       struct odb_error *err) ODB_MUST_USE;
 
 /* Ways to walk: commands of these names. */
-enum odb_go { ODB_GO_RUN, ODB_GO_CONTINUE, ODB_GO_STEP, ODB_GO_NEXT, ODB_GO_UNTIL, ODB_GO_FINISH,
-              ODB_GO_RESTART };
+enum odb_go {
+    ODB_GO_RUN,
+    ODB_GO_CONTINUE,
+    ODB_GO_STEP,
+    ODB_GO_NEXT,
+    ODB_GO_UNTIL,
+    ODB_GO_FINISH,
+    ODB_GO_RESTART
+};
 /* Walks the target on, and says where it stands. arg: how many nodes, or which; NULL: one. */
 enum odb_status odb_call__walk(struct odb_command_call *call, enum odb_go how, const char *arg,
                                struct odb_error *err) ODB_MUST_USE;

@@ -95,7 +95,8 @@ static enum odb_status debug_batch(struct odb_command_call *call, struct odb_con
 }
 
 /* The screen, and once more with each session that is opened there. */
-static enum odb_status debug_screens(struct odb_command_call *call, struct odb_console *console, struct odb_error *err)
+static enum odb_status debug_screens(struct odb_command_call *call, struct odb_console *console,
+                                     struct odb_error *err)
 {
     enum odb_status status = call->open_screen(console, err);
     while (status == ODB_OK && console->next) {

@@ -500,8 +500,7 @@ static void session_acquit(struct odb_session *session)
     memset(session->culprits, 0, session->model->graph->n_nodes * sizeof *session->culprits);
     for (size_t i = report ? report->culprits.n : 0; i > 0; i--) {
         const struct odb_culprit *culprit = &report->culprits.items[i - 1];
-        bool by_value = culprit->value >= 0 &&
-                        odb_diagnosis_accuses(culprit->kind);
+        bool by_value = culprit->value >= 0 && odb_diagnosis_accuses(culprit->kind);
         if (!by_value || session->values[culprit->value].culprit)
             session->culprits[culprit->node] = (int)i;
     }

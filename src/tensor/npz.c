@@ -21,7 +21,7 @@
 struct odb_npz {
     char *path;
     zip_t *zip;
-    zip_uint64_t bytes; /* of the archive */
+    zip_uint64_t bytes;    /* of the archive */
     ODB_VEC(char *) names; /* items owned */
     zip_uint64_t *places;  /* owned; index in the archive */
 };

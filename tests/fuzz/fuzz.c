@@ -94,8 +94,9 @@ void fuzz_write(const char *path, const uint8_t *data, size_t size)
 
 __attribute__((destructor)) static void fuzz_tidy(void)
 {
-    static const char *const files[] = {"session",      "session-wal", "session-shm",
-                                        "session-journal", "dump_info.json", "a.npy", "b.npy"};
+    static const char *const files[] = {
+        "session",        "session-wal", "session-shm", "session-journal",
+        "dump_info.json", "a.npy",       "b.npy"};
     const char *folder = fuzz_folder();
     for (size_t i = 0; i < ODB_COUNT(files); i++) {
         char *path = odb_xasprintf("%s/%s", folder, files[i]);

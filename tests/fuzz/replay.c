@@ -39,8 +39,8 @@ static size_t replay(const char *path)
     struct dirent **names;
     struct stat st;
     size_t done = 0;
-    int n = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? scandir(path, &names, NULL, alphasort)
-                                                        : -1;
+    int n =
+        stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? scandir(path, &names, NULL, alphasort) : -1;
     if (n < 0) {
         FILE *file = fopen(path, "rb");
         fprintf(stderr, "%s\n", path);

@@ -127,8 +127,8 @@ static void words_signature(const char *text, struct odb_error *err)
 }
 
 static void (*const words_parsers[])(const char *text, struct odb_error *err) = {
-    words_spec,  words_criterion, words_condition, words_filter, words_slice, words_expression,
-    words_format, words_seek,     words_over,      words_signature};
+    words_spec,       words_criterion, words_condition, words_filter, words_slice,
+    words_expression, words_format,    words_seek,      words_over,   words_signature};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

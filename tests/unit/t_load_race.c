@@ -54,8 +54,9 @@ static int race_setup(void **state)
 
 static int race_teardown(void **state)
 {
-    static const char *const names[] = {"model/sub/w.bin", "model/link/w.bin", "model/sub",
-                                        "model/link", "model/fifo", "away/w.bin", "away", "model"};
+    static const char *const names[] = {
+        "model/sub/w.bin", "model/link/w.bin", "model/sub", "model/link",
+        "model/fifo",      "away/w.bin",       "away",      "model"};
     for (size_t i = 0; i < ODB_COUNT(names); i++)
         if (i >= 2 || access(race_path(names[i]), F_OK) == 0)
             remove(race_path(names[i]));
