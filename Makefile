@@ -320,7 +320,9 @@ lint: $(PB_C)
 # --- installing -----------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
-INSTALL_SHELLS = share/bash-completion/completions/onnxdbg share/zsh/site-functions/_onnxdbg \
+ZSH_DIR ?= share/zsh/site-functions# below PREFIX; Debian's zsh looks elsewhere below /usr
+DUMP_LINKS = dump_full dump_list dump_once dump_range
+INSTALL_SHELLS = share/bash-completion/completions/onnxdbg $(ZSH_DIR)/_onnxdbg \
                  share/fish/vendor_completions.d/onnxdbg.fish
 INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg share/pkgconfig share/man/man1 \
                                                 share/man/man7 \
@@ -348,6 +350,8 @@ install: all
 	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
 	    $(abspath $(PROGRAM)) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
+	$(Q)for name in $(DUMP_LINKS); do \
+	    ln -sf ../../bin/onnxdbg $(DESTDIR)$(PREFIX)/share/onnxdbg/$$name; done
 	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/share/pkgconfig/onnxdbg.pc
 
 ## uninstall: remove what install put below the same PREFIX and DESTDIR

@@ -62,6 +62,16 @@ static bool completion_has(const struct odb_command *command, int id)
     return command->options >> id & 1;
 }
 
+/* The command that `onnxdbg MODEL` is short for. */
+static const struct odb_command *completion_of_model(void)
+{
+    const struct odb_command *command;
+    size_t i = 0;
+    while (completion_next(&i, &command) && command->exec != odb_command__debug)
+        ;
+    return command;
+}
+
 /* The words that the command's own arguments are chosen from. */
 static void completion_arguments(const struct odb_command *command, struct odb_buf *out)
 {
@@ -71,9 +81,10 @@ static void completion_arguments(const struct odb_command *command, struct odb_b
 
 /* --- bash ------------------------------------------------------------------------------------- */
 
-static void completion_bash_options(const struct odb_command *command, struct odb_buf *out)
+static void completion_bash_options(const struct odb_command *command, const char *pattern,
+                                    struct odb_buf *out)
 {
-    odb_buf_printf(out, "    %s) options='--help", command->name);
+    odb_buf_printf(out, "    %s) options='--help", pattern);
     for (int id = 0; id < ODB_OPTION_COUNT; id++)
         if (completion_has(command, id))
             odb_buf_printf(out, " --%s", odb_option_row((enum odb_option_id)id)->name);
@@ -93,7 +104,8 @@ static void completion_bash(struct odb_buf *out)
                       "    [[ $prev == '=' ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
                       "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; completion_next(&i, &command);)
-        completion_bash_options(command, out);
+        completion_bash_options(command, command->name, out);
+    completion_bash_options(completion_of_model(), "*", out);
     odb_buf_puts(out, "    esac\n    case $prev in\n");
     for (int id = 0; id < ODB_OPTION_COUNT; id++) {
         const struct odb_option *row = odb_option_row((enum odb_option_id)id);
@@ -107,7 +119,7 @@ static void completion_bash(struct odb_buf *out)
     }
     odb_buf_puts(out, "    esac\n    if ((COMP_CWORD == 1)); then\n        words='");
     completion_choices(ODB_ARG_COMMAND, NULL, out);
-    odb_buf_puts(out, "'\n    fi\n"
+    odb_buf_puts(out, "' options='--help --version'\n    fi\n"
                       "    [[ $cur == -* ]] && words=$options\n"
                       "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
                       "    if ((COMP_CWORD == 1 || !${#COMPREPLY[@]})) && [[ $cur != -* ]]; then\n"
@@ -145,6 +157,22 @@ static void completion_zsh_option(const struct odb_option *row, struct odb_buf *
     odb_buf_putc(out, '\'');
 }
 
+static void completion_zsh_command(const struct odb_command *command, const char *pattern,
+                                   struct odb_buf *out)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    odb_buf_printf(out, "    %s)\n        _arguments -S '--help[explain the command]'", pattern);
+    for (int id = 0; id < ODB_OPTION_COUNT; id++)
+        if (completion_has(command, id))
+            completion_zsh_option(odb_option_row((enum odb_option_id)id), out);
+    completion_arguments(command, &words);
+    if (words.len)
+        odb_buf_printf(out, " \\\n            '*:argument:(%s)' ;;\n", odb_buf_text(&words));
+    else
+        odb_buf_puts(out, " \\\n            '*:file:_files' ;;\n");
+    odb_buf_dispose(&words);
+}
+
 static void completion_zsh(struct odb_buf *out)
 {
     const struct odb_command *command;
@@ -159,21 +187,10 @@ static void completion_zsh(struct odb_buf *out)
                       "        _describe command commands\n"
                       "        _files -g '*.onnx(-.)'\n        return\n    fi\n"
                       "    shift words\n    ((CURRENT--))\n    case $words[1] in\n");
-    for (size_t i = 0; completion_next(&i, &command);) {
-        struct odb_buf words = ODB_BUF_INIT;
-        odb_buf_printf(out, "    %s)\n        _arguments -S '--help[explain the command]'",
-                       command->name);
-        for (int id = 0; id < ODB_OPTION_COUNT; id++)
-            if (completion_has(command, id))
-                completion_zsh_option(odb_option_row((enum odb_option_id)id), out);
-        completion_arguments(command, &words);
-        if (words.len)
-            odb_buf_printf(out, " \\\n            '*:argument:(%s)' ;;\n", odb_buf_text(&words));
-        else
-            odb_buf_puts(out, " \\\n            '*:file:_files' ;;\n");
-        odb_buf_dispose(&words);
-    }
-    odb_buf_puts(out, "    *)\n        _files ;;\n    esac\n}\n_onnxdbg \"$@\"\n");
+    for (size_t i = 0; completion_next(&i, &command);)
+        completion_zsh_command(command, command->name, out);
+    completion_zsh_command(completion_of_model(), "*", out);
+    odb_buf_puts(out, "    esac\n}\n_onnxdbg \"$@\"\n");
 }
 
 /* --- fish ------------------------------------------------------------------------------------- */
@@ -184,22 +201,24 @@ static void completion_fish(struct odb_buf *out)
     odb_buf_puts(out, "# fish completion of onnxdbg, made by: onnxdbg completion fish\n");
     for (size_t i = 0; completion_next(&i, &command);) {
         struct odb_buf words = ODB_BUF_INIT;
+        const char *behind = command == completion_of_model()
+                                 ? "; or string match -q -- \"*.onnx\" (commandline -opc)[2]"
+                                 : "";
         odb_buf_printf(out, "complete -c onnxdbg -n __fish_use_subcommand -a %s -d '",
                        command->name);
         completion_quote(out, command->help);
         odb_buf_puts(out, "'\n");
         completion_arguments(command, &words);
         if (words.len)
-            odb_buf_printf(out,
-                           "complete -c onnxdbg -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+            odb_buf_printf(out, "complete -c onnxdbg -n '__fish_seen_subcommand_from %s' -a '%s'\n",
                            command->name, odb_buf_text(&words));
         odb_buf_dispose(&words);
         for (int id = 0; id < ODB_OPTION_COUNT; id++) {
             const struct odb_option *row = odb_option_row((enum odb_option_id)id);
             if (!completion_has(command, id))
                 continue;
-            odb_buf_printf(out, "complete -c onnxdbg -n '__fish_seen_subcommand_from %s' -l %s",
-                           command->name, row->name);
+            odb_buf_printf(out, "complete -c onnxdbg -n '__fish_seen_subcommand_from %s%s' -l %s",
+                           command->name, behind, row->name);
             char letters[ODB_OPTION_SHORT];
             if (strlen(odb_option_short(command, (enum odb_option_id)id, letters)) == 1)
                 odb_buf_printf(out, " -s %s", letters);
