@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/map.h"
 #include "base/sha256.h"
 #include "engine/hooks.h"
@@ -25,8 +26,8 @@
 #include "tensor/npy.h"
 
 #define DUMP_JOURNAL ".dump_journal"
-#define DUMP_WRITTEN "written " /* what a line of it begins with; the index follows */
-#define DUMP_FAILED "failed "   /* and the reason behind that */
+#define DUMP_WRITTEN "written "      /* what a line of it begins with; the index follows */
+#define DUMP_FAILED "failed "        /* and the reason behind that */
 #define DUMP_GUESS ((size_t)1 << 20) /* bytes of an output whose shape is not declared */
 
 struct dump_run {
@@ -36,6 +37,7 @@ struct dump_run {
     char *journal;  /* owned: its path */
     size_t *todo;   /* owned: rows that are to be had, ascending */
     size_t n, done; /* of them */
+    int lock;       /* of the folder; -1: none */
 };
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -560,9 +562,14 @@ static enum odb_status dump_finish(struct dump_run *run, struct odb_error *err)
     return status;
 }
 
-static enum odb_status dump_folders(const struct odb_dump_options *options, struct odb_error *err)
+/* Two dumps into one folder would mix their files, and each believe the other's journal. */
+static enum odb_status dump_folders(struct dump_run *run, struct odb_error *err)
 {
+    const struct odb_dump_options *options = &run->dump->options;
     ODB_TRY(odb_file_mkdir(options->root, err));
+    enum odb_status status = odb_lock_folder(&run->lock, options->root, err);
+    if (status != ODB_OK)
+        return odb_error_remedy(err, "wait for it, or dump into another with --root-dir");
     ODB_TRY(odb_file_mkdir(options->inputs, err));
     return odb_file_mkdir(options->outputs, err);
 }
@@ -570,7 +577,7 @@ static enum odb_status dump_folders(const struct odb_dump_options *options, stru
 static enum odb_status dump_do(struct dump_run *run, struct odb_error *err)
 {
     ODB_TRY(dump_check_files(run, err));
-    ODB_TRY(dump_folders(&run->dump->options, err));
+    ODB_TRY(dump_folders(run, err));
     ODB_TRY(dump_begin(run, err));
     ODB_TRY(dump_inputs(run, err));
     ODB_TRY(dump_all(run, err));
@@ -597,11 +604,14 @@ enum odb_status odb_dump_run(struct odb_dump *out, const struct odb_model *model
     ODB_TRY(odb_model_require_data(model, err));
     ODB_TRY(
         odb_pool_open(&pool, options->spec, options->hooks.cancelled, options->hooks.payload, err));
-    struct dump_run run = {.dump = out, .graph = model->graph, .todo = odb_new_n(size_t, n + 1)};
+    struct dump_run run = {
+        .dump = out, .graph = model->graph, .todo = odb_new_n(size_t, n + 1), .lock = -1};
     odb_prober_init(&run.prober, model, feeds, NULL, pool, options->hooks);
     enum odb_status status = dump_do(&run, err);
     odb_prober_dispose(&run.prober);
     odb_pool_close(pool);
+    if (run.lock >= 0)
+        close(run.lock);
     free(run.journal);
     free(run.todo);
     return status;
