@@ -55,12 +55,13 @@ static bool parse(struct arguments *args, int argc, char **argv)
         else
             args->names[args->n++] = argv[i];
     }
-    bool chain = args->n && !strcmp(args->names[0], "chain");
-    if (args->n != (chain ? 3 : 2))
+    bool counts =
+        args->n && (!strcmp(args->names[0], "chain") || !strcmp(args->names[0], "large"));
+    if (args->n != (counts ? 3 : 2))
         return false;
-    if (chain && (!number(args->names[1], &value) || value < (args->options.wide ? 17 : 1)))
+    if (counts && (!number(args->names[1], &value) || value < (args->options.wide ? 17 : 1)))
         return false;
-    args->options.nodes = chain ? (size_t)value : 0;
+    args->options.count = counts ? (size_t)value : 0;
     return true;
 }
 

@@ -634,7 +634,7 @@ static bool gen_chain_line(struct gen *g)
 {
     const char *x = "x";
     bool turned = false;
-    size_t n = g->options->nodes;
+    size_t n = g->options->count;
     for (size_t i = 0; i < n; i++) {
         const char *op = chain_cycle[i % ODB_COUNT(chain_cycle)].op;
         const char *y = i + 1 == n ? "y" : gen_f(g, "v%zu", i);
@@ -654,7 +654,7 @@ static bool gen_chain_line(struct gen *g)
 static void gen_chain_wide(struct gen *g)
 {
     const char *lanes[CHAIN_LANES], *all = "";
-    size_t n = g->options->nodes, made = 0;
+    size_t n = g->options->count, made = 0;
     for (int i = 0; i < CHAIN_LANES; i++, made++) {
         gen_weight(g, gen_f(g, "lane%d", i), 3, (int64_t[]){1, CHAIN_ROWS, CHAIN_COLUMNS}, 1, 0.3);
         odb_build_node(g->b, "Mul", gen_f(g, "n%zu", made), gen_f(g, "x lane%d", i),
@@ -702,6 +702,21 @@ static void gen_chain(struct gen *g)
     bool turned = gen_chain_line(g);
     odb_build_output_typed(g->b, "y", ODB_F32, 3,
                            turned ? (int64_t[]){1, CHAIN_COLUMNS, CHAIN_ROWS} : shape);
+}
+
+/* --- large ------------------------------------------------------------------------------------ */
+
+enum { LARGE_COLUMNS = 16384, LARGE_ROWS_PER_MIB = 16 };
+
+static void gen_large(struct gen *g)
+{
+    const int64_t rows = LARGE_ROWS_PER_MIB * (int64_t)g->options->count, one = 1;
+    g->b = odb_build_new("large", 18);
+    odb_build_input(g->b, "x", ODB_F32, 2, (int64_t[]){rows, 1});
+    gen_weight(g, "row", 2, (int64_t[]){1, LARGE_COLUMNS}, 0, 1);
+    const char *y = gen_binary(g, "Mul", "spread", "x", "row");
+    y = gen_binary(g, "ReduceMax", "gathered", y, gen_ints(g, "axis", 1, &one));
+    odb_build_output_typed(g->b, y, ODB_F32, 2, (int64_t[]){rows, 1});
 }
 
 /* --- odd -------------------------------------------------------------------------------------- */
@@ -945,6 +960,7 @@ const struct gen_kind gen_kinds[] = {
     {"bert-base", "12 layers, about 670 nodes, 440 MB", gen_bert_base},
     {"bert-tiny", "2 layers, about 130 nodes", gen_bert_tiny},
     {"chain", "as many cheap nodes as are asked for; --wide: 16 lanes that mix", gen_chain},
+    {"large", "one value of so many MiB", gen_large},
     {"deform", "with custom::deform_conv2d", gen_deform},
     {"deform-onnx", "the same with DeformConv", gen_deform_onnx},
     {"odd", "legal, but unusual: names, omitted inputs, types, a function, a body", gen_odd},

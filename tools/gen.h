@@ -13,7 +13,7 @@
 
 struct gen_options {
     uint64_t seed;
-    size_t nodes; /* chain: how many */
+    size_t count; /* chain: nodes; large: MiB */
     bool bn;      /* resnet50: BatchNormalization as nodes of its own */
     bool wide;    /* chain: a graph of 16 lanes that mix, instead of a line */
 };

@@ -4,6 +4,7 @@
  * makes and who reads them, statistics, errors, and its ONNX text. Statistics of large values take
  * a while, so they are made in the background, and the rows are made again when they are there.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct node_request {
     ODB_VEC(struct node_value) values;
     int node;
     unsigned long generation;
+    atomic_bool stop; /* nobody wants it any more */
 };
 
 struct node_view {
@@ -55,15 +57,22 @@ static void node_drop(struct node_request *request)
     *request = (struct node_request){.node = ODB_NO_NODE};
 }
 
+static bool node_stop(void *payload, size_t done, size_t total)
+{
+    const struct node_request *request = payload;
+    return atomic_load(&request->stop);
+}
+
 static void node_work(void *arg)
 {
     struct node_request *request = arg;
+    const struct odb_scan scan = {node_stop, request};
     for (size_t i = 0; i < request->values.n; i++)
         for (int side = 0; side < 2; side++) {
             struct node_value *v = &request->values.items[i];
             const struct odb_tensor *t = v->tensors[side];
             v->had[side] = t && t->kind == ODB_TENSOR && t->count && t->data &&
-                           odb_stats(&v->stats[side], t, NULL) == ODB_OK;
+                           odb_stats(&v->stats[side], t, &scan, NULL) == ODB_OK;
         }
 }
 
@@ -76,8 +85,11 @@ static void node_ask(struct node_view *v)
 {
     const struct odb_session *session = v->text.view.app->session;
     const struct odb_node *node = &session->model->graph->nodes[v->node];
-    if (odb_job_busy(v->clerk))
-        return; /* asked again when it has answered */
+    if (odb_job_busy(v->clerk)) { /* asked again when it has answered */
+        if (v->asked.node != v->node)
+            atomic_store(&v->asked.stop, true);
+        return;
+    }
     node_drop(&v->asked);
     v->asked.node = v->node;
     v->asked.generation = v->generation;
@@ -398,6 +410,7 @@ static void node_open(struct ui_view *view)
 static void node_close(struct ui_view *view)
 {
     struct node_view *v = (struct node_view *)view;
+    atomic_store(&v->asked.stop, true);
     odb_job_free(v->clerk);
     node_drop(&v->asked);
     node_drop(&v->answered);
@@ -410,7 +423,10 @@ static void node_prepare(struct ui_view *view, int cols)
     const struct odb_session *session = view->app->session;
     int node = ui_app_node(view->app);
     bool answered = odb_job_collect(v->clerk);
-    if (answered) {
+    if (answered && atomic_load(&v->asked.stop)) {
+        node_drop(&v->asked);
+        answered = false;
+    } else if (answered) {
         node_drop(&v->answered);
         v->answered = v->asked;
         v->asked = (struct node_request){.node = ODB_NO_NODE};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command/expression.h"
+#include "command/watch.h"
 #include "compare/inspect.h"
 #include "tensor/grid.h"
 #include "tensor/print.h"
@@ -36,12 +37,16 @@ static void diff_put_worst(const struct odb_inspection *look, const struct odb_t
 }
 
 /* How far two tensors are apart. */
-static enum odb_status diff_put(const struct odb_tensor *reference, const struct odb_tensor *target,
-                                struct odb_buf *out, struct odb_error *err)
+static enum odb_status diff_put(struct odb_command_call *call, const struct odb_tensor *reference,
+                                const struct odb_tensor *target, struct odb_buf *out,
+                                struct odb_error *err)
 {
+    struct odb_watch_scan watched;
     struct odb_inspection *look = odb_new(struct odb_inspection);
     char type[320];
-    enum odb_status status = odb_inspect(look, reference, target, NULL, err);
+    enum odb_status status =
+        odb_inspect(look, reference, target, odb_watch_scan(&watched, call, "comparing"), err);
+    odb_watch_end(&watched.watch);
     bool numbers = look->ref_numeric && look->target_numeric;
     if (status == ODB_OK && !look->comparable) {
         odb_buf_printf(out, "    reference   %s\n",
@@ -113,7 +118,7 @@ static enum odb_status diff_value(struct odb_command_call *call, const char *nam
         ODB_TRY_OUT(odb_slice(&part[0], reference, slice, err));
         ODB_TRY_OUT(odb_slice(&part[1], target, slice, err));
     }
-    status = diff_put(slice ? part[0] : reference, slice ? part[1] : target, out, err);
+    status = diff_put(call, slice ? part[0] : reference, slice ? part[1] : target, out, err);
 out:
     odb_tensor_unref(part[0]);
     odb_tensor_unref(part[1]);

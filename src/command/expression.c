@@ -181,7 +181,7 @@ static enum odb_status expression_put_number(int function, const struct odb_tens
     bool finite = expression_functions[function].finite;
     if (!expression_functions[function].of) {
         odb_buf_puts(out, odb_call__type_text(t, type, sizeof type));
-    } else if (t->kind != ODB_TENSOR || !t->data || odb_stats(&s, t, NULL) != ODB_OK) {
+    } else if (t->kind != ODB_TENSOR || !t->data || odb_stats(&s, t, NULL, NULL) != ODB_OK) {
         odb_buf_puts(out, "not a number");
     } else if (finite && s.count == s.nan + s.pos_inf + s.neg_inf) {
         odb_buf_puts(out, "nothing is finite");

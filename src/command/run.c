@@ -14,7 +14,7 @@ static void run_line(const char *name, const struct odb_tensor *t, struct odb_bu
     struct odb_stats s;
     odb_buf_put_shown(out, name);
     odb_buf_printf(out, "  %s", odb_call__type_text(t, type, sizeof type));
-    if (t->kind == ODB_TENSOR && t->count && odb_stats(&s, t, NULL) == ODB_OK) {
+    if (t->kind == ODB_TENSOR && t->count && odb_stats(&s, t, NULL, NULL) == ODB_OK) {
         odb_buf_printf(out, "  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.mean);
         if (s.nan)
             odb_buf_printf(out, "  nan %zu", s.nan);

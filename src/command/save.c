@@ -149,21 +149,12 @@ enum odb_status odb_call__write_tensor(const struct odb_tensor *t, const char *n
     return odb_error_at(err, "%s", path);
 }
 
-static bool save_stop(void *payload, size_t done, size_t total)
-{
-    const struct odb_search_hooks *hooks = payload;
-    odb_hooks_progress(hooks, "writing", ODB_NO_NODE, done, total);
-    return hooks->cancelled(hooks->payload);
-}
-
 enum odb_status odb_call__save(struct odb_command_call *call, const struct odb_tensor *t,
                                const char *name, const char *path, struct odb_error *err)
 {
-    struct odb_watch watch;
-    struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
-    odb_hooks_phase(&hooks, "writing", 0);
+    struct odb_watch_scan scan;
     enum odb_status status =
-        odb_call__write_tensor(t, name, path, &(struct odb_scan){save_stop, &hooks}, err);
-    odb_watch_end(&watch);
+        odb_call__write_tensor(t, name, path, odb_watch_scan(&scan, call, "writing"), err);
+    odb_watch_end(&scan.watch);
     return status;
 }

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/call.h"
+#include "command/watch.h"
+#include "engine/hooks.h"
 #include "engine/json.h"
 #include "tensor/stats.h"
 
@@ -10,11 +11,11 @@
 #define TENSOR_BAR 40 /* columns of the fullest bin */
 
 static void tensor_histogram(const struct odb_tensor *t, const struct odb_stats *s,
-                             struct odb_buf *out)
+                             const struct odb_scan *scan, struct odb_buf *out)
 {
     size_t bins[TENSOR_BINS], most = 1;
     if (s->nan + s->pos_inf + s->neg_inf == s->count ||
-        odb_histogram(bins, TENSOR_BINS, s->min, s->max, t, NULL) != ODB_OK)
+        odb_histogram(bins, TENSOR_BINS, s->min, s->max, t, scan, NULL) != ODB_OK)
         return;
     for (int i = 0; i < TENSOR_BINS; i++)
         most = ODB_MAX(most, bins[i]);
@@ -35,7 +36,7 @@ static void tensor_histogram(const struct odb_tensor *t, const struct odb_stats 
 }
 
 static void tensor_text(const char *name, const struct odb_tensor *t, int indent,
-                        struct odb_buf *out)
+                        const struct odb_scan *scan, struct odb_buf *out)
 {
     char type[320];
     struct odb_stats s;
@@ -44,13 +45,13 @@ static void tensor_text(const char *name, const struct odb_tensor *t, int indent
     odb_buf_printf(out, "  %s\n", odb_call__type_text(t, type, sizeof type));
     for (size_t i = 0; i < t->n_items; i++) {
         snprintf(type, sizeof type, "[%zu]", i);
-        tensor_text(type, t->items[i], indent + 2, out);
+        tensor_text(type, t->items[i], indent + 2, scan, out);
     }
     if (t->kind != ODB_TENSOR)
         return;
     odb_buf_printf(out, "%*selements  %zu\n%*sbytes     %zu\n", indent, "", t->count, indent, "",
                    t->bytes);
-    if (!t->count || odb_stats(&s, t, NULL) != ODB_OK)
+    if (!t->count || odb_stats(&s, t, scan, NULL) != ODB_OK)
         return;
     const struct {
         const char *name;
@@ -66,10 +67,11 @@ static void tensor_text(const char *name, const struct odb_tensor *t, int indent
         odb_buf_printf(out, "%*sinf       %zu, of them negative %zu\n", indent, "",
                        s.pos_inf + s.neg_inf, s.neg_inf);
     if (!indent)
-        tensor_histogram(t, &s, out);
+        tensor_histogram(t, &s, scan, out);
 }
 
-static json_t *tensor_json(const char *name, const struct odb_tensor *t)
+static json_t *tensor_json(const char *name, const struct odb_tensor *t,
+                           const struct odb_scan *scan)
 {
     static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
     json_t *object = json_object();
@@ -82,10 +84,10 @@ static json_t *tensor_json(const char *name, const struct odb_tensor *t)
     if (t->n_items) {
         json_t *items = json_array();
         for (size_t i = 0; i < t->n_items; i++)
-            json_array_append_new(items, tensor_json(NULL, t->items[i]));
+            json_array_append_new(items, tensor_json(NULL, t->items[i], scan));
         json_object_set_new(object, "items", items);
     }
-    if (t->kind != ODB_TENSOR || odb_stats(&s, t, NULL) != ODB_OK)
+    if (t->kind != ODB_TENSOR || odb_stats(&s, t, scan, NULL) != ODB_OK)
         return object;
     const struct {
         const char *name;
@@ -114,11 +116,17 @@ enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_er
     const char *name = odb_call_arg(call, 1) ? odb_call_arg(call, 1) : call->args[0];
     ODB_TRY(odb_call__open_source(call, err));
     ODB_TRY(odb_call__value(call, odb_call_arg(call, 1), &t, err));
+    struct odb_watch_scan watched;
+    const struct odb_scan *scan = odb_watch_scan(&watched, call, "statistics");
     if (odb_call_has(call, ODB_OPTION_JSON))
-        odb_json_put(tensor_json(name, t), &out);
+        odb_json_put(tensor_json(name, t, scan), &out);
     else
-        tensor_text(name, t, 0, &out);
+        tensor_text(name, t, 0, scan, &out);
+    enum odb_status status = odb_hooks_cancelled(&watched.hooks, err);
+    odb_watch_end(&watched.watch);
     odb_tensor_unref(t);
-    odb_call__print(call, &out);
-    return ODB_OK;
+    if (status == ODB_OK)
+        odb_call__print(call, &out);
+    odb_buf_dispose(&out);
+    return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/hooks.h"
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
 #define WATCH_EVERY 0.1
@@ -144,4 +145,21 @@ void odb_watch_end(struct odb_watch *watch)
     if (watch->shown)
         fputs("\r\033[K", watch->call->log);
     fflush(watch->call->log);
+}
+
+static bool watch_scan_stop(void *payload, size_t done, size_t total)
+{
+    const struct odb_watch_scan *scan = payload;
+    odb_hooks_progress(&scan->hooks, scan->phase, ODB_NO_NODE, done, total);
+    return scan->hooks.cancelled(scan->hooks.payload);
+}
+
+const struct odb_scan *odb_watch_scan(struct odb_watch_scan *scan, struct odb_command_call *call,
+                                      const char *phase)
+{
+    scan->hooks = odb_watch_begin(&scan->watch, call);
+    scan->phase = phase;
+    scan->scan = (struct odb_scan){watch_scan_stop, scan};
+    odb_hooks_phase(&scan->hooks, phase, 0);
+    return &scan->scan;
 }

@@ -6,6 +6,7 @@
 #ifndef ODB_COMMAND_WATCH_H
 #define ODB_COMMAND_WATCH_H
 
+#include "base/scan.h"
 #include "command/call.h"
 
 struct odb_watch {
@@ -29,5 +30,16 @@ struct odb_search_hooks odb_watch_begin(struct odb_watch *watch, struct odb_comm
 /* A line of results while the command works: the line that shows how far it is makes room. */
 void odb_watch_print(struct odb_watch *watch, FILE *to, const char *line);
 void odb_watch_end(struct odb_watch *watch);
+
+/* The same for what looks at all of a tensor, or writes it. */
+struct odb_watch_scan {
+    struct odb_watch watch;
+    struct odb_search_hooks hooks;
+    const char *phase; /* borrowed: "writing" */
+    struct odb_scan scan;
+};
+/* Stays where it is until odb_watch_end(&scan->watch). Returns its scan. */
+const struct odb_scan *odb_watch_scan(struct odb_watch_scan *scan, struct odb_command_call *call,
+                                      const char *phase);
 
 #endif

@@ -476,7 +476,7 @@ static struct odb_number condition_value(struct condition_asked *a,
         return ODB_NUMBER((double)t->count);
     if (node->field == FIELD_RANK)
         return ODB_NUMBER(t->rank);
-    if (!a->had[which] && (!t->data || odb_stats(&a->stats[which], t, NULL) != ODB_OK))
+    if (!a->had[which] && (!t->data || odb_stats(&a->stats[which], t, NULL, NULL) != ODB_OK))
         return unknown;
     a->had[which] = true;
     return condition_stat(&a->stats[which], node->field);

@@ -578,7 +578,7 @@ void odb_lint_value(struct odb_lint *lint, const struct odb_graph *graph, int va
 {
     struct odb_stats stats;
     if (t->kind != ODB_TENSOR || !odb_dtype_is_float(t->dtype) || !t->data ||
-        odb_stats(&stats, t, NULL) != ODB_OK)
+        odb_stats(&stats, t, NULL, NULL) != ODB_OK)
         return;
     const double limit = odb_dtype_info(ODB_F16)->max;
     double most = fmax(fabs(stats.min), fabs(stats.max));

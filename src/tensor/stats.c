@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The finite elements are gathered once as doubles, because the median needs them in memory
- * anyway; everything else is a loop over that array, where sums cannot overflow unnoticed: they
- * are taken of the numbers divided by the largest.
+ * Elements are looked at in chunks, as doubles, and nothing is kept of them. What is counted and
+ * summed belongs to blocks whose borders depend on the size alone, and these are added in order: so
+ * it does not depend on the number of threads. Sums cannot overflow unnoticed: they are taken of
+ * the numbers divided by the largest.
  */
 #include "tensor/stats.h"
 
@@ -10,6 +11,34 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/parallel.h"
+#include "tensor/median.h"
+
+enum {
+    STATS_CHUNK = 1024,
+    STATS_BLOCK = 64 * STATS_CHUNK,
+    STATS_STEP = 64 * STATS_BLOCK, /* between two looks whether to go on */
+    STATS_PASSES = 4               /* as far as progress knows */
+};
+
+/* A block's share, or all of it. */
+struct stats_sums {
+    struct odb_stats s; /* counts, min, max */
+    size_t finite;
+    long double sum, squares, deviations; /* of numbers divided by the scale */
+};
+
+struct stats_job {
+    const struct odb_tensor *t;
+    enum odb_dtype type; /* of a number: complex elements are two */
+    size_t count, begin, done;
+    const struct odb_scan *scan;
+    struct stats_sums *blocks; /* owned */
+    struct stats_sums all;
+    double scale;
+    long double mean;
+    void (*visit)(const struct stats_job *job, struct stats_sums *s, const double *v, size_t n);
+};
 
 static enum odb_status stats_check(const struct odb_tensor *t, struct odb_error *err)
 {
@@ -18,68 +47,174 @@ static enum odb_status stats_check(const struct odb_tensor *t, struct odb_error 
     return ODB_OK;
 }
 
-/* The finite elements; *out owned. Counts the others. */
-static enum odb_status stats_gather(double **out, size_t *n, struct odb_stats *s,
-                                    const struct odb_tensor *t, struct odb_error *err)
+static void stats_prepare(struct stats_job *job, const struct odb_tensor *t,
+                          const struct odb_scan *scan)
 {
     enum odb_dtype type = t->dtype == ODB_C64 ? ODB_F32 : t->dtype == ODB_C128 ? ODB_F64 : t->dtype;
-    size_t count = type == t->dtype ? t->count : 2 * t->count, bytes, kept = 0;
-    double *v = odb_size_mul(count + 1, sizeof *v, &bytes) ? malloc(bytes) : NULL;
-    if (!v)
-        return odb_fail(err, ODB_E_NOMEM, "no memory for the statistics of %zu elements", count);
-    odb_convert(ODB_F64, v, type, t->data, count);
-    for (size_t i = 0; i < count; i++) {
-        s->nan += v[i] != v[i];
-        s->pos_inf += v[i] == INFINITY;
-        s->neg_inf += v[i] == -INFINITY;
-        s->zeros += v[i] == 0;
+    *job = (struct stats_job){.t = t,
+                              .type = type,
+                              .count = type == t->dtype ? t->count : 2 * t->count,
+                              .scan = scan};
+}
+
+/* first is a multiple of 8: packed types start at a byte. */
+static void stats_load(const struct stats_job *job, size_t first, size_t n, double *v)
+{
+    size_t offset = first / 8 * odb_dtype_info(job->type)->bits;
+    odb_convert(ODB_F64, v, job->type, (const char *)job->t->data + offset, n);
+}
+
+/* Those that are finite. */
+static size_t stats_load_finite(const void *payload, size_t first, size_t n, double *v)
+{
+    size_t kept = 0;
+    stats_load(payload, first, n, v);
+    for (size_t i = 0; i < n; i++) {
         v[kept] = v[i];
         kept += isfinite(v[i]) != 0;
     }
-    s->count = count;
-    *out = v;
-    *n = kept;
+    return kept;
+}
+
+/* --- passes ----------------------------------------------------------------------------------- */
+
+static void stats_count(const struct stats_job *job, struct stats_sums *b, const double *v,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        b->s.nan += v[i] != v[i];
+        b->s.pos_inf += v[i] == INFINITY;
+        b->s.neg_inf += v[i] == -INFINITY;
+        b->s.zeros += v[i] == 0;
+        if (!isfinite(v[i]))
+            continue;
+        b->s.min = ODB_MIN(b->s.min, v[i]);
+        b->s.max = ODB_MAX(b->s.max, v[i]);
+        b->finite++;
+    }
+}
+
+static void stats_sum(const struct stats_job *job, struct stats_sums *b, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(v[i])) {
+            double x = v[i] / job->scale;
+            b->sum += x;
+            b->squares += x * x;
+        }
+}
+
+static void stats_deviate(const struct stats_job *job, struct stats_sums *b, const double *v,
+                          size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(v[i])) {
+            long double d = v[i] / job->scale - job->mean;
+            b->deviations += d * d;
+        }
+}
+
+static void stats_block(void *arg, size_t begin, size_t end)
+{
+    const struct stats_job *job = arg;
+    double v[STATS_CHUNK];
+    begin += job->begin;
+    end += job->begin;
+    for (size_t at = begin, n; at < end; at += n) {
+        n = ODB_MIN(end - at, (size_t)STATS_CHUNK);
+        stats_load(job, at, n, v);
+        job->visit(job, &job->blocks[begin / STATS_BLOCK], v, n);
+    }
+}
+
+static enum odb_status stats_pass(struct stats_job *job,
+                                  void (*visit)(const struct stats_job *job, struct stats_sums *s,
+                                                const double *v, size_t n),
+                                  struct odb_error *err)
+{
+    job->visit = visit;
+    for (job->begin = 0; job->begin < job->count; job->begin += STATS_STEP) {
+        size_t n = ODB_MIN(job->count - job->begin, (size_t)STATS_STEP);
+        ODB_TRY(odb_scan_step(job->scan, job->done, STATS_PASSES * job->count, err));
+        odb_parallel_for(n, STATS_BLOCK, stats_block, job);
+        job->done += n;
+    }
     return ODB_OK;
 }
 
-static double stats_median(double *v, size_t n)
+/* --- what they come to ------------------------------------------------------------------------ */
+
+static void stats_merge_counts(struct stats_job *job, size_t blocks)
 {
-    double upper = odb_stats_select(v, n, n / 2);
-    if (n % 2)
-        return upper;
-    double lower = v[0];
-    for (size_t i = 1; i < n / 2; i++)
-        lower = ODB_MAX(lower, v[i]);
-    return lower / 2 + upper / 2;
+    struct stats_sums *all = &job->all;
+    for (size_t i = 0; i < blocks; i++) {
+        const struct stats_sums *b = &job->blocks[i];
+        all->s.nan += b->s.nan;
+        all->s.pos_inf += b->s.pos_inf;
+        all->s.neg_inf += b->s.neg_inf;
+        all->s.zeros += b->s.zeros;
+        all->s.min = ODB_MIN(all->s.min, b->s.min);
+        all->s.max = ODB_MAX(all->s.max, b->s.max);
+        all->finite += b->finite;
+    }
 }
 
-static void stats_moments(struct odb_stats *s, const double *v, size_t n)
+static enum odb_status stats_moments(struct stats_job *job, size_t blocks, struct odb_stats *s,
+                                     struct odb_error *err)
 {
-    s->min = s->max = v[0];
-    for (size_t i = 1; i < n; i++) {
-        s->min = ODB_MIN(s->min, v[i]);
-        s->max = ODB_MAX(s->max, v[i]);
-    }
+    struct stats_sums *all = &job->all;
     double scale = ODB_MAX(fabs(s->min), fabs(s->max));
     if (scale == 0)
-        return;
-    /* A power of two changes no digit. */
-    scale = ldexp(1, ilogb(scale));
-    long double sum = 0, squares = 0, deviations = 0;
-    for (size_t i = 0; i < n; i++) {
-        double x = v[i] / scale;
-        sum += x;
-        squares += x * x;
+        return ODB_OK;
+    job->scale = ldexp(1, ilogb(scale)); /* a power of two changes no digit */
+    ODB_TRY(stats_pass(job, stats_sum, err));
+    for (size_t i = 0; i < blocks; i++) {
+        all->sum += job->blocks[i].sum;
+        all->squares += job->blocks[i].squares;
     }
-    long double mean = sum / n;
-    for (size_t i = 0; i < n; i++) {
-        long double d = v[i] / scale - mean;
-        deviations += d * d;
-    }
-    s->mean = (double)(mean * scale);
-    s->rms = (double)(sqrtl(squares / n) * scale);
-    s->std = (double)(sqrtl(deviations / n) * scale);
+    job->mean = all->sum / all->finite;
+    ODB_TRY(stats_pass(job, stats_deviate, err));
+    for (size_t i = 0; i < blocks; i++)
+        all->deviations += job->blocks[i].deviations;
+    s->mean = (double)(job->mean * job->scale);
+    s->rms = (double)(sqrtl(all->squares / all->finite) * job->scale);
+    s->std = (double)(sqrtl(all->deviations / all->finite) * job->scale);
+    return ODB_OK;
 }
+
+/* The last pass, or more than one where that has to be: progress stands still then. */
+static bool stats_still(void *payload, size_t done, size_t total)
+{
+    const struct stats_job *job = payload;
+    size_t most = (STATS_PASSES - 1) * job->count;
+    return job->scan && job->scan->stop(job->scan->payload, most + ODB_MIN(done, job->count),
+                                        STATS_PASSES * job->count);
+}
+
+static enum odb_status stats_all(struct stats_job *job, struct odb_stats *out,
+                                 struct odb_error *err)
+{
+    size_t blocks = job->count / STATS_BLOCK + (job->count % STATS_BLOCK != 0);
+    const struct odb_median_source source = {job->count, stats_load_finite, job};
+    const struct odb_scan still = {stats_still, job};
+    job->blocks = odb_new_n(struct stats_sums, blocks + 1);
+    job->all.s.min = INFINITY;
+    job->all.s.max = -INFINITY;
+    for (size_t i = 0; i < blocks; i++)
+        job->blocks[i].s = job->all.s;
+    ODB_TRY(stats_pass(job, stats_count, err));
+    stats_merge_counts(job, blocks);
+    *out = job->all.s;
+    out->count = job->count;
+    if (!job->all.finite) {
+        out->min = out->max = 0;
+        return ODB_OK;
+    }
+    ODB_TRY(stats_moments(job, blocks, out, err));
+    return odb_median(&out->median, &source, job->all.finite, &still, err);
+}
+
+/* --- public ----------------------------------------------------------------------------------- */
 
 double odb_stats_select(double *v, size_t n, size_t k)
 {
@@ -107,41 +242,43 @@ double odb_stats_select(double *v, size_t n, size_t k)
     return v[k];
 }
 
-enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t, struct odb_error *err)
+enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
+                          const struct odb_scan *scan, struct odb_error *err)
 {
-    double *v = NULL;
-    size_t n = 0;
+    struct stats_job job;
     *out = (struct odb_stats){0};
     ODB_TRY(stats_check(t, err));
-    ODB_TRY(stats_gather(&v, &n, out, t, err));
-    if (n) {
-        stats_moments(out, v, n);
-        out->median = stats_median(v, n);
-    }
-    free(v);
-    return ODB_OK;
+    stats_prepare(&job, t, scan);
+    enum odb_status status = stats_all(&job, out, err);
+    free(job.blocks);
+    return status;
 }
 
 enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
-                              const struct odb_tensor *t, struct odb_error *err)
+                              const struct odb_tensor *t, const struct odb_scan *scan,
+                              struct odb_error *err)
 {
-    struct odb_stats unused = {0};
-    double *v = NULL;
-    size_t count = 0;
+    struct stats_job job;
+    double v[STATS_CHUNK];
     ODB_TRY(stats_check(t, err));
     if (!n || !(lo <= hi) || !isfinite(lo) || !isfinite(hi))
         return odb_fail(err, ODB_E_INPUT, "a histogram needs bins and a finite range");
-    ODB_TRY(stats_gather(&v, &count, &unused, t, err));
+    stats_prepare(&job, t, scan);
     for (size_t i = 0; i < n; i++)
         bins[i] = 0;
     /* Halves, because the width of a range of doubles need not be one. */
     double width = hi / 2 - lo / 2;
-    for (size_t i = 0; i < count; i++) {
-        if (v[i] < lo || v[i] > hi)
-            continue;
-        double place = width > 0 ? (v[i] / 2 - lo / 2) / width * (double)n : (double)(n / 2);
-        bins[ODB_MIN((size_t)place, n - 1)]++;
+    for (size_t at = 0; at < job.count; at += STATS_CHUNK) {
+        size_t some = ODB_MIN(job.count - at, (size_t)STATS_CHUNK);
+        if (at % STATS_STEP == 0)
+            ODB_TRY(odb_scan_step(scan, at, job.count, err));
+        stats_load(&job, at, some, v);
+        for (size_t i = 0; i < some; i++) {
+            if (!(v[i] >= lo && v[i] <= hi))
+                continue;
+            double place = width > 0 ? (v[i] / 2 - lo / 2) / width * (double)n : (double)(n / 2);
+            bins[ODB_MIN((size_t)place, n - 1)]++;
+        }
     }
-    free(v);
     return ODB_OK;
 }

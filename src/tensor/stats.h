@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "tensor/tensor.h"
 
 /* min to rms are over the finite elements, computed in double, and 0 when there are none. Complex
@@ -17,14 +18,16 @@ struct odb_stats {
     double min, max, mean, median, std, rms;
 };
 
-/* Of a tensor with values; ODB_E_INPUT for strings and containers. */
+/* Of a tensor with values; ODB_E_INPUT for strings and containers. Takes a few MiB, however large
+ * it is. scan may be NULL. ODB_CANCELLED. */
 enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
-                          struct odb_error *err) ODB_MUST_USE;
+                          const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
 
 /* Counts of the finite elements in n bins of equal width over [lo, hi], the last one closed. Where
  * lo == hi, bin n / 2 gets what equals them. Elements outside are not counted. */
 enum odb_status odb_histogram(size_t *bins, size_t n, double lo, double hi,
-                              const struct odb_tensor *t, struct odb_error *err) ODB_MUST_USE;
+                              const struct odb_tensor *t, const struct odb_scan *scan,
+                              struct odb_error *err) ODB_MUST_USE;
 
 /* The number that sorting would put at k < n, none being NaN. Reorders v: those before k are then
  * not greater, those behind it not smaller. */

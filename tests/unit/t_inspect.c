@@ -366,7 +366,7 @@ static bool near(double a, double b, double scale)
 static void check_stats(const struct odb_stats *s, const struct odb_tensor *t)
 {
     struct odb_stats e;
-    assert_int_equal(odb_stats(&e, t, &err), ODB_OK);
+    assert_int_equal(odb_stats(&e, t, NULL, &err), ODB_OK);
     assert_int_equal(s->count, e.count);
     assert_int_equal(s->nan, e.nan);
     assert_int_equal(s->pos_inf, e.pos_inf);
@@ -471,9 +471,10 @@ static void check_histograms(const struct odb_inspection *x, const struct odb_te
                              const struct odb_tensor *target)
 {
     size_t bins[ODB_INSPECT_BINS];
-    assert_int_equal(odb_histogram(bins, ODB_INSPECT_BINS, x->lo, x->hi, ref, &err), ODB_OK);
+    assert_int_equal(odb_histogram(bins, ODB_INSPECT_BINS, x->lo, x->hi, ref, NULL, &err), ODB_OK);
     assert_memory_equal(bins, x->ref_bins, sizeof bins);
-    assert_int_equal(odb_histogram(bins, ODB_INSPECT_BINS, x->lo, x->hi, target, &err), ODB_OK);
+    assert_int_equal(odb_histogram(bins, ODB_INSPECT_BINS, x->lo, x->hi, target, NULL, &err),
+                     ODB_OK);
     assert_memory_equal(bins, x->target_bins, sizeof bins);
 
     size_t zeros = 0;

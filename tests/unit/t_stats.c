@@ -23,7 +23,7 @@ static struct odb_stats stats_of(enum odb_dtype dtype, const double *v, size_t n
     assert_int_equal(odb_tensor_new(&t, dtype, 1, (int64_t[]){(int64_t)n}, &err), ODB_OK);
     for (size_t i = 0; i < n; i++)
         odb_store_f64(dtype, t->data, i, v[i]);
-    assert_int_equal(odb_stats(&s, t, &err), ODB_OK);
+    assert_int_equal(odb_stats(&s, t, NULL, &err), ODB_OK);
     odb_tensor_unref(t);
     return s;
 }
@@ -105,7 +105,7 @@ static void test_stats__other_types(void **state)
     assert_true(s.mean == 1);
     struct odb_tensor *t = NULL;
     assert_int_equal(odb_tensor_new(&t, ODB_STRING, 1, (int64_t[]){1}, &err), ODB_OK);
-    assert_int_equal(odb_stats(&s, t, &err), ODB_E_INPUT);
+    assert_int_equal(odb_stats(&s, t, NULL, &err), ODB_E_INPUT);
     odb_tensor_unref(t);
 }
 
@@ -117,16 +117,16 @@ static void test_stats__histogram(void **state)
     assert_int_equal(odb_tensor_new(&t, ODB_F64, 1, (int64_t[]){10}, &err), ODB_OK);
     for (size_t i = 0; i < 10; i++)
         odb_store_f64(ODB_F64, t->data, i, v[i]);
-    assert_int_equal(odb_histogram(bins, 4, 0, 1, t, &err), ODB_OK);
+    assert_int_equal(odb_histogram(bins, 4, 0, 1, t, NULL, &err), ODB_OK);
     const size_t expected[] = {2, 1, 1, 2};
     assert_memory_equal(bins, expected, sizeof bins);
-    assert_int_equal(odb_histogram(bins, 4, 0.5, 0.5, t, &err), ODB_OK);
+    assert_int_equal(odb_histogram(bins, 4, 0.5, 0.5, t, NULL, &err), ODB_OK);
     assert_int_equal(bins[2], 1);
-    assert_int_equal(odb_histogram(bins, 4, -DBL_MAX, DBL_MAX, t, &err), ODB_OK);
+    assert_int_equal(odb_histogram(bins, 4, -DBL_MAX, DBL_MAX, t, NULL, &err), ODB_OK);
     assert_int_equal(bins[1] + bins[2], 8);
-    assert_int_equal(odb_histogram(bins, 0, 0, 1, t, &err), ODB_E_INPUT);
-    assert_int_equal(odb_histogram(bins, 4, 1, 0, t, &err), ODB_E_INPUT);
-    assert_int_equal(odb_histogram(bins, 4, 0, INFINITY, t, &err), ODB_E_INPUT);
+    assert_int_equal(odb_histogram(bins, 0, 0, 1, t, NULL, &err), ODB_E_INPUT);
+    assert_int_equal(odb_histogram(bins, 4, 1, 0, t, NULL, &err), ODB_E_INPUT);
+    assert_int_equal(odb_histogram(bins, 4, 0, INFINITY, t, NULL, &err), ODB_E_INPUT);
     odb_tensor_unref(t);
 }
 
