@@ -268,6 +268,11 @@ static void terminal_leave(struct terminal_int *priv)
     if (terminal_foreground()) {
         terminal_modes_send(priv, false);
         endwin();
+        if (!(enter_ca_mode && exit_ca_mode) && clr_eol) { /* the shell goes on in the last row */
+            terminal_write(STDOUT_FILENO, "\r", 1);
+            putp(clr_eol);
+            fflush(stdout);
+        }
     }
     atomic_store(&terminal_state.taken, false);
     terminal_err_release();
