@@ -18,6 +18,8 @@
 
 enum {
     DECODE_DOUBLE_MS = 400, /* between the clicks of a double click */
+    DECODE_ANSWER = 64,     /* bytes of an answer behind its head, at most */
+    DECODE_HELD_MS = 1000,  /* an answer that pauses so long has lost its end */
     DECODE_PASTE_MS = 1000, /* pasted text that pauses so long has lost its end */
     DECODE_ALT = 2,         /* a bit of a modifier parameter, less one */
     DECODE_PARAMS = 4
@@ -232,29 +234,44 @@ static int decode_shade(const char *text)
     return (int)strtol(digits, NULL, 16);
 }
 
-/* What the terminal says of its background: ESC ] 11 ; rgb:RRRR/GGGG/BBBB and BEL or ESC \. The
- * answer's length; 0: it is not all there, or is none (*none). */
+/* Where the answer in the bytes ends that begins at from; 0: it goes on. */
+static size_t decode_answer_end(const struct ui_decoder *decoder, size_t from)
+{
+    const unsigned char *bytes = decoder->bytes;
+    size_t n = decoder->n, end = from;
+    while (end < n && end < from + DECODE_ANSWER && bytes[end] != '\a' && bytes[end] != '\033')
+        end++;
+    if (end == n || (bytes[end] == '\033' && end + 1 == n))
+        return 0;
+    if (bytes[end] == '\a')
+        return end + 1;
+    return bytes[end] == '\033' && bytes[end + 1] == '\\' ? end + 2 : end;
+}
+
+/* What the terminal says of its background: ESC ] 11 ; rgb:RRRR/GGGG/BBBB (or rgba:, with a fourth
+ * number) and BEL or ESC \. The answer's length; 0: it is not all there, or is none (*none). */
 static size_t decode_answer(struct ui_decoder *decoder, struct ui_event *event, bool *found,
                             bool *none)
 {
-    static const char head[] = "\033]11;rgb:";
-    size_t n = decoder->n, same = 0, length = sizeof head - 1, end;
-    while (same < length && same < n && decoder->bytes[same] == (unsigned char)head[same])
+    static const char head[] = "\033]11;rgb";
+    size_t same = 0, length = sizeof head - 1;
+    while (same < length && same < decoder->n &&
+           decoder->bytes[same] == (unsigned char)head[same])
         same++;
-    *none = same < length && same < n;
-    for (end = length; end < n && decoder->bytes[end] != '\a' && decoder->bytes[end] != '\033';)
-        end++;
-    size_t whole = end + (end < n && decoder->bytes[end] == '\033' ? 2 : 1);
-    if (same < length || whole > n)
+    *none = same < length && same < decoder->n;
+    size_t whole = same < length ? 0 : decode_answer_end(decoder, length);
+    if (!whole)
         return 0;
-    char text[64];
-    snprintf(text, sizeof text, "%.*s", (int)(end - length), (const char *)decoder->bytes + length);
-    const char *green = strchr(text, '/'), *blue = green ? strchr(green + 1, '/') : NULL;
+    char text[DECODE_ANSWER + 1];
+    snprintf(text, sizeof text, "%.*s", (int)(whole - length),
+             (const char *)decoder->bytes + length);
+    const char *red = strchr(text, ':'), *green = red ? strchr(red, '/') : NULL;
+    const char *blue = green ? strchr(green + 1, '/') : NULL;
     *found = blue != NULL;
     decoder->asked = false;
     if (!*found)
         return whole;
-    int light = 30 * decode_shade(text) + 59 * decode_shade(green + 1) + /* most of it is green */
+    int light = 30 * decode_shade(red + 1) + 59 * decode_shade(green + 1) + /* most is green */
                 11 * decode_shade(blue + 1);
     *event = (struct ui_event){.what = UI_EVENT_BACKGROUND, .delta = light / 100};
     return whole;
@@ -349,11 +366,21 @@ enum ui_decoded ui_decoder_next(struct ui_decoder *decoder, bool complete, int64
 {
     if (now_ms - decoder->read_ms > DECODE_PASTE_MS)
         decoder->pasting = false;
+    if (decoder->held && now_ms - decoder->held_ms > DECODE_HELD_MS) {
+        decode_drop(decoder, decoder->held);
+        decoder->held = 0;
+    }
     while (decoder->n) {
         bool found, none = true;
         size_t length = decoder->asked ? decode_answer(decoder, event, &found, &none) : 0;
         if (!length && !none && !complete)
             return UI_DECODED_PARTIAL;
+        /* On a slow line the rest of an answer comes later: nobody types its beginning. */
+        if (!length && !none && decoder->n > 2) {
+            decoder->held_ms = decoder->held ? decoder->held_ms : now_ms;
+            decoder->held = decoder->n;
+            return UI_DECODED_NOTHING;
+        }
         if (!length)
             length = decoder->raw ? decode_raw_step(decoder, complete, event, &found)
                                   : decode_step(decoder, complete, now_ms, event, &found);
@@ -361,6 +388,7 @@ enum ui_decoded ui_decoder_next(struct ui_decoder *decoder, bool complete, int64
             return UI_DECODED_PARTIAL;
         bool pasted = decoder->pasting && !decoder->raw;
         decode_drop(decoder, length);
+        decoder->held = 0;
         decoder->read_ms = now_ms;
         if (found && !pasted)
             return UI_DECODED_EVENT;

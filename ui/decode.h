@@ -32,13 +32,15 @@ struct ui_decoder {
     size_t n_keys;
     bool pasting;
     bool asked; /* the terminal was asked for its background, and may answer */
+    size_t held;      /* bytes that wait for the rest of an answer, */
+    int64_t held_ms;  /* since then */
     int64_t read_ms;  /* when the last byte was taken */
     int64_t click_ms; /* when, */
     int click_row, click_col; /* and where the last click was */
 };
 
 enum ui_decoded {
-    UI_DECODED_NOTHING, /* no bytes are left */
+    UI_DECODED_NOTHING, /* no bytes are left, or the beginning of an answer of the terminal's */
     UI_DECODED_EVENT,
     UI_DECODED_PARTIAL /* a sequence has begun, or it was the key Esc */
 };

@@ -569,8 +569,10 @@ bool ui_terminal_read(struct ui_terminal *terminal, struct ui_event *event)
             complete = !terminal_fill(priv, TERMINAL_ESC_MS);
             break;
         case UI_DECODED_NOTHING:
-            if (terminal_fill(priv, 0))
+            if (terminal_fill(priv, 0)) {
+                complete = false;
                 break;
+            }
             if (!priv->gone || priv->told)
                 return false;
             priv->told = true;

@@ -188,6 +188,7 @@ static void test_decode__background(void **state)
     decode_answers("\033]11;rgb:0000/0000/0000\033\\", false, "light0", false);
     decode_answers("\033]11;rgb:ffff/ffff/ffff\a", false, "light255", false);
     decode_answers("\033]11;rgb:1e/1e/2e\ax", false, "light31 x", false);
+    decode_answers("\033]11;rgba:1e1e/1e1e/1e1e/ffff\033\\x", false, "light30 x", false);
     decode_answers("a\033]11;rgb:ffff/ffff/ffff\ab", true, "61 light255 62", false);
     decode_answers("j\033[A", false, "j Up", true);
     decode_answers("\033]11;rgb:nonsense\ax", false, "x", false);
@@ -198,6 +199,35 @@ static void test_decode__background(void **state)
     decode_put(&decoder, "ff/ffff/ffff\a", 14);
     assert_int_equal(ui_decoder_next(&decoder, false, 0, &event), UI_DECODED_EVENT);
     assert_int_equal(event.what, UI_EVENT_BACKGROUND);
+    ui_decoder_dispose(&decoder);
+}
+
+/* A pause in it, longer than between the bytes of a key, makes no keys of it. */
+static void test_decode__background_on_a_slow_line(void **state)
+{
+    static const char answer[] = "\033]11;rgb:ffff/ffff/ffff\033\\";
+    for (size_t cut = 3; cut < sizeof answer - 1; cut++) {
+        struct ui_decoder decoder = decode_with("");
+        struct ui_event event;
+        char words[64];
+        decoder.asked = true;
+        decode_put(&decoder, answer, cut);
+        assert_int_equal(ui_decoder_next(&decoder, false, 0, &event), UI_DECODED_PARTIAL);
+        assert_int_equal(ui_decoder_next(&decoder, true, 25, &event), UI_DECODED_NOTHING);
+        decode_put(&decoder, answer + cut, sizeof answer - 1 - cut);
+        decode_put(&decoder, "j", 1);
+        decode_words(&decoder, true, words, sizeof words);
+        assert_string_equal(words, "light255 j");
+        ui_decoder_dispose(&decoder);
+    }
+    /* An answer that has lost its end does not wait for ever. */
+    struct ui_decoder decoder = decode_with("\033]11;rgb:ff");
+    struct ui_event event;
+    decoder.asked = true;
+    assert_int_equal(ui_decoder_next(&decoder, true, 1000, &event), UI_DECODED_NOTHING);
+    decode_put(&decoder, "j", 1);
+    assert_int_equal(ui_decoder_next(&decoder, false, 3000, &event), UI_DECODED_EVENT);
+    assert_int_equal(event.key, 'j');
     ui_decoder_dispose(&decoder);
 }
 
@@ -284,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_decode__backspace_as_the_terminal_has_it),
         cmocka_unit_test(test_decode__mouse),
         cmocka_unit_test(test_decode__background),
+        cmocka_unit_test(test_decode__background_on_a_slow_line),
         cmocka_unit_test(test_decode__double_click),
         cmocka_unit_test(test_decode__pasted_text_is_dropped),
         cmocka_unit_test(test_decode__raw),
