@@ -282,7 +282,8 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
 {
     const struct odb_op *op = odb_cpu_op(cpu, node->index);
     struct odb_buf text = ODB_BUF_INIT;
-    json_t *root = json_object(), *inputs = json_array(), *outputs = json_array();
+    json_t *root = odb_json_node(node->index, node->name, node->op_type, node->domain);
+    json_t *inputs = json_array(), *outputs = json_array();
     json_t *captured = json_array();
     for (int i = 0; i < node->n_in; i++)
         json_array_append_new(inputs, node_json_value(graph, node->in[i], session));
@@ -292,11 +293,7 @@ static json_t *node_json(const struct odb_graph *graph, const struct odb_node *n
         json_array_append_new(outputs, node_json_value(graph, node->out[i], session));
     odb_node_text(graph, node, &text);
     const char *why = odb_cpu_unsupported(cpu, node->index);
-    json_object_set_new(root, "index", json_integer(node->index));
     json_object_set_new(root, "file_index", json_integer(node->file_index));
-    json_object_set_new(root, "name", odb_json_text(node->name));
-    json_object_set_new(root, "op_type", odb_json_text(node->op_type));
-    json_object_set_new(root, "domain", odb_json_text(node->domain));
     json_object_set_new(root, "opset", json_integer(node->opset));
     json_object_set_new(root, "since", op ? json_integer(op->since) : json_null());
     json_object_set_new(root, "doc", odb_json_text(node->doc));

@@ -75,16 +75,6 @@ static void nodes_line(const struct nodes *nodes, const struct odb_node *node, s
     odb_buf_dispose(&name);
 }
 
-static json_t *nodes_names(const struct odb_graph *graph, const int *list, int n)
-{
-    json_t *names = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(names, list[i] == ODB_NO_VALUE
-                                         ? json_null()
-                                         : odb_json_text(graph->values[list[i]].name));
-    return names;
-}
-
 static json_t *nodes_types(const struct nodes *nodes, const int *list, int n)
 {
     json_t *types = json_array();
@@ -104,13 +94,11 @@ static json_t *nodes_count(bool known, uint64_t n)
 static json_t *nodes_json(const struct nodes *nodes, const struct odb_node *node)
 {
     const struct odb_cost *cost = &nodes->costs[node->index];
-    json_t *object = json_object();
-    json_object_set_new(object, "index", json_integer(node->index));
-    json_object_set_new(object, "name", odb_json_text(node->name));
-    json_object_set_new(object, "op_type", odb_json_text(node->op_type));
-    json_object_set_new(object, "domain", odb_json_text(node->domain));
-    json_object_set_new(object, "inputs", nodes_names(nodes->graph, node->in, node->n_in));
-    json_object_set_new(object, "outputs", nodes_names(nodes->graph, node->out, node->n_out));
+    json_t *object = odb_json_node(node->index, node->name, node->op_type, node->domain);
+    json_object_set_new(object, "inputs",
+                        odb_json_values(nodes->graph, node->in, (size_t)node->n_in));
+    json_object_set_new(object, "outputs",
+                        odb_json_values(nodes->graph, node->out, (size_t)node->n_out));
     json_object_set_new(object, "input_types", nodes_types(nodes, node->in, node->n_in));
     json_object_set_new(object, "types", nodes_types(nodes, node->out, node->n_out));
     json_object_set_new(object, "macs", nodes_count(cost->known, cost->macs));

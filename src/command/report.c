@@ -19,8 +19,10 @@ static const struct {
     const char *name, *ending;
     void (*put)(const json_t *report, struct odb_buf *out);
 } report_forms[] = {
-    {"markdown", ".md", odb_publish_markdown}, {"html", ".html", odb_publish_html},
-    {"json", ".json", report_json},            {"csv", ".csv", odb_publish_csv},
+    {"markdown", ".md", odb_publish_markdown},
+    {"html", ".html", odb_publish_html},
+    {"json", ".json", report_json},
+    {"csv", ".csv", odb_publish_csv},
     {"junit", ".xml", odb_publish_junit},
 };
 
@@ -43,15 +45,6 @@ static enum odb_status report_read(json_t **out, const char *path, struct odb_er
     return odb_error_remedy(err, "take a session, or a file that bisect --json wrote");
 }
 
-static json_t *report_names(const struct odb_graph *graph, const int *list, int n)
-{
-    json_t *names = json_array();
-    for (int i = 0; i < n; i++)
-        if (list[i] != ODB_NO_VALUE)
-            json_array_append_new(names, odb_json_text(graph->values[list[i]].name));
-    return names;
-}
-
 /* The model's nodes, where its file is there and still the same; else null. */
 static json_t *report_nodes(const json_t *report)
 {
@@ -68,12 +61,12 @@ static json_t *report_nodes(const json_t *report)
         nodes = json_array();
         for (size_t i = 0; i < model->graph->n_nodes; i++) {
             const struct odb_node *node = &model->graph->nodes[i];
-            json_array_append_new(
-                nodes, json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "index", node->index, "name",
-                                 odb_json_text(node->name), "op_type", odb_json_text(node->op_type),
-                                 "domain", odb_json_text(node->domain), "inputs",
-                                 report_names(model->graph, node->in, node->n_in), "outputs",
-                                 report_names(model->graph, node->out, node->n_out)));
+            json_t *json = odb_json_node(node->index, node->name, node->op_type, node->domain);
+            json_object_set_new(json, "inputs",
+                                odb_json_values(model->graph, node->in, (size_t)node->n_in));
+            json_object_set_new(json, "outputs",
+                                odb_json_values(model->graph, node->out, (size_t)node->n_out));
+            json_array_append_new(nodes, json);
         }
     }
     odb_model_free(model);

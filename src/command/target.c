@@ -80,15 +80,13 @@ static void target_text(const struct odb_account *account, const char *about, co
 static void target_json(const struct odb_account *account, const char *about, const char *spec,
                         struct odb_buf *out)
 {
-    json_t *nodes = json_array(), *notes = json_array();
+    json_t *nodes = json_array(), *notes = odb_json_texts(account->notes.items, account->notes.n);
     for (size_t i = 0; i < account->places.n; i++) {
         const struct odb_placement *place = &account->places.items[i];
         json_array_append_new(nodes, json_pack("{s:o,s:o,s:o}", "name", odb_json_text(place->node),
                                                "op_type", odb_json_text(place->op_type), "where",
                                                odb_json_text(place->where)));
     }
-    for (size_t i = 0; i < account->notes.n; i++)
-        json_array_append_new(notes, odb_json_text(account->notes.items[i]));
     odb_json_put(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "target", odb_json_text(spec),
                            "description", odb_json_text(about), "placements",
                            odb_json_places(account), "nodes", nodes, "notes", notes, "text",

@@ -11,18 +11,9 @@ static json_t *against_json_nodes(const struct odb_graph *g, const bool *marks)
     json_t *list = json_array();
     for (size_t i = 0; i < g->n_nodes; i++)
         if (marks[i])
-            json_array_append_new(list, json_pack("{si,so,so}", "index", (int)i, "name",
-                                                  odb_json_text(g->nodes[i].name), "op_type",
-                                                  odb_json_text(g->nodes[i].op_type)));
+            json_array_append_new(list, odb_json_node((int)i, g->nodes[i].name, g->nodes[i].op_type,
+                                                      g->nodes[i].domain));
     return list;
-}
-
-static json_t *against_json_values(const struct odb_graph *g, const int *list, size_t n)
-{
-    json_t *names = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(names, odb_json_text(g->values[list[i]].name));
-    return names;
 }
 
 json_t *against_json_region(const struct against *x, const struct odb_culprit *c,
@@ -36,8 +27,8 @@ json_t *against_json_region(const struct against *x, const struct odb_culprit *c
         "{so,so,so,so,so,so,so,so,so}", "value", odb_json_text(x->a->values[c->value].name),
         "other_value", odb_json_text(x->b->values[r->value].name), "nodes",
         against_json_nodes(x->a, r->here), "other_nodes", against_json_nodes(x->b, r->there),
-        "from", against_json_values(x->a, r->in_here, r->n_in_here), "other_from",
-        against_json_values(x->b, r->in_there, r->n_in_there), "on_original_values",
+        "from", odb_json_values(x->a, r->in_here, r->n_in_here), "other_from",
+        odb_json_values(x->b, r->in_there, r->n_in_there), "on_original_values",
         odb_json_text(alone[r->alone]), "outputs_without_it", odb_json_text(outputs[r->pinned]),
         "differs", odb_json_text(odb_buf_text(&r->words)));
 }

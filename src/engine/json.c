@@ -27,6 +27,29 @@ json_t *odb_json_real(double v)
     return json_real(v);
 }
 
+json_t *odb_json_texts(char *const *texts, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, odb_json_text(texts[i]));
+    return array;
+}
+
+json_t *odb_json_node(int index, const char *name, const char *op_type, const char *domain)
+{
+    return json_pack("{s:i,s:o,s:o,s:o}", "index", index, "name", odb_json_text(name), "op_type",
+                     odb_json_text(op_type), "domain", odb_json_text(domain));
+}
+
+json_t *odb_json_values(const struct odb_graph *graph, const int *list, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            array, odb_json_text(list[i] == ODB_NO_VALUE ? NULL : graph->values[list[i]].name));
+    return array;
+}
+
 json_t *odb_json_type_shape(const struct odb_type *type)
 {
     if (!type->known || type->kind != ODB_TENSOR || type->rank < 0)

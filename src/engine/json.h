@@ -15,6 +15,11 @@
 /* New references, never NULL; odb_json_text(NULL) is null. */
 json_t *odb_json_text(const char *text);
 json_t *odb_json_real(double v);
+json_t *odb_json_texts(char *const *texts, size_t n);
+/* {"index", "name", "op_type", "domain"}: what every object about a node begins with. */
+json_t *odb_json_node(int index, const char *name, const char *op_type, const char *domain);
+/* Names of values; null where one is left out (ODB_NO_VALUE). */
+json_t *odb_json_values(const struct odb_graph *graph, const int *list, size_t n);
 /* [1, 3], as declared: a number, a symbolic name, or null. null when the rank is not declared. */
 json_t *odb_json_type_shape(const struct odb_type *type);
 json_t *odb_json_shape(const struct odb_tensor *t);

@@ -448,7 +448,7 @@ static json_t *minimise_json_signature(const struct odb_signature *s)
 
 void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *out)
 {
-    json_t *json = json_object(), *steps = json_array(), *notes = json_array();
+    json_t *json = json_object(), *steps = json_array();
     for (size_t i = 0; i < minimised->steps.n; i++) {
         const struct odb_minimise_step *s = &minimised->steps.items[i];
         json_t *step =
@@ -458,8 +458,6 @@ void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *o
         json_object_set_new(step, "text", odb_json_text(s->text));
         json_array_append_new(steps, step);
     }
-    for (size_t i = 0; i < minimised->notes.n; i++)
-        json_array_append_new(notes, odb_json_text(minimised->notes.items[i]));
     json_object_set_new(json, "schema", json_integer(1));
     json_object_set_new(json, "onnxdbg", json_string(ODB_VERSION));
     json_object_set_new(json, "fails", json_boolean(minimised->failed));
@@ -467,7 +465,8 @@ void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *o
                         minimised->failed ? minimise_json_signature(&minimised->signature)
                                           : json_null());
     json_object_set_new(json, "steps", steps);
-    json_object_set_new(json, "notes", notes);
+    json_object_set_new(json, "notes",
+                        odb_json_texts(minimised->notes.items, minimised->notes.n));
     json_object_set_new(json, "stopped", json_boolean(minimised->stopped));
     json_object_set_new(json, "probes", json_integer((json_int_t)minimised->probes));
     json_object_set_new(json, "seconds", odb_json_real(minimised->seconds));

@@ -8,10 +8,11 @@ static json_t *precision_node_json(const struct odb_precision_result *r, int ind
 {
     const struct odb_node *node = &r->model->graph->nodes[index];
     const struct odb_precision_node *about = &r->nodes[index];
-    return json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "index", index, "name", odb_json_text(node->name),
-                     "op_type", odb_json_text(node->op_type), "domain", odb_json_text(node->domain),
-                     "local_error", about->measured ? odb_json_real(about->error) : json_null(),
-                     "why", odb_json_text(about->why));
+    json_t *json = odb_json_node(index, node->name, node->op_type, node->domain);
+    json_object_set_new(json, "local_error",
+                        about->measured ? odb_json_real(about->error) : json_null());
+    json_object_set_new(json, "why", odb_json_text(about->why));
+    return json;
 }
 
 static json_t *precision_nodes_json(const struct odb_precision_result *r,
@@ -44,13 +45,10 @@ void odb_precision_json(const struct odb_precision_result *r, struct odb_buf *ou
     struct odb_error err = ODB_ERROR_INIT;
     char sha256[65];
     bool hashed = odb_model_sha256(r->model, sha256, &err) == ODB_OK;
-    json_t *probes = json_array(), *notes = json_array(), *targets = json_array();
-    for (size_t t = 0; t < r->n_targets; t++)
-        json_array_append_new(targets, odb_json_text(r->targets[t]));
+    json_t *probes = json_array(), *notes = odb_json_texts(r->notes.items, r->notes.n);
+    json_t *targets = odb_json_texts(r->targets, r->n_targets);
     for (size_t i = 0; i < r->probes.n; i++)
         json_array_append_new(probes, precision_probe_json(r, &r->probes.items[i]));
-    for (size_t i = 0; i < r->notes.n; i++)
-        json_array_append_new(notes, odb_json_text(r->notes.items[i]));
     json_t *model =
         json_pack("{s:o,s:o,s:I,s:I}", "path", odb_json_text(r->model->path), "sha256",
                   hashed ? json_string(sha256) : json_null(), "nodes",
