@@ -94,6 +94,10 @@ void ui_terminal_ask_background(struct ui_terminal *terminal)
         terminal->background = number == 7 || number > 8 ? UI_BACKGROUND_LIGHT : UI_BACKGROUND_DARK;
         return;
     }
+    if (!strcmp(getenv("TERM"), "linux")) { /* a console's colours are those of a VGA card */
+        terminal->background = UI_BACKGROUND_DARK;
+        return;
+    }
     if (getenv("STY") || !ui_terminal_send(terminal, question, sizeof question - 1))
         return; /* screen would show it */
     ui_terminal_expect_background(terminal);

@@ -58,14 +58,23 @@ static int style_darker(int color, enum style_depth depth)
     return color;
 }
 
+/* Palettes differ, but on none of them yellow or cyan can be read on white, nor blue on black. */
+static int style_of_palette(int color, int colors, enum ui_background background)
+{
+    if (background == UI_BACKGROUND_LIGHT)
+        return color == 3 ? 5 : color == 6 ? 4 : color;
+    if (colors >= 16 && color > 0 && color < 8)
+        return color + 8; /* the second eight are light */
+    return color == 4 ? 6 : color;
+}
+
 int ui_style_shade(int color, int colors, enum ui_background background)
 {
     enum style_depth depth = colors > 256 ? STYLE_RGB : colors == 256 ? STYLE_256 : STYLE_8;
     if (color < 0 || background == UI_BACKGROUND_UNKNOWN)
         return color;
-    bool dull = color > 0 && color < 8 && colors >= 16; /* the second eight are light */
     if (depth == STYLE_8)
-        return dull && background == UI_BACKGROUND_DARK ? color + 8 : color;
+        return style_of_palette(color, colors, background);
     return background == UI_BACKGROUND_DARK ? style_lighter(color, depth)
                                             : style_darker(color, depth);
 }

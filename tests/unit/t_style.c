@@ -108,6 +108,46 @@ static void test_style__shaded(void **state)
     assert_int_equal(ui_style_shade(-1, 256, UI_BACKGROUND_DARK), -1);
 }
 
+/* What xterm, the Linux console, GNOME and Windows make of the first sixteen. */
+static const int style_palettes[][16] = {
+    {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f,
+     0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff},
+    {0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa, 0x555555,
+     0xff5555, 0x55ff55, 0xffff55, 0x5555ff, 0xff55ff, 0x55ffff, 0xffffff},
+    {0x2e3436, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x75507b, 0x06989a, 0xd3d7cf, 0x555753,
+     0xef2929, 0x8ae234, 0xfce94f, 0x729fcf, 0xad7fa8, 0x34e2e2, 0xeeeeec},
+    {0x0c0c0c, 0xc50f1f, 0x13a10e, 0xc19c00, 0x0037da, 0x881798, 0x3a96dd, 0xcccccc, 0x767676,
+     0xe74856, 0x16c60c, 0xf9f1a5, 0x3b78ff, 0xb4009e, 0x61d6d6, 0xf2f2f2}};
+
+/* Among eight and sixteen colours, where the background is known: nothing is yellow on white or
+ * blue on black. */
+static void test_style__readable_in_palettes(void **state)
+{
+    static const struct {
+        enum ui_background background;
+        int rgb;
+        double least;
+    } grounds[] = {{UI_BACKGROUND_DARK, 0, 2.3}, {UI_BACKGROUND_LIGHT, 0xffffff, 3.9}};
+    for (int style = 0; style < UI_STYLE_COUNT; style++)
+        for (size_t g = 0; g < ODB_COUNT(grounds); g++)
+            for (size_t p = 0; p < ODB_COUNT(style_palettes); p++)
+                for (int colors = 8; colors <= 16; colors += 8) {
+                    const int *palette = style_palettes[p];
+                    struct ui_look look =
+                        ui_style_look((enum ui_style)style, UI_STYLE_NORMAL, colors);
+                    if (look.fg < 0)
+                        continue;
+                    int fg = look.bg < 0
+                                 ? ui_style_shade(look.fg, colors, grounds[g].background)
+                                 : look.fg;
+                    double now = style_contrast(palette[fg],
+                                                look.bg < 0 ? grounds[g].rgb : palette[look.bg]);
+                    if (now < (look.bg < 0 ? grounds[g].least : 3))
+                        fail_msg("%s, %d colours, palette %zu, on %06x: contrast %.2f",
+                                 style_names[style], colors, p, (unsigned)grounds[g].rgb, now);
+                }
+}
+
 static void test_style__what_lies_under(void **state)
 {
     struct ui_look plain = ui_style_look(UI_STYLE_BAD, UI_STYLE_NORMAL, 256);
@@ -178,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_style__readable_on_dark_and_light),
         cmocka_unit_test(test_style__shaded),
+        cmocka_unit_test(test_style__readable_in_palettes),
         cmocka_unit_test(test_style__what_lies_under),
         cmocka_unit_test(test_style__without_colours),
         cmocka_unit_test(test_style__colours_exist),
