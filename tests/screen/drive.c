@@ -265,6 +265,20 @@ static bool drive_start_time(struct drive *d, char *arg)
     return true;
 }
 
+static bool drive_answer(struct drive *d, char *arg)
+{
+    double seconds;
+    const char *key = drive_word(&arg), *text = drive_text_and_limit(d, arg, &seconds);
+    if (!key || term_key_length(key) == 0 || !*text)
+        return drive_fail(d, "KEY TEXT [SECONDS]?");
+    double from = term_now();
+    term_key(&d->term, &key);
+    if (!drive_flush(d) || !drive_await(d, text, 0, true, false, seconds))
+        return false;
+    printf("answer: %.0f ms\n", (term_now() - from) * 1e3);
+    return true;
+}
+
 /* Until all is heard that the program said before it ended. */
 static void drive_drain(struct drive *d)
 {
@@ -504,6 +518,7 @@ static const struct command COMMANDS[] = {
     {"storm", drive_storm, true, "COUNT SEED [KEYS]: random keys, clicks and sizes"},
     {"storm-avoid", drive_storm_avoid, false, "KEYS: that storms leave out"},
     {"measure", drive_measure, true, "COUNT KEY[/KEY] ROW|*: from a key until the row is another"},
+    {"answer", drive_answer, true, "KEY TEXT [SECONDS]: from a key until the screen shows it"},
     {"start-time", drive_start_time, false, "TEXT: from the start until the screen shows it"},
     {"env", drive_env, false, "NAME=VALUE: for the program that is to start"},
     {"limit", drive_limit, false, "SECONDS: that a wait may take from now on"},
