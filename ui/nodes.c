@@ -280,7 +280,10 @@ static void nodes_draw_names(const struct ui_view *view, const struct odb_node *
     if (*node->domain)
         odb_buf_printf(&text, "%s::", node->domain);
     odb_buf_puts(&text, node->op_type);
-    ui_draw_field(area, 0, col, c->op, UI_CUT_MIDDLE, UI_STYLE_OP, odb_buf_text(&text));
+    /* Where there is no room for both, the operator: the domain stands below the list. */
+    bool fits = ui_text_width(area->terminal, odb_buf_text(&text)) <= c->op;
+    ui_draw_field(area, 0, col, c->op, UI_CUT_MIDDLE, UI_STYLE_OP,
+                  fits ? odb_buf_text(&text) : node->op_type);
     col += c->op + 1;
     /* A node without a name is known by what it makes. */
     ui_draw_field(area, 0, col, c->name, UI_CUT_MIDDLE, *node->name ? UI_STYLE_NAME : UI_STYLE_DIM,
