@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "base/file.h"
+#include "command/sessions.h"
 #include "command/watch.h"
 #include "executor/executor.h"
 #include "tensor/npy.h"
@@ -235,7 +236,7 @@ enum odb_status odb_call__feeds(struct odb_command_call *call, const struct odb_
         odb_call__make_feeds(call, odb_call_option(call, ODB_OPTION_INPUTS_FROM), 0, &feeds, err));
     odb_call__feed_take(call, feeds);
     *out = feeds;
-    return ODB_OK;
+    return odb_call__fed_keep(call, false, err);
 }
 
 enum odb_status odb_call__shapes(struct odb_command_call *call,
@@ -422,12 +423,20 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
                                      struct odb_error *err)
 {
     const char *session = odb_call_option(call, ODB_OPTION_SESSION);
+    bool takes = call->command->options >> ODB_OPTION_SESSION & 1;
     struct odb_model *model;
+    char *of = NULL;
+    if (takes && !session && odb_stored_is(path)) {
+        ODB_TRY(odb_sessions_model(&of, path, err));
+        session = path;
+    }
     if (session && !(call->command->flags & ODB_COMMAND_RECORDS) && access(session, R_OK) != 0) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         return odb_error_at(err, "--session %s", session);
     }
-    ODB_TRY(odb_model_open(&model, path, err));
+    enum odb_status status = odb_model_open(&model, of ? of : path, err);
+    free(of);
+    ODB_TRY(status);
     ODB_TRY(odb_session_open_take(&call->session, model, session, err));
     call->model = call->session->model;
     return ODB_OK;

@@ -56,6 +56,12 @@ enum odb_status odb_call__make_feeds(struct odb_command_call *call, const char *
  * ODB_CALL_SIDES. Returns how many; borrowed: call. */
 #define ODB_CALL_SIDES 3
 size_t odb_call__recordings(struct odb_command_call *call, const char **list);
+/* fed.c. What the inputs were made with is kept in the session's file, where there is one: with
+ * the search that has begun, or for as long as there is none. */
+enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Settings become those that the file has, which is the first thing that a console is told. */
+void odb_console_fed_restore(struct odb_console *console);
 /* They are the session's from now on, and what there is to say of them is said. */
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
 /* Says what there is to say of them: whence, and warnings. */
@@ -84,7 +90,8 @@ const char *odb_call__target(struct odb_command_call *call);
 const char *odb_call__default_target(void);
 /* The spec of what runs a model once: --target, else --reference, else "cpu". Borrowed: call. */
 const char *odb_call__runner(struct odb_command_call *call);
-/* Opens the model that the call is about, with the session of --session. */
+/* Opens the model that the call is about, with the session of --session; or, where a command that
+ * takes a session is given one in the model's place, that and its model. */
 enum odb_status odb_call__open_model(struct odb_command_call *call, const char *path,
                                      struct odb_error *err) ODB_MUST_USE;
 /* Opens the first argument (an ODB_ARG_SOURCE) as a model unless it is a tensor file. */

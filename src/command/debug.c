@@ -26,6 +26,7 @@ static bool debug_follows(struct odb_command_call *call, struct odb_report *repo
 static void debug_restore(struct odb_command_call *call, struct odb_console *console)
 {
     struct odb_report *report = console->session->report;
+    odb_console_fed_restore(console);
     if (!report)
         return;
     const struct {

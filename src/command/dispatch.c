@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command/call.h"
+#include "session/stored.h"
 
 int odb_exit_status(enum odb_status status, bool found)
 {
@@ -144,9 +145,11 @@ static const char *main_other_kind(const char *path)
         {".pth", "onnxdbg-pytorch(7) tells how a module becomes an ONNX model"},
         {".safetensors", "these are weights without a graph; export the model to ONNX"},
         {".tflite", "convert it to ONNX, for instance by tf2onnx"},
-        {".db", "name the model, and this by --session"},
+        {".db", "it is no session of onnxdbg, either"},
     };
     size_t len = strlen(path);
+    if (odb_stored_is(path)) /* which brings its model */
+        return NULL;
     for (size_t i = 0; i < ODB_COUNT(kinds); i++)
         if (len > strlen(kinds[i].end) && !strcmp(path + len - strlen(kinds[i].end), kinds[i].end))
             return kinds[i].remedy;

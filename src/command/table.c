@@ -404,7 +404,8 @@ static const struct odb_command command_table[] = {
         .help = "list the sessions in a folder: model, target, when, and what was found",
         .text = "Looks for session files (`--session FILE`) in DIR, or in the current folder, and "
                 "prints of each when its newest search began (UTC), the model, what came of it, "
-                "and the target. With --delete, deletes one.",
+                "and the target. `onnxdbg FILE` opens one, with its model and what that was fed "
+                "with. With --delete, deletes one.",
         .example = "onnxdbg sessions",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__sessions,

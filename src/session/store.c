@@ -169,8 +169,10 @@ static enum odb_status store_create(struct odb_store *store, struct odb_error *e
     ODB_TRY(odb_store__exec(store, store_schema, err));
     ODB_TRY(odb_store__exec(store, store_schema_2, err));
     ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO model VALUES (?, ?, ?)", err));
+    char *whole = store->model->path ? realpath(store->model->path, NULL) : NULL;
     odb_store__bind_text(stmt, 1, store->sha256);
-    odb_store__bind_text(stmt, 2, store->model->path);
+    odb_store__bind_text(stmt, 2, whole ? whole : store->model->path); /* from any folder */
+    free(whole);
     sqlite3_bind_int64(stmt, 3, (sqlite3_int64)store->model->graph->n_nodes);
     enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);

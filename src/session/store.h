@@ -42,6 +42,24 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
  * now: "--kernels /a.so --kernels /b.so"; NULL: none. Owned by the caller. */
 char *odb_store_kernels(struct odb_store *store);
 
+/* --- store_settings.c: what models are fed with ---------------------------------------------- */
+
+/* Options by name, each with a value, in order. */
+struct odb_store_settings {
+    ODB_VEC(struct odb_store_setting {
+        char *name;  /* owned */
+        char *value; /* owned */
+    }) list;
+};
+/* Replaces what there is: of the search begun last, or of what is done without one. */
+enum odb_status odb_store_put_settings(struct odb_store *store, bool search,
+                                       const struct odb_store_settings *settings,
+                                       struct odb_error *err) ODB_MUST_USE;
+/* Those of the search that the file shows, else those without one. *out is the caller's to dispose
+ * of; empty where the file has none. */
+void odb_store_read_settings(struct odb_store *store, struct odb_store_settings *out);
+void odb_store_settings_dispose(struct odb_store_settings *settings);
+
 /* --- store_kept.c: what the user has put down ------------------------------------------------ */
 
 enum odb_status odb_store_put_kept(struct odb_store *store, const struct odb_kept_list *list,

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A session that nobody has open has no log of SQLite's beside it, and is read as a file that does
+ * not change: so nothing is made beside it, not even for a moment. Where there is a log, somebody
+ * works in the session, or was killed there, and SQLite finds out what counts. That the file did
+ * not change on the way is looked at behind it.
+ */
 #include "session/stored.h"
 
 #include <dirent.h>
@@ -10,10 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "session/store.h"
 
 #define STORED_MAGIC "SQLite format 3"
+#define STORED_TRIES 3 /* readings of a file that changes meanwhile */
 
 /* Whether the file is SQLite's: nothing else is opened as a database. */
 static bool stored_is_database(const char *path)
@@ -28,6 +36,62 @@ static bool stored_is_database(const char *path)
     if (file)
         fclose(file);
     return is;
+}
+
+/* One reading of a file. */
+struct stored_file {
+    const char *path; /* borrowed */
+    sqlite3 *db;      /* NULL: not open */
+    struct stat was;
+    bool still; /* it was read as one that does not change */
+};
+
+static bool stored_has_log(const char *path)
+{
+    char *log = odb_xasprintf("%s-wal", path);
+    bool has = access(log, F_OK) == 0;
+    free(log);
+    return has;
+}
+
+/* The URI of a file as SQLite reads it. The caller's. */
+static char *stored_uri(const char *path)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_buf_puts(&out, path[0] == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++)
+        odb_buf_printf(&out, strchr("?#%", *p) ? "%%%02X" : "%c", (unsigned char)*p);
+    odb_buf_puts(&out, "?immutable=1");
+    return odb_buf_take(&out);
+}
+
+static enum odb_status stored_open(struct stored_file *file, const char *path,
+                                   struct odb_error *err)
+{
+    *file = (struct stored_file){.path = path};
+    if (stat(path, &file->was))
+        return odb_fail(err, ODB_E_IO, "%s: %s", path, strerror(errno));
+    file->still = !stored_has_log(path);
+    char *uri = file->still ? stored_uri(path) : NULL;
+    int code = sqlite3_open_v2(uri ? uri : path, &file->db,
+                               SQLITE_OPEN_READONLY | (uri ? SQLITE_OPEN_URI : 0), NULL);
+    free(uri);
+    if (code == SQLITE_OK)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(file->db));
+}
+
+/* False: somebody has changed it while it was read, which may have given anything. */
+static bool stored_close(struct stored_file *file)
+{
+    struct stat now;
+    sqlite3_close(file->db);
+    file->db = NULL;
+    return !file->still ||
+           (!stored_has_log(file->path) && stat(file->path, &now) == 0 &&
+            now.st_size == file->was.st_size && now.st_ino == file->was.st_ino &&
+            now.st_mtim.tv_sec == file->was.st_mtim.tv_sec &&
+            now.st_mtim.tv_nsec == file->was.st_mtim.tv_nsec);
 }
 
 static char *stored_column(sqlite3_stmt *row, int at)
@@ -82,47 +146,64 @@ static enum odb_status stored_require(const char *path, struct odb_error *err)
     return odb_fail(err, ODB_E_FORMAT, "%s is no session", path);
 }
 
+static enum odb_status stored_read_all(struct odb_stored *out, sqlite3 *db, struct odb_error *err)
+{
+    sqlite3_stmt *row = stored_row(db, "PRAGMA user_version");
+    out->schema = row ? sqlite3_column_int(row, 0) : 0;
+    sqlite3_finalize(row);
+    row = stored_row(db, "SELECT path, sha256, nodes FROM model");
+    if (!row)
+        return odb_fail(err, ODB_E_FORMAT, "%s is no session, or is damaged: it names no model",
+                        out->path);
+    out->model = stored_column(row, 0);
+    out->sha256 = stored_column(row, 1);
+    out->nodes = (size_t)sqlite3_column_int64(row, 2);
+    if (out->schema <= ODB_STORE_SCHEMA)
+        stored_read_search(out, db);
+    sqlite3_finalize(row);
+    return ODB_OK;
+}
+
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct odb_error *err)
 {
-    sqlite3 *db = NULL;
     enum odb_status status = ODB_OK;
+    struct odb_error why = ODB_ERROR_INIT;
+    bool settled = false;
     *out = (struct odb_stored){.path = odb_xstrdup(path), .first = -1};
     ODB_TRY(stored_require(path, err));
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
-        status = odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(db));
-    } else {
-        sqlite3_stmt *row = stored_row(db, "PRAGMA user_version");
-        out->schema = row ? sqlite3_column_int(row, 0) : 0;
-        sqlite3_finalize(row);
-        row = stored_row(db, "SELECT path, sha256, nodes FROM model");
-        if (row) {
-            out->model = stored_column(row, 0);
-            out->sha256 = stored_column(row, 1);
-            out->nodes = (size_t)sqlite3_column_int64(row, 2);
-            if (out->schema <= ODB_STORE_SCHEMA)
-                stored_read_search(out, db);
-        } else {
-            status = odb_fail(err, ODB_E_FORMAT,
-                              "%s is no session, or is damaged: it names no model", path);
-        }
-        sqlite3_finalize(row);
+    for (int i = 0; i < STORED_TRIES && !settled; i++) {
+        struct stored_file file;
+        odb_stored_dispose(out);
+        out->path = odb_xstrdup(path);
+        why = (struct odb_error)ODB_ERROR_INIT;
+        status = stored_open(&file, path, &why);
+        if (status == ODB_OK)
+            status = stored_read_all(out, file.db, &why);
+        settled = stored_close(&file);
     }
-    sqlite3_close(db);
+    if (status != ODB_OK && err)
+        *err = why;
     return status;
 }
 
 enum odb_status odb_stored_report(char **out, const char *path, struct odb_error *err)
 {
-    sqlite3 *db = NULL;
+    bool settled = false;
     *out = NULL;
     ODB_TRY(stored_require(path, err));
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
-        sqlite3_stmt *row = stored_row(db, "SELECT report FROM search WHERE report IS NOT NULL"
-                                           " ORDER BY id DESC LIMIT 1");
-        *out = row ? stored_column(row, 0) : NULL;
-        sqlite3_finalize(row);
+    for (int i = 0; i < STORED_TRIES && !settled; i++) {
+        struct stored_file file;
+        free(*out);
+        *out = NULL;
+        if (stored_open(&file, path, NULL) == ODB_OK) {
+            sqlite3_stmt *row =
+                stored_row(file.db, "SELECT report FROM search WHERE report IS NOT NULL"
+                                    " ORDER BY id DESC LIMIT 1");
+            *out = row ? stored_column(row, 0) : NULL;
+            sqlite3_finalize(row);
+        }
+        settled = stored_close(&file);
     }
-    sqlite3_close(db);
     if (*out)
         return ODB_OK;
     odb_fail(err, ODB_E_FORMAT, "no search in %s has ended", path);
@@ -139,7 +220,7 @@ void odb_stored_dispose(struct odb_stored *stored)
     *stored = (struct odb_stored){.first = -1};
 }
 
-static bool stored_is_session(const char *path)
+bool odb_stored_is(const char *path)
 {
     struct odb_stored stored;
     bool is = stored_is_database(path) && odb_stored_read(&stored, path, NULL) == ODB_OK;
@@ -171,7 +252,7 @@ enum odb_status odb_stored_list(char ***out, size_t *n, const char *folder, stru
         bool here = !strcmp(folder, ".");
         char *path =
             here ? odb_xstrdup(names[i]->d_name) : odb_xasprintf("%s/%s", folder, names[i]->d_name);
-        if (stored_is_session(path))
+        if (odb_stored_is(path))
             odb_push(&found, odb_xstrdup(path));
         free(path);
         free(names[i]);
@@ -192,7 +273,7 @@ void odb_stored_list_free(char **list, size_t n)
 enum odb_status odb_stored_delete(const char *path, struct odb_error *err)
 {
     static const char *const beside[] = {"-wal", "-shm", "-journal"};
-    if (!stored_is_session(path)) {
+    if (!odb_stored_is(path)) {
         odb_fail(err, ODB_E_INPUT, "%s is no session", path);
         return odb_error_remedy(err, "nothing else is deleted here");
     }

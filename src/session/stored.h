@@ -11,7 +11,8 @@
 #include "base/error.h"
 
 struct odb_stored {
-    char *path, *model, *sha256;                    /* owned; model: path as it was given */
+    char *path, *model, *sha256;                    /* owned; model: its whole path, in old
+                                                       files as it was given */
     size_t nodes, searches;                         /* of the model; in the file */
     int schema; /* over ODB_STORE_SCHEMA: of a newer program, and nothing is said of searches */
     char *command, *target, *reference, *tolerance; /* owned; of the newest search, or NULL */
@@ -23,8 +24,10 @@ struct odb_stored {
     char *kind; /* owned: its diagnosis; NULL: none */
 };
 
-/* Reads the file and changes nothing in it. ODB_E_FORMAT: it is no session; ODB_E_IO: it cannot be
- * read. *out is to be disposed of also after failure. */
+/* Whether the file is a session. */
+bool odb_stored_is(const char *path);
+/* Reads the file, changes nothing in it, and leaves nothing beside it. ODB_E_FORMAT: it is no
+ * session; ODB_E_IO: it cannot be read. *out is to be disposed of also after failure. */
 enum odb_status odb_stored_read(struct odb_stored *out, const char *path,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_stored_dispose(struct odb_stored *stored); /* idempotent */

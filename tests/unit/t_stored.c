@@ -4,6 +4,7 @@
  */
 #include "session/stored.h"
 
+#include <dirent.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +43,72 @@ static void shelf_close(struct shelf *s)
 {
     models_remove(s->folder);
     free(s->path);
+}
+
+/* How many files are in the folder. */
+static size_t shelf_files(const struct shelf *s)
+{
+    size_t n = 0;
+    DIR *folder = opendir(s->folder);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));)
+        n += entry->d_name[0] != '.';
+    closedir(folder);
+    return n;
+}
+
+static void shelf_lists(const struct shelf *s, size_t expected)
+{
+    char **list;
+    size_t n;
+    MODELS_OK(odb_stored_list(&list, &n, s->folder, &why));
+    assert_int_equal(n, expected);
+    odb_stored_list_free(list, n);
+}
+
+static void test_stored__a_list_leaves_nothing_behind(void **state)
+{
+    struct shelf s;
+    char *report;
+    struct odb_error none = ODB_ERROR_INIT;
+    shelf_open(&s);
+    char *odd = odb_xasprintf("%s/a?b#c%%41.odb", s.folder);
+    assert_int_equal(link(s.path, odd), 0);
+    assert_int_equal(shelf_files(&s), 2);
+    shelf_lists(&s, 2);
+    assert_int_equal(odb_stored_report(&report, s.path, &none), ODB_E_FORMAT);
+    assert_int_equal(shelf_files(&s), 2);
+    free(odd);
+    shelf_close(&s);
+}
+
+/* What another debugger has written counts, as soon as it has, and it can go on. */
+static void test_stored__a_session_that_another_has_open(void **state)
+{
+    struct shelf s;
+    struct odb_stored stored;
+    sqlite3 *other;
+    shelf_open(&s);
+    assert_int_equal(sqlite3_open(s.path, &other), SQLITE_OK);
+    for (size_t i = 1; i <= 3; i++) {
+        assert_int_equal(sqlite3_exec(other,
+                                      "INSERT INTO search (command, version, target) "
+                                      "VALUES ('bisect', '1', 'cpu')",
+                                      NULL, NULL, NULL),
+                         SQLITE_OK);
+        MODELS_OK(odb_stored_read(&stored, s.path, &why));
+        assert_int_equal(stored.searches, i);
+        odb_stored_dispose(&stored);
+        shelf_lists(&s, 1);
+        assert_int_equal(shelf_files(&s), 3); /* the other's log and its index */
+    }
+    sqlite3_close(other);
+    assert_int_equal(shelf_files(&s), 1);
+    MODELS_OK(odb_stored_read(&stored, s.path, &why));
+    assert_int_equal(stored.searches, 3);
+    odb_stored_dispose(&stored);
+    assert_int_equal(shelf_files(&s), 1);
+    shelf_close(&s);
 }
 
 static void test_stored__nothing_searched_yet(void **state)
@@ -170,6 +237,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stored__nothing_searched_yet),
+        cmocka_unit_test(test_stored__a_list_leaves_nothing_behind),
+        cmocka_unit_test(test_stored__a_session_that_another_has_open),
         cmocka_unit_test(test_stored__the_newest_search_counts),
         cmocka_unit_test(test_stored__newer_version),
         cmocka_unit_test(test_stored__what_is_no_session),

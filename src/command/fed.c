@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a model was fed with, kept in the session file: whoever opens that again, from wherever,
+ * need not remember dimensions, seeds and files. Paths are whole there. Each search has its own, so
+ * that what it found is never shown with what another one was fed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/call.h"
+
+static const enum odb_option_id fed_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
+                                             ODB_OPTION_DIM, ODB_OPTION_SEED};
+
+/* The text with the path in it whole, where there is such a file: behind the `=` of an input, up to
+ * what an image's options may begin with. The caller's. */
+static char *fed_whole(enum odb_option_id id, const char *value)
+{
+    const char *equals = id == ODB_OPTION_INPUT ? strchr(value, '=') : NULL;
+    const char *path = equals ? equals + 1 : value;
+    if (id == ODB_OPTION_DIM || id == ODB_OPTION_SEED)
+        return odb_xstrdup(value);
+    for (size_t n = strlen(path); n; n = strcspn(path, ",") < n ? strcspn(path, ",") : 0) {
+        char *part = odb_xstrndup(path, n), *whole = realpath(part, NULL);
+        free(part);
+        if (!whole)
+            continue;
+        char *out = odb_xasprintf("%.*s%s%s", (int)(path - value), value, whole, path + n);
+        free(whole);
+        return out;
+    }
+    return odb_xstrdup(value);
+}
+
+enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,
+                                   struct odb_error *err)
+{
+    struct odb_store_settings settings = {0};
+    bool one = !odb_call_has(call, ODB_OPTION_SAMPLES); /* else no option says which it was */
+    if (!call->session->store)
+        return ODB_OK;
+    for (size_t i = 0; i < ODB_COUNT(fed_ids) && one; i++) {
+        size_t n;
+        const char **list = odb_call_list(call, fed_ids[i], &n);
+        bool last = fed_ids[i] == ODB_OPTION_SEED || fed_ids[i] == ODB_OPTION_INPUTS_FROM;
+        for (size_t k = last && n ? n - 1 : 0; k < n; k++)
+            odb_push(&settings.list, (struct odb_store_setting){
+                                         odb_xstrdup(odb_option_row(fed_ids[i])->name),
+                                         fed_whole(fed_ids[i], list[k])});
+        free((void *)list);
+    }
+    enum odb_status status = odb_store_put_settings(call->session->store, search, &settings, err);
+    odb_store_settings_dispose(&settings);
+    return status;
+}
+
+void odb_console_fed_restore(struct odb_console *console)
+{
+    struct odb_store_settings settings;
+    if (!console->session->store)
+        return;
+    odb_store_read_settings(console->session->store, &settings);
+    for (size_t s = 0; s < settings.list.n; s++)
+        for (size_t i = 0; i < ODB_COUNT(fed_ids); i++)
+            if (!strcmp(settings.list.items[s].name, odb_option_row(fed_ids[i])->name))
+                odb_push(&console->settings,
+                         (struct odb_setting){fed_ids[i],
+                                              odb_xstrdup(settings.list.items[s].value)});
+    odb_store_settings_dispose(&settings);
+}
