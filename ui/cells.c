@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/utf8.h"
 #include "ui/cells.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ void ui_cells_add_take(struct ui_cells_view *v, struct ui_cells_row row)
 static bool cells_row_matches(const struct ui_cells_row *row, const char *text)
 {
     for (size_t i = 0; i < UI_CELLS; i++)
-        if (row->cells[i] && ui_text_matches(row->cells[i], text))
+        if (row->cells[i] && odb_text_matches(row->cells[i], text))
             return true;
     return false;
 }
@@ -42,8 +43,8 @@ static int cells_compare(const void *a, const void *b, void *arg)
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     const struct ui_cells_row *rows = v->all.items;
     int column = v->order.column - 1;
-    int order = ui_sorted_compare(rows[x].cells[column], rows[y].cells[column],
-                                  v->order.descending);
+    int order =
+        ui_sorted_compare(rows[x].cells[column], rows[y].cells[column], v->order.descending);
     return order ? order : (x > y) - (x < y);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "ui/app.h"
 
 struct choose_row {
@@ -139,7 +140,7 @@ static bool choose_matches(const struct ui_view *view, size_t at, const char *te
         odb_buf_printf(&label, "%s %s", row->name, row->text);
     else
         choose_label(view, row, &label);
-    bool found = ui_text_matches(odb_buf_text(&label), text);
+    bool found = odb_text_matches(odb_buf_text(&label), text);
     odb_buf_dispose(&label);
     return found;
 }

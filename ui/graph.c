@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "ui/app.h"
 #include "ui/dag.h"
 #include "ui/lines.h"
@@ -199,7 +200,7 @@ static void graph_draw_type(const struct ui_view *view, const struct graph_look 
 {
     struct odb_buf type = ODB_BUF_INIT;
     if (value != ODB_NO_VALUE)
-        ui_type_text(view->app->session, value, &type);
+        odb_session_put_type(view->app->session, value, &type);
     int rest = look->cols - ui_text_width(view->app->terminal, odb_buf_text(&type)) - 1;
     char *more = node ? graph_weights(view, node, rest) : NULL;
     int width = more ? ui_text_width(view->app->terminal, more) : 0;
@@ -227,7 +228,7 @@ static void graph_draw_node(const struct ui_view *view, const struct graph_look 
     if (value != ODB_NO_VALUE)
         odb_value_key(graph, &graph->values[value], key, sizeof key);
     const char *name = *node->name ? node->name : key;
-    const char *error = isinf(ui_error(report))
+    const char *error = isinf(odb_report_error(report))
                             ? odb_verdict_name(report->verdict)
                             : ui_number_text(report->error, number, sizeof number);
     int width = *error && look->cols >= 14 ? (int)strlen(error) : 0;
@@ -427,12 +428,13 @@ static bool graph_matches(const struct ui_view *view, size_t row, const char *te
     if (!box || box->is.kind == UI_DAG_MORE)
         return false;
     if (box->is.kind != UI_DAG_NODE)
-        return ui_text_matches(graph->values[box->is.value].name, text);
+        return odb_text_matches(graph->values[box->is.value].name, text);
     const struct odb_node *node = &graph->nodes[box->is.node];
-    if (ui_text_matches(node->name, text) || ui_text_matches(node->op_type, text))
+    if (odb_text_matches(node->name, text) || odb_text_matches(node->op_type, text))
         return true;
     for (int o = 0; o < node->n_out; o++)
-        if (node->out[o] != ODB_NO_VALUE && ui_text_matches(graph->values[node->out[o]].name, text))
+        if (node->out[o] != ODB_NO_VALUE &&
+            odb_text_matches(graph->values[node->out[o]].name, text))
             return true;
     return false;
 }

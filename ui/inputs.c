@@ -68,7 +68,7 @@ static void inputs_add_value(struct ui_cells_view *v, int value)
     const char *name = app->session->model->graph->values[value].name;
     const char *set = inputs_setting(app->console, ODB_OPTION_INPUT, name);
     bool made;
-    ui_type_text(app->session, value, &type);
+    odb_session_put_type(app->session, value, &type);
     char *source = inputs_source(app, value, &made);
     ui_cells_add_take(
         v, (struct ui_cells_row){.cells = {odb_xstrdup(name), odb_buf_take(&type), source},

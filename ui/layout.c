@@ -246,7 +246,7 @@ static void layout_about(const struct ui_app *app, const struct ui_area *about)
     odb_node_put(session->model->graph, node, &title);
     if (value != ODB_NO_VALUE) {
         odb_buf_printf(&title, " > %s ", session->model->graph->values[value].name);
-        ui_type_text(session, value, &title);
+        odb_session_put_type(session, value, &title);
     }
     layout_rule(about, 0, UI_STYLE_NAME, odb_buf_text(&title));
     odb_buf_dispose(&title);

@@ -158,7 +158,7 @@ static void linear_node(const struct ui_app *app, size_t at, struct odb_buf *out
             odb_buf_printf(out, ", bookmark %c", session->bookmarks.items[i].letter);
     struct odb_buf type = ODB_BUF_INIT;
     if (!row.scope && value != ODB_NO_VALUE)
-        ui_type_text(session, value, &type);
+        odb_session_put_type(session, value, &type);
     if (type.len)
         odb_buf_printf(out, ", %s", odb_buf_text(&type));
     odb_buf_dispose(&type);
@@ -311,9 +311,8 @@ static enum odb_screen_id linear_screen_id(const char *line)
     const struct odb_command *command;
     line += strspn(line, " \t");
     char *word = odb_xstrndup(line, strcspn(line, " \t"));
-    enum odb_screen_id id = odb_command_find(&command, word, true, NULL) == ODB_OK
-                                ? command->screen
-                                : ODB_SCREEN_NONE;
+    enum odb_screen_id id =
+        odb_command_find(&command, word, true, NULL) == ODB_OK ? command->screen : ODB_SCREEN_NONE;
     free(word);
     return id;
 }

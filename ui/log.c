@@ -8,17 +8,19 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "ui/app.h"
 #include "ui/sorted.h"
 
 struct log_view {
     struct ui_view view;
-    size_t seen;          /* rows at the last frame */
-    size_t entries;       /* of the log when kept was made */
-    char *filter;         /* owned; NULL: none */
+    size_t seen;    /* rows at the last frame */
+    size_t entries; /* of the log when kept was made */
+    char *filter;   /* owned; NULL: none */
     struct ui_sorted order;
-    ODB_VEC(size_t) kept; /* probes that the filter lets through, in order; not used without
-                             either */
+    ODB_VEC(size_t)
+    kept; /* probes that the filter lets through, in order; not used without
+             either */
 };
 
 /* In the order of log_compare(). */
@@ -46,8 +48,8 @@ static const struct odb_probe_log *log_at(const struct ui_view *view, size_t row
 
 static bool log_entry_matches(const struct odb_probe_log *entry, const char *text)
 {
-    return ui_text_matches(entry->text, text) ||
-           ui_text_matches(entry->ended ? odb_verdict_name(entry->verdict) : "running", text);
+    return odb_text_matches(entry->text, text) ||
+           odb_text_matches(entry->ended ? odb_verdict_name(entry->verdict) : "running", text);
 }
 
 static int log_compare(const void *a, const void *b, void *arg)

@@ -11,14 +11,6 @@
 #include "compare/criterion.h"
 #include "ui/view.h"
 
-bool ui_text_matches(const char *text, const char *needle)
-{
-    for (const char *p = needle; *p; p++)
-        if (isupper((unsigned char)*p))
-            return strstr(text, needle) != NULL;
-    return strcasestr(text, needle) != NULL;
-}
-
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap)
 {
     size_t end = strcspn(text, "\n"), line = 0;
@@ -81,24 +73,6 @@ enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit)
     return report->verdict == ODB_VERDICT_UNTESTED ? UI_STYLE_DIM : UI_STYLE_UNKNOWN;
 }
 
-void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out)
-{
-    const struct odb_value *v = &session->model->graph->values[value];
-    const struct odb_tensor *t = v->init          ? v->init
-                                 : session->trace ? session->trace->ref[value]
-                                                  : NULL;
-    if (t && t->kind == ODB_TENSOR) {
-        odb_buf_printf(out, "%s[", odb_dtype_info(t->dtype)->name);
-        for (int i = 0; i < t->rank; i++)
-            odb_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->dims[i]);
-        odb_buf_putc(out, ']');
-    } else if (v->type.known) {
-        for (const char *p = v->type.text; *p; p++) /* "float[1, N]", without its blanks */
-            if (*p != ' ' || p == v->type.text || p[-1] != ',')
-                odb_buf_putc(out, *p);
-    }
-}
-
 #define MARK_LEAST 1e-8 /* below everything that float can tell */
 
 double ui_error_share(double error)
@@ -108,16 +82,6 @@ double ui_error_share(double error)
     if (error <= MARK_LEAST)
         return 0;
     return 1 - log10(error) / log10(MARK_LEAST);
-}
-
-double ui_error(const struct odb_value_report *report)
-{
-    bool graded = report->verdict == ODB_VERDICT_FAIL || !odb_verdict_is_bad(report->verdict);
-    if (!graded || (report->error.known && isnan(report->error.v)))
-        return INFINITY;
-    return report->error.known                   ? report->error.v
-           : report->verdict == ODB_VERDICT_FAIL ? INFINITY
-                                                 : 0;
 }
 
 const char *ui_number_text(struct odb_number number, char *buf, size_t size)
@@ -133,7 +97,7 @@ const char *ui_number_text(struct odb_number number, char *buf, size_t size)
 void ui_draw_error(const struct ui_area *area, int row, int col, int width,
                    const struct odb_value_report *report, double factor)
 {
-    double error = ui_error(report);
+    double error = odb_report_error(report);
     if (report->verdict == ODB_VERDICT_UNTESTED)
         return;
     ui_draw_bar(area, row, col, width, ui_error_share(error), ui_mark_style(report, false));

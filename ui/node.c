@@ -205,7 +205,7 @@ static void node_put_value(struct node_view *v, int index, const char *place, bo
         return;
     }
     const struct odb_value *value = &graph->values[index];
-    ui_type_text(session, index, &type);
+    odb_session_put_type(session, index, &type);
     node_put_weight(value, &weight);
     node_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, index, "%s%s  %s%s%s", place,
              odb_value_key(graph, value, key, sizeof key),
@@ -302,8 +302,7 @@ static void node_put_page(struct node_view *v, const struct odb_node *node)
     };
     for (size_t i = 0; i < ODB_COUNT(pages) && !node->function; i++)
         if (!strcmp(pages[i].domain, node->domain)) {
-            char *text =
-                odb_xasprintf("%s%s%s", pages[i].before, node->op_type, pages[i].after);
+            char *text = odb_xasprintf("%s%s%s", pages[i].before, node->op_type, pages[i].after);
             node_head(v, "the operator's page");
             ui_text_add(&v->text, 0, UI_STYLE_DIM, 2, ODB_NO_NODE, ODB_NO_VALUE, text);
             free(text);

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "ui/app.h"
 
-#define NODES_OUTPUT 130   /* columns from which on the output has one of its own */
-#define NODES_PATIENCE 10  /* rows that follow a search are made anew at most this part of time */
+#define NODES_OUTPUT 130  /* columns from which on the output has one of its own */
+#define NODES_PATIENCE 10 /* rows that follow a search are made anew at most this part of time */
 
 struct nodes_view {
     struct ui_view view;
@@ -60,7 +60,7 @@ static bool nodes_matches(const struct ui_view *view, size_t row, const char *te
     const struct nodes_view *v = (const struct nodes_view *)view;
     int node = nodes_row(view, row).node;
     while (node != ODB_NO_NODE) {
-        if (ui_filter_word(view->app->session, node, text, false))
+        if (odb_filter_word(view->app->session, node, text, false))
             return true;
         node = v->outline.plain ? ODB_NO_NODE : v->outline.next[node];
     }
@@ -95,8 +95,8 @@ static void nodes_prepare(struct ui_view *view, int cols)
 {
     struct nodes_view *v = (struct nodes_view *)view;
     odb_session_lock(view->app->session);
-    bool stale = ui_outline_follows(&v->outline) &&
-                 v->outline.generation != view->app->session->generation;
+    bool stale =
+        ui_outline_follows(&v->outline) && v->outline.generation != view->app->session->generation;
     odb_session_unlock(view->app->session);
     bool early = ui_app_busy(view->app) && odb_clock() - v->made < NODES_PATIENCE * v->cost;
     if (stale && !early)
@@ -229,13 +229,13 @@ static void nodes_head(const struct ui_view *view, const struct ui_area *area,
     const struct ui_arrangement *how = &((const struct nodes_view *)view)->outline.how;
     /* What has no column of its own is named in place of the error. */
     bool instead = head->sort == UI_SORT_ERROR && how->sort > UI_SORT_ERROR && !has_own;
-    bool sorted = instead || (how->sort == head->sort &&
-                              (head->sort != UI_SORT_INDEX || how->descending));
+    bool sorted =
+        instead || (how->sort == head->sort && (head->sort != UI_SORT_INDEX || how->descending));
     enum ui_glyph arrow = how->descending ? UI_GLYPH_ARROW_DOWN : UI_GLYPH_ARROW_UP;
     char *text = odb_xasprintf("%s%s", sorted ? ui_glyph_text(arrow, area->terminal->unicode) : "",
                                instead ? ui_sort_name(how->sort) : head->text);
-    bool right = head->sort == UI_SORT_INDEX || head->sort == UI_SORT_LOCAL ||
-                 head->sort == UI_SORT_NOISE;
+    bool right =
+        head->sort == UI_SORT_INDEX || head->sort == UI_SORT_LOCAL || head->sort == UI_SORT_NOISE;
     if (right)
         ui_draw_right(area, 0, head->col, head->width, UI_STYLE_HEAD, text);
     else
@@ -294,7 +294,7 @@ static void nodes_draw_names(const struct ui_view *view, const struct odb_node *
     col += c->output;
     odb_buf_clear(&text);
     if (value != ODB_NO_VALUE)
-        ui_type_text(session, value, &text);
+        odb_session_put_type(session, value, &text);
     if (c->type)
         ui_draw_field(area, 0, col, c->type, UI_CUT_MIDDLE, UI_STYLE_TYPE, odb_buf_text(&text));
     odb_buf_dispose(&text);
@@ -307,9 +307,9 @@ static void nodes_draw_scope(const struct ui_view *view, const struct ui_row *ro
     const char *label = ui_outline_label(nodes_graph(view), row->node);
     const char *dots = ui_glyph_text(UI_GLYPH_ELLIPSIS, area->terminal->unicode);
     char separator = ((const struct nodes_view *)view)->outline.separator;
-    char *text = odb_xasprintf("%s %d node%s",
-                               ui_glyph_text(UI_GLYPH_FOLDED, area->terminal->unicode), row->n,
-                               row->n == 1 ? "" : "s");
+    char *text =
+        odb_xasprintf("%s %d node%s", ui_glyph_text(UI_GLYPH_FOLDED, area->terminal->unicode),
+                      row->n, row->n == 1 ? "" : "s");
     ui_draw_field(area, 0, col, c->op, UI_CUT_END, UI_STYLE_LABEL, text);
     free(text);
     text = odb_xasprintf("%.*s%c%s", row->scope, label, separator, dots);
@@ -361,7 +361,7 @@ static void nodes_draw_row(const struct ui_view *view, size_t at, const struct u
         nodes_draw_names(view, node, value, &c, area, col);
     col += c.op + 1 + c.name + 1 + c.output + c.type + 1;
     ui_draw_error(area, 0, col, c.bar, report, ui_noise_factor(view->app->console));
-    const char *error = isinf(ui_error(report))
+    const char *error = isinf(odb_report_error(report))
                             ? odb_verdict_name(report->verdict)
                             : ui_number_text(report->error, number, sizeof number);
     if (c.number)

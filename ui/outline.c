@@ -60,7 +60,7 @@ static void outline_forget(struct ui_outline *outline)
 void ui_outline_dispose(struct ui_outline *outline)
 {
     outline_forget(outline);
-    ui_filter_free(outline->parsed);
+    odb_filter_free(outline->parsed);
     ui_arrangement_dispose(&outline->how);
     *outline = (struct ui_outline){.plain = true};
 }
@@ -68,11 +68,11 @@ void ui_outline_dispose(struct ui_outline *outline)
 enum odb_status ui_outline_filter(struct ui_outline *outline, const char *text, size_t *at,
                                   struct odb_error *err)
 {
-    struct ui_filter *parsed = NULL;
+    struct odb_filter *parsed = NULL;
     bool any = text && text[strspn(text, " \t")];
     if (any)
-        ODB_TRY(ui_filter_parse(&parsed, text, at, err));
-    ui_filter_free(outline->parsed);
+        ODB_TRY(odb_filter_parse(&parsed, text, at, err));
+    odb_filter_free(outline->parsed);
     free(outline->how.filter);
     outline->parsed = parsed;
     outline->how.filter = any ? odb_xstrdup(text) : NULL;
@@ -84,7 +84,7 @@ bool ui_outline_follows(const struct ui_outline *outline)
     if (outline->plain)
         return false;
     return outline->how.sort >= UI_SORT_TYPE || outline->how.depth != UI_DEPTH_ALL ||
-           outline->how.folds.n || (outline->parsed && ui_filter_follows(outline->parsed));
+           outline->how.folds.n || (outline->parsed && odb_filter_follows(outline->parsed));
 }
 
 /* --- scopes ----------------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ static double outline_number(struct odb_number number)
 static double outline_error(const struct odb_session *session, int node)
 {
     const struct odb_value_report *report = odb_session_node(session, node, NULL);
-    return report->verdict == ODB_VERDICT_UNTESTED ? NAN : ui_error(report);
+    return report->verdict == ODB_VERDICT_UNTESTED ? NAN : odb_report_error(report);
 }
 
 struct outline_key {
@@ -258,7 +258,7 @@ static void outline_key(const struct odb_session *session, enum ui_sort sort,
     case UI_SORT_TYPE: {
         struct odb_buf type = ODB_BUF_INIT;
         if (value != ODB_NO_VALUE)
-            ui_type_text(session, value, &type);
+            odb_session_put_type(session, value, &type);
         key->text = key->owned = odb_xstrdup(odb_buf_text(&type));
         odb_buf_dispose(&type);
         break;
@@ -343,7 +343,7 @@ static void outline_list(struct ui_outline *outline, const struct odb_session *s
         size_t row = outline->n;
         outline->row_of[i] = -1;
         outline->next[i] = ODB_NO_NODE;
-        if (outline->parsed && !ui_filter_matches(outline->parsed, session, node))
+        if (outline->parsed && !odb_filter_matches(outline->parsed, session, node))
             continue;
         if (folds && (scope = outline_folded_scope(outline, ui_outline_label(graph, node)))) {
             char *key = odb_xstrndup(ui_outline_label(graph, node), (size_t)scope);

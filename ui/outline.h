@@ -13,7 +13,7 @@
 #include <limits.h>
 
 #include "session/session.h"
-#include "ui/filter.h"
+#include "command/filter.h"
 
 /* What `sort` chooses from, in the order of the names. */
 #define UI_SORT_LIST(X)                                                                            \
@@ -66,7 +66,7 @@ struct ui_row {
 
 struct ui_outline {
     struct ui_arrangement how;
-    struct ui_filter *parsed; /* owned: of how.filter */
+    struct odb_filter *parsed; /* owned: of how.filter */
     bool plain;               /* none of the following is there */
     struct ui_row *rows;      /* owned */
     size_t n;
@@ -79,7 +79,8 @@ struct ui_outline {
 
 void ui_outline_init(struct ui_outline *outline);
 void ui_outline_dispose(struct ui_outline *outline);
-/* Another filter, NULL or "": none. On an error it stays as it was; *at as in ui_filter_parse(). */
+/* Another filter, NULL or "": none. On an error it stays as it was; *at is as in
+ * odb_filter_parse(). */
 enum odb_status ui_outline_filter(struct ui_outline *outline, const char *text, size_t *at,
                                   struct odb_error *err) ODB_MUST_USE;
 /* Makes the rows anew. Caller holds the session's lock. */

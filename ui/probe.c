@@ -128,7 +128,7 @@ static void probe_put_values(struct probe_view *v, const char *title,
     for (size_t i = 0; i < list->n; i++) {
         struct odb_buf type = ODB_BUF_INIT;
         if (list->items[i].value != ODB_NO_VALUE)
-            ui_type_text(v->text.view.app->session, list->items[i].value, &type);
+            odb_session_put_type(v->text.view.app->session, list->items[i].value, &type);
         probe_row(v, UI_STYLE_NAME, 2, ODB_NO_NODE, list->items[i].value, "%s  %s",
                   list->items[i].name, odb_buf_text(&type));
         odb_buf_dispose(&type);

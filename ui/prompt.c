@@ -24,7 +24,7 @@
 #include <readline/readline.h>
 #include <readline/history.h>
 
-#include "ui/filter.h"
+#include "command/filter.h"
 #include "ui/history.h"
 #include "ui/utf8.h"
 
@@ -115,7 +115,7 @@ static char **prompt_complete(const char *text, int start, int end)
     if (prompt->kind == UI_PROMPT_SEARCH || start != 0)
         return NULL;
     if (prompt->kind == UI_PROMPT_FILTER)
-        ui_filter_complete(found, prompt->console->session->model->graph, text, strlen(text));
+        odb_filter_complete(found, prompt->console->session->model->graph, text, strlen(text));
     else
         odb_complete(found, prompt->console, text, strlen(text));
     if (!found->words.n)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STRIP_GUTTER 6   /* columns for the scale, where there is room */
+#define STRIP_GUTTER 6 /* columns for the scale, where there is room */
 
 void ui_strip_dispose(struct ui_strip *strip)
 {
@@ -38,7 +38,7 @@ static void strip_add(const struct odb_session *session, int node, double factor
     bool culprit = report->culprit || odb_session_culprit(session, node);
     if (report->verdict == ODB_VERDICT_UNTESTED && !culprit)
         return;
-    double error = ui_error(report);
+    double error = odb_report_error(report);
     if (report->noise.known)
         column->noise = fmax(column->noise, report->noise.v);
     if (factor > 0 && report->noise.known)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "ui/app.h"
 #include "ui/tensor_int.h"
 
@@ -35,7 +36,7 @@ static bool tensor_matches(const struct ui_view *view, size_t row, const char *t
         if (p->id >= UI_PART_GRID)
             return ui_tensor__grid_matches(v, p->id, line, text);
         if (p->id >= UI_PART_TEXT)
-            return ui_text_matches(v->texts[p->id - UI_PART_TEXT].lines.items[line], text);
+            return odb_text_matches(v->texts[p->id - UI_PART_TEXT].lines.items[line], text);
     }
     return false;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "ui/tensor_int.h"
 
 #define GRID_GAP 2 /* columns between the sides of a row */
@@ -206,7 +207,7 @@ bool ui_tensor__grid_matches(const struct ui_tensor *v, enum ui_part_id id, size
     size_t row = grid_line(g, line, &first, &sides);
     for (int i = first; i < first + sides; i++)
         for (size_t c = 0; grid_is_string(v, g->sides[i]) && c < g->at.cols; c++)
-            if (ui_text_matches(
+            if (odb_text_matches(
                     ui_tensor__cell(v, g->sides[i], odb_grid_cell(&g->at, row, c), cell), text))
                 return true;
     return false;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/utf8.h"
 #include "ui/text.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ void ui_text_clear(struct ui_text_view *view)
 /* A line was added at the end. */
 static void text_keep(struct ui_text_view *view, size_t line)
 {
-    if (view->filter && ui_text_matches(view->lines.items[line].text, view->filter))
+    if (view->filter && odb_text_matches(view->lines.items[line].text, view->filter))
         odb_push(&view->kept, line);
 }
 
@@ -110,7 +111,7 @@ void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_ar
 
 bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text)
 {
-    return ui_text_matches(text_line(view, row)->text, text);
+    return odb_text_matches(text_line(view, row)->text, text);
 }
 
 void ui_text_subject(const struct ui_view *view, struct ui_subject *out)

@@ -77,8 +77,6 @@ struct ui_view {
 
 /* --- words and marks (mark.c) ----------------------------------------------------------------- */
 
-/* Whether a text contains another: capitals count only if the needle has any. */
-bool ui_text_matches(const char *text, const char *needle);
 /* Bytes of the first line of text, broken so that it takes at most cols columns, at a blank if that
  * can be, and of what separates it from the next line. */
 size_t ui_text_line(const struct ui_terminal *terminal, const char *text, int cols, size_t *gap);
@@ -87,11 +85,6 @@ int ui_draw_words(const struct ui_area *area, int row, enum ui_style style, cons
 /* How a node or value is marked. unsupported: the reference cannot run it. */
 enum ui_glyph ui_mark_glyph(const struct odb_value_report *report, bool culprit, bool unsupported);
 enum ui_style ui_mark_style(const struct odb_value_report *report, bool culprit);
-/* "float[1,64,56,56]" of a value: as it is where it was computed, else as declared; "" unknown.
- * Caller holds the lock. */
-void ui_type_text(const struct odb_session *session, int value, struct odb_buf *out);
-/* The error as bars show it: infinite where NaN, a shape or a crash is what is wrong. */
-double ui_error(const struct odb_value_report *report);
 /* The share (0 … 1) of an error on the scale that all bars have: 1e-8 to 1. */
 double ui_error_share(double error);
 /* "3.2e-05", 7 columns; "" when it is not known. Returns buf. */
@@ -133,7 +126,7 @@ extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_
 /* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */
 void ui_nodes_goto(struct ui_view *view, int node);
-/* Lists what the filter lets through, NULL or "": everything. *at as in ui_filter_parse(). */
+/* Lists what the filter lets through, NULL or "": everything. *at as in odb_filter_parse(). */
 enum odb_status ui_nodes_filter(struct ui_view *view, const char *text, size_t *at,
                                 struct odb_error *err) ODB_MUST_USE;
 const char *ui_nodes_filter_text(const struct ui_view *view);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
+#include <ctype.h>
+#include <string.h>
+
 bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *c)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -28,4 +31,12 @@ size_t odb_utf8_put(char *out, uint32_t c)
         out[i] = (char)(0x80 | (c & 0x3f));
     out[0] = (char)(0xf00 >> n | c);
     return n;
+}
+
+bool odb_text_matches(const char *text, const char *needle)
+{
+    for (const char *p = needle; *p; p++)
+        if (isupper((unsigned char)*p))
+            return strstr(text, needle) != NULL;
+    return strcasestr(text, needle) != NULL;
 }

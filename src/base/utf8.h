@@ -16,5 +16,7 @@
 bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *c);
 /* Writes c, at most U+10FFFF, and returns how many bytes it took. */
 size_t odb_utf8_put(char *out, uint32_t c);
+/* Whether a text contains another: capitals count only if the needle has any. */
+bool odb_text_matches(const char *text, const char *needle);
 
 #endif

@@ -2,26 +2,9 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "command/filter.h"
 #include "engine/cost.h"
 #include "engine/json.h"
-
-static bool nodes_value_matches(const struct odb_graph *graph, const int *list, int n,
-                                const char *text)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i] != ODB_NO_VALUE && strcasestr(graph->values[list[i]].name, text))
-            return true;
-    return false;
-}
-
-static bool nodes_matches(const struct odb_graph *graph, const struct odb_node *node,
-                          const char *text)
-{
-    return !text || strcasestr(node->op_type, text) || strcasestr(node->name, text) ||
-           strcasestr(node->domain, text) ||
-           nodes_value_matches(graph, node->in, node->n_in, text) ||
-           nodes_value_matches(graph, node->out, node->n_out, text);
-}
 
 static void nodes_put_op(const struct odb_node *node, struct odb_buf *out)
 {
@@ -157,15 +140,39 @@ static void nodes_tsv(const struct nodes *nodes, const struct odb_node *node, st
     odb_buf_putc(out, '\n');
 }
 
+/* NULL: all nodes. */
+static enum odb_status nodes_filter(const struct odb_command_call *call, struct odb_filter **out,
+                                    struct odb_error *err)
+{
+    const char *text = odb_call_option(call, ODB_OPTION_FILTER);
+    size_t at;
+    if (text && odb_filter_parse(out, text, &at, err) != ODB_OK)
+        return odb_error_at(err, "--filter '%s'", text);
+    return ODB_OK;
+}
+
+static bool nodes_wanted(const struct odb_command_call *call, const struct odb_filter *filter,
+                         int node)
+{
+    if (!filter)
+        return true;
+    odb_session_lock(call->session);
+    bool wanted = odb_filter_matches(filter, call->session, node);
+    odb_session_unlock(call->session);
+    return wanted;
+}
+
 enum odb_status odb_command__nodes(struct odb_command_call *call, struct odb_error *err)
 {
     struct nodes nodes = {.graph = call->model->graph};
-    const char *filter = odb_call_option(call, ODB_OPTION_FILTER);
+    struct odb_filter *filter = NULL;
     bool as_json = odb_call_has(call, ODB_OPTION_JSON), tsv = odb_call_has(call, ODB_OPTION_TSV);
     struct odb_buf out = ODB_BUF_INIT, line = ODB_BUF_INIT;
     struct odb_cost_sum sum;
     json_t *list = json_array();
-    enum odb_status status = odb_call__shapes(call, NULL, NULL, &nodes.shapes, err);
+    enum odb_status status = nodes_filter(call, &filter, err);
+    if (status == ODB_OK)
+        status = odb_call__shapes(call, NULL, NULL, &nodes.shapes, err);
     if (status != ODB_OK)
         goto out;
     odb_cost_model(&nodes.costs, &sum, call->model, &nodes.shapes);
@@ -174,7 +181,7 @@ enum odb_status odb_command__nodes(struct odb_command_call *call, struct odb_err
                            "\tflops\tread_bytes\twritten_bytes\tweight_bytes\n");
     for (size_t i = 0; i < nodes.graph->n_nodes; i++) {
         const struct odb_node *node = &nodes.graph->nodes[i];
-        if (!nodes_matches(nodes.graph, node, filter))
+        if (!nodes_wanted(call, filter, node->index))
             continue;
         odb_buf_clear(&line);
         if (as_json) {
@@ -191,6 +198,7 @@ enum odb_status odb_command__nodes(struct odb_command_call *call, struct odb_err
     odb_call__print(call, &out);
 out:
     json_decref(list);
+    odb_filter_free(filter);
     odb_buf_dispose(&line);
     free(nodes.costs);
     odb_shapes_dispose(&nodes.shapes);

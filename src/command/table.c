@@ -228,8 +228,8 @@ static const struct odb_command command_table[] = {
                 "decimals as numpy.testing means it unless --tol, --check or --tolerances say "
                 "otherwise. Inputs that are not given are those of onnx-mlir's debug.py: one "
                 "stream of RandomState(42) over all of them, uniform in [-1, 1). All values that "
-                "differ are told, not the first alone. Exit status 1 means that some do. What depends "
-                "on a node that the reference has no kernel for is told and left out; where "
+                "differ are told, not the first alone. Exit status 1 means that some do. What "
+                "depends on a node that the reference has no kernel for is told and left out; where "
                 "nothing else differs, the exit status is 4.",
         .example = "onnxdbg verify model.onnx --target onnx-mlir",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
@@ -433,12 +433,18 @@ static const struct odb_command command_table[] = {
         .name = "nodes",
         .group = "look",
         .args = args_model,
-        .options = OPTS_FEEDS | ODB_OPT(FILTER) | ODB_OPT(JSON) | ODB_OPT(TSV) | ODB_OPT(MEASURE),
+        .options = OPTS_FEEDS | ODB_OPT(FILTER) | ODB_OPT(JSON) | ODB_OPT(TSV) |
+                   ODB_OPT(MEASURE) | ODB_OPT(SESSION),
         .help = "list the nodes in topological order",
         .text = "Prints one line per node: index, operator, name, and what it makes with the type "
                 "and shape that the model declares, or, with --run, as the reference makes them. "
                 "--tsv and --json have inputs, types, MACs and FLOPs (as `onnxdbg help info` "
-                "explains them), and the bytes that each node reads, writes and has as weights.",
+                "explains them), and the bytes that each node reads, writes and has as weights. "
+                "--filter is the screen's: a word is looked for in names, operators and values; "
+                "op:Conv, name:, in:, out:, domain:, type: and runs: want all of it, with * and ?; "
+                "name~REGEX wants a part; err, local, noise, gain and index are compared with < <= "
+                "> >= =; pass, fail, off and culprit are marks; ! turns a word round, blanks mean "
+                "and, | means or; see onnxdbg-screen(7). What was found is what --session holds.",
         .example = "onnxdbg nodes model.onnx --filter Conv",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__nodes,

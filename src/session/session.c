@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -567,6 +568,34 @@ const struct odb_value_report *odb_session_node(const struct odb_session *sessio
     if (value)
         *value = found;
     return worst;
+}
+
+void odb_session_put_type(const struct odb_session *session, int value, struct odb_buf *out)
+{
+    const struct odb_value *v = &session->model->graph->values[value];
+    const struct odb_tensor *t = v->init          ? v->init
+                                 : session->trace ? session->trace->ref[value]
+                                                  : NULL;
+    if (t && t->kind == ODB_TENSOR) {
+        odb_buf_printf(out, "%s[", odb_dtype_info(t->dtype)->name);
+        for (int i = 0; i < t->rank; i++)
+            odb_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->dims[i]);
+        odb_buf_putc(out, ']');
+    } else if (v->type.known) {
+        for (const char *p = v->type.text; *p; p++) /* "float[1, N]", without its blanks */
+            if (*p != ' ' || p == v->type.text || p[-1] != ',')
+                odb_buf_putc(out, *p);
+    }
+}
+
+double odb_report_error(const struct odb_value_report *report)
+{
+    bool graded = report->verdict == ODB_VERDICT_FAIL || !odb_verdict_is_bad(report->verdict);
+    if (!graded || (report->error.known && isnan(report->error.v)))
+        return INFINITY;
+    return report->error.known                   ? report->error.v
+           : report->verdict == ODB_VERDICT_FAIL ? INFINITY
+                                                 : 0;
 }
 
 const char *odb_session_place(const struct odb_session *session, int node)

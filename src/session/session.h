@@ -187,6 +187,12 @@ int odb_session_bookmarked(const struct odb_session *session, char letter);
 /* Keeps what the target says of the model, which is taken. */
 void odb_session_account_take(struct odb_session *session, struct odb_account *account);
 
+/* Appends "float[1,64,56,56]" of a value: as it is where it was computed, else as declared; nothing
+ * where that is not known. Caller holds the lock. */
+void odb_session_put_type(const struct odb_session *session, int value, struct odb_buf *out);
+/* The error as bars and filters take it: infinite where NaN, a shape or a crash is what is wrong.
+ */
+double odb_report_error(const struct odb_value_report *report);
 /* Where the target runs a node; NULL: it says nothing of one of this name. Caller holds the lock.
  * Borrowed. */
 const char *odb_session_place(const struct odb_session *session, int node);

@@ -18,7 +18,7 @@
 #include "tensor/format.h"
 #include "tensor/grid.h"
 #include "tensor/print.h"
-#include "ui/filter.h"
+#include "command/filter.h"
 
 static void words_spec(const char *text, struct odb_error *err)
 {
@@ -60,10 +60,10 @@ static void words_condition(const char *text, struct odb_error *err)
 
 static void words_filter(const char *text, struct odb_error *err)
 {
-    struct ui_filter *filter;
+    struct odb_filter *filter;
     size_t at;
-    if (ui_filter_parse(&filter, text, &at, err) == ODB_OK)
-        ui_filter_free(filter);
+    if (odb_filter_parse(&filter, text, &at, err) == ODB_OK)
+        odb_filter_free(filter);
     else if (at > strlen(text))
         abort();
 }

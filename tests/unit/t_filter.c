@@ -37,14 +37,14 @@ static struct odb_session *scene(void)
 
 static void passes(const struct odb_session *session, const char *text, const char *expected)
 {
-    struct ui_filter *filter = NULL;
+    struct odb_filter *filter = NULL;
     size_t at;
     char got[16] = "";
-    MODELS_OK(ui_filter_parse(&filter, text, &at, &why));
+    MODELS_OK(odb_filter_parse(&filter, text, &at, &why));
     for (int i = 0; i < 6; i++)
-        if (ui_filter_matches(filter, session, i))
+        if (odb_filter_matches(filter, session, i))
             got[strlen(got)] = (char)('0' + i);
-    ui_filter_free(filter);
+    odb_filter_free(filter);
     if (strcmp(got, expected))
         fail_msg("'%s' lets %s through, not %s", text, got, expected);
 }
@@ -122,11 +122,11 @@ static void test_filter__says_where_it_is_wrong(void **state)
         {"a \"b", 2, "quote is not closed"},
     };
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
-        struct ui_filter *filter = NULL;
+        struct odb_filter *filter = NULL;
         struct odb_error err = ODB_ERROR_INIT;
         char text[512];
         size_t at = 99;
-        if (ui_filter_parse(&filter, cases[i].text, &at, &err) != ODB_E_USAGE)
+        if (odb_filter_parse(&filter, cases[i].text, &at, &err) != ODB_E_USAGE)
             fail_msg("'%s' is understood", cases[i].text);
         assert_null(filter);
         assert_non_null(strstr(odb_error_text(&err, text, sizeof text), cases[i].why));
@@ -149,15 +149,15 @@ static void test_filter__survives_anything(void **state)
             text[n] = letters[(seed >> 16) % (sizeof letters)];
         }
         text[n] = '\0';
-        struct ui_filter *filter = NULL;
+        struct odb_filter *filter = NULL;
         struct odb_completion found;
-        if (ui_filter_parse(&filter, text, &at, NULL) == ODB_OK)
+        if (odb_filter_parse(&filter, text, &at, NULL) == ODB_OK)
             for (int i = 0; i < 6; i++)
-                ui_filter_matches(filter, session, i);
+                odb_filter_matches(filter, session, i);
         assert_true(at <= strlen(text));
-        ui_filter_complete(&found, session->model->graph, text, strlen(text));
+        odb_filter_complete(&found, session->model->graph, text, strlen(text));
         odb_completion_dispose(&found);
-        ui_filter_free(filter);
+        odb_filter_free(filter);
     }
     odb_session_close(session);
 }
@@ -167,7 +167,7 @@ static void completes(const struct odb_session *session, const char *text, size_
 {
     struct odb_completion found;
     struct odb_buf all = ODB_BUF_INIT;
-    ui_filter_complete(&found, session->model->graph, text, strlen(text));
+    odb_filter_complete(&found, session->model->graph, text, strlen(text));
     for (size_t i = 0; i < found.words.n; i++)
         odb_buf_printf(&all, "%s%s", i ? " " : "", found.words.items[i]);
     assert_string_equal(odb_buf_text(&all), words);
@@ -199,11 +199,11 @@ static void test_filter__knows_what_follows_a_search(void **state)
     } cases[] = {
         {"op:Conv name~x", false}, {"err>1", true}, {"a | !pass", true}, {"\"pass\"", false}};
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
-        struct ui_filter *filter = NULL;
+        struct odb_filter *filter = NULL;
         size_t at;
-        MODELS_OK(ui_filter_parse(&filter, cases[i].text, &at, &why));
-        assert_int_equal(ui_filter_follows(filter), cases[i].follows);
-        ui_filter_free(filter);
+        MODELS_OK(odb_filter_parse(&filter, cases[i].text, &at, &why));
+        assert_int_equal(odb_filter_follows(filter), cases[i].follows);
+        odb_filter_free(filter);
     }
 }
 

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "base/utf8.h"
 #include "tests/executor_help.h"
 #include "ui/view.h"
 
@@ -20,10 +21,10 @@ static void test_mark__scale(void **state)
 
 static void test_mark__search_minds_capitals_only_if_given(void **state)
 {
-    assert_true(ui_text_matches("/Encoder/attn", "encoder"));
-    assert_true(ui_text_matches("/Encoder/attn", "Enc"));
-    assert_false(ui_text_matches("/encoder/attn", "Enc"));
-    assert_false(ui_text_matches("conv", "convolution"));
+    assert_true(odb_text_matches("/Encoder/attn", "encoder"));
+    assert_true(odb_text_matches("/Encoder/attn", "Enc"));
+    assert_false(odb_text_matches("/encoder/attn", "Enc"));
+    assert_false(odb_text_matches("conv", "convolution"));
 }
 
 /* Every word of the text comes once, in order, and no line is too long. */

@@ -3,7 +3,7 @@
  * A filter is a row of terms; one that begins an alternative says so. Fields are rows of a table,
  * so that parser, matcher, completion and help cannot disagree about them.
  */
-#include "ui/filter.h"
+#include "command/filter.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -16,7 +16,7 @@
 #include <pcre2.h>
 
 #include "base/map.h"
-#include "ui/view.h"
+#include "base/utf8.h"
 
 #define FILTER_MOST 500     /* words that completion offers */
 #define FILTER_STEPS 100000 /* of an expression on one name; one that needs more does not fit */
@@ -52,7 +52,7 @@ struct filter_term {
     pcre2_match_context *limits; /* owned */
 };
 
-struct ui_filter {
+struct odb_filter {
     ODB_VEC(struct filter_term) terms;
 };
 
@@ -110,7 +110,7 @@ static bool filter_type(const struct filter_place *place, const struct filter_te
 {
     struct odb_buf type = ODB_BUF_INIT;
     if (place->value != ODB_NO_VALUE)
-        ui_type_text(place->session, place->value, &type);
+        odb_session_put_type(place->session, place->value, &type);
     bool found = filter_try(term, odb_buf_text(&type));
     odb_buf_dispose(&type);
     return found;
@@ -139,7 +139,7 @@ static struct odb_number filter_error(const struct filter_place *place)
     const struct odb_value_report *report = place->report;
     if (report->verdict == ODB_VERDICT_UNTESTED)
         return (struct odb_number){.known = false};
-    return ODB_NUMBER(ui_error(report));
+    return ODB_NUMBER(odb_report_error(report));
 }
 
 static struct odb_number filter_local(const struct filter_place *place)
@@ -333,11 +333,11 @@ static enum odb_status filter_term(struct filter_parser *parser, struct filter_t
     return filter_operand(parser, term);
 }
 
-enum odb_status ui_filter_parse(struct ui_filter **out, const char *text, size_t *at,
-                                struct odb_error *err)
+enum odb_status odb_filter_parse(struct odb_filter **out, const char *text, size_t *at,
+                                 struct odb_error *err)
 {
     struct filter_parser parser = {.text = text, .p = text, .where = text, .err = err};
-    struct ui_filter *filter = odb_new(struct ui_filter);
+    struct odb_filter *filter = odb_new(struct odb_filter);
     enum odb_status status = ODB_OK;
     bool begins = true;
     while (status == ODB_OK) {
@@ -361,14 +361,14 @@ enum odb_status ui_filter_parse(struct ui_filter **out, const char *text, size_t
     }
     *at = (size_t)(parser.where - text);
     if (status != ODB_OK) {
-        ui_filter_free(filter);
+        odb_filter_free(filter);
         filter = NULL;
     }
     *out = filter;
     return status;
 }
 
-void ui_filter_free(struct ui_filter *filter)
+void odb_filter_free(struct odb_filter *filter)
 {
     if (!filter)
         return;
@@ -389,7 +389,7 @@ static bool filter_value_holds(const struct odb_graph *graph, const int *list, i
                                const char *text)
 {
     for (int i = 0; i < n; i++)
-        if (list[i] != ODB_NO_VALUE && ui_text_matches(graph->values[list[i]].name, text))
+        if (list[i] != ODB_NO_VALUE && odb_text_matches(graph->values[list[i]].name, text))
             return true;
     return false;
 }
@@ -409,8 +409,8 @@ static bool filter_name_holds(const struct filter_place *place, const char *text
 {
     const struct odb_graph *graph = place->session->model->graph;
     const struct odb_node *node = place->node;
-    return ui_text_matches(node->name, text) || ui_text_matches(node->op_type, text) ||
-           ui_text_matches(node->domain, text) ||
+    return odb_text_matches(node->name, text) || odb_text_matches(node->op_type, text) ||
+           odb_text_matches(node->domain, text) ||
            (readers && filter_value_holds(graph, node->in, node->n_in, text)) ||
            filter_value_holds(graph, node->out, node->n_out, text);
 }
@@ -422,7 +422,7 @@ static struct filter_place filter_place(const struct odb_session *session, int n
     return place;
 }
 
-bool ui_filter_word(const struct odb_session *session, int node, const char *word, bool readers)
+bool odb_filter_word(const struct odb_session *session, int node, const char *word, bool readers)
 {
     struct filter_place place = filter_place(session, node);
     return filter_is_mark(word) ? filter_mark_matches(&place, word)
@@ -454,7 +454,8 @@ static bool filter_term_matches(const struct filter_place *place, const struct f
     return found != term->negated;
 }
 
-bool ui_filter_matches(const struct ui_filter *filter, const struct odb_session *session, int node)
+bool odb_filter_matches(const struct odb_filter *filter, const struct odb_session *session,
+                        int node)
 {
     struct filter_place place = filter_place(session, node);
     bool all = true;
@@ -469,7 +470,7 @@ bool ui_filter_matches(const struct ui_filter *filter, const struct odb_session 
     return all;
 }
 
-bool ui_filter_follows(const struct ui_filter *filter)
+bool odb_filter_follows(const struct odb_filter *filter)
 {
     for (size_t i = 0; i < filter->terms.n; i++) {
         const struct filter_term *term = &filter->terms.items[i];
@@ -568,8 +569,8 @@ static char *filter_common(const struct odb_completion *found)
     return odb_xstrndup(found->words.items[0], same);
 }
 
-void ui_filter_complete(struct odb_completion *out, const struct odb_graph *graph, const char *text,
-                        size_t at)
+void odb_filter_complete(struct odb_completion *out, const struct odb_graph *graph,
+                         const char *text, size_t at)
 {
     *out = (struct odb_completion){.from = at};
     while (out->from && !strchr(" \t|", text[out->from - 1]))
@@ -595,7 +596,7 @@ void ui_filter_complete(struct odb_completion *out, const struct odb_graph *grap
     free(word);
 }
 
-void ui_filter_help(struct odb_buf *out)
+void odb_filter_help(struct odb_buf *out)
 {
     for (size_t i = 0; i < ODB_COUNT(filter_fields); i++) {
         const struct filter_field *field = &filter_fields[i];

@@ -10,29 +10,30 @@
  * numbers are compared with < <= > >= =. ! in front turns a word round; quotes take one as it is.
  * Capital letters count only where there are any.
  */
-#ifndef ODB_UI_FILTER_H
-#define ODB_UI_FILTER_H
+#ifndef ODB_COMMAND_FILTER_H
+#define ODB_COMMAND_FILTER_H
 
 #include "command/command.h"
 
-struct ui_filter;
+struct odb_filter;
 
 /* ODB_E_USAGE, with the byte of the text in *at where it stops making sense. */
-enum odb_status ui_filter_parse(struct ui_filter **out, const char *text, size_t *at,
-                                struct odb_error *err) ODB_MUST_USE;
-void ui_filter_free(struct ui_filter *filter); /* NULL is fine */
+enum odb_status odb_filter_parse(struct odb_filter **out, const char *text, size_t *at,
+                                 struct odb_error *err) ODB_MUST_USE;
+void odb_filter_free(struct odb_filter *filter); /* NULL is fine */
 
 /* Caller holds the session's lock. */
-bool ui_filter_matches(const struct ui_filter *filter, const struct odb_session *session, int node);
+bool odb_filter_matches(const struct odb_filter *filter, const struct odb_session *session,
+                        int node);
 /* Whether a word alone finds the node; readers: also by what it reads. Caller holds the lock. */
-bool ui_filter_word(const struct odb_session *session, int node, const char *word, bool readers);
+bool odb_filter_word(const struct odb_session *session, int node, const char *word, bool readers);
 /* Whether its answers change with the search, with breakpoints or bookmarks. */
-bool ui_filter_follows(const struct ui_filter *filter);
+bool odb_filter_follows(const struct odb_filter *filter);
 
 /* What the word at byte `at` could become: fields, marks, and what the graph has of the field. */
-void ui_filter_complete(struct odb_completion *out, const struct odb_graph *graph, const char *text,
-                        size_t at);
+void odb_filter_complete(struct odb_completion *out, const struct odb_graph *graph,
+                         const char *text, size_t at);
 /* One line for each thing that it understands, for the help. */
-void ui_filter_help(struct odb_buf *out);
+void odb_filter_help(struct odb_buf *out);
 
 #endif
