@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 void odb_buf_dispose(struct odb_buf *buf)
 {
@@ -75,37 +76,20 @@ void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...)
     va_end(again);
 }
 
-/* Length of the valid UTF-8 sequence at s (RFC 3629: no overlongs, surrogates, or beyond
- * U+10FFFF), 0 if there is none. */
-static size_t buf_utf8_length(const unsigned char *s)
-{
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-    if (n < 2)
-        return n;
-    uint32_t code = s[0] & (0x7fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if (s[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (s[i] & 0x3f);
-    }
-    bool good = code >= smallest[n] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return good ? n : 0;
-}
-
 void odb_buf_put_shown(struct odb_buf *buf, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        size_t n = buf_utf8_length(s);
-        bool c1 = n == 2 && s[0] == 0xc2 && s[1] < 0xa0; /* C1 controls reach terminals too */
-        if (n == 0 || *s < 0x20 || *s == 0x7f || c1) {
-            for (size_t i = 0; i < ODB_MAX(n, (size_t)1); i++)
-                odb_buf_printf(buf, "\\x%02x", s[i]);
-        } else {
-            odb_buf_add(buf, s, n);
+    const unsigned char *s = (const unsigned char *)text, *end = s + strlen(text);
+    while (s < end) {
+        const unsigned char *begin = s;
+        uint32_t c;
+        bool valid = odb_utf8_next(&s, end, &c);
+        if (valid && !odb_utf8_acts(c)) {
+            odb_buf_add(buf, begin, (size_t)(s - begin));
+            continue;
         }
-        s += ODB_MAX(n, (size_t)1);
+        s = valid ? s : begin + 1;
+        for (; begin < s; begin++)
+            odb_buf_printf(buf, "\\x%02x", *begin);
     }
 }
 

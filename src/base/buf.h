@@ -35,7 +35,8 @@ void odb_buf_add(struct odb_buf *buf, const void *data, size_t len);
 void odb_buf_puts(struct odb_buf *buf, const char *s);
 void odb_buf_putc(struct odb_buf *buf, char c);
 void odb_buf_printf(struct odb_buf *buf, const char *fmt, ...) ODB_PRINTF(2, 3);
-/* Appends s so that a terminal survives it: invalid UTF-8 and control characters as \xNN. */
+/* Appends s so that a terminal survives it: invalid UTF-8, and characters that act on what they are
+ * shown on (odb_utf8_acts()), as \xNN for each byte. */
 void odb_buf_put_shown(struct odb_buf *buf, const char *s);
 /* The same for text of several lines, each of which is ended. */
 void odb_buf_put_shown_lines(struct odb_buf *buf, const char *s);

@@ -20,6 +20,12 @@ bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *
     return n == 1 || (*c >= least[n] && *c <= 0x10ffff && !(*c >= 0xd800 && *c < 0xe000));
 }
 
+bool odb_utf8_acts(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
 size_t odb_utf8_put(char *out, uint32_t c)
 {
     if (c < 0x80) {

@@ -14,6 +14,9 @@
 /* The next character of a text that ends at end; *p moves behind it. False where there is none:
  * overlong forms, halves of pairs and what is beyond U+10FFFF included. *p < end. */
 bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *c);
+/* Whether a character of a stranger's text does something to what it is shown on, or to the order
+ * of what stands around it: controls, ends of lines, marks and embeddings of direction. */
+bool odb_utf8_acts(uint32_t c);
 /* Writes c, at most U+10FFFF, and returns how many bytes it took. */
 size_t odb_utf8_put(char *out, uint32_t c);
 /* Whether a text contains another: capitals count only if the needle has any. */

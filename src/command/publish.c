@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/json.h"
 #include "report_page.h" /* made from share/report.html: publish_page */
 
 #define PUBLISH_AROUND 4 /* nodes before and behind a culprit that an issue shows */
@@ -16,21 +17,24 @@ static const char *publish_text(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* A number as it is written; "" where there is none. */
+/* A number as it is written, or one of the words for what is none; "" where there is none. */
 static void publish_number(const json_t *object, const char *key, struct odb_buf *out)
 {
     const json_t *number = json_object_get(object, key);
-    if (json_is_string(number)) /* inf, nan */
-        odb_buf_puts(out, json_string_value(number));
-    else if (json_is_number(number))
+    static const char *const words[] = {"inf", "-inf", "nan"};
+    const char *text = json_string_value(number);
+    for (size_t i = 0; text && i < ODB_COUNT(words); i++)
+        if (!strcmp(text, words[i]))
+            odb_buf_puts(out, text);
+    if (json_is_number(number))
         odb_buf_printf(out, "%.9g", json_number_value(number));
 }
 
 static const json_t *publish_at(const json_t *report, const char *list, const json_t *index)
 {
-    return json_is_integer(index) ? json_array_get(json_object_get(report, list),
-                                                   (size_t)json_integer_value(index))
-                                  : NULL;
+    return json_is_integer(index)
+               ? json_array_get(json_object_get(report, list), (size_t)json_integer_value(index))
+               : NULL;
 }
 
 /* The node that makes a value; NULL: an input, or the model is not at hand. */
@@ -43,22 +47,29 @@ static const json_t *publish_culprit(const json_t *report, const json_t *value)
 {
     size_t i;
     const json_t *culprit;
-    json_array_foreach(json_object_get(report, "culprits"), i, culprit)
-        if (json_equal(json_object_get(culprit, "index"), json_object_get(value, "node")) &&
-            !strcmp(publish_text(culprit, "value"), publish_text(value, "name")))
-            return culprit;
+    json_array_foreach(json_object_get(report, "culprits"), i,
+                       culprit) if (json_equal(json_object_get(culprit, "index"),
+                                               json_object_get(value, "node")) &&
+                                    !strcmp(publish_text(culprit, "value"),
+                                            publish_text(value, "name"))) return culprit;
     return NULL;
 }
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
+/* A spreadsheet computes what begins like a formula, whatever the quotes; behind an apostrophe it
+ * is a text. Line ends and the like are shown, so that every line is a row. */
 static void publish_cell(struct odb_buf *out, const char *text)
 {
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_puts(&shown, *text && strchr("=+-@", *text) ? "'" : "");
+    odb_buf_put_shown(&shown, text);
+    bool quoted = shown.len && strpbrk(shown.data, ",\"") != NULL;
     odb_buf_puts(out, quoted ? "\"" : "");
-    for (; *text; text++)
-        odb_buf_puts(out, *text == '"' ? "\"\"" : (char[]){*text, 0});
+    for (const char *p = odb_buf_text(&shown); *p; p++)
+        odb_buf_puts(out, *p == '"' ? "\"\"" : (char[]){*p, 0});
     odb_buf_puts(out, quoted ? "\"," : ",");
+    odb_buf_dispose(&shown);
 }
 
 void odb_publish_csv(const json_t *report, struct odb_buf *out)
@@ -71,7 +82,8 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
     for (size_t n = 0; n < ODB_COUNT(numbers); n++)
         odb_buf_printf(out, "%s,", numbers[n]);
     odb_buf_puts(out, "culprit\r\n");
-    json_array_foreach(json_object_get(report, "values"), i, value) {
+    json_array_foreach(json_object_get(report, "values"), i, value)
+    {
         const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
         if (json_is_integer(at))
             odb_buf_printf(out, "%d", (int)json_integer_value(at));
@@ -84,8 +96,9 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
             publish_number(value, numbers[n], out);
             odb_buf_putc(out, ',');
         }
-        const json_t *culprit = publish_culprit(report, value);
-        odb_buf_printf(out, "%s\r\n", publish_text(culprit, "kind"));
+        publish_cell(out, publish_text(publish_culprit(report, value), "kind"));
+        out->len--; /* its comma: it is the last */
+        odb_buf_puts(out, "\r\n");
     }
 }
 
@@ -94,18 +107,32 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
 /* Text in XML 1.0, which has no control characters, in an attribute as well. */
 static void publish_xml(struct odb_buf *out, const char *text)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '&': odb_buf_puts(out, "&amp;"); break;
-        case '<': odb_buf_puts(out, "&lt;"); break;
-        case '>': odb_buf_puts(out, "&gt;"); break;
-        case '"': odb_buf_puts(out, "&quot;"); break;
+    struct odb_buf shown = ODB_BUF_INIT;
+    for (const char *end; *text; text = *end ? end + 1 : end) { /* lines stay lines */
+        end = text + strcspn(text, "\n");
+        char *line = odb_xstrndup(text, (size_t)(end - text));
+        odb_buf_put_shown(&shown, line);
+        odb_buf_puts(&shown, *end ? "\n" : "");
+        free(line);
+    }
+    for (const char *p = odb_buf_text(&shown); *p; p++)
+        switch (*p) {
+        case '&':
+            odb_buf_puts(out, "&amp;");
+            break;
+        case '<':
+            odb_buf_puts(out, "&lt;");
+            break;
+        case '>':
+            odb_buf_puts(out, "&gt;");
+            break;
+        case '"':
+            odb_buf_puts(out, "&quot;");
+            break;
         default:
-            if ((unsigned char)*text < ' ' && *text != '\n')
-                odb_buf_printf(out, "\\x%02x", (unsigned char)*text);
-            else
-                odb_buf_putc(out, *text);
+            odb_buf_putc(out, *p);
         }
+    odb_buf_dispose(&shown);
 }
 
 static void publish_case(struct odb_buf *out, const char *class, const char *name)
@@ -172,8 +199,7 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     const json_t *value, *values = json_object_get(report, "values");
     bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
     n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
-    json_array_foreach(values, i, value)
-        n[publish_result(report, value)]++;
+    json_array_foreach(values, i, value) n[publish_result(report, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
     publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
     odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
@@ -184,8 +210,7 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     if (diverges)
         publish_failure(out, "diverges", publish_text(report, "signature"), "");
     odb_buf_puts(out, "</testcase>\n");
-    json_array_foreach(values, i, value)
-        publish_value_case(report, value, out);
+    json_array_foreach(values, i, value) publish_value_case(report, value, out);
     odb_buf_puts(out, "</testsuite>\n");
 }
 
@@ -194,11 +219,18 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
 /* Text that is no markup, on one line. */
 static void publish_plain(struct odb_buf *out, const char *text)
 {
-    for (; *text; text++) {
-        if (strchr("\\`*_{}[]<>#|&", *text))
+    struct odb_buf shown = ODB_BUF_INIT;
+    char *line = odb_xstrdup(text ? text : "");
+    for (char *p = line; (p = strchr(p, '\n'));)
+        *p = ' ';
+    odb_buf_put_shown(&shown, line);
+    for (const char *p = odb_buf_text(&shown); *p; p++) {
+        if (strchr("\\`*_{}[]<>#|&", *p))
             odb_buf_putc(out, '\\');
-        odb_buf_putc(out, *text == '\n' ? ' ' : *text);
+        odb_buf_putc(out, *p);
     }
+    odb_buf_dispose(&shown);
+    free(line);
 }
 
 static void publish_line(struct odb_buf *out, const char *what, const char *text)
@@ -217,8 +249,9 @@ static void publish_row(const json_t *report, const json_t *value, struct odb_bu
     publish_plain(out, publish_text(node, "op_type"));
     odb_buf_puts(out, " | ");
     publish_plain(out, publish_text(value, "name"));
-    odb_buf_printf(out, " | %s%s | ", publish_text(value, "verdict"),
-                   publish_culprit(report, value) ? ", **culprit**" : "");
+    odb_buf_puts(out, " | ");
+    publish_plain(out, publish_text(value, "verdict"));
+    odb_buf_puts(out, publish_culprit(report, value) ? ", **culprit** | " : " | ");
     publish_number(value, "error", out);
     odb_buf_puts(out, " | ");
     publish_number(value, "noise", out);
@@ -232,7 +265,8 @@ static void publish_around(const json_t *report, const json_t *culprit, struct o
     json_int_t index = json_integer_value(json_object_get(culprit, "index"));
     odb_buf_puts(out, "| # | operator | value | verdict | error | noise |\n"
                       "| ---: | --- | --- | --- | ---: | ---: |\n");
-    json_array_foreach(json_object_get(report, "values"), i, value) {
+    json_array_foreach(json_object_get(report, "values"), i, value)
+    {
         const json_t *at = json_object_get(value, "node");
         if (json_is_integer(at) && json_integer_value(at) >= index - PUBLISH_AROUND &&
             json_integer_value(at) <= index + PUBLISH_AROUND)
@@ -259,18 +293,23 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     publish_line(out, "searched on", publish_text(report, "host"));
     publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
     odb_buf_putc(out, '\n');
-    json_array_foreach(culprits, i, culprit) {
+    json_array_foreach(culprits, i, culprit)
+    {
         odb_buf_printf(out, "### #%d ", (int)json_integer_value(json_object_get(culprit, "index")));
         publish_plain(out, publish_text(culprit, "name"));
         odb_buf_puts(out, " (");
         publish_plain(out, publish_text(culprit, "op_type"));
-        odb_buf_printf(out, "): %s, confidence %s\n\n", publish_text(culprit, "kind"),
-                       publish_text(culprit, "confidence"));
+        odb_buf_puts(out, "): ");
+        publish_plain(out, publish_text(culprit, "kind"));
+        odb_buf_puts(out, ", confidence ");
+        publish_plain(out, publish_text(culprit, "confidence"));
+        odb_buf_puts(out, "\n\n");
         publish_plain(out, publish_text(culprit, "text"));
         odb_buf_puts(out, "\n\n");
         publish_around(report, culprit, out);
     }
-    json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
+    json_array_foreach(json_object_get(report, "warnings"), i, culprit)
+    {
         odb_buf_puts(out, "Warning: ");
         publish_plain(out, json_string_value(culprit));
         odb_buf_puts(out, "\n\n");
@@ -284,9 +323,12 @@ void odb_publish_html(const json_t *report, struct odb_buf *out)
     static const char mark[] = "@REPORT@";
     const char *at = strstr(publish_page, mark);
     char *data = json_dumps(report, JSON_COMPACT | JSON_ENCODE_ANY);
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_json_put_dumped(data ? data : "null", &text);
     odb_buf_printf(out, "%.*s", (int)(at - publish_page), publish_page);
-    for (const char *p = data; p && *p; p++) /* nothing in it can end the element */
+    for (const char *p = odb_buf_text(&text); *p; p++) /* nothing in it can end the element */
         odb_buf_puts(out, *p == '<' ? "\\u003c" : (char[]){*p, 0});
     odb_buf_puts(out, at + strlen(mark));
+    odb_buf_dispose(&text);
     free(data);
 }

@@ -422,7 +422,8 @@ static const struct odb_command command_table[] = {
                 "HTML it is one page that needs no network: the diagnosis with histograms and the "
                 "nodes around each culprit, the error against depth, and all values in a table "
                 "that can be sorted and filtered. Markdown is for an issue, CSV for a "
-                "spreadsheet, JUnit for a server of continuous integration. Operators and the "
+                "spreadsheet (a name that it would take for a formula stands behind an "
+                "apostrophe), JUnit for a server of continuous integration. Operators and the "
                 "names of nodes are shown where the model still lies where it lay, unchanged. "
                 "onnxdbg-report(7) describes the JSON.",
         .example = "onnxdbg report session.odb -o report.html",

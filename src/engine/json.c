@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 json_t *odb_json_text(const char *text)
 {
@@ -96,11 +99,24 @@ json_t *odb_json_places(const struct odb_account *account)
     return list;
 }
 
+void odb_json_put_dumped(const char *dumped, struct odb_buf *out)
+{
+    const unsigned char *p = (const unsigned char *)dumped, *end = p + strlen(dumped);
+    while (p < end) {
+        const unsigned char *begin = p;
+        uint32_t c;
+        if (odb_utf8_next(&p, end, &c) && c >= 0x7f && odb_utf8_acts(c))
+            odb_buf_printf(out, "\\u%04x", c);
+        else
+            odb_buf_add(out, begin, (size_t)(p - begin));
+    }
+}
+
 static void json_put(json_t *json, size_t precision, struct odb_buf *out)
 {
     char *text = json_dumps(json, JSON_INDENT(1) | precision);
     if (text)
-        odb_buf_puts(out, text);
+        odb_json_put_dumped(text, out);
     odb_buf_putc(out, '\n');
     free(text);
     json_decref(json);
