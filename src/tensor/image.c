@@ -137,11 +137,15 @@ static enum odb_status image_export(struct odb_tensor **out, image_wand *wand,
     if (!width || height > IMAGE_PIXELS / width)
         return odb_fail(err, ODB_UNSUPPORTED, "an image of %zu x %zu pixels; at most %zu are read",
                         width, height, IMAGE_PIXELS);
-    if (m->depth(wand) > 8)
-        return odb_fail(err, ODB_UNSUPPORTED, "an image of %zu bits per channel; the output has 8",
-                        m->depth(wand));
-    if (m->colorspace(wand) == IMAGE_CMYK)
-        return odb_fail(err, ODB_UNSUPPORTED, "an image in CMYK");
+    if (m->depth(wand) > 8) {
+        odb_fail(err, ODB_UNSUPPORTED, "an image of %zu bits per channel, and 8 are read",
+                 m->depth(wand));
+        return odb_error_remedy(err, "give what the model is fed as a .npy file");
+    }
+    if (m->colorspace(wand) == IMAGE_CMYK) {
+        odb_fail(err, ODB_UNSUPPORTED, "an image in CMYK, of which no RGB is the only right one");
+        return odb_error_remedy(err, "convert it to RGB as the model was trained, or give a .npy");
+    }
     ODB_TRY(odb_tensor_new_raw(&colour, ODB_U8, 3, (int64_t[]){(int64_t)height, (int64_t)width, 3},
                                err));
     enum odb_status status = ODB_OK;

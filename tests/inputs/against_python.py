@@ -141,6 +141,13 @@ def pictures(r, image_module):
             "grey.png": (picture.convert("L"), {}), "grey.jpg": (picture.convert("L"), {}),
             "full.jpg": (picture, {"quality": 95, "subsampling": 0}),
             "progressive.jpeg": (picture, {"progressive": True}), "x.bmp": (picture, {})}
+    # What is transparent keeps its colour, and a picture that says it lies on its side stays there.
+    clear = picture.copy()
+    clear.putalpha(image_module.fromarray((x * 3 % 256).astype(np.uint8)))
+    turned = image_module.Exif()
+    turned[0x0112] = 6
+    save |= {"clear.png": (clear, {}), "clear-grey.png": (clear.convert("LA"), {}),
+             "turned.jpg": (picture, {"quality": 90, "exif": turned})}
     for name, (what, options) in save.items():
         what.save(f"{r.folder}/{name}", **options)
     path = lambda name: f"{r.folder}/{name}"
@@ -200,6 +207,8 @@ def pictures(r, image_module):
     r.refused("half a file", "no image that can be decoded", u8,
               ["--input", f"x={path('broken.png')}"])
     r.refused("16 bits per channel", "16 bits per channel", u8, ["--input", f"x={path('deep.png')}"])
+    picture.convert("CMYK").save(path("cmyk.jpg"))
+    r.refused("CMYK", "an image in CMYK", u8, ["--input", f"x={path('cmyk.jpg')}"])
     r.refused("a crop that is too large", "smaller than the crop", u8,
               ["--input", f"x=image({file},crop=84)"])
     r.refused("another size", "the shape is (1, 3, 40, 54), the model declares", u8,
