@@ -75,6 +75,16 @@ static size_t errors_within(const struct ui_tensor *v)
     return at;
 }
 
+/* Whether the tolerance is in the middle of a bin, which then holds what is within it and what is
+ * not: nobody has counted which. */
+static bool errors_straddles(const struct ui_tensor *v, size_t bin)
+{
+    double limit = ui_tensor__limit(v, NAN);
+    char text[32];
+    return errors_edge(v, bin, text, sizeof text) < limit &&
+           limit < errors_edge(v, bin + 1, text, sizeof text);
+}
+
 /* One line for those that are equal comes before the bins, and one is the tolerance. */
 size_t ui_tensor__errors_lines(const struct ui_tensor *v, enum ui_part_id id)
 {
@@ -124,15 +134,17 @@ void ui_tensor__errors_draw(const struct ui_tensor *v, enum ui_part_id id, size_
         size_t bin = first + line - 1 - over;
         count = histogram_bin(seen->diff_bins, n, bin);
         errors_edge(v, bin, text, sizeof text);
-        style = over ? UI_STYLE_BAD : UI_STYLE_NOISE;
+        style = over                         ? UI_STYLE_BAD
+                : errors_straddles(v, bin) ? UI_STYLE_TOLERANCE
+                                           : UI_STYLE_NOISE;
     }
     ui_draw_right(area, 0, 1, 8, UI_STYLE_LABEL, text);
     ui_draw_bar(area, 0, 10, area->cols - 21, (double)count / (double)most, style);
     snprintf(text, sizeof text, "%zu", count);
     ui_draw_right(area, 0, area->cols - 10, HISTOGRAM_COUNT, count ? UI_STYLE_NUMBER : UI_STYLE_DIM,
                   text);
-    if (count && style == UI_STYLE_BAD)
-        ui_draw_text(area, 0, area->cols - 1, style, "*");
+    if (count && (style == UI_STYLE_BAD || style == UI_STYLE_TOLERANCE))
+        ui_draw_text(area, 0, area->cols - 1, style, style == UI_STYLE_BAD ? "*" : "~");
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
