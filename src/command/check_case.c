@@ -193,11 +193,10 @@ static bool check_close(const struct odb_criterion *c, const struct odb_tensor *
     if (odb_all_close(e, b, c->v[0], c->v[1], true, &bad))
         return true;
     size_t worst = check_worst(c, e, b);
-    char is[40], expected[40];
-    odb_exact_texts(is, expected, sizeof is, odb_exact_value(e->dtype, e->data, worst),
-                    odb_exact_value(b->dtype, b->data, worst));
+    struct odb_exact_texts texts = odb_exact_texts(odb_exact_value(e->dtype, e->data, worst),
+                                                   odb_exact_value(b->dtype, b->data, worst));
     snprintf(why, size, "%zu of %zu elements differ, most at %zu: %s where %s is expected", bad,
-             e->count, worst, is, expected);
+             e->count, worst, texts.x, texts.y);
     return false;
 }
 

@@ -121,9 +121,8 @@ static void verify_say_bad(const struct odb_compared *row, struct odb_buf *out)
     odb_buf_printf(out, "  %s: ", odb_verdict_name(row->verdict));
     odb_buf_put_shown(out, row->reason);
     if (*row->worst && odb_measure_comparable(&row->m)) {
-        char is[40], expected[40];
-        odb_exact_texts(is, expected, sizeof is, m->worst_e, m->worst_b);
-        odb_buf_printf(out, "; at %s %s, the reference has %s", row->worst, is, expected);
+        struct odb_exact_texts texts = odb_exact_texts(m->worst_e, m->worst_b);
+        odb_buf_printf(out, "; at %s %s, the reference has %s", row->worst, texts.x, texts.y);
     }
     odb_buf_putc(out, '\n');
 }

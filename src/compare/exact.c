@@ -36,13 +36,15 @@ size_t odb_exact_count(const struct odb_tensor *a, const struct odb_tensor *b, s
     return differing;
 }
 
-void odb_exact_texts(char *x_text, char *y_text, size_t size, long double x, long double y)
+struct odb_exact_texts odb_exact_texts(long double x, long double y)
 {
     static const int digits[] = {9, 17, 20}; /* the last gives all integers of 64 bits */
-    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
-        snprintf(x_text, size, "%.*Lg", digits[i], x);
-        snprintf(y_text, size, "%.*Lg", digits[i], y);
-        if (strcmp(x_text, y_text) != 0 || x == y)
-            return;
+    struct odb_exact_texts texts;
+    for (size_t i = 0; i < ODB_COUNT(digits); i++) {
+        snprintf(texts.x, sizeof texts.x, "%.*Lg", digits[i], x);
+        snprintf(texts.y, sizeof texts.y, "%.*Lg", digits[i], y);
+        if (x == y || strcmp(texts.x, texts.y) != 0)
+            break;
     }
+    return texts;
 }

@@ -53,7 +53,10 @@ bool odb_exact_same(const struct odb_tensor *a, const struct odb_tensor *b, size
 /* How many elements of such tensors, of one shape, differ; *first: SIZE_MAX where none does. */
 size_t odb_exact_count(const struct odb_tensor *a, const struct odb_tensor *b, size_t *first);
 
-/* Both numbers into texts of size bytes, in nine digits, or in as many more as tell them apart. */
-void odb_exact_texts(char *x_text, char *y_text, size_t size, long double x, long double y);
+/* Two numbers in nine digits, or in as many more as tell them apart. */
+struct odb_exact_texts {
+    char x[40], y[40];
+};
+struct odb_exact_texts odb_exact_texts(long double x, long double y);
 
 #endif
