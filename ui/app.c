@@ -338,6 +338,7 @@ static void app_start(struct ui_app *app, struct ui_running *running)
         app_finish(app, running);
     } else if (command->flags & ODB_COMMAND_LONG) {
         atomic_store(&app->console->cancel, false);
+        running->began = odb_clock();
         ui_app_say(app, UI_STYLE_MESSAGE, "%s …  %s stops it", running->line,
                    app->linear ? "Ctrl-C" : "Esc");
         if (!odb_job_start(app->job, app_work, running)) {

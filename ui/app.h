@@ -51,6 +51,7 @@ struct ui_running {
     enum odb_status status;
     struct odb_error err;
     unsigned long generation; /* of the session before it */
+    double began;             /* on odb_clock() */
     int at;
 };
 

@@ -117,16 +117,18 @@ void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
     double now = odb_clock();
     if (ui_app_busy(app)) {
         odb_buf_printf(out, "%s", app->running.call.command->name);
-        if (progress->phase[0])
+        double spent = now - app->running.began; /* progress may still be the last command's */
+        bool ours = ODB_MAX(progress->began, progress->phase_began) >= app->running.began;
+        if (ours && progress->phase[0])
             odb_buf_printf(out, ": %s", progress->phase);
-        if (progress->total)
+        if (ours && progress->total)
             odb_buf_printf(out, " %zu/%zu", progress->done, progress->total);
-        if (progress->total && progress->done && progress->done < progress->total)
+        if (ours && progress->done && progress->done < progress->total)
             odb_buf_printf(
                 out, ", %.0f s left",
                 ui_app_seconds(app, (now - progress->phase_began) / (double)progress->done *
                                         (double)(progress->total - progress->done)));
-        odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, now - progress->began));
+        odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, spent));
         return;
     }
     size_t before = out->len;
