@@ -221,6 +221,7 @@ static enum odb_status store_check(struct odb_store *store, int schema, struct o
 static enum odb_status store_begin_use(struct odb_store *store, struct odb_error *err)
 {
     sqlite3_busy_timeout(store->db, 5000);
+    ODB_TRY(odb_store__guard(store->db, store->path, err));
     ODB_TRY(odb_store__exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", err));
     char *tables = odb_store__text(store, "SELECT count(*) FROM sqlite_master");
     char *schema = odb_store__text(store, "PRAGMA user_version");

@@ -29,6 +29,9 @@ enum odb_status odb_store__exec(struct odb_store *store, const char *sql,
                                 struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, const char *sql,
                                    struct odb_error *err) ODB_MUST_USE;
+/* Of a file that was just opened: nothing in it runs, and nothing but tables is in it; else
+ * ODB_E_FORMAT. */
+enum odb_status odb_store__guard(sqlite3 *db, const char *path, struct odb_error *err) ODB_MUST_USE;
 /* Runs a statement that returns no rows, and resets it. */
 enum odb_status odb_store__step(struct odb_store *store, sqlite3_stmt *stmt,
                                 struct odb_error *err) ODB_MUST_USE;

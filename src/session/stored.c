@@ -18,7 +18,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "session/store.h"
+#include "session/store_int.h"
 
 #define STORED_MAGIC "SQLite format 3"
 #define STORED_TRIES 3 /* readings of a file that changes meanwhile */
@@ -77,7 +77,7 @@ static enum odb_status stored_open(struct stored_file *file, const char *path,
                                SQLITE_OPEN_READONLY | (uri ? SQLITE_OPEN_URI : 0), NULL);
     free(uri);
     if (code == SQLITE_OK)
-        return ODB_OK;
+        return odb_store__guard(file->db, path, err);
     return odb_fail(err, ODB_E_IO, "%s: %s", path, sqlite3_errmsg(file->db));
 }
 
@@ -87,11 +87,10 @@ static bool stored_close(struct stored_file *file)
     struct stat now;
     sqlite3_close(file->db);
     file->db = NULL;
-    return !file->still ||
-           (!stored_has_log(file->path) && stat(file->path, &now) == 0 &&
-            now.st_size == file->was.st_size && now.st_ino == file->was.st_ino &&
-            now.st_mtim.tv_sec == file->was.st_mtim.tv_sec &&
-            now.st_mtim.tv_nsec == file->was.st_mtim.tv_nsec);
+    return !file->still || (!stored_has_log(file->path) && stat(file->path, &now) == 0 &&
+                            now.st_size == file->was.st_size && now.st_ino == file->was.st_ino &&
+                            now.st_mtim.tv_sec == file->was.st_mtim.tv_sec &&
+                            now.st_mtim.tv_nsec == file->was.st_mtim.tv_nsec);
 }
 
 static char *stored_column(sqlite3_stmt *row, int at)

@@ -215,6 +215,32 @@ static void test_stored__what_is_no_session(void **state)
     shelf_close(&s);
 }
 
+/* Each of these would run when a session is read or written to; the first has no end. */
+static void test_stored__what_would_run(void **state)
+{
+    static const char *const programs[] = {
+        "DROP TABLE model; CREATE VIEW model AS WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x"
+        " FROM t) SELECT x AS path, x AS sha256, x AS nodes FROM t WHERE x > 1",
+        "CREATE TRIGGER t AFTER INSERT ON search BEGIN DELETE FROM journal; END",
+        "ALTER TABLE search ADD COLUMN g TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000)))",
+        "CREATE INDEX i ON search (hex(zeroblob(length(command))))",
+        "CREATE VIRTUAL TABLE v USING fts5(x)",
+    };
+    for (size_t i = 0; i < ODB_COUNT(programs); i++) {
+        struct odb_stored stored;
+        struct odb_error err = ODB_ERROR_INIT;
+        struct shelf s;
+        char *report;
+        shelf_open(&s);
+        shelf_sql(s.path, programs[i]);
+        assert_int_equal(odb_stored_read(&stored, s.path, &err), ODB_E_FORMAT);
+        assert_non_null(strstr(err.what, "that onnxdbg does not make"));
+        odb_stored_dispose(&stored);
+        assert_int_not_equal(odb_stored_report(&report, s.path, NULL), ODB_OK);
+        shelf_close(&s);
+    }
+}
+
 static void test_stored__empty_folder_and_deleting(void **state)
 {
     struct shelf s;
@@ -242,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_stored__the_newest_search_counts),
         cmocka_unit_test(test_stored__newer_version),
         cmocka_unit_test(test_stored__what_is_no_session),
+        cmocka_unit_test(test_stored__what_would_run),
         cmocka_unit_test(test_stored__empty_folder_and_deleting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
