@@ -58,17 +58,18 @@ enum odb_status odb_session_bookmark(struct odb_session *session, char letter, i
     return ODB_OK;
 }
 
-void odb_session__read_bookmarks(struct odb_session *session)
+enum odb_status odb_session__read_bookmarks(struct odb_session *session, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    if (odb_store__prepare(session->store, &stmt, "SELECT letter, node FROM bookmark", NULL) !=
-        ODB_OK)
-        return; /* there is no such table: nobody set any */
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_store__prepare_if_there(session->store, &stmt, "SELECT letter, node FROM bookmark",
+                                        err));
+    while (stmt && odb_store__row(session->store, stmt, &status, err)) {
         const char *letter = (const char *)sqlite3_column_text(stmt, 0);
         int node = sqlite3_column_int(stmt, 1);
         if (letter && *letter && node >= 0 && (size_t)node < session->model->graph->n_nodes)
             bookmarks_put(session, *letter, node);
     }
     sqlite3_finalize(stmt);
+    return status;
 }

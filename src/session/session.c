@@ -30,7 +30,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
         memcpy(session->values, session->report->values, n * sizeof *session->values);
     session->stored = session->report != NULL;
     session_index_culprits(session);
-    odb_session__read_bookmarks(session);
+    ODB_TRY(odb_session__read_bookmarks(session, err));
     ODB_TRY(odb_session_kept_restore(session, err));
     session->missing_kernels = odb_store_kernels(session->store);
     if (session->missing_kernels && session->report)
@@ -368,11 +368,8 @@ static enum odb_status session_begin_stored(struct odb_session *session, const c
                                             const struct odb_bisect_options *options,
                                             const char *settings, bool retry, struct odb_error *err)
 {
-    ODB_TRY(odb_store_resume(session->store, settings, retry, &session->resumed, err));
-    if (!session->resumed.resumed) {
-        ODB_TRY(odb_store_begin(session->store, command, options, err));
-        ODB_TRY(odb_store_settle(session->store, settings, err));
-    }
+    ODB_TRY(odb_store_start(session->store, command, options, settings, retry, &session->resumed,
+                            err));
     odb_store_answers(session->store, &session->answers, session->resumed.n);
     return ODB_OK;
 }

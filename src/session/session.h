@@ -209,6 +209,7 @@ struct odb_tensor *odb_session_reference(const struct odb_session *session, int 
 struct odb_tensor *odb_session_target(const struct odb_session *session, int value);
 
 /* Those that the session's file has. */
-void odb_session__read_bookmarks(struct odb_session *session);
+enum odb_status odb_session__read_bookmarks(struct odb_session *session,
+                                            struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -9,10 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "executor/cpu.h"
 
+#define STORE_READ_ONLY                                                                            \
+    "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
+#define STORE_LEAST 512 /* bytes: SQLite's smallest page */
+#define STORE_PATIENCE_MS 5000 /* for others who write */
 
 static const char store_schema[] =
     "CREATE TABLE model (sha256 TEXT NOT NULL, path TEXT NOT NULL, nodes INTEGER NOT NULL);"
@@ -71,8 +76,16 @@ enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error 
     int code = sqlite3_errcode(store->db);
     enum odb_status status =
         code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ODB_E_FORMAT : ODB_E_IO;
-    odb_fail(err, status, "%s", sqlite3_errmsg(store->db));
+    int why = code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
+    odb_fail(err, status, "%s%s%s", sqlite3_errmsg(store->db), why ? ": " : "",
+             why ? strerror(why) : "");
     odb_error_at(err, "session %s", store->path);
+    if (code == SQLITE_READONLY)
+        odb_error_remedy(err, STORE_READ_ONLY);
+    else if (code == SQLITE_BUSY)
+        odb_error_remedy(err, "another program has it; try again, or name another file");
+    else if (status == ODB_E_FORMAT)
+        odb_error_remedy(err, "begin a new session with another file name");
     return status;
 }
 
@@ -89,6 +102,26 @@ enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, 
     if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) != SQLITE_OK)
         return odb_store__fail(store, err);
     return ODB_OK;
+}
+
+bool odb_store__row(struct odb_store *store, sqlite3_stmt *stmt, enum odb_status *status,
+                    struct odb_error *err)
+{
+    if (*status != ODB_OK)
+        return false;
+    int step = sqlite3_step(stmt);
+    if (step != SQLITE_ROW && step != SQLITE_DONE)
+        *status = odb_store__fail(store, err);
+    return step == SQLITE_ROW;
+}
+
+enum odb_status odb_store__prepare_if_there(struct odb_store *store, sqlite3_stmt **out,
+                                            const char *sql, struct odb_error *err)
+{
+    if (sqlite3_prepare_v2(store->db, sql, -1, out, NULL) == SQLITE_OK)
+        return ODB_OK;
+    *out = NULL;
+    return sqlite3_errcode(store->db) == SQLITE_ERROR ? ODB_OK : odb_store__fail(store, err);
 }
 
 enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,
@@ -162,10 +195,29 @@ static enum odb_status store_set_schema(struct odb_store *store, struct odb_erro
     return odb_store__exec(store, version, err);
 }
 
-static enum odb_status store_create(struct odb_store *store, struct odb_error *err)
+/* The number that a statement gives. */
+static enum odb_status store_ask(struct odb_store *store, const char *sql, int64_t *out,
+                                 struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_store__prepare(store, &stmt, sql, err));
+    *out = odb_store__row(store, stmt, &status, err) ? sqlite3_column_int64(stmt, 0) : 0;
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+/* What a file is by now: another program may be at it. tables: 0 where it is empty. */
+static enum odb_status store_look(struct odb_store *store, int64_t *tables, int64_t *schema,
+                                  struct odb_error *err)
+{
+    ODB_TRY(store_ask(store, "SELECT count(*) FROM sqlite_master", tables, err));
+    return store_ask(store, "PRAGMA user_version", schema, err);
+}
+
+static enum odb_status store_fill(struct odb_store *store, struct odb_error *err)
+{
+    sqlite3_stmt *stmt;
     ODB_TRY(odb_store__exec(store, store_schema, err));
     ODB_TRY(odb_store__exec(store, store_schema_2, err));
     ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO model VALUES (?, ?, ?)", err));
@@ -176,28 +228,38 @@ static enum odb_status store_create(struct odb_store *store, struct odb_error *e
     sqlite3_bind_int64(stmt, 3, (sqlite3_int64)store->model->graph->n_nodes);
     enum odb_status status = odb_store__step(store, stmt, err);
     sqlite3_finalize(stmt);
-    if (status != ODB_OK)
-        return status;
-    ODB_TRY(store_set_schema(store, err));
-    return odb_store__exec(store, "COMMIT", err);
+    return status == ODB_OK ? store_set_schema(store, err) : status;
 }
 
-/* A file of schema 1 becomes one of today's. */
-static enum odb_status store_upgrade(struct odb_store *store, struct odb_error *err)
+/* An empty file becomes a session, and one of schema 1 one of today's, unless another program has
+ * seen to that meanwhile. */
+static enum odb_status store_make(struct odb_store *store, struct odb_error *err)
 {
+    int64_t tables, schema;
     ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
-    enum odb_status status = odb_store__exec(store, store_schema_2, err);
-    if (status == ODB_OK)
+    enum odb_status status = store_look(store, &tables, &schema, err);
+    if (status == ODB_OK && !tables)
+        status = store_fill(store, err);
+    else if (status == ODB_OK && schema == 1)
+        status = odb_store__exec(store, store_schema_2, err);
+    if (status == ODB_OK && tables && schema == 1)
         status = store_set_schema(store, err);
     return odb_store__end(store, status, err);
 }
 
-static enum odb_status store_check(struct odb_store *store, int schema, struct odb_error *err)
+/* Reads, and changes nothing. */
+static enum odb_status store_check(struct odb_store *store, int64_t schema, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
-    if (schema < 1 || schema > ODB_STORE_SCHEMA) {
-        odb_fail(err, ODB_E_INPUT, "the file has schema %d, this program knows %d", schema,
-                 ODB_STORE_SCHEMA);
+    if (schema < 1) {
+        odb_fail(err, ODB_E_INPUT, "it is no session, but another program's database");
+        odb_error_remedy(err, "begin a new session with another file name");
+        odb_error_at(err, "session %s", store->path);
+        return ODB_E_INPUT;
+    }
+    if (schema > ODB_STORE_SCHEMA) {
+        odb_fail(err, ODB_E_INPUT, "the file has schema %lld, this program knows %d",
+                 (long long)schema, ODB_STORE_SCHEMA);
         odb_error_remedy(err, "begin a new session with another file name");
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;
@@ -213,23 +275,33 @@ static enum odb_status store_check(struct odb_store *store, int schema, struct o
     }
     free(sha256);
     free(path);
-    if (status == ODB_OK && schema == 1)
-        status = store_upgrade(store, err);
     return status;
 }
 
 static enum odb_status store_begin_use(struct odb_store *store, struct odb_error *err)
 {
-    sqlite3_busy_timeout(store->db, 5000);
+    int64_t tables, schema;
+    struct stat st;
+    sqlite3_busy_timeout(store->db, STORE_PATIENCE_MS);
+    if (sqlite3_db_readonly(store->db, "main") == 1) {
+        odb_fail(err, ODB_E_IO, "it cannot be written");
+        odb_error_at(err, "session %s", store->path);
+        return odb_error_remedy(err, STORE_READ_ONLY);
+    }
     ODB_TRY(odb_store__guard(store->db, store->path, err));
+    ODB_TRY(store_look(store, &tables, &schema, err));
+    if (!tables && stat(store->path, &st) == 0 && st.st_size > 0 && st.st_size < STORE_LEAST) {
+        odb_fail(err, ODB_E_FORMAT, "file is not a database"); /* to SQLite it is an empty one */
+        return odb_error_at(err, "session %s", store->path);
+    }
+    if (tables) /* before anything is changed: it may be somebody else's */
+        ODB_TRY(store_check(store, schema, err));
     ODB_TRY(odb_store__exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", err));
-    char *tables = odb_store__text(store, "SELECT count(*) FROM sqlite_master");
-    char *schema = odb_store__text(store, "PRAGMA user_version");
-    bool fresh = tables && !strcmp(tables, "0");
-    int version = schema ? (int)strtol(schema, NULL, 10) : 0;
-    free(tables);
-    free(schema);
-    return fresh ? store_create(store, err) : store_check(store, version, err);
+    if (tables && schema == ODB_STORE_SCHEMA)
+        return ODB_OK;
+    ODB_TRY(store_make(store, err));
+    ODB_TRY(store_look(store, &tables, &schema, err));
+    return store_check(store, schema, err);
 }
 
 enum odb_status odb_store_open(struct odb_store **out, const char *path,
@@ -553,12 +625,13 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
 {
     static const char *const types[] = {"f16", "bf16", "tf32"};
     sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt,
                          "reference, target, tolerance, expect, diverges,"
                          " json_extract(report, '$.complete')",
                          "search", "id", err));
     *out = NULL;
-    if (sqlite3_step(stmt) == SQLITE_ROW) {
+    if (odb_store__row(store, stmt, &status, err)) {
         struct odb_report *report = odb_report_new(store->model);
         const char *expect = (const char *)sqlite3_column_text(stmt, 3);
         char **const specs[] = {&report->reference, &report->target, &report->tolerance};
@@ -575,7 +648,7 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
         *out = report;
     }
     sqlite3_finalize(stmt);
-    return ODB_OK;
+    return status;
 }
 
 static void store_read_value(sqlite3_stmt *stmt, struct odb_value_report *out)
@@ -598,17 +671,18 @@ static enum odb_status store_read_values(struct odb_store *store, struct odb_rep
                                          struct odb_error *err)
 {
     sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt,
                          "value, verdict, error, error_mean, noise, local_error, inherited_error,"
                          " gain, local_noise, boundary, culprit, reason",
                          "value", "value", err));
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    while (odb_store__row(store, stmt, &status, err)) {
         sqlite3_int64 value = sqlite3_column_int64(stmt, 0);
         if (value >= 0 && (size_t)value < store->model->graph->n_values)
             store_read_value(stmt, &report->values[value]);
     }
     sqlite3_finalize(stmt);
-    return ODB_OK;
+    return status;
 }
 
 static bool store_read_culprit(sqlite3_stmt *stmt, const struct odb_report *report,
@@ -642,29 +716,35 @@ static enum odb_status store_read_culprits(struct odb_store *store, struct odb_r
 {
     struct odb_culprit culprit;
     sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt,
                          "node, value, kind, verified, reaches_output, first, last, text",
                          "culprit", "rank", err));
-    while (sqlite3_step(stmt) == SQLITE_ROW)
+    while (odb_store__row(store, stmt, &status, err))
         if (store_read_culprit(stmt, report, &culprit))
             odb_push(&report->culprits, culprit);
     sqlite3_finalize(stmt);
-    return ODB_OK;
+    return status;
 }
 
 /* Sessions of before lack the table. */
-static void store_read_paths(struct odb_store *store, struct odb_report *report)
+static enum odb_status store_read_paths(struct odb_store *store, struct odb_report *report,
+                                        struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    struct odb_error ignored = ODB_ERROR_INIT;
-    if (store_newest(store, &stmt, "rank, path", "culprit_path", "rank", &ignored) != ODB_OK)
-        return;
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    enum odb_status status = ODB_OK;
+    ODB_TRY(odb_store__prepare_if_there(
+        store, &stmt,
+        "SELECT rank, path FROM culprit_path WHERE search ="
+        " (SELECT max(id) FROM search WHERE report IS NOT NULL) ORDER BY rank",
+        err));
+    while (stmt && odb_store__row(store, stmt, &status, err)) {
         sqlite3_int64 rank = sqlite3_column_int64(stmt, 0);
         if (rank >= 0 && (size_t)rank < report->culprits.n && !report->culprits.items[rank].path)
             report->culprits.items[rank].path = store_column(stmt, 1);
     }
     sqlite3_finalize(stmt);
+    return status;
 }
 
 enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
@@ -677,7 +757,7 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
     if (status == ODB_OK)
         status = store_read_culprits(store, *out, err);
     if (status == ODB_OK)
-        store_read_paths(store, *out);
+        status = store_read_paths(store, *out, err);
     if (status != ODB_OK) {
         odb_report_free(*out);
         *out = NULL;

@@ -97,6 +97,12 @@ enum odb_status odb_store_resume(struct odb_store *store, const char *settings, 
  */
 enum odb_status odb_store_settle(struct odb_store *store, const char *settings,
                                  struct odb_error *err) ODB_MUST_USE;
+/* The one, or the other: begins a search, or goes on with the newest. Of two programs that do so
+ * at once one gets ODB_E_INPUT. Waits up to 2 s for one that was killed to be gone. */
+enum odb_status odb_store_start(struct odb_store *store, const char *command,
+                                const struct odb_bisect_options *options, const char *settings,
+                                bool retry, struct odb_resumed *out,
+                                struct odb_error *err) ODB_MUST_USE;
 /* After odb_store_put(): the search has not ended, or it has, and its answers can go. */
 enum odb_status odb_store_pause(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_store_finish(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;

@@ -48,17 +48,6 @@ static bool answers_in_use(sqlite3_int64 pid, const char *boot)
     return line[0] && !strcmp(mine, its);
 }
 
-/* The same, when one that was killed a moment ago has had the time to go. */
-static bool answers_stay_in_use(sqlite3_int64 pid, const char *boot)
-{
-    bool used = answers_in_use(pid, boot);
-    for (int i = 0; used && i < 20; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-        used = answers_in_use(pid, boot);
-    }
-    return used;
-}
-
 /* --- going on --------------------------------------------------------------------------------- */
 
 void odb_resumed_dispose(struct odb_resumed *resumed)
@@ -160,6 +149,7 @@ static enum odb_status answers_sort(struct odb_store *store, bool retry, struct 
                                     struct odb_error *err)
 {
     sqlite3_stmt *stmt;
+    enum odb_status status = ODB_OK;
     if (retry)
         ODB_TRY(answers_exec(store, "DELETE FROM answer WHERE status IS NULL AND search =", err));
     ODB_TRY(
@@ -169,7 +159,7 @@ static enum odb_status answers_sort(struct odb_store *store, bool retry, struct 
     ODB_TRY(odb_store__prepare(
         store, &stmt, "SELECT text, lost FROM answer WHERE search = ? ORDER BY rowid", err));
     sqlite3_bind_int64(stmt, 1, store->search);
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    while (odb_store__row(store, stmt, &status, err)) {
         const char *text = (const char *)sqlite3_column_text(stmt, 0);
         if (sqlite3_column_int(stmt, 1))
             odb_push(&out->running, odb_xstrdup(text ? text : "?"));
@@ -177,7 +167,7 @@ static enum odb_status answers_sort(struct odb_store *store, bool retry, struct 
             out->n++;
     }
     sqlite3_finalize(stmt);
-    return ODB_OK;
+    return status;
 }
 
 /* The newest search, if it did not end, with its settings; *id is 0 where there is none. */
@@ -193,9 +183,9 @@ static enum odb_status answers_newest(struct odb_store *store, sqlite3_int64 *id
                                "SELECT id, settings, pid, boot FROM search WHERE ended IS NULL AND"
                                " id = (SELECT max(id) FROM search WHERE settings IS NOT NULL)",
                                err));
-    if (sqlite3_step(stmt) == SQLITE_ROW) {
+    if (odb_store__row(store, stmt, &status, err)) {
         pid = sqlite3_column_int64(stmt, 2);
-        if (answers_stay_in_use(pid, (const char *)sqlite3_column_text(stmt, 3))) {
+        if (answers_in_use(pid, (const char *)sqlite3_column_text(stmt, 3))) {
             odb_fail(err, ODB_E_INPUT, "process %lld is searching with this session now",
                      (long long)pid);
             odb_error_remedy(err, "wait for its end, or keep this search in another file");
@@ -228,6 +218,35 @@ enum odb_status odb_store_resume(struct odb_store *store, const char *settings, 
     out->resumed = true;
     ODB_TRY(answers_sort(store, retry, out, err));
     return answers_take(store, settings, err);
+}
+
+/* Until one that was killed a moment ago has had the time to go; nobody is held up meanwhile. */
+static void answers_await_free(struct odb_store *store)
+{
+    sqlite3_int64 id;
+    char *settings;
+    for (int i = 0; i < 20; i++) {
+        if (answers_newest(store, &id, &settings, NULL) != ODB_E_INPUT) {
+            free(settings);
+            return;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
+enum odb_status odb_store_start(struct odb_store *store, const char *command,
+                                const struct odb_bisect_options *options, const char *settings,
+                                bool retry, struct odb_resumed *out, struct odb_error *err)
+{
+    answers_await_free(store);
+    ODB_STORE_HOLD(store);
+    ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err)); /* of two, one is first */
+    enum odb_status status = odb_store_resume(store, settings, retry, out, err);
+    if (status == ODB_OK && !out->resumed)
+        status = odb_store_begin(store, command, options, err);
+    if (status == ODB_OK && !out->resumed)
+        status = odb_store_settle(store, settings, err);
+    return odb_store__end(store, status, err);
 }
 
 enum odb_status odb_store_settle(struct odb_store *store, const char *settings,

@@ -36,6 +36,13 @@ enum odb_status odb_store__guard(sqlite3 *db, const char *path, struct odb_error
 enum odb_status odb_store__step(struct odb_store *store, sqlite3_stmt *stmt,
                                 struct odb_error *err) ODB_MUST_USE;
 void odb_store__bind_text(sqlite3_stmt *stmt, int at, const char *text); /* NULL: null */
+/* The same, of a table that files of before lack: ODB_OK with *out NULL where it is not there. */
+enum odb_status odb_store__prepare_if_there(struct odb_store *store, sqlite3_stmt **out,
+                                            const char *sql, struct odb_error *err) ODB_MUST_USE;
+/* Whether there is another row, which is read then. A file that cannot be read sets *status, so
+ * that nobody takes half of the rows for all of them. */
+bool odb_store__row(struct odb_store *store, sqlite3_stmt *stmt, enum odb_status *status,
+                    struct odb_error *err);
 /* Ends the transaction that was begun: COMMIT where status is ODB_OK, else ROLLBACK. Returns what
  * went wrong first. */
 enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,

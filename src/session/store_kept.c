@@ -67,12 +67,12 @@ enum odb_status odb_store_read_kept(struct odb_store *store, struct odb_kept_lis
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
     *out = (struct odb_kept_list){0};
-    if (odb_store__prepare(store, &stmt,
-                           "SELECT kind, number, place, text, disabled, once, ignore, hits"
-                           " FROM kept ORDER BY position",
-                           NULL) != ODB_OK)
-        return ODB_OK; /* there is no such table: nobody put anything down */
-    while (sqlite3_step(stmt) == SQLITE_ROW && status == ODB_OK) {
+    ODB_TRY(odb_store__prepare_if_there(
+        store, &stmt,
+        "SELECT kind, number, place, text, disabled, once, ignore, hits FROM kept"
+        " ORDER BY position",
+        err));
+    while (stmt && odb_store__row(store, stmt, &status, err)) {
         struct odb_kept kept = {.number = sqlite3_column_int(stmt, 1),
                                 .place = (char *)sqlite3_column_text(stmt, 2),
                                 .text = (char *)sqlite3_column_text(stmt, 3),

@@ -255,7 +255,8 @@ def undisturbed(name, words, before):
     lines = [line for line in err.splitlines()
              if re.match(r'(\S*/)?(onnxdbg|dump_\w+): (?!warning|note)', line)]
     case = {'name': name, 'status': status, 'out': out, 'says': SAYS.get(name, NEVER),
-            'lines': len(lines), 'files': files(folder), 'home': os.listdir(folder + '.tmp'), 'template': folder + '.old', 'before': was}
+            'lines': len(lines), 'files': files(folder), 'home': os.listdir(folder + '.tmp'),
+            'template': folder + '.old', 'before': was}
     shutil.rmtree(folder)
     os.makedirs(folder)
     for path, data in was.items():
