@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/sha256.h"
 #include "model/files.h"
+#include "model/limits.h"
 #include "model/load_int.h"
 #include "model/wire.h"
 
@@ -248,8 +249,6 @@ struct call_walk {
     int depth;
 };
 
-enum { CALL_DEPTH_MAX = 100 };
-
 static enum odb_status load_check_calls(struct call_walk *walk, const struct odb_graph *graph,
                                         struct odb_error *err);
 
@@ -261,9 +260,9 @@ static enum odb_status load_check_call(struct call_walk *walk, const struct odb_
         return odb_fail(err, ODB_E_MODEL, "function %s calls itself", f->name);
     if (*state == 2)
         return ODB_OK;
-    if (walk->depth == CALL_DEPTH_MAX)
+    if (walk->depth == ODB_LIMIT_CALLS)
         return odb_fail(err, ODB_E_MODEL, "functions call each other more than %d deep",
-                        (int)CALL_DEPTH_MAX);
+                        (int)ODB_LIMIT_CALLS);
     *state = 1;
     walk->depth++;
     ODB_TRY(load_check_calls(walk, f->graph, err));

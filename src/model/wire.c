@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/limits.h"
 
 enum {
     WIRE_VARINT = 0,
@@ -31,11 +32,7 @@ enum {
     WIRE_32 = 5
 };
 
-enum {
-    DEPTH_MAX = 100, /* of nested messages, as other readers of protobuf have it */
-    PARTS_MAX = 100, /* singular messages in one message: merging takes quadratic time */
-    LENGTH_BYTES = 5 /* of a length that is known only after what it counts is written */
-};
+enum { LENGTH_BYTES = 5 }; /* of a length that is known only after what it counts is written */
 
 /* What stands in a skeleton for bytes. */
 struct wire_locator {
@@ -45,6 +42,7 @@ struct wire_locator {
 struct wire_scan {
     const unsigned char *base; /* of the file, for byte numbers */
     struct odb_buf *out;
+    size_t *messages; /* so far */
     struct odb_error *err;
 };
 
@@ -205,15 +203,21 @@ static enum odb_status wire_message(const struct wire_scan *s,
 static enum odb_status wire_submessage(const struct wire_scan *s, const struct wire_field *f,
                                        int depth)
 {
-    if (depth >= DEPTH_MAX) {
-        odb_fail(s->err, ODB_E_MODEL, "messages are nested more than %d deep", (int)DEPTH_MAX);
+    if (depth >= ODB_LIMIT_DEPTH) {
+        odb_fail(s->err, ODB_E_MODEL, "messages are nested more than %d deep",
+                 (int)ODB_LIMIT_DEPTH);
+        return wire_fail(s, f->start);
+    }
+    if (++*s->messages > ODB_LIMIT_MESSAGES) {
+        odb_fail(s->err, ODB_E_MODEL, "it is made of more than %d messages",
+                 (int)ODB_LIMIT_MESSAGES);
         return wire_fail(s, f->start);
     }
     size_t at = s->out->len;
     odb_buf_add(s->out, "\x80\x80\x80\x80\x00", LENGTH_BYTES);
     ODB_TRY(wire_message(s, f->desc->descriptor, f->data, f->end, depth + 1));
     size_t length = s->out->len - at - LENGTH_BYTES;
-    if (length > INT32_MAX) {
+    if (length > ODB_LIMIT_FIELD) {
         odb_fail(s->err, ODB_E_MODEL, "message holds over 2 GiB besides its weights");
         return wire_fail(s, f->start);
     }
@@ -226,7 +230,12 @@ static enum odb_status wire_copy(const struct wire_scan *s, const struct wire_fi
 {
     size_t size = (size_t)(f->end - f->data);
     char name[160];
-    if (size > INT32_MAX) {
+    if (f->desc && f->desc->type == PROTOBUF_C_TYPE_STRING && size > ODB_LIMIT_TEXT) {
+        odb_fail(s->err, ODB_E_MODEL, "%s is a text of %zu bytes, and at most %d are read",
+                 wire_field_name(f, name, sizeof name), size, (int)ODB_LIMIT_TEXT);
+        return wire_fail(s, f->start);
+    }
+    if (size > ODB_LIMIT_FIELD) {
         odb_fail(s->err, ODB_E_MODEL, "%s is over 2 GiB long",
                  wire_field_name(f, name, sizeof name));
         odb_error_remedy(s->err, "only raw_data and external data may be that large");
@@ -242,7 +251,7 @@ static enum odb_status wire_too_many(const struct wire_scan *s, const struct wir
 {
     char name[160];
     odb_fail(s->err, ODB_E_MODEL, "%s comes up again more than %d times",
-             wire_field_name(f, name, sizeof name), (int)PARTS_MAX);
+             wire_field_name(f, name, sizeof name), (int)ODB_LIMIT_PARTS);
     return wire_fail(s, f->start);
 }
 
@@ -273,7 +282,7 @@ static enum odb_status wire_message(const struct wire_scan *s,
         wire_put_varint(s->out, f.tag);
         if (f.desc && f.desc->type == PROTOBUF_C_TYPE_MESSAGE) {
             parts += f.desc->label != PROTOBUF_C_LABEL_REPEATED;
-            ODB_TRY(parts > PARTS_MAX ? wire_too_many(s, &f) : wire_submessage(s, &f, depth));
+            ODB_TRY(parts > ODB_LIMIT_PARTS ? wire_too_many(s, &f) : wire_submessage(s, &f, depth));
         } else if (f.desc && wire_is_located(f.desc)) {
             struct wire_locator at = {(uint64_t)(f.data - s->base), (uint64_t)(f.end - f.data)};
             wire_put_varint(s->out, sizeof at);
@@ -320,7 +329,8 @@ enum odb_status odb_model__skeleton(const ProtobufCMessageDescriptor *type,
                                     const unsigned char *data, size_t size, struct odb_buf *out,
                                     struct odb_error *err)
 {
-    struct wire_scan s = {data, out, err};
+    size_t messages = 0;
+    struct wire_scan s = {data, out, &messages, err};
     ODB_TRY(wire_message(&s, type, data, data + size, 0));
     if (out->overflowed)
         return odb_fail(err, ODB_E_NOMEM, "%s: its structure is too large", type->short_name);

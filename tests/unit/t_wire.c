@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "model/limits.h"
 #include "model/wire.h"
 #include "onnx_make.h"
 
@@ -240,6 +241,32 @@ static void test_wire__survives_every_truncation(void **state)
     make_free(&m);
 }
 
+/* graph 7 { node 1 {} node 1 {} … }, then a producer_name 2: as many of the one, and as long the
+ * other, as may not be. */
+static void test_wire__refuses_too_much(void **state)
+{
+    size_t nodes = 2 * (size_t)ODB_LIMIT_MESSAGES, size = ODB_LIMIT_TEXT + (size_t)6;
+    unsigned char *bytes = odb_new_n(unsigned char, ODB_MAX(nodes, size) + 6);
+    const size_t lengths[] = {nodes, size - 5};
+    const char *const words[] = {"more than 10000000 messages", "at most 67108864 are read"};
+    for (int i = 0; i < 2; i++) {
+        struct model_arena *arena = odb_model__arena_new();
+        struct odb_error err = ODB_ERROR_INIT;
+        ProtobufCMessage *message = NULL;
+        bytes[0] = i ? 0x12 : 0x3a;
+        for (int k = 0; k < 5; k++)
+            bytes[1 + k] = (unsigned char)((lengths[i] >> 7 * k & 0x7f) | (k < 4 ? 0x80 : 0));
+        for (size_t k = 0; k < lengths[i]; k++)
+            bytes[6 + k] = i ? 'a' : k % 2 ? 0 : 0x0a;
+        assert_int_equal(odb_model__unpack(&message, &onnx__model_proto__descriptor, bytes,
+                                           6 + lengths[i], arena, &err),
+                         ODB_E_MODEL);
+        assert_non_null(strstr(err.what, words[i]));
+        odb_model__arena_free(arena);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_wire__refuses_what_is_damaged),
         cmocka_unit_test(test_wire__refuses_deep_nesting),
         cmocka_unit_test(test_wire__refuses_endless_merging),
+        cmocka_unit_test(test_wire__refuses_too_much),
         cmocka_unit_test(test_wire__survives_every_truncation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

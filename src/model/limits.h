@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How much a model may be, and not only hold: a file comes from a stranger, and structure costs a
+ * hundred times the bytes that describe it. Weights have no limit but the file's size and that of
+ * the files beside it, from which every claimed size must be found before memory is asked for.
+ *
+ * Elsewhere: tensors have at most ODB_MAX_RANK dimensions (tensor/dtype.h), images as many pixels
+ * as tensor/image.c says, archives what their bytes can unpack to (npz.c), messages of executors
+ * what protocol.c says, texts of a session what store_guard.c says.
+ */
+#ifndef ODB_MODEL_LIMITS_H
+#define ODB_MODEL_LIMITS_H
+
+#include <stdint.h>
+
+enum {
+    ODB_LIMIT_DEPTH = 100, /* of nested messages, as other readers of protobuf have it; a
+                              body in a body takes three */
+    ODB_LIMIT_PARTS = 100, /* singular messages in one message: merging takes quadratic time */
+    ODB_LIMIT_MESSAGES = 10000000, /* nodes, attributes, tensors, types and all, in one file */
+    ODB_LIMIT_TEXT = 64 << 20,     /* bytes of a name, a description, an entry of the metadata */
+    ODB_LIMIT_FIELD = INT32_MAX,   /* bytes of anything but raw_data, as protobuf has it */
+    ODB_LIMIT_CALLS = 100          /* functions that call each other */
+};
+
+#endif

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Models and tensors that nobody means well with, byte by byte:
+#
+#   model.py NAMES.onnx FOLDER
+#
+# a model that runs and all of whose names are hostile, and files that claim what they do not hold.
+import io
+import os
+import struct
+import sys
+import zipfile
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while True:
+        out += bytes([(n & 127) | (128 if n > 127 else 0)])
+        n >>= 7
+        if not n:
+            return out
+
+
+def field(number, data):
+    if isinstance(data, int):
+        return varint(number << 3) + varint(data)
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+EVIL = (b"\x1b]52;c;ZXZpbA==\x07\x1b[2J\x1b]8;;http://evil\x1b\\\xc2\x9b31m\r\n\t\x7f\xe2\x80\xae"
+        b"<script>alert(1)</script>=cmd|x!A1\"'&]]>../../etc/passwd")
+
+
+def evil(name):
+    return b"=1+1/../.." + name + EVIL
+
+
+def info(name, dims):
+    shape = b"".join(field(1, field(1, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+def node(inputs, output, name, op):
+    return (b"".join(field(1, i) for i in inputs) + field(2, output) + field(3, name) +
+            field(4, op) + field(6, EVIL))
+
+
+def tensor(dims, dtype, name, more):
+    return b"".join(field(1, d) for d in dims) + field(2, dtype) + field(8, name) + more
+
+
+def model(graph, text=b""):
+    head = b"".join(field(n, text) for n in (2, 3, 4, 6) if text)
+    meta = field(14, field(1, text) + field(2, text)) if text else b""
+    return field(1, 8) + head + field(7, graph) + field(8, field(2, 17)) + meta
+
+
+def names():
+    w = tensor([4], 1, evil(b"w"), field(9, struct.pack("<4f", 1, 2, 3, 4)))
+    return model(field(1, node([evil(b"x")], evil(b"a"), evil(b"n1"), b"Sigmoid")) +
+                 field(1, node([evil(b"a"), evil(b"w")], evil(b"b"), evil(b"n2"), b"Add")) +
+                 field(1, node([evil(b"b")], evil(b"y"), evil(b"n3"), b"Exp")) +
+                 field(2, evil(b"graph")) + field(5, w) + field(10, EVIL) +
+                 field(11, info(evil(b"x"), [4])) + field(12, info(evil(b"y"), [4])), EVIL)
+
+
+def claiming(more, dims=(1 << 38,), dtype=1, sparse=False):
+    t = tensor(dims, dtype, b"w", more)
+    if sparse:
+        at = tensor([1], 7, b"i", field(9, struct.pack("<q", 1 << 40)))
+        t = field(1, tensor([1], 1, b"w", field(9, b"\0\0\0\0"))) + field(2, at) + field(3, 1 << 39)
+    return model(field(1, node([b"w"], b"y", b"n", b"Exp")) + field(2, b"g") +
+                 field(15 if sparse else 5, t) + field(12, info(b"y", [1])))
+
+
+def claims():
+    deep = b""
+    for _ in range(200):
+        deep = field(1, field(5, field(6, deep)))
+    entry = field(13, field(1, b"location") + field(2, b"w.bin"))
+    yield "raw.onnx", claiming(field(9, b"\0" * 16))
+    yield "floats.onnx", claiming(field(4, b"\0" * 16))
+    yield "strings.onnx", claiming(field(6, b"a"), dtype=8)
+    yield "overflow.onnx", claiming(field(9, b"\0" * 16), dims=(1 << 33, 1 << 33, 1 << 33))
+    yield "external.onnx", claiming(entry + field(14, 1))
+    yield "w.bin", b"\0" * 16
+    yield "sparse.onnx", claiming(b"", sparse=True)
+    yield "deep.onnx", model(deep)
+    yield "huge.pb", tensor([1 << 38], 1, b"w", field(9, b"\0" * 16))
+    for name, shape in ("huge", "(274877906944,)"), ("overflow", "(4294967296, 4294967296, 9)"):
+        head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+        array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + b"\0" * 16
+        yield name + ".npy", array
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", array)
+    data = bytearray(packed.getvalue())
+    at = data.rindex(b"PK\x01\x02")
+    data[at + 24:at + 28] = struct.pack("<I", 0xfffffff0)  # the size that the directory tells
+    data[22:26] = struct.pack("<I", 0xfffffff0)
+    yield "huge.npz", bytes(data)
+
+
+open(sys.argv[1], "wb").write(names())
+os.makedirs(sys.argv[2], exist_ok=True)
+for file, content in claims():
+    open(os.path.join(sys.argv[2], file), "wb").write(content)
