@@ -335,4 +335,5 @@ def main():
     return n
 
 
-main()
+if __name__ == "__main__":
+    main()
