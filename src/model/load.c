@@ -300,6 +300,42 @@ static enum odb_status load_functions(struct odb_model *model, struct odb_error 
     return status;
 }
 
+/* Nodes of a graph, its bodies and what it calls, as whoever runs it meets them: functions that
+ * call another twice, which does the same, are few in a file and have no end. sizes: by function, 0
+ * not counted yet; none calls itself. */
+static size_t load_expanded(const struct odb_model *model, const struct odb_graph *graph,
+                            size_t *sizes)
+{
+    size_t total = graph->n_nodes;
+    for (size_t n = 0; n < graph->n_nodes && total <= ODB_LIMIT_EXPANDED; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        if (node->function) {
+            size_t *size = &sizes[node->function - model->functions];
+            if (!*size)
+                *size = 1 + load_expanded(model, node->function->graph, sizes);
+            total += *size;
+        }
+        for (size_t a = 0; a < node->attrs.n; a++)
+            if (node->attrs.items[a].graphs)
+                for (size_t g = 0; g < node->attrs.items[a].n; g++)
+                    total += load_expanded(model, node->attrs.items[a].graphs[g], sizes);
+    }
+    return ODB_MIN(total, (size_t)ODB_LIMIT_EXPANDED + 1);
+}
+
+static enum odb_status load_check_expanded(const struct odb_model *model, struct odb_error *err)
+{
+    size_t *sizes = odb_new_n(size_t, model->n_functions + 1);
+    size_t total = load_expanded(model, model->graph, sizes);
+    free(sizes);
+    if (total <= ODB_LIMIT_EXPANDED)
+        return ODB_OK;
+    return odb_fail(err, ODB_E_MODEL,
+                    "its functions call each other so often that there are more "
+                    "than %d nodes to run",
+                    (int)ODB_LIMIT_EXPANDED);
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static enum odb_status load_model(struct odb_model *model, const struct model_bytes *bytes,
@@ -321,7 +357,8 @@ static enum odb_status load_model(struct odb_model *model, const struct model_by
     load_header(model);
     ODB_TRY(load_functions(model, err));
     struct opset_scope opsets = {model->opsets, model->n_opsets};
-    return odb_model__graph(&model->graph, model, priv->proto->graph, NULL, &opsets, err);
+    ODB_TRY(odb_model__graph(&model->graph, model, priv->proto->graph, NULL, &opsets, err));
+    return load_check_expanded(model, err);
 }
 
 /* Takes a ref on bytes->storage. */

@@ -73,6 +73,23 @@ def claiming(more, dims=(1 << 38,), dtype=1, sparse=False):
                  field(15 if sparse else 5, t) + field(12, info(b"y", [1])))
 
 
+def laughs():
+    """Sixty functions, each of which calls the one before it twice."""
+    def call(i, o, op):
+        ours = field(7, b"d") if op[:1] == b"f" else b""
+        return field(1, i) + field(2, o) + field(4, op) + ours
+    out = b""
+    for k in range(60):
+        last = b"f%d" % (k - 1) if k else b"Tanh"
+        out += field(25, field(1, b"f%d" % k) + field(4, b"x") + field(5, b"y") +
+                     field(7, call(b"x", b"t", last)) + field(7, call(b"t", b"y", last)) +
+                     field(9, field(2, 17)) + field(9, field(1, b"d") + field(2, 1)) +
+                     field(10, b"d"))
+    graph = field(1, call(b"x", b"y", b"f59")) + field(2, b"g")
+    graph += field(11, info(b"x", [1])) + field(12, info(b"y", [1]))
+    return model(graph) + field(8, field(1, b"d") + field(2, 1)) + out
+
+
 def claims():
     deep = b""
     for _ in range(200):
@@ -86,6 +103,7 @@ def claims():
     yield "w.bin", b"\0" * 16
     yield "sparse.onnx", claiming(b"", sparse=True)
     yield "deep.onnx", model(deep)
+    yield "laughs.onnx", laughs()
     yield "huge.pb", tensor([1 << 38], 1, b"w", field(9, b"\0" * 16))
     for name, shape in ("huge", "(274877906944,)"), ("overflow", "(4294967296, 4294967296, 9)"):
         head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
