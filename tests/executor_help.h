@@ -123,6 +123,25 @@ static inline struct odb_load help_load(const struct odb_buf *bytes, size_t n_no
                              .n_original_outputs = 2};
 }
 
+static inline struct odb_target *help_open_target(const char *spec)
+{
+    struct odb_target *target = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    help_ok(odb_target_open(&target, spec, &err), &err);
+    return target;
+}
+
+static inline void help_load_chain(struct odb_target *target)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_error err = ODB_ERROR_INIT;
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    help_ok(odb_target_load(target, &load, &err), &err);
+    memset(bytes.data, 0, bytes.len); /* nobody may need it any more */
+    odb_buf_dispose(&bytes);
+}
+
 static inline void help_floats_equal(const struct odb_tensor *t, const float *want, size_t n)
 {
     assert_non_null(t);

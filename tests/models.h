@@ -95,4 +95,23 @@ static inline char *models_shared(const char *name)
         skip();                                                                                    \
     } while (0)
 
+/* If, of a condition that holds: both branches read g, 8 floats of the graph around them, and it is
+ * Exp that runs. */
+static inline void models_add_if(struct odb_builder *b, const char *name, const char *output)
+{
+    struct odb_builder *body = odb_build_new("then", 17), *other = odb_build_new("else", 17);
+    const bool yes = true;
+    struct odb_tensor *cond = NULL;
+    MODELS_OK(odb_tensor_copy_of(&cond, ODB_BOOL, 0, NULL, &yes, &why));
+    odb_build_node(body, "Exp", "e", "g", "t");
+    odb_build_output_typed(body, "t", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(other, "Neg", "e", "g", "f");
+    odb_build_output_typed(other, "f", ODB_F32, 1, (int64_t[]){8});
+    odb_build_weight(b, "c", cond);
+    odb_build_node(b, "If", name, "c", output);
+    odb_build_attr_graph(b, "then_branch", body);
+    odb_build_attr_graph(b, "else_branch", other);
+    odb_tensor_unref(cond);
+}
+
 #endif

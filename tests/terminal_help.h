@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <curses.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -22,7 +23,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "ui/terminal.h"
+#include "ui/utf8.h"
 
 struct pty {
     int master, in, out; /* in, out: standard input and output as they were */
@@ -94,6 +97,32 @@ static inline void pty_close(struct pty *pty)
     close(pty->in);
     close(pty->out);
     close(pty->master);
+}
+
+/* What curses has in a row of the screen, as UTF-8, without the blanks at its end; until the next
+ * call. */
+static inline const char *pty_row(int row)
+{
+    static char text[300 * 24];
+    cchar_t cells[300 + 1];
+    size_t n = 0;
+    int cols = ODB_MIN(getmaxx(stdscr), 300);
+    memset(cells, 0, sizeof cells);
+    assert_int_equal(mvin_wchnstr(row, 0, cells, cols), OK);
+    /* One for a wide character, so they end early. */
+    for (int col = 0; col < cols && cells[col].chars[0]; col++) {
+        wchar_t chars[CCHARW_MAX + 1] = {0};
+        attr_t attributes;
+        short pair;
+        if (getcchar(&cells[col], chars, &attributes, &pair, NULL) != OK)
+            break;
+        for (size_t i = 0; chars[i]; i++)
+            n += ui_utf8_encode((uint32_t)chars[i], text + n);
+    }
+    while (n && text[n - 1] == ' ')
+        n--;
+    text[n] = 0;
+    return text;
 }
 
 #endif

@@ -113,11 +113,9 @@ static json_t *report_checked(enum odb_checked answer)
 
 static json_t *report_sensitivity(const struct odb_sensitivity *s)
 {
-    json_t *object = json_object();
-    if (!s->input_error.known) {
-        json_decref(object);
+    if (!s->input_error.known)
         return json_null();
-    }
+    json_t *object = json_object();
     report_set(object, "input_error", report_number(s->input_error));
     report_set(object, "growth", report_number(s->growth));
     report_set(object, "growth_of_random", report_number(s->growth_of_random));
@@ -238,11 +236,9 @@ static json_t *report_model(const struct odb_report *report)
 static json_t *report_observer(const struct odb_report *report)
 {
     const struct odb_observer *seen = &report->observer;
-    json_t *object = json_object();
-    if (!seen->looked) {
-        json_decref(object);
+    if (!seen->looked)
         return json_null();
-    }
+    json_t *object = json_object();
     report_set(object, "moved", json_boolean(seen->moved));
     report_set(object, "by", odb_json_real(seen->by));
     report_set(object, "output",
@@ -253,11 +249,9 @@ static json_t *report_observer(const struct odb_report *report)
 
 static json_t *report_forecast(const struct odb_forecast *forecast)
 {
-    json_t *object = json_object();
-    if (!forecast->strategy) {
-        json_decref(object);
+    if (!forecast->strategy)
         return json_null();
-    }
+    json_t *object = json_object();
     report_set(object, "strategy", json_string(forecast->strategy));
     report_set(object, "loads", json_integer((json_int_t)forecast->loads));
     report_set(object, "seconds", odb_json_real(forecast->seconds));
@@ -266,11 +260,9 @@ static json_t *report_forecast(const struct odb_forecast *forecast)
 
 static json_t *report_proof(const struct odb_proof *proof)
 {
-    json_t *object = json_object();
-    if (!proof->tried) {
-        json_decref(object);
+    if (!proof->tried)
         return json_null();
-    }
+    json_t *object = json_object();
     report_set(object, "cuts", json_integer((json_int_t)proof->cuts));
     report_set(object, "good", json_integer((json_int_t)proof->good));
     report_set(object, "untestable", json_integer((json_int_t)proof->untestable));

@@ -130,20 +130,9 @@ static void test_bisect__fault_in_control_flow_is_named(void **state)
 {
     struct search s;
     struct odb_builder *b = search_graph();
-    struct odb_builder *body = odb_build_new("then", 17), *other = odb_build_new("else", 17);
-    const bool yes = true;
-    struct odb_tensor *cond = NULL;
-    MODELS_OK(odb_tensor_copy_of(&cond, ODB_BOOL, 0, NULL, &yes, &why));
-    odb_build_node(body, "Exp", "e", "g", "t");
-    odb_build_output_typed(body, "t", ODB_F32, 1, (int64_t[]){8});
-    odb_build_node(other, "Neg", "e", "g", "f");
-    odb_build_output_typed(other, "f", ODB_F32, 1, (int64_t[]){8});
-    odb_build_weight(b, "c", cond);
     odb_build_node(b, "Tanh", "n0", "x", "g");
     odb_build_node(b, "Neg", "n1", "g", "h");
-    odb_build_node(b, "If", "n2", "c", "q");
-    odb_build_attr_graph(b, "then_branch", body);
-    odb_build_attr_graph(b, "else_branch", other);
+    models_add_if(b, "n2", "q");
     odb_build_node(b, "Mul", "n3", "q h", "r");
     odb_build_node(b, "Neg", "n4", "r", "y");
     odb_build_output(b, "y");
@@ -152,7 +141,6 @@ static void test_bisect__fault_in_control_flow_is_named(void **state)
     assert_int_equal(search_only(&s)->kind, ODB_KIND_INTRODUCED);
     assert_true(search_only(&s)->verified);
     search_close(&s);
-    odb_tensor_unref(cond);
 }
 
 /* Items of a sequence are judged one by one, and the node that made a wrong one is named. */

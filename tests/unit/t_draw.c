@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/terminal_help.h"
 
-#include <curses.h>
 #include <locale.h>
 #include <signal.h>
 
-#include "base/mem.h"
 #include "ui/draw.h"
-#include "ui/utf8.h"
 
 enum { DRAW_ROWS = 6, DRAW_COLS = 20 };
 
@@ -54,33 +51,9 @@ static struct ui_area draw_area(void **state)
     return ui_area_all(pty->terminal);
 }
 
-/* The row as UTF-8, without the blanks at its end. */
-static const char *draw_row(int row)
-{
-    static char text[DRAW_COLS * 24];
-    cchar_t cells[DRAW_COLS + 1];
-    size_t n = 0;
-    memset(cells, 0, sizeof cells);
-    assert_int_equal(mvin_wchnstr(row, 0, cells, DRAW_COLS), OK);
-    /* One for a wide character, so they end early. */
-    for (int col = 0; col < DRAW_COLS && cells[col].chars[0]; col++) {
-        wchar_t chars[CCHARW_MAX + 1] = {0};
-        attr_t attributes;
-        short pair;
-        if (getcchar(&cells[col], chars, &attributes, &pair, NULL) != OK)
-            break;
-        for (size_t i = 0; chars[i]; i++)
-            n += ui_utf8_encode((uint32_t)chars[i], text + n);
-    }
-    while (n && text[n - 1] == ' ')
-        n--;
-    text[n] = 0;
-    return text;
-}
-
 static void draw_expect(int row, const char *expected)
 {
-    assert_string_equal(draw_row(row), expected);
+    assert_string_equal(pty_row(row), expected);
 }
 
 static attr_t draw_attributes_at(int row, int col, int *pair)

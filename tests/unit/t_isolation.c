@@ -528,24 +528,6 @@ static int teardown(void **state)
     return bad;
 }
 
-static struct odb_target *open_target(const char *spec)
-{
-    struct odb_target *target = NULL;
-    struct odb_error err = ODB_ERROR_INIT;
-    help_ok(odb_target_open(&target, spec, &err), &err);
-    return target;
-}
-
-static void load_chain(struct odb_target *target)
-{
-    struct odb_buf bytes = ODB_BUF_INIT;
-    struct odb_error err = ODB_ERROR_INIT;
-    help_chain(&bytes, NULL);
-    struct odb_load load = help_load(&bytes, 4);
-    help_ok(odb_target_load(target, &load, &err), &err);
-    odb_buf_dispose(&bytes);
-}
-
 static enum odb_status run_chain(struct odb_target *target, struct odb_error *err)
 {
     struct odb_tensor *x = help_floats(2, 4, help_x), *out[2];
@@ -588,8 +570,8 @@ static void expect(const struct place *place, const char *name, int runs, enum o
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_buf said = ODB_BUF_INIT;
     hostile(place, name);
-    struct odb_target *target = open_target("cpu,timeout=0.7");
-    load_chain(target);
+    struct odb_target *target = help_open_target("cpu,timeout=0.7");
+    help_load_chain(target);
     pid_t pid = odb_target_pid(target);
     for (; runs > 1; runs--)
         help_ok(run_chain(target, &err), &err);
@@ -615,7 +597,7 @@ static void expect(const struct place *place, const char *name, int runs, enum o
     if (count_entries(place->dir) > 0)
         fail_msg("%s: files are left", name);
     setenv("ONNXDBG_SERVE", place->serve, 1);
-    load_chain(target);
+    help_load_chain(target);
     help_ok(run_chain(target, &err), &err);
     odb_target_close(target);
 }
@@ -654,8 +636,8 @@ static void test_isolation__flood_is_cheap(void **state)
     struct odb_buf said = ODB_BUF_INIT;
     struct rusage before, after;
     hostile(*state, "flood-aside");
-    struct odb_target *target = open_target("cpu,timeout=20");
-    load_chain(target);
+    struct odb_target *target = help_open_target("cpu,timeout=20");
+    help_load_chain(target);
     getrusage(RUSAGE_SELF, &before);
     double begin = seconds();
     help_ok(run_chain(target, &err), &err);
@@ -700,7 +682,7 @@ static void test_isolation__memory(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     if (SANITIZED)
         skip(); /* shadow memory is over any limit */
-    struct odb_target *target = open_target("cpu:f64,mem=300M");
+    struct odb_target *target = help_open_target("cpu:f64,mem=300M");
     help_ok(run_large(target, 1 << 20, &err), &err);
     assert_int_equal(run_large(target, (int64_t)1 << 28, &err), ODB_E_NOMEM);
     help_has_text(&err, "mem=300M in its spec limits its memory");
@@ -708,7 +690,7 @@ static void test_isolation__memory(void **state)
     assert_int_equal(odb_target_stats(target).starts, 1);
     odb_target_close(target);
     char path[64], line[200], found[200] = "";
-    target = open_target("fault:crash,node=#0@cpu,mem=1.5G");
+    target = help_open_target("fault:crash,node=#0@cpu,mem=1.5G");
     snprintf(path, sizeof path, "/proc/%d/limits", odb_target_pid(target));
     FILE *f = fopen(path, "r");
     while (fgets(line, sizeof line, f))
@@ -724,13 +706,13 @@ static void test_isolation__memory_death(void **state)
 {
     struct odb_error err = ODB_ERROR_INIT;
     hostile(*state, "abort");
-    struct odb_target *target = open_target("cpu,mem=4G");
-    load_chain(target);
+    struct odb_target *target = help_open_target("cpu,mem=4G");
+    help_load_chain(target);
     assert_int_equal(run_chain(target, &err), ODB_E_NOMEM);
     help_has_text(&err, "the executor ran out of memory and was killed by SIGABRT while running");
     help_has_text(&err, "mem=4G in its spec limits its memory");
     hostile(*state, "signal-9");
-    load_chain(target);
+    help_load_chain(target);
     assert_int_equal(run_chain(target, &err), ODB_E_NOMEM);
     help_has_text(&err, "the executor was killed by SIGKILL");
     help_has_text(&err, "mem=4G");

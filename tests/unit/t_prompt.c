@@ -4,7 +4,6 @@
  */
 #include "tests/terminal_help.h"
 
-#include <curses.h>
 #include <locale.h>
 
 #include <readline/readline.h>
@@ -12,7 +11,6 @@
 #include "tests/models.h"
 #include "ui/draw.h"
 #include "ui/prompt.h"
-#include "ui/utf8.h"
 
 enum { PROMPT_ROWS = 12, PROMPT_COLS = 40, PROMPT_ALT = 033 };
 
@@ -145,35 +143,13 @@ static void prompt_gives(struct prompt_at *at, const char *keys, const char *tex
     prompt_is(at, text);
 }
 
-static const char *prompt_row(int row)
-{
-    static char text[PROMPT_COLS * 24];
-    cchar_t cells[PROMPT_COLS + 1];
-    size_t n = 0;
-    memset(cells, 0, sizeof cells);
-    assert_int_equal(mvin_wchnstr(row, 0, cells, PROMPT_COLS), OK);
-    for (int col = 0; col < PROMPT_COLS && cells[col].chars[0]; col++) {
-        wchar_t chars[CCHARW_MAX + 1] = {0};
-        attr_t attributes;
-        short pair;
-        if (getcchar(&cells[col], chars, &attributes, &pair, NULL) != OK)
-            break;
-        for (size_t i = 0; chars[i]; i++)
-            n += ui_utf8_encode((uint32_t)chars[i], text + n);
-    }
-    while (n && text[n - 1] == ' ')
-        n--;
-    text[n] = 0;
-    return text;
-}
-
 /* Draws the line into the last row: what it shows, and where the cursor is. */
 static void prompt_shows(struct prompt_at *at, const char *text, int cursor)
 {
     struct ui_area all = ui_area_all(at->pty.terminal);
     struct ui_area area = ui_area_part(&all, PROMPT_ROWS - 1, 0, 1, PROMPT_COLS);
     int col = ui_prompt_draw(at->prompt, &area);
-    assert_string_equal(prompt_row(PROMPT_ROWS - 1), text);
+    assert_string_equal(pty_row(PROMPT_ROWS - 1), text);
     assert_int_equal(col, cursor);
 }
 
@@ -351,16 +327,16 @@ static void test_prompt__popup(void **state)
     assert_int_equal(ui_prompt_popup_rows(at->prompt), 5);
     struct ui_area area = ui_area_part(&all, 0, 0, 5, PROMPT_COLS);
     ui_prompt_draw_popup(at->prompt, &area);
-    assert_string_equal(prompt_row(0), "layer.0/attn   layer.4/attn");
-    assert_string_equal(prompt_row(3), "layer.3/attn   layer.7/attn");
-    assert_string_equal(prompt_row(4), "1-8 of 12; Tab shows more");
+    assert_string_equal(pty_row(0), "layer.0/attn   layer.4/attn");
+    assert_string_equal(pty_row(3), "layer.3/attn   layer.7/attn");
+    assert_string_equal(pty_row(4), "1-8 of 12; Tab shows more");
     prompt_type(at, "\t");
     ui_prompt_draw_popup(at->prompt, &area);
-    assert_string_equal(prompt_row(0), "layer.8/attn");
-    assert_string_equal(prompt_row(4), "9-12 of 12; Tab shows more");
+    assert_string_equal(pty_row(0), "layer.8/attn");
+    assert_string_equal(pty_row(4), "9-12 of 12; Tab shows more");
     prompt_type(at, "\t");
     ui_prompt_draw_popup(at->prompt, &area);
-    assert_string_equal(prompt_row(0), "layer.0/attn   layer.4/attn");
+    assert_string_equal(pty_row(0), "layer.0/attn   layer.4/attn");
     prompt_type(at, "3");
     assert_int_equal(ui_prompt_popup_rows(at->prompt), 0);
     prompt_type(at, "\t");

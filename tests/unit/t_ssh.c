@@ -147,25 +147,6 @@ static int teardown(void **state)
     return processes || files || runs;
 }
 
-static struct odb_target *open_target(const char *spec)
-{
-    struct odb_target *target = NULL;
-    struct odb_error err = ODB_ERROR_INIT;
-    help_ok(odb_target_open(&target, spec, &err), &err);
-    return target;
-}
-
-static void load_chain(struct odb_target *target)
-{
-    struct odb_buf bytes = ODB_BUF_INIT;
-    struct odb_error err = ODB_ERROR_INIT;
-    help_chain(&bytes, NULL);
-    struct odb_load load = help_load(&bytes, 4);
-    help_ok(odb_target_load(target, &load, &err), &err);
-    memset(bytes.data, 0, bytes.len); /* nobody may need it any more */
-    odb_buf_dispose(&bytes);
-}
-
 static enum odb_status run_chain(struct odb_target *target, struct odb_error *err)
 {
     static const float y[] = {1, 2, 3, 4, 5, 6, 7, 8}, side[] = {0, 8, 0, 32, 0, 72, 0, 128};
@@ -196,11 +177,11 @@ static void test_ssh__runs(void **state)
     const struct place *place = *state;
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD(place);
-    struct odb_target *target = open_target("ssh:loopback,cpu,timeout=60");
+    struct odb_target *target = help_open_target("ssh:loopback,cpu,timeout=60");
     assert_non_null(strstr(odb_target_description(target), "CPU reference"));
     assert_non_null(strstr(odb_target_description(target), ", on loopback"));
     for (int i = 0; i < 3; i++) {
-        load_chain(target);
+        help_load_chain(target);
         help_ok(run_chain(target, &err), &err);
         help_ok(run_chain(target, &err), &err);
     }
@@ -212,8 +193,8 @@ static void test_ssh__runs(void **state)
     odb_target_close(target);
     char spec[80];
     snprintf(spec, sizeof spec, "ssh:127.0.0.1:%d,cpu:f64", place->sshd.port);
-    target = open_target(spec);
-    load_chain(target);
+    target = help_open_target(spec);
+    help_load_chain(target);
     help_ok(run_chain(target, &err), &err);
     odb_target_close(target);
 }
@@ -224,7 +205,7 @@ static void test_ssh__large(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     int64_t n = 3 << 20;
     NEEDS_SSHD((struct place *)*state);
-    struct odb_target *target = open_target("ssh:loopback,cpu");
+    struct odb_target *target = help_open_target("ssh:loopback,cpu");
     struct odb_builder *b = odb_build_new("large", 17);
     struct odb_buf bytes = ODB_BUF_INIT;
     odb_build_input(b, "x", ODB_F32, 1, &n);
@@ -312,7 +293,7 @@ static void test_ssh__files_go_once(void **state)
     size_t size = WEIGHTS * sizeof(float);
     NEEDS_SSHD(place);
     make_weights(place, 3);
-    struct odb_target *target = open_target("ssh:loopback,cpu");
+    struct odb_target *target = help_open_target("ssh:loopback,cpu");
     for (int i = 0; i < 3; i++) {
         load_weights(place, target);
         expect_weights(target, 3);
@@ -323,7 +304,7 @@ static void test_ssh__files_go_once(void **state)
     expect_weights(target, 5);
     assert_int_equal(odb_target_stats(target).file_bytes, 2 * size);
     odb_target_close(target);
-    target = open_target("ssh:loopback,cpu"); /* another link: it is all there */
+    target = help_open_target("ssh:loopback,cpu"); /* another link: it is all there */
     load_weights(place, target);
     expect_weights(target, 5);
     make_weights(place, 3);
@@ -342,7 +323,7 @@ static void test_ssh__no_cache(void **state)
     far_side(place, "", "ONNXDBG_CACHE=/proc/no/such/place");
     make_weights(place, 3);
     for (size_t i = 0; i < 2; i++) {
-        struct odb_target *target = open_target("ssh:loopback,cpu");
+        struct odb_target *target = help_open_target("ssh:loopback,cpu");
         load_weights(place, target);
         load_weights(place, target);
         expect_weights(target, 3);
@@ -358,10 +339,10 @@ static void test_ssh__crash(void **state)
 {
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD((struct place *)*state);
-    struct odb_target *target = open_target("ssh:loopback,fault:crash,node=second@cpu");
+    struct odb_target *target = help_open_target("ssh:loopback,fault:crash,node=second@cpu");
     for (int i = 0; i < 2; i++) {
         struct odb_buf words = ODB_BUF_INIT;
-        load_chain(target);
+        help_load_chain(target);
         assert_int_equal(run_chain(target, &err), ODB_E_CRASH);
         help_has_text(&err, "the executor was killed by SIGSEGV while running");
         help_has_text(&err, "loopback: ");
@@ -380,13 +361,13 @@ static void test_ssh__hang(void **state)
 {
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD((struct place *)*state);
-    struct odb_target *target = open_target("ssh:loopback,fault:hang,node=#1@cpu,timeout=0.5");
-    load_chain(target);
+    struct odb_target *target = help_open_target("ssh:loopback,fault:hang,node=#1@cpu,timeout=0.5");
+    help_load_chain(target);
     double begin = seconds();
     assert_int_equal(run_chain(target, &err), ODB_E_TIMEOUT);
     assert_true(seconds() - begin < 5);
     help_has_text(&err, "no answer within 0.5 s while running");
-    load_chain(target);
+    help_load_chain(target);
     assert_int_equal(odb_target_stats(target).starts, 1);
     odb_target_close(target);
 }
@@ -402,14 +383,14 @@ static void test_ssh__cancel(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     int asked = 0;
     NEEDS_SSHD((struct place *)*state);
-    struct odb_target *target = open_target("ssh:loopback,fault:hang,node=second@cpu");
-    load_chain(target);
+    struct odb_target *target = help_open_target("ssh:loopback,fault:hang,node=second@cpu");
+    help_load_chain(target);
     odb_target_set_cancel(target, cancel_third, &asked);
     double begin = seconds();
     assert_int_equal(run_chain(target, &err), ODB_CANCELLED);
     assert_true(seconds() - begin < 3);
     odb_target_set_cancel(target, NULL, NULL);
-    load_chain(target);
+    help_load_chain(target);
     odb_target_close(target);
 }
 
@@ -421,7 +402,7 @@ static void test_ssh__memory(void **state)
     NEEDS_SSHD((struct place *)*state);
     if (SANITIZED)
         skip(); /* shadow memory is over any limit */
-    struct odb_target *target = open_target("ssh:loopback,cpu:f64,mem=300M");
+    struct odb_target *target = help_open_target("ssh:loopback,cpu:f64,mem=300M");
     struct odb_builder *b = odb_build_new("large", 17);
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_tensor *n, *y;
@@ -478,8 +459,8 @@ static void test_ssh__lost_link(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD(place);
     make_weights(place, 3);
-    struct odb_target *target = open_target("ssh:loopback,cpu");
-    load_chain(target);
+    struct odb_target *target = help_open_target("ssh:loopback,cpu");
+    help_load_chain(target);
     kill(-odb_target_pid(target), SIGKILL); /* between load and run */
     help_ok(run_chain(target, &err), &err);
     assert_int_equal(odb_target_stats(target).relinks, 1);
@@ -499,8 +480,8 @@ static void test_ssh__lost_for_good(void **state)
     const struct place *place = *state;
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD(place);
-    struct odb_target *target = open_target("ssh:loopback,cpu");
-    load_chain(target);
+    struct odb_target *target = help_open_target("ssh:loopback,cpu");
+    help_load_chain(target);
     help_sshd_use(&place->sshd, "wrong-key");
     kill(-odb_target_pid(target), SIGKILL);
     assert_int_equal(run_chain(target, &err), ODB_E_IO);
@@ -508,7 +489,7 @@ static void test_ssh__lost_for_good(void **state)
     help_has_text(&err, "; and once more: no link to loopback; its last words: ");
     help_has_text(&err, "Permission denied");
     help_sshd_use(&place->sshd, "config");
-    load_chain(target);
+    help_load_chain(target);
     help_ok(run_chain(target, &err), &err);
     odb_target_close(target);
 }
@@ -520,8 +501,8 @@ static void test_ssh__lost_twice(void **state)
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD(place);
     far_side(place, "p=$$; (sleep 1.5; kill -9 $p) >/dev/null 2>&1 & exec env", "");
-    struct odb_target *target = open_target("ssh:loopback,fault:hang,node=second@cpu");
-    load_chain(target);
+    struct odb_target *target = help_open_target("ssh:loopback,fault:hang,node=second@cpu");
+    help_load_chain(target);
     assert_int_equal(run_chain(target, &err), ODB_E_IO);
     help_has_text(&err, "the link to loopback was lost while running");
     assert_int_equal(odb_target_stats(target).starts, 2);
@@ -537,8 +518,8 @@ static void test_ssh__far_end_told_to_go(void **state)
     struct place *place = *state;
     struct odb_error err = ODB_ERROR_INIT;
     NEEDS_SSHD(place);
-    struct odb_target *target = open_target("ssh:loopback,cpu");
-    load_chain(target);
+    struct odb_target *target = help_open_target("ssh:loopback,cpu");
+    help_load_chain(target);
     help_ok(run_chain(target, &err), &err);
     assert_int_equal(count(place->cache, ".run-"), 1);
     assert_true(far_signal(place, SIGTERM) > 0);
@@ -560,11 +541,11 @@ static void test_ssh__recordings_lack_values(void **state)
     snprintf(path, sizeof path, "%s/y.npy", place->far);
     snprintf(spec, sizeof spec, "ssh:loopback,dump:%s", place->far);
     help_ok(odb_npy_write(y, path, &err), &err);
-    struct odb_target *target = open_target(spec);
+    struct odb_target *target = help_open_target(spec);
     assert_true(odb_target_recorded(target));
     assert_true(odb_executor_recorded(spec));
     assert_true(odb_target_accounts(target));
-    load_chain(target);
+    help_load_chain(target);
     help_ok(odb_target_run(target, NULL, 0, help_chain_outputs, 2, out, &err), &err);
     help_floats_equal(out[0], help_x, 8);
     assert_null(out[1]);
@@ -732,7 +713,7 @@ static void run_errand(void *arg, struct odb_target *target)
 {
     struct errand *errand = arg;
     snprintf(errand->spec, sizeof errand->spec, "%s", odb_target_spec(target));
-    load_chain(target);
+    help_load_chain(target);
     usleep(200 * 1000); /* long enough for the other to take one as well */
     errand->status = run_chain(target, &errand->err);
 }

@@ -80,24 +80,6 @@ static void stand_in(const struct place *place, const char *script)
     setenv("ONNXDBG_SERVE", path, 1);
 }
 
-static struct odb_target *open_target(const char *spec)
-{
-    struct odb_target *target = NULL;
-    struct odb_error err = ODB_ERROR_INIT;
-    help_ok(odb_target_open(&target, spec, &err), &err);
-    return target;
-}
-
-static void load_chain(struct odb_target *target)
-{
-    struct odb_buf bytes = ODB_BUF_INIT;
-    struct odb_error err = ODB_ERROR_INIT;
-    help_chain(&bytes, NULL);
-    struct odb_load load = help_load(&bytes, 4);
-    help_ok(odb_target_load(target, &load, &err), &err);
-    odb_buf_dispose(&bytes);
-}
-
 static enum odb_status run_chain(struct odb_target *target, struct odb_tensor *outputs[2],
                                  struct odb_error *err)
 {
@@ -122,12 +104,12 @@ static const float chain_side[] = {0, 8, 0, 32, 0, 72, 0, 128};
 
 static void test_target__runs(void **state)
 {
-    struct odb_target *target = open_target("cpu,timeout=60");
+    struct odb_target *target = help_open_target("cpu,timeout=60");
     struct odb_tensor *out[2];
     struct odb_error err = ODB_ERROR_INIT;
     assert_non_null(strstr(odb_target_description(target), "CPU reference"));
     assert_string_equal(odb_target_spec(target), "cpu,timeout=60");
-    load_chain(target);
+    help_load_chain(target);
     for (int i = 0; i < 3; i++) {
         help_ok(run_chain(target, out, &err), &err);
         help_floats_equal(out[0], chain_y, 8);
@@ -167,7 +149,7 @@ static void test_target__sizes(void **state)
 {
     static const int64_t sizes[] = {0, 1, 1000, 16384, 16385, 300000};
     static const char *const names[] = {"y", "w"};
-    struct odb_target *target = open_target("cpu");
+    struct odb_target *target = help_open_target("cpu");
     struct odb_error err = ODB_ERROR_INIT;
     for (size_t s = 0; s < ODB_COUNT(sizes); s++) {
         struct odb_tensor *x, *z, *out[2];
@@ -223,14 +205,14 @@ static void test_target__wrong_spec(void **state)
 
 static void test_target__says_no(void **state)
 {
-    struct odb_target *target = open_target("cpu");
+    struct odb_target *target = help_open_target("cpu");
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_tensor *out[2];
     struct odb_load load = {.bytes = "garbage", .size = 7, .dir = "."};
     assert_int_equal(run_chain(target, out, &err), ODB_E_EXECUTOR);
     help_has_text(&err, "no model is loaded");
     assert_int_equal(odb_target_load(target, &load, &err), ODB_E_EXECUTOR);
-    load_chain(target);
+    help_load_chain(target);
     assert_int_equal(odb_target_run(target, NULL, 0, help_chain_outputs, 2, out, &err),
                      ODB_E_INPUT);
     help_has_text(&err, "'x'");
@@ -257,11 +239,11 @@ static void test_target__no_program(void **state)
 
 static void test_target__crash(void **state)
 {
-    struct odb_target *target = open_target("fault:crash,node=second@cpu");
+    struct odb_target *target = help_open_target("fault:crash,node=second@cpu");
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_tensor *out[2];
     for (size_t i = 1; i <= 2; i++) {
-        load_chain(target);
+        help_load_chain(target);
         assert_int_equal(run_chain(target, out, &err), ODB_E_CRASH);
         help_has_text(&err, "SIGSEGV");
         help_has_text(&err, "crashing on purpose");
@@ -274,15 +256,15 @@ static void test_target__crash(void **state)
 
 static void test_target__hang(void **state)
 {
-    struct odb_target *target = open_target("fault:hang,node=#1@cpu,timeout=0.5");
+    struct odb_target *target = help_open_target("fault:hang,node=#1@cpu,timeout=0.5");
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_tensor *out[2];
-    load_chain(target);
+    help_load_chain(target);
     double begin = seconds();
     assert_int_equal(run_chain(target, out, &err), ODB_E_TIMEOUT);
     assert_true(seconds() - begin < 3);
     help_has_text(&err, "0.5 s");
-    load_chain(target);
+    help_load_chain(target);
     assert_int_equal(odb_target_stats(target).starts, 2);
     odb_target_close(target);
 }
@@ -294,11 +276,11 @@ static bool cancel_third(void *payload)
 
 static void test_target__cancel(void **state)
 {
-    struct odb_target *target = open_target("fault:hang,node=second@cpu");
+    struct odb_target *target = help_open_target("fault:hang,node=second@cpu");
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_tensor *out[2];
     int asked = 0;
-    load_chain(target);
+    help_load_chain(target);
     odb_target_set_cancel(target, cancel_third, &asked);
     double begin = seconds();
     assert_int_equal(run_chain(target, out, &err), ODB_CANCELLED);
@@ -409,8 +391,8 @@ static void test_target__killed_at_its_start(void **state)
     snprintf(script, sizeof script, "[ -e %s/once ] || { : >%s/once; kill -9 $$; }\nexec %s \"$@\"",
              place->dir, place->dir, place->serve);
     stand_in(place, script);
-    target = open_target("cpu");
-    load_chain(target);
+    target = help_open_target("cpu");
+    help_load_chain(target);
     assert_int_equal(odb_target_stats(target).starts, 2);
     odb_target_close(target);
     snprintf(script, sizeof script, "echo . >>%s/again; kill -9 $$", place->dir);
@@ -483,8 +465,8 @@ static void expect_broken(const struct place *place, Odb__Wire__Tensor **values,
     struct odb_tensor *out[2];
     struct odb_error err = ODB_ERROR_INIT;
     stand_in_with_values(place, values, n);
-    struct odb_target *target = open_target("cpu,timeout=5");
-    load_chain(target);
+    struct odb_target *target = help_open_target("cpu,timeout=5");
+    help_load_chain(target);
     assert_int_equal(run_chain(target, out, &err), ODB_E_EXECUTOR);
     help_has_text(&err, "a broken message while running");
     assert_null(out[0]);

@@ -232,19 +232,8 @@ static void test_walk__bodies_are_fed_what_they_capture(void **state)
 {
     struct scene s;
     struct odb_builder *b = graph();
-    struct odb_builder *body = odb_build_new("then", 17), *other = odb_build_new("else", 17);
-    const bool yes = true;
-    struct odb_tensor *cond = NULL;
-    MODELS_OK(odb_tensor_copy_of(&cond, ODB_BOOL, 0, NULL, &yes, &why));
-    odb_build_node(body, "Exp", "e", "g", "t");
-    odb_build_output_typed(body, "t", ODB_F32, 1, (int64_t[]){8});
-    odb_build_node(other, "Neg", "e", "g", "f");
-    odb_build_output_typed(other, "f", ODB_F32, 1, (int64_t[]){8});
-    odb_build_weight(b, "c", cond);
     odb_build_node(b, "Tanh", "n0", "x", "g");
-    odb_build_node(b, "If", "n1", "c", "y");
-    odb_build_attr_graph(b, "then_branch", body);
-    odb_build_attr_graph(b, "else_branch", other);
+    models_add_if(b, "n1", "y");
     odb_build_output(b, "y");
     scene_open(&s, b, "fault:scale,node=n1,amount=0.01@cpu");
     scene_to(&s, 1);
@@ -252,7 +241,6 @@ static void test_walk__bodies_are_fed_what_they_capture(void **state)
     assert_int_equal(scene_report(&s, "y")->verdict, ODB_VERDICT_FAIL);
     assert_true(scene_report(&s, "y")->culprit);
     scene_close(&s);
-    odb_tensor_unref(cond);
 }
 
 /* What a walk tells. */
