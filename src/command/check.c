@@ -40,8 +40,10 @@ struct check {
         atomic_size_t next;         /* case to take; at the first of a folder */
         atomic_size_t current[256]; /* case that a worker is at */
         atomic_size_t done;
+        atomic_size_t names; /* bytes in the file of names */
     } * shared; /* mapped */
     size_t mapped;
+    int names; /* a file in memory: the operators of every model, where results say */
 };
 
 /* --- finding cases --------------------------------------------------------------------------- */
@@ -152,6 +154,30 @@ static void check_run_case(struct check *check, size_t at, const struct odb_mode
     free(dir);
 }
 
+/* Puts the model's operators into the file, in a place that no other worker has. */
+static enum odb_status check_keep_operators(struct check *check, struct check_result *result,
+                                            const struct odb_model *model, struct odb_error *err)
+{
+    struct odb_buf names = ODB_BUF_INIT;
+    enum odb_status status = ODB_OK;
+    check__operators(&names, model);
+    size_t at = atomic_fetch_add(&check->shared->names, names.len);
+    for (size_t put = 0; put < names.len && status == ODB_OK;) {
+        ssize_t n =
+            pwrite(check->names, names.data + put, names.len - put, (off_t)(at + put));
+        if (n <= 0 && errno != EINTR)
+            status = odb_fail(err, ODB_E_NOMEM, "no memory for the names of its operators: %s",
+                              strerror(errno));
+        put += n > 0 ? (size_t)n : 0;
+    }
+    if (status == ODB_OK) {
+        result->names_at = at;
+        result->names_size = names.len;
+    }
+    odb_buf_dispose(&names);
+    return status;
+}
+
 /* One past the last case of the folder that case at is in. */
 static size_t check_folder_end(const struct check *check, size_t at)
 {
@@ -173,11 +199,15 @@ static void check_folder(struct check *check, size_t begin, size_t end, atomic_s
     if (status == ODB_OK && check->ir_version)
         model->ir_version = check->ir_version; /* targets are given models that are written anew */
     if (status == ODB_OK)
+        status = check_keep_operators(check, &check->results[begin], model, &err);
+    for (size_t i = begin + 1; i < end; i++) {
+        check->results[i].names_at = check->results[begin].names_at;
+        check->results[i].names_size = check->results[begin].names_size;
+    }
+    if (status == ODB_OK)
         status = odb_cpu_new(&cpu, model, &err);
     for (size_t i = begin; i < end; i++) {
         atomic_store(current, i);
-        if (model)
-            check__operators(&check->results[i], model);
         if (status == ODB_OK)
             check_run_case(check, i, model, cpu);
         else
@@ -299,7 +329,7 @@ static const char *const check_words[CHECK_OUTCOMES] = {[CHECK_NOT_RUN] = "not r
 
 /* Adds everything up; a case that was lost without an interruption has failed. */
 static void check_count(struct check *check, size_t *counts, struct check_tally *tally,
-                        bool interrupted)
+                        const char *names, bool interrupted)
 {
     for (size_t i = 0; i < check->cases.n; i++) {
         struct check_result *result = &check->results[i];
@@ -308,7 +338,7 @@ static void check_count(struct check *check, size_t *counts, struct check_tally 
             snprintf(result->text, sizeof result->text, "not run: its process was lost");
         }
         counts[result->outcome]++;
-        check_tally__add(tally, result, check->cases.items[i].folder);
+        check_tally__add(tally, result, names, check->cases.items[i].folder);
     }
     check_tally__sort(tally);
     check->call->found = counts[CHECK_FAILED] > 0;
@@ -366,18 +396,25 @@ static void check_print_json(const struct check *check, const size_t *counts,
         out);
 }
 
-static void check_list(struct check *check, bool interrupted)
+static enum odb_status check_list(struct check *check, bool interrupted, struct odb_error *err)
 {
-    size_t counts[CHECK_OUTCOMES] = {0};
+    size_t counts[CHECK_OUTCOMES] = {0}, size = atomic_load(&check->shared->names);
     struct check_tally tally = {0};
     struct odb_buf out = ODB_BUF_INIT;
-    check_count(check, counts, &tally, interrupted);
+    void *names = size ? mmap(NULL, size, PROT_READ, MAP_SHARED, check->names, 0) : NULL;
+    if (names == MAP_FAILED)
+        return odb_fail(err, ODB_E_NOMEM, "no memory for the names of operators: %s",
+                        strerror(errno));
+    check_count(check, counts, &tally, names, interrupted);
     if (odb_call_has(check->call, ODB_OPTION_JSON))
         check_print_json(check, counts, &tally, &out);
     else
         check_print(check, counts, &tally, &out);
     odb_call__print(check->call, &out);
     check_tally__dispose(&tally);
+    if (names)
+        munmap(names, size);
+    return ODB_OK;
 }
 
 static enum odb_status check_options(struct check *check, struct odb_error *err)
@@ -417,6 +454,10 @@ static enum odb_status check_map(struct check *check, struct odb_error *err)
         return odb_fail(err, ODB_E_NOMEM, "no shared memory for the results: %s", strerror(errno));
     check->shared = memory;
     check->results = (struct check_result *)((char *)memory + head);
+    check->names = memfd_create("operators", MFD_CLOEXEC);
+    if (check->names < 0)
+        return odb_fail(err, ODB_E_NOMEM, "no file in memory for the names of operators: %s",
+                        strerror(errno));
     return ODB_OK;
 }
 
@@ -427,11 +468,13 @@ static void check_dispose(struct check *check)
     free(check->cases.items);
     if (check->shared)
         munmap(check->shared, check->mapped);
+    if (check->names >= 0)
+        close(check->names);
 }
 
 enum odb_status odb_command__check(struct odb_command_call *call, struct odb_error *err)
 {
-    struct check check = {.call = call};
+    struct check check = {.call = call, .names = -1};
     struct odb_watch watch;
     size_t jobs = (size_t)odb_call_int(call, ODB_OPTION_JOBS, odb_parallel_threads());
     enum odb_status status = ODB_OK;
@@ -454,7 +497,8 @@ enum odb_status odb_command__check(struct odb_command_call *call, struct odb_err
     check.hooks = odb_watch_begin(&watch, call);
     status = check_work_all(&check, ODB_MIN(jobs, check.cases.n), err);
     odb_watch_end(&watch);
-    check_list(&check, status != ODB_OK);
+    enum odb_status listed = check_list(&check, status != ODB_OK, err);
+    status = status == ODB_OK ? listed : status;
 out:
     check_dispose(&check);
     return status;

@@ -321,36 +321,27 @@ void check__case(struct check_result *result, const struct check_rules *rules,
 
 /* --- operators ------------------------------------------------------------------------------- */
 
-struct check_names {
-    struct check_result *result; /* borrowed */
-    struct odb_map *seen;        /* owned */
-    size_t used;                 /* bytes of result->operators */
-};
-
-static void check_collect(struct check_names *names, const struct odb_graph *graph)
+static void check_collect(struct odb_buf *names, struct odb_map *seen,
+                          const struct odb_graph *graph)
 {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct odb_node *node = &graph->nodes[i];
         struct odb_body body;
         char *name =
             odb_xasprintf("%s%s%s", node->domain, *node->domain ? "::" : "", node->op_type);
-        size_t size = strlen(name) + 1;
-        bool is_new = odb_map_add(names->seen, name, 0);
-        if (is_new && names->used + size < sizeof names->result->operators) {
-            memcpy(names->result->operators + names->used, name, size);
-            names->used += size;
-        }
+        bool is_new = odb_map_add(seen, name, 0);
+        if (is_new)
+            odb_buf_add(names, name, strlen(name) + 1);
         free(name);
         /* A function's body is the same in every call. */
         for (size_t k = 0; (is_new || !node->function) && odb_body_at(node, k, &body); k++)
-            check_collect(names, body.graph);
+            check_collect(names, seen, body.graph);
     }
 }
 
-void check__operators(struct check_result *result, const struct odb_model *model)
+void check__operators(struct odb_buf *names, const struct odb_model *model)
 {
-    struct check_names names = {.result = result, .seen = odb_map_new()};
-    check_collect(&names, model->graph);
-    result->operators[names.used] = '\0';
-    odb_map_free(names.seen);
+    struct odb_map *seen = odb_map_new();
+    check_collect(names, seen, model->graph);
+    odb_map_free(seen);
 }

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "compare/criterion.h"
@@ -35,8 +36,7 @@ struct check_result {
     double error;   /* the largest max|e-b| / rms(b) of its outputs; inf where NaN, Inf or text is
                        not the same */
     char text[500]; /* why it did not pass; "" */
-    char operators[3500]; /* of the model, each once: "Relu", "DOMAIN::OP", each with its NUL, and
-                             "" behind the last. Those that find no room are left out. */
+    size_t names_at, names_size; /* check__operators()' bytes, in the file that holds all */
 };
 
 bool check__exists(const char *dir, const char *name);
@@ -44,9 +44,10 @@ bool check__exists(const char *dir, const char *name);
 /* Runs the data set in dir and judges its outputs, of which there is one at least. */
 void check__case(struct check_result *result, const struct check_rules *rules,
                  const struct odb_model *model, const struct odb_cpu *cpu, const char *dir);
-/* result->operators: those of the main graph, of bodies, and of the functions that are called,
- * whose calls count as operators too. */
-void check__operators(struct check_result *result, const struct odb_model *model);
+/* Adds the model's operators to names, each once: "Relu", "DOMAIN::OP", each with its NUL. They are
+ * those of the main graph, of bodies, and of the functions that are called, whose calls count as
+ * operators too. */
+void check__operators(struct odb_buf *names, const struct odb_model *model);
 
 /* How the cases of an operator went. */
 struct check_operator {
@@ -63,9 +64,10 @@ struct check_tally {
     struct odb_map *by_name; /* owned; place in rows until they are sorted */
 };
 
-/* Counts a case for each of its operators. where: its folder, which stays the caller's. */
+/* Counts a case for each of its operators: names is where names_at counts from. where: its folder,
+ * which stays the caller's. */
 void check_tally__add(struct check_tally *tally, const struct check_result *result,
-                      const char *where);
+                      const char *names, const char *where);
 /* Those with failures first, by the share that failed; then those with cases that are not
  * supported; else by name. */
 void check_tally__sort(struct check_tally *tally);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "command/check_int.h"
 #include "engine/json.h"
 
@@ -27,10 +26,11 @@ static struct check_operator *tally_row(struct check_tally *tally, const char *n
 }
 
 void check_tally__add(struct check_tally *tally, const struct check_result *result,
-                      const char *where)
+                      const char *names, const char *where)
 {
-    for (const char *name = result->operators; *name; name += strlen(name) + 1) {
-        struct check_operator *row = tally_row(tally, name);
+    const char *name = result->names_size ? names + result->names_at : NULL;
+    for (size_t at = 0; at < result->names_size; at += strlen(name + at) + 1) {
+        struct check_operator *row = tally_row(tally, name + at);
         row->n[result->outcome]++;
         if (!result->measured || (row->measured && !(result->error > row->error)))
             continue;

@@ -51,10 +51,10 @@ static const struct {
     void (*make)(const struct ort *ort, const char *text, struct odb_buf *out);
     enum odb_status code;
 } ort_remedies[] = {
-    {"max supported IR version", NULL, ort_remedy_ir, ODB_E_EXECUTOR},
+    {"max supported IR version", NULL, ort_remedy_ir, ODB_UNSUPPORTED},
     {"is till opset",
      "convert the model to an older opset, or use a newer ONNX Runtime (ONNXDBG_ORT)", NULL,
-     ODB_E_EXECUTOR},
+     ODB_UNSUPPORTED},
     {"Could not find an implementation",
      "this build of ONNX Runtime has no kernel for the operator with these types", NULL,
      ODB_UNSUPPORTED},

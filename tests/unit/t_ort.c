@@ -411,9 +411,9 @@ static void test_ort__refusals(void **state)
         enum odb_status status;
         const char *text, *remedy;
     } cases[] = {
-        {99, 17, "Relu", ODB_F32, ODB_E_EXECUTOR, "Unsupported model IR version: 99",
+        {99, 17, "Relu", ODB_F32, ODB_UNSUPPORTED, "Unsupported model IR version: 99",
          "--ir-version="},
-        {8, 99, "Relu", ODB_F32, ODB_E_EXECUTOR, "is till opset", "older opset"},
+        {8, 99, "Relu", ODB_F32, ODB_UNSUPPORTED, "is till opset", "older opset"},
         {8, 17, "Erf", ODB_F64, ODB_UNSUPPORTED, "Could not find an implementation for Erf",
          "no kernel"},
         {8, 17, "NoSuchOp", ODB_F32, ODB_UNSUPPORTED, "No Op registered for NoSuchOp", "opset"},
