@@ -501,6 +501,8 @@ static int serve_talk(struct serve *serve)
     odb_executor_close(serve->executor);
     odb_cache_close(serve->cache);
     serve_free_inputs(serve->inputs, serve->n_inputs);
+    if (serve->scratch && !serve->relays) /* the debugger may be gone before it comes to that */
+        odb_scratch_remove(serve->scratch);
     if (status == ODB_OK || status == ODB_E_IO)
         return 0;
     fprintf(stderr, "onnxdbg-serve: %s\n", odb_error_text(&err, text, sizeof text));
