@@ -74,7 +74,8 @@ static void leavings_remove_at(int at, const char *name, int deep)
 {
     if (unlinkat(at, name, 0) == 0 || errno == ENOENT || deep == LEAVINGS_DEEP)
         return;
-    (void)fchmodat(at, name, S_IRWXU, 0); /* caches like their folders read-only */
+    int changed = fchmodat(at, name, S_IRWXU, 0); /* caches like their folders read-only */
+    (void)changed; /* what cannot be had cannot be opened either */
     int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0)
         return;
