@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "executor/executor.h"
+#include "executor/target.h"
 #include "model/build.h"
 
 /* The build folder, of build/tests/unit/t_x. Returns path. */

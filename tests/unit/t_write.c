@@ -257,9 +257,9 @@ static void test_write__generated_models(void **state)
         {"demo", {0}, true, 54},
         {"bert-tiny", {0}, false, 132},
         {"odd", {0}, false, 15},
-        {"chain", {.nodes = 100}, false, 100},
-        {"chain", {.nodes = 100, .wide = true}, false, 100},
-        {"chain", {.nodes = 17, .wide = true}, true, 17},
+        {"chain", {.count = 100}, false, 100},
+        {"chain", {.count = 100, .wide = true}, false, 100},
+        {"chain", {.count = 17, .wide = true}, true, 17},
     };
     char *folder = models_folder();
     for (size_t i = 0; i < ODB_COUNT(rows); i++) {
