@@ -229,8 +229,8 @@ static const struct odb_command command_table[] = {
                 "otherwise. Inputs that are not given are those of onnx-mlir's debug.py: one "
                 "stream of RandomState(42) over all of them, uniform in [-1, 1). All values that "
                 "differ are told, not the first alone. Exit status 1 means that some do. What "
-                "depends on a node that the reference has no kernel for is told and left out; "
-                "where nothing else differs, the exit status is 4.",
+                "depends on a node that the reference has no kernel for, or that either of them "
+                "refuses, is told and left out; where nothing else differs, the exit status is 4.",
         .example = "onnxdbg verify model.onnx --target onnx-mlir",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__verify,

@@ -3,6 +3,10 @@
  * What onnx-mlir's debug.py does: every value that a node makes is read from the target and from
  * the reference, each from one run, and compared to five decimals, in the order of the nodes. All
  * that differ are told, where the script stops at the first.
+ *
+ * Who refuses the model is asked for the first values alone, as many as it gives: the node that
+ * makes the next is what it refuses, and is left out with all that depends on it, until the rest
+ * is given.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +24,19 @@ struct verify {
     int *values; /* owned */
     size_t n;
     struct odb_tensor **target, **reference; /* owned arrays of refs; NULL: cannot be read there */
-    char **lacking; /* owned: why the reference cannot compute it; NULL: nothing says so */
+    char **why;     /* owned, [n_nodes]: why the node is left out; NULL: it is not */
+    char **lacking; /* owned, [n]: the same of values */
     size_t n_lacking;
+    const char *remedy; /* for what is left out; NULL: nothing is */
     char about[2][300];
+};
+
+/* Who is asked, and what for. */
+struct verify_side {
+    const char *spec, *whose;
+    const struct odb_feeds *feeds;
+    struct odb_tensor **had; /* a field of verify */
+    char *about;
 };
 
 /* Outputs of nodes, each once; those without a name are not made. */
@@ -42,61 +56,161 @@ static void verify_choose(struct verify *v)
     free(met);
     v->target = odb_new_n(struct odb_tensor *, v->n + 1);
     v->reference = odb_new_n(struct odb_tensor *, v->n + 1);
+    v->why = odb_new_n(char *, graph->n_nodes + 1);
+    v->lacking = odb_new_n(char *, v->n + 1);
+}
+
+/* What depends on a node that is left out is left out as well, for the same reason. */
+static void verify_spread(struct verify *v)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct odb_node *node = &graph->nodes[i];
+        for (size_t k = 0; k < odb_node_n_reads(node) && !v->why[i]; k++) {
+            int value = odb_node_reads(node, k);
+            int from = value == ODB_NO_VALUE ? ODB_NO_NODE : graph->values[value].producer;
+            if (from != ODB_NO_NODE && v->why[from])
+                v->why[i] = odb_xstrdup(v->why[from]);
+        }
+    }
+    for (size_t i = 0; i < v->n; i++) {
+        const char *because = v->why[graph->values[v->values[i]].producer];
+        if (!because || v->lacking[i])
+            continue;
+        v->lacking[i] = odb_xstrdup(because);
+        v->n_lacking++;
+    }
 }
 
 /* What depends on a node that the reference has no kernel for is not asked of anybody; the rest is
- * verified. Other references than ours say themselves what they refuse. */
+ * verified. Other references than ours are asked. */
 static enum odb_status verify_leave_out(struct verify *v, const char *reference,
                                         struct odb_error *err)
 {
     const struct odb_graph *graph = v->call->model->graph;
     struct odb_cpu *cpu;
-    v->lacking = odb_new_n(char *, v->n + 1);
     if (strncmp(reference, "cpu", 3) != 0 || (reference[3] && !strchr(":,", reference[3])))
         return ODB_OK;
     ODB_TRY(odb_cpu_new(&cpu, v->call->model, err));
-    const char **why = odb_new_n(const char *, graph->n_nodes + 1);
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct odb_node *node = &graph->nodes[i];
         const char *own = odb_cpu_unsupported(cpu, (int)i);
-        why[i] = *own ? own : NULL;
-        for (size_t k = 0; k < odb_node_n_reads(node) && !why[i]; k++) {
-            int value = odb_node_reads(node, k);
-            int from = value == ODB_NO_VALUE ? ODB_NO_NODE : graph->values[value].producer;
-            why[i] = from == ODB_NO_NODE ? NULL : why[from];
-        }
+        if (*own)
+            v->why[i] = odb_xstrdup(own);
     }
-    for (size_t i = 0; i < v->n; i++) {
-        const char *because = why[graph->values[v->values[i]].producer];
-        v->lacking[i] = because ? odb_xstrdup(because) : NULL;
-        v->n_lacking += because != NULL;
-    }
-    enum odb_status status =
-        v->n_lacking < v->n || !v->n ? ODB_OK : odb_fail(err, ODB_UNSUPPORTED, "%s", v->lacking[0]);
-    free(why);
     odb_cpu_free(cpu);
-    return status;
+    verify_spread(v);
+    if (v->n_lacking)
+        v->remedy = "give one with --kernels, or another --reference";
+    return v->n_lacking < v->n || !v->n ? ODB_OK
+                                        : odb_fail(err, ODB_UNSUPPORTED, "%s", v->lacking[0]);
 }
 
-static enum odb_status verify_run(struct verify *v, const struct odb_feeds *feeds, const char *spec,
-                                  struct odb_tensor **outputs, char *about, struct odb_error *err)
+/* Runs the model for the values before number end, if any are asked of anybody. keep: they go to
+ * side->had. */
+static enum odb_status verify_run(struct verify *v, const struct verify_side *side, size_t end,
+                                  bool keep, struct odb_error *err)
 {
     struct odb_watch watch;
     struct odb_search_hooks hooks = odb_watch_begin(&watch, v->call);
     int *values = odb_new_n(int, v->n + 1);
     struct odb_tensor **had = odb_new_n(struct odb_tensor *, v->n + 1);
     size_t n = 0;
-    for (size_t i = 0; i < v->n; i++)
+    for (size_t i = 0; i < end; i++)
         if (!v->lacking[i])
             values[n++] = v->values[i];
-    enum odb_status status = odb_run_readable(v->call->model, feeds, spec, values, n, had, about,
-                                              sizeof v->about[0], &hooks, err);
-    for (size_t i = 0, k = 0; i < v->n && status == ODB_OK; i++)
-        outputs[i] = v->lacking[i] ? NULL : had[k++];
+    enum odb_status status = ODB_OK;
+    if (n || keep)
+        status = odb_run_readable(v->call->model, side->feeds, side->spec, values, n, had,
+                                  side->about, sizeof v->about[0], &hooks, err);
+    for (size_t i = 0, k = 0; keep && i < v->n && status == ODB_OK; i++)
+        side->had[i] = v->lacking[i] ? NULL : had[k++];
+    for (size_t k = 0; !keep && k < n; k++)
+        odb_tensor_unref(had[k]);
     odb_watch_end(&watch);
     free(had);
     free(values);
     return status;
+}
+
+static bool verify_is_refusal(enum odb_status status)
+{
+    return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
+}
+
+/* Of the values before number to, which are refused, those before *from are given: narrows that
+ * down to the one that is not. why: the refusal of what ends with it, unless that is all of it. */
+static enum odb_status verify_narrow(struct verify *v, const struct verify_side *side, size_t *from,
+                                     size_t to, struct odb_error *why, struct odb_error *err)
+{
+    while (to - *from > 1) {
+        struct odb_error refusal = ODB_ERROR_INIT;
+        size_t middle = *from + (to - *from) / 2;
+        enum odb_status status = verify_run(v, side, middle, false, &refusal);
+        if (status != ODB_OK && !verify_is_refusal(status)) {
+            *err = refusal;
+            return status;
+        }
+        if (status == ODB_OK) {
+            *from = middle;
+        } else {
+            to = middle;
+            *why = refusal;
+        }
+    }
+    return ODB_OK;
+}
+
+/* Leaves out the node that makes value number at. */
+static void verify_refused(struct verify *v, const struct verify_side *side, size_t at,
+                           const struct odb_error *why)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    int node = graph->values[v->values[at]].producer;
+    char text[2048];
+    struct odb_buf out = ODB_BUF_INIT;
+    odb_buf_printf(&out, "the %s refuses ", side->whose);
+    odb_node_put(graph, node, &out);
+    odb_buf_printf(&out, ": %s", odb_error_text(why, text, sizeof text));
+    v->why[node] = odb_buf_take(&out);
+    verify_spread(v);
+    if (!v->remedy)
+        v->remedy = "give another --target or --reference";
+}
+
+/* All values that are had. Who refuses two operators in the same words before it gave anything
+ * refuses whatever it is asked: that is the error. */
+static enum odb_status verify_ask(struct verify *v, const struct verify_side *side,
+                                  struct odb_error *err)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    const char *first = NULL; /* operator that was refused before anything was given */
+    char words[sizeof err->what] = "";
+    for (size_t from = 0;;) {
+        struct odb_error why = ODB_ERROR_INIT, whole;
+        enum odb_status status = verify_run(v, side, v->n, true, &why);
+        whole = why;
+        if (verify_is_refusal(status))
+            ODB_TRY(verify_narrow(v, side, &from, v->n, &why, err));
+        if (!verify_is_refusal(status) || v->lacking[from]) { /* such is not asked: they flip */
+            if (status != ODB_OK)
+                *err = whole;
+            return status;
+        }
+        const char *op = graph->nodes[graph->values[v->values[from]].producer].op_type;
+        bool nothing = first && strcmp(op, first) && !strcmp(why.what, words);
+        size_t given = 0;
+        for (size_t i = 0; i < from; i++)
+            given += !v->lacking[i];
+        if (!given && !nothing) {
+            first = op;
+            snprintf(words, sizeof words, "%s", why.what);
+        }
+        verify_refused(v, side, from, &why);
+        if ((!given && nothing) || v->n_lacking == v->n) {
+            *err = whole;
+            return status;
+        }
+    }
 }
 
 /* The script casts all of its one stream to float32, and knows no rule for anything else. */
@@ -192,15 +306,16 @@ static enum odb_status verify_incomplete(const struct verify *v, struct odb_erro
         i++;
     odb_fail(err, ODB_E_EXECUTOR, "%zu of %zu values were not compared: %s", v->n_lacking, v->n,
              v->lacking[i]);
-    return odb_error_remedy(err, "give one with --kernels, or another --reference");
+    return odb_error_remedy(err, "%s", v->remedy);
 }
 
 enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_error *err)
 {
     const char *reference = odb_call_option(call, ODB_OPTION_REFERENCE);
-    const struct odb_feeds *feeds;
+    const struct odb_feeds *feeds = NULL;
     struct odb_buf out = ODB_BUF_INIT;
     struct verify v = {.call = call};
+    reference = reference ? reference : "cpu";
     enum odb_status status = odb_comparison_begin(&v.found, call, false, VERIFY_TOLERANCE, err);
     if (odb_call_has(call, ODB_OPTION_VERBOSE))
         setenv("VERBOSE", "1", 1);
@@ -208,12 +323,16 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
         status = odb_call__feeds(call, &feeds, err);
     if (status == ODB_OK) {
         verify_choose(&v);
-        status = verify_leave_out(&v, reference ? reference : "cpu", err);
+        status = verify_leave_out(&v, reference, err);
     }
-    if (status == ODB_OK)
-        status = verify_run(&v, feeds, odb_call__target(call), v.target, v.about[0], err);
-    if (status == ODB_OK)
-        status = verify_run(&v, feeds, reference ? reference : "cpu", v.reference, v.about[1], err);
+    for (int k = 0; k < 2 && status == ODB_OK; k++) {
+        const struct verify_side side = {.spec = k ? reference : odb_call__target(call),
+                                         .whose = k ? "reference" : "target",
+                                         .feeds = feeds,
+                                         .had = k ? v.reference : v.target,
+                                         .about = v.about[k]};
+        status = verify_ask(&v, &side, err);
+    }
     if (status == ODB_OK) {
         verify_say_inputs(&v, feeds, &out);
         verify_values(&v, &out);
@@ -233,6 +352,9 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
         odb_tensor_unref(v.reference[i]);
         free(v.lacking ? v.lacking[i] : NULL);
     }
+    for (size_t i = 0; v.why && i < call->model->graph->n_nodes; i++)
+        free(v.why[i]);
+    free(v.why);
     free(v.lacking);
     free(v.target);
     free(v.reference);
