@@ -241,6 +241,7 @@ static enum odb_status compare_as_dumps(struct odb_command_call *call, const cha
     if (status == ODB_OK) {
         call->found = odb_oldstyle_put(&what, &out) > 0 || what.alone.n > 0;
         odb_call__print(call, &out);
+        status = odb_oldstyle_readable(&what, err);
     }
     odb_oldstyle_dispose(&what);
     odb_buf_dispose(&out);

@@ -551,6 +551,8 @@ static enum odb_status dump_compare(struct dump_command *d, struct odb_error *er
     odb_watch_end(&d->watch);
     if (status == ODB_OK)
         status = dump_publish(d, &what, err);
+    if (status == ODB_OK)
+        status = odb_oldstyle_readable(&what, err);
     odb_oldstyle_dispose(&what);
     return status;
 }

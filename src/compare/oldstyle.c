@@ -155,6 +155,7 @@ static void oldstyle_row(struct odb_oldstyle *out, struct odb_oldstyle_row *row,
         odb_oldstyle_judge(row, &out->options, t[0], t[1], t[2]);
     else
         row->trouble = odb_xstrdup(odb_error_text(&why, text, sizeof text));
+    out->broken += status != ODB_OK;
     for (int s = 0; s < ODB_OLDSTYLE_SIDES; s++)
         odb_tensor_unref(t[s]);
 }
@@ -189,6 +190,13 @@ enum odb_status odb_oldstyle_folders(struct odb_oldstyle *out,
             status = odb_fail(err, ODB_CANCELLED, "cancelled");
     }
     return status;
+}
+
+enum odb_status odb_oldstyle_readable(const struct odb_oldstyle *what, struct odb_error *err)
+{
+    return what->broken ? odb_fail(err, ODB_E_INPUT, "%zu of %zu could not be read", what->broken,
+                                   what->rows.n)
+                        : ODB_OK;
 }
 
 void odb_oldstyle_dispose(struct odb_oldstyle *what)

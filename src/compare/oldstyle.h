@@ -48,6 +48,7 @@ enum odb_oldstyle_side {
 struct odb_oldstyle {
     struct odb_oldstyle_options options;
     bool golden;                           /* there is a third side */
+    size_t broken;                         /* rows of which a file could not be read */
     ODB_VEC(struct odb_oldstyle_row) rows; /* in the order of names' bytes */
     /* Files that not all sides have, in that order. */
     ODB_VEC(struct odb_oldstyle_alone {
@@ -80,6 +81,9 @@ enum odb_status odb_oldstyle_folders(struct odb_oldstyle *out,
                                      const struct odb_oldstyle_reader *reader,
                                      struct odb_error *err) ODB_MUST_USE;
 void odb_oldstyle_dispose(struct odb_oldstyle *what);
+/* ODB_E_INPUT: files could not be read, so that what the rows say is not all there is to say. */
+enum odb_status odb_oldstyle_readable(const struct odb_oldstyle *what,
+                                      struct odb_error *err) ODB_MUST_USE;
 
 /* What may be wrong with a row. OTHER: diff3 where there is golden, else all_close. */
 enum odb_oldstyle_kind {
