@@ -208,26 +208,46 @@ static enum odb_status action_cancel(struct ui_app *app, const struct odb_comman
     return ODB_OK;
 }
 
-/* Where no value has been opened yet, the view of values shows what is under the cursor: of a
- * node, the output that its verdict is from, or the first. */
-static void action_choose_value(struct ui_app *app)
+/* What is under the cursor: of a node, the output that its verdict is from, or the first. */
+static int action_value(const struct ui_app *app, const struct ui_subject *subject)
 {
     const struct odb_session *session = app->session;
+    int value = subject->value;
+    if (value != ODB_NO_VALUE || subject->node == ODB_NO_NODE)
+        return value;
+    const struct odb_node *node = &session->model->graph->nodes[subject->node];
+    odb_session_lock(session);
+    odb_session_node(session, subject->node, &value);
+    odb_session_unlock(session);
+    for (int o = 0; o < node->n_out && value == ODB_NO_VALUE; o++)
+        value = node->out[o];
+    return value;
+}
+
+/* Where no value has been opened yet, the view of values shows what is under the cursor. */
+static void action_choose_value(struct ui_app *app)
+{
     struct ui_view *tensor = app->views[UI_VIEW_TENSOR];
     struct ui_subject shown, subject = ui_app_subject(app);
     tensor->ops->subject(tensor, &shown);
     if (shown.value != ODB_NO_VALUE)
         return;
-    if (subject.value == ODB_NO_VALUE && subject.node != ODB_NO_NODE) {
-        const struct odb_node *node = &session->model->graph->nodes[subject.node];
-        odb_session_lock(session);
-        odb_session_node(session, subject.node, &subject.value);
-        odb_session_unlock(session);
-        for (int o = 0; o < node->n_out && subject.value == ODB_NO_VALUE; o++)
-            subject.value = node->out[o];
-    }
-    if (subject.value != ODB_NO_VALUE)
-        ui_tensor_show(tensor, subject.value);
+    int value = action_value(app, &subject);
+    if (value != ODB_NO_VALUE)
+        ui_tensor_show(tensor, value);
+}
+
+/* Reference and target of what the selected node makes, whatever was looked at before. */
+static enum odb_status action_show_diff(struct ui_app *app, struct odb_error *err)
+{
+    struct ui_subject subject = {ui_app_node(app), ODB_NO_VALUE};
+    int value = action_value(app, &subject);
+    if (value == ODB_NO_VALUE)
+        return odb_fail(err, ODB_E_USAGE, "no node that makes a value is selected");
+    ui_tensor_show(app->views[UI_VIEW_TENSOR], value);
+    ui_app_open(app, UI_VIEW_TENSOR);
+    ui_app_command(app, "mode all");
+    return ODB_OK;
 }
 
 static enum odb_status action_show(struct ui_app *app, const struct odb_command_call *call,
@@ -239,6 +259,8 @@ static enum odb_status action_show(struct ui_app *app, const struct odb_command_
         ui_app_open(app, UI_VIEW_CHOOSE);
         return ODB_OK;
     }
+    if (!strcmp(name, "diff"))
+        return action_show_diff(app, err);
     if (!strcmp(name, app->views[UI_VIEW_TENSOR]->ops->name))
         action_choose_value(app);
     for (int id = 0; id < UI_VIEW_COUNT; id++)

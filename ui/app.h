@@ -24,6 +24,7 @@ enum ui_view_id {
     UI_VIEW_NODE,
     UI_VIEW_TENSOR,
     UI_VIEW_GRAPH,
+    UI_VIEW_OPERATORS,
     UI_VIEW_LOG,
     UI_VIEW_PROBE,
     UI_VIEW_REPORT,

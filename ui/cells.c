@@ -70,6 +70,13 @@ static int cells_titles(const struct ui_cells_view *v, const char *titles[UI_CEL
     return n;
 }
 
+/* Blanks behind a column: numbers stand closer, they end where the next one's blanks begin. */
+static int cells_gap(const struct ui_cells_view *v, int c)
+{
+    const struct ui_cells_column *next = &v->columns[c + 1];
+    return next->title && next->right && !next->bar ? 1 : 2;
+}
+
 /* As wide as the widest text, on a screen at most what the column allows; the one without a limit
  * has the rest. */
 static void cells_measure(struct ui_cells_view *v, int cols)
@@ -83,12 +90,13 @@ static void cells_measure(struct ui_cells_view *v, int cols)
         int widest = ui_text_width(terminal, v->columns[c].title) + (v->order.column == c + 1);
         for (size_t i = 0; i < v->all.n; i++)
             if (v->all.items[i].cells[c])
-                widest = ODB_MAX(widest, ui_text_width(terminal, v->all.items[i].cells[c]));
+                widest = ODB_MAX(widest, v->columns[c].bar +
+                                             ui_text_width(terminal, v->all.items[i].cells[c]));
         if (!v->columns[c].most)
             open = c;
         else
             v->widths[c] = screen ? ODB_MIN(widest, v->columns[c].most) : widest;
-        rest -= v->widths[c] + 2;
+        rest -= v->widths[c] + cells_gap(v, c);
     }
     if (open < 0)
         return;
@@ -139,8 +147,9 @@ int ui_cells_header(const struct ui_view *view, const struct ui_area *area, int 
     int col = 3;
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
         if (v->widths[c])
-            ui_sorted_title(&v->order, c, v->columns[c].title, area, col, v->widths[c], false);
-        col += v->widths[c] + 2;
+            ui_sorted_title(&v->order, c, v->columns[c].title, area, col, v->widths[c],
+                            v->columns[c].right && !v->columns[c].bar);
+        col += v->widths[c] + cells_gap(v, c);
     }
     return 1;
 }
@@ -150,9 +159,10 @@ const char *ui_cells_column(const struct ui_view *view, int row, int col)
     const struct ui_cells_view *v = (const struct ui_cells_view *)view;
     int from = 3;
     for (int c = 0; row < view->header && c < UI_CELLS && v->columns[c].title; c++) {
-        if (col >= from && col < from + v->widths[c] + 2)
+        int width = v->widths[c] + cells_gap(v, c);
+        if (col >= from && col < from + width)
             return v->columns[c].title;
-        from += v->widths[c] + 2;
+        from += width;
     }
     return NULL;
 }
@@ -162,6 +172,26 @@ size_t ui_cells_rows(const struct ui_view *view)
     return ((const struct ui_cells_view *)view)->kept.n;
 }
 
+static void cells_draw(const struct ui_cells_view *v, const struct ui_cells_row *row, int c,
+                       const struct ui_area *area, int col)
+{
+    const struct ui_cells_column *column = &v->columns[c];
+    enum ui_style style = c ? column->style : row->style;
+    int width = v->widths[c];
+    if (column->bar && row->report) {
+        int text = row->cells[c] ? ui_text_width(area->terminal, row->cells[c]) : 0;
+        int bar = ODB_MAX(ODB_MIN(column->bar, width - text - 1), 0);
+        ui_draw_error(area, 0, col, bar, row->report, ui_noise_factor(v->view.app->console));
+        style = ui_mark_style(row->report, false);
+        col += bar;
+        width -= bar;
+    }
+    if (row->cells[c] && column->right)
+        ui_draw_right(area, 0, col, width, style, row->cells[c]);
+    else if (row->cells[c])
+        ui_draw_field(area, 0, col, width, column->cut, style, row->cells[c]);
+}
+
 void ui_cells_draw_row(const struct ui_view *view, size_t at, const struct ui_area *area)
 {
     const struct ui_cells_view *v = (const struct ui_cells_view *)view;
@@ -169,10 +199,8 @@ void ui_cells_draw_row(const struct ui_view *view, size_t at, const struct ui_ar
     int col = 3;
     ui_draw_glyph(area, 0, 1, row->style, row->mark);
     for (int c = 0; c < UI_CELLS && v->columns[c].title; c++) {
-        if (row->cells[c])
-            ui_draw_field(area, 0, col, v->widths[c], v->columns[c].cut,
-                          c ? v->columns[c].style : row->style, row->cells[c]);
-        col += v->widths[c] + 2;
+        cells_draw(v, row, c, area, col);
+        col += v->widths[c] + cells_gap(v, c);
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include "ui/sorted.h"
 
-#define UI_CELLS 5
+#define UI_CELLS 7
 
 struct ui_cells_row {
     char *cells[UI_CELLS]; /* owned; NULL: empty */
@@ -18,6 +18,7 @@ struct ui_cells_row {
     bool asks;           /* it is typed and waits whatever its end is */
     char *what;          /* owned: {text} of the row for the view's own commands; NULL: none */
     int value;           /* that it is about, or ODB_NO_VALUE */
+    const struct odb_value_report *report; /* borrowed: session; of the column with a bar */
 };
 
 struct ui_cells_column {
@@ -26,6 +27,8 @@ struct ui_cells_column {
     enum ui_cut cut;
     enum ui_style style;
     bool spare; /* of the one that has the rest: is left out where there is little room */
+    bool right; /* numbers end where the column does */
+    int bar;    /* columns before its text in which the row's report is drawn as a bar */
 };
 
 /* A view's own struct begins with this one; its open sets columns and empty, its prepare fills the

@@ -19,7 +19,7 @@ static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
     [UI_VIEW_PROBE] = &ui_probe_view,
     [UI_VIEW_REPORT] = &ui_report_view, [UI_VIEW_OUTPUT] = &ui_output_view,
     [UI_VIEW_HELP] = &ui_help_view,     [UI_VIEW_GRAPH] = &ui_graph_view,
-    [UI_VIEW_BREAKS] = &ui_breaks_view,
+    [UI_VIEW_BREAKS] = &ui_breaks_view, [UI_VIEW_OPERATORS] = &ui_operators_view,
     [UI_VIEW_CHOOSE] = &ui_choose_view, [UI_VIEW_INPUTS] = &ui_inputs_view,
     [UI_VIEW_EXECUTORS] = &ui_executors_view, [UI_VIEW_SESSIONS] = &ui_sessions_view,
 };

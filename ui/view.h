@@ -121,7 +121,8 @@ void ui_paper_print_row(struct ui_view *view, int cols, struct odb_buf *out);
 
 extern const struct ui_view_ops ui_nodes_view, ui_node_view, ui_tensor_view, ui_log_view,
     ui_report_view, ui_output_view, ui_help_view, ui_graph_view, ui_choose_view,
-    ui_breaks_view, ui_inputs_view, ui_executors_view, ui_sessions_view, ui_probe_view;
+    ui_breaks_view, ui_inputs_view, ui_executors_view, ui_sessions_view, ui_probe_view,
+    ui_operators_view;
 
 /* nodes.c; rows of the list do not change behind the screen's back, so no lock is needed. */
 int ui_nodes_selected(const struct ui_view *view); /* ODB_NO_NODE when the list is empty */

@@ -96,8 +96,8 @@ typedef enum odb_status (*odb_screen_fn)(struct odb_console *console, struct odb
 
 /* What `view`, `sort`, `mode`, `measure`, `part` and `order` choose from. */
 #define ODB_VIEWS                                                                                  \
-    "nodes|node|tensor|graph|log|probe|report|output|breaks|inputs|executors|sessions|help|"       \
-    "choose"
+    "nodes|node|tensor|graph|operators|log|probe|report|output|breaks|inputs|executors|sessions|"  \
+    "help|choose"
 #define ODB_SORTS "index|operator|name|output|type|error|local|noise|gain|verdict"
 #define ODB_COLUMNS "operator|name|output|type|bar|error|local|noise"
 #define ODB_INFO_TOPICS                                                                            \

@@ -9,10 +9,11 @@
 #include "engine/json.h"
 #include "engine/lint.h"
 #include "executor/cpu.h"
+#include "model/opnames.h"
 
 /* An operator, and how often it stands in the model. */
 struct info_op {
-    const char *domain, *op_type; /* borrowed: model */
+    struct odb_opname kind;
     size_t nodes, unsupported;
     size_t uncounted;     /* whose work is not known, those in bodies among them */
     uint64_t macs, flops; /* of those in the main graph that are known */
@@ -22,7 +23,8 @@ struct info_op {
 struct info {
     const struct odb_model *model;
     struct odb_cpu *cpu; /* owned */
-    ODB_VEC(struct info_op) ops;
+    struct odb_opnames kinds;       /* owned */
+    ODB_VEC(struct info_op) ops; /* in the order of kinds while they are counted */
     size_t body_nodes;
     size_t n_weights, weight_bytes;
     char sha256[65];
@@ -37,13 +39,10 @@ enum { INFO_HEAVIEST = 5 };
 
 static struct info_op *info_op(struct info *info, const struct odb_node *node)
 {
-    for (size_t i = 0; i < info->ops.n; i++) {
-        struct info_op *op = &info->ops.items[i];
-        if (!strcmp(op->op_type, node->op_type) && !strcmp(op->domain, node->domain))
-            return op;
-    }
-    odb_push(&info->ops, (struct info_op){.domain = node->domain, .op_type = node->op_type});
-    return &info->ops.items[info->ops.n - 1];
+    size_t number = odb_opnames_number(&info->kinds, node);
+    if (number == info->ops.n)
+        odb_push(&info->ops, (struct info_op){.kind = info->kinds.items.items[number]});
+    return &info->ops.items[number];
 }
 
 static void info_count(struct info *info, const struct odb_graph *graph, bool body)
@@ -74,7 +73,7 @@ static int info_by_count(const void *a, const void *b)
     const struct info_op *x = a, *y = b;
     if (x->nodes != y->nodes)
         return x->nodes < y->nodes ? 1 : -1;
-    return strcmp(x->op_type, y->op_type);
+    return strcmp(x->kind.op_type, y->kind.op_type);
 }
 
 static enum odb_status info_gather(struct info *info, struct odb_command_call *call,
@@ -110,6 +109,7 @@ static void info_dispose(struct info *info)
     odb_shapes_dispose(&info->shapes);
     free(info->costs);
     free(info->ops.items);
+    odb_opnames_dispose(&info->kinds);
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
@@ -190,11 +190,11 @@ static void info_ops(const struct info *info, struct odb_buf *out)
     for (size_t i = 0; i < info->ops.n; i++) {
         const struct info_op *op = &info->ops.items[i];
         odb_buf_printf(out, "  %6zu  ", op->nodes);
-        if (*op->domain) {
-            odb_buf_put_shown(out, op->domain);
+        if (*op->kind.domain) {
+            odb_buf_put_shown(out, op->kind.domain);
             odb_buf_puts(out, "::");
         }
-        odb_buf_put_shown(out, op->op_type);
+        odb_buf_put_shown(out, op->kind.op_type);
         odb_buf_putc(out, '\n');
     }
     for (size_t i = 0; i < info->ops.n; i++) {
@@ -204,11 +204,11 @@ static void info_ops(const struct info *info, struct odb_buf *out)
         odb_buf_puts(out, any ? "" : "\nno reference kernel:\n");
         any = true;
         odb_buf_printf(out, "  %6zu  ", op->unsupported);
-        if (*op->domain) {
-            odb_buf_put_shown(out, op->domain);
+        if (*op->kind.domain) {
+            odb_buf_put_shown(out, op->kind.domain);
             odb_buf_puts(out, "::");
         }
-        odb_buf_put_shown(out, op->op_type);
+        odb_buf_put_shown(out, op->kind.op_type);
         odb_buf_puts(out, ": ");
         odb_buf_put_shown(out, op->why);
         odb_buf_putc(out, '\n');
@@ -239,8 +239,8 @@ static void info_uncounted(const struct info *info, struct odb_buf *out)
         const struct info_op *op = &info->ops.items[i];
         size_t n = 0;
         for (size_t k = 0; k < graph->n_nodes; k++)
-            n += !info->costs[k].known && !strcmp(graph->nodes[k].op_type, op->op_type) &&
-                 !strcmp(graph->nodes[k].domain, op->domain);
+            n += !info->costs[k].known && !strcmp(graph->nodes[k].op_type, op->kind.op_type) &&
+                 !strcmp(graph->nodes[k].domain, op->kind.domain);
         if (!n)
             continue;
         if (told == INFO_HEAVIEST) {
@@ -248,7 +248,7 @@ static void info_uncounted(const struct info *info, struct odb_buf *out)
             return;
         }
         odb_buf_printf(out, "%s%zu ", told++ ? ", " : ": ", n);
-        odb_buf_put_shown(out, op->op_type);
+        odb_buf_put_shown(out, op->kind.op_type);
     }
 }
 
@@ -369,8 +369,8 @@ static json_t *info_json_ops(const struct info *info)
     for (size_t i = 0; i < info->ops.n; i++) {
         const struct info_op *op = &info->ops.items[i];
         json_t *row = json_object();
-        json_object_set_new(row, "op_type", odb_json_text(op->op_type));
-        json_object_set_new(row, "domain", odb_json_text(op->domain));
+        json_object_set_new(row, "op_type", odb_json_text(op->kind.op_type));
+        json_object_set_new(row, "domain", odb_json_text(op->kind.domain));
         json_object_set_new(row, "nodes", json_integer((json_int_t)op->nodes));
         json_object_set_new(row, "unsupported", json_integer((json_int_t)op->unsupported));
         json_object_set_new(row, "why", odb_json_text(op->why));

@@ -76,7 +76,7 @@ static const struct odb_arg args_value[] = {TAKES("VALUE", VALUE), {0}};
 static const struct odb_arg args_unpinned[] = {TAKES("VALUE", PINNED), {0}};
 static const struct odb_arg args_unmarked[] = {NEEDS("NODE", MARKED), {0}};
 static const struct odb_arg args_letter[] = {TAKES("LETTER", LETTER), {0}};
-static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS), {0}};
+static const struct odb_arg args_view[] = {TAKES("VIEW", ENUM, .range = ODB_VIEWS "|diff"), {0}};
 static const struct odb_arg args_sort[] = {
     TAKES("COLUMN", CHOICE, .range = ODB_SORTS "|reverse"),
     TAKES("ORDER", ENUM, .range = "asc|desc"), {0}};
