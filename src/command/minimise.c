@@ -167,7 +167,8 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     if (status == ODB_CANCELLED && !minimised.failed && odb_watch_spent(&watch))
         status = minimise_spent(call, err);
     if (status == ODB_OK || minimised.failed) {
-        call->found = minimised.written && !minimised.repro.reproduces;
+        call->found =
+            minimised.written && !minimised.repro.known && !minimised.repro.reproduces;
         enum odb_status after = minimise_publish(call, &minimised, options.dir, &late);
         if (status == ODB_OK && after != ODB_OK) {
             *err = late;

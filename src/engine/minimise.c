@@ -2,7 +2,8 @@
  *
  * The plan: take the signature; shrink (shrink.c); make what is left simple (simplify.c); write it
  * as a repro (repro.c), which runs it once more from a copy of its files. Whoever stops it, by
- * Ctrl-C or by a budget, gets the smallest that was found until then.
+ * Ctrl-C or by a budget, gets the smallest that was found until then; the user gets it at once, as
+ * it was last tried, and nothing is run for it.
  */
 #include "engine/minimise.h"
 
@@ -129,13 +130,14 @@ static char *minimise_story(const struct minimisation *m)
     return odb_buf_take(&text);
 }
 
-/* Also after Ctrl-C, which is why writing cannot be cancelled. */
-static enum odb_status minimise_write(struct minimisation *m, struct odb_error *err)
+/* known: the user has stopped it and waits, so that nothing is run for it. */
+static enum odb_status minimise_write(struct minimisation *m, bool known, struct odb_error *err)
 {
     const struct odb_minimise_options *o = m->options;
     struct subject good = {0};
     struct odb_repro_options repro = {.last = -1,
                                       .whole = true,
+                                      .known = known,
                                       .sought = &m->sought,
                                       .dir = o->dir,
                                       .reference = o->search.reference,
@@ -144,14 +146,11 @@ static enum odb_status minimise_write(struct minimisation *m, struct odb_error *
                                       .expect = o->search.expect,
                                       .ir_version = o->ir_version,
                                       .hooks = o->search.hooks};
-    repro.hooks.cancelled = NULL;
-    odb_hooks_phase(&o->search.hooks, "writing and running again", 0);
+    odb_hooks_phase(&o->search.hooks, known ? "writing" : "writing and running again", 0);
     if (!m->left.model)
         ODB_TRY(minimise_subject(m, &m->best, &m->left, err));
-    if (m->out->own_values)
-        minimise_note(m, "it is fed with what the target itself fed it in the whole model: with "
-                         "the reference's values it does not fail");
-    if (m->good.nodes && !o->scramble) {
+    m->out->good_nodes = 0;
+    if (m->good.nodes && !o->scramble && !known) {
         ODB_TRY(minimise_subject(m, &m->good, &good, err));
         repro.good = good.model;
         repro.good_feeds = good.feeds;
@@ -242,7 +241,18 @@ static enum odb_status minimise_finish(struct minimisation *m, enum odb_status s
         odb_error_remedy(err, "nothing is written, because it would not be scrambled");
         return status;
     }
-    enum odb_status written = minimise_write(m, &late);
+    if (out->own_values)
+        minimise_note(m, "it is fed with what the target itself fed it in the whole model: with "
+                         "the reference's values it does not fail");
+    enum odb_status written = minimise_write(m, status == ODB_CANCELLED, &late);
+    if (written == ODB_CANCELLED && status == ODB_OK) { /* while it was run again */
+        out->stopped = true;
+        *err = late;
+        late = (struct odb_error)ODB_ERROR_INIT;
+        status = ODB_CANCELLED;
+        minimise_step_end(m, "stopped", "cancelled");
+        written = minimise_write(m, true, &late);
+    }
     if (status == ODB_OK && written != ODB_OK) {
         *err = late;
         status = written;
@@ -472,7 +482,10 @@ void odb_minimised_json(const struct odb_minimised *minimised, struct odb_buf *o
     json_object_set_new(json, "seconds", odb_json_real(minimised->seconds));
     json_object_set_new(json, "good_nodes", json_integer((json_int_t)minimised->good_nodes));
     json_object_set_new(json, "written", json_boolean(minimised->written));
+    json_object_set_new(json, "known", json_boolean(minimised->repro.known));
     json_object_set_new(json, "reproduces",
-                        json_boolean(minimised->written && minimised->repro.reproduces));
+                        minimised->repro.known
+                            ? json_null()
+                            : json_boolean(minimised->written && minimised->repro.reproduces));
     odb_json_put(json, out);
 }

@@ -48,7 +48,8 @@ struct odb_minimised {
 };
 
 /* Fills *out as far as it comes, which is the caller's to dispose of, on failure too.
- * ODB_CANCELLED: by the user; the smallest so far is written even so, if written says so. */
+ * ODB_CANCELLED: by the user; the smallest so far is written even so, if written says so, and is
+ * not run again (repro.known). */
 enum odb_status odb_minimise(struct odb_minimised *out, const struct odb_model *model,
                              const struct odb_feeds *feeds,
                              const struct odb_minimise_options *options,

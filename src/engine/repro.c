@@ -2,7 +2,7 @@
  *
  * The directory is made under another name, opened again as a stranger would open it, run on
  * reference and target from its own files, and renamed into place last. What is claimed is what
- * that second run showed.
+ * that second run showed. Whoever does not want to wait for it is told that there was none.
  */
 #include "engine/repro.h"
 
@@ -37,7 +37,9 @@ struct repro {
     bool *nodes;  /* owned; [n_nodes] of the segment */
     int *outputs; /* owned; values */
     size_t n_outputs;
-    struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed */
+    const struct odb_feeds *fed; /* borrowed: what the model is fed */
+    struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed; NULL: that is
+                                what the model is fed, and types are those it declares */
     /* The second run: the model as it was written, and what it showed. */
     struct odb_model *small;     /* owned */
     struct odb_feeds *feeds;     /* owned */
@@ -102,11 +104,29 @@ static enum odb_status repro_choose(struct repro *r, struct odb_error *err)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* Value as the reference has it; may be NULL. */
+static const struct odb_tensor *repro_value(const struct repro *r, int value)
+{
+    if (r->trace)
+        return odb_trace_value(r->trace, value);
+    for (size_t f = 0; f < r->fed->n; f++)
+        if (r->fed->items[f].value == value)
+            return r->fed->items[f].tensor;
+    return NULL;
+}
+
+static struct odb_port repro_port(const struct repro *r, int value)
+{
+    return (struct odb_port){.value = value,
+                             .like = r->trace ? odb_trace_value(r->trace, value) : NULL,
+                             .symbolic = r->trace && r->trace->dynamic[value]};
+}
+
 /* What the segment is fed: the reference's values; of a target that is a recording, what it had. */
 static enum odb_status repro_input(const struct repro *r, int value, struct odb_tensor **out,
                                    struct odb_error *err)
 {
-    const struct odb_tensor *t = odb_trace_value(r->trace, value);
+    const struct odb_tensor *t = repro_value(r, value);
     const char *name = r->graph->values[value].name;
     *out = NULL;
     ODB_TRY(odb_recall(r->model, r->options->target, &value, 1, out, err));
@@ -146,13 +166,9 @@ static enum odb_status repro_write_model(const struct repro *r, const int *input
     struct odb_port *in = odb_new_n(struct odb_port, n);
     struct odb_port *out = odb_new_n(struct odb_port, r->n_outputs);
     for (size_t i = 0; i < n; i++)
-        in[i] = (struct odb_port){.value = inputs[i],
-                                  .like = odb_trace_value(r->trace, inputs[i]),
-                                  .symbolic = r->trace->dynamic[inputs[i]]};
+        in[i] = repro_port(r, inputs[i]);
     for (size_t o = 0; o < r->n_outputs; o++)
-        out[o] = (struct odb_port){.value = r->outputs[o],
-                                   .like = r->trace->ref[r->outputs[o]],
-                                   .symbolic = r->trace->dynamic[r->outputs[o]]};
+        out[o] = repro_port(r, r->outputs[o]);
     bool beside = r->model->file_bytes > REPRO_INLINE_MOST;
     struct odb_extract what = {.nodes = r->nodes,
                                .inputs = in,
@@ -425,6 +441,13 @@ static bool repro_is_sought(const struct repro *r, const struct odb_repro_result
 /* The worst output of the second run. */
 static void repro_result(const struct repro *r, struct odb_repro_result *out)
 {
+    if (r->options->known) {
+        *out = (struct odb_repro_result){.known = true, .verdict = ODB_VERDICT_UNTESTED};
+        snprintf(out->summary, sizeof out->summary,
+                 "%zu node%s; stopped: known to fail, as it was tried last, and not searched again",
+                 r->graph->n_nodes, r->graph->n_nodes == 1 ? "" : "s");
+        return;
+    }
     const struct odb_graph *graph = r->small->graph;
     *out = (struct odb_repro_result){.reproduces = r->report->outputs_diverge,
                                      .verdict = ODB_VERDICT_PASS};
@@ -491,6 +514,24 @@ static void repro_put_origin(const struct repro *r, struct odb_buf *text)
     odb_buf_printf(text, ", cut out by onnxdbg %s.\n\n", ODB_VERSION);
 }
 
+static void repro_put_files(const struct odb_repro_options *o, struct odb_buf *text)
+{
+    odb_buf_puts(text, "| file | what |\n| --- | --- |\n"
+                       "| model.onnx | the nodes, with their weights |\n"
+                       "| test_data_set_0/input_N.pb | what they are fed, in the order of the "
+                       "model's inputs |\n");
+    if (!o->known)
+        odb_buf_puts(text, "| test_data_set_0/output_N.pb | what the reference gives |\n"
+                           "| actual/output_N.pb | what the target gave; absent when it died |\n"
+                           "| report.json | the diagnosis |\n");
+    odb_buf_puts(text, "| node.txt | the nodes as ONNX text |\n");
+    if (o->good && !o->known)
+        odb_buf_printf(text,
+                       "| good/ | the largest model met on the way that passes, %zu nodes, with "
+                       "its inputs and outputs |\n",
+                       o->good->graph->n_nodes);
+}
+
 static enum odb_status repro_write_page(const struct repro *r,
                                         const struct odb_repro_result *result,
                                         struct odb_error *err)
@@ -500,20 +541,11 @@ static enum odb_status repro_write_page(const struct repro *r,
     char tolerance[160];
     repro_put_origin(r, &text);
     odb_buf_printf(&text, "%s: %s.\n\n",
-                   result->reproduces ? "It reproduces" : "It does NOT reproduce", result->summary);
-    odb_buf_puts(&text, "| file | what |\n| --- | --- |\n"
-                        "| model.onnx | the nodes, with their weights |\n"
-                        "| test_data_set_0/input_N.pb | what they are fed, in the order of the "
-                        "model's inputs |\n"
-                        "| test_data_set_0/output_N.pb | what the reference gives |\n"
-                        "| actual/output_N.pb | what the target gave; absent when it died |\n"
-                        "| report.json | the diagnosis |\n"
-                        "| node.txt | the nodes as ONNX text |\n");
-    if (o->good)
-        odb_buf_printf(&text,
-                       "| good/ | the largest model met on the way that passes, %zu nodes, with "
-                       "its inputs and outputs |\n",
-                       o->good->graph->n_nodes);
+                   result->known        ? "It failed when it was tried"
+                   : result->reproduces ? "It reproduces"
+                                        : "It does NOT reproduce",
+                   result->summary);
+    repro_put_files(o, &text);
     odb_buf_puts(&text, "\n## Run it\n\n");
     odb_buf_printf(&text,
                    "    onnxdbg bisect model.onnx --inputs-from test_data_set_0 "
@@ -526,20 +558,25 @@ static enum odb_status repro_write_page(const struct repro *r,
                        "with `ONNXDBG_KERNELS=%s` in the environment, which names libraries of "
                        "kernels for the reference.\n\n",
                        odb_cpu_kernels());
-    odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for "
-                        "those takes it as well:\n\n    onnx_test_runner .\n\n## Made with\n\n");
+    if (!o->known)
+        odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for "
+                            "those takes it as well:\n\n    onnx_test_runner .\n\n");
+    odb_buf_puts(&text, "## Made with\n\n");
     odb_buf_printf(&text, "- onnxdbg %s\n- reference: %s\n- target: %s", ODB_VERSION, o->reference,
                    o->target);
     if (r->description[0])
         odb_buf_printf(&text, " (%s)", r->description);
-    odb_buf_printf(&text,
-                   "\n- metric: largest |target - golden| over the root mean square of "
-                   "golden: %.6g; tolerance %s, noise %.3g\n- machine: ",
-                   result->error, tolerance, result->noise);
+    odb_buf_puts(&text,
+                 "\n- metric: largest |target - golden| over the root mean square of golden");
+    if (o->known)
+        odb_buf_printf(&text, "; tolerance %s\n- machine: ", tolerance);
+    else
+        odb_buf_printf(&text, ": %.6g; tolerance %s, noise %.3g\n- machine: ", result->error,
+                       tolerance, result->noise);
     odb_host_put(&text);
     odb_buf_puts(&text, "\n- inputs: the reference's values at the cut");
-    for (size_t f = 0; f < r->trace->feeds->n; f++) {
-        const struct odb_feed *feed = &r->trace->feeds->items[f];
+    for (size_t f = 0; f < r->fed->n; f++) {
+        const struct odb_feed *feed = &r->fed->items[f];
         odb_buf_puts(&text, f ? ", " : "; the whole model was fed ");
         odb_buf_put_shown(&text, r->graph->values[feed->value].name);
         odb_buf_puts(&text, ": ");
@@ -585,22 +622,24 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
                                 const struct odb_feeds *feeds,
                                 const struct odb_repro_options *options, struct odb_error *err)
 {
-    struct repro r = {.model = model, .graph = model->graph, .options = options};
+    struct repro r = {.model = model, .graph = model->graph, .fed = feeds, .options = options};
     struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
     enum odb_status status = ODB_OK;
     bool made = false;
     ODB_TRY(odb_repro_ready(options->dir, err));
     ODB_TRY_OUT(repro_choose(&r, err));
     ODB_TRY_OUT(repro_trace_options(options, &how, err));
-    ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
+    if (!options->known)
+        ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
     r.dir = odb_xasprintf("%s.%ld.tmp", options->dir, (long)getpid());
     odb_leavings_add(r.dir);
     ODB_TRY_OUT(odb_file_mkdir(r.dir, err));
     made = true;
     ODB_TRY_OUT(repro_write_cut(&r, err));
-    if (options->good)
+    if (options->good && !options->known)
         ODB_TRY_OUT(repro_write_good(&r, err));
-    ODB_TRY_OUT(repro_rerun(&r, err));
+    if (!options->known)
+        ODB_TRY_OUT(repro_rerun(&r, err));
     repro_result(&r, out);
     ODB_TRY_OUT(repro_write_page(&r, out, err));
     status = repro_install(&r, err);

@@ -14,6 +14,8 @@ struct odb_repro_options {
     int first, last;   /* nodes of the segment (equal: one node) */
     bool whole;        /* all nodes and outputs instead: the model is what is left of
                           another, and is run again from a copy of its files */
+    bool known;        /* whole: it is known to fail, so nothing is run, by the reference neither;
+                          then there are no outputs, no report and no good model */
     const char *story; /* whole: where it comes from, in Markdown */
     const struct odb_signature *sought; /* what the second run must show; NULL: any divergence */
     const struct odb_model *good;       /* a larger model that passes, and what it is fed, for the
@@ -29,6 +31,7 @@ struct odb_repro_options {
 };
 
 struct odb_repro_result {
+    bool known;      /* not run again, so what follows is unknown but for the summary */
     bool reproduces;
     enum odb_verdict verdict;
     double error, noise; /* of the worst output, relative to rms; see trace.h */

@@ -268,23 +268,113 @@ static void test_minimise__a_budget_leaves_the_smallest_so_far(void **state)
     (void)state;
 }
 
-static bool bench_cancelled(void *payload)
+/* What is asked of the target once it is cancelled; of the phases, the last is kept. */
+struct cancelling {
+    int left;          /* looks until it is */
+    const char *until; /* the phase that it is cancelled in instead; NULL: none */
+    bool cancelled;
+    size_t after; /* probes that began then */
+};
+
+static bool cancelling_asked(void *payload)
 {
-    int *left = payload;
-    return --*left < 0;
+    struct cancelling *c = payload;
+    c->cancelled = c->cancelled || (!c->until && --c->left < 0);
+    return c->cancelled;
 }
 
-static void test_minimise__cancelled_it_writes_even_so(void **state)
+static void cancelling_event(void *payload, const struct odb_search_event *event)
+{
+    struct cancelling *c = payload;
+    c->cancelled = c->cancelled || (c->until && event->what == ODB_EVENT_PHASE &&
+                                    !strcmp(event->text, c->until));
+    c->after += c->cancelled && event->what == ODB_EVENT_PROBE_BEGIN;
+}
+
+/* False: it came to its end before that. */
+static bool cancelled_run(struct bench *s, struct cancelling *c)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf text = ODB_BUF_INIT;
+    char path[300];
+    s->options.dir = s->dir;
+    s->options.search.target = "fault:scale,node=#6,amount=0.2@cpu";
+    s->options.search.hooks =
+        (struct odb_search_hooks){cancelling_event, cancelling_asked, c, NULL};
+    enum odb_status status = odb_minimise(&s->out, s->model, &s->feeds, &s->options, &err);
+    assert_int_equal(status, c->cancelled ? ODB_CANCELLED : ODB_OK);
+    if (!c->cancelled)
+        return false;
+    assert_true(s->out.stopped && s->out.written);
+    assert_true(s->out.repro.known && !s->out.repro.reproduces);
+    assert_int_equal(s->out.good_nodes, 0);
+    snprintf(path, sizeof path, "%s/README.md", s->dir);
+    FILE *file = fopen(path, "r");
+    for (int byte; file && (byte = getc(file)) != EOF;)
+        odb_buf_putc(&text, (char)byte);
+    fclose(file);
+    assert_non_null(strstr(odb_buf_text(&text), "known to fail"));
+    assert_non_null(strstr(odb_buf_text(&text), "not searched again"));
+    assert_null(strstr(odb_buf_text(&text), "report.json"));
+    odb_buf_dispose(&text);
+    snprintf(path, sizeof path, "%s/actual", s->dir);
+    assert_int_equal(access(path, F_OK), -1);
+    return true;
+}
+
+/* What was written fails, if one searches it after all. */
+static void expect_fails(struct bench *s)
+{
+    struct odb_input_options from = ODB_INPUT_OPTIONS_INIT;
+    struct odb_bisect_options search = {.reference = "cpu",
+                                        .target = s->options.search.target,
+                                        .tolerance = s->options.search.tolerance};
+    struct odb_report *report;
+    struct odb_feeds *feeds;
+    char path[300], inputs[300];
+    snprintf(path, sizeof path, "%s/model.onnx", s->dir);
+    snprintf(inputs, sizeof inputs, "%s/test_data_set_0", s->dir);
+    from.inputs_from = inputs;
+    MODELS_OK(odb_model_open(&s->left, path, &why));
+    MODELS_OK(odb_feeds_make(&feeds, s->left, &from, &why));
+    MODELS_OK(odb_bisect(&report, s->left, feeds, &search, &why));
+    assert_true(report->outputs_diverge);
+    odb_report_free(report);
+    odb_feeds_free(feeds);
+}
+
+/* Wherever that is: what is left is written as it is, and nothing is run for it. */
+static void test_minimise__cancelled_it_writes_at_once(void **state)
+{
+    size_t before = CHAIN;
+    bool cancelled = true;
+    for (int looks = 60; cancelled; looks += 40) {
+        struct bench s;
+        struct cancelling c = {.left = looks};
+        bench_open(&s, chain_graph());
+        cancelled = cancelled_run(&s, &c);
+        if (cancelled) {
+            assert_int_equal(c.after, 0);
+            expect_fails(&s);
+            assert_true(s.left->graph->n_nodes <= before);
+            before = s.left->graph->n_nodes;
+        }
+        bench_close(&s);
+    }
+    assert_int_equal(before, 1); /* it was met late, too */
+    (void)state;
+}
+
+static void test_minimise__cancelled_while_it_is_run_again(void **state)
 {
     struct bench s;
-    struct odb_error err = ODB_ERROR_INIT;
-    int left = 60;
+    struct cancelling c = {.until = "writing and running again"};
     bench_open(&s, chain_graph());
-    s.options.dir = s.dir;
-    s.options.search.target = "fault:scale,node=#6,amount=0.2@cpu";
-    s.options.search.hooks = (struct odb_search_hooks){NULL, bench_cancelled, &left, NULL};
-    assert_int_equal(odb_minimise(&s.out, s.model, &s.feeds, &s.options, &err), ODB_CANCELLED);
-    assert_true(s.out.stopped && s.out.written && s.out.repro.reproduces);
+    assert_true(cancelled_run(&s, &c));
+    assert_int_equal(c.after, 0);
+    expect_fails(&s);
+    assert_int_equal(s.left->graph->n_nodes, 1);
+    assert_string_equal(s.out.steps.items[s.out.steps.n - 1].name, "stopped");
     bench_close(&s);
     (void)state;
 }
@@ -689,7 +779,8 @@ int main(void)
         cmocka_unit_test(test_minimise__what_takes_several_nodes_keeps_them),
         cmocka_unit_test(test_minimise__where_nothing_fails_nothing_is_written),
         cmocka_unit_test(test_minimise__a_budget_leaves_the_smallest_so_far),
-        cmocka_unit_test(test_minimise__cancelled_it_writes_even_so),
+        cmocka_unit_test(test_minimise__cancelled_it_writes_at_once),
+        cmocka_unit_test(test_minimise__cancelled_while_it_is_run_again),
         cmocka_unit_test(test_minimise__in_random_graphs_the_planted_node_is_left),
         cmocka_unit_test(test_minimise__another_failure_does_not_take_over),
         cmocka_unit_test(test_minimise__one_of_two_outputs),
