@@ -38,8 +38,8 @@ struct repro {
     int *outputs; /* owned; values */
     size_t n_outputs;
     const struct odb_feeds *fed; /* borrowed: what the model is fed */
-    struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed; NULL: that is
-                                what the model is fed, and types are those it declares */
+    struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed; NULL: that
+                                is what the model is fed, and types are those it declares */
     /* The second run: the model as it was written, and what it showed. */
     struct odb_model *small;     /* owned */
     struct odb_feeds *feeds;     /* owned */
