@@ -226,7 +226,8 @@ static void answers_await_free(struct odb_store *store)
     sqlite3_int64 id;
     char *settings;
     for (int i = 0; i < 20; i++) {
-        if (answers_newest(store, &id, &settings, NULL) != ODB_E_INPUT) {
+        struct odb_error why = ODB_ERROR_INIT;
+        if (answers_newest(store, &id, &settings, &why) != ODB_E_INPUT) {
             free(settings);
             return;
         }

@@ -433,6 +433,28 @@ static void test_store__two_at_one_search(void **state)
     odb_tensor_unref(t);
 }
 
+/* A process that has been killed, and is not gone yet. */
+static void test_store__a_search_waits_for_one_that_goes(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_resumed resumed = {0};
+    MODELS_OK(odb_store_begin(f->store, "bisect", &store_options, &why));
+    MODELS_OK(odb_store_settle(f->store, "target ort\n", &why));
+    pid_t child = fork();
+    if (child == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+        _exit(0);
+    }
+    char *sql = odb_xasprintf("UPDATE search SET pid = %d", (int)child);
+    store_exec(f, sql);
+    free(sql);
+    MODELS_OK(odb_store_start(f->store, "bisect", &store_options, "target ort\n", false, &resumed,
+                              &why));
+    assert_true(resumed.resumed);
+    odb_resumed_dispose(&resumed);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 /* --- two threads ------------------------------------------------------------------------------ */
 
 struct store_screen {
@@ -524,6 +546,7 @@ int main(void)
         SESSION_TEST(test_store__a_search_goes_on_after_a_minimise),
         SESSION_TEST(test_store__another_search_starts_anew),
         SESSION_TEST(test_store__two_at_one_search),
+        SESSION_TEST(test_store__a_search_waits_for_one_that_goes),
         SESSION_TEST(test_store__bookmarks_while_a_search_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
