@@ -29,10 +29,10 @@ json_t *odb_json_metadata(const struct odb_metadata *metadata);
 json_t *odb_json_places(const struct odb_account *account);
 /* Appends the text and a newline; takes the reference over. */
 void odb_json_put(json_t *json, struct odb_buf *out);
-/* The same with as many digits as give a double again; else there are nine. */
 /* Appends what json_dumps() gave, with characters that act on a terminal (odb_utf8_acts()) as
  * \uNNNN: they can only stand in texts, which stay the same. */
 void odb_json_put_dumped(const char *dumped, struct odb_buf *out);
+/* As odb_json_put() with as many digits as give a double again; else there are nine. */
 void odb_json_put_exact(json_t *json, struct odb_buf *out);
 
 #endif

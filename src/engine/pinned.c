@@ -321,11 +321,6 @@ static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinne
     return true;
 }
 
-static int pin_input(const struct odb_node *node, size_t i)
-{
-    return i < (size_t)node->n_in ? node->in[i] : node->captured[i - (size_t)node->n_in];
-}
-
 /* Where something that the culprit makes wrong can be seen with the others pinned: marks
  * [n_values], the caller's. Nodes stand in topological order, so one pass is enough. */
 static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
@@ -335,8 +330,8 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
     for (size_t n = (size_t)culprit->segment[1]; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         bool wrong = n == (size_t)culprit->segment[1];
-        for (size_t i = 0; !wrong && i < (size_t)node->n_in + node->n_captured; i++)
-            wrong = pin_input(node, i) >= 0 && shows[pin_input(node, i)];
+        for (size_t i = 0; !wrong && i < odb_node_n_reads(node); i++)
+            wrong = odb_node_reads(node, i) >= 0 && shows[odb_node_reads(node, i)];
         for (int o = 0; wrong && o < node->n_out; o++)
             if (node->out[o] >= 0)
                 shows[node->out[o]] = !p->values[node->out[o]] && !b->drawn[node->out[o]];
@@ -353,8 +348,8 @@ static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit
     const struct bisection *b = p->b;
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
-        for (size_t i = 0; p->nodes[n] && i < (size_t)node->n_in + node->n_captured; i++) {
-            int v = pin_input(node, i);
+        for (size_t i = 0; p->nodes[n] && i < odb_node_n_reads(node); i++) {
+            int v = odb_node_reads(node, i);
             if (v < 0 || !shows[v] || marks[v] || !b->trace->ref[v] ||
                 !odb_probe_reads(b->graph, b->trace, v))
                 continue;
