@@ -66,7 +66,8 @@ enum ui_answer ui_cells_act(struct ui_view *view, const struct odb_command_call 
 void ui_cells_count(const struct ui_view *view, struct odb_buf *out);
 
 #define UI_CELLS_OPS                                                                               \
-    .wraps = true, .header = ui_cells_header, .column = ui_cells_column, .rows = ui_cells_rows,    \
+    .wraps = true, .counted = true, .header = ui_cells_header, .column = ui_cells_column,          \
+    .rows = ui_cells_rows,                                                                         \
     .draw_row = ui_cells_draw_row, .matches = ui_cells_matches, .subject = ui_cells_subject,       \
     .filter = ui_cells_filter, .filtered = ui_cells_filtered
 

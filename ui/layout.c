@@ -385,18 +385,33 @@ static void layout_foot(const struct ui_app *app, const struct layout *layout, i
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
+/* Where in the view the selection is, at the end of the line that has the title. */
+static void layout_position(const struct ui_view *view, const struct ui_area *area, int used)
+{
+    size_t rows = view->ops->rows(view);
+    if (view->ops->counted || view->ops->draw || view->height < 1 || rows <= (size_t)view->height)
+        return;
+    size_t at = ODB_MIN(view->selected, rows - 1) + 1;
+    char *text = odb_xasprintf(" %zu/%zu %zu%% ", at, rows, at * 100 / rows);
+    int width = ui_text_width(area->terminal, text);
+    if (used + width + 1 < area->cols)
+        ui_draw_text(area, 0, area->cols - width - 1, UI_STYLE_LABEL, text);
+    free(text);
+}
+
 static void layout_pane_draw(const struct ui_app *app, const struct pane *pane)
 {
     struct ui_view *view = app->views[pane->id];
     bool focused = pane->id == app->focus;
-    if (pane->title.rows) {
-        struct odb_buf title = ODB_BUF_INIT;
-        view->ops->title(view, &title);
-        layout_rule(&pane->title, 0, focused ? UI_STYLE_TITLE : UI_STYLE_LABEL,
-                    odb_buf_text(&title));
-        odb_buf_dispose(&title);
-    }
     ui_list_draw(view, &pane->area, focused);
+    if (!pane->title.rows)
+        return;
+    struct odb_buf title = ODB_BUF_INIT;
+    view->ops->title(view, &title);
+    layout_rule(&pane->title, 0, focused ? UI_STYLE_TITLE : UI_STYLE_LABEL, odb_buf_text(&title));
+    layout_position(view, &pane->title,
+                    3 + ui_text_width(app->terminal, odb_buf_text(&title)));
+    odb_buf_dispose(&title);
 }
 
 void ui_layout_draw(struct ui_app *app)

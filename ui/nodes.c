@@ -407,6 +407,7 @@ const struct ui_view_ops ui_nodes_view = {
     .name = "nodes",
     .help = "all nodes in topological order",
     .size = sizeof(struct nodes_view),
+    .counted = true,
     .open = nodes_open,
     .close = nodes_close,
     .title = nodes_title,

@@ -275,6 +275,7 @@ const struct ui_view_ops ui_operators_view = {
     .prepare = operators_prepare,
     .act = operators_act,
     .wraps = true,
+    .counted = true,
     .header = ui_cells_header,
     .column = ui_cells_column,
     .rows = ui_cells_rows,

@@ -32,6 +32,8 @@ struct ui_view_ops {
     const char *help; /* what it shows, in a few words */
     size_t size;      /* of the view's own struct, which begins with a struct ui_view */
     bool wraps;       /* rows are text: there is nothing to the right of the screen */
+    bool counted;     /* its title says which row of how many is selected; for others the line that
+                         has the title does, while they are longer than the screen */
     int share;        /* percent of a wide screen that it takes beside the nodes; 0: 45 */
     /* All are optional but title, rows and draw_row. */
     void (*open)(struct ui_view *view);
