@@ -22,7 +22,7 @@ static enum odb_status image_run(struct odb_kern *k)
         pixels++;
     if (pixels == ODB_COUNT(formats))
         return ODB_KERN_FAIL(k, "there is no pixel_format '%s'", format);
-    ODB_TRY(odb_image_decode(&image, x->data, x->count, (enum odb_pixels)pixels, k->err));
+    ODB_TRY(odb_image_decode(&image, x->data, x->count, (enum odb_pixels)pixels, false, k->err));
     if (!image) /* what cannot be decoded is empty */
         return odb_kern_output(k, 0, ODB_U8, 3,
                                (int64_t[]){0, 0, pixels == ODB_PIXELS_GRAY ? 1 : 3});

@@ -154,6 +154,33 @@ static const struct {
     input_fn read;
 } input_calls[] = {{"image(", odb_input__image}, {"raw(", input_raw}};
 
+bool odb_input__is_image(const char *name)
+{
+    bool is = false;
+    for (size_t i = 0; i < ODB_COUNT(input_files); i++)
+        is |= input_files[i].read == odb_input__image &&
+              input_ends_with(name, input_files[i].ending);
+    return is;
+}
+
+/* What commas part; NULL behind the last. The caller's, as are the words. */
+static char **input_split(const char *text)
+{
+    ODB_VEC(char *) words = {0};
+    char *word;
+    while ((word = odb_input__word(&text)))
+        odb_push(&words, word);
+    odb_push(&words, NULL);
+    return words.items;
+}
+
+static void input_words_free(char **words)
+{
+    for (size_t i = 0; words[i]; i++)
+        free(words[i]);
+    free(words);
+}
+
 /* NAME(a,b,c): its words. */
 static enum odb_status input_call(struct odb_tensor **out, char *source, size_t size,
                                   const struct odb_input_form *form, const char *inside,
@@ -162,20 +189,23 @@ static enum odb_status input_call(struct odb_tensor **out, char *source, size_t 
     size_t n = strlen(inside);
     if (!n || inside[n - 1] != ')')
         return odb_fail(err, ODB_E_USAGE, "')' is missing at the end");
-    char *copy = odb_xstrndup(inside, n - 1), *word;
-    const char *at = copy;
-    ODB_VEC(char *) words = {0};
-    while ((word = odb_input__word(&at)))
-        odb_push(&words, word);
-    odb_push(&words, NULL);
-    enum odb_status status = words.items[0] && *words.items[0]
-                                 ? read(out, source, size, form, words.items, err)
+    char *copy = odb_xstrndup(inside, n - 1);
+    char **words = input_split(copy);
+    enum odb_status status = words[0] && *words[0]
+                                 ? read(out, source, size, form, words, err)
                                  : odb_fail(err, ODB_E_USAGE, "no file is named");
-    for (size_t i = 0; i < words.n; i++)
-        free(words.items[i]);
-    free(words.items);
+    input_words_free(words);
     free(copy);
     return status;
+}
+
+/* a.png,b.png: where each is a picture's name; else that is one name with commas in it. */
+static bool input_is_batch(char *const *words)
+{
+    bool all = words[0] && words[1];
+    for (size_t i = 0; words[i]; i++)
+        all = all && odb_input__is_image(words[i]);
+    return all;
 }
 
 enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t size,
@@ -187,16 +217,17 @@ enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t siz
         if (!strncmp(text, input_calls[i].name, n))
             return input_call(out, source, size, form, text + n, input_calls[i].read, err);
     }
+    char **batch = input_split(text);
     for (size_t i = 0; i < ODB_COUNT(input_files); i++) {
-        char *words[] = {odb_xstrdup(text), NULL};
-        enum odb_status status = ODB_OK;
-        bool is = input_ends_with(text, input_files[i].ending);
-        if (is)
-            status = input_files[i].read(out, source, size, form, words, err);
-        free(words[0]);
-        if (is)
-            return status;
+        char *words[] = {(char *)text, NULL};
+        if (!input_ends_with(text, input_files[i].ending))
+            continue;
+        enum odb_status status = input_files[i].read(
+            out, source, size, form, input_is_batch(batch) ? batch : words, err);
+        input_words_free(batch);
+        return status;
     }
+    input_words_free(batch);
     odb_fail(err, ODB_E_USAGE, "neither a .npy nor a .pb file, nor an image, nor a .bin");
     odb_error_remedy(err, "name what it is: image(FILE) or raw(FILE,TYPE,SHAPE)");
     return odb_error_at(err, "%s", text);

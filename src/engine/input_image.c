@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A picture as a model wants it: decoded, resized, cut, turned round, and then (v / scale - mean) /
- * std, each step in float32, which is what torchvision's ToTensor and Normalize compute.
+ * A picture as a model wants it, or several as a batch: decoded, resized, cut, turned round, and
+ * then (v / scale - mean) / std, each step in float32, which is what torchvision's ToTensor and
+ * Normalize compute.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@ enum image_layout { IMAGE_UNKNOWN, IMAGE_CHW, IMAGE_HWC, IMAGE_HW };
 
 struct image_job {
     const struct odb_input_form *form;
+    char *const *files; /* borrowed */
+    size_t n_files;
     enum image_layout layout;
     size_t channels;
     int64_t declared[2]; /* height and width; -1: not said */
@@ -28,7 +31,7 @@ struct image_job {
     bool crop;
     int64_t resize_to[2], crop_to[2];
     enum odb_image_filter filter;
-    double scale;
+    double scale; /* 0: not given */
     float mean[3], std[3];
 };
 
@@ -177,9 +180,14 @@ static enum odb_status image_begin(struct image_job *job, struct odb_error *err)
     if (rank < 2 || rank > 4)
         return odb_fail(err, ODB_E_USAGE,
                         "an image goes into inputs of two to four dimensions, not %d", rank);
-    if (rank == 4 && form->dims[0] > 1)
-        return odb_fail(err, ODB_E_USAGE, "the batch is %lld, and an image is one",
-                        (long long)form->dims[0]);
+    if (job->n_files > 1 && rank < 4)
+        return odb_fail(err, ODB_E_USAGE, "an input of %d dimensions takes one image, not %zu",
+                        rank, job->n_files);
+    if (rank == 4 && form->dims[0] >= 0 && form->dims[0] != (int64_t)job->n_files) {
+        odb_fail(err, ODB_E_USAGE, "the batch is %lld, and %zu image%s given",
+                 (long long)form->dims[0], job->n_files, job->n_files == 1 ? " is" : "s are");
+        return odb_error_remedy(err, "name as many, with commas between them");
+    }
     if (rank == 2)
         job->layout = IMAGE_HW;
     else if (!job->layout)
@@ -208,7 +216,7 @@ static int image_dims(const struct image_job *job, const struct odb_tensor *imag
 {
     int n = 0;
     if (job->form->rank == 4)
-        dims[n++] = 1;
+        dims[n++] = (int64_t)job->n_files;
     if (job->layout == IMAGE_CHW)
         dims[n++] = (int64_t)job->channels;
     dims[n++] = image->dims[0];
@@ -228,7 +236,7 @@ static enum odb_status image_decode(struct odb_tensor **out, const struct image_
     enum odb_pixels pixels = job->channels == 1 ? ODB_PIXELS_GRAY
                              : job->bgr         ? ODB_PIXELS_BGR
                                                 : ODB_PIXELS_RGB;
-    enum odb_status status = odb_image_decode(out, bytes.data, bytes.size, pixels, err);
+    enum odb_status status = odb_image_decode(out, bytes.data, bytes.size, pixels, true, err);
     if (status == ODB_OK && !*out)
         status = odb_fail(err, ODB_E_FORMAT, "this is no image that can be decoded");
     odb_storage_unref(bytes.storage);
@@ -268,7 +276,8 @@ static enum odb_status image_cut(struct odb_tensor **image, const struct image_j
                                  struct odb_error *err)
 {
     const struct odb_tensor *from = *image;
-    int64_t h = job->crop_to[0], w = job->crop_to[1], c = from->dims[2];
+    int64_t h = job->crop_to[0], w = job->crop_to[1];
+    int64_t pixel = from->dims[2] * (from->dtype == ODB_U8 ? 1 : 2);
     struct odb_tensor *cut;
     if (!job->crop)
         return ODB_OK;
@@ -278,28 +287,83 @@ static enum odb_status image_cut(struct odb_tensor **image, const struct image_j
         return odb_error_remedy(err, "add resize=");
     }
     int64_t top = image_margin(from->dims[0] - h), left = image_margin(from->dims[1] - w);
-    ODB_TRY(odb_tensor_new_raw(&cut, ODB_U8, 3, (int64_t[]){h, w, c}, err));
+    ODB_TRY(odb_tensor_new_raw(&cut, from->dtype, 3, (int64_t[]){h, w, from->dims[2]}, err));
     for (int64_t y = 0; y < h; y++)
-        memcpy((char *)cut->data + y * w * c,
-               (const char *)from->data + ((top + y) * from->dims[1] + left) * c, (size_t)(w * c));
+        memcpy((char *)cut->data + y * w * pixel,
+               (const char *)from->data + ((top + y) * from->dims[1] + left) * pixel,
+               (size_t)(w * pixel));
     odb_tensor_unref(*image);
     *image = cut;
     return ODB_OK;
 }
 
-static void image_fill(struct odb_tensor *t, const struct odb_tensor *image,
+/* What a pixel is divided by: what is largest, for floats. Nothing is cut off in silence. */
+static enum odb_status image_divisor(const struct image_job *job, const struct odb_tensor *image,
+                                     float *scale, struct odb_error *err)
+{
+    const struct odb_dtype_info *info = odb_dtype_info(job->form->type->dtype);
+    bool deep = image->dtype == ODB_U16, real = odb_dtype_is_float(job->form->type->dtype);
+    *scale = job->scale != 0 ? (float)job->scale : !real ? 1 : deep ? UINT16_MAX : UINT8_MAX;
+    if (!deep || real || job->scale != 0 || info->bits > 16 || job->form->type->dtype == ODB_U16)
+        return ODB_OK;
+    odb_fail(err, ODB_E_INPUT, "an image of 16 bits per channel does not fit into %s", info->name);
+    return odb_error_remedy(err, "scale=257 makes 8 bits of 16");
+}
+
+/* Number at of the batch. */
+static void image_fill(struct odb_tensor *t, size_t at, const struct odb_tensor *image, float scale,
                        const struct image_job *job)
 {
-    const odb_u8 *pixels = image->data;
-    size_t c = job->channels, n = image->count / c;
-    float scale = (float)job->scale;
+    size_t c = job->channels, n = image->count / c, from = at * image->count;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < c; k++) {
-            float v = (float)pixels[i * c + k] / scale;
+            float v = (float)odb_tensor_f64(image, i * c + k) / scale;
             v = (v - job->mean[k]) / job->std[k];
-            odb_store_f64(t->dtype, t->data, job->layout == IMAGE_CHW ? k * n + i : i * c + k,
-                          (double)v);
+            odb_store_f64(t->dtype, t->data,
+                          from + (job->layout == IMAGE_CHW ? k * n + i : i * c + k), (double)v);
         }
+}
+
+/* Number at of the batch, from its file; the first makes the tensor. note: what was done. */
+static enum odb_status image_add(struct odb_tensor **out, const struct image_job *job, size_t at,
+                                 char *note, size_t size, struct odb_error *err)
+{
+    struct odb_tensor *image = NULL;
+    int64_t dims[4], read[2];
+    float scale;
+    enum odb_status status;
+    ODB_TRY(image_decode(&image, job, job->files[at], err));
+    memcpy(read, image->dims, sizeof read);
+    ODB_TRY_OUT(image_to_size(&image, job, err));
+    ODB_TRY_OUT(image_cut(&image, job, err));
+    ODB_TRY_OUT(image_divisor(job, image, &scale, err));
+    int rank = image_dims(job, image, dims);
+    if (!at) {
+        ODB_TRY_OUT(odb_tensor_new(out, job->form->type->dtype, rank, dims, err));
+        snprintf(note, size, "%s %.120s, %lld x %lld, as %s %lld x %lld",
+                 job->n_files > 1 ? "images, the first" : "image", job->files[0],
+                 (long long)read[1], (long long)read[0],
+                 job->channels == 1 ? "grey"
+                 : job->bgr         ? "BGR"
+                                    : "RGB",
+                 (long long)image->dims[1], (long long)image->dims[0]);
+    }
+    if (memcmp((*out)->dims, dims, (size_t)rank * sizeof *dims) != 0) {
+        int height = job->layout == IMAGE_CHW ? 2 : 1;
+        odb_fail(err, ODB_E_INPUT,
+                 "the image is %lld x %lld, and the first of the batch %lld x %lld",
+                 (long long)image->dims[1], (long long)image->dims[0],
+                 (long long)(*out)->dims[height + 1], (long long)(*out)->dims[height]);
+        status = odb_error_remedy(err, "make them of one size: image(%s,...,resize=HxW)",
+                                  job->files[0]);
+        goto out;
+    }
+    image_fill(*out, at, image, scale, job);
+out:
+    odb_tensor_unref(image);
+    if (status != ODB_OK && job->n_files > 1)
+        odb_error_at(err, "%s", job->files[at]);
+    return status;
 }
 
 enum odb_status odb_input__image(struct odb_tensor **out, char *source, size_t size,
@@ -307,31 +371,22 @@ enum odb_status odb_input__image(struct odb_tensor **out, char *source, size_t s
                                  struct odb_error *err)
 {
     enum odb_dtype dtype = form->type->dtype;
-    struct image_job job = {.form = form, .std = {1, 1, 1}};
-    struct odb_tensor *image = NULL;
-    int64_t dims[4];
-    enum odb_status status;
+    struct image_job job = {.form = form, .files = words, .n_files = 1, .std = {1, 1, 1}};
+    enum odb_status status = ODB_OK;
     if (form->type->kind != ODB_TENSOR ||
         !(odb_dtype_is_float(dtype) || odb_dtype_is_integer(dtype)))
         return odb_fail(err, ODB_E_USAGE, "an image goes into tensors of numbers alone");
-    job.scale = odb_dtype_is_float(dtype) ? 255 : 1;
-    for (size_t i = 1; words[i]; i++)
+    while (words[job.n_files] && odb_input__is_image(words[job.n_files]))
+        job.n_files++;
+    for (size_t i = job.n_files; words[i]; i++)
         ODB_TRY(image_take(&job, words[i], err));
     ODB_TRY(image_begin(&job, err));
-    ODB_TRY_OUT(image_decode(&image, &job, words[0], err));
-    size_t n = (size_t)snprintf(source, size, "image %.120s, %lld x %lld", words[0],
-                                (long long)image->dims[1], (long long)image->dims[0]);
-    ODB_TRY_OUT(image_to_size(&image, &job, err));
-    ODB_TRY_OUT(image_cut(&image, &job, err));
-    snprintf(source + n, size - n, ", as %s %lld x %lld",
-             job.channels == 1 ? "grey"
-             : job.bgr         ? "BGR"
-                               : "RGB",
-             (long long)image->dims[1], (long long)image->dims[0]);
-    int rank = image_dims(&job, image, dims);
-    ODB_TRY_OUT(odb_tensor_new(out, dtype, rank, dims, err));
-    image_fill(*out, image, &job);
-out:
-    odb_tensor_unref(image);
+    *out = NULL;
+    for (size_t i = 0; i < job.n_files && status == ODB_OK; i++)
+        status = image_add(out, &job, i, source, size, err);
+    if (status != ODB_OK) {
+        odb_tensor_unref(*out);
+        *out = NULL;
+    }
     return status;
 }

@@ -11,7 +11,9 @@
 char *odb_input__word(const char **at);
 /* "1x3x224" into dims; returns the rank, -1 where it is no shape. */
 int odb_input__shape(const char *text, int64_t *dims);
-/* words: the file, then "key=value"s, then NULL. */
+/* Whether a file's name ends as that of a picture. */
+bool odb_input__is_image(const char *name);
+/* words: the file, or several that become a batch, then "key=value"s, then NULL. */
 enum odb_status odb_input__image(struct odb_tensor **out, char *source, size_t size,
                                  const struct odb_input_form *form, char *const *words,
                                  struct odb_error *err) ODB_MUST_USE;

@@ -19,7 +19,8 @@
 
 typedef struct image_wand image_wand; /* its MagickWand */
 
-enum { IMAGE_CHAR_PIXEL = 1, IMAGE_CMYK = 12 }; /* of its StorageType and ColorspaceType */
+enum { IMAGE_CHAR_PIXEL = 1, IMAGE_SHORT_PIXEL = 7 }; /* of its StorageType */
+enum { IMAGE_CMYK = 12 };                             /* of its ColorspaceType */
 enum { IMAGE_AREA = 1, IMAGE_DISK = 2, IMAGE_MAP = 4, IMAGE_MEMORY = 5 }; /* of its ResourceType */
 
 /* A picture may have so many pixels: a file of a kilobyte can claim any number, and mean it. */
@@ -114,50 +115,58 @@ static bool image_known(const char *data, size_t size)
     return false;
 }
 
-/* RGB to ITU-R 601 luma in 16-bit fixed point, as Pillow has it, from which ONNX takes what is
- * right; in place, packed at the front. */
-static void image_to_gray(odb_u8 *pixels, size_t n)
+/* ITU-R 601 luma in 16-bit fixed point, as Pillow has it, from which ONNX takes what is right. */
+static uint32_t image_luma(uint32_t red, uint32_t green, uint32_t blue)
 {
-    for (size_t i = 0; i < n; i++) {
-        const odb_u8 *p = pixels + 3 * i;
-        pixels[i] = (odb_u8)((p[0] * 19595u + p[1] * 38470u + p[2] * 7471u + 0x8000u) >> 16);
-    }
+    return (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
+}
+
+/* From an image in RGB. */
+static void image_to_gray(struct odb_tensor *gray, const struct odb_tensor *colour)
+{
+    for (size_t i = 0; i < gray->count; i++)
+        if (gray->dtype == ODB_U8) {
+            const odb_u8 *p = (const odb_u8 *)colour->data + 3 * i;
+            ((odb_u8 *)gray->data)[i] = (odb_u8)image_luma(p[0], p[1], p[2]);
+        } else {
+            const odb_u16 *p = (const odb_u16 *)colour->data + 3 * i;
+            ((odb_u16 *)gray->data)[i] = (odb_u16)image_luma(p[0], p[1], p[2]);
+        }
 }
 
 /* What the wand has read, as the output; gray takes a colour image on its way. */
 static enum odb_status image_export(struct odb_tensor **out, image_wand *wand,
-                                    enum odb_pixels pixels, struct odb_error *err)
+                                    enum odb_pixels pixels, bool deep, struct odb_error *err)
 {
     static const char *const maps[] = {
         [ODB_PIXELS_RGB] = "RGB", [ODB_PIXELS_BGR] = "BGR", [ODB_PIXELS_GRAY] = "RGB"};
     const struct image_library *m = &image_magick;
-    size_t width = m->width(wand), height = m->height(wand);
-    bool gray = pixels == ODB_PIXELS_GRAY;
+    size_t width = m->width(wand), height = m->height(wand), most = deep ? 16 : 8;
+    const int64_t dims[] = {(int64_t)height, (int64_t)width, 3};
+    bool gray = pixels == ODB_PIXELS_GRAY, wide = m->depth(wand) > 8;
+    enum odb_dtype dtype = wide ? ODB_U16 : ODB_U8;
     struct odb_tensor *colour, *plain;
     if (!width || height > IMAGE_PIXELS / width)
         return odb_fail(err, ODB_UNSUPPORTED, "an image of %zu x %zu pixels; at most %zu are read",
                         width, height, IMAGE_PIXELS);
-    if (m->depth(wand) > 8) {
-        odb_fail(err, ODB_UNSUPPORTED, "an image of %zu bits per channel, and 8 are read",
-                 m->depth(wand));
+    if (m->depth(wand) > most) {
+        odb_fail(err, ODB_UNSUPPORTED, "an image of %zu bits per channel, and %zu are read",
+                 m->depth(wand), most);
         return odb_error_remedy(err, "give what the model is fed as a .npy file");
     }
     if (m->colorspace(wand) == IMAGE_CMYK) {
         odb_fail(err, ODB_UNSUPPORTED, "an image in CMYK, of which no RGB is the only right one");
         return odb_error_remedy(err, "convert it to RGB as the model was trained, or give a .npy");
     }
-    ODB_TRY(odb_tensor_new_raw(&colour, ODB_U8, 3, (int64_t[]){(int64_t)height, (int64_t)width, 3},
-                               err));
+    ODB_TRY(odb_tensor_new_raw(&colour, dtype, 3, dims, err));
     enum odb_status status = ODB_OK;
-    if (!m->pixels(wand, 0, 0, width, height, maps[pixels], IMAGE_CHAR_PIXEL, colour->data))
+    if (!m->pixels(wand, 0, 0, width, height, maps[pixels],
+                   wide ? IMAGE_SHORT_PIXEL : IMAGE_CHAR_PIXEL, colour->data))
         status = odb_fail(err, ODB_E_NOMEM, "no memory for an image of %zu x %zu", width, height);
     if (status == ODB_OK && gray)
-        status = odb_tensor_new_raw(&plain, ODB_U8, 3,
-                                    (int64_t[]){(int64_t)height, (int64_t)width, 1}, err);
-    if (status == ODB_OK && gray) {
-        image_to_gray(colour->data, width * height);
-        memcpy(plain->data, colour->data, width * height);
-    }
+        status = odb_tensor_new_raw(&plain, dtype, 3, (int64_t[]){dims[0], dims[1], 1}, err);
+    if (status == ODB_OK && gray)
+        image_to_gray(plain, colour);
     if (status == ODB_OK)
         *out = odb_tensor_ref(gray ? plain : colour);
     if (status == ODB_OK && gray)
@@ -167,7 +176,7 @@ static enum odb_status image_export(struct odb_tensor **out, image_wand *wand,
 }
 
 enum odb_status odb_image_decode(struct odb_tensor **out, const void *data, size_t size,
-                                 enum odb_pixels pixels, struct odb_error *err)
+                                 enum odb_pixels pixels, bool deep, struct odb_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     *out = NULL;
@@ -182,7 +191,7 @@ enum odb_status odb_image_decode(struct odb_tensor **out, const void *data, size
     enum odb_status status = ODB_OK;
     if (image_magick.read_blob(wand, data, size)) {
         image_magick.first(wand);
-        status = image_export(out, wand, pixels, err);
+        status = image_export(out, wand, pixels, deep, err);
     }
     image_magick.destroy(wand);
     return status;

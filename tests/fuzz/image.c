@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int pixels = ODB_PIXELS_RGB; pixels <= ODB_PIXELS_GRAY; pixels++) {
         struct odb_error err = ODB_ERROR_INIT;
         struct odb_tensor *t = NULL;
-        if (odb_image_decode(&t, data, size, (enum odb_pixels)pixels, &err) == ODB_OK)
+        if (odb_image_decode(&t, data, size, (enum odb_pixels)pixels, true, &err) == ODB_OK)
             odb_tensor_unref(t);
     }
     return 0;

@@ -5,8 +5,10 @@
 
 Prints "ok WHAT" or "not ok WHAT: WHY". Without Pillow, "skip" once.
 """
+import struct
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 
@@ -226,6 +228,113 @@ def pictures(r, image_module):
     r.refused("no bracket at the end", "')' is missing", u8, ["--input", f"x=image({file}"])
 
 
+def write_png16(path, pixels):
+    """uint16 [height, width, 1 or 3], which Pillow 9 does not write in colour."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    h, w, c = pixels.shape
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in pixels)
+    with open(path, "wb") as out:
+        out.write(b"\x89PNG\r\n\x1a\n")
+        out.write(chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, 16, 2 if c == 3 else 0, 0, 0, 0)))
+        out.write(chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def deep_pictures(r, image_module):
+    """16 bits per channel: all of them are kept."""
+    rng = np.random.default_rng(7)
+    pixels = rng.integers(0, 65536, (37, 53, 3)).astype(np.uint16)
+    middle = (pixels // 4 + 20000).astype(np.uint16)
+    colour, grey, mild, flat = (f"{r.folder}/{n}16.png" for n in ("rgb", "grey", "mild", "flat"))
+    write_png16(colour, pixels)
+    write_png16(grey, pixels[:, :, :1])
+    write_png16(mild, middle)
+    write_png16(flat, np.full((37, 53, 1), 0x4141, np.uint16))
+    chw = lambda p: p.transpose(2, 0, 1)[None]
+    deep, plain = [("x", "uint16", (1, 3, 37, 53))], [("x", "float32", (1, 3, 37, 53))]
+    one = [("x", "uint16", (1, 1, 37, 53))]
+    unit = chw(pixels).astype(np.float32) / np.float32(65535)
+    r.same("16 bits, colour", chw(pixels), deep, ["--input", f"x={colour}"])
+    r.same("16 bits, BGR", chw(pixels)[:, ::-1], deep, ["--input", f"x=image({colour},order=bgr)"])
+    r.same("16 bits, grey", chw(pixels[:, :, :1]), one, ["--input", f"x={grey}"])
+    r.same("16 bits, grey as Pillow reads it",
+           np.asarray(image_module.open(grey)).astype(np.uint16)[None, None], one,
+           ["--input", f"x={grey}"])
+    luma = (pixels.astype(np.uint64) @ np.array([19595, 38470, 7471], np.uint64) + 0x8000) >> 16
+    r.same("16 bits, colour made grey", luma.astype(np.uint16)[None, None], one,
+           ["--input", f"x={colour}"])
+    r.same("16 bits, 0 to 1", unit, plain, ["--input", f"x={colour}"])
+    r.same("16 bits of which 8 would do", np.full((1, 1, 37, 53), 0x4141 / np.float32(65535),
+                                                 np.float32),
+           [("x", "float32", (1, 1, 37, 53))], ["--input", f"x={flat}"])
+    r.same("16 bits, mean and std", (unit - np.float32(0.5)) / np.float32(0.25), plain,
+           ["--input", f"x=image({colour},mean=0.5,std=0.25)"])
+    r.same("16 bits, a scale of its own", chw(pixels).astype(np.float32) / np.float32(255), plain,
+           ["--input", f"x=image({colour},scale=255)"])
+    r.same("16 bits, the middle", chw(pixels[8:28, 16:36]), [("x", "uint16", (1, 3, 20, 20))],
+           ["--input", f"x=image({colour},crop=20)"])
+    # Pillow resizes 16 bits as it does 32-bit integers, channel by channel.
+    for h, w in ((20, 20), (80, 53), (37, 90), (11, 101)):
+        for name, code in (("bilinear", image_module.BILINEAR), ("bicubic", image_module.BICUBIC),
+                           ("nearest", image_module.NEAREST)):
+            planes = [image_module.fromarray(middle[:, :, k].astype(np.int32)).resize((w, h), code)
+                      for k in range(3)]
+            want = np.stack([np.asarray(p).astype(np.uint16) for p in planes])[None]
+            r.same(f"16 bits, {name} to {h} x {w}", want, [("x", "uint16", (1, 3, h, w))],
+                   ["--input", f"x=image({mild},resize={h}x{w},filter={name})"])
+    step = np.zeros((4, 8, 1), np.uint16)
+    step[:, 4:] = 65535
+    write_png16(f"{r.folder}/step16.png", step)
+    got = r.given([("x", "uint16", (1, 1, 4, 16))],
+                  ["--input", f"x=image({r.folder}/step16.png,resize=4x16,filter=bicubic)"])
+    good = not isinstance(got, str) and (np.diff(got[0, 0].astype(int), axis=1) >= 0).all()
+    print("ok" if good else "not ok", "16 bits, no overshoot wraps round")
+    r.refused("16 bits into 8", "16 bits per channel does not fit into uint8; scale=257",
+              [("x", "uint8", (1, 3, 37, 53))], ["--input", f"x={colour}"])
+    r.refused("16 bits into int16", "does not fit into int16", [("x", "int16", (1, 3, 37, 53))],
+              ["--input", f"x={colour}"])
+
+
+def batches(r, image_module):
+    """Several pictures are one input."""
+    rng = np.random.default_rng(8)
+    pictures = [rng.integers(0, 256, (20, 30, 3)).astype(np.uint8) for _ in range(3)]
+    files = [f"{r.folder}/batch{i}.png" for i in range(3)]
+    for pixels, file in zip(pictures, files):
+        image_module.fromarray(pixels).save(file)
+    stack, all_three = np.stack(pictures), ",".join(files)
+    r.same("a batch", stack.transpose(0, 3, 1, 2), [("x", "uint8", (3, 3, 20, 30))],
+           ["--input", f"x={all_three}"])
+    r.same("a batch whose size the pictures give", stack, [("x", "uint8", ("n", "h", "w", 3))],
+           ["--input", f"x={all_three}"])
+    want = np.stack([np.asarray(image_module.fromarray(p).resize((12, 10), image_module.BILINEAR))
+                     for p in pictures]).transpose(0, 3, 1, 2).astype(np.float32)
+    r.same("a batch with options", want / np.float32(255) - np.float32(0.5),
+           [("x", "float32", ("n", 3, 10, 12))],
+           ["--input", f"x=image({all_three},resize=10x12,mean=0.5)"])
+    other, comma = f"{r.folder}/other.png", f"{r.folder}/a,b.png"
+    image_module.fromarray(pictures[0][:15]).save(other)
+    image_module.fromarray(pictures[0]).save(comma)
+    r.same("a comma in a name", stack[:1], [("x", "uint8", (1, 20, 30, 3))], ["--input", f"x={comma}"])
+    r.same("a batch of other sizes, made one", np.stack([np.asarray(image_module.open(f).resize(
+        (9, 8), image_module.NEAREST)) for f in (files[0], other)]), [("x", "uint8", (2, 8, 9, 3))],
+           ["--input", f"x=image({files[0]},{other},filter=nearest)"])
+    free = [("x", "uint8", ("n", "h", "w", 3))]
+    r.refused("sizes that differ",
+              "other.png: the image is 30 x 15, and the first of the batch 30 x 20; make them of one",
+              free, ["--input", f"x={files[0]},{other}"])
+    r.refused("a picture that is not there", "batch9.png: No such file", free,
+              ["--input", f"x={files[0]},{r.folder}/batch9.png"])
+    r.refused("too few for the batch", "the batch is 4, and 3 images are given",
+              [("x", "uint8", (4, 20, 30, 3))], ["--input", f"x={all_three}"])
+    r.refused("several for one", "an input of 3 dimensions takes one image, not 3",
+              [("x", "uint8", (20, 30, 3))], ["--input", f"x={all_three}"])
+    deep = f"{r.folder}/batch16.png"
+    write_png16(deep, pictures[1].astype(np.uint16) * 257)
+    r.same("a batch of 8 and 16 bits", stack[:2].astype(np.float32) / np.float32(255),
+           [("x", "float32", (2, 20, 30, 3))], ["--input", f"x={files[0]},{deep}"])
+
+
 def main():
     r = Runner(*sys.argv[1:])
     generated(r)
@@ -236,6 +345,8 @@ def main():
         print("skip no Pillow here (Debian: python3-pil)")
         return
     pictures(r, Image)
+    deep_pictures(r, Image)
+    batches(r, Image)
 
 
 main()
