@@ -399,6 +399,8 @@ static void app_give(struct ui_app *app, const char *line, char *from)
     running.line = odb_buf_take(&text);
     enum odb_status status = odb_console_parse(app->console, running.line, &running.argv,
                                                &running.call, ui_app_busy(app), &running.err);
+    if (status == ODB_OK && running.file_name)
+        status = ui_outside_text_file(running.file_name, &running.err);
     if (status != ODB_OK) {
         app_fail(app, &running);
         app_running_dispose(&running);

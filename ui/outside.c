@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/leavings.h"
+#include "command/call.h"
 #include "ui/actions.h"
 
 #define OUTSIDE_COLUMNS 160 /* of rows that are not made for the width of the screen */
@@ -38,6 +39,14 @@ static enum odb_status outside_text(struct ui_app *app, struct odb_buf *out, str
     return ui_paper_print(view, cols, out, err);
 }
 
+enum odb_status ui_outside_text_file(const char *path, struct odb_error *err)
+{
+    if (!odb_call__is_tensor_file(path))
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "this is text, and %s would be a file of numbers", path);
+    return odb_error_remedy(err, "open a value and `write` it from there, or name a .txt");
+}
+
 UI_ACTION(write)
 {
     struct odb_buf text = ODB_BUF_INIT;
@@ -46,6 +55,7 @@ UI_ACTION(write)
         odb_fail(err, ODB_E_USAGE, "write needs the name of a file");
         return odb_error_remedy(err, "type `:write `");
     }
+    ODB_TRY(ui_outside_text_file(path, err));
     enum odb_status status = outside_text(app, &text, err);
     if (status == ODB_OK)
         status = ui_outside_write(path, odb_buf_text(&text), text.len,

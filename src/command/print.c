@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command/expression.h"
+#include "command/watch.h"
 
 static enum odb_status print_save(struct odb_command_call *call,
                                   const struct odb_expression *expression, const char *path,
@@ -43,13 +44,30 @@ const char *odb_call__notation(const char *text, char *notation)
 /* Weights of more elements than this are named by their place. */
 enum { PRINT_ELEMENTS = 16 };
 
+/* Control characters as escapes, but for the ends of lines. */
+static enum odb_status print_safe(struct odb_buf *text, const struct odb_scan *scan,
+                                  struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    size_t total = text->len;
+    enum odb_status status = ODB_OK;
+    for (char *rest = text->data, *line; (line = strsep(&rest, "\n")) && status == ODB_OK;) {
+        odb_buf_put_shown(&out, line);
+        odb_buf_puts(&out, rest ? "\n" : "");
+        status = odb_scan_step(scan, rest ? (size_t)(rest - text->data) : total, total, err);
+    }
+    odb_buf_dispose(text);
+    *text = out;
+    return status;
+}
+
 /* The model's text, or that of the nodes that are named. A terminal gets no control characters. */
 static enum odb_status print_model(struct odb_command_call *call, const char *segment,
                                    struct odb_error *err)
 {
     const struct odb_graph *graph = call->model->graph;
     size_t elements = odb_call_has(call, ODB_OPTION_WEIGHTS) ? SIZE_MAX : PRINT_ELEMENTS;
-    struct odb_buf text = ODB_BUF_INIT, out = ODB_BUF_INIT;
+    struct odb_buf text = ODB_BUF_INIT;
     bool *nodes = NULL;
     if (segment) {
         int first, last;
@@ -58,19 +76,18 @@ static enum odb_status print_model(struct odb_command_call *call, const char *se
         for (int n = first; n <= last; n++)
             nodes[n] = true;
     }
-    odb_model_text_exact(call->model, nodes, elements, &text);
+    struct odb_watch_scan watched;
+    const struct odb_scan *scan = odb_watch_scan(&watched, call, "writing");
+    enum odb_status status =
+        odb_model_text_exact(call->model, nodes, elements, scan, &text, err);
     free(nodes);
-    if (!call->width) {
+    if (status == ODB_OK && call->width)
+        status = print_safe(&text, scan, err);
+    odb_watch_end(&watched.watch);
+    if (status == ODB_OK)
         odb_call__print(call, &text);
-        return ODB_OK;
-    }
-    for (char *rest = text.data, *line; (line = strsep(&rest, "\n"));) {
-        odb_buf_put_shown(&out, line);
-        odb_buf_puts(&out, rest ? "\n" : "");
-    }
-    odb_call__print(call, &out);
     odb_buf_dispose(&text);
-    return ODB_OK;
+    return status;
 }
 
 enum odb_status odb_command__print(struct odb_command_call *call, struct odb_error *err)

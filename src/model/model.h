@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
 
@@ -271,9 +272,11 @@ void odb_model_text(const struct odb_model *model, struct odb_buf *out);
  * elements are named by their place in the model's file, or in one beside it, as external data;
  * those that have no such place, and all with SIZE_MAX, are written out. Comments at the top count
  * what the syntax has no words for. nodes: marks of those of the main graph that make a graph of
- * their own; NULL: all of the model. */
-void odb_model_text_exact(const struct odb_model *model, const bool *nodes, size_t elements,
-                          struct odb_buf *out);
+ * their own; NULL: all of the model. scan (NULL: none) hears of the elements of weights that are written
+ * out; ODB_CANCELLED by it, and nothing is appended then, is the only error. */
+enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
+                                     size_t elements, const struct odb_scan *scan,
+                                     struct odb_buf *out, struct odb_error *err) ODB_MUST_USE;
 /* One attribute's value: "[1, 1]", "1e-05", "\"SAME_UPPER\"", "{...}" for tensors. */
 void odb_attr_text(const struct odb_attr *attr, struct odb_buf *out);
 

@@ -543,20 +543,39 @@ static void text_put(const struct text *to, struct odb_buf *out)
     odb_buf_add(out, to->out->data, to->out->len);
 }
 
-void odb_model_text_exact(const struct odb_model *model, const bool *nodes, size_t elements,
-                          struct odb_buf *out)
+/* Elements of the weights that are written out, about: those of bodies are not counted. */
+static size_t text_total(const struct odb_model *model, size_t elements)
+{
+    const struct odb_graph *graph = model->graph;
+    size_t n = 0;
+    for (size_t v = 0; v < graph->n_values; v++)
+        if (graph->values[v].init && graph->values[v].init->count <= elements)
+            n += graph->values[v].init->count;
+    return n;
+}
+
+enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
+                                     size_t elements, const struct odb_scan *scan,
+                                     struct odb_buf *out, struct odb_error *err)
 {
     struct odb_buf text = ODB_BUF_INIT;
-    struct text to = {.out = &text, .model = model, .exact = true, .elements = elements};
+    struct text to = {.out = &text,
+                      .model = model,
+                      .exact = true,
+                      .elements = elements,
+                      .scan = scan,
+                      .total = text_total(model, elements)};
     struct text_part part = {0};
     if (nodes) {
         part_init(&part, model, nodes);
         to.part = &part;
     }
     text_model(model, &to);
-    text_put(&to, out);
+    if (!to.stopped)
+        text_put(&to, out);
     part_dispose(&part);
     odb_buf_dispose(&text);
+    return to.stopped ? odb_fail(err, ODB_CANCELLED, "cancelled") : ODB_OK;
 }
 
 /* --- nodes in a sentence --------------------------------------------------------------------- */

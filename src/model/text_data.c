@@ -201,11 +201,19 @@ static bool text_is_bits(const struct odb_tensor *t)
     return info->bits && (info->bits < 8 || (info->class_ == ODB_CLASS_FLOAT && info->bits <= 16));
 }
 
+/* Before each element; asks whether to go on every TEXT_SCAN of them. */
+static bool text_goes_on(struct text *to)
+{
+    if (to->scan && to->done++ % TEXT_SCAN == 0)
+        to->stopped = to->stopped || odb_scan_step(to->scan, to->done, to->total, NULL) != ODB_OK;
+    return !to->stopped;
+}
+
 static void text_bits(const struct odb_tensor *t, struct text *to)
 {
     const unsigned char *bytes = t->data;
     size_t step = odb_dtype_info(t->dtype)->bits == 16 ? 2 : 1;
-    for (size_t i = 0; i + step <= t->bytes; i += step)
+    for (size_t i = 0; i + step <= t->bytes && text_goes_on(to); i += step)
         odb_buf_printf(to->out, "%s%u", i ? ", " : "",
                        step == 2 ? bytes[i] | (unsigned)bytes[i + 1] << 8 : bytes[i]);
 }
@@ -271,7 +279,7 @@ void odb_model__text_data(const struct odb_tensor *t, const Onnx__TensorProto *p
     } else if (to->exact && text_is_bits(t)) {
         text_bits(t, to);
     } else {
-        for (size_t i = 0; i < t->count; i++) {
+        for (size_t i = 0; i < t->count && text_goes_on(to); i++) {
             if (!odb_model__text_item(i, t->count, TEXT_DATA_SHOWN, TEXT_DATA_HEAD, to))
                 break;
             text_element(t, i, to);

@@ -263,7 +263,7 @@ static void test_text__exact_is_for_the_parser(void **state)
     char *whole = odb_xasprintf("%.*s{15872}%s", (int)(half - expected), expected, half + 5);
     struct odb_model *model = text_generated("odd");
     struct odb_buf out = ODB_BUF_INIT;
-    odb_model_text_exact(model, NULL, 16, &out);
+    MODELS_OK(odb_model_text_exact(model, NULL, 16, NULL, &out, &why));
     assert_string_equal(odb_buf_text(&out), whole);
     odb_buf_dispose(&out);
     odb_model_free(model);
@@ -295,7 +295,7 @@ static void test_text__exact_attributes(void **state)
     odb_tensor_unref(w);
     struct odb_model *model = models_take(b);
     struct odb_buf out = ODB_BUF_INIT;
-    odb_model_text_exact(model, NULL, 16, &out);
+    MODELS_OK(odb_model_text_exact(model, NULL, 16, NULL, &out, &why));
     const char *text = odb_buf_text(&out);
     char *part = text_between(text, "#", "<\n");
     assert_string_equal(part,
@@ -340,7 +340,7 @@ static void test_text__exact_places(void **state)
     struct odb_buf out = ODB_BUF_INIT;
     size_t offset = 0, length = 0;
     MODELS_OK(odb_model_open(&model, path, &why));
-    odb_model_text_exact(model, NULL, 16, &out);
+    MODELS_OK(odb_model_text_exact(model, NULL, 16, NULL, &out, &why));
     assert_non_null(strstr(odb_buf_text(&out),
                            "float[400] w = [\"location\": \"w.bin\", \"offset\": "
                            "\"0\", \"length\": \"1600\"]"));
@@ -359,7 +359,7 @@ static void test_text__exact_places(void **state)
     fclose(file);
     assert_memory_equal(there, v->data, 80);
     odb_buf_clear(&out);
-    odb_model_text_exact(model, NULL, SIZE_MAX, &out);
+    MODELS_OK(odb_model_text_exact(model, NULL, SIZE_MAX, NULL, &out, &why));
     assert_null(strstr(odb_buf_text(&out), "location"));
     odb_buf_dispose(&out);
     odb_model_free(model);
@@ -376,7 +376,7 @@ static void test_text__exact_part(void **state)
     bool *nodes = odb_new_n(bool, model->graph->n_nodes);
     struct odb_buf out = ODB_BUF_INIT;
     nodes[9] = nodes[10] = true;
-    odb_model_text_exact(model, nodes, 16, &out);
+    MODELS_OK(odb_model_text_exact(model, nodes, 16, NULL, &out, &why));
     char *part = text_between(odb_buf_text(&out), "\"odd graph\"", "\n}\n");
     assert_string_equal(part, "\"odd graph\" (int64[2] which, shape) => (int64[2] counts)\n"
                               "<\n"
@@ -390,7 +390,7 @@ static void test_text__exact_part(void **state)
     odb_buf_clear(&out);
     memset(nodes, 0, model->graph->n_nodes);
     nodes[13] = true;
-    odb_model_text_exact(model, nodes, 16, &out);
+    MODELS_OK(odb_model_text_exact(model, nodes, 16, NULL, &out, &why));
     assert_non_null(strstr(odb_buf_text(&out), "Scaled <alpha> (X) => (Y)"));
     odb_buf_dispose(&out);
     free(nodes);
