@@ -20,6 +20,8 @@
 
 /* Lists longer than SHOWN show their first HEAD items. */
 enum { TEXT_DATA_SHOWN = 8, TEXT_DATA_HEAD = 4, TEXT_STRING_SHOWN = 256, TEXT_DEPTH = 64 };
+/* Elements that are written between two looks at whether to go on. */
+enum { TEXT_SCAN = 1 << 14 };
 
 /* --- names and strings ------------------------------------------------------------------------ */
 

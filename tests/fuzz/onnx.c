@@ -23,7 +23,7 @@ static void onnx_look(const struct odb_model *model)
         odb_node_put(model->graph, (int)i, &text);
     fuzz_check_shown(&text);
     odb_buf_clear(&text);
-    if (odb_model_text_exact(model, NULL, 16, NULL, &text, &err) != ODB_OK)
+    if (odb_model_text_exact(model, NULL, 16, NULL, &text, NULL) != ODB_OK)
         abort();
     odb_buf_dispose(&text);
     odb_shapes_declared(&shapes, model);

@@ -397,6 +397,41 @@ static void test_text__exact_part(void **state)
     odb_model_free(model);
 }
 
+static bool scan_stops(void *payload, size_t done, size_t total)
+{
+    size_t *looks = payload;
+    assert_in_range(done, 1, total);
+    return --*looks == 0;
+}
+
+/* Whoever stops it gets nothing, and nothing more is asked. */
+static void test_text__all_weights_can_be_stopped(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_tensor *w = NULL;
+    size_t looks = 2;
+    const struct odb_scan scan = {scan_stops, &looks};
+    struct odb_buf out = ODB_BUF_INIT;
+    MODELS_OK(odb_tensor_new(&w, ODB_F32, 1, (int64_t[]){100000}, &why));
+    odb_build_weight(b, "w", w);
+    odb_build_node(b, "Neg", "", "w", "v");
+    odb_build_output(b, "v");
+    struct odb_model *model = models_take(b);
+    assert_int_equal(odb_model_text_exact(model, NULL, SIZE_MAX, &scan, &out, &err),
+                     ODB_CANCELLED);
+    assert_int_equal(looks, 0);
+    assert_int_equal(out.len, 0);
+    looks = 100; /* more than it takes */
+    MODELS_OK(odb_model_text_exact(model, NULL, SIZE_MAX, &scan, &out, &why));
+    assert_in_range(looks, 1, 98);
+    assert_true(out.len > 100000);
+    odb_buf_dispose(&out);
+    odb_model_free(model);
+    odb_tensor_unref(w);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_text__exact_attributes),
         cmocka_unit_test(test_text__exact_places),
         cmocka_unit_test(test_text__exact_part),
+        cmocka_unit_test(test_text__all_weights_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
