@@ -193,6 +193,18 @@ static void publish_value_case(const json_t *report, const json_t *value, struct
     odb_buf_puts(out, "</testcase>\n");
 }
 
+/* The tag that opens element, all of it counted there. */
+static void publish_counts(const json_t *report, const char *element, const size_t n[3],
+                           struct odb_buf *out)
+{
+    odb_buf_printf(out, "<%s name=\"", element);
+    publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
+    odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
+                   n[0] + n[1] + n[2], n[PUBLISH_FAILED], n[PUBLISH_SKIPPED]);
+    publish_number(report, "seconds", out);
+    odb_buf_puts(out, "\">\n");
+}
+
 void odb_publish_junit(const json_t *report, struct odb_buf *out)
 {
     size_t i, n[3] = {0};
@@ -200,18 +212,15 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
     n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
     json_array_foreach(values, i, value) n[publish_result(report, value)]++;
-    odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
-    publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
-    odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
-                   n[0] + n[1] + n[2], n[PUBLISH_FAILED], n[PUBLISH_SKIPPED]);
-    publish_number(report, "seconds", out);
-    odb_buf_puts(out, "\">\n");
+    odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    publish_counts(report, "testsuites", n, out);
+    publish_counts(report, "testsuite", n, out);
     publish_case(out, "model", "outputs");
     if (diverges)
         publish_failure(out, "diverges", publish_text(report, "signature"), "");
     odb_buf_puts(out, "</testcase>\n");
     json_array_foreach(values, i, value) publish_value_case(report, value, out);
-    odb_buf_puts(out, "</testsuite>\n");
+    odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
 }
 
 /* --- Markdown --------------------------------------------------------------------------------- */
