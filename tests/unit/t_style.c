@@ -81,6 +81,71 @@ static void test_style__readable_on_dark_and_light(void **state)
     }
 }
 
+/* --- eyes that see no green, or no red -------------------------------------------------------- */
+
+/* Of light: red, green, blue; what is left of it without one kind of cones (Machado, Oliveira and
+ * Fernandes, 2009, severity 1). */
+static const double style_eyes[][3][3] = {
+    {{0.367322, 0.860646, -0.227968},
+     {0.280085, 0.672501, 0.047413},
+     {-0.011820, 0.042940, 0.968881}},
+    {{0.152286, 1.052583, -0.204868},
+     {0.114503, 0.786281, 0.099216},
+     {-0.003882, -0.048116, 1.051998}},
+};
+
+/* In CIELAB, where a step of one is about the least that is seen. */
+static void style_seen(int rgb, const double eye[3][3], double lab[3])
+{
+    static const double xyz[3][3] = {{0.4339, 0.3762, 0.1899}, /* white is 1, 1, 1 */
+                                     {0.2126, 0.7152, 0.0722},
+                                     {0.0177, 0.1095, 0.8728}};
+    double light[3], left[3] = {0}, f[3];
+    for (int i = 0; i < 3; i++) {
+        double part = (rgb >> 8 * (2 - i) & 0xff) / 255.0;
+        light[i] = part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4);
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++)
+            left[i] += eye[i][k] * light[k];
+        left[i] = fmin(fmax(left[i], 0), 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        double t = xyz[i][0] * left[0] + xyz[i][1] * left[1] + xyz[i][2] * left[2];
+        f[i] = t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+    }
+    lab[0] = 116 * f[1] - 16;
+    lab[1] = 500 * (f[0] - f[1]);
+    lab[2] = 200 * (f[1] - f[2]);
+}
+
+static void style_assert_apart(int colors, enum ui_background background)
+{
+    int good = ui_style_look(UI_STYLE_GOOD, UI_STYLE_NORMAL, colors).fg;
+    int bad = ui_style_look(UI_STYLE_BAD, UI_STYLE_NORMAL, colors).fg;
+    good = ui_style_shade(good, colors, background);
+    bad = ui_style_shade(bad, colors, background);
+    for (size_t eye = 0; eye < ODB_COUNT(style_eyes); eye++) {
+        double a[3], b[3];
+        style_seen(colors == 256 ? style_rgb_of_256(good) : good, style_eyes[eye], a);
+        style_seen(colors == 256 ? style_rgb_of_256(bad) : bad, style_eyes[eye], b);
+        double apart = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+        if (!(apart >= 35))
+            fail_msg("good and bad are %.0f apart for eye %zu with %d colours on background %d",
+                     apart, eye, colors, (int)background);
+    }
+}
+
+static void test_style__good_and_bad_without_red_or_green(void **state)
+{
+    static const enum ui_background backgrounds[] = {UI_BACKGROUND_UNKNOWN, UI_BACKGROUND_DARK,
+                                                     UI_BACKGROUND_LIGHT};
+    for (size_t i = 0; i < ODB_COUNT(backgrounds); i++) {
+        style_assert_apart(256, backgrounds[i]);
+        style_assert_apart(STYLE_RGB, backgrounds[i]);
+    }
+}
+
 /* Where the background is known, colours stand off it more, not less. */
 static void test_style__shaded(void **state)
 {
@@ -217,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_style__readable_on_dark_and_light),
+        cmocka_unit_test(test_style__good_and_bad_without_red_or_green),
         cmocka_unit_test(test_style__shaded),
         cmocka_unit_test(test_style__readable_in_palettes),
         cmocka_unit_test(test_style__what_lies_under),
