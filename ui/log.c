@@ -18,9 +18,8 @@ struct log_view {
     size_t entries; /* of the log when kept was made */
     char *filter;   /* owned; NULL: none */
     struct ui_sorted order;
-    ODB_VEC(size_t)
-    kept; /* probes that the filter lets through, in order; not used without
-             either */
+    ODB_VEC(size_t) kept; /* probes that the filter lets through, in order; not used without
+                             either */
 };
 
 /* In the order of log_compare(). */

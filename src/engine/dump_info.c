@@ -269,8 +269,7 @@ static enum odb_status info_shape(struct odb_dump_input *out, const json_t *entr
     json_t *dim;
     if (!json_is_array(shape) || json_array_size(shape) > ODB_MAX_RANK)
         return odb_fail(err, ODB_E_INPUT, "the dump does not say which shape it had");
-    json_array_foreach((json_t *)shape, k, dim)
-    {
+    json_array_foreach((json_t *)shape, k, dim) {
         out->dims[out->rank++] = json_integer_value(dim);
         if (!json_is_integer(dim) || json_integer_value(dim) < 0)
             return odb_fail(err, ODB_E_INPUT, "dimension %zu of its shape is no size", k);
@@ -283,8 +282,7 @@ static enum odb_status info_input(struct odb_dump_input *out, const json_t *list
 {
     size_t i;
     json_t *entry;
-    json_array_foreach((json_t *)list, i, entry)
-    {
+    json_array_foreach((json_t *)list, i, entry) {
         const char *text = json_string_value(json_object_get(entry, "input_name"));
         if (!text || strcmp(text, name))
             continue;

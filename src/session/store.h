@@ -77,9 +77,8 @@ enum odb_status odb_store_read_kept(struct odb_store *store, struct odb_kept_lis
 struct odb_resumed {
     bool resumed; /* it goes on with it */
     size_t n;     /* answers that it has from there */
-    ODB_VEC(char *)
-    running;     /* owned: probes that had no answer when that ended, and are not tried
-                    again */
+    ODB_VEC(char *) running; /* owned: probes that had no answer when that ended, and are not tried
+                                again */
     char *other; /* owned: what is different now, so that nothing of it is of use; NULL: nothing */
 };
 void odb_resumed_dispose(struct odb_resumed *resumed);
