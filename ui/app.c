@@ -257,6 +257,9 @@ static void app_show_output(struct ui_app *app, const struct ui_running *running
     }
     if (*text)
         ui_output_show(app->views[UI_VIEW_OUTPUT], running->line, text);
+    if (*text && running->status == ODB_CANCELLED &&
+        !(running->call.command->flags & ODB_COMMAND_RESUMES))
+        ui_app_open(app, UI_VIEW_OUTPUT); /* what there is by then, and where it was written */
     if (!*text || running->status != ODB_OK)
         return;
     ui_app_say(app, running->call.found ? UI_STYLE_WARN : UI_STYLE_MESSAGE, "%.*s",
