@@ -47,11 +47,10 @@ static const json_t *publish_culprit(const json_t *report, const json_t *value)
 {
     size_t i;
     const json_t *culprit;
-    json_array_foreach(json_object_get(report, "culprits"), i,
-                       culprit) if (json_equal(json_object_get(culprit, "index"),
-                                               json_object_get(value, "node")) &&
-                                    !strcmp(publish_text(culprit, "value"),
-                                            publish_text(value, "name"))) return culprit;
+    json_array_foreach(json_object_get(report, "culprits"), i, culprit)
+        if (json_equal(json_object_get(culprit, "index"), json_object_get(value, "node")) &&
+            !strcmp(publish_text(culprit, "value"), publish_text(value, "name")))
+            return culprit;
     return NULL;
 }
 
@@ -82,8 +81,7 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
     for (size_t n = 0; n < ODB_COUNT(numbers); n++)
         odb_buf_printf(out, "%s,", numbers[n]);
     odb_buf_puts(out, "culprit\r\n");
-    json_array_foreach(json_object_get(report, "values"), i, value)
-    {
+    json_array_foreach(json_object_get(report, "values"), i, value) {
         const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
         if (json_is_integer(at))
             odb_buf_printf(out, "%d", (int)json_integer_value(at));
@@ -211,7 +209,8 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     const json_t *value, *values = json_object_get(report, "values");
     bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
     n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
-    json_array_foreach(values, i, value) n[publish_result(report, value)]++;
+    json_array_foreach(values, i, value)
+        n[publish_result(report, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     publish_counts(report, "testsuites", n, out);
     publish_counts(report, "testsuite", n, out);
@@ -219,7 +218,8 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     if (diverges)
         publish_failure(out, "diverges", publish_text(report, "signature"), "");
     odb_buf_puts(out, "</testcase>\n");
-    json_array_foreach(values, i, value) publish_value_case(report, value, out);
+    json_array_foreach(values, i, value)
+        publish_value_case(report, value, out);
     odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
 }
 
@@ -274,8 +274,7 @@ static void publish_around(const json_t *report, const json_t *culprit, struct o
     json_int_t index = json_integer_value(json_object_get(culprit, "index"));
     odb_buf_puts(out, "| # | operator | value | verdict | error | noise |\n"
                       "| ---: | --- | --- | --- | ---: | ---: |\n");
-    json_array_foreach(json_object_get(report, "values"), i, value)
-    {
+    json_array_foreach(json_object_get(report, "values"), i, value) {
         const json_t *at = json_object_get(value, "node");
         if (json_is_integer(at) && json_integer_value(at) >= index - PUBLISH_AROUND &&
             json_integer_value(at) <= index + PUBLISH_AROUND)
@@ -302,8 +301,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     publish_line(out, "searched on", publish_text(report, "host"));
     publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
     odb_buf_putc(out, '\n');
-    json_array_foreach(culprits, i, culprit)
-    {
+    json_array_foreach(culprits, i, culprit) {
         odb_buf_printf(out, "### #%d ", (int)json_integer_value(json_object_get(culprit, "index")));
         publish_plain(out, publish_text(culprit, "name"));
         odb_buf_puts(out, " (");
@@ -317,8 +315,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
         odb_buf_puts(out, "\n\n");
         publish_around(report, culprit, out);
     }
-    json_array_foreach(json_object_get(report, "warnings"), i, culprit)
-    {
+    json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
         odb_buf_puts(out, "Warning: ");
         publish_plain(out, json_string_value(culprit));
         odb_buf_puts(out, "\n\n");
