@@ -108,7 +108,8 @@ static char *python_share(const char *file)
 static void python_available(const struct python_kind *kind, char *why, size_t size)
 {
     static const char code[] = "import sys\n"
-                               "sys.path[:1] = []\n" /* the folder that we happen to be in */
+                               /* the folder that we happen to be in */
+                               "if sys.path[:1] == ['']: del sys.path[0]\n"
                                "import importlib.util as util\n"
                                "for name in sys.argv[1:]:\n"
                                "    if util.find_spec(name) is None: sys.exit(name)";
