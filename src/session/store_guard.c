@@ -25,8 +25,9 @@ enum odb_status odb_store__guard(sqlite3 *db, const char *path, struct odb_error
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     if (sqlite3_prepare_v2(db,
                            "SELECT type FROM sqlite_master WHERE type NOT IN ('table', 'index')"
-                           " OR sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED%'"
-                           " OR (type = 'index' AND sql IS NOT NULL) LIMIT 1",
+                           " OR sql LIKE 'CREATE VIRTUAL%' OR (type = 'index' AND sql IS NOT NULL)"
+                           " OR EXISTS (SELECT 1 FROM pragma_table_xinfo(sqlite_master.name)"
+                           " WHERE hidden > 1) LIMIT 1", /* columns that are generated */
                            -1, &stmt, NULL) == SQLITE_OK &&
         sqlite3_step(stmt) == SQLITE_ROW) {
         status = odb_fail(err, ODB_E_FORMAT,

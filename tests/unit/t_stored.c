@@ -223,6 +223,7 @@ static void test_stored__what_would_run(void **state)
         " FROM t) SELECT x AS path, x AS sha256, x AS nodes FROM t WHERE x > 1",
         "CREATE TRIGGER t AFTER INSERT ON search BEGIN DELETE FROM journal; END",
         "ALTER TABLE search ADD COLUMN g TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000)))",
+        "ALTER TABLE search ADD COLUMN g TEXT AS (hex(zeroblob(100000000)))",
         "CREATE INDEX i ON search (hex(zeroblob(length(command))))",
         "CREATE VIRTUAL TABLE v USING fts5(x)",
     };
