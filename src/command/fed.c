@@ -8,35 +8,24 @@
 #include <string.h>
 
 #include "command/call.h"
+#include "engine/input_file.h"
 
 static const enum odb_option_id fed_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
                                              ODB_OPTION_DIM, ODB_OPTION_SEED};
 
-/* The text with what stands from `from` on made a whole path, up to what an image's options may
- * begin with. The caller's; NULL: there is no such file. */
-static char *fed_whole_from(const char *value, const char *from)
-{
-    const size_t ends[] = {strlen(from), strcspn(from, ",")};
-    char *out = NULL;
-    for (size_t i = 0; i < ODB_COUNT(ends) && !out && ends[i]; i++) {
-        char *part = odb_xstrndup(from, ends[i]), *whole = realpath(part, NULL);
-        if (whole)
-            out = odb_xasprintf("%.*s%s%s", (int)(from - value), value, whole, from + ends[i]);
-        free(whole);
-        free(part);
-    }
-    return out;
-}
-
-/* The text with the path in it whole, where there is such a file: of an input, behind one of the
+/* The text with the paths in it whole, where there are such files: of an input, behind one of the
  * `=` and `:`, which its name may hold as well. The caller's. */
 static char *fed_whole(enum odb_option_id id, const char *value)
 {
-    char *out = id == ODB_OPTION_INPUTS_FROM ? fed_whole_from(value, value) : NULL;
-    if (id == ODB_OPTION_INPUT)
-        for (const char *p = value; (p = strpbrk(p, "=:")) && !out;)
-            out = fed_whole_from(value, ++p);
-    return out ? out : odb_xstrdup(value);
+    char *whole = id == ODB_OPTION_INPUTS_FROM ? realpath(value, NULL) : NULL;
+    const char *p = value;
+    while (id == ODB_OPTION_INPUT && !whole && (p = strpbrk(p, "=:")))
+        whole = odb_input_whole(++p);
+    if (p == value || !whole)
+        return whole ? whole : odb_xstrdup(value);
+    char *out = odb_xasprintf("%.*s%s", (int)(p - value), value, whole);
+    free(whole);
+    return out;
 }
 
 enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,

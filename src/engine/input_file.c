@@ -232,3 +232,47 @@ enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t siz
     odb_error_remedy(err, "name what it is: image(FILE) or raw(FILE,TYPE,SHAPE)");
     return odb_error_at(err, "%s", text);
 }
+
+/* Appends a word of a list as it is written there, of a file's path the whole one. Whether it is
+ * one. */
+static bool input_put_word(struct odb_buf *out, const char *word, bool is_file)
+{
+    char *whole = is_file ? realpath(word, NULL) : NULL;
+    bool found = whole != NULL;
+    for (const char *p = found ? whole : word; *p; p++) {
+        odb_buf_puts(out, strchr(",\\", *p) ? "\\" : "");
+        odb_buf_putc(out, *p);
+    }
+    free(whole);
+    return found;
+}
+
+char *odb_input_whole(const char *text)
+{
+    size_t n = strlen(text), head = 0;
+    bool is_raw = false, found = false, is_file = true;
+    struct odb_buf out = ODB_BUF_INIT;
+    char *whole = realpath(text, NULL);
+    if (whole)
+        return whole;
+    for (size_t i = 0; i < ODB_COUNT(input_calls); i++)
+        if (!strncmp(text, input_calls[i].name, strlen(input_calls[i].name))) {
+            head = strlen(input_calls[i].name);
+            is_raw = input_calls[i].read == input_raw;
+        }
+    bool closed = head && text[n - 1] == ')';
+    char *inside = odb_xstrndup(text + head, n - head - closed);
+    char **words = input_split(inside);
+    odb_buf_add(&out, text, head);
+    for (size_t i = 0; words[i]; i++) {
+        is_file = !i || (is_file && !is_raw && odb_input__is_image(words[i]));
+        odb_buf_puts(&out, i ? "," : "");
+        found |= input_put_word(&out, words[i], is_file);
+    }
+    odb_buf_puts(&out, closed ? ")" : "");
+    input_words_free(words);
+    free(inside);
+    whole = found ? odb_buf_take(&out) : NULL;
+    odb_buf_dispose(&out);
+    return whole;
+}
