@@ -426,7 +426,13 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
     bool takes = call->command->options >> ODB_OPTION_SESSION & 1;
     struct odb_model *model;
     char *of = NULL;
-    if (takes && !session && odb_stored_is(path)) {
+    bool stored = odb_stored_is(path);
+    if (stored && (!takes || session)) {
+        odb_fail(err, ODB_E_INPUT, "it is a session, and no model");
+        odb_error_remedy(err, takes ? "leave --session out" : "name the model that it is about");
+        return odb_error_at(err, "%s", path);
+    }
+    if (stored) {
         ODB_TRY(odb_sessions_model(&of, path, err));
         session = path;
     }
