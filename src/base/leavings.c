@@ -72,7 +72,7 @@ static void leavings_empty(int folder, int deep)
 
 static void leavings_remove_at(int at, const char *name, int deep)
 {
-    if (unlinkat(at, name, 0) == 0 || errno == ENOENT || deep == LEAVINGS_DEEP)
+    if (unlinkat(at, name, 0) == 0 || errno != EISDIR || deep == LEAVINGS_DEEP)
         return;
     int changed = fchmodat(at, name, S_IRWXU, 0); /* caches like their folders read-only */
     (void)changed; /* what cannot be had cannot be opened either */

@@ -257,7 +257,7 @@ static void info_work(const struct info *info, struct odb_buf *out)
     const struct odb_cost_sum *sum = &info->sum;
     const struct odb_graph *graph = info->model->graph;
     char macs[24], flops[24];
-    if (sum->unknown && (2 * sum->unknown >= graph->n_nodes || !sum->macs))
+    if (sum->unknown && (2 * sum->unknown >= graph->n_nodes || !sum->flops))
         odb_buf_puts(out, "work        not known");
     else
         odb_buf_printf(out, "work        %s%sMACs, %sFLOPs", sum->unknown ? "at least " : "",

@@ -312,6 +312,10 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
     if (odb_call_has(out, ODB_OPTION_HELP))
         return ODB_OK;
     ODB_TRY(call_check_args(out, err));
+    if (console && odb_call_has(out, ODB_OPTION_SESSION)) {
+        odb_fail(err, ODB_E_USAGE, "--session is said when the debugger is started");
+        return odb_error_remedy(err, "what is found here goes into the session that is open");
+    }
     ODB_TRY(call_kernels(out, err));
     if (console && !(command->flags & ODB_COMMAND_ASIDE))
         odb_console_adopt(console, out);
