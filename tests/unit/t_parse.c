@@ -90,7 +90,7 @@ static void test_parse__refused(void **state)
     parse_refused("check", "", "check needs DIR");
     parse_refused("check", "a --target", "--target needs a value, SPEC");
     parse_refused("check", "a --tolerance x", "no option '--tolerance'");
-    parse_refused("check", "a --jsos 1", "did you mean --jobs?");
+    parse_refused("check", "a --jbos 1", "did you mean --jobs?");
     parse_refused("check", "a --jobs 0", "1..256");
     parse_refused("check", "a --jobs 257", "1..256");
     parse_refused("check", "a --jobs 1x", "1..256");
