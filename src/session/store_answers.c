@@ -247,7 +247,10 @@ enum odb_status odb_store_start(struct odb_store *store, const char *command,
         status = odb_store_begin(store, command, options, err);
     if (status == ODB_OK && !out->resumed)
         status = odb_store_settle(store, settings, err);
-    return odb_store__end(store, status, err);
+    status = odb_store__end(store, status, err);
+    if (status != ODB_OK)
+        store->search = 0; /* the row is rolled back: nothing may be put under its number */
+    return status;
 }
 
 enum odb_status odb_store_settle(struct odb_store *store, const char *settings,
