@@ -169,11 +169,12 @@ static void operators_add(struct operators_view *v, const struct odb_session *se
                               .report = report});
 }
 
-/* Who is selected stays so while rows change places. */
-static void operators_make(struct operators_view *v, const struct odb_session *session, int cols)
+/* The row, now, of who is selected: that stays so while rows change places. */
+static size_t operators_make(struct operators_view *v, const struct odb_session *session, int cols)
 {
     const struct ui_cells_row *selected = ui_cells_selected(&v->cells.view);
     char *name = selected && v->cells.view.selected ? odb_xstrdup(selected->cells[0]) : NULL;
+    size_t row = v->cells.view.selected;
     size_t n = v->kinds.items.n;
     struct operators_row *rows = odb_new_n(struct operators_row, n + 1);
     operators_count(v, session, rows);
@@ -184,9 +185,10 @@ static void operators_make(struct operators_view *v, const struct odb_session *s
     ui_cells_end(&v->cells, cols);
     for (size_t i = 0; name && i < v->cells.kept.n; i++)
         if (!strcmp(v->cells.all.items[v->cells.kept.items[i]].cells[0], name))
-            ui_list_select(&v->cells.view, i);
+            row = i;
     free(rows);
     free(name);
+    return row;
 }
 
 static void operators_prepare(struct ui_view *view, int cols)
@@ -197,17 +199,20 @@ static void operators_prepare(struct ui_view *view, int cols)
     bool early = ui_app_busy(view->app) && odb_clock() - v->made < OPERATORS_PATIENCE * v->cost;
     if (first)
         operators_number(v, session->model->graph);
+    size_t selected = view->selected;
     odb_session_lock(session);
     bool stale = first || v->generation != session->generation;
     if (stale && (first || !early)) {
         v->generation = session->generation;
         v->made = odb_clock();
-        operators_make(v, session, cols - 2);
+        selected = operators_make(v, session, cols - 2);
         v->cost = odb_clock() - v->made;
     } else {
         ui_cells_end(&v->cells, cols - 2);
     }
     odb_session_unlock(session);
+    if (selected != view->selected)
+        ui_list_select(view, selected); /* which takes the lock */
 }
 
 /* --- the view --------------------------------------------------------------------------------- */
