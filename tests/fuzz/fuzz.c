@@ -2,9 +2,11 @@
 #include "fuzz.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "model/build.h"
 #include "model/model.h"
 #include "tensor/print.h"
@@ -75,13 +77,13 @@ struct odb_model *fuzz_model(void)
 
 const char *fuzz_folder(void)
 {
-    static char folder[] = "/dev/shm/onnxdbg-fuzzXXXXXX";
-    static bool made;
-    if (!made && access("/dev/shm", W_OK) != 0)
-        memcpy(folder, "/tmp/onnxdbg-fuzzXXXXXX", sizeof "/tmp/onnxdbg-fuzzXXXXXX");
-    if (!made && !mkdtemp(folder))
+    static char *folder;
+    if (folder)
+        return folder;
+    setenv("TMPDIR", "/dev/shm", 0); /* memory is faster than a disk */
+    folder = odb_file_temporary("fuzz-");
+    if (!mkdtemp(folder))
         abort();
-    made = true;
     return folder;
 }
 

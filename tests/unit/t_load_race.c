@@ -19,8 +19,9 @@
 
 #include "model/model_int.h"
 #include "onnx_make.h"
+#include "tests/models.h"
 
-static char race_dir[64];
+static char *race_dir;
 
 static const char *race_path(const char *name)
 {
@@ -41,9 +42,7 @@ static void race_write(const char *name, const char *text)
 
 static int race_setup(void **state)
 {
-    snprintf(race_dir, sizeof race_dir, "/tmp/t_load_race.XXXXXX");
-    if (!mkdtemp(race_dir))
-        return -1;
+    race_dir = models_folder();
     mkdir(race_path("model"), 0700);
     mkdir(race_path("model/sub"), 0700);
     mkdir(race_path("away"), 0700);
@@ -54,17 +53,8 @@ static int race_setup(void **state)
 
 static int race_teardown(void **state)
 {
-    static const char *const names[] = {
-        "model/sub/w.bin", "model/link/w.bin", "model/sub", "model/link",
-        "model/fifo",      "away/w.bin",       "away",      "model"};
-    for (size_t i = 0; i < ODB_COUNT(names); i++)
-        if (i >= 2 || access(race_path(names[i]), F_OK) == 0)
-            remove(race_path(names[i]));
-    remove(race_path("model/sub"));
-    remove(race_path("model/link"));
-    remove(race_path("away"));
-    remove(race_path("model"));
-    return rmdir(race_dir);
+    models_remove(race_dir);
+    return 0;
 }
 
 static atomic_bool race_over;
