@@ -379,12 +379,7 @@ INSPECT_BODY inspect_survey_chunk(const struct inspect_job *job, struct inspect_
 static void inspect_merge_column(struct inspect_column *to, const struct inspect_column *from)
 {
     to->finite += from->finite;
-    to->s.nan += from->s.nan;
-    to->s.pos_inf += from->s.pos_inf;
-    to->s.neg_inf += from->s.neg_inf;
-    to->s.zeros += from->s.zeros;
-    to->s.min = ODB_MIN(to->s.min, from->s.min);
-    to->s.max = ODB_MAX(to->s.max, from->s.max);
+    odb_stats_merge(&to->s, &from->s);
     for (size_t i = 0; i < INSPECT_CODES; i++)
         to->codes[i] += from->codes[i];
 }

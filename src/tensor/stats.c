@@ -144,17 +144,22 @@ static enum odb_status stats_pass(struct stats_job *job,
 
 /* --- what they come to ------------------------------------------------------------------------ */
 
+void odb_stats_merge(struct odb_stats *to, const struct odb_stats *from)
+{
+    to->nan += from->nan;
+    to->pos_inf += from->pos_inf;
+    to->neg_inf += from->neg_inf;
+    to->zeros += from->zeros;
+    to->min = ODB_MIN(to->min, from->min);
+    to->max = ODB_MAX(to->max, from->max);
+}
+
 static void stats_merge_counts(struct stats_job *job, size_t blocks)
 {
     struct stats_sums *all = &job->all;
     for (size_t i = 0; i < blocks; i++) {
         const struct stats_sums *b = &job->blocks[i];
-        all->s.nan += b->s.nan;
-        all->s.pos_inf += b->s.pos_inf;
-        all->s.neg_inf += b->s.neg_inf;
-        all->s.zeros += b->s.zeros;
-        all->s.min = ODB_MIN(all->s.min, b->s.min);
-        all->s.max = ODB_MAX(all->s.max, b->s.max);
+        odb_stats_merge(&all->s, &b->s);
         all->finite += b->finite;
     }
 }

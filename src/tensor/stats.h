@@ -18,6 +18,9 @@ struct odb_stats {
     double min, max, mean, median, std, rms;
 };
 
+/* Adds the specials and zeros of another part of a tensor, and widens the range to hold its. */
+void odb_stats_merge(struct odb_stats *to, const struct odb_stats *from);
+
 /* Of a tensor with values; ODB_E_INPUT for strings and containers. Takes a few MiB, however large
  * it is. scan may be NULL. ODB_CANCELLED. */
 enum odb_status odb_stats(struct odb_stats *out, const struct odb_tensor *t,
