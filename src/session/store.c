@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "executor/cpu.h"
 
@@ -278,6 +279,20 @@ static enum odb_status store_check(struct odb_store *store, int64_t schema, stru
     return status;
 }
 
+/* Of several that turn a new file into WAL mode at once SQLite refuses some without waiting: its
+ * timeout does not hold there. */
+static enum odb_status store_use_wal(struct odb_store *store, struct odb_error *err)
+{
+    static const char sql[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL";
+    double end = odb_clock() + STORE_PATIENCE_MS * 1e-3;
+    while (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        if (sqlite3_errcode(store->db) != SQLITE_BUSY || odb_clock() > end)
+            return odb_store__fail(store, err);
+        sqlite3_sleep(10);
+    }
+    return ODB_OK;
+}
+
 static enum odb_status store_begin_use(struct odb_store *store, struct odb_error *err)
 {
     int64_t tables, schema;
@@ -296,7 +311,7 @@ static enum odb_status store_begin_use(struct odb_store *store, struct odb_error
     }
     if (tables) /* before anything is changed: it may be somebody else's */
         ODB_TRY(store_check(store, schema, err));
-    ODB_TRY(odb_store__exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", err));
+    ODB_TRY(store_use_wal(store, err));
     if (tables && schema == ODB_STORE_SCHEMA)
         return ODB_OK;
     ODB_TRY(store_make(store, err));
