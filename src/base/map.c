@@ -1,11 +1,78 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Most keys are names in files of strangers, who could choose them so that all fall into one bucket
+ * of any hash that is known beforehand. So it is SipHash-1-3 with a key of this process's own;
+ * nothing depends on the order that gives, for uthash keeps the order of adding.
+ */
 #include "base/map.h"
 
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
+static uint64_t map_seed[2];
+
+static void map_make_seed(void)
+{
+    if (getrandom(map_seed, sizeof map_seed, GRND_NONBLOCK) == sizeof map_seed)
+        return;
+    double now = odb_clock(); /* early at boot there is nothing better */
+    memcpy(map_seed, &now, sizeof now);
+    map_seed[1] = (uint64_t)(uintptr_t)&now;
+}
+
+static uint64_t map_rotate(uint64_t x, int n)
+{
+    return x << n | x >> (64 - n);
+}
+
+static void map_round(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = map_rotate(v[1], 13) ^ v[0];
+    v[3] = map_rotate(v[3], 16) ^ v[2];
+    v[0] = map_rotate(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = map_rotate(v[1], 17) ^ v[2];
+    v[3] = map_rotate(v[3], 21) ^ v[0];
+    v[2] = map_rotate(v[2], 32);
+}
+
+static void map_mix(uint64_t v[4], uint64_t word)
+{
+    v[3] ^= word;
+    map_round(v);
+    v[0] ^= word;
+}
+
+static unsigned map_hash(const char *key, size_t len)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, map_make_seed);
+    uint64_t v[4] = {map_seed[0] ^ 0x736f6d6570736575, map_seed[1] ^ 0x646f72616e646f6d,
+                     map_seed[0] ^ 0x6c7967656e657261, map_seed[1] ^ 0x7465646279746573};
+    uint64_t word, last = (uint64_t)len << 56;
+    size_t at = 0;
+    for (; at + sizeof word <= len; at += sizeof word) {
+        memcpy(&word, key + at, sizeof word);
+        map_mix(v, word);
+    }
+    memcpy(&word, memcpy((char[8]){0}, key + at, len - at), sizeof word);
+    map_mix(v, last | word);
+    v[2] ^= 0xff;
+    for (int i = 0; i < 3; i++)
+        map_round(v);
+    return (unsigned)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+}
+
+#define HASH_FUNCTION(key, len, hash) ((hash) = map_hash(key, len))
 /* Memory as everywhere else: it does not run out before the program ends. */
 #define uthash_malloc(size) odb_xcalloc(1, size)
 #define uthash_fatal(msg) ODB_ASSERT(!msg)
