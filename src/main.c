@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/leavings.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "command/command.h"
 #include "ui/ui.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv)
     main_catch(SIGINT);
     main_catch(SIGTERM);
     main_catch(SIGHUP);
+    odb_mapping_watch();
     odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);
 }

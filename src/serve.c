@@ -23,6 +23,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
 #include "executor/protocol.h"
@@ -133,12 +134,8 @@ static void *serve_watch(void *arg)
 static void serve_start_watch(struct serve *serve)
 {
     pthread_t thread;
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    if (pthread_create(&thread, NULL, serve_watch, serve) == 0)
+    if (odb_thread_start(&thread, serve_watch, serve))
         pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /* --- another program in our place ------------------------------------------------------------ */

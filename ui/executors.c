@@ -5,12 +5,12 @@
  * whoever leaves the debugger meanwhile leaves it behind.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "command/executors.h"
 #include "executor/spec.h"
 #include "ui/app.h"
@@ -63,7 +63,6 @@ static void *executors_work(void *arg)
  * had, the list stays as it is. */
 static void executors_search(struct executors_view *v, size_t n)
 {
-    sigset_t all, before;
     pthread_t thread;
     v->search = odb_xcalloc(1, sizeof *v->search + n * sizeof v->search->states[0]);
     v->search->wake = dup(v->cells.view.app->wake[1]);
@@ -72,13 +71,10 @@ static void executors_search(struct executors_view *v, size_t n)
         executors_work(v->search);
         return;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    if (pthread_create(&thread, NULL, executors_work, v->search) == 0)
+    if (odb_thread_start(&thread, executors_work, v->search))
         pthread_detach(thread);
     else
         executors_release(v->search);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Whether a spec is of this kind. */

@@ -2,11 +2,11 @@
 #include "base/job.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 struct odb_job {
     void (*done)(void *payload);
@@ -44,16 +44,12 @@ void odb_job_free(struct odb_job *job)
 
 bool odb_job_start(struct odb_job *job, void (*work)(void *arg), void *arg)
 {
-    sigset_t all, before;
     if (job->started)
         return false;
     job->work = work;
     job->arg = arg;
     atomic_store(&job->ended, false);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    job->started = pthread_create(&job->thread, NULL, job_run, job) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    job->started = odb_thread_start(&job->thread, job_run, job);
     return job->started;
 }
 

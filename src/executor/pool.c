@@ -6,12 +6,12 @@
 #include "executor/pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 
 struct odb_pool_task {
     void (*work)(void *arg, struct odb_target *target);
@@ -133,13 +133,9 @@ static void *pool_thread(void *arg)
 /* Without a thread for the first of them there are none, and only the owner is at work. */
 static void pool_start_threads(struct odb_pool *pool)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
     for (size_t i = 0; i < pool->n_workers && pool->n_threads == i; i++)
-        if (pthread_create(&pool->workers[i].thread, NULL, pool_thread, &pool->workers[i]) == 0)
+        if (odb_thread_start(&pool->workers[i].thread, pool_thread, &pool->workers[i]))
             pool->n_threads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     size_t wanted = pool->n_workers;
     pool->n_workers = pool->n_threads ? pool->n_threads : 1;
     for (size_t i = pool->n_workers; i < wanted; i++)

@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "executor/scratch.h"
 
@@ -562,6 +563,18 @@ static enum odb_status target_link_again(struct odb_target *target, struct odb_e
     return err->code = ODB_E_IO;
 }
 
+/* How a load or a run has ended. The child reads the files that we read: where one of them has
+ * become shorter, its failure says nothing of it. */
+static enum odb_status target_end(const struct odb_target *target, enum odb_status status,
+                                  struct odb_error *err)
+{
+    if (status == ODB_OK)
+        return ODB_OK;
+    if (status != ODB_CANCELLED && odb_mapping_lost(err))
+        return err->code;
+    return odb_error_at(err, "%s", target_name(target));
+}
+
 enum odb_status odb_target_load(struct odb_target *target, const struct odb_load *load,
                                 struct odb_error *err)
 {
@@ -573,7 +586,7 @@ enum odb_status odb_target_load(struct odb_target *target, const struct odb_load
     if (status != ODB_OK && target->lost)
         status = target_link_again(target, err);
     target->stats.load_seconds += odb_clock() - begin;
-    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target_name(target));
+    return target_end(target, status, err);
 }
 
 /* Whether the child has this very tensor from the run before. Tensors do not change, and one that
@@ -693,7 +706,7 @@ enum odb_status odb_target_run(struct odb_target *target, const struct odb_named
             status = target_run(target, inputs, n_inputs, names, n_outputs, outputs, err);
     }
     target->stats.run_seconds += odb_clock() - begin;
-    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", target_name(target));
+    return target_end(target, status, err);
 }
 
 static enum odb_status target_read_account(const Odb__Wire__Account *message,

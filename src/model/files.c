@@ -13,19 +13,18 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "model/model.h"
 
 struct file_storage {
     struct odb_storage storage;
-    void *data;
-    size_t size;
+    struct odb_mapping mapping;
 };
 
 struct model_files {
@@ -41,8 +40,7 @@ struct model_files {
 static void file_release(struct odb_storage *storage)
 {
     struct file_storage *file = (struct file_storage *)storage;
-    if (file->size)
-        munmap(file->data, file->size);
+    odb_mapping_close(&file->mapping);
     free(file);
 }
 
@@ -59,20 +57,17 @@ static enum odb_status file_map(struct model_bytes *out, int fd, const char *pat
     }
     if (!S_ISREG(st.st_mode))
         return odb_fail(err, ODB_E_IO, "%s: not a regular file, so it cannot be mapped", path);
-    void *data = NULL;
     size_t size = (size_t)st.st_size;
-    if (size) {
-        data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED)
-            return odb_fail(err, ODB_E_IO, "%s: cannot map %zu bytes: %s", path, size,
-                            strerror(errno));
-    }
     struct file_storage *file = odb_new(struct file_storage);
+    enum odb_status status = odb_mapping_open(&file->mapping, fd, size, path, err);
+    if (status != ODB_OK) {
+        free(file);
+        return odb_error_at(err, "%s", path);
+    }
     atomic_init(&file->storage.refs, 1);
     file->storage.release = file_release;
-    file->data = data;
-    file->size = size;
-    *out = (struct model_bytes){&file->storage, size ? data : (const unsigned char *)"", size};
+    *out = (struct model_bytes){&file->storage,
+                                size ? file->mapping.data : (const unsigned char *)"", size};
     return ODB_OK;
 }
 

@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/program.h"
@@ -89,24 +89,23 @@ static void identity_put_beside(const char *path, const struct stat *st, struct 
     char *folder = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup("./");
     struct dirent **list = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    void *text = fd >= 0 && st->st_size
-                     ? mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-                     : MAP_FAILED;
-    if (fd >= 0)
+    struct odb_mapping text = {0};
+    if (fd >= 0) {
+        (void)!odb_mapping_open(&text, fd, (size_t)st->st_size, path, NULL);
         close(fd); /* before it goes on to files that this one names: there may be many in a row */
-    int n = text == MAP_FAILED ? 0 : scandir(folder, &list, identity_is_code, alphasort);
+    }
+    int n = text.data ? scandir(folder, &list, identity_is_code, alphasort) : 0;
     for (int i = 0; i < n; i++) {
         const char *name = list[i]->d_name;
         char *file = odb_xasprintf("%s%s", slash ? folder : "", name);
         if ((size_t)st->st_size <= IDENTITY_SEARCH / (size_t)n &&
-            memmem(text, (size_t)st->st_size, name, identity_stem(name)))
+            memmem(text.data, text.size, name, identity_stem(name)))
             odb_identity_put_file(file, out);
         free(file);
         free(list[i]);
     }
     free(list);
-    if (text != MAP_FAILED)
-        munmap(text, (size_t)st->st_size);
+    odb_mapping_close(&text);
     free(folder);
 }
 

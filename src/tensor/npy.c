@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mapping.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -391,37 +391,34 @@ enum odb_status odb_npy_parse(struct odb_tensor **out, const void *data, size_t 
 
 struct npy_file {
     struct odb_storage base;
-    void *data; /* owned */
+    struct odb_mapping mapping; /* or, of small ones: */
+    void *copy;                 /* owned */
+    const void *data;           /* in one of them */
     size_t size;
-    bool mapped;
 };
 
 static void npy_file_release(struct odb_storage *storage)
 {
     struct npy_file *file = (struct npy_file *)storage;
-    if (file->mapped)
-        munmap(file->data, file->size);
-    else
-        free(file->data);
+    odb_mapping_close(&file->mapping);
+    free(file->copy);
     free(file);
 }
 
 /* Fills file->data. */
-static enum odb_status npy_file_load(struct npy_file *file, int fd, struct odb_error *err)
+static enum odb_status npy_file_load(struct npy_file *file, int fd, const char *path,
+                                     struct odb_error *err)
 {
-    if (file->size >= NPY_MAP_FROM) {
-        void *data = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data != MAP_FAILED) {
-            file->data = data;
-            file->mapped = true;
-            return ODB_OK;
-        }
+    if (file->size >= NPY_MAP_FROM &&
+        odb_mapping_open(&file->mapping, fd, file->size, path, NULL) == ODB_OK) {
+        file->data = file->mapping.data;
+        return ODB_OK;
     }
-    file->data = malloc(file->size + 1);
-    if (!file->data)
+    file->data = file->copy = malloc(file->size + 1);
+    if (!file->copy)
         return odb_fail(err, ODB_E_NOMEM, "no memory for %zu bytes", file->size);
     for (size_t done = 0; done < file->size;) {
-        ssize_t n = read(fd, (char *)file->data + done, file->size - done);
+        ssize_t n = read(fd, (char *)file->copy + done, file->size - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -450,7 +447,7 @@ enum odb_status odb_npy_read(struct odb_tensor **out, const char *path, struct o
     atomic_init(&file->base.refs, 1);
     file->base.release = npy_file_release;
     file->size = (size_t)st.st_size;
-    ODB_TRY_OUT(npy_file_load(file, fd, err));
+    ODB_TRY_OUT(npy_file_load(file, fd, path, err));
     ODB_TRY_OUT(odb_npy_parse(out, file->data, file->size, &file->base, err));
 out:
     if (fd >= 0)
