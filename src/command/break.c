@@ -104,27 +104,36 @@ enum odb_status odb_command__watch(struct odb_command_call *call, struct odb_err
     return what.text ? break_keep(call, &what, err) : break_list(call);
 }
 
+/* Takes away what is before a node, and not in a body; returns how many there were. */
+static size_t break_remove_at(struct odb_kept_list *list, int node)
+{
+    size_t before = list->items.n;
+    for (size_t i = before; i > 0; i--) {
+        const struct odb_kept *kept = &list->items.items[i - 1];
+        if (kept->kind == ODB_KEPT_BREAK && !kept->n_way && kept->node == node)
+            odb_kept_remove(list, i - 1);
+    }
+    return before - list->items.n;
+}
+
 /* What a key does: there is one before this node, or there is none. */
 enum odb_status odb_command__toggle(struct odb_command_call *call, struct odb_error *err)
 {
     struct odb_kept what = {.kind = ODB_KEPT_BREAK, .place = (char *)odb_call_arg(call, 0)};
     struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
-    size_t gone = 0;
+    struct odb_kept_change change;
+    struct odb_kept_list copy;
     int node;
     ODB_TRY(odb_graph_find_node(call->model->graph, what.place, &node, err));
-    odb_session_lock(session);
-    for (size_t i = session->kept.items.n; i > 0; i--)
-        if (session->kept.items.items[i - 1].kind == ODB_KEPT_BREAK &&
-            !session->kept.items.items[i - 1].n_way &&
-            session->kept.items.items[i - 1].node == node) {
-            odb_kept_remove(&session->kept, i - 1);
-            gone++;
-        }
-    odb_session_unlock(session);
-    if (!gone)
+    odb_keeping_copy(session, &copy);
+    bool any = break_remove_at(&copy, node) > 0;
+    odb_kept_list_dispose(&copy);
+    if (!any)
         return break_keep(call, &what, err);
-    ODB_TRY(odb_session_kept_changed(session, err));
+    odb_session_keep_begin(session, &change);
+    break_remove_at(&session->kept, node);
+    ODB_TRY(odb_session_keep_end(session, &change, ODB_OK, err));
     odb_buf_puts(&out, "no breakpoint any more before ");
     odb_node_put(call->model->graph, node, &out);
     odb_buf_putc(&out, '\n');
@@ -187,7 +196,8 @@ enum odb_status odb_command__condition(struct odb_command_call *call, struct odb
         return odb_fail(err, ODB_E_USAGE, "the number of a breakpoint is expected, not '%.40s'",
                         text);
     char *condition = break_trim(end + strspn(end, " \t"));
-    odb_session_lock(session);
+    struct odb_kept_change change;
+    odb_session_keep_begin(session, &change);
     for (size_t i = 0; i < session->kept.items.n; i++)
         if (BREAK_STOPS >> session->kept.items.items[i].kind & 1 &&
             session->kept.items.items[i].number == number)
@@ -197,11 +207,12 @@ enum odb_status odb_command__condition(struct odb_command_call *call, struct odb
                                  : odb_fail(err, ODB_E_USAGE, "there is no breakpoint %ld", number);
     if (status == ODB_OK)
         odb_keeping_put(session->model->graph, kept, &out);
-    odb_session_unlock(session);
+    status = odb_session_keep_end(session, &change, status, err);
     free(condition);
     if (status == ODB_OK)
-        status = odb_session_kept_changed(session, err);
-    odb_call__print(call, &out);
+        odb_call__print(call, &out);
+    else
+        odb_buf_dispose(&out);
     return status;
 }
 

@@ -60,7 +60,8 @@ size_t odb_call__recordings(struct odb_command_call *call, const char **list);
 enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,
                                    struct odb_error *err) ODB_MUST_USE;
 /* Settings become those that the file has, which is the first thing that a console is told. */
-void odb_console_fed_restore(struct odb_console *console);
+enum odb_status odb_console_fed_restore(struct odb_console *console,
+                                        struct odb_error *err) ODB_MUST_USE;
 /* They are the session's from now on, and what there is to say of them is said. */
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
 /* Says what there is to say of them: whence, and warnings. */

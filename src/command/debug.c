@@ -23,12 +23,13 @@ static bool debug_follows(struct odb_command_call *call, struct odb_report *repo
 }
 
 /* A stored search is shown again, with what it was made with. */
-static void debug_restore(struct odb_command_call *call, struct odb_console *console)
+static enum odb_status debug_restore(struct odb_command_call *call, struct odb_console *console,
+                                     struct odb_error *err)
 {
     struct odb_report *report = console->session->report;
-    odb_console_fed_restore(console);
+    ODB_TRY(odb_console_fed_restore(console, err));
     if (!report)
-        return;
+        return ODB_OK;
     const struct {
         enum odb_option_id id;
         const char *value;
@@ -40,6 +41,7 @@ static void debug_restore(struct odb_command_call *call, struct odb_console *con
         if (stored[i].value && debug_follows(call, report, stored[i].id, stored[i].value))
             odb_push(&console->settings,
                      (struct odb_setting){stored[i].id, odb_xstrdup(stored[i].value)});
+    return ODB_OK;
 }
 
 static enum odb_status debug_check(const struct odb_command_call *call, struct odb_error *err)
@@ -107,7 +109,7 @@ static enum odb_status debug_screens(struct odb_command_call *call, struct odb_c
         odb_console_dispose(console);
         odb_console_init(console, next);
         console->linear = linear;
-        debug_restore(call, console);
+        ODB_TRY(debug_restore(call, console, err));
         status = call->open_screen(console, err);
     }
     return status;
@@ -125,14 +127,14 @@ enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_err
     ODB_TRY(debug_check(call, err));
     odb_console_init(&console, call->session);
     call->session = NULL;
-    debug_restore(call, &console);
+    enum odb_status status = debug_restore(call, &console, err);
     odb_console_adopt(&console, call);
     console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
     const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);
     for (size_t i = 0; i < n; i++)
         odb_console_push(&console, commands[i]);
-    enum odb_status status =
-        batch ? debug_batch(call, &console, err) : debug_screens(call, &console, err);
+    if (status == ODB_OK)
+        status = batch ? debug_batch(call, &console, err) : debug_screens(call, &console, err);
     free((void *)commands);
     odb_console_dispose(&console);
     return status;

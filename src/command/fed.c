@@ -50,12 +50,12 @@ enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool sea
     return status;
 }
 
-void odb_console_fed_restore(struct odb_console *console)
+enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_error *err)
 {
     struct odb_store_settings settings;
     if (!console->session->store)
-        return;
-    odb_store_read_settings(console->session->store, &settings);
+        return ODB_OK;
+    ODB_TRY(odb_store_read_settings(console->session->store, &settings, err));
     for (size_t s = 0; s < settings.list.n; s++)
         for (size_t i = 0; i < ODB_COUNT(fed_ids); i++)
             if (!strcmp(settings.list.items[s].name, odb_option_row(fed_ids[i])->name))
@@ -63,4 +63,5 @@ void odb_console_fed_restore(struct odb_console *console)
                          (struct odb_setting){fed_ids[i],
                                               odb_xstrdup(settings.list.items[s].value)});
     odb_store_settings_dispose(&settings);
+    return ODB_OK;
 }

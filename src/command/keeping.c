@@ -146,8 +146,9 @@ enum odb_status odb_keeping_change(struct odb_command_call *call, const char *co
     struct odb_session *session = call->session;
     struct odb_kept_list *list = &session->kept;
     struct odb_buf out = ODB_BUF_INIT;
+    struct odb_kept_change change;
     size_t n = 0;
-    odb_session_lock(session);
+    odb_session_keep_begin(session, &change);
     bool *marks = odb_new_n(bool, list->items.n + 1);
     enum odb_status status = keeping_mark(list, words, n_words, how->kinds, marks, err);
     for (size_t i = list->items.n; status == ODB_OK && i > 0; i--) {
@@ -159,10 +160,8 @@ enum odb_status odb_keeping_change(struct odb_command_call *call, const char *co
         else
             how->change(&list->items.items[i - 1], how->value);
     }
-    odb_session_unlock(session);
     free(marks);
-    ODB_TRY(status);
-    ODB_TRY(odb_session_kept_changed(session, err));
+    ODB_TRY(odb_session_keep_end(session, &change, status, err));
     const char *what = how->kinds & 1u << ODB_KEPT_BREAK  ? "breakpoint"
                        : how->kinds & 1u << ODB_KEPT_PIN  ? "pin"
                        : how->kinds & 1u << ODB_KEPT_MARK ? "mark"

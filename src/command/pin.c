@@ -157,10 +157,14 @@ static enum odb_status pin_put(struct odb_command_call *call, enum odb_kept_kind
     odb_keeping_put_where(graph, &one.items.items[0], &out);
     odb_kept_list_dispose(&one);
     enum odb_status status = odb_session_keep_at(call->session, &what, remove, &had, err);
+    if (status != ODB_OK) {
+        odb_buf_dispose(&out);
+        return status;
+    }
     odb_buf_printf(&out, !remove ? " has a %s\n" : had ? " has no %s any more\n" : " has no %s\n",
                    odb_kept_name(kind));
     odb_call__print(call, &out);
-    return status;
+    return ODB_OK;
 }
 
 enum odb_status odb_command__mark(struct odb_command_call *call, struct odb_error *err)

@@ -154,22 +154,25 @@ static enum odb_status stops_look(struct stops *s, int from, int bound, bool sta
 static enum odb_status stops_keep(const struct stops *s, const struct odb_stop *stop,
                                   struct odb_error *err)
 {
-    bool changed = false;
-    odb_session_lock(s->session);
+    struct odb_kept_change change;
+    bool any = false;
+    for (size_t i = 0; i < s->list.items.n; i++)
+        any |= s->hits[i] > 0;
+    if (!any)
+        return ODB_OK;
+    odb_session_keep_begin(s->session, &change);
     for (size_t i = 0; i < s->list.items.n; i++) {
         const struct odb_kept *was = &s->list.items.items[i];
         struct odb_kept *now =
             s->hits[i] ? odb_kept_find(&s->session->kept, was->kind, was->number) : NULL;
         if (!now)
             continue;
-        changed = true;
         now->hits += s->hits[i];
         now->ignore = ODB_MAX(now->ignore - s->ignored[i], 0);
         if (now->once && stop->number == now->number)
             odb_kept_remove(&s->session->kept, (size_t)(now - s->session->kept.items.items));
     }
-    odb_session_unlock(s->session);
-    return changed ? odb_session_kept_changed(s->session, err) : ODB_OK;
+    return odb_session_keep_end(s->session, &change, ODB_OK, err);
 }
 
 static struct stops stops_begin(struct odb_session *session, int whole)

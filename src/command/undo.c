@@ -157,22 +157,24 @@ static void undo_restore(struct odb_console *console, const char *settings, stru
     free(now);
 }
 
-/* Makes things what they were; *before is empty then. */
-static enum odb_status undo_go_take(struct odb_command_call *call, struct odb_before *before,
-                                    struct odb_error *err)
+/* Makes things what they were. */
+static enum odb_status undo_go(struct odb_command_call *call, const struct odb_before *before,
+                               struct odb_error *err)
 {
     struct odb_session *session = call->session;
     struct odb_buf out = ODB_BUF_INIT;
+    struct odb_kept_list list;
     undo_restore(call->console, before->settings, &out);
     odb_session_lock(session);
     bool kept = !odb_kept_list_same(&before->kept, &session->kept);
     odb_session_unlock(session);
     enum odb_status status = ODB_OK;
     if (kept) {
-        odb_buf_puts(&out, "breakpoints and what else was put down are as they were\n");
-        status = odb_session_keep_list_take(session, &before->kept, err);
+        odb_kept_list_copy(&list, &before->kept, session->model->graph);
+        status = odb_session_keep_list_take(session, &list, err);
     }
-    undo_forget(before);
+    if (kept && status == ODB_OK)
+        odb_buf_puts(&out, "breakpoints and what else was put down are as they were\n");
     odb_call__print(call, &out);
     return status;
 }
@@ -214,8 +216,14 @@ enum odb_status odb_command__undo(struct odb_command_call *call, struct odb_erro
         status = undo_list(call, "undo-view", err);
     } else {
         ODB_TRY(undo_wait(call, err));
-        odb_push(&undo->after, undo_now(call->console));
-        status = undo_go_take(call, &undo->before.items[--undo->before.n], err);
+        struct odb_before now = undo_now(call->console);
+        status = undo_go(call, &undo->before.items[undo->before.n - 1], err);
+        if (status == ODB_OK) {
+            undo_forget(&undo->before.items[--undo->before.n]);
+            odb_push(&undo->after, now);
+        } else {
+            undo_forget(&now);
+        }
     }
     undo_forget(&undo->last);
     undo->last = undo_now(call->console);
@@ -235,7 +243,9 @@ enum odb_status odb_command__redo(struct odb_command_call *call, struct odb_erro
         status = undo_list(call, "redo-view", err);
     } else {
         ODB_TRY(undo_wait(call, err));
-        status = undo_go_take(call, &undo->after.items[--undo->after.n], err);
+        status = undo_go(call, &undo->after.items[undo->after.n - 1], err);
+        if (status == ODB_OK)
+            undo_forget(&undo->after.items[--undo->after.n]);
     }
     undo_forget(&undo->last);
     undo->last = undo_now(call->console);

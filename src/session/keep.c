@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The session's list of what the user has put down: changed under the lock, written to the session
- * file without it, and told per node, because a screen asks for every node in every frame.
+ * file without it, and told per node, because a screen asks for every node in every frame. What the
+ * file does not take is not kept: the list is what it was. From beginning to end of a change no
+ * other thread has the store, so what is written last is what was put down last, whoever did.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,35 +36,43 @@ static void keep_tag_all(struct odb_session *session)
         keep_tag(session, &session->kept.items.items[i]);
 }
 
-/* What is written last is what was put down last, whichever thread did. */
-static enum odb_status keep_store(struct odb_session *session, struct odb_error *err)
+void odb_session_keep_begin(struct odb_session *session, struct odb_kept_change *change)
 {
-    struct odb_kept_list copy;
-    ODB_STORE_HOLD(session->store);
+    change->held = odb_store__hold(session->store);
     odb_session_lock(session);
-    odb_kept_list_copy(&copy, &session->kept, session->model->graph);
-    odb_session_unlock(session);
-    enum odb_status status = odb_store_put_kept(session->store, &copy, err);
-    odb_kept_list_dispose(&copy);
-    return status;
+    odb_kept_list_copy(&change->before, &session->kept, session->model->graph);
 }
 
-enum odb_status odb_session_kept_changed(struct odb_session *session, struct odb_error *err)
+enum odb_status odb_session_keep_end(struct odb_session *session, struct odb_kept_change *change,
+                                     enum odb_status status, struct odb_error *err)
 {
+    struct odb_kept_list copy;
+    odb_kept_list_copy(&copy, &session->kept, session->model->graph);
+    odb_session_unlock(session);
+    if (status == ODB_OK && session->store)
+        status = odb_store_put_kept(session->store, &copy, err);
+    odb_kept_list_dispose(&copy);
     odb_session_lock(session);
+    if (status != ODB_OK) {
+        copy = session->kept;
+        session->kept = change->before;
+        change->before = copy;
+    }
     keep_tag_all(session);
     odb_session_unlock(session);
+    odb_store__release(&change->held);
+    odb_kept_list_dispose(&change->before);
     odb_session_wake(session);
-    return session->store ? keep_store(session, err) : ODB_OK;
+    return status;
 }
 
 enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,
                                  int *number, struct odb_error *err)
 {
-    odb_session_lock(session);
+    struct odb_kept_change change;
+    odb_session_keep_begin(session, &change);
     enum odb_status status = odb_kept_add(&session->kept, what, session->model->graph, number, err);
-    odb_session_unlock(session);
-    return status == ODB_OK ? odb_session_kept_changed(session, err) : status;
+    return odb_session_keep_end(session, &change, status, err);
 }
 
 /* Caller holds the lock. */
@@ -85,26 +95,27 @@ static enum odb_status keep_at(struct odb_session *session, const struct odb_kep
 enum odb_status odb_session_keep_at(struct odb_session *session, const struct odb_kept *what,
                                     bool remove, bool *had, struct odb_error *err)
 {
+    struct odb_kept_change change;
     bool any;
-    odb_session_lock(session);
+    odb_session_keep_begin(session, &change);
     enum odb_status status = keep_at(session, what, remove, had ? had : &any, err);
-    odb_session_unlock(session);
-    return status == ODB_OK ? odb_session_kept_changed(session, err) : status;
+    return odb_session_keep_end(session, &change, status, err);
 }
 
 enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
                                            struct odb_error *err)
 {
+    struct odb_kept_change change;
+    odb_session_keep_begin(session, &change);
     int pinned = odb_session__pins_differ(session, &session->kept, list);
-    if (pinned != ODB_NO_NODE)
-        odb_session__repin(session, pinned);
-    odb_session_lock(session);
     odb_kept_list_count_on(list, &session->kept);
     odb_kept_list_dispose(&session->kept);
     session->kept = *list;
     *list = (struct odb_kept_list){0};
-    odb_session_unlock(session);
-    return odb_session_kept_changed(session, err);
+    ODB_TRY(odb_session_keep_end(session, &change, ODB_OK, err));
+    if (pinned != ODB_NO_NODE)
+        odb_session__repin(session, pinned);
+    return ODB_OK;
 }
 
 enum odb_status odb_session_kept_restore(struct odb_session *session, struct odb_error *err)

@@ -32,7 +32,7 @@ static enum odb_status session_restore(struct odb_session *session, const char *
     session_index_culprits(session);
     ODB_TRY(odb_session__read_bookmarks(session, err));
     ODB_TRY(odb_session_kept_restore(session, err));
-    session->missing_kernels = odb_store_kernels(session->store);
+    ODB_TRY(odb_store_kernels(session->store, &session->missing_kernels, err));
     if (session->missing_kernels && session->report)
         odb_report_warn(session->report, ODB_SESSION_KERNELS, session->missing_kernels);
     return ODB_OK;

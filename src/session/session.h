@@ -123,7 +123,8 @@ void odb_session_start(struct odb_session *session);
  * wakes the front end. */
 void odb_session_event(struct odb_session *session, const struct odb_search_event *event);
 
-/* Puts something down: odb_kept_add(). Takes the lock itself, as the next two do. */
+/* Puts something down: odb_kept_add(). Takes the lock itself, as the next two do; of
+ * these three each puts all of it down and into the file, or nothing. */
 enum odb_status odb_session_keep(struct odb_session *session, const struct odb_kept *what,
                                  int *number, struct odb_error *err) ODB_MUST_USE;
 /* Puts a mark or a note down in place of that which its node has; remove: takes that away alone.
@@ -134,9 +135,16 @@ enum odb_status odb_session_keep_at(struct odb_session *session, const struct od
  * then. */
 enum odb_status odb_session_keep_list_take(struct odb_session *session, struct odb_kept_list *list,
                                            struct odb_error *err) ODB_MUST_USE;
-/* After session->kept was changed: nodes are tagged anew, and the list goes into the file. */
-enum odb_status odb_session_kept_changed(struct odb_session *session,
-                                         struct odb_error *err) ODB_MUST_USE;
+/* Whoever changes session->kept himself does it between these two, with the lock held. At the end
+ * nodes are tagged anew, and the list goes into the file; status is what came of the change: where
+ * that is not ODB_OK, or the file cannot be written, the list is what it was before. */
+struct odb_kept_change {
+    struct odb_kept_list before; /* owned */
+    struct sqlite3_mutex *held;  /* borrowed: the store's; NULL: there is none */
+};
+void odb_session_keep_begin(struct odb_session *session, struct odb_kept_change *change);
+enum odb_status odb_session_keep_end(struct odb_session *session, struct odb_kept_change *change,
+                                     enum odb_status status, struct odb_error *err) ODB_MUST_USE;
 /* Reads it from there; for odb_session_open_take(). */
 enum odb_status odb_session_kept_restore(struct odb_session *session,
                                          struct odb_error *err) ODB_MUST_USE;

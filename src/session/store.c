@@ -62,8 +62,8 @@ static const char store_paths_table[] =
 
 sqlite3_mutex *odb_store__hold(const struct odb_store *store)
 {
-    sqlite3_mutex *held = sqlite3_db_mutex(store->db);
-    sqlite3_mutex_enter(held);
+    sqlite3_mutex *held = store ? sqlite3_db_mutex(store->db) : NULL;
+    sqlite3_mutex_enter(held); /* NULL: does nothing */
     return held;
 }
 
@@ -174,17 +174,17 @@ static struct odb_number store_number(sqlite3_stmt *stmt, int at)
     return ODB_NUMBER(sqlite3_column_double(stmt, at));
 }
 
-/* One text in the first column of the first row; NULL: no row, or NULL there. */
-char *odb_store__text(struct odb_store *store, const char *sql)
+enum odb_status odb_store__text(struct odb_store *store, const char *sql, char **out,
+                                struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    char *text = NULL;
-    if (odb_store__prepare(store, &stmt, sql, NULL) != ODB_OK)
-        return NULL;
-    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-        text = odb_xstrdup((const char *)sqlite3_column_text(stmt, 0));
+    enum odb_status status = ODB_OK;
+    *out = NULL;
+    ODB_TRY(odb_store__prepare(store, &stmt, sql, err));
+    if (odb_store__row(store, stmt, &status, err) && sqlite3_column_text(stmt, 0))
+        *out = odb_xstrdup((const char *)sqlite3_column_text(stmt, 0));
     sqlite3_finalize(stmt);
-    return text;
+    return status;
 }
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -265,9 +265,10 @@ static enum odb_status store_check(struct odb_store *store, int64_t schema, stru
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;
     }
-    char *sha256 = odb_store__text(store, "SELECT sha256 FROM model");
-    char *path = odb_store__text(store, "SELECT path FROM model");
-    if (!sha256 || strcmp(sha256, store->sha256)) {
+    char *sha256, *path = NULL;
+    ODB_TRY(odb_store__text(store, "SELECT sha256 FROM model", &sha256, err));
+    status = odb_store__text(store, "SELECT path FROM model", &path, err);
+    if (status == ODB_OK && (!sha256 || strcmp(sha256, store->sha256))) {
         status = odb_fail(err, ODB_E_INPUT, "the session is of another model: %s, SHA-256 %.16s…",
                           path ? path : "?", sha256 ? sha256 : "?");
         odb_error_remedy(err, "the model has changed, or is another one; begin a new session with "
@@ -383,21 +384,24 @@ static enum odb_status store_put_kernels(struct odb_store *store, struct odb_err
     return status;
 }
 
-char *odb_store_kernels(struct odb_store *store)
+enum odb_status odb_store_kernels(struct odb_store *store, char **out, struct odb_error *err)
 {
     struct odb_buf missing = ODB_BUF_INIT;
+    enum odb_status status = ODB_OK;
     sqlite3_stmt *stmt;
-    if (odb_store__prepare(store, &stmt,
-                           "SELECT path FROM kernels WHERE search = (SELECT max(id) FROM search)",
-                           NULL) != ODB_OK)
-        return NULL; /* there is no such table: nobody used any */
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    *out = NULL;
+    ODB_TRY(odb_store__prepare_if_there(
+        store, &stmt, "SELECT path FROM kernels WHERE search = (SELECT max(id) FROM search)", err));
+    while (stmt && odb_store__row(store, stmt, &status, err)) {
         const char *path = (const char *)sqlite3_column_text(stmt, 0);
         if (path && !store_lists(odb_cpu_kernels(), path))
             odb_buf_printf(&missing, "%s--kernels %s", missing.len ? " " : "", path);
     }
     sqlite3_finalize(stmt);
-    return missing.len ? odb_buf_take(&missing) : NULL;
+    if (status == ODB_OK && missing.len)
+        *out = odb_buf_take(&missing);
+    odb_buf_dispose(&missing);
+    return status;
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -610,10 +614,11 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-char *odb_store_last_report(struct odb_store *store)
+enum odb_status odb_store_last_report(struct odb_store *store, char **out, struct odb_error *err)
 {
-    return odb_store__text(store, "SELECT report FROM search WHERE report IS NOT NULL"
-                                  " ORDER BY id DESC LIMIT 1");
+    return odb_store__text(
+        store, "SELECT report FROM search WHERE report IS NOT NULL ORDER BY id DESC LIMIT 1", out,
+        err);
 }
 
 /* A statement about the newest search that has a report. */

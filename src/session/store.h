@@ -31,16 +31,18 @@ void odb_store_event(struct odb_store *store, const struct odb_search_event *eve
 enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *report,
                               struct odb_error *err) ODB_MUST_USE;
 
-/* The newest stored report as the JSON of interfaces.md; NULL when there is none. Owned by the
- * caller. */
-char *odb_store_last_report(struct odb_store *store);
+/* The newest stored report as the JSON of interfaces.md; *out is NULL when there is none, else the
+ * caller's. */
+enum odb_status odb_store_last_report(struct odb_store *store, char **out,
+                                      struct odb_error *err) ODB_MUST_USE;
 /* The newest search that ended, as far as tables hold it: specs, verdicts, culprits; *out is NULL
  * when there is none, else the caller's. */
 enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
                                struct odb_error *err) ODB_MUST_USE;
 /* The options that load the kernels which the newest search was made with and which are not loaded
- * now: "--kernels /a.so --kernels /b.so"; NULL: none. Owned by the caller. */
-char *odb_store_kernels(struct odb_store *store);
+ * now: "--kernels /a.so --kernels /b.so"; NULL: none. *out is the caller's. */
+enum odb_status odb_store_kernels(struct odb_store *store, char **out,
+                                  struct odb_error *err) ODB_MUST_USE;
 
 /* --- store_settings.c: what models are fed with ---------------------------------------------- */
 
@@ -57,7 +59,8 @@ enum odb_status odb_store_put_settings(struct odb_store *store, bool search,
                                        struct odb_error *err) ODB_MUST_USE;
 /* Those of the search that the file shows, else those without one. *out is the caller's to dispose
  * of; empty where the file has none. */
-void odb_store_read_settings(struct odb_store *store, struct odb_store_settings *out);
+enum odb_status odb_store_read_settings(struct odb_store *store, struct odb_store_settings *out,
+                                        struct odb_error *err) ODB_MUST_USE;
 void odb_store_settings_dispose(struct odb_store_settings *settings);
 
 /* --- store_kept.c: what the user has put down ------------------------------------------------ */

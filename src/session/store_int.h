@@ -47,11 +47,12 @@ bool odb_store__row(struct odb_store *store, sqlite3_stmt *stmt, enum odb_status
  * went wrong first. */
 enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,
                                struct odb_error *err) ODB_MUST_USE;
-/* One text in the first column of the first row; NULL: no row, or NULL there. Owned by the caller.
- */
-char *odb_store__text(struct odb_store *store, const char *sql);
+/* One text in the first column of the first row; *out is NULL where there is no row, or NULL in it,
+ * else the caller's. */
+enum odb_status odb_store__text(struct odb_store *store, const char *sql, char **out,
+                                struct odb_error *err) ODB_MUST_USE;
 
-/* To the end of the block no other thread uses the connection. May be nested. */
+/* To the end of the block no other thread uses the connection. May be nested; NULL is fine. */
 #define ODB_STORE_HOLD(store)                                                                      \
     sqlite3_mutex *odb_held __attribute__((cleanup(odb_store__release))) = odb_store__hold(store)
 sqlite3_mutex *odb_store__hold(const struct odb_store *store);

@@ -52,16 +52,17 @@ enum odb_status odb_store_put_settings(struct odb_store *store, bool search,
         store, settings_put(store, search ? store->search : 0, settings, err), err);
 }
 
-void odb_store_read_settings(struct odb_store *store, struct odb_store_settings *out)
+enum odb_status odb_store_read_settings(struct odb_store *store, struct odb_store_settings *out,
+                                        struct odb_error *err)
 {
+    enum odb_status status = ODB_OK;
     sqlite3_stmt *stmt;
     *out = (struct odb_store_settings){0};
-    if (odb_store__prepare(store, &stmt,
-                           "SELECT name, value FROM setting WHERE search = " SETTINGS_SEARCH
-                           " ORDER BY position",
-                           NULL) != ODB_OK)
-        return; /* there is no such table: nobody gave any */
-    while (sqlite3_step(stmt) == SQLITE_ROW) {
+    ODB_TRY(odb_store__prepare_if_there(store, &stmt,
+                                        "SELECT name, value FROM setting WHERE search = "
+                                        SETTINGS_SEARCH " ORDER BY position",
+                                        err));
+    while (stmt && odb_store__row(store, stmt, &status, err)) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
         const char *value = (const char *)sqlite3_column_text(stmt, 1);
         if (name && value)
@@ -69,6 +70,9 @@ void odb_store_read_settings(struct odb_store *store, struct odb_store_settings 
                      (struct odb_store_setting){odb_xstrdup(name), odb_xstrdup(value)});
     }
     sqlite3_finalize(stmt);
+    if (status != ODB_OK)
+        odb_store_settings_dispose(out);
+    return status;
 }
 
 void odb_store_settings_dispose(struct odb_store_settings *settings)

@@ -108,7 +108,9 @@ static void test_store__empty(void **state)
 {
     struct store_fixture *f = *state;
     struct odb_value_report r;
-    assert_null(odb_store_last_report(f->store));
+    char *json;
+    MODELS_OK(odb_store_last_report(f->store, &json, &why));
+    assert_null(json);
     assert_false(store_value(f, 0, &r));
     char *text = store_unfinished(f);
     assert_string_equal(text, "");
@@ -138,7 +140,8 @@ static void test_store__stored_and_read_after_reopening(void **state)
     assert_string_equal(read->culprits.items[0].text, "why");
     assert_string_equal(read->culprits.items[0].path, "loop[3]/conv");
     odb_report_free(read);
-    char *json = odb_store_last_report(f->store);
+    char *json;
+    MODELS_OK(odb_store_last_report(f->store, &json, &why));
     json_t *root = json_loads(json, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "target")), "ort");
     json_decref(root);
@@ -529,6 +532,96 @@ static void test_store__bookmarks_while_a_search_runs(void **state)
                      1);
 }
 
+/* --- what cannot be read, what cannot be written -------------------------------------------- */
+
+/* A page of a table is zeroed. */
+static void store_spoil(struct store_fixture *f, const char *table)
+{
+    char *sql = odb_xasprintf("SELECT rootpage FROM sqlite_master WHERE name = '%s'", table);
+    int64_t page = store_count(f->path, sql), size = store_count(f->path, "PRAGMA page_size");
+    free(sql);
+    assert_true(page > 1);
+    FILE *file = fopen(f->path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, (page - 1) * size, SEEK_SET), 0);
+    for (int64_t i = 0; i < size; i++)
+        assert_int_equal(fputc(0, file), 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_store__settings_that_cannot_be_read_are_told(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_store_settings settings = {0}, read;
+    struct odb_error err = ODB_ERROR_INIT;
+    odb_push(&settings.list, (struct odb_store_setting){odb_xstrdup("seed"), odb_xstrdup("7")});
+    MODELS_OK(odb_store_read_settings(f->store, &read, &why)); /* there is no table */
+    assert_int_equal(read.list.n, 0);
+    MODELS_OK(odb_store_put_settings(f->store, false, &settings, &why));
+    MODELS_OK(odb_store_read_settings(f->store, &read, &why));
+    assert_int_equal(read.list.n, 1);
+    odb_store_settings_dispose(&read);
+    odb_store_settings_dispose(&settings);
+    odb_store_close(f->store);
+    store_spoil(f, "setting");
+    MODELS_OK(odb_store_open(&f->store, f->path, f->model, &why));
+    assert_int_equal(odb_store_read_settings(f->store, &read, &err), ODB_E_FORMAT);
+    assert_non_null(strstr(err.where, "session "));
+    assert_int_equal(read.list.n, 0);
+}
+
+static void test_store__kernels_that_cannot_be_read_are_told(void **state)
+{
+    struct store_fixture *f = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_session *session;
+    char *options;
+    setenv("ONNXDBG_KERNELS", "/lib/a.so", 1);
+    MODELS_OK(odb_store_begin(f->store, "bisect", &store_options, &why));
+    unsetenv("ONNXDBG_KERNELS");
+    MODELS_OK(odb_store_kernels(f->store, &options, &why));
+    assert_string_equal(options, "--kernels /lib/a.so");
+    free(options);
+    odb_store_close(f->store);
+    f->store = NULL;
+    store_spoil(f, "kernels");
+    assert_int_equal(odb_session_open_take(&session, store_model("Neg"), f->path, &err),
+                     ODB_E_FORMAT);
+    assert_non_null(strstr(err.what, "malformed"));
+}
+
+/* What the user puts down is in the session and in its file, or in neither. */
+static void test_store__what_the_file_does_not_take_is_not_kept(void **state)
+{
+    struct store_fixture *f = *state;
+    const struct odb_kept first = {.kind = ODB_KEPT_MARK, .place = "#0"},
+                          second = {.kind = ODB_KEPT_MARK, .place = "#1"},
+                          stop = {.kind = ODB_KEPT_BREAK, .place = "#1"};
+    struct odb_kept_list none = {0};
+    struct odb_session *session;
+    bool had;
+    int number;
+    MODELS_OK(odb_session_open_take(&session, store_model("Neg"), f->path, &why));
+    MODELS_OK(odb_session_keep_at(session, &first, false, &had, &why));
+    store_exec(f, "CREATE TRIGGER full BEFORE DELETE ON kept BEGIN"
+                  " SELECT RAISE(FAIL, 'database or disk is full'); END");
+    assert_int_equal(odb_session_keep_at(session, &second, false, &had, NULL), ODB_E_IO);
+    assert_int_equal(odb_session_keep_at(session, &first, true, &had, NULL), ODB_E_IO);
+    assert_int_equal(odb_session_keep(session, &stop, &number, NULL), ODB_E_IO);
+    assert_int_equal(odb_session_keep_list_take(session, &none, NULL), ODB_E_IO);
+    assert_int_equal(session->kept.items.n, 1);
+    assert_int_equal(session->kept.items.items[0].node, 0);
+    assert_int_equal(session->tags[0], ODB_TAG_MARK);
+    assert_int_equal(session->tags[1], 0);
+    assert_false(session->breaks[1]);
+    assert_int_equal(store_count(f->path, "SELECT count(*) FROM kept"), 1);
+    store_exec(f, "DROP TRIGGER full");
+    MODELS_OK(odb_session_keep(session, &stop, &number, &why));
+    assert_int_equal(number, 1); /* what was not kept has taken none */
+    assert_true(session->breaks[1]);
+    odb_session_close(session);
+}
+
 int main(void)
 {
 #define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, store_teardown)
@@ -548,6 +641,9 @@ int main(void)
         SESSION_TEST(test_store__two_at_one_search),
         SESSION_TEST(test_store__a_search_waits_for_one_that_goes),
         SESSION_TEST(test_store__bookmarks_while_a_search_runs),
+        SESSION_TEST(test_store__settings_that_cannot_be_read_are_told),
+        SESSION_TEST(test_store__kernels_that_cannot_be_read_are_told),
+        SESSION_TEST(test_store__what_the_file_does_not_take_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
