@@ -68,5 +68,13 @@ static inline bool odb_size_add(size_t a, size_t b, size_t *out)
         }                                                                                          \
         (v)->items[(v)->n++] = (__VA_ARGS__);                                                      \
     } while (0)
+/* Gives back what it has not used, where nothing is going to be pushed. */
+#define odb_fit(v)                                                                                 \
+    do {                                                                                           \
+        if ((v)->n && (v)->n < (v)->cap) {                                                         \
+            (v)->cap = (v)->n;                                                                     \
+            (v)->items = odb_xrealloc((v)->items, (v)->cap, sizeof *(v)->items);                   \
+        }                                                                                          \
+    } while (0)
 
 #endif

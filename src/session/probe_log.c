@@ -52,6 +52,9 @@ void odb_probe_log_begin(struct odb_probe_log *entry, const struct odb_graph *gr
         log_add(&entry->fed, facts->graph, facts->in[i], entry->within, NULL);
     for (size_t i = 0; i < facts->n_out; i++)
         log_add(&entry->read, facts->graph, facts->out[i], entry->within, NULL);
+    odb_fit(&entry->cut); /* there are thousands of entries, most of a name or two */
+    odb_fit(&entry->fed);
+    odb_fit(&entry->read);
 }
 
 /* Wrong values first, then by how far they are off. */
@@ -85,6 +88,7 @@ void odb_probe_log_end(struct odb_probe_log *entry, const struct odb_graph *grap
     for (size_t i = 0; i < seen->told; i++)
         log_add(&entry->compared, graph, seen->list[i].value, false, &seen->list[i]);
     qsort(entry->compared.items, entry->compared.n, sizeof *entry->compared.items, log_worse);
+    odb_fit(&entry->compared);
     entry->compared.all = seen->n;
     entry->bad = seen->bad;
 }

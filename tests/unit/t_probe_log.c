@@ -67,6 +67,8 @@ static void test_probe_log__cut_and_verdict(void **state)
     assert_int_equal(entry.cut.items[2].first, 7);
     assert_int_equal(entry.cut.items[2].last, 9);
     assert_int_equal(entry.fed.n, 2);
+    assert_int_equal(entry.cut.cap, 3); /* nothing is kept for what does not come */
+    assert_int_equal(entry.fed.cap, 2);
     assert_int_equal(entry.fed.items[1].value, 3);
     odb_seen_note(&seen, &(struct odb_seen){.value = 1, .error = ODB_NUMBER(2)});
     odb_seen_note(
