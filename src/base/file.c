@@ -41,6 +41,7 @@ struct odb_file_out {
     char *target; /* owned: what a link leads to; NULL: path itself */
     char *beside; /* owned: what it is called as yet; NULL: nothing */
     bool nameless; /* it gets a name when it is complete */
+    bool unsynced;
     int fd;
     size_t done, total;
     const struct odb_scan *scan; /* borrowed; NULL: nobody wants to know */
@@ -53,14 +54,21 @@ static const char *file_of(int fd, char buf[32])
     return buf;
 }
 
+/* The folder of a file, opened. */
+static int file_open_folder(const char *path, int flags)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup(".");
+    int fd = open(dir, flags | O_CLOEXEC, 0666);
+    free(dir);
+    return fd;
+}
+
 /* A file without a name is gone with the process, however that ends. -1: not everywhere. */
 static int file_open_nameless(const char *path)
 {
     char link[32];
-    const char *slash = strrchr(path, '/');
-    char *dir = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup(".");
-    int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    free(dir);
+    int fd = file_open_folder(path, O_WRONLY | O_TMPFILE);
     if (fd >= 0 && access(file_of(fd, link), F_OK) != 0) {
         close(fd);
         fd = -1;
@@ -119,6 +127,7 @@ enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size
     struct odb_file_out *o = odb_new(struct odb_file_out);
     o->path = odb_xstrdup(path);
     o->target = exists && whole ? realpath(path, NULL) : NULL;
+    o->unsynced = !whole;
     o->total = total;
     o->scan = scan;
     if (whole)
@@ -134,6 +143,11 @@ enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size
     *out = NULL;
     file_free(o);
     return status;
+}
+
+void odb_file_unsynced(struct odb_file_out *out)
+{
+    out->unsynced = true;
 }
 
 enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t size,
@@ -160,12 +174,18 @@ enum odb_status odb_file_end_take(struct odb_file_out *out, enum odb_status stat
                                   struct odb_error *err)
 {
     const char *path = out->target ? out->target : out->path;
-    bool named = status || !out->nameless || file_name_beside(path, out->fd, &out->beside) >= 0;
-    int why = named ? 0 : errno;
+    bool safe = status || out->unsynced || fdatasync(out->fd) == 0;
+    int why = safe ? 0 : errno;
+    bool named = status || why || !out->nameless ||
+                 file_name_beside(path, out->fd, &out->beside) >= 0;
+    if (!named)
+        why = errno;
     if (close(out->fd) != 0 && !why)
         why = errno;
     if (!status && !why && out->beside && rename(out->beside, path) != 0)
         why = errno;
+    if (!status && !why && !out->unsynced)
+        odb_file_settle(path);
     if (!status && why)
         status = file_failed(out->path, why, err);
     if (status && out->beside)
@@ -200,15 +220,73 @@ enum odb_status odb_file_write(const char *path, const void *data, size_t size,
     return odb_file_write_parts(path, &part, 1, err);
 }
 
+static enum odb_status file_put_parts_take(struct odb_file_out *out, const struct iovec *parts,
+                                           size_t n, struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        status = odb_file_put(out, parts[i].iov_base, parts[i].iov_len, err);
+    return odb_file_end_take(out, status, err);
+}
+
 enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
                                      struct odb_error *err)
 {
     struct odb_file_out *out;
-    enum odb_status status = ODB_OK;
     ODB_TRY(odb_file_begin(&out, path, 0, NULL, err));
-    for (size_t i = 0; i < n && !status; i++)
-        status = odb_file_put(out, parts[i].iov_base, parts[i].iov_len, err);
-    return odb_file_end_take(out, status, err);
+    return file_put_parts_take(out, parts, n, err);
+}
+
+enum odb_status odb_file_write_unsynced(const char *path, const struct iovec *parts, size_t n,
+                                        struct odb_error *err)
+{
+    struct odb_file_out *out;
+    ODB_TRY(odb_file_begin(&out, path, 0, NULL, err));
+    odb_file_unsynced(out);
+    return file_put_parts_take(out, parts, n, err);
+}
+
+enum odb_status odb_file_sync(const char *folder, struct odb_error *err)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int why = fd >= 0 && syncfs(fd) != 0 ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    else
+        sync(); /* one that may be written to, and not read */
+    return why ? file_failed(folder, why, err) : ODB_OK;
+}
+
+/* A failure is none: either name leads to a whole file. */
+void odb_file_settle(const char *path)
+{
+    int fd = file_open_folder(path, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    close(fd);
+}
+
+enum odb_status odb_file_install(const char *beside, const char *path, struct odb_error *err)
+{
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) {
+        odb_fail(err, ODB_E_IO, "is no regular file");
+        return odb_error_at(err, "%s", path);
+    }
+    char *target = exists ? realpath(path, NULL) : odb_xstrdup(path);
+    int fd = target ? open(beside, O_RDONLY | O_CLOEXEC) : -1;
+    bool safe = fd >= 0 && fdatasync(fd) == 0;
+    if (safe && exists)
+        (void)fchmod(fd, st.st_mode & 07777);
+    int why = safe && rename(beside, target) == 0 ? 0 : errno;
+    if (fd >= 0)
+        close(fd);
+    if (!why)
+        odb_file_settle(target);
+    free(target);
+    return why ? file_failed(path, why, err) : ODB_OK;
 }
 
 char *odb_file_name(const char *name)

@@ -13,13 +13,26 @@
 #include "base/scan.h"
 
 /* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
- * until the new one is complete. A link stays a link. What is no regular file (a pipe,
- * /dev/stdout) is written to directly. ODB_E_IO names the path. */
+ * until the new one is complete, and on the disk: a machine that goes down leaves one of the two. A
+ * link stays a link. What is no regular file (a pipe, /dev/stdout) is written to directly.
+ * ODB_E_IO names the path. */
 enum odb_status odb_file_write(const char *path, const void *data, size_t size,
                                struct odb_error *err) ODB_MUST_USE;
 /* The same from n pieces, one behind the other. */
 enum odb_status odb_file_write_parts(const char *path, const struct iovec *parts, size_t n,
                                      struct odb_error *err) ODB_MUST_USE;
+/* The same without waiting for the disk: of scratch, and of many files in a folder, for all of
+ * which odb_file_sync() waits at the end. */
+enum odb_status odb_file_write_unsynced(const char *path, const struct iovec *parts, size_t n,
+                                        struct odb_error *err) ODB_MUST_USE;
+/* Waits for all that was written on the file system of a folder. */
+enum odb_status odb_file_sync(const char *folder, struct odb_error *err) ODB_MUST_USE;
+/* Waits for the names in the folder of a file, one of which was just given or changed. */
+void odb_file_settle(const char *path);
+/* For what a library, or a program, has written beside path: gives it that name as odb_file_write()
+ * does. Where that fails both are what they were. */
+enum odb_status odb_file_install(const char *beside, const char *path,
+                                 struct odb_error *err) ODB_MUST_USE;
 
 /* The same for what is made while it is written. */
 struct odb_file_out;
@@ -28,6 +41,8 @@ struct odb_file_out;
  * is until the end. */
 enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
                                const struct odb_scan *scan, struct odb_error *err) ODB_MUST_USE;
+/* Nobody waits for the disk. */
+void odb_file_unsynced(struct odb_file_out *out);
 /* ODB_CANCELLED. After a failure there is only odb_file_end_take() to call. */
 enum odb_status odb_file_put(struct odb_file_out *out, const void *data, size_t size,
                              struct odb_error *err) ODB_MUST_USE;

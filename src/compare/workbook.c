@@ -10,6 +10,7 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
+#include "base/file.h"
 #include "base/leavings.h"
 #include "base/pyfloat.h"
 #include "compare/oldstyle.h"
@@ -133,14 +134,16 @@ enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const cha
         if (w.error)
             status = odb_fail(err, ODB_E_IO, "cannot be written: %s",
                               why ? strerror(why) : lxw_strerror(w.error));
-        else if (rename(beside, path) != 0)
-            status = odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(errno));
+        if (status != ODB_OK)
+            odb_error_at(err, "%s", path);
+        else
+            status = odb_file_install(beside, path, err);
         if (status != ODB_OK)
             remove(beside);
+    } else {
+        odb_error_at(err, "%s", path);
     }
     odb_leavings_drop(beside);
-    if (status != ODB_OK)
-        odb_error_at(err, "%s", path);
     free(beside);
     return status;
 }

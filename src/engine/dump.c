@@ -554,7 +554,9 @@ static enum odb_status dump_finish(struct dump_run *run, struct odb_error *err)
     struct odb_buf text = ODB_BUF_INIT;
     char *path = odb_xasprintf("%s/%s", run->dump->options.root, ODB_DUMP_INFO);
     odb_dump_info_put(run->dump, &text);
-    enum odb_status status = odb_file_write(path, text.data, text.len, err);
+    enum odb_status status = odb_file_sync(run->dump->options.root, err);
+    if (status == ODB_OK)
+        status = odb_file_write(path, text.data, text.len, err);
     if (status == ODB_OK)
         unlink(run->journal);
     odb_buf_dispose(&text);

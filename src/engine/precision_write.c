@@ -54,11 +54,10 @@ static enum odb_status precision_install(const struct precision *p, struct odb_e
     char *path = precision_place(p, ""), *beside = precision_place(p, ".data");
     char *data = odb_xasprintf("%s.data", p->result->path);
     enum odb_status status = ODB_OK;
-    if ((access(beside, F_OK) == 0 && rename(beside, data) != 0) ||
-        rename(path, p->result->path) != 0) {
-        odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(errno));
-        status = odb_error_at(err, "%s", p->result->path);
-    }
+    if (access(beside, F_OK) == 0)
+        status = odb_file_install(beside, data, err);
+    if (status == ODB_OK)
+        status = odb_file_install(path, p->result->path, err);
     free(path);
     free(beside);
     free(data);

@@ -54,7 +54,8 @@ static enum odb_status repro_file(const struct repro *r, const char *name,
                                   const struct odb_buf *text, struct odb_error *err)
 {
     char *path = odb_xasprintf("%s/%s", r->dir, name);
-    enum odb_status status = odb_file_write(path, odb_buf_text(text), text->len, err);
+    enum odb_status status =
+        odb_file_write_unsynced(path, &(struct iovec){text->data, text->len}, 1, err);
     free(path);
     return status;
 }
@@ -186,7 +187,7 @@ static enum odb_status repro_write_model(const struct repro *r, const int *input
         status = repro_file(r, "model.onnx", &bytes, err);
     if (status == ODB_OK && weights.size) {
         char *path = odb_xasprintf("%s/model.weights", r->dir);
-        status = odb_file_write_parts(path, weights.pieces.items, weights.pieces.n, err);
+        status = odb_file_write_unsynced(path, weights.pieces.items, weights.pieces.n, err);
         free(path);
     }
     odb_buf_dispose(&bytes);
@@ -612,8 +613,11 @@ enum odb_status odb_repro_ready(const char *path, struct odb_error *err)
 
 static enum odb_status repro_install(const struct repro *r, struct odb_error *err)
 {
-    if (rename(r->dir, r->options->dir) == 0) /* also onto an empty directory */
+    ODB_TRY(odb_file_sync(r->dir, err)); /* else half of it may be there when all seems to be */
+    if (rename(r->dir, r->options->dir) == 0) { /* also onto an empty directory */
+        odb_file_settle(r->options->dir);
         return ODB_OK;
+    }
     odb_fail(err, ODB_E_IO, "cannot be renamed to %s: %s", r->options->dir, strerror(errno));
     return odb_error_at(err, "%s", r->dir);
 }

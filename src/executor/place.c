@@ -276,8 +276,11 @@ static enum odb_status place_model(struct odb_place *place, const struct odb_pla
     if (status == ODB_OK && renamed)
         status = place_pack(model, &bytes, err);
     if (status == ODB_OK)
-        status = odb_file_write(path, renamed ? bytes.data : load->bytes,
-                                renamed ? bytes.len : load->size, err);
+        status = odb_file_write_unsynced(
+            path,
+            &(struct iovec){renamed ? bytes.data : (char *)(uintptr_t)load->bytes,
+                            renamed ? bytes.len : load->size},
+            1, err);
     odb_buf_dispose(&bytes);
     free(files);
     free(path);

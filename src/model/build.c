@@ -425,11 +425,11 @@ enum odb_status odb_build_write(const struct odb_builder *b, const char *path, c
                                  external ? external : "");
     if (external) {
         ODB_TRY_OUT(build_split(b, external, &bytes, &weights, err));
-        ODB_TRY_OUT(odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err));
+        ODB_TRY_OUT(odb_file_write_unsynced(beside, weights.pieces.items, weights.pieces.n, err));
     } else {
         ODB_TRY_OUT(odb_model__pack(&b->model.base, &bytes, err));
     }
-    status = odb_file_write(path, bytes.data, bytes.len, err);
+    status = odb_file_write_unsynced(path, &(struct iovec){bytes.data, bytes.len}, 1, err);
 out:
     odb_buf_dispose(&bytes);
     odb_file_parts_dispose(&weights);

@@ -402,7 +402,7 @@ enum odb_status odb_pb_write(const struct odb_tensor *t, const char *name, const
     struct odb_buf bytes = ODB_BUF_INIT;
     enum odb_status status = odb_pb_encode(t, name, &bytes, err);
     if (status == ODB_OK)
-        status = odb_file_write(path, bytes.data ? bytes.data : "", bytes.len, err);
+        status = odb_file_write_unsynced(path, &(struct iovec){bytes.data, bytes.len}, 1, err);
     else
         odb_error_at(err, "%s", path);
     odb_buf_dispose(&bytes);

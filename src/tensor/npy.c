@@ -597,26 +597,37 @@ static enum odb_status npy_put_body(const struct odb_npy_image *image, struct od
     return status;
 }
 
-enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
-                                    const struct odb_scan *scan, struct odb_error *err)
+static enum odb_status npy_put_take(const struct odb_npy_image *image, struct odb_file_out *out,
+                                    struct odb_error *err)
 {
-    struct odb_file_out *out;
-    ODB_TRY(odb_file_begin(&out, path, image->head_size + image->body_size, scan, err));
     enum odb_status status = odb_file_put(out, image->head, image->head_size, err);
     if (!status)
         status = npy_put_body(image, out, err);
     return odb_file_end_take(out, status, err);
 }
 
+enum odb_status odb_npy_image_write(const struct odb_npy_image *image, const char *path,
+                                    const struct odb_scan *scan, struct odb_error *err)
+{
+    struct odb_file_out *out;
+    ODB_TRY(odb_file_begin(&out, path, image->head_size + image->body_size, scan, err));
+    return npy_put_take(image, out, err);
+}
+
 enum odb_status odb_npy_write(const struct odb_tensor *t, const char *path, struct odb_error *err)
 {
     struct odb_npy_image image;
+    struct odb_file_out *out;
     enum odb_status status = odb_npy_image_init(&image, t, err);
     if (status) {
         odb_error_at(err, "%s", path);
         return status;
     }
-    status = odb_npy_image_write(&image, path, NULL, err);
+    status = odb_file_begin(&out, path, 0, NULL, err);
+    if (status == ODB_OK) {
+        odb_file_unsynced(out);
+        status = npy_put_take(&image, out, err);
+    }
     odb_npy_image_dispose(&image);
     return status;
 }

@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <zip.h>
 
+#include "base/file.h"
+#include "base/leavings.h"
 #include "base/mem.h"
 #include "tensor/npy.h"
 
@@ -26,14 +29,15 @@ struct odb_npz {
     zip_uint64_t *places;  /* owned; index in the archive */
 };
 
-static enum odb_status npz_fail_open(const char *path, int code, struct odb_error *err)
+static enum odb_status npz_fail_open(int code, struct odb_error *err)
 {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    odb_fail(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? ODB_E_FORMAT : ODB_E_IO, "%s",
-             zip_error_strerror(&error));
+    enum odb_status status =
+        odb_fail(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? ODB_E_FORMAT : ODB_E_IO,
+                 "%s", zip_error_strerror(&error));
     zip_error_fini(&error);
-    return odb_error_at(err, "%s", path);
+    return status;
 }
 
 enum odb_status odb_npz_open(struct odb_npz **out, const char *path, struct odb_error *err)
@@ -41,8 +45,11 @@ enum odb_status odb_npz_open(struct odb_npz **out, const char *path, struct odb_
     int code;
     struct stat st;
     zip_t *zip = zip_open(path, ZIP_RDONLY, &code);
-    if (!zip)
-        return npz_fail_open(path, code, err);
+    if (!zip) {
+        enum odb_status status = npz_fail_open(code, err);
+        odb_error_at(err, "%s", path);
+        return status;
+    }
     struct odb_npz *npz = odb_new(struct odb_npz);
     npz->path = odb_xstrdup(path);
     npz->zip = zip;
@@ -294,7 +301,7 @@ static enum odb_status npz_add(zip_t *zip, struct npz_member *m, const char *nam
     return status;
 }
 
-/* Writes what was added; the library does so beside path. */
+/* Writes what was added; the library does so beside the name that it was given. */
 static enum odb_status npz_finish(zip_t *zip, const struct npz_pace *pace, struct odb_error *err)
 {
     if (zip_close(zip) == 0)
@@ -304,16 +311,17 @@ static enum odb_status npz_finish(zip_t *zip, const struct npz_pace *pace, struc
     return odb_fail(err, ODB_E_IO, "cannot write: %s", zip_strerror(zip));
 }
 
-enum odb_status odb_npz_write_images(const char *path, const char *const *names,
-                                     const struct odb_npy_image *images, size_t n, bool deflate,
-                                     const struct odb_scan *scan, struct odb_error *err)
+/* A whole archive, under a name that nobody else has. */
+static enum odb_status npz_write(const char *path, const char *const *names,
+                                 const struct odb_npy_image *images, size_t n, bool deflate,
+                                 const struct odb_scan *scan, struct odb_error *err)
 {
     int code;
     enum odb_status status = ODB_OK;
     struct npz_pace pace = {.scan = scan};
     zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (!zip)
-        return npz_fail_open(path, code, err);
+        return npz_fail_open(code, err);
     struct npz_member *members = odb_new_n(struct npz_member, n + 1);
     for (size_t i = 0; i < n && !status; i++) {
         members[i].image = &images[i];
@@ -330,7 +338,23 @@ enum odb_status odb_npz_write_images(const char *path, const char *const *names,
     for (size_t i = 0; i < n; i++)
         free(members[i].made);
     free(members);
-    return status ? odb_error_at(err, "%s", path) : ODB_OK;
+    return status;
+}
+
+enum odb_status odb_npz_write_images(const char *path, const char *const *names,
+                                     const struct odb_npy_image *images, size_t n, bool deflate,
+                                     const struct odb_scan *scan, struct odb_error *err)
+{
+    char *beside = odb_xasprintf("%s.%ld.tmp", path, (long)getpid());
+    odb_leavings_add(beside);
+    enum odb_status status = npz_write(beside, names, images, n, deflate, scan, err);
+    if (status == ODB_OK && (status = odb_file_install(beside, path, err)) != ODB_OK)
+        unlink(beside);
+    else if (status != ODB_OK)
+        odb_error_at(err, "%s", path);
+    odb_leavings_drop(beside);
+    free(beside);
+    return status;
 }
 
 enum odb_status odb_npz_write(const char *path, const char *const *names,

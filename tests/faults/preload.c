@@ -385,6 +385,7 @@ SHOWN int close(int fd)
     }
 FD_CALL("fsync", fsync, (int fd), (fd))
 FD_CALL("fsync", fdatasync, (int fd), (fd))
+FD_CALL("fsync", syncfs, (int fd), (fd))
 FD_CALL("truncate", ftruncate, (int fd, off_t size), (fd, size))
 FD_CALL("truncate", ftruncate64, (int fd, off64_t size), (fd, size))
 

@@ -96,6 +96,36 @@ static void test_file__what_failed_leaves_nothing(void **state)
     assert_int_equal(folder_count(f), 0);
 }
 
+/* What somebody else has written takes the place of a file whole, or leaves it. */
+static void test_file__install(void **state)
+{
+    struct folder *f = *state;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct stat st;
+    char *beside = odb_xasprintf("%s/beside", f->name), *link = odb_xasprintf("%s/link", f->name);
+    put_text(beside, "first");
+    assert_int_equal(odb_file_install(beside, f->path, &err), ODB_OK);
+    assert_holds(f->path, "first");
+    assert_int_equal(folder_count(f), 1);
+    assert_int_equal(chmod(f->path, 0640), 0);
+    assert_int_equal(symlink(f->path, link), 0);
+    put_text(beside, "second");
+    assert_int_equal(odb_file_install(beside, link, &err), ODB_OK);
+    assert_holds(f->path, "second");
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(f->path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(odb_file_install(beside, f->path, &err), ODB_E_IO); /* there is none */
+    assert_holds(f->path, "second");
+    put_text(beside, "third");
+    assert_int_equal(odb_file_install(beside, f->name, &err), ODB_E_IO);
+    assert_non_null(strstr(err.what, "no regular file"));
+    assert_holds(beside, "third");
+    free(beside);
+    free(link);
+}
+
 /* Whose end comes too soon takes along what was for a while only, and nothing else. */
 static void test_file__what_is_for_a_while_goes_with_the_program(void **state)
 {
@@ -205,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FILE_TEST(test_file__nobody_sees_half_of_it),
         FILE_TEST(test_file__what_failed_leaves_nothing),
+        FILE_TEST(test_file__install),
         FILE_TEST(test_file__what_is_for_a_while_goes_with_the_program),
         FILE_TEST(test_file__is_stopped_in_the_middle),
         FILE_TEST(test_file__a_link_stays_a_link),
