@@ -105,11 +105,12 @@ static bool over_numbers(struct odb_over *out, const char *text, size_t head, co
                          const char *high, const char *tail)
 {
     char *end;
-    long a = strtol(low, &end, 10), b;
+    long a = strtol(low, &end, 10), b, apart;
     if (end == low || strncmp(end, "..", 2) != 0)
         return false;
     b = strtol(high, &end, 10);
-    if (end == high || end != tail || labs(b - a) >= OVER_LEVELS)
+    if (end == high || end != tail || __builtin_sub_overflow(b, a, &apart) ||
+        apart >= OVER_LEVELS || apart <= -OVER_LEVELS)
         return false;
     for (long v = a;; v += a < b ? 1 : -1) {
         odb_push(&out->parts, odb_xasprintf("%.*s%ld%s", (int)head, text, v, tail));

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "executor/cpu_int.h"
 #include "kernels/plugin.h"
+#include "model/limits.h"
 
 #define CPU_FOLD_BYTES ((size_t)16 << 20) /* of a plan's constants, computed once */
 
@@ -115,7 +116,7 @@ static struct odb_attrs cpu_resolve_attrs(struct cpu_node *slot, const struct od
 
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
                                      const struct odb_attrs *defaults, int depth,
-                                     atomic_size_t *room);
+                                     struct odb_cpu *cpu);
 
 /* The tensor that a Constant gives. */
 static const struct odb_tensor *cpu_constant_of(const struct cpu_node *slot)
@@ -132,23 +133,27 @@ static const struct odb_tensor *cpu_constant_of(const struct cpu_node *slot)
 static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
 {
     size_t bad = 0;
-    const char *why = "";
+    const char *why = NULL;
     for (size_t b = 0; b < slot->n_bodies; b++) {
-        bad += slot->bodies[b]->why[0] != '\0';
-        why = slot->bodies[b]->why[0] && !why[0] ? slot->bodies[b]->why : why;
+        bad += slot->bodies[b]->why != NULL;
+        why = why ? why : slot->bodies[b]->why;
     }
     if (bad && (bad == slot->n_bodies || !cpu_is(node, "If")))
-        snprintf(slot->why, sizeof slot->why, "%s", why);
+        slot->why = odb_xstrdup(why);
     for (size_t a = 0; a < node->attrs.n; a++) {
         const struct odb_attr *attr = &node->attrs.items[a], *given;
         given = attr->ref_name ? odb_attrs_find(&slot->attrs, attr->name) : NULL;
         const struct odb_graph *graph =
             given && given->type == ODB_ATTR_GRAPH ? given->graphs[0] : NULL;
-        for (size_t v = 0; graph && v < graph->n_values; v++)
-            if (graph->values[v].is_outer)
-                snprintf(slot->why, sizeof slot->why,
-                         "the body %s comes from a function's caller and uses values around it",
-                         attr->name);
+        bool around = false;
+        for (size_t v = 0; graph && v < graph->n_values && !around; v++)
+            around = graph->values[v].is_outer;
+        if (!around)
+            continue;
+        free(slot->why);
+        slot->why = odb_xasprintf("the body %s comes from a function's caller and uses values "
+                                  "around it",
+                                  attr->name);
     }
 }
 
@@ -176,12 +181,13 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
     struct cpu_node *slot = &plan->nodes[node->index];
     slot->attrs = cpu_resolve_attrs(slot, node, actual, defaults);
     slot->control = cpu_control_find(node);
+    struct odb_cpu *cpu = plan->cpu;
     if (slot->control) {
         slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
         for (size_t a = 0; a < slot->attrs.n; a++)
             if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
                 slot->bodies[slot->n_bodies++] = cpu_plan_new(
-                    slot->attrs.items[a].graphs[0], actual, defaults, depth + 1, plan->room);
+                    slot->attrs.items[a].graphs[0], actual, defaults, depth + 1, cpu);
         cpu_plan_bodies(slot, node);
         return;
     }
@@ -196,12 +202,12 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
     if (node->function && depth < CPU_MAX_DEPTH) {
         slot->body =
             cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults, depth + 1,
-                         plan->room);
-        snprintf(slot->why, sizeof slot->why, "%s", slot->body->why);
+                         cpu);
+        slot->why = slot->body->why ? odb_xstrdup(slot->body->why) : NULL;
         return;
     }
-    snprintf(slot->why, sizeof slot->why, "no reference kernel for %s%s%s (opset %d)", node->domain,
-             node->domain[0] ? "::" : "", node->op_type, node->opset);
+    slot->why = odb_xasprintf("no reference kernel for %s%s%s (opset %d)", node->domain,
+                              node->domain[0] ? "::" : "", node->op_type, node->opset);
 }
 
 /* What is kept, by the inputs and outputs of each node. */
@@ -221,17 +227,20 @@ static void cpu_mark_operands(struct cpu_plan *plan)
 
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
                                      const struct odb_attrs *defaults, int depth,
-                                     atomic_size_t *room)
+                                     struct odb_cpu *cpu)
 {
     struct cpu_plan *plan = odb_new(struct cpu_plan);
     plan->graph = graph;
-    plan->room = room;
+    plan->cpu = cpu;
     plan->nodes = odb_new_n(struct cpu_node, graph->n_nodes);
-    for (size_t n = 0; n < graph->n_nodes; n++) {
+    cpu->over = cpu->over || graph->n_nodes > cpu->left;
+    cpu->left -= cpu->over ? 0 : graph->n_nodes;
+    for (size_t n = 0; n < graph->n_nodes && !cpu->over; n++) {
         cpu_plan_node(plan, &graph->nodes[n], actual, defaults, depth);
-        if (plan->nodes[n].why[0] && !plan->why[0])
-            snprintf(plan->why, sizeof plan->why, "%s", plan->nodes[n].why);
+        plan->why = plan->why ? plan->why : plan->nodes[n].why;
     }
+    if (cpu->over) /* nobody is going to run it */
+        return plan;
     cpu_mark_kept(plan);
     cpu_mark_operands(plan);
     cpu_mark_last_use(plan);
@@ -249,6 +258,7 @@ static void cpu_plan_free(struct cpu_plan *plan)
             cpu_plan_free(slot->bodies[b]);
         free(slot->bodies);
         free(slot->own_attrs);
+        free(slot->why);
         odb_tensor_unref(slot->folded);
         if (slot->memo)
             odb_memo_dispose(slot->memo);
@@ -305,8 +315,13 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     const struct odb_attrs none = {NULL, 0};
     cpu->model = model;
     atomic_init(&cpu->room, CPU_FOLD_BYTES);
-    cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0, &cpu->room);
+    cpu->left = model->graph->n_nodes + ODB_LIMIT_EXPANDED;
+    cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0, cpu);
     enum odb_status status = cpu_mark_absent(cpu->plan, err);
+    if (cpu->over) /* with the bodies that are handed to functions, which the loader does not count */
+        status = odb_fail(err, ODB_E_MODEL,
+                          "its functions and bodies are more than %d nodes beside its own",
+                          ODB_LIMIT_EXPANDED);
     if (status != ODB_OK)
         odb_cpu_free(cpu);
     else
@@ -324,7 +339,8 @@ void odb_cpu_free(struct odb_cpu *cpu)
 
 const char *odb_cpu_unsupported(const struct odb_cpu *cpu, int node)
 {
-    return cpu->plan->nodes[node].why;
+    const char *why = cpu->plan->nodes[node].why;
+    return why ? why : "";
 }
 
 const struct odb_op *odb_cpu_op(const struct odb_cpu *cpu, int node)
@@ -612,12 +628,12 @@ static bool cpu_all_constant(const struct cpu_plan *plan, const struct odb_node 
 static void cpu_fold(const struct cpu_plan *plan, int index, struct odb_tensor *made)
 {
     struct cpu_node *slot = &plan->nodes[index];
-    size_t bytes = slot->constant ? 0 : made->bytes, room = *plan->room;
+    size_t bytes = slot->constant ? 0 : made->bytes, room = plan->cpu->room;
     struct odb_tensor *none = NULL;
     do
         if (made->kind != ODB_TENSOR || room < bytes)
             return;
-    while (!atomic_compare_exchange_weak(plan->room, &room, room - bytes));
+    while (!atomic_compare_exchange_weak(&plan->cpu->room, &room, room - bytes));
     if (atomic_compare_exchange_strong(&slot->folded, &none, made))
         odb_tensor_ref(made);
 }
@@ -629,7 +645,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
     const struct cpu_plan *plan = scope->plan;
     const struct odb_node *node = &plan->graph->nodes[index];
     const struct cpu_node *slot = &plan->nodes[index];
-    if (slot->why[0])
+    if (slot->why)
         return odb_fail(err, ODB_UNSUPPORTED, "%s", slot->why);
     if (slot->control)
         return cpu_run_control(scope, index, in, out, err);

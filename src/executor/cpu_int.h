@@ -33,24 +33,26 @@ struct cpu_node {
     bool folds;                        /* all inputs are constants of the model, or fold */
     _Atomic(struct odb_tensor *) folded; /* owned; its output then, once it was made */
     uint32_t keep_in, keep_out; /* bit i: input (output) i is never rounded */
-    char why[200];              /* it cannot be run: "" where it can */
+    char *why;                  /* owned: it cannot be run; NULL: it can */
 };
 
 struct cpu_plan {
     const struct odb_graph *graph;
-    atomic_size_t *room;    /* borrowed: struct odb_cpu */
+    struct odb_cpu *cpu;    /* borrowed: it is this one's */
     struct cpu_node *nodes; /* owned; [n_nodes] */
     bool *kept;             /* owned; [n_values] never rounded */
     int *last_use;          /* owned; [n_values] node index of the last reader */
     struct odb_tensor **absent; /* owned refs; [n_values] of the main graph: an empty optional where
                                    an input that is one need not be fed; NULL: no such inputs */
-    char why[200];          /* first node in it that cannot be run */
+    const char *why; /* borrowed: of the first node in it that cannot be run; NULL: all can */
 };
 
 struct odb_cpu {
     const struct odb_model *model; /* borrowed: the caller's */
     struct cpu_plan *plan;         /* owned */
     atomic_size_t room;            /* bytes that folded outputs of all plans may yet take */
+    size_t left;                   /* nodes that plans may yet have */
+    bool over;                     /* they would have more */
 };
 
 struct cpu_scope {

@@ -424,7 +424,7 @@ static void grad_node(struct grad_tape *t, struct grad_frame *frame, int index)
         in[i] = node->in[i] < 0 ? GRAD_NONE : grad_frame_read(t, frame, node->in[i]);
     for (int o = 0; o < node->n_out; o++)
         out[o] = GRAD_NONE;
-    if (slot->why[0])
+    if (slot->why)
         grad_fail(t, ODB_UNSUPPORTED, "%s", slot->why);
     else if (slot->op)
         grad_operator(t, slot, node, in, out);

@@ -20,7 +20,7 @@ enum {
     ODB_LIMIT_MESSAGES = 10000000, /* nodes, attributes, tensors, types and all, in one file */
     ODB_LIMIT_TEXT = 64 << 20,     /* bytes of a name, a description, an entry of the metadata */
     ODB_LIMIT_FIELD = INT32_MAX,   /* bytes of anything but raw_data, as protobuf has it */
-    ODB_LIMIT_EXPANDED = 10000000, /* nodes, each function's for each of its calls */
+    ODB_LIMIT_EXPANDED = 1000000, /* nodes beside the graph's own: each function's for each call */
     ODB_LIMIT_CALLS = 100          /* functions that call each other */
 };
 

@@ -306,8 +306,8 @@ static enum odb_status load_functions(struct odb_model *model, struct odb_error 
 static size_t load_expanded(const struct odb_model *model, const struct odb_graph *graph,
                             size_t *sizes)
 {
-    size_t total = graph->n_nodes;
-    for (size_t n = 0; n < graph->n_nodes && total <= ODB_LIMIT_EXPANDED; n++) {
+    size_t most = model->graph->n_nodes + ODB_LIMIT_EXPANDED, total = graph->n_nodes;
+    for (size_t n = 0; n < graph->n_nodes && total <= most; n++) {
         const struct odb_node *node = &graph->nodes[n];
         if (node->function) {
             size_t *size = &sizes[node->function - model->functions];
@@ -320,7 +320,7 @@ static size_t load_expanded(const struct odb_model *model, const struct odb_grap
                 for (size_t g = 0; g < node->attrs.items[a].n; g++)
                     total += load_expanded(model, node->attrs.items[a].graphs[g], sizes);
     }
-    return ODB_MIN(total, (size_t)ODB_LIMIT_EXPANDED + 1);
+    return ODB_MIN(total, most + 1);
 }
 
 static enum odb_status load_check_expanded(const struct odb_model *model, struct odb_error *err)
@@ -328,11 +328,11 @@ static enum odb_status load_check_expanded(const struct odb_model *model, struct
     size_t *sizes = odb_new_n(size_t, model->n_functions + 1);
     size_t total = load_expanded(model, model->graph, sizes);
     free(sizes);
-    if (total <= ODB_LIMIT_EXPANDED)
+    if (total <= model->graph->n_nodes + ODB_LIMIT_EXPANDED)
         return ODB_OK;
     return odb_fail(err, ODB_E_MODEL,
                     "its functions call each other so often that there are more "
-                    "than %d nodes to run",
+                    "than %d nodes to run beside its own",
                     (int)ODB_LIMIT_EXPANDED);
 }
 

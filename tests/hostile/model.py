@@ -73,19 +73,47 @@ def claiming(more, dims=(1 << 38,), dtype=1, sparse=False):
                  field(15 if sparse else 5, t) + field(12, info(b"y", [1])))
 
 
-def laughs():
-    """Sixty functions, each of which calls the one before it twice."""
+def laughs(n):
+    """Functions, each of which calls the one before it twice."""
     def call(i, o, op):
         ours = field(7, b"d") if op[:1] == b"f" else b""
         return field(1, i) + field(2, o) + field(4, op) + ours
     out = b""
-    for k in range(60):
+    for k in range(n):
         last = b"f%d" % (k - 1) if k else b"Tanh"
         out += field(25, field(1, b"f%d" % k) + field(4, b"x") + field(5, b"y") +
                      field(7, call(b"x", b"t", last)) + field(7, call(b"t", b"y", last)) +
                      field(9, field(2, 17)) + field(9, field(1, b"d") + field(2, 1)) +
                      field(10, b"d"))
-    graph = field(1, call(b"x", b"y", b"f59")) + field(2, b"g")
+    graph = field(1, call(b"x", b"y", b"f%d" % (n - 1))) + field(2, b"g")
+    graph += field(11, info(b"x", [1])) + field(12, info(b"y", [1]))
+    return model(graph) + field(8, field(1, b"d") + field(2, 1)) + out
+
+
+def handed(n):
+    """The same, with a body that each hands on, for the last to be both branches of an If."""
+    def hand(name):
+        return field(5, field(1, name) + field(21, b"body") + field(20, 5))
+
+    def call(i, o, op):
+        return field(1, i) + field(2, o) + field(4, op) + field(7, b"d") + hand(b"body")
+    out = b""
+    for k in range(n):
+        both = hand(b"then_branch") + hand(b"else_branch")
+        calls = field(7, field(1, b"x") + field(2, b"y") + field(4, b"If") + both)
+        if k:
+            last = b"f%d" % (k - 1)
+            calls = field(7, call(b"x", b"t", last)) + field(7, call(b"t", b"y", last))
+        out += field(25, field(1, b"f%d" % k) + field(4, b"x") + field(5, b"y") +
+                     field(6, b"body") + calls + field(9, field(2, 17)) +
+                     field(9, field(1, b"d") + field(2, 1)) + field(10, b"d"))
+    body = field(2, b"b") + field(12, info(b"v300", [1]))
+    for k in range(300):
+        body += field(1, field(1, b"v%d" % k) + field(2, b"v%d" % (k + 1)) + field(4, b"Exp"))
+    body += field(5, tensor([1], 1, b"v0", field(9, b"\0" * 4)))
+    given = field(5, field(1, b"body") + field(6, body) + field(20, 5))
+    graph = field(1, field(1, b"x") + field(2, b"y") + field(4, b"f%d" % (n - 1)) +
+                  field(7, b"d") + given) + field(2, b"g")
     graph += field(11, info(b"x", [1])) + field(12, info(b"y", [1]))
     return model(graph) + field(8, field(1, b"d") + field(2, 1)) + out
 
@@ -103,7 +131,9 @@ def claims():
     yield "w.bin", b"\0" * 16
     yield "sparse.onnx", claiming(b"", sparse=True)
     yield "deep.onnx", model(deep)
-    yield "laughs.onnx", laughs()
+    yield "laughs.onnx", laughs(60)
+    yield "giggles.onnx", laughs(20)
+    yield "handed.onnx", handed(16)
     yield "huge.pb", tensor([1 << 38], 1, b"w", field(9, b"\0" * 16))
     for name, shape in ("huge", "(274877906944,)"), ("overflow", "(4294967296, 4294967296, 9)"):
         head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
