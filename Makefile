@@ -230,11 +230,12 @@ $(FUZZ_BIN): $(B)/fuzz/%: tests/fuzz/%.c $(FUZZ_SHARED) tests/fuzz/fuzz.h $(ARCH
 HARNESS ?= onnx
 TIME ?= 600
 FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_MODE := -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 
 ## fuzz: one harness under libFuzzer (HARNESS=onnx TIME=600, in seconds; needs clang)
 fuzz:
 	$(Q)$(MAKE) --no-print-directory B=build-fuzz CC="$(FUZZ_CCACHE) clang" \
-	    CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link $(FUZZ_SAN)" \
+	    CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link $(FUZZ_SAN) $(FUZZ_MODE)" \
 	    LDFLAGS="$(FUZZ_SAN) $(LDFLAGS)" FUZZ_LINK=-fsanitize=fuzzer \
 	    FUZZ_WITHOUT=tests/fuzz/replay.c \
 	    build-fuzz/fuzz/$(HARNESS)
@@ -243,7 +244,7 @@ fuzz:
 ## fuzz-afl: the same under AFL++ (needs afl++)
 fuzz-afl:
 	$(Q)AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) --no-print-directory B=build-afl \
-	    CC=afl-clang-fast CFLAGS="-O1 -g -fno-omit-frame-pointer" build-afl/fuzz/$(HARNESS)
+	    CC=afl-clang-fast CFLAGS="-O1 -g -fno-omit-frame-pointer $(FUZZ_MODE)" build-afl/fuzz/$(HARNESS)
 	$(Q)B=build-afl tests/fuzz/run-afl $(HARNESS) $(TIME)
 
 ## fuzz-coverage: lines of the sources that a harness's corpus reaches (needs clang, llvm)

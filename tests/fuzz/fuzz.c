@@ -56,18 +56,23 @@ void fuzz_look_take(struct odb_tensor *t)
     odb_tensor_unref(t);
 }
 
-struct odb_model *fuzz_model(void)
+void fuzz_model_bytes(struct odb_buf *bytes)
 {
     struct odb_builder *b = odb_build_new("chain", 17);
-    struct odb_buf bytes = ODB_BUF_INIT;
-    struct odb_model *model;
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
     odb_build_node(b, "Sigmoid", "first", "x", "a");
     odb_build_node(b, "Exp", "second", "a", "b");
     odb_build_node(b, "Sqrt", "third", "b", "y");
     odb_build_output_typed(b, "y", ODB_F32, 1, (int64_t[]){4});
-    odb_build_bytes(b, &bytes);
+    odb_build_bytes(b, bytes);
     odb_build_free(b);
+}
+
+struct odb_model *fuzz_model(void)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_model *model;
+    fuzz_model_bytes(&bytes);
     if (odb_model_open_bytes(&model, bytes.data, bytes.len, NULL, "/nowhere", "chain", NULL) !=
         ODB_OK)
         abort();
@@ -98,7 +103,8 @@ __attribute__((destructor)) static void fuzz_tidy(void)
 {
     static const char *const files[] = {
         "session",        "session-wal", "session-shm", "session-journal",
-        "dump_info.json", "a.npy",       "b.npy"};
+        "dump_info.json", "a.npy",       "b.npy",       "a.pb",
+        "a.bin",          "a.png",       "a.jpg"};
     const char *folder = fuzz_folder();
     for (size_t i = 0; i < ODB_COUNT(files); i++) {
         char *path = odb_xasprintf("%s/%s", folder, files[i]);

@@ -34,9 +34,11 @@ void fuzz_check_shown(const struct odb_buf *text);
 
 /* The model that harnesses with a session work on: a chain of three nodes. Owned by the caller. */
 struct odb_model *fuzz_model(void);
+/* The same as a file. */
+void fuzz_model_bytes(struct odb_buf *bytes);
 
 /* A folder of this process's own, in memory where that can be, which goes with it if there is
- * nothing but "session", "dump_info.json", "a.npy" and "b.npy" in it. Static. */
+ * nothing in it but what fuzz_tidy() knows. Static. */
 const char *fuzz_folder(void);
 void fuzz_write(const char *path, const uint8_t *data, size_t size);
 
