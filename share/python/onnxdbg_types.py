@@ -136,6 +136,8 @@ def strings_from_bytes(dims, data):
     out, at, data = [], 0, bytes(data)
     for _ in range(int(np.prod(dims, dtype=np.int64))):
         size = int.from_bytes(data[at:at + 4], "little")
+        if at + 4 + size > len(data):
+            raise ValueError("there are fewer strings than the shape says")
         out.append(data[at + 4:at + 4 + size].decode("utf-8", "surrogateescape"))
         at += 4 + size
     array = np.empty(len(out), object)

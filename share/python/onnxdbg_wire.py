@@ -82,10 +82,11 @@ def read_fields(data):
 
 def convert(kind, value):
     """A field's value from what is on the wire."""
+    wire = BYTES if isinstance(kind, dict) else WIRE_TYPES[kind]
+    if (wire == VARINT) != isinstance(value, int) or (wire == FIXED32 and len(value) != 4):
+        raise WireError("a field is of another type")
     if isinstance(kind, dict):
         return decode(kind, value)
-    if (WIRE_TYPES[kind] == VARINT) != isinstance(value, int):
-        raise WireError("a field is of another type")
     if kind in ("int", "size"):
         return value - (1 << 64) if value >> 63 else value
     if kind == "text":

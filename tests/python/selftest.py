@@ -2,13 +2,17 @@
 """What share/python is made of: protobuf, element types, the reader of models, and a conversation
 with onnxdbg-serve over plain pipes. Prints TAP lines without numbers for tests/check-python."""
 import os
+import random
+import resource
 import subprocess
 import sys
+import time
 import traceback
 
 import numpy as np
 
 import onnxdbg_model as model
+import onnxdbg_serve
 import onnxdbg_types as types
 import onnxdbg_wire as wire
 from onnxdbg_wire import Message
@@ -105,6 +109,92 @@ def small_model():
     ports = {name: [Message(name=word) for word in words]
              for name, words in (("input", ("x", "s")), ("output", ("y", "list")))}
     return wire.encode(model.MODEL_PROTO, Message(ir_version=8, graph=Message(**ports)))
+
+
+def mutant(data, draw):
+    """The bytes with a few changes, as a fuzzer makes them."""
+    data = bytearray(data)
+    for _ in range(draw.choice((1, 1, 2, 4))):
+        at = draw.randrange(len(data) + 1)
+        size = draw.choice((1, 1, 2, 8))
+        data[at:at + draw.choice((0, size))] = draw.choice((
+            b"", draw.randbytes(size), b"\xff" * size, b"\0" * size,
+            wire.write_varint(draw.choice((1 << 63, 1 << 40, 1 << 31, 127)))))
+    return bytes(data)
+
+
+def mutants(data, count, read, fine):
+    """Reads so many mutants with 256 MB and a second for each; what is raised must be fine."""
+    draw, seen = random.Random(1), 0
+    with open("/proc/self/statm", encoding="ascii") as file:
+        size = int(file.read().split()[0]) * resource.getpagesize()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size + (256 << 20), limits[1]))
+    try:
+        for _ in range(count):
+            bad = mutant(data, draw)
+            begin = time.process_time()
+            try:
+                read(bad)
+            except fine:
+                seen += 1
+            assert time.process_time() - begin < 1, bad
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert count // 10 < seen < count  # else the mutants are all alike
+
+
+def test_mutants_of_requests_are_read_or_refused():
+    parts = [Message(name="x", dtype=1, dims=[2, 2], data=Message(inline=bytes(16))),
+             Message(name="s", dtype=8, dims=[2], data=Message(inline=b"\1\0\0\0z\0\0\0\0")),
+             Message(name="l", kind=1, dtype=1, n_items=2),
+             Message(dtype=22, dims=[3], data=Message(attached=True, offset=4, size=2)),
+             Message(kind=2, dtype=1)]
+    request = Message(execute=Message(inputs=parts, outputs=["y", "z"]), id=3)
+    tensors = onnxdbg_serve.Tensors()
+
+    def read(data):
+        got = wire.decode(wire.REQUEST, data)
+        items = got.execute.inputs if got.which == "execute" else []
+        at = 0
+        while at < len(items):
+            _, at = tensors.get(items, at, b"attached")
+
+    fine = (wire.WireError, ValueError, IndexError, AssertionError, NotImplementedError)
+    mutants(wire.encode(wire.REQUEST, request), 4000, read, fine)
+
+
+def test_mutants_of_models_are_read_or_refused():
+    raw = Message(name="w", dims=[2, 2], data_type=1, raw_data=bytes(16))
+    others = [Message(name="t%d" % number, dims=[2], data_type=number, **{field: [1, 2]})
+              for number, field in ((7, "int64_data"), (10, "int32_data"), (13, "uint64_data"))]
+    text = Message(name="s", dims=[2], data_type=8, string_data=[b"a", b"\xff"])
+    far = Message(name="e", dims=[4], data_type=1, data_location=1, external_data=[
+        Message(key="location", value="weights"), Message(key="length", value="16")])
+    body = Message(node=[Message(input=["x"], output=["b"], op_type="Exp")], name="body")
+    attributes = [Message(name="i", type=2, i=-1), Message(name="l", type=7, ints=[1, 2]),
+                  Message(name="s", type=3, s=b"text"), Message(name="t", type=4, t=raw),
+                  Message(name="g", type=5, g=body)]
+    tensor = Message(elem_type=1, shape=Message(dim=[Message(value=2), Message(param="N")]))
+    port = Message(name="x", type=Message(sequence=Message(elem=Message(tensor=tensor))))
+    node = Message(input=["x", "w"], output=["y"], op_type="Conv", attribute=attributes)
+    graph = Message(name="g", node=[node], initializer=[raw, text, *others], input=[port],
+                    output=[port])
+    data = wire.encode(model.MODEL_PROTO, Message(ir_version=8, graph=graph))
+    with open(os.path.join(os.environ["SCRATCH"], "weights"), "wb") as file:
+        file.write(bytes(16))
+
+    def read(data):
+        model.external_files(data)
+        model.outline(data)
+        model.Model(wire.decode(model.MODEL_PROTO, data), os.environ["SCRATCH"])
+
+    read(data)
+    fine = (wire.WireError, types.Refused, ValueError, KeyError, OSError, OverflowError,
+            AssertionError)
+    mutants(data, 2000, read, fine)
+    graph.initializer.append(far)
+    mutants(wire.encode(model.MODEL_PROTO, Message(ir_version=8, graph=graph)), 500, read, fine)
 
 
 def test_a_conversation_over_pipes(serve):
