@@ -179,6 +179,8 @@ def attribute_value(proto, directory):
     if kind not in ATTRIBUTE_FIELDS:
         raise Unsupported("the attribute '%s' is of type %d" % (proto.name, kind))
     value = getattr(proto, ATTRIBUTE_FIELDS[kind])
+    if value is None:
+        raise Refused("the attribute '%s' has no value" % proto.name)
     if kind == 3:
         return str(value, "utf-8", "surrogateescape")
     if kind == 4:
