@@ -220,38 +220,48 @@ static void dump_take_over(struct dump_run *run, struct odb_dump_row *row)
     free(stem);
 }
 
-/* The row of a line of the journal that begins with word; NULL: it is no such line, or not whole.
- * *rest: what stands behind. */
-static struct odb_dump_row *dump_journal_row(const struct dump_run *run, const char *line,
-                                             const char *word, const char **rest)
+bool odb_dump_note_read(const char *line, size_t *index, char **error)
 {
-    size_t n = strlen(word);
+    bool written = !strncmp(line, DUMP_WRITTEN, strlen(DUMP_WRITTEN));
+    bool failed = !strncmp(line, DUMP_FAILED, strlen(DUMP_FAILED));
+    const char *number = line + strlen(written ? DUMP_WRITTEN : DUMP_FAILED);
     char *end;
-    if (strncmp(line, word, n) != 0 || !line[n] || line[strlen(line) - 1] != '\n')
-        return NULL;
-    size_t index = strtoul(line + n, &end, 10);
-    *rest = end;
-    for (size_t i = 0; i < run->dump->n; i++)
-        if (run->dump->rows[i].index == index)
-            return run->dump->rows[i].done ? NULL : &run->dump->rows[i];
-    return NULL;
+    if ((!written && !failed) || *number < '0' || *number > '9')
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(number, &end, 10);
+    if (errno || value > SIZE_MAX || *end != (written ? '\n' : ' ') || !strchr(end, '\n'))
+        return false; /* none, or not whole */
+    *index = (size_t)value;
+    *error = failed ? odb_xstrndup(end + 1, strcspn(end + 1, "\n")) : NULL;
+    return true;
+}
+
+static int dump_row_order(const void *a, const void *b)
+{
+    const struct odb_dump_row *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 /* The rest of a journal that was begun with this dump's first line. */
 static void dump_recall(struct dump_run *run, FILE *file)
 {
-    char *line = NULL;
-    const char *rest;
+    struct odb_dump *dump = run->dump;
+    struct odb_dump_row key = {0}, *row;
+    char *line = NULL, *error;
     size_t size = 0;
     while (getline(&line, &size, file) > 0) {
-        struct odb_dump_row *row = dump_journal_row(run, line, DUMP_WRITTEN, &rest);
-        if (row && *rest == '\n')
-            dump_take_over(run, row);
-        row = dump_journal_row(run, line, DUMP_FAILED, &rest);
-        if (row && *rest == ' ') {
-            row->error = odb_xstrndup(rest + 1, strcspn(rest + 1, "\n"));
+        if (!odb_dump_note_read(line, &key.index, &error))
+            continue;
+        row = bsearch(&key, dump->rows, dump->n, sizeof key, dump_row_order);
+        if (row && !row->done && error) {
+            row->error = error;
             row->done = row->kept = true;
+            error = NULL;
+        } else if (row && !row->done) {
+            dump_take_over(run, row);
         }
+        free(error);
     }
     free(line);
 }

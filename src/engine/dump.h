@@ -74,6 +74,10 @@ enum odb_status odb_dump_run(struct odb_dump *out, const struct odb_model *model
                              struct odb_error *err) ODB_MUST_USE;
 void odb_dump_dispose(struct odb_dump *dump);
 
+/* A whole line of the journal of a dump that was stopped: an output by its topological index, which
+ * is written where error (the caller's) is NULL. False: it is none. */
+bool odb_dump_note_read(const char *line, size_t *index, char **error);
+
 /* The submodel that ends in the rows' values, as ONNX text. */
 enum odb_status odb_dump_text(const struct odb_dump *dump, struct odb_buf *out,
                               struct odb_error *err) ODB_MUST_USE;

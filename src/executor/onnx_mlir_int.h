@@ -16,6 +16,27 @@
 
 struct odb_mlir_library;
 
+/* An input or output of the library, in its order. */
+struct mlir_port {
+    char *name;                 /* owned: in the model */
+    enum odb_dtype dtype;       /* ODB_UNDEFINED: not told */
+    int rank;                   /* -1: not told */
+    int64_t dims[ODB_MAX_RANK]; /* -1: not fixed */
+};
+
+struct mlir_ports {
+    struct mlir_port *items; /* owned */
+    size_t n;
+};
+
+/* Which of the library's ports ("inputs") has which of the model's names. text: their signature;
+ * NULL: there is none. Where it does not name each once, they are in the model's order, and
+ * *by_name becomes false. */
+enum odb_status mlir_ports_read(struct mlir_ports *ports, bool *by_name, const char *text,
+                                const char *what, const char *const *names, size_t n,
+                                struct odb_error *err) ODB_MUST_USE;
+void mlir_ports_dispose(struct mlir_ports *ports);
+
 /* Loads dir's library, whose constants are beside it, and finds its entry point (entry: as asked
  * for; NULL: the usual one) and which input and output of the graph each of its own is. ODB_E_IO:
  * it cannot be loaded at all. */

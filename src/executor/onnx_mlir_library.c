@@ -60,19 +60,6 @@ static const struct mlir_symbol {
     {"omTensorListGetOmtByIndex", NULL, offsetof(struct mlir_api, list_at)},
 };
 
-/* An input or output of the library, in its order. */
-struct mlir_port {
-    char *name;                 /* owned: in the model */
-    enum odb_dtype dtype;       /* ODB_UNDEFINED: not told */
-    int rank;                   /* -1: not told */
-    int64_t dims[ODB_MAX_RANK]; /* -1: not fixed */
-};
-
-struct mlir_ports {
-    struct mlir_port *items; /* owned */
-    size_t n;
-};
-
 struct odb_mlir_library {
     void *handle;
     struct mlir_api api;
@@ -170,14 +157,18 @@ static enum odb_dtype mlir_dtype(const char *name)
     return ODB_UNDEFINED;
 }
 
-/* The signature that a function of the library gives for the entry point; NULL where there is none
- * or it is no JSON, as when a name in it holds a quote, or for some types. */
-static json_t *mlir_signature(const struct odb_mlir_library *library, const char *function)
+/* The signature that a function of the library gives for the entry point; NULL: there is none. */
+static const char *mlir_signature(const struct odb_mlir_library *library, const char *function)
 {
     const char *(*signature)(const char *entry);
     void *address = mlir_find(library, function);
     memcpy(&signature, &address, sizeof signature);
-    const char *text = address ? signature(library->entry) : NULL;
+    return address ? signature(library->entry) : NULL;
+}
+
+/* NULL where it is no JSON, as when a name in it holds a quote, or for some types. */
+static json_t *mlir_signature_list(const char *text)
+{
     json_t *list = text ? json_loads(text, 0, NULL) : NULL;
     if (json_is_array(list))
         return list;
@@ -216,12 +207,11 @@ static bool mlir_places(const json_t *list, const char *const *names, size_t n, 
     return true;
 }
 
-/* Which of the library's ports has which of the model's names. */
-static enum odb_status mlir_map(struct odb_mlir_library *library, struct mlir_ports *ports,
-                                const char *function, const char *what, const char *const *names,
-                                size_t n, struct odb_error *err)
+enum odb_status mlir_ports_read(struct mlir_ports *ports, bool *by_name, const char *text,
+                                const char *what, const char *const *names, size_t n,
+                                struct odb_error *err)
 {
-    json_t *list = mlir_signature(library, function);
+    json_t *list = mlir_signature_list(text);
     if (list && json_array_size(list) != n) {
         odb_fail(err, ODB_E_EXECUTOR, "the compiled model has %zu %s, and the model %zu",
                  json_array_size(list), what, n);
@@ -230,7 +220,7 @@ static enum odb_status mlir_map(struct odb_mlir_library *library, struct mlir_po
     }
     size_t *place = odb_new_n(size_t, n + 1);
     if (!list || !mlir_places(list, names, n, place)) {
-        library->by_name = false;
+        *by_name = false;
         for (size_t i = 0; i < n; i++)
             place[i] = i;
     }
@@ -260,9 +250,12 @@ static enum odb_status mlir_map_all(struct odb_mlir_library *library, const stru
     for (size_t i = 0; i < graph->n_outputs; i++)
         out[i] = graph->values[graph->outputs[i]].name;
     library->by_name = true;
-    ODB_TRY_OUT(mlir_map(library, &library->inputs, "omInputSignature", "inputs", in, n_in, err));
-    ODB_TRY_OUT(mlir_map(library, &library->outputs, "omOutputSignature", "outputs", out,
-                         graph->n_outputs, err));
+    ODB_TRY_OUT(mlir_ports_read(&library->inputs, &library->by_name,
+                                mlir_signature(library, "omInputSignature"), "inputs", in, n_in,
+                                err));
+    ODB_TRY_OUT(mlir_ports_read(&library->outputs, &library->by_name,
+                                mlir_signature(library, "omOutputSignature"), "outputs", out,
+                                graph->n_outputs, err));
 out:
     free(in);
     free(out);
@@ -296,7 +289,7 @@ out:
     return status;
 }
 
-static void mlir_ports_dispose(struct mlir_ports *ports)
+void mlir_ports_dispose(struct mlir_ports *ports)
 {
     for (size_t i = 0; i < ports->n; i++)
         free(ports->items[i].name);

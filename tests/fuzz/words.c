@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What people write on command lines, in rules and breakpoints, and what files repeat of it: specs
- * of executors, tolerances, conditions, filters, slices, expressions, formats, things to look for.
- * The first byte chooses.
+ * of executors, tolerances, conditions, filters, slices, expressions, formats, things to look for;
+ * then what is as short and comes from elsewhere: lines of a dump's journal, the signatures of
+ * compiled models, names that become files'. The first byte chooses.
  */
 #include "fuzz.h"
 
+#include "base/file.h"
 #include "command/expression.h"
 #include "compare/criterion.h"
 #include "compare/seek.h"
 #include "engine/condition.h"
+#include "engine/dump.h"
 #include "engine/over.h"
 #include "engine/signature.h"
 #include "executor/executor.h"
+#include "executor/onnx_mlir_int.h"
 #include "executor/ssh.h"
 #include "model/model.h"
 #include "tensor/format.h"
@@ -126,9 +130,41 @@ static void words_signature(const char *text, struct odb_error *err)
     odb_buf_dispose(&out);
 }
 
+static void words_journal(const char *text, struct odb_error *err)
+{
+    size_t index;
+    char *why = NULL;
+    (void)err;
+    if (odb_dump_note_read(text, &index, &why) && why && strchr(why, '\n'))
+        abort();
+    free(why);
+}
+
+static void words_compiled(const char *text, struct odb_error *err)
+{
+    static const char *const names[] = {"x", "y"};
+    struct mlir_ports ports = {0};
+    bool by_name = true;
+    if (mlir_ports_read(&ports, &by_name, text, "inputs", names, ODB_COUNT(names), err) == ODB_OK)
+        for (size_t i = 0; i < ODB_COUNT(names); i++)
+            if (!ports.items[i].name || ports.items[i].rank > ODB_MAX_RANK)
+                abort();
+    mlir_ports_dispose(&ports);
+}
+
+static void words_file_name(const char *text, struct odb_error *err)
+{
+    char *name = odb_file_name(text);
+    (void)err;
+    if (strchr(name, '/') || strlen(name) > ODB_FILE_NAME) /* an ending follows */
+        abort();
+    free(name);
+}
+
 static void (*const words_parsers[])(const char *text, struct odb_error *err) = {
     words_spec,       words_criterion, words_condition, words_filter, words_slice,
-    words_expression, words_format,    words_seek,      words_over,   words_signature};
+    words_expression, words_format,    words_seek,      words_over,   words_signature,
+    words_journal,    words_compiled,  words_file_name};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
