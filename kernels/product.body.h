@@ -290,7 +290,7 @@ static bool FN(product_run)(const struct odb_gemm *g)
             const E *b = direct ? (const E *)g->b + product_at(g, &at[q])
                                 : packed + (at[q].j0 - at->j0) * at->depth;
             size_t step = direct ? g->ldb : (at[q].cols + LANES - 1) / LANES * LANES;
-            struct product_next next = {.lines = 0};
+            struct product_next next = {.at = (const char *)g->b};
             if (direct)
                 next = product_next(g, &at[q + 1], sizeof(E));
             FN(product_column)(g, &at[q], b, step, &next);

@@ -65,7 +65,7 @@ static struct product_next product_next(const struct odb_gemm *g, const struct p
                                         size_t size)
 {
     if (at->depth == 0)
-        return (struct product_next){.lines = 0};
+        return (struct product_next){.at = (const char *)g->b};
     const char *first = (const char *)g->b + product_at(g, at) * size;
     size_t skew = (uintptr_t)first % PRODUCT_LINE;
     return (struct product_next){.at = first - skew,

@@ -66,7 +66,8 @@ static inline bool odb_size_add(size_t a, size_t b, size_t *out)
             (v)->cap = (v)->cap ? (v)->cap * 2 : 8;                                                \
             (v)->items = odb_xrealloc((v)->items, (v)->cap, sizeof *(v)->items);                   \
         }                                                                                          \
-        (v)->items[(v)->n++] = (__VA_ARGS__);                                                      \
+        (v)->items[(v)->n] = (__VA_ARGS__); /* which may read v */                                 \
+        (v)->n++;                                                                                  \
     } while (0)
 /* Gives back what it has not used, where nothing is going to be pushed. */
 #define odb_fit(v)                                                                                 \
