@@ -1,57 +1,92 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/leavings.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 
 #define LEAVINGS_MAX 32
-#define LEAVINGS_DEEP 16 /* folders in folders */
+#define LEAVINGS_DEEP 16  /* folders in folders */
+#define LEAVINGS_STALE 60 /* seconds */
+#define LEAVINGS_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* A signal handler has nowhere else to look. */
 static struct leaving {
     enum { LEAVING_NONE, LEAVING_CHANGES, LEAVING_THERE } _Atomic state;
     pid_t owner;
+    int lock; /* -1: none */
     char path[PATH_MAX];
 } leavings[LEAVINGS_MAX];
 
+/* A lock goes with the last process that has it. Returns a descriptor, -1: it is no folder. */
+static int leavings_lock(const char *path)
+{
+    int fd = open(path, LEAVINGS_FOLDER);
+    if (fd >= 0)
+        (void)flock(fd, LOCK_SH | LOCK_NB); /* where that cannot be, nobody can sweep either */
+    return fd;
+}
+
 void odb_leavings_add(const char *path)
 {
-    char *absolute = odb_file_absolute(path);
+    char *made = path[0] == '/' ? NULL : odb_file_absolute(path);
+    const char *absolute = made ? made : path;
     for (size_t i = 0; i < LEAVINGS_MAX && strlen(absolute) < PATH_MAX; i++) {
         struct leaving *one = &leavings[i];
         int none = LEAVING_NONE;
         if (!atomic_compare_exchange_strong(&one->state, &none, LEAVING_CHANGES))
             continue;
         one->owner = getpid();
+        one->lock = leavings_lock(absolute);
         memcpy(one->path, absolute, strlen(absolute) + 1);
         atomic_store(&one->state, LEAVING_THERE);
         break;
     }
+    free(made);
+}
+
+static struct leaving *leavings_find(const char *path)
+{
+    char *absolute = odb_file_absolute(path);
+    struct leaving *found = NULL;
+    for (size_t i = 0; i < LEAVINGS_MAX && !found; i++)
+        if (atomic_load(&leavings[i].state) == LEAVING_THERE &&
+            !strcmp(leavings[i].path, absolute))
+            found = &leavings[i];
     free(absolute);
+    return found;
+}
+
+void odb_leavings_lock(const char *path)
+{
+    struct leaving *one = leavings_find(path);
+    if (one && one->lock < 0)
+        one->lock = leavings_lock(one->path);
 }
 
 void odb_leavings_drop(const char *path)
 {
-    char *absolute = odb_file_absolute(path);
-    for (size_t i = 0; i < LEAVINGS_MAX; i++)
-        if (atomic_load(&leavings[i].state) == LEAVING_THERE &&
-            !strcmp(leavings[i].path, absolute)) {
-            atomic_store(&leavings[i].state, LEAVING_NONE);
-            break;
-        }
-    free(absolute);
+    struct leaving *one = leavings_find(path);
+    if (!one)
+        return;
+    if (one->lock >= 0)
+        close(one->lock);
+    atomic_store(&one->state, LEAVING_NONE);
 }
 
 static void leavings_remove_at(int at, const char *name, int deep);
@@ -76,7 +111,7 @@ static void leavings_remove_at(int at, const char *name, int deep)
         return;
     int changed = fchmodat(at, name, S_IRWXU, 0); /* caches like their folders read-only */
     (void)changed; /* what cannot be had cannot be opened either */
-    int folder = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = openat(at, name, LEAVINGS_FOLDER);
     if (folder < 0)
         return;
     leavings_empty(folder, deep + 1);
@@ -91,4 +126,37 @@ void odb_leavings_remove(void)
         if (atomic_load(&leavings[i].state) == LEAVING_THERE && leavings[i].owner == getpid())
             leavings_remove_at(AT_FDCWD, leavings[i].path, 0);
     errno = saved;
+}
+
+/* --- those of others, who were killed ------------------------------------------------------- */
+
+
+static bool leavings_is(const char *name, const char *beginning, const char *end)
+{
+    size_t n = strlen(name), before = strlen(beginning), behind = strlen(end);
+    bool is = n > before + behind && !strncmp(name, beginning, before) &&
+              !strcmp(name + n - behind, end);
+    for (size_t i = before; is && i < n - behind; i++)
+        is = isalnum((unsigned char)name[i]);
+    return is;
+}
+
+void odb_leavings_sweep(const char *folder, const char *beginning, const char *end)
+{
+    DIR *dir = opendir(folder);
+    for (const struct dirent *e; dir && (e = readdir(dir));) {
+        struct stat st;
+        if (!leavings_is(e->d_name, beginning, end))
+            continue;
+        int fd = openat(dirfd(dir), e->d_name, LEAVINGS_FOLDER);
+        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+            time(NULL) - st.st_mtime > LEAVINGS_STALE && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            leavings_empty(fd, 0);
+            unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    if (dir)
+        closedir(dir);
 }

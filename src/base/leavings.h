@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is on the disk for a while only: should the program be ended before it has put that away,
- * by a signal or for want of memory, it goes with it.
+ * by a signal or for want of memory, it goes with it. A program that is killed takes nothing along:
+ * its folders are known by their names and by a lock that nobody has any more, and whoever comes
+ * next sweeps them.
  */
 #ifndef ODB_BASE_LEAVINGS_H
 #define ODB_BASE_LEAVINGS_H
 
-/* A file or a folder that is going to be removed, or renamed, by who made it. So many at once, with
- * names so long, that it is no matter which one is not remembered. */
+/* A file or a folder that is going to be removed, or renamed, by who made it, or makes it now. A
+ * folder that is there is locked until then. Needs no memory for an absolute path. So many at once,
+ * with names so long, that it is no matter which one is not remembered. */
 void odb_leavings_add(const char *path);
+/* The folder that is remembered is there now. */
+void odb_leavings_lock(const char *path);
 /* Its maker has done so. */
 void odb_leavings_drop(const char *path);
 
 /* Removes what is there of them, with all that is in it. Needs no memory, and may be called by
  * signal handlers. In a process that was forked since there are none. */
 void odb_leavings_remove(void);
+
+/* Removes from a folder those called BEGINNING, letters or digits, END that belong to this user,
+ * that nobody has locked, and that are older than a minute: so long may it take from mkdir() to the
+ * lock. */
+void odb_leavings_sweep(const char *folder, const char *beginning, const char *end);
 
 #endif

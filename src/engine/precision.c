@@ -537,7 +537,8 @@ static enum odb_status precision_do(struct precision *p, struct odb_error *err)
     enum odb_status status = precision_write(p, err);
     if (status == ODB_OK)
         status = precision_prove(p, err);
-    odb_scratch_remove(p->place);
+    if (p->place)
+        odb_scratch_remove(p->place);
     free(p->place);
     p->place = NULL;
     ODB_TRY(status);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/hooks.h"
+#include "executor/scratch.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define PRECISION_INLINE ((size_t)1500 << 20)
@@ -69,7 +70,7 @@ enum odb_status precision_write(struct precision *p, struct odb_error *err)
     struct odb_precision_result *r = p->result;
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_file_parts weights = {0};
-    p->place = odb_xasprintf("%s.%ld.tmp", r->path, (long)getpid());
+    ODB_TRY(odb_scratch_beside(&p->place, r->path, err));
     char *path = precision_place(p, ""), *beside = precision_place(p, ".data");
     bool large = precision_weights(p->model, false) > PRECISION_INLINE;
     int *origin = NULL;
@@ -82,8 +83,6 @@ enum odb_status precision_write(struct precision *p, struct odb_error *err)
         .origin = &origin,
         .n_nodes = &n};
     enum odb_status status = odb_convert_write(p->convert, &form, &bytes, err);
-    if (status == ODB_OK)
-        status = odb_file_mkdir(p->place, err);
     if (status == ODB_OK && large)
         status = odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err);
     if (status == ODB_OK)

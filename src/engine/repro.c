@@ -629,16 +629,12 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     struct repro r = {.model = model, .graph = model->graph, .fed = feeds, .options = options};
     struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
     enum odb_status status = ODB_OK;
-    bool made = false;
     ODB_TRY(odb_repro_ready(options->dir, err));
     ODB_TRY_OUT(repro_choose(&r, err));
     ODB_TRY_OUT(repro_trace_options(options, &how, err));
     if (!options->known)
         ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
-    r.dir = odb_xasprintf("%s.%ld.tmp", options->dir, (long)getpid());
-    odb_leavings_add(r.dir);
-    ODB_TRY_OUT(odb_file_mkdir(r.dir, err));
-    made = true;
+    ODB_TRY_OUT(odb_scratch_beside(&r.dir, options->dir, err));
     ODB_TRY_OUT(repro_write_cut(&r, err));
     if (options->good && !options->known)
         ODB_TRY_OUT(repro_write_good(&r, err));
@@ -648,9 +644,9 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     ODB_TRY_OUT(repro_write_page(&r, out, err));
     status = repro_install(&r, err);
 out:
-    if (made && status != ODB_OK)
+    if (r.dir && status != ODB_OK)
         odb_scratch_remove(r.dir);
-    if (r.dir)
+    else if (r.dir)
         odb_leavings_drop(r.dir);
     if (r.clean)
         odb_scratch_remove(r.clean);

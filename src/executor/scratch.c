@@ -3,31 +3,76 @@
 
 #include <errno.h>
 #include <fts.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/leavings.h"
 #include "base/mem.h"
 
+#define SCRATCH_RUN "run-" /* of today's: those of older programs have no lock */
+
+/* The first that a process makes has those removed that were left by others. */
+static void scratch_sweep(const char *folder, const char *template)
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&done))
+        return;
+    char *beginning = odb_xstrndup(template, strlen(template) - strlen("XXXXXX"));
+    odb_leavings_sweep(folder, beginning, "");
+    free(beginning);
+}
+
 enum odb_status odb_scratch_new(char **path, struct odb_error *err)
 {
-    char *name = odb_file_temporary("");
-    if (!mkdtemp(name)) {
+    char *wanted = odb_file_temporary(SCRATCH_RUN), *template = strrchr(wanted, '/');
+    *template++ = '\0';
+    char *folder = realpath(*wanted ? wanted : "/", NULL); /* it is used from other directories */
+    char *name = odb_xasprintf("%s/%s", folder ? folder : wanted, template);
+    scratch_sweep(folder ? folder : wanted, template);
+    enum odb_status status = ODB_OK;
+    if (mkdtemp(name)) {
+        odb_leavings_add(name); /* before there might be no memory */
+    } else {
         odb_fail(err, ODB_E_IO, "cannot make a temporary directory: %s", strerror(errno));
         odb_error_at(err, "%s", name);
+        status = odb_error_remedy(err, "name a writable one in TMPDIR");
         free(name);
-        return odb_error_remedy(err, "name a writable one in TMPDIR");
+        name = NULL;
     }
-    *path = realpath(name, NULL); /* it is used from other directories */
-    if (!*path)
-        *path = name;
-    else
+    *path = name;
+    free(folder);
+    free(wanted);
+    return status;
+}
+
+enum odb_status odb_scratch_beside(char **scratch, const char *path, struct odb_error *err)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    char *whole = odb_xstrndup(path, n), *slash = strrchr(whole, '/');
+    char *beginning = odb_xasprintf("%s.onnxdbg-", slash ? slash + 1 : whole);
+    char *name = odb_xasprintf("%s.onnxdbg-%ld.tmp", whole, (long)getpid());
+    if (slash)
+        slash[slash == whole] = '\0';
+    odb_leavings_sweep(slash ? whole : ".", beginning, ".tmp");
+    odb_leavings_add(name);
+    enum odb_status status = odb_file_mkdir(name, err);
+    *scratch = status == ODB_OK ? name : NULL;
+    if (status == ODB_OK) {
+        odb_leavings_lock(name);
+    } else {
+        odb_leavings_drop(name);
         free(name);
-    odb_leavings_add(*path);
-    return ODB_OK;
+    }
+    free(beginning);
+    free(whole);
+    return status;
 }
 
 void odb_scratch_remove(const char *path)

@@ -9,8 +9,12 @@
 #include "base/error.h"
 
 /* A new directory below $TMPDIR, else /tmp; *path is absolute, and the
- * caller's to free. */
+ * caller's to free. The first one of a process sweeps those of processes that were killed. */
 enum odb_status odb_scratch_new(char **path, struct odb_error *err) ODB_MUST_USE;
+/* A new directory beside path, for what is going to have that name: *scratch is the caller's to
+ * free. Sweeps those that were left there. */
+enum odb_status odb_scratch_beside(char **scratch, const char *path,
+                                   struct odb_error *err) ODB_MUST_USE;
 /* Removes the directory and everything below it, as far as that can be done; follows no links. */
 void odb_scratch_remove(const char *path);
 

@@ -84,15 +84,21 @@ def round_of(draw, folder, words, number, whom):
         wrong.append(f'exit status {status}')
     if inject.still_there(process.pid):
         wrong.append('processes are left')
-    # A program that is killed cannot put away what its folder is renamed from; a signal it hears.
+    # A program that is killed cannot put its folders away; a signal it hears.
     if number == signal.SIGKILL and whom != 'child':
-        for name in os.listdir(folder):
-            if name.endswith('.tmp') and words is EXPORT:
-                shutil.rmtree(os.path.join(folder, name))
-        if whom == 'both':
-            for name in os.listdir(folder + '.tmp'):
-                shutil.rmtree(os.path.join(folder + '.tmp', name))
+        sweep(folder)
     return struck, wrong + left_over(folder, before)
+
+
+def sweep(folder):
+    """Who comes later, when they are no longer new, puts them away."""
+    for parent in (folder, folder + '.tmp'):
+        for name in os.listdir(parent):
+            if 'onnxdbg-' in name:
+                os.utime(os.path.join(parent, name), (0, 0))
+    shutil.rmtree(os.path.join(folder, 'e'), ignore_errors=True)
+    inject.run(folder, EXPORT, {})
+    shutil.rmtree(os.path.join(folder, 'e'))
 
 
 def main():

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 /* cmocka.h wants those first. */
 #include <cmocka.h>
@@ -171,6 +172,52 @@ static bool stop_after(void *payload, size_t done, size_t total)
     return s->calls++ >= s->after;
 }
 
+static char *folder_make(const struct folder *f, const char *name, time_t changed)
+{
+    char *path = odb_xasprintf("%s/%s", f->name, name), *file = odb_xasprintf("%s/a/file", path);
+    char *deep = odb_xasprintf("%s/a", path);
+    struct timespec times[2] = {{.tv_sec = changed}, {.tv_sec = changed}};
+    assert_int_equal(odb_file_mkdir(deep, NULL), ODB_OK);
+    put_text(file, "text");
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    free(deep);
+    free(file);
+    return path;
+}
+
+/* Folders of programs that were killed are swept, and none that somebody may be at, or has. */
+static void test_file__leavings_of_the_killed_are_swept(void **state)
+{
+    struct folder *f = *state;
+    struct stat st;
+    const struct {
+        const char *name;
+        bool old, held, stays;
+    } folders[] = {{"run-a1B2c3", true, false, false}, {"run-held00", true, true, true},
+                   {"run-young0", false, false, true}, {"run-a1B2-3", true, false, true},
+                   {"run-", true, false, true},        {"ran-a1B2c3", true, false, true},
+                   {"run-a1B2c3.x", true, false, true}};
+    char *link = odb_xasprintf("%s/run-link00", f->name), *paths[ODB_COUNT(folders)];
+    for (size_t i = 0; i < ODB_COUNT(folders); i++) {
+        paths[i] = folder_make(f, folders[i].name, folders[i].old ? 1000 : time(NULL));
+        if (folders[i].held)
+            odb_leavings_add(paths[i]);
+    }
+    assert_int_equal(symlink(paths[2], link), 0);
+    odb_leavings_sweep(f->name, "run-", "");
+    for (size_t i = 0; i < ODB_COUNT(folders); i++)
+        assert_int_equal(stat(paths[i], &st), folders[i].stays ? 0 : -1);
+    assert_int_equal(lstat(link, &st), 0);
+    odb_leavings_drop(paths[1]); /* its maker is gone */
+    odb_leavings_sweep(f->name, "run-", "");
+    assert_int_equal(stat(paths[1], &st), -1);
+    odb_leavings_sweep(f->name, "run-", ".x");
+    assert_int_equal(stat(paths[6], &st), -1);
+    for (size_t i = 0; i < ODB_COUNT(folders); i++)
+        free(paths[i]);
+    free(link);
+}
+
 static void test_file__is_stopped_in_the_middle(void **state)
 {
     struct folder *f = *state;
@@ -237,6 +284,7 @@ int main(void)
         FILE_TEST(test_file__what_failed_leaves_nothing),
         FILE_TEST(test_file__install),
         FILE_TEST(test_file__what_is_for_a_while_goes_with_the_program),
+        FILE_TEST(test_file__leavings_of_the_killed_are_swept),
         FILE_TEST(test_file__is_stopped_in_the_middle),
         FILE_TEST(test_file__a_link_stays_a_link),
         FILE_TEST(test_file__keeps_who_may_read_it),
