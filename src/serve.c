@@ -562,12 +562,27 @@ static int serve_version(void)
     return 0;
 }
 
+/* What came for the debugger's group, when this process had not left it yet, is forgotten. */
+static void serve_forget_stops(void)
+{
+    static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < ODB_COUNT(stops); i++) {
+        signal(stops[i], SIG_IGN);
+        signal(stops[i], SIG_DFL);
+        sigaddset(&set, stops[i]);
+    }
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct serve serve = {.channel = {.in = -1, .out = -1}, .leaving = PTHREAD_MUTEX_INITIALIZER};
     struct odb_error err = ODB_ERROR_INIT;
     char text[2048];
     int i = 1;
+    serve_forget_stops();
     for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
         if (!strcmp(argv[i], "--")) {
             i++;

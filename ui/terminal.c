@@ -225,13 +225,12 @@ static void terminal_modes_send(const struct terminal_int *priv, bool on)
         terminal_write(STDOUT_FILENO, "\033[?1006l\033[?1002l", 16);
 }
 
-static void terminal_prepare(const struct terminal_int *priv)
+/* Of the terminal type that is set up now. */
+static void terminal_prepare(void)
 {
     terminal_state.n_bytes = 0;
-    if (priv->mouse)
-        terminal_undo("\033[?1006l\033[?1002l");
-    if (priv->extras)
-        terminal_undo("\033[?2026l\033[?2004l");
+    if (key_mouse) /* which may be asked for later */
+        terminal_undo("\033[?1006l\033[?1002l\033[?2026l\033[?2004l");
     terminal_undo(exit_attribute_mode);
     terminal_undo(orig_pair);
     terminal_undo(cursor_normal);
@@ -311,6 +310,7 @@ static enum odb_status terminal_check(struct odb_error *err)
                                 way_out);
     }
     bool able = cursor_address && clear_screen && !hard_copy;
+    terminal_prepare();
     del_curterm(cur_term);
     if (!able) {
         odb_fail(err, ODB_E_USAGE, "the terminal type '%s' cannot move the cursor", name);
@@ -414,7 +414,6 @@ static void terminal_curses_start(struct ui_terminal *terminal,
     priv->mouse = priv->extras && options->mouse;
     priv->decoder.mouse = priv->mouse;
     terminal_keys_learn(&priv->decoder);
-    terminal_prepare(priv);
 }
 
 enum odb_status ui_terminal_open(struct ui_terminal **out,
@@ -422,10 +421,14 @@ enum odb_status ui_terminal_open(struct ui_terminal **out,
 {
     ODB_TRY(terminal_check(err));
     ODB_TRY(terminal_state_open(err));
-    /* curses catches only the signals that nobody has caught. */
+    /* curses catches only the signals that nobody has caught, and sends something at once. */
     terminal_catch();
+    terminal_err_hold();
+    atomic_store(&terminal_state.taken, true);
     SCREEN *screen = newterm(NULL, stdout, stdin);
     if (!screen) {
+        atomic_store(&terminal_state.taken, false);
+        terminal_err_release();
         terminal_uncatch();
         terminal_state_close();
         return odb_fail(err, ODB_E_USAGE, "the terminal cannot be opened");
@@ -436,8 +439,6 @@ enum odb_status ui_terminal_open(struct ui_terminal **out,
     terminal_curses_start(terminal, options);
     terminal_measure(terminal);
     def_prog_mode();
-    terminal_err_hold();
-    atomic_store(&terminal_state.taken, true);
     terminal_modes_send(terminal->priv, true);
     *out = terminal;
     return ODB_OK;

@@ -183,15 +183,19 @@ static int child_exec(struct odb_child *child, char *const *argv, bool stdio, in
     extern char **environ;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
-    sigset_t all, none;
+    sigset_t all, stops;
     sigfillset(&all);
-    sigemptyset(&none);
+    /* A job that is stopped while the child is in its group is let go on when it has left. */
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTSTP);
+    sigaddset(&stops, SIGTTIN);
+    sigaddset(&stops, SIGTTOU);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
                                         POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigmask(&attr, &stops);
     posix_spawn_file_actions_init(&files);
     if (stdio)
         posix_spawn_file_actions_adddup2(&files, sock, 0);

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -734,11 +735,48 @@ static void test_isolation__memory_spec(void **state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(test_isolation__##name, setup, teardown)
 
+static void *stop_the_job(void *arg)
+{
+    for (;;)
+        kill(0, SIGTSTP);
+    return arg;
+}
+
+/* In a job of its own, which is stopped all the time and takes no notice. */
+static void start_while_stopped(void)
+{
+    pthread_t thread;
+    setpgid(0, 0);
+    signal(SIGTSTP, SIG_IGN);
+    alarm(20);
+    if (pthread_create(&thread, NULL, stop_the_job, NULL) != 0)
+        _exit(2);
+    for (int i = 0; i < 20; i++) {
+        struct odb_target *target = help_open_target("cpu");
+        help_load_chain(target);
+        odb_target_close(target);
+    }
+    _exit(0);
+}
+
+/* The child leaves the job's group at once, and who lets the job go on would not reach it. */
+static void test_isolation__a_stop_of_the_job(void **state)
+{
+    int how;
+    setenv("ONNXDBG_SERVE", ((const struct place *)*state)->serve, 1);
+    pid_t job = fork();
+    if (job == 0)
+        start_while_stopped();
+    assert_int_equal(waitpid(job, &how, 0), job);
+    assert_int_equal(how, 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         CASE(signals), CASE(acts),         CASE(second_run),  CASE(flood_is_cheap),
         CASE(memory),  CASE(memory_death), CASE(memory_spec),
+        CASE(a_stop_of_the_job),
     };
     if (getenv("HOSTILE") && fcntl(LINK, F_GETFD) >= 0)
         be_hostile(getenv("HOSTILE"), argv);
