@@ -101,6 +101,7 @@ NEVER = re.compile(r'(?!)')
 # what was tried with a target, of which one try has met the fault.
 SAYS = {'write': re.compile('cannot be|Too many open'), 'dump-compare': re.compile(r'\| error: '),
         'precision': re.compile(r'fails: cpu: the executor ')}
+DIED = re.compile('crash|closed the connection')
 STATUSES = {0, 1, 2, 3, 4, 130}
 
 
@@ -203,29 +204,30 @@ def first_other(a, b):
     return next((f"'{y}' for '{x}'" for x, y in pairs if x != y), '')
 
 
-def judge(folder, case, before, result, hit, no_unlink):
-    """What is wrong after one run; an empty list is what is wanted. no_unlink: what could not be
-    taken out of TMPDIR is there, as libxlsxwriter's parts of a workbook are."""
+def judge(folder, case, before, result, hit, fault):
+    """What is wrong after one run; an empty list is what is wanted."""
     status, out, err, left = result
     wrong = []
     reference = case['files']
+    text = out.decode('utf-8', 'replace')
+    # A child that is gone once has crashed: who did it is a finding, too, and said to be one.
+    told = case['says'].search(text) or (fault == 'EPIPE' and DIED.search(text))
     lines = [line for line in err.splitlines()
              if re.match(r'(\S*/)?(onnxdbg|dump_\w+): (?!warning|note)', line)]
     if status not in STATUSES:
         wrong.append(f'exit status {status}')
     elif status == case['status'] and found(out, case) != found(case['out'], case):
-        if 'warning' not in err and len(lines) <= case['lines'] and not case['says'].search(
-                out.decode('utf-8', 'replace')):
+        if 'warning' not in err and len(lines) <= case['lines'] and not told:
             wrong.append('ends well with another output: ' + first_other(
                 found(case['out'], case), found(out, case)))
-    elif status in (0, 1) and status != case['status'] and not case['says'].search(
-            out.decode('utf-8', 'replace')):
+    elif status in (0, 1) and status != case['status'] and not told:
         wrong.append(f"exit status {status}, undisturbed {case['status']}")
     elif status not in (0, 1) and len(lines) != case['lines'] + 1 and len(lines) != 1:
         wrong.append(f'{len(lines)} lines say why')
     if left:
         wrong.append(f'{len(left)} processes left')
-    if os.listdir(folder + '.tmp') != case['home'] and not no_unlink:
+    # What could not be taken out of TMPDIR is there, as libxlsxwriter's parts of a workbook.
+    if os.listdir(folder + '.tmp') != case['home'] and fault != 'unlink':
         wrong.append('in TMPDIR: ' + ' '.join(os.listdir(folder + '.tmp')))
     after = files(folder)
     for name in before:
@@ -240,8 +242,7 @@ def judge(folder, case, before, result, hit, no_unlink):
             wrong.append(f'{name} is left')
         elif data not in (before.get(name), reference.get(name)) and not whole(name, data):
             wrong.append(f'{name} is half a file')
-        elif status == case['status'] and len(lines) <= case['lines'] and \
-                not case['says'].search(out.decode('utf-8', 'replace')) and \
+        elif status == case['status'] and len(lines) <= case['lines'] and not told and \
                 data != reference.get(name, data) and not whole(name, data):
             wrong.append(f'{name} is not the new one')
     changed = after.get('s.odb', b'') not in (b'', before.get('s.odb'))
@@ -288,7 +289,7 @@ def attempt(name, words, case, fault, at):
     with open(count, 'rb') as file:
         calls, hits = struct.unpack('QQ', file.read())
     wrong = judge(folder, case, case['before'], result, hits > 0,
-                  family == 'unlink') if at else []
+                  family if family == 'unlink' else error) if at else []
     if wrong:
         wrong.append(result[2].strip()[-500:])
     for path in (folder, folder + '.tmp'):

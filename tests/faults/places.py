@@ -61,7 +61,7 @@ def try_place(words, case, name, inside, pages):
     filler = os.path.join(there, '.filler')
     if pages is not None:
         os.unlink(filler)
-    wrong = inject.judge(folder, case, case['before'], result, True, False)
+    wrong = inject.judge(folder, case, case['before'], result, True, '')
     libc.umount2(there.encode(), 2)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(folder + '.tmp', ignore_errors=True)
