@@ -136,7 +136,8 @@ $(SERVE): $(B)/src/serve.o $(B)/libonnxdbg-mit.a
 	$(Q)[ -e $(@D)/share ] || ln -s $(CURDIR)/share $(@D)/share
 
 # Models to test and measure with.
-$(B)/gen-model: tools/gen-model.c tools/gen.c tools/gen.h $(B)/libonnxdbg-mit.a
+$(B)/gen-model: tools/gen-model.c tools/gen.c tools/gen_decoder.c tools/gen.h tools/gen_int.h \
+                $(B)/libonnxdbg-mit.a
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $(LDFLAGS) $(filter %.c %.a,$^) $(LIBS_MIT) -o $@
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -56,7 +57,8 @@ static bool parse(struct arguments *args, int argc, char **argv)
             args->names[args->n++] = argv[i];
     }
     bool counts =
-        args->n && (!strcmp(args->names[0], "chain") || !strcmp(args->names[0], "large"));
+        args->n && (!strcmp(args->names[0], "chain") || !strcmp(args->names[0], "large") ||
+                    !strcmp(args->names[0], "decoder"));
     if (args->n != (counts ? 3 : 2))
         return false;
     if (counts && (!number(args->names[1], &value) || value < (args->options.wide ? 17 : 1)))
@@ -65,25 +67,46 @@ static bool parse(struct arguments *args, int argc, char **argv)
     return true;
 }
 
+/* The model, and with --external the weights on their way into a file beside it. 0: done. */
+static int write_model(struct arguments *args, const char *path, const char *beside,
+                       const char *beside_path)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    size_t bytes;
+    args->options.data_name = beside;
+    args->options.data = args->external ? fopen(beside_path, "wbe") : NULL;
+    if (args->external && !args->options.data) {
+        perror(beside_path);
+        return 4;
+    }
+    struct odb_builder *b = gen_model(args->names[0], &args->options, &bytes);
+    bool bad = args->external && (ferror(args->options.data) | fclose(args->options.data));
+    if (bad)
+        perror(beside_path);
+    if (!b)
+        return usage();
+    bool outside = !args->external && bytes > LARGE;
+    if (!bad && odb_build_write(b, path, outside ? beside : NULL, &err) != ODB_OK) {
+        char text[2048];
+        fprintf(stderr, "gen-model: %s\n", odb_error_text(&err, text, sizeof text));
+        bad = true;
+    }
+    odb_build_free(b);
+    return bad ? 4 : 0;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments args;
-    struct odb_error err = ODB_ERROR_INIT;
-    size_t bytes;
     if (!parse(&args, argc, argv))
         return usage();
     const char *path = args.names[args.n - 1], *slash = strrchr(path, '/');
-    struct odb_builder *b = gen_model(args.names[0], &args.options, &bytes);
-    if (!b)
-        return usage();
+    char *beside_path = odb_xasprintf("%s.data", path);
     char *beside = odb_xasprintf("%s.data", slash ? slash + 1 : path);
-    enum odb_status status =
-        odb_build_write(b, path, args.external || bytes > LARGE ? beside : NULL, &err);
-    if (status != ODB_OK) {
-        char text[2048];
-        fprintf(stderr, "gen-model: %s\n", odb_error_text(&err, text, sizeof text));
-    }
-    odb_build_free(b);
+    int status = write_model(&args, path, beside, beside_path);
+    if (status && args.external)
+        unlink(beside_path);
+    free(beside_path);
     free(beside);
-    return status == ODB_OK ? 0 : 4;
+    return status;
 }

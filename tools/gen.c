@@ -8,7 +8,7 @@
  *
  * Names follow what PyTorch's exporter writes, since that is what users look at.
  */
-#include "tools/gen.h"
+#include "tools/gen_int.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,19 +17,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tensor/random.h"
 
-struct gen {
-    struct odb_builder *b;
-    const struct gen_options *options;
-    struct odb_pcg64 random;
-    size_t weight_bytes;
-    ODB_VEC(char *) texts; /* owned */
+enum {
+    GEN_INSIDE = 1024, /* bytes of a weight that is worth no file */
+    GEN_ALIGN = 4096   /* of the others in theirs, so that they can be mapped one by one */
 };
 
-/* A name that lives as long as the generator. */
-static const char *gen_f(struct gen *g, const char *fmt, ...) ODB_PRINTF(2, 3);
-static const char *gen_f(struct gen *g, const char *fmt, ...)
+const char *gen_f(struct gen *g, const char *fmt, ...)
 {
     va_list args;
     char *text;
@@ -53,7 +47,7 @@ static double gen_normal(struct gen *g)
     return (sum - 2) * 1.7320508075688772;
 }
 
-static struct odb_tensor *gen_tensor(enum odb_dtype dtype, int rank, const int64_t *dims)
+struct odb_tensor *gen_tensor(enum odb_dtype dtype, int rank, const int64_t *dims)
 {
     struct odb_tensor *t;
     struct odb_error err = ODB_ERROR_INIT;
@@ -62,16 +56,30 @@ static struct odb_tensor *gen_tensor(enum odb_dtype dtype, int rank, const int64
     return t;
 }
 
+/* Behind what was written before; whether that succeeds, the file knows. */
+static void gen_add_beside(struct gen *g, const char *name, const struct odb_tensor *t)
+{
+    static const char zeros[GEN_ALIGN];
+    size_t gap = (GEN_ALIGN - g->data_size % GEN_ALIGN) % GEN_ALIGN;
+    fwrite(zeros, 1, gap, g->options->data);
+    fwrite(t->data, 1, t->bytes, g->options->data);
+    odb_build_weight_beside(g->b, name, t, g->options->data_name, g->data_size + gap);
+    g->data_size += gap + t->bytes;
+}
+
 static void gen_add(struct gen *g, const char *name, struct odb_tensor *t)
 {
-    odb_build_weight(g->b, name, t);
+    if (g->options->data && t->bytes > GEN_INSIDE)
+        gen_add_beside(g, name, t);
+    else
+        odb_build_weight(g->b, name, t);
     g->weight_bytes += t->bytes;
     odb_tensor_unref(t);
 }
 
 /* mean + spread * normal. */
-static const char *gen_weight(struct gen *g, const char *name, int rank, const int64_t *dims,
-                              double mean, double spread)
+const char *gen_weight(struct gen *g, const char *name, int rank, const int64_t *dims, double mean,
+                       double spread)
 {
     struct odb_tensor *t = gen_tensor(ODB_F32, rank, dims);
     odb_f32 *data = t->data;
@@ -81,18 +89,17 @@ static const char *gen_weight(struct gen *g, const char *name, int rank, const i
     return name;
 }
 
-static const char *gen_vector(struct gen *g, const char *name, int64_t n, double mean,
-                              double spread)
+const char *gen_vector(struct gen *g, const char *name, int64_t n, double mean, double spread)
 {
     return gen_weight(g, name, 1, &n, mean, spread);
 }
 
-static const char *gen_scalar(struct gen *g, const char *name, double value)
+const char *gen_scalar(struct gen *g, const char *name, double value)
 {
     return gen_weight(g, name, 0, NULL, value, 0);
 }
 
-static const char *gen_ints(struct gen *g, const char *name, int64_t n, const int64_t *values)
+const char *gen_ints(struct gen *g, const char *name, int64_t n, const int64_t *values)
 {
     struct odb_tensor *t = gen_tensor(ODB_I64, 1, &n);
     memcpy(t->data, values, (size_t)n * sizeof *values);
@@ -100,16 +107,10 @@ static const char *gen_ints(struct gen *g, const char *name, int64_t n, const in
     return name;
 }
 
-#define GEN_INTS(g, name, ...)                                                                     \
-    gen_ints((g), (name), (int64_t)ODB_COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
-#define GEN_ATTR_INTS(g, name, ...)                                                                \
-    odb_build_attr_ints((g)->b, (name), ODB_COUNT(((int64_t[]){__VA_ARGS__})),                     \
-                        (int64_t[]){__VA_ARGS__})
-
 /* --- nodes ------------------------------------------------------------------------------------ */
 
 /* One node with one output, named as an exporter would: "/PATH/Op" makes "/PATH/Op_output_0". */
-static const char *gen_node(struct gen *g, const char *op, const char *path, const char *inputs)
+const char *gen_node(struct gen *g, const char *op, const char *path, const char *inputs)
 {
     const char *name = gen_f(g, "/%s%s%s", path, path[0] ? "/" : "", op);
     const char *out = gen_f(g, "%s_output_0", name);
@@ -117,27 +118,27 @@ static const char *gen_node(struct gen *g, const char *op, const char *path, con
     return out;
 }
 
-static const char *gen_unary(struct gen *g, const char *op, const char *path, const char *x)
+const char *gen_unary(struct gen *g, const char *op, const char *path, const char *x)
 {
     return gen_node(g, op, path, x);
 }
 
-static const char *gen_binary(struct gen *g, const char *op, const char *path, const char *x,
-                              const char *y)
+const char *gen_binary(struct gen *g, const char *op, const char *path, const char *x,
+                       const char *y)
 {
     return gen_node(g, op, path, gen_f(g, "%s %s", x, y));
 }
 
-static const char *gen_transpose(struct gen *g, const char *path, const char *x, int rank,
-                                 const int64_t *perm)
+const char *gen_transpose(struct gen *g, const char *path, const char *x, int rank,
+                          const int64_t *perm)
 {
     const char *out = gen_node(g, "Transpose", path, x);
     odb_build_attr_ints(g->b, "perm", (size_t)rank, perm);
     return out;
 }
 
-static const char *gen_reshape(struct gen *g, const char *path, const char *x, int64_t rank,
-                               const int64_t *shape)
+const char *gen_reshape(struct gen *g, const char *path, const char *x, int64_t rank,
+                        const int64_t *shape)
 {
     const char *name = gen_f(g, "%s.shape", path);
     return gen_binary(g, "Reshape", path, x, gen_ints(g, name, rank, shape));
@@ -960,6 +961,7 @@ const struct gen_kind gen_kinds[] = {
     {"bert-base", "12 layers, about 670 nodes, 440 MB", gen_bert_base},
     {"bert-tiny", "2 layers, about 130 nodes", gen_bert_tiny},
     {"chain", "as many cheap nodes as are asked for; --wide: 16 lanes that mix", gen_chain},
+    {"decoder", "a language model with so many MiB of weights", gen_decoder},
     {"large", "one value of so many MiB", gen_large},
     {"deform", "with custom::deform_conv2d", gen_deform},
     {"deform-onnx", "the same with DeformConv", gen_deform_onnx},

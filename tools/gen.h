@@ -8,14 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "model/build.h"
 
 struct gen_options {
     uint64_t seed;
-    size_t count; /* chain: nodes; large: MiB */
+    size_t count; /* chain: nodes; large, decoder: MiB */
     bool bn;      /* resnet50: BatchNormalization as nodes of its own */
     bool wide;    /* chain: a graph of 16 lanes that mix, instead of a line */
+    FILE *data;   /* borrowed: takes the large weights as they are drawn, so that no more than one
+                     is held; NULL: they are in the model. Errors stay with it */
+    const char *data_name; /* borrowed: as the model is going to name it */
 };
 
 struct gen; /* gen.c */

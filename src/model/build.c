@@ -212,6 +212,15 @@ void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_
     build_append(b, &b->graph.initializer, &b->graph.n_initializer, build_tensor(b, name, t));
 }
 
+void odb_build_weight_beside(struct odb_builder *b, const char *name, const struct odb_tensor *t,
+                             const char *file, size_t offset)
+{
+    size_t size = t->count * odb_dtype_info(t->dtype)->bits / 8;
+    Onnx__TensorProto *weight = odb_model__with_reference(
+        build_tensor(b, name, t), build_str(b, file), offset, size, b->arena);
+    build_append(b, &b->graph.initializer, &b->graph.n_initializer, weight);
+}
+
 void odb_build_sparse_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t)
 {
     Onnx__SparseTensorProto *sparse = arena_new(b->arena, Onnx__SparseTensorProto);

@@ -43,6 +43,10 @@ void odb_build_value_info(struct odb_builder *b, const char *name, enum odb_dtyp
  * was. */
 void odb_build_wrap(struct odb_builder *b, const char *name, enum odb_kind kind);
 void odb_build_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
+/* One whose bytes are somebody else's affair: they lie at offset of a file beside the model. Of t
+ * only type and shape count. */
+void odb_build_weight_beside(struct odb_builder *b, const char *name, const struct odb_tensor *t,
+                             const char *file, size_t offset);
 void odb_build_sparse_weight(struct odb_builder *b, const char *name, const struct odb_tensor *t);
 /* inputs and outputs: names separated by spaces; "-" is an omitted one. domain in op as
  * "com.microsoft::Gelu". */

@@ -3,6 +3,7 @@
 
 #include "model/pack.h"
 #include "tools/gen.c"
+#include "tools/gen_decoder.c"
 
 static struct odb_model *text_generated(const char *kind)
 {

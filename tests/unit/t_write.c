@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "model/pack.h"
 #include "tools/gen.c"
+#include "tools/gen_decoder.c"
 
 enum { WRITE_EVERY_PREFIX = 200 };
 
