@@ -351,6 +351,19 @@ char *odb_file_temporary(const char *what)
     return odb_xasprintf("%s/onnxdbg-%sXXXXXX", folder && folder[0] ? folder : "/tmp", what);
 }
 
+int odb_file_nameless(const char *folder)
+{
+    int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+        return fd;
+    char *path = odb_xasprintf("%s/onnxdbg-XXXXXX", folder); /* file systems that cannot do that */
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    free(path);
+    return fd;
+}
+
 char *odb_file_self(void)
 {
     return realpath("/proc/self/exe", NULL);

@@ -75,6 +75,9 @@ char *odb_file_absolute(const char *path);
 /* The user's onnxdbg/NAME below the directory that the variable names ("XDG_CACHE_HOME"), else
  * below the usual one in his home (".cache"). Owned by the caller; NULL: he has no home. */
 char *odb_file_home(const char *variable, const char *usual, const char *name);
+/* A file for reading and writing that has no name, and is gone with its last descriptor; -1: errno
+ * says why. */
+int odb_file_nameless(const char *folder);
 /* A template for mkstemp() and its kin in $TMPDIR, else /tmp: onnxdbg-WHATXXXXXX. Owned by the
  * caller. */
 char *odb_file_temporary(const char *what);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/leavings.h"
@@ -89,6 +90,12 @@ char *odb_xasprintf(const char *fmt, ...)
     if (n < 0)
         mem_die();
     return text;
+}
+
+void odb_mem_drop(const void *map, size_t size)
+{
+    if (size)
+        madvise((void *)(uintptr_t)map, size, MADV_DONTNEED); /* advice: it may be ignored */
 }
 
 uint64_t odb_mem_spare(void)

@@ -35,6 +35,10 @@ extern void (*odb_oom_hook)(void);
 /* Fresh pages cost more than most kernels: freed memory stays with the process from now on. */
 void odb_mem_keep_pages(void);
 
+/* The pages of a mapped file (from its first byte on) go back to the system, which reads them again
+ * when they are looked at. */
+void odb_mem_drop(const void *map, size_t size);
+
 /* Half of the machine's memory that is free now, and never so little that small models would be
  * read in pieces; UINT64_MAX: nobody knows. */
 uint64_t odb_mem_spare(void);

@@ -296,20 +296,6 @@ const char *odb_call__default_target(void)
     return ort && !why[0] ? "ort" : "cpu:f16";
 }
 
-static enum odb_status call_budget(const struct odb_command_call *call, uint64_t *out,
-                                   struct odb_error *err)
-{
-    const char *text = odb_call_option(call, ODB_OPTION_MEM_BUDGET);
-    size_t size = 0;
-    if (text && (!odb_spec_read_size(text, &size) || !size)) {
-        odb_fail(err, ODB_E_USAGE, "'%.40s' is no size", text);
-        odb_error_at(err, "--mem-budget");
-        return odb_error_remedy(err, "write bytes, or 512M, or 4G");
-    }
-    *out = size;
-    return ODB_OK;
-}
-
 enum odb_status odb_call__search_options(struct odb_command_call *call,
                                          struct odb_bisect_options *out, struct odb_error *err)
 {
@@ -333,7 +319,6 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
         if (!strcmp(names[i], strategy))
             out->strategy = (enum odb_strategy)i;
     out->step = (size_t)odb_call_int(call, ODB_OPTION_STEP, 0);
-    ODB_TRY(call_budget(call, &out->memory, err));
     return odb_call__tolerance(call, &out->tolerance, err);
 }
 

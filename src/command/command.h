@@ -30,6 +30,7 @@ enum odb_arg_type {
     ODB_ARG_SPEC,      /* executor */
     ODB_ARG_TOLERANCE, /* criterion */
     ODB_ARG_INT,       /* range in the row */
+    ODB_ARG_SIZE,      /* bytes, as 512M */
     ODB_ARG_ENUM,      /* choices in the row */
     ODB_ARG_COMMAND,
     ODB_ARG_OPTION,  /* the name of an option that a console keeps */
@@ -64,7 +65,7 @@ _Static_assert(ODB_OPTION_COUNT <= 128, "a set has room for every option");
 #define ODB_SETTINGS                                                                               \
     (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(REFERENCE) |   \
      ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) | ODB_OPT(TOL) | ODB_OPT(EXPECT) |           \
-     ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
+     ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM) | ODB_OPT(REPEAT))
 
 struct odb_option {
     const char *name; /* without dashes */
@@ -240,6 +241,8 @@ const char *odb_call_option(const struct odb_command_call *call, enum odb_option
  * anew; owned array of borrowed strings, *n of them. */
 const char **odb_call_list(const struct odb_command_call *call, enum odb_option_id id, size_t *n);
 /* The number given last, else the fallback; its range was checked by the parser. */
+/* Bytes; 0: the option was not given. */
+uint64_t odb_call_size(const struct odb_command_call *call, enum odb_option_id id);
 int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback);
 /* Argument i, NULL when left out. */
 const char *odb_call_arg(const struct odb_command_call *call, size_t i);

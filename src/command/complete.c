@@ -321,7 +321,7 @@ static void (*const complete_types[])(struct complete *c) = {
     [ODB_ARG_STOP] = complete_stop,       [ODB_ARG_SETTING] = complete_setting,
     [ODB_ARG_PINNED] = complete_pinned,   [ODB_ARG_MARKED] = complete_marked,
     [ODB_ARG_LETTER] = complete_letter,   [ODB_ARG_OUTPUT] = complete_output,
-    [ODB_ARG_TEXT] = NULL,
+    [ODB_ARG_SIZE] = NULL,                [ODB_ARG_TEXT] = NULL,
 };
 
 /* As the option's own words. */

@@ -471,12 +471,8 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
 {
     static const char *const strategies[] = {"auto", "all", "each"};
     const char *strategy = odb_call_option(d->call, ODB_OPTION_DUMP_STRATEGY);
-    const char *budget = odb_call_option(d->call, ODB_OPTION_MEM_BUDGET);
     const char *type, *passes;
     struct odb_buf identity = ODB_BUF_INIT;
-    size_t memory = 0;
-    if (budget && (!odb_spec_read_size(budget, &memory) || !memory))
-        return odb_fail(err, ODB_E_USAGE, "'%.40s' is no size for --mem-budget", budget);
     dump_tell_compilers(d, &type, &passes);
     dump_folders(d);
     odb_identity_put_spec(d->spec, &identity);
@@ -494,7 +490,6 @@ static enum odb_status dump_write(struct dump_command *d, struct odb_error *err)
                                        .identity = odb_buf_text(&identity),
                                        .indexed = d->kind != DUMP_ONCE,
                                        .account = d->kind == DUMP_ONCE,
-                                       .memory = memory,
                                        .seed = (uint64_t)odb_call_int(d->call, ODB_OPTION_SEED, 42),
                                        .say = dump_say,
                                        .payload = d};

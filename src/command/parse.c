@@ -171,6 +171,12 @@ static enum odb_status call_check_word(enum odb_arg_type type, const char *range
         long long hi = strtoll(strstr(range, "..") + 2, NULL, 10);
         if (*end || end == value || v < lo || v > hi)
             return odb_fail(err, ODB_E_USAGE, "'%.40s' is not a number in %s", value, range);
+    } else if (type == ODB_ARG_SIZE) {
+        size_t size;
+        if (odb_spec_read_size(value, &size) && size)
+            return ODB_OK;
+        odb_fail(err, ODB_E_USAGE, "'%.40s' is no size", value);
+        return odb_error_remedy(err, "write bytes, or 512M, or 4G");
     } else if (type == ODB_ARG_ENUM && !call_choice(range, value)) {
         odb_fail(err, ODB_E_USAGE, "there is no '%.40s'", value);
         return odb_error_remedy(err, "choose %s", range);
@@ -395,6 +401,13 @@ const char **odb_call_list(const struct odb_command_call *call, enum odb_option_
         if (call->options.items[i].id == id)
             list[(*n)++] = call->options.items[i].value;
     return list;
+}
+
+uint64_t odb_call_size(const struct odb_command_call *call, enum odb_option_id id)
+{
+    const char *value = odb_call_option(call, id);
+    size_t size = 0;
+    return value && odb_spec_read_size(value, &size) ? size : 0;
 }
 
 int64_t odb_call_int(const struct odb_command_call *call, enum odb_option_id id, int64_t fallback)

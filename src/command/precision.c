@@ -214,7 +214,8 @@ enum odb_status odb_command__precision(struct odb_command_call *call, struct odb
     ODB_TRY(precision_options(call, &options, &search, targets, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     search.hooks = options.hooks = odb_watch_begin(&watch, call);
-    search.hooks.budget = options.hooks.budget = NULL; /* it counts for itself */
+    struct odb_budget own = {.memory = call->budget.memory}; /* for the rest it counts itself */
+    search.hooks.budget = options.hooks.budget = &own;
     enum odb_status status = odb_session_trace(call->session, &trace, &search, err);
     if (status == ODB_OK) {
         const struct odb_precision_case one = {feeds, trace};

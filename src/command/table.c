@@ -106,7 +106,8 @@ static const struct odb_arg args_page[] = {TAKES("PAGE", COMMAND), {0}};
 static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS                                                                                 \
-    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(KERNELS))
+    (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(KERNELS) |     \
+     ODB_OPT(MEM))
 #define OPTS_RUN (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(MAP))
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
@@ -114,7 +115,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 #define OPTS_MEASURES                                                                              \
     (ODB_OPT(TOL) | ODB_OPT(CHECK) | ODB_OPT(TOLERANCES) | ODB_OPT(COLUMNS) | ODB_OPT(TOP_K) |     \
      ODB_OPT(AXIS) | ODB_OPT(JSON))
-#define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(MEM_BUDGET) | ODB_OPT(REPEAT))
+#define OPTS_STRATEGY (ODB_OPT(STRATEGY) | ODB_OPT(STEP) | ODB_OPT(REPEAT))
 
 #define OPTS_DUMP                                                                                  \
     (OPTS_FEEDS | ODB_OPT(FRAME_TYPE) | ODB_OPT(ONNX_DIR) | ODB_OPT(MODEL_TYPE) |                  \
@@ -122,7 +123,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
      ODB_OPT(OUTPUT_NAME) | ODB_OPT(BEGIN) |                                                       \
      ODB_OPT(END) | ODB_OPT(BEGIN_NAME) | ODB_OPT(END_NAME) | ODB_OPT(COMPARE_DIR) |               \
      ODB_OPT(DUMP_GOLDEN) | ODB_OPT(INPUT_TAG) | ODB_OPT(TH1) | ODB_OPT(TH2) | ODB_OPT(ROOT_DIR) | \
-     ODB_OPT(INPUTS_DIR) | ODB_OPT(OUTPUTS_DIR) | ODB_OPT(DUMP_STRATEGY) | ODB_OPT(MEM_BUDGET))
+     ODB_OPT(INPUTS_DIR) | ODB_OPT(OUTPUTS_DIR) | ODB_OPT(DUMP_STRATEGY))
 
 #define BOTH (ODB_COMMAND_SHELL | ODB_COMMAND_PROMPT)
 #define ON_SCREEN (ODB_COMMAND_PROMPT | ODB_COMMAND_ANYTIME)

@@ -199,6 +199,23 @@ static void bisect_warn_reference(struct bisection *b)
     }
 }
 
+/* The reference converts a node's weights to float64, and the target may pack them. */
+static void bisect_warn_memory(struct bisection *b)
+{
+    const struct odb_budget *budget = b->options->hooks.budget;
+    struct odb_buf text = ODB_BUF_INIT;
+    int node = 0;
+    size_t weights = odb_probe_heaviest(b->graph, &node);
+    if (!budget || !budget->memory || weights <= budget->memory / 4)
+        return;
+    odb_node_put(b->graph, node, &text);
+    odb_buf_puts(&text, " alone has weights of ");
+    odb_buf_put_bytes(&text, weights);
+    odb_buf_puts(&text, ": what --mem allows is exceeded there");
+    odb_report_warn(b->report, "%s", odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
 /* Some output can be judged, or there is nothing to search. */
 static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_error *err)
 {
@@ -272,6 +289,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
                         "stands in for golden there",
                         b->trace->n_no_golden, graph->n_nodes);
     bisect_warn_reference(b);
+    bisect_warn_memory(b);
     return ODB_OK;
 }
 
@@ -358,7 +376,12 @@ static enum odb_status bisect_account(struct bisection *b, struct odb_error *err
     struct odb_target *target = odb_pool_target(b->pool);
     struct odb_account *account = &b->report->account;
     struct odb_error why = ODB_ERROR_INIT;
-    if (!odb_target_accounts(target))
+    if (b->prober.pieces > 1)
+        odb_report_note(b->report,
+                        "the target ran the model in %zu pieces, for want of memory: what it would "
+                        "have fused across their borders is not seen",
+                        b->prober.pieces);
+    if (b->prober.pieces > 1 || !odb_target_accounts(target))
         return ODB_OK;
     bisection_step_begin(b, "account");
     enum odb_status status = odb_probe_account(&b->prober, account, &why);
@@ -476,8 +499,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
 
 static void bisect_histograms(struct bisection *b, struct odb_culprit *culprit)
 {
-    if (culprit->value < 0 || !b->trace->ref[culprit->value] ||
-        !b->report->given[culprit->value])
+    if (culprit->value < 0 || !b->trace->ref[culprit->value] || !b->report->given[culprit->value])
         return;
     struct odb_inspection *seen = odb_new(struct odb_inspection);
     struct odb_error ignored = ODB_ERROR_INIT;

@@ -68,6 +68,8 @@ struct odb_budget {
     size_t probes;   /* questions at most; 0: any number */
     size_t asked;    /* so far */
     bool lifted;     /* it is spent, and what is left to do is to be done all the same */
+    uint64_t memory; /* bytes that the debugger and its target may hold together; 0: what the
+                        machine has free. Never spent: room.h shares it out */
 };
 /* NULL: there is none. */
 bool odb_budget_spent(const struct odb_budget *budget);
@@ -94,7 +96,6 @@ struct odb_bisect_options {
     bool prove;      /* test every cut before the culprits */
     bool no_enter;   /* nodes with bodies are taken as one */
     size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
-    uint64_t memory; /* bytes that values read in one run may take; 0: half of what is free */
     uint64_t seed;   /* of noisy runs and jitter */
     struct odb_trace *trace; /* borrowed: the reference's values, made before for the same model,
                                 feeds, reference and expect; NULL: made here, once per search */

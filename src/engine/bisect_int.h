@@ -40,7 +40,7 @@ struct bisection {
     bool probed;     /* every value was read, in runs that reproduce the plain one */
     bool hidden;     /* a run with values read was made and did not reproduce it */
     bool judged;     /* some values were read in a run that is evidence, and nodes judged by them */
-    uint64_t memory; /* bytes that values read at once may take */
+    uint64_t memory; /* bytes that values read in one run may take */
     struct probed_ask *probed_ahead; /* owned: the run with every value read, which another worker
                                         is at; NULL: none is */
     ODB_VEC(int) others; /* values that are wrong in another way than the failure that was sought */

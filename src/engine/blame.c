@@ -463,6 +463,7 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
     const struct odb_trace *trace = judge->trace;
     const struct odb_node *node = &trace->model->graph->nodes[index];
     struct odb_error ignored;
+    odb_trace_touched(judge->trace, index);
     if (odb_cpu_unsupported(trace->cpu, index)[0] || odb_cpu_random(trace->cpu, index))
         return ODB_OK;
     struct odb_tensor **in = odb_new_n(struct odb_tensor *, node->n_in);

@@ -23,6 +23,7 @@
 #include "base/sha256.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
+#include "engine/room.h"
 #include "tensor/npy.h"
 
 #define DUMP_JOURNAL ".dump_journal"
@@ -480,8 +481,7 @@ static enum odb_status dump_batch(struct dump_run *run, size_t first, size_t n,
 /* How many rows from first on are asked for at once. */
 static size_t dump_batch_size(const struct dump_run *run, size_t first)
 {
-    uint64_t limit = run->dump->options.memory ? run->dump->options.memory : odb_mem_spare();
-    uint64_t bytes = 0;
+    uint64_t limit = odb_room(run->dump->options.hooks.budget).values, bytes = 0;
     size_t n = 0;
     if (run->dump->options.strategy == ODB_DUMP_ALL)
         return run->n - first;
@@ -492,7 +492,7 @@ static size_t dump_batch_size(const struct dump_run *run, size_t first)
             if (type->dims[k].value < 0 || !odb_size_mul(one, (size_t)type->dims[k].value, &one))
                 one = 0;
         bytes += one ? one : DUMP_GUESS;
-        if (n && 2 * bytes > limit) /* the target holds them, and so do we */
+        if (n && bytes > limit)
             break;
     }
     return n;

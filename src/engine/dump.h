@@ -30,7 +30,6 @@ struct odb_dump_options {
     bool indexed;         /* files and lines bear the topological index */
     bool account;         /* the executor is asked what it made of the model */
     enum odb_dump_strategy strategy;
-    uint64_t memory; /* that outputs may take at once; 0: half of what is free */
     uint64_t seed;   /* of generated inputs */
     struct odb_search_hooks hooks;
     /* A line for people, with its newline: an output that is there, or why it is not. */

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
+#include "engine/room.h"
 #include "engine/search.h"
 
 /* --- from evidence to culprits ---------------------------------------------------------------- */
@@ -327,9 +328,8 @@ static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy s
 
 static uint64_t plan_budget(const struct bisection *b)
 {
-    return b->options->memory                           ? b->options->memory
-           : b->options->strategy == ODB_STRATEGY_BLAME ? UINT64_MAX
-                                                        : odb_mem_spare();
+    bool all = b->options->strategy == ODB_STRATEGY_BLAME || odb_probe_in_pieces(&b->prober);
+    return all ? UINT64_MAX : odb_room(b->options->hooks.budget).values;
 }
 
 void bisection_plan_ahead(struct bisection *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine/probe.h"
+#include "engine/probe_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -449,6 +449,15 @@ static void probe_ask(void *arg, struct odb_target *target)
     cut->seconds = odb_clock() - start;
 }
 
+/* What memory has no room for is kept on disk. */
+static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    if (!prober->trace || cut->known)
+        return;
+    for (size_t o = 0; o < cut->n_names && cut->status == ODB_OK; o++)
+        cut->status = odb_spill_take(prober->trace->spill, &cut->outputs[o], &cut->err);
+}
+
 /* Gives the probe what its cut came to: outputs, NULL where a recording lacks them, and feeds. */
 static void probe_collect(const struct odb_prober *prober, struct odb_probe *probe,
                           const struct odb_probe_cut *cut)
@@ -505,7 +514,7 @@ static void probe_cut_free(void *arg)
 
 static void probe_begin(struct odb_prober *prober, struct odb_probe *probe, bool beside)
 {
-    if (odb_pool_workers(prober->pool) == 1)
+    if (odb_pool_workers(prober->pool) == 1 || odb_probe_in_pieces(prober))
         return;
     struct odb_probe_cut *cut = probe_cut_new(prober, probe, true);
     probe_consult(prober, probe, cut);
@@ -569,6 +578,62 @@ static void probe_announce(struct odb_prober *prober, const struct odb_probe *pr
     free(in);
 }
 
+/* A cut that the target may not hold at once. */
+static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *probe,
+                                struct odb_probe_cut *cut, const int *stops)
+{
+    struct odb_tensor **made = odb_new_n(struct odb_tensor *, prober->model->graph->n_values);
+    double start = odb_clock();
+    probe->loads = probe->runs = 0;
+    cut->outputs = odb_new_n(struct odb_tensor *, cut->n_names);
+    cut->status =
+        odb_probe__by_pieces(prober, probe, cut->nodes, stops, prober->pieces, made, &cut->err);
+    for (size_t o = 0; o < cut->n_out; o++)
+        cut->outputs[o] = odb_tensor_ref(made[cut->out[o].value]);
+    for (size_t v = 0; v < prober->model->graph->n_values; v++)
+        odb_tensor_unref(made[v]);
+    free(made);
+    cut->loads = probe->loads;
+    cut->runs = probe->runs;
+    cut->seconds = odb_clock() - start;
+    prober->loaded[0] = '\0';
+}
+
+/* Asks the caller's own target. */
+static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
+                          struct odb_probe_cut *cut)
+{
+    int *stops = NULL;
+    prober->pieces =
+        odb_probe_in_pieces(prober) ? odb_probe__pieces(prober, probe, cut->nodes, &stops) : 1;
+    if (prober->pieces > 1) {
+        probe_ask_by_pieces(prober, probe, cut, stops);
+    } else {
+        probe_ask(cut, odb_pool_target(prober->pool));
+        snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
+        probe_spill(prober, cut);
+    }
+    free(stops);
+}
+
+enum odb_status odb_probe__part(struct odb_prober *prober, struct odb_probe *part,
+                                struct odb_error *err)
+{
+    struct odb_probe_cut *cut = probe_cut_new(prober, part, true);
+    probe_consult(prober, part, cut);
+    if (cut->status == ODB_OK && !cut->known) {
+        probe_ask(cut, odb_pool_target(prober->pool));
+        probe_spill(prober, cut);
+    }
+    probe_remember(prober, cut);
+    probe_collect(prober, part, cut);
+    enum odb_status status = cut->status;
+    if (status != ODB_OK)
+        *err = cut->err;
+    probe_cut_free(cut);
+    return status;
+}
+
 static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *probe, bool load,
                                 struct odb_error *err)
 {
@@ -583,9 +648,9 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);
         prober->loaded[0] = '\0'; /* whichever worker took it */
+        probe_spill(prober, cut);
     } else if (cut->status == ODB_OK && cut->n_names && !cut->known && allowed) {
-        probe_ask(cut, odb_pool_target(prober->pool));
-        snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
+        probe_ask_own(prober, probe, cut);
     }
     if (!allowed) /* whatever a worker has made of it by now */
         cut->status = odb_fail(&cut->err, ODB_CANCELLED, "the budget is used up");
@@ -676,6 +741,8 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account 
     char key[ODB_ANSWERS_KEY] = "";
     enum odb_status status = ODB_OK;
     bool said = false;
+    if (prober->pieces > 1)
+        return odb_fail(err, ODB_SKIPPED, "it ran in %zu pieces", prober->pieces);
     if (prober->answers && prober->asked_last[0]) {
         snprintf(key, sizeof key, "%s!", prober->asked_last);
         said = prober->answers->find(prober->answers->payload, key, &known);

@@ -28,6 +28,7 @@ struct odb_prober {
     struct odb_all_seen compared;      /* since the probe that was begun last */
     char failure[400];                 /* why that has no answer; "": it has one */
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
+    size_t pieces;      /* that the cut which was asked for last ran in */
     size_t loads;       /* of what was run; those of what was begun come with its run */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
                            NULL: none */
@@ -63,6 +64,13 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                      const struct odb_feeds *feeds, const struct odb_trace *trace,
                      struct odb_pool *pool, struct odb_search_hooks hooks);
 void odb_prober_dispose(struct odb_prober *prober);
+
+/* Whether the model is more than the target may hold at once: then what is too large of it runs in
+ * pieces, one after the other, each fed with what the target made before. */
+bool odb_probe_in_pieces(const struct odb_prober *prober);
+/* The bytes of weights of the node that has most, which cannot be cut. 0: no node has any, and *node
+ * stays. */
+size_t odb_probe_heaviest(const struct odb_graph *graph, int *node);
 
 /* Has a probe that is going to be run asked for already, where there are workers for that. It is
  * announced and tells as if it began when it is run. What it is fed is taken now. */

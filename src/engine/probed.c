@@ -88,7 +88,7 @@ static int probed_stop(const struct probed *p, int first, bool *marks)
     }
     while (stop < (int)b->graph->n_nodes && (size_t)(stop - first) < p->most) {
         bytes += probed_mark(b, stop, marks);
-        if (stop > first && 2 * (uint64_t)bytes > b->memory)
+        if (stop > first && bytes > b->memory)
             break;
         stop++;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/hooks.h"
+#include "engine/room.h"
 #include "executor/cpu.h"
 
 void odb_shape_of(struct odb_shape *out, const struct odb_tensor *t)
@@ -87,6 +88,8 @@ static enum odb_status shapes_after(void *payload, int node, enum odb_status sta
     char text[600];
     if (run->hooks)
         odb_hooks_progress(run->hooks, "reference", node, (size_t)node + 1, run->graph->n_nodes);
+    if (run->hooks && odb_room(run->hooks->budget).capped)
+        odb_model_drop_pages(run->graph->model);
     if (status != ODB_OK)
         run->out->why[node] = odb_xstrdup(odb_error_text(err, text, sizeof text));
     for (int o = 0; status == ODB_OK && o < n->n_out; o++) {

@@ -10,6 +10,7 @@
 #include "compare/metrics.h"
 #include "base/clock.h"
 #include "engine/hooks.h"
+#include "engine/room.h"
 
 #define TRACE_NOISY_RUNS 3
 /* One noisy run settles errors that exceed their tolerance this many times: the largest of three
@@ -79,8 +80,26 @@ static void trace_feed(const struct odb_trace *trace, struct odb_tensor **values
 
 /* --- reference -------------------------------------------------------------------------------- */
 
+void odb_trace_touched(struct odb_trace *trace, int node)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    const struct odb_node *n = &graph->nodes[node];
+    for (size_t i = 0; i < odb_node_n_reads(n); i++)
+        if (odb_node_reads(n, i) >= 0)
+            trace->touched += odb_tensor_size(odb_trace_value(trace, odb_node_reads(n, i)));
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            trace->touched += odb_tensor_size(trace->ref[n->out[o]]);
+    if (trace->touched <= trace->most)
+        return;
+    odb_model_drop_pages(trace->model);
+    odb_spill_drop(trace->spill);
+    trace->touched = 0;
+}
+
 static void trace_progress(const struct trace_run *run, int node)
 {
+    odb_trace_touched(run->trace, node);
     odb_hooks_progress(run->hooks, run->phase, node, (size_t)node + 1,
                        run->trace->model->graph->n_nodes);
 }
@@ -100,6 +119,16 @@ static bool trace_stand_in(struct trace_run *run, int node)
     return all;
 }
 
+/* What the node made stays; on disk where memory is short. */
+static enum odb_status trace_keep(struct trace_run *run, int node, struct odb_error *err)
+{
+    const struct odb_node *n = &run->trace->model->graph->nodes[node];
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0)
+            ODB_TRY(odb_spill_take(run->trace->spill, &run->values[n->out[o]], err));
+    return ODB_OK;
+}
+
 /* In place of what the node made goes what its output is pinned to. */
 static enum odb_status trace_take_pin(struct trace_run *run, const struct odb_trace_pin *pin,
                                       struct odb_error *err)
@@ -109,11 +138,10 @@ static enum odb_status trace_take_pin(struct trace_run *run, const struct odb_tr
     if (*own &&
         ((*own)->dtype != pin->tensor->dtype || !odb_tensor_same_shape(*own, pin->tensor))) {
         char made[300], had[300];
-        return odb_fail(err, ODB_E_INPUT, "%s is pinned to %s %s, and the model makes %s %s", name,
-                        odb_dtype_info(pin->tensor->dtype)->name,
-                        odb_shape_text(pin->tensor, had, sizeof had),
-                        odb_dtype_info((*own)->dtype)->name,
-                        odb_shape_text(*own, made, sizeof made));
+        return odb_fail(
+            err, ODB_E_INPUT, "%s is pinned to %s %s, and the model makes %s %s", name,
+            odb_dtype_info(pin->tensor->dtype)->name, odb_shape_text(pin->tensor, had, sizeof had),
+            odb_dtype_info((*own)->dtype)->name, odb_shape_text(*own, made, sizeof made));
     }
     odb_tensor_unref(*own);
     *own = odb_tensor_ref(pin->tensor);
@@ -135,7 +163,7 @@ static enum odb_status trace_after_ref(void *payload, int node, enum odb_status 
         run->trace->why[node] = odb_xstrdup(odb_error_text(err, text, sizeof text));
         run->trace->n_unsupported += !trace_stand_in(run, node);
     }
-    return ODB_OK;
+    return trace_keep(run, node, err);
 }
 
 static bool trace_cancelled(void *payload)
@@ -197,7 +225,7 @@ static enum odb_status trace_after_golden(void *payload, int node, enum odb_stat
     if (status != ODB_OK && !run->trace->why[node])
         run->trace->n_no_golden++;
     odb_trace__pin(run, node, status == ODB_OK);
-    return ODB_OK;
+    return trace_keep(run, node, err);
 }
 
 static void trace_raise_noise(struct odb_trace *trace, int value, const struct odb_tensor *t)
@@ -236,8 +264,10 @@ static enum odb_status trace_after_expected(void *payload, int node, enum odb_st
         if (v < 0 || !run->trace->ref[v] || !run->values[v])
             continue;
         odb_gap_measure(&gap, run->values[v], run->trace->ref[v]);
-        if (!gap.pattern)
-            run->trace->expected[v] = odb_tensor_ref(run->values[v]);
+        if (gap.pattern)
+            continue;
+        ODB_TRY(odb_spill_take(run->trace->spill, &run->values[v], err));
+        run->trace->expected[v] = odb_tensor_ref(run->values[v]);
     }
     return trace_after_noisy(payload, node, status, err);
 }
@@ -278,6 +308,8 @@ static enum odb_status trace_first_noise(struct odb_trace *trace, struct trace_r
         trace->noise[v] = odb_noise_floor(gap.rms, trace_dtype(trace, (int)v));
         if (gap.error > trace->noise[v])
             trace->noise[v] = gap.error;
+        if (graph->values[v].producer != ODB_NO_NODE)
+            odb_trace_touched(trace, graph->values[v].producer);
     }
     trace_carry_noise(trace);
     if (trace->expect == ODB_PREC_NATIVE)
@@ -375,6 +407,7 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
 {
     const struct odb_graph *graph = model->graph;
     struct odb_trace *trace = odb_new(struct odb_trace);
+    const struct odb_room room = odb_room(options->hooks.budget);
     *trace = (struct odb_trace){.model = model,
                                 .feeds = feeds,
                                 .precision = options->reference,
@@ -387,10 +420,11 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .split = odb_new_n(bool, graph->n_values),
                                 .dynamic = odb_new_n(bool, graph->n_values),
                                 .why = odb_new_n(char *, graph->n_nodes),
-                                .noise = odb_new_n(double, graph->n_values)};
+                                .noise = odb_new_n(double, graph->n_values),
+                                .spill = odb_spill_new(room.kept),
+                                .most = room.capped ? room.weights : UINT64_MAX};
     for (size_t i = 0; i < options->n_pins; i++) {
-        const struct odb_node *node =
-            &graph->nodes[graph->values[options->pins[i].value].producer];
+        const struct odb_node *node = &graph->nodes[graph->values[options->pins[i].value].producer];
         if (!trace->pinned)
             trace->pinned = odb_new_n(bool, graph->n_values);
         for (int o = 0; o < node->n_out; o++)
@@ -475,6 +509,7 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->why);
     free(trace->pinned);
     free(trace->noise);
+    odb_spill_free(trace->spill);
     free(trace);
 }
 

@@ -14,6 +14,7 @@
 #include "engine/report.h"
 #include "executor/cpu.h"
 #include "model/model.h"
+#include "tensor/spill.h"
 
 /* How the reference computes, from a spec such as "cpu:f16" or a --expect type. ODB_E_USAGE: it is
  * none of the CPU's precisions. */
@@ -65,6 +66,8 @@ struct odb_trace {
     const char *phase;             /* borrowed: what that is at, announced again after a noisy run;
                                       NULL: nothing */
     double seconds;
+    struct odb_spill *spill; /* owned: takes what is kept, here and by who asks the target */
+    uint64_t touched, most;  /* bytes that were looked at since pages were given back, and at most */
     /* Where an executor gives the reference or golden (reference_from.c). */
     struct odb_trace *own;     /* owned: what the CPU computes by itself, which has the noise; NULL:
                                   no executor does, and so are the others */
@@ -106,6 +109,9 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options,
                                struct odb_error *err) ODB_MUST_USE;
+/* A node has been computed or judged: what it looked at, in mapped files, need not stay in memory
+ * where that is short. */
+void odb_trace_touched(struct odb_trace *trace, int node);
 void odb_trace_free(struct odb_trace *trace);
 
 /* The noise of a value, as far as judging this error needs it. Up to three noisy runs over the

@@ -216,6 +216,7 @@ static void fault_other_trips(int64_t *v, double amount)
 }
 
 #define FAULT_REFUSE "refuse" /* no model with the node is loaded */
+#define FAULT_MEMORY "memory" /* none with the node and too many others */
 
 static const struct fault_kind fault_kinds[] = {
     {"scale", 1e-2, true, fault_scale, NULL, NULL},
@@ -231,6 +232,7 @@ static const struct fault_kind fault_kinds[] = {
     {"crash", 0, false, NULL, fault_crash, NULL},
     {"hang", 0, false, NULL, fault_hang, NULL},
     {FAULT_REFUSE, 0, false, NULL, NULL, NULL},
+    {FAULT_MEMORY, 0, false, NULL, NULL, NULL},
     {"branch", 0, false, NULL, NULL, fault_other_branch},
     {"trips", -1, false, NULL, NULL, fault_other_trips},
 };
@@ -240,7 +242,7 @@ static const struct fault_kind fault_kinds[] = {
 static const struct odb_executor_option fault_rows[] = {
     {":",
      "scale|offset|noise|swap|nan|inf|step|saturate|zero-channel|round-bf16|crash|hang|refuse|"
-     "branch|trips",
+     "memory|branch|trips",
      NULL, "what goes wrong", true},
     {"node", "NAME|#INDEX|PATH", NULL, "where the fault is", true},
     {"iteration", "K", NULL, "only in that turn of the innermost loop around the node", false},
@@ -249,7 +251,7 @@ static const struct odb_executor_option fault_rows[] = {
      false},
     {"count", "N", NULL,
      "how many elements are spoiled; all, or one for nan, inf and step. refuse: only models of "
-     "more outputs",
+     "more outputs; memory: only models of more nodes",
      false},
     {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
     {"seen", NULL, NULL, "only when somebody reads values in between", false},
@@ -863,6 +865,11 @@ static enum odb_status fault_lacks(const struct fault *fault, const struct fault
                                    struct odb_error *err)
 {
     const struct odb_node *node = &cut->model->graph->nodes[cut->node];
+    if (!strcmp(fault->kind->name, FAULT_MEMORY))
+        return cut->model->graph->n_nodes <= fault->count
+                   ? ODB_OK
+                   : odb_fail(err, ODB_E_NOMEM, "fault: no memory for more than %zu nodes",
+                              fault->count);
     if (fault->count && cut->model->graph->n_outputs <= fault->count)
         return ODB_OK;
     return fault->count
@@ -882,7 +889,8 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
     enum odb_status status = fault_find(fault, cut, load, err);
     if (status == ODB_OK)
         status = fault_decide(fault, cut, load, err);
-    if (status == ODB_OK && fault->acts && !strcmp(fault->kind->name, FAULT_REFUSE))
+    if (status == ODB_OK && fault->acts &&
+        (!strcmp(fault->kind->name, FAULT_REFUSE) || !strcmp(fault->kind->name, FAULT_MEMORY)))
         status = fault_lacks(fault, cut, err);
     if (status == ODB_OK && fault->acts && fault->kind->steer) {
         fault->path = (struct odb_body_path){.n = 0};

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "model/files.h"
 #include "model/model_int.h"
 #include "model/pack.h"
 
@@ -113,6 +114,12 @@ const char **odb_model_external_files(const struct odb_model *model, size_t *n)
     external_model(&e, model);
     *n = e.list.n;
     return e.list.items;
+}
+
+void odb_model_drop_pages(const struct odb_model *model)
+{
+    odb_model__file_drop(model->priv->file);
+    odb_model__files_drop(model->priv->files);
 }
 
 void odb_model_rename_external(struct odb_model *model, const char *from, const char *to)

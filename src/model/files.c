@@ -82,6 +82,19 @@ enum odb_status odb_model__map_file(struct model_bytes *out, const char *path,
     return status;
 }
 
+void odb_model__file_drop(const struct odb_storage *storage)
+{
+    const struct file_storage *file = (const struct file_storage *)storage;
+    if (storage->release == file_release)
+        odb_mem_drop(file->data, file->size);
+}
+
+void odb_model__files_drop(const struct model_files *files)
+{
+    for (size_t i = 0; i < files->list.n; i++)
+        odb_model__file_drop(files->list.items[i]->storage);
+}
+
 struct model_files *odb_model__files_new(const char *dir, bool missing_ok)
 {
     struct model_files *files = odb_new(struct model_files);

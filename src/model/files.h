@@ -20,6 +20,9 @@ struct model_bytes {
 enum odb_status odb_model__map_file(struct model_bytes *out, const char *path,
                                     struct odb_error *err) ODB_MUST_USE;
 
+/* Pages of a mapped file that were looked at need not stay; other storages are left alone. */
+void odb_model__file_drop(const struct odb_storage *storage);
+
 /* The files of external data of one model, each mapped once. */
 struct model_files;
 
@@ -34,6 +37,8 @@ enum odb_status odb_model__files_get(const struct model_bytes **out, struct mode
 /* Which file so many bytes at data are in, and where; false: in none. *location is borrowed. */
 bool odb_model__files_find(const struct model_files *files, const void *data, size_t size,
                            const char **location, size_t *offset);
+/* odb_model__file_drop() of all. */
+void odb_model__files_drop(const struct model_files *files);
 /* What was said of the first file that was skipped; NULL: none was. Borrowed: files. */
 const struct odb_error *odb_model__files_missing(const struct model_files *files);
 

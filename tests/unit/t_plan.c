@@ -18,6 +18,7 @@ struct plan {
     struct odb_report *report;
     size_t forecasts; /* events */
     double seconds;   /* of the last */
+    struct odb_budget budget;
 };
 
 static void plan_event(void *payload, const struct odb_search_event *event)
@@ -34,7 +35,7 @@ static void plan_event(void *payload, const struct odb_search_event *event)
 struct plan_how {
     enum odb_strategy strategy;
     size_t step;
-    uint64_t memory;
+    uint64_t memory; /* twice that of the values that are read at once */
     bool prove;
 };
 
@@ -51,9 +52,9 @@ static enum odb_status plan_search(struct plan *p, struct odb_builder *b, const 
                                          .tolerance = ODB_CRITERION_DEFAULT,
                                          .strategy = how.strategy,
                                          .step = how.step,
-                                         .memory = how.memory,
                                          .prove = how.prove,
-                                         .hooks = {plan_event, NULL, p}};
+                                         .hooks = {plan_event, NULL, p, &p->budget}};
+    p->budget.memory = 4 * how.memory; /* room.c */
     help_find_serve();
     return odb_bisect(&p->report, p->model, &p->feeds, &options, err);
 }

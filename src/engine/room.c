@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/room.h"
+
+#include "base/mem.h"
+#include "engine/bisect.h"
+
+struct odb_room odb_room(const struct odb_budget *budget)
+{
+    if (budget && budget->memory)
+        return (struct odb_room){.capped = true,
+                                 .weights = budget->memory / 8,
+                                 .values = budget->memory / 8,
+                                 .kept = budget->memory / 8};
+    uint64_t half = odb_mem_spare();
+    return (struct odb_room){.weights = half, .values = half / 2, .kept = half};
+}
