@@ -67,7 +67,7 @@ struct odb_trace {
                                       NULL: nothing */
     double seconds;
     struct odb_spill *spill; /* owned: takes what is kept, here and by who asks the target */
-    uint64_t touched, most;  /* bytes that were looked at since pages were given back, and at most */
+    uint64_t touched, most;  /* bytes looked at since pages were given back, and at most */
     /* Where an executor gives the reference or golden (reference_from.c). */
     struct odb_trace *own;     /* owned: what the CPU computes by itself, which has the noise; NULL:
                                   no executor does, and so are the others */

@@ -159,8 +159,8 @@ void odb_model_free(struct odb_model *model); /* NULL is fine; tensors taken by 
 /* Locations of external data that the model names, as they stand in it, each once. The array is
  * the caller's (NULL when there are none), the names are borrowed from the model. */
 const char **odb_model_external_files(const struct odb_model *model, size_t *n);
-/* What was looked at of the mapped files need not stay in memory: the weights of a model may be more
- * than that holds. They are read again when somebody looks. */
+/* What was looked at of the mapped files need not stay in memory: the weights of a model may be
+ * more than that holds. They are read again when somebody looks. */
 void odb_model_drop_pages(const struct odb_model *model);
 /* Opens one of them for reading, as the model itself is read: below dir, whatever links there are;
  * else ODB_E_MODEL. */
