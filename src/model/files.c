@@ -86,7 +86,7 @@ void odb_model__file_drop(const struct odb_storage *storage)
 {
     const struct file_storage *file = (const struct file_storage *)storage;
     if (storage->release == file_release)
-        odb_mem_drop(file->data, file->size);
+        odb_mem_drop(file->mapping.data, file->mapping.size);
 }
 
 void odb_model__files_drop(const struct model_files *files)
