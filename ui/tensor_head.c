@@ -52,7 +52,7 @@ static void head_draw_type(const struct ui_tensor *v, const struct ui_area *area
     const struct odb_value *value = &graph->values[v->value];
     const struct odb_tensor *t = v->whole[0] ? v->whole[0] : v->whole[1];
     char text[ODB_MAX_RANK * 24 + 64], label[128];
-    const char *declared = value->type.known ? value->type.text : "type not known";
+    const char *declared = value->type.known ? value->type.shown : "type not known";
     int end = head_draw_plane(v, area, row);
     int col =
         ui_draw_text(area, row, 0, UI_STYLE_TYPE, t ? head_type(t, text, sizeof text) : declared);

@@ -177,7 +177,7 @@ static void info_ports(const struct odb_graph *graph, const char *title, const i
         odb_buf_puts(out, "  ");
         odb_buf_put_shown(out, value->name);
         odb_buf_puts(out, "  ");
-        odb_buf_put_shown(out, value->type.known ? value->type.text : "(no type declared)");
+        odb_buf_put_shown(out, value->type.known ? value->type.shown : "(no type declared)");
         odb_buf_puts(out,
                      value->is_input && value->init ? "  (has a weight as its default)\n" : "\n");
     }

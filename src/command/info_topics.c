@@ -125,7 +125,7 @@ static enum odb_status topic_inputs(struct odb_command_call *call, struct odb_bu
         const struct odb_value *value = &graph->values[list[i]];
         odb_buf_put_shown(out, value->name);
         odb_buf_puts(out, "  ");
-        odb_buf_put_shown(out, value->type.known ? value->type.text : "(no type declared)");
+        odb_buf_put_shown(out, value->type.known ? value->type.shown : "(no type declared)");
         odb_buf_puts(out, ": ");
         topic_put_source(call, list[i], out);
         odb_buf_putc(out, '\n');

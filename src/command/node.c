@@ -77,7 +77,7 @@ static void node_put_value(const struct odb_graph *graph, int index, const char 
     odb_buf_put_shown(out, odb_value_key(graph, value, key, sizeof key));
     odb_buf_puts(out, "  ");
     if (value->type.known)
-        odb_buf_put_shown(out, value->type.text);
+        odb_buf_put_shown(out, value->type.shown);
     else if (value->init)
         odb_buf_puts(out, odb_call__type_text(value->init, type, sizeof type));
     else

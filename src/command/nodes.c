@@ -21,14 +21,18 @@ struct nodes {
     struct odb_cost *costs;   /* owned; [n_nodes] */
 };
 
-/* What is known of a value: its shape, else what the model declares. "": nothing. */
-static const char *nodes_type(const struct nodes *nodes, int value, char *buf, size_t size)
+/* What is known of a value: its shape, else what the model declares. "": nothing. shown: to people,
+ * else ONNX's text. */
+static const char *nodes_type(const struct nodes *nodes, int value, bool shown, char *buf,
+                              size_t size)
 {
     if (value == ODB_NO_VALUE)
         return "";
     const struct odb_type *type = &nodes->graph->values[value].type;
-    odb_shape_put(&nodes->shapes.values[value], buf, size);
-    return *buf || !type->known ? buf : type->text;
+    odb_shape_put(&nodes->shapes.values[value], shown, buf, size);
+    if (*buf || !type->known)
+        return buf;
+    return shown ? type->shown : type->text;
 }
 
 static void nodes_line(const struct nodes *nodes, const struct odb_node *node, struct odb_buf *out)
@@ -48,7 +52,7 @@ static void nodes_line(const struct nodes *nodes, const struct odb_node *node, s
         const struct odb_value *value = &nodes->graph->values[node->out[i]];
         odb_buf_puts(out, i ? ", " : "");
         odb_buf_put_shown(out, odb_value_key(nodes->graph, value, label, sizeof label));
-        const char *type = nodes_type(nodes, value->index, label, sizeof label);
+        const char *type = nodes_type(nodes, value->index, true, label, sizeof label);
         if (*type) {
             odb_buf_putc(out, ' ');
             odb_buf_put_shown(out, type);
@@ -63,7 +67,7 @@ static json_t *nodes_types(const struct nodes *nodes, const int *list, int n)
     json_t *types = json_array();
     char buf[400];
     for (int i = 0; i < n; i++) {
-        const char *type = nodes_type(nodes, list[i], buf, sizeof buf);
+        const char *type = nodes_type(nodes, list[i], false, buf, sizeof buf);
         json_array_append_new(types, odb_json_text(*type ? type : NULL));
     }
     return types;
@@ -108,7 +112,7 @@ static void nodes_cells(const struct nodes *nodes, const int *list, int n, bool 
     for (int i = 0; i < n; i++) {
         odb_buf_puts(out, i ? (types ? "; " : ", ") : "");
         if (types)
-            odb_buf_put_shown(out, nodes_type(nodes, list[i], buf, sizeof buf));
+            odb_buf_put_shown(out, nodes_type(nodes, list[i], false, buf, sizeof buf));
         else if (list[i] != ODB_NO_VALUE)
             odb_buf_put_shown(out, nodes->graph->values[list[i]].name);
     }

@@ -62,7 +62,7 @@ static enum odb_status pin_check_type(const struct odb_session *session, int ind
     if (fits)
         return ODB_OK;
     return odb_fail(err, ODB_E_INPUT, "it is %s, and %s is %s",
-                    odb_call__type_text(t, is, sizeof is), value->name, has ? wanted : type->text);
+                    odb_call__type_text(t, is, sizeof is), value->name, has ? wanted : type->shown);
 }
 
 /* The list without pins of a value; the session's own is copied. */

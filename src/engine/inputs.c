@@ -244,12 +244,12 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
     if (!type->known)
         return ODB_OK;
     if (t->kind != type->kind && type->kind != ODB_OPTIONAL) /* of which the value itself will do */
-        return odb_fail(err, ODB_E_INPUT, "the value is not of the kind declared, %s", type->text);
+        return odb_fail(err, ODB_E_INPUT, "the value is not of the kind declared, %s", type->shown);
     if (type->kind != ODB_TENSOR)
         return ODB_OK;
     if (t->dtype != type->dtype) {
         odb_fail(err, ODB_E_INPUT, "the values are %s, the model declares %s",
-                 odb_dtype_info(t->dtype)->name, type->text);
+                 odb_dtype_info(t->dtype)->name, type->shown);
         return odb_error_remedy(err, "convert the file to %s", odb_dtype_info(type->dtype)->name);
     }
     odb_shape_text(t, shape, sizeof shape);
@@ -258,7 +258,7 @@ static enum odb_status inputs_accept(struct inputs_work *work, struct inputs_por
         fits = type->dims[k].value < 0 || type->dims[k].value == t->dims[k];
     if (!fits)
         return odb_fail(err, ODB_E_INPUT, "the shape is %s, the model declares %s", shape,
-                        type->text);
+                        type->shown);
     snprintf(from, sizeof from, "input '%.200s' of shape %.300s", port->value->name, shape);
     for (int k = 0; k < type->rank; k++)
         if (inputs_symbol(&type->dims[k]))
@@ -593,7 +593,7 @@ static enum odb_status inputs_generate(struct inputs_work *work, struct odb_erro
         }
         if (type->kind != ODB_TENSOR || !odb_dtype_info(type->dtype)->name) {
             odb_fail(err, ODB_E_USAGE, "input '%s' (%s) cannot be generated", port->value->name,
-                     type->known ? type->text : "no type declared");
+                     type->known ? type->shown : "no type declared");
             return odb_error_remedy(err, "add --input %s=FILE.pb", port->value->name);
         }
         bool given = port->range;

@@ -442,7 +442,7 @@ static void lint_weights(struct lint_walk *walk)
         char shape[300];
         if (!same || (type->rank == 0 && t->rank != 0))
             LINT_VALUE(walk, WEIGHT_TYPE, value, "it is declared as %s, and the weight is %s %s",
-                       type->text, odb_dtype_info(t->dtype)->name,
+                       type->shown, odb_dtype_info(t->dtype)->name,
                        odb_shape_text(t, shape, sizeof shape));
     }
 }
@@ -551,8 +551,8 @@ void odb_lint_run(struct odb_lint *lint, const struct odb_model *model,
             continue;
         char *place = odb_xasprintf("value %s", value->name);
         odb_lint_add(lint, ODB_LINT_CONTRADICTION, value->producer, place,
-                     "it is declared as %s, and the run makes %s", value->type.text,
-                     odb_shape_put(&shapes->values[v], text, sizeof text));
+                     "it is declared as %s, and the run makes %s", value->type.shown,
+                     odb_shape_put(&shapes->values[v], true, text, sizeof text));
         free(place);
     }
     for (size_t n = 0; cpu && n < graph->n_nodes; n++) {

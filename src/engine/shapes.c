@@ -30,15 +30,16 @@ uint64_t odb_shape_bytes(const struct odb_shape *shape)
                                                                                          : 0;
 }
 
-const char *odb_shape_put(const struct odb_shape *shape, char *buf, size_t size)
+const char *odb_shape_put(const struct odb_shape *shape, bool shown, char *buf, size_t size)
 {
     struct odb_buf text = ODB_BUF_INIT;
     if (shape->known)
         odb_buf_puts(&text, odb_dtype_info(shape->dtype)->name);
-    for (int i = 0; shape->known && i < shape->rank; i++)
-        odb_buf_printf(&text, "%s%lld", i ? ", " : "[", (long long)shape->dims[i]);
-    if (shape->known && shape->rank)
-        odb_buf_putc(&text, ']');
+    bool dims = shape->known && (shape->rank || shown);
+    odb_buf_puts(&text, dims ? "[" : "");
+    for (int i = 0; dims && i < shape->rank; i++)
+        odb_buf_printf(&text, "%s%lld", i ? ", " : "", (long long)shape->dims[i]);
+    odb_buf_puts(&text, dims ? "]" : "");
     snprintf(buf, size, "%s", odb_buf_text(&text));
     odb_buf_dispose(&text);
     return buf;

@@ -40,7 +40,8 @@ void odb_shape_of(struct odb_shape *out, const struct odb_tensor *t);
 uint64_t odb_shape_count(const struct odb_shape *shape);
 /* Bytes of that many elements; 0 where they have no fixed size. */
 uint64_t odb_shape_bytes(const struct odb_shape *shape);
-/* "float[1, 3]"; "" where it is not known. Returns buf. */
-const char *odb_shape_put(const struct odb_shape *shape, char *buf, size_t size);
+/* "float[1, 3]"; "" where it is not known. A scalar is "float", as ONNX's text has it, or, where it
+ * is shown to people, "float[]". Returns buf. */
+const char *odb_shape_put(const struct odb_shape *shape, bool shown, char *buf, size_t size);
 
 #endif

@@ -289,7 +289,7 @@ static enum odb_status mlir_check_values(const struct odb_graph *graph, const in
         if (!v->type.known || (v->type.kind == ODB_TENSOR && v->type.dtype != ODB_STRING))
             continue;
         odb_fail(err, ODB_UNSUPPORTED, "onnx-mlir passes tensors of numbers, and '%s' is %s",
-                 v->name, v->type.text);
+                 v->name, v->type.shown);
         return odb_error_remedy(err, "cut the model where the values are tensors (extract)");
     }
     return ODB_OK;

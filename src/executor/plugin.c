@@ -576,7 +576,7 @@ static enum odb_status plugin_check_input(const struct odb_value *value, const s
         fits = type->dims[d].value < 0 || type->dims[d].value == t->dims[d];
     return fits ? ODB_OK
                 : odb_fail(err, ODB_E_INPUT, "input '%s' has the shape %s, and the model takes %s",
-                           value->name, odb_shape_text(t, shape, sizeof shape), type->text);
+                           value->name, odb_shape_text(t, shape, sizeof shape), type->shown);
 }
 
 static enum odb_status plugin_inputs(const struct plugin *plugin, const struct odb_named *inputs,

@@ -88,7 +88,7 @@ static void attr_types(struct odb_attr *attr, Onnx__TypeProto *const *types, siz
     for (size_t i = 0; i < n; i++) {
         if (i)
             odb_buf_puts(&text, ", ");
-        odb_model__type_text(types[i], &text);
+        odb_model__type_text(types[i], false, &text);
     }
     struct odb_type first = {.known = false};
     odb_model__type(&first, n ? types[0] : NULL, arena);

@@ -51,7 +51,7 @@ enum odb_status odb_model__sparse_of(struct odb_tensor **out, const Onnx__Sparse
                                      struct odb_error *err) ODB_MUST_USE;
 /* A weight whose external data is not there: a shape without elements. */
 bool odb_model__is_hollow(const struct odb_tensor *t);
-/* "float[1, N]" for a declared type, appended. */
-void odb_model__type_text(const Onnx__TypeProto *type, struct odb_buf *out);
+/* "float[1, N]" for a declared type, appended; ranks: as struct text has it. */
+void odb_model__type_text(const Onnx__TypeProto *type, bool ranks, struct odb_buf *out);
 
 #endif

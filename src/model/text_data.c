@@ -315,9 +315,11 @@ void odb_model__text_tensor(const struct odb_tensor *t, struct text *to)
 static void text_shape(const Onnx__TensorShapeProto *shape, struct text *to)
 {
     if (!shape) {
-        odb_buf_puts(to->out, "[]");
+        odb_buf_puts(to->out, to->ranks ? "[...]" : "[]");
         return;
     }
+    if (!shape->n_dim)
+        odb_buf_puts(to->out, to->ranks ? "[]" : "");
     for (size_t i = 0; i < shape->n_dim; i++) {
         const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
         odb_buf_puts(to->out, i ? ", " : "[");
@@ -390,7 +392,7 @@ static void text_type(const Onnx__TypeProto *type, int depth, struct text *to)
     }
 }
 
-void odb_model__type_text(const Onnx__TypeProto *type, struct odb_buf *out)
+void odb_model__type_text(const Onnx__TypeProto *type, bool ranks, struct odb_buf *out)
 {
-    text_type(type, 0, &(struct text){.out = out});
+    text_type(type, 0, &(struct text){.out = out, .ranks = ranks});
 }

@@ -50,15 +50,22 @@ static const Onnx__TypeProto *type_inner(const Onnx__TypeProto *type, enum odb_k
     }
 }
 
+static const char *type_text(const Onnx__TypeProto *type, bool ranks, struct model_arena *arena)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_model__type_text(type, ranks, &text);
+    const char *kept = odb_model__arena_dup(arena, odb_buf_text(&text), text.len + 1, 1);
+    odb_buf_dispose(&text);
+    return kept;
+}
+
 void odb_model__type(struct odb_type *out, const Onnx__TypeProto *type, struct model_arena *arena)
 {
     *out = (struct odb_type){.known = false};
     if (!type || type->value_case == ONNX__TYPE_PROTO__VALUE__NOT_SET)
         return;
-    struct odb_buf text = ODB_BUF_INIT;
-    odb_model__type_text(type, &text);
-    out->text = odb_model__arena_dup(arena, odb_buf_text(&text), text.len + 1, 1);
-    odb_buf_dispose(&text);
+    out->text = type_text(type, false, arena);
+    out->shown = type_text(type, true, arena);
     if (type->value_case == ONNX__TYPE_PROTO__VALUE_OPAQUE_TYPE)
         return; /* only its name is known */
     out->known = true;

@@ -579,8 +579,8 @@ void odb_session_put_type(const struct odb_session *session, int value, struct o
             odb_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->dims[i]);
         odb_buf_putc(out, ']');
     } else if (v->type.known) {
-        for (const char *p = v->type.text; *p; p++) /* "float[1, N]", without its blanks */
-            if (*p != ' ' || p == v->type.text || p[-1] != ',')
+        for (const char *p = v->type.shown; *p; p++) /* "float[1, N]", without its blanks */
+            if (*p != ' ' || p == v->type.shown || p[-1] != ',')
                 odb_buf_putc(out, *p);
     }
 }

@@ -100,7 +100,8 @@ static void test_graph__values_and_nodes(void **state)
     assert_string_equal(vb->type.dims[0].param, "N");
     assert_int_equal(vb->type.dims[1].value, 3);
     assert_null(vb->type.dims[1].param);
-    assert_non_null(vb->type.text);
+    assert_string_equal(vb->type.text, "float[N, 3]");
+    assert_string_equal(vb->type.shown, "float[N, 3]");
     assert_int_equal(g->nodes[2].n_in, 2);
     assert_int_equal(g->nodes[2].in[1], w->index);
     assert_int_equal(g->nodes[2].opset, 17);
@@ -111,6 +112,26 @@ static void test_graph__values_and_nodes(void **state)
     assert_string_equal(model->priv->inits[w->index]->name, "w");
     assert_null(model->priv->inits[x->index]);
     assert_string_equal(model->priv->infos[vb->index]->name, "vb");
+    odb_model_free(model);
+    make_free(&m);
+}
+
+static void test_graph__scalars_and_any_rank_are_told_apart(void **state)
+{
+    struct make m = graph_diamond();
+    Onnx__ValueInfoProto *any = make_info(&m, "va", 0, NULL);
+    any->type->tensor_type->shape = NULL;
+    make_append(&m, &m.graph->n_value_info, &m.graph->value_info, any);
+    make_append(&m, &m.graph->n_value_info, &m.graph->value_info, make_info(&m, "vb", 0, NULL));
+    struct odb_model *model = graph_open(&m);
+    const struct odb_type *va = &odb_graph_value(model->graph, "va")->type;
+    const struct odb_type *vb = &odb_graph_value(model->graph, "vb")->type;
+    assert_int_equal(va->rank, -1);
+    assert_string_equal(va->text, "float[]"); /* as ONNX's parser has it */
+    assert_string_equal(va->shown, "float[...]");
+    assert_int_equal(vb->rank, 0);
+    assert_string_equal(vb->text, "float");
+    assert_string_equal(vb->shown, "float[]");
     odb_model_free(model);
     make_free(&m);
 }
@@ -646,6 +667,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_graph__values_and_nodes),
+        cmocka_unit_test(test_graph__scalars_and_any_rank_are_told_apart),
         cmocka_unit_test(test_graph__odd_names),
         cmocka_unit_test(test_graph__refuses_what_makes_no_sense),
         cmocka_unit_test(test_graph__sorts_by_place_in_the_file),

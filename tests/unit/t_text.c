@@ -181,7 +181,7 @@ static void test_text__tensors(void **state)
 static void text_check_type(const Onnx__TypeProto *type, const char *expected)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    odb_model__type_text(type, &out);
+    odb_model__type_text(type, false, &out);
     assert_string_equal(odb_buf_text(&out), expected);
     odb_buf_dispose(&out);
 }
@@ -214,7 +214,7 @@ static void test_text__types(void **state)
     text_check_type(&c, "map(string, seq(int64[1, \"a b_dim1\"]))");
     sequence.elem_type = &a; /* its own element: text ends all the same */
     struct odb_buf out = ODB_BUF_INIT;
-    odb_model__type_text(&a, &out);
+    odb_model__type_text(&a, false, &out);
     assert_true(out.len < 1000);
     odb_buf_dispose(&out);
     odb_model__arena_free(arena);
