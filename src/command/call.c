@@ -132,8 +132,8 @@ static const char *call_mapped(struct odb_command_call *call, const char *spec)
     odb_buf_printf(&text, "%s,map=", spec);
     for (const char *p = map; *p; p++)
         odb_buf_printf(&text, "%s%c", strchr(",=@\\", *p) ? "\\" : "", *p);
-    odb_push(&call->specs, odb_buf_take(&text));
-    return call->specs.items[call->specs.n - 1];
+    odb_push(&call->texts, odb_buf_take(&text));
+    return call->texts.items[call->texts.n - 1];
 }
 
 const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
@@ -141,7 +141,7 @@ const char *odb_call__spec(struct odb_command_call *call, enum odb_option_id id)
     const char *spec = call_setting(call, id);
     char *named = spec ? odb_executor_named(call->console, spec) : NULL;
     if (named)
-        odb_push(&call->specs, named);
+        odb_push(&call->texts, named);
     return call_mapped(call, named ? named : spec);
 }
 
@@ -430,6 +430,8 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
     ODB_TRY(status);
     ODB_TRY(odb_session_open_take(&call->session, model, session, err));
     call->model = call->session->model;
+    if (stored || !(call->command->flags & ODB_COMMAND_RECORDS))
+        return odb_call__fed_restore(call, err);
     return ODB_OK;
 }
 

@@ -62,6 +62,11 @@ enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool sea
 /* Settings become those that the file has, which is the first thing that a console is told. */
 enum odb_status odb_console_fed_restore(struct odb_console *console,
                                         struct odb_error *err) ODB_MUST_USE;
+/* The same for a command of the shell: options that it has and that are not given. */
+enum odb_status odb_call__fed_restore(struct odb_command_call *call,
+                                      struct odb_error *err) ODB_MUST_USE;
+/* Whether an option that is given says otherwise than a setting. */
+bool odb_call__replaces(const struct odb_command_call *call, const struct odb_setting *setting);
 /* They are the session's from now on, and what there is to say of them is said. */
 void odb_call__feed_take(struct odb_command_call *call, struct odb_feeds *feeds);
 /* Says what there is to say of them: whence, and warnings. */

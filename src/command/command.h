@@ -212,7 +212,7 @@ struct odb_command_call {
         const char *value; /* borrowed; "" for a flag */
     })
     options;
-    ODB_VEC(char *) specs;         /* owned: those that --map was added to */
+    ODB_VEC(char *) texts;         /* owned: values that are no words of the command line */
     struct odb_session *session;   /* borrowed from the console, else owned; where the first
                                       argument is a model */
     const struct odb_model *model; /* borrowed: session */

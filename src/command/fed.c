@@ -50,18 +50,50 @@ enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool sea
     return status;
 }
 
+/* Which option a stored setting is; false: none that this program knows. */
+static bool fed_option(enum odb_option_id *id, const struct odb_store_setting *stored)
+{
+    for (size_t i = 0; i < ODB_COUNT(fed_ids); i++) {
+        *id = fed_ids[i];
+        if (!strcmp(stored->name, odb_option_row(*id)->name))
+            return true;
+    }
+    return false;
+}
+
 enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_error *err)
 {
     struct odb_store_settings settings;
+    struct odb_setting setting;
     if (!console->session->store)
         return ODB_OK;
     ODB_TRY(odb_store_read_settings(console->session->store, &settings, err));
-    for (size_t s = 0; s < settings.list.n; s++)
-        for (size_t i = 0; i < ODB_COUNT(fed_ids); i++)
-            if (!strcmp(settings.list.items[s].name, odb_option_row(fed_ids[i])->name))
-                odb_push(&console->settings,
-                         (struct odb_setting){fed_ids[i],
-                                              odb_xstrdup(settings.list.items[s].value)});
+    for (size_t i = 0; i < settings.list.n; i++) {
+        if (!fed_option(&setting.id, &settings.list.items[i]))
+            continue;
+        setting.value = odb_xstrdup(settings.list.items[i].value);
+        odb_push(&console->settings, setting);
+    }
+    odb_store_settings_dispose(&settings);
+    return ODB_OK;
+}
+
+enum odb_status odb_call__fed_restore(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_store_settings settings;
+    struct odb_setting setting;
+    if (!call->session->store)
+        return ODB_OK;
+    ODB_TRY(odb_store_read_settings(call->session->store, &settings, err));
+    for (size_t i = 0; i < settings.list.n; i++) {
+        setting.value = settings.list.items[i].value;
+        if (!fed_option(&setting.id, &settings.list.items[i]) ||
+            !(call->command->options >> setting.id & 1) || odb_call__replaces(call, &setting))
+            continue;
+        odb_push(&call->texts, odb_xstrdup(setting.value));
+        odb_push(&call->options,
+                 (struct odb_call_option){setting.id, call->texts.items[call->texts.n - 1]});
+    }
     odb_store_settings_dispose(&settings);
     return ODB_OK;
 }

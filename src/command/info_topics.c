@@ -90,8 +90,8 @@ static enum odb_status topic_nodes(struct odb_command_call *call, struct odb_buf
 /* Where an input is from, or will be once it is needed. */
 static void topic_put_source(const struct odb_command_call *call, int value, struct odb_buf *out)
 {
-    const struct odb_console *console = call->console;
-    const char *name = call->model->graph->values[value].name, *set = NULL;
+    const char *name = call->model->graph->values[value].name;
+    const char *set = odb_call_option(call, ODB_OPTION_INPUTS_FROM);
     const struct odb_feeds *feeds = call->session->feeds;
     for (size_t i = 0; feeds && i < feeds->n; i++)
         if (feeds->items[i].value == value) {
@@ -101,15 +101,12 @@ static void topic_put_source(const struct odb_command_call *call, int value, str
             odb_buf_put_shown(out, feeds->items[i].source);
             return;
         }
-    for (size_t i = 0; console && i < console->settings.n; i++) {
-        const struct odb_setting *setting = &console->settings.items[i];
-        size_t n = strlen(name);
-        if (setting->id == ODB_OPTION_INPUT && !strncmp(setting->value, name, n) &&
-            setting->value[n] == '=')
-            set = setting->value + n + 1;
-    }
-    if (!set && console)
-        set = odb_console_get(console, ODB_OPTION_INPUTS_FROM);
+    size_t n, n_name = strlen(name);
+    const char **given = odb_call_list(call, ODB_OPTION_INPUT, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!strncmp(given[i], name, n_name) && given[i][n_name] == '=')
+            set = given[i] + n_name + 1;
+    free((void *)given);
     odb_buf_put_shown(out, set ? set : "generated");
     odb_buf_puts(out, ", not made yet");
 }
@@ -131,12 +128,13 @@ static enum odb_status topic_inputs(struct odb_command_call *call, struct odb_bu
         odb_buf_putc(out, '\n');
     }
     odb_session_unlock(call->session);
-    for (size_t i = 0; call->console && i < call->console->settings.n; i++)
-        if (call->console->settings.items[i].id == ODB_OPTION_DIM) {
-            odb_buf_puts(out, "dim ");
-            odb_buf_put_shown(out, call->console->settings.items[i].value);
-            odb_buf_putc(out, '\n');
-        }
+    const char **dims = odb_call_list(call, ODB_OPTION_DIM, &n);
+    for (size_t i = 0; i < n; i++) {
+        odb_buf_puts(out, "dim ");
+        odb_buf_put_shown(out, dims[i]);
+        odb_buf_putc(out, '\n');
+    }
+    free((void *)dims);
     free(list);
     return ODB_OK;
 }

@@ -351,9 +351,9 @@ void odb_call_dispose(struct odb_command_call *call)
 {
     if (!call->console)
         odb_session_close(call->session);
-    for (size_t i = 0; i < call->specs.n; i++)
-        free(call->specs.items[i]);
-    free(call->specs.items);
+    for (size_t i = 0; i < call->texts.n; i++)
+        free(call->texts.items[i]);
+    free(call->texts.items);
     free(call->args);
     free(call->options.items);
     *call = (struct odb_command_call){0};
@@ -375,8 +375,7 @@ const char *odb_call_option(const struct odb_command_call *call, enum odb_option
     return value;
 }
 
-/* Whether an option that is given now says otherwise than the console's. */
-static bool call_replaces(const struct odb_command_call *call, const struct odb_setting *setting)
+bool odb_call__replaces(const struct odb_command_call *call, const struct odb_setting *setting)
 {
     bool replaced = false;
     for (size_t i = 0; i < call->options.n && !replaced; i++)
@@ -394,7 +393,7 @@ const char **odb_call_list(const struct odb_command_call *call, enum odb_option_
     *n = 0;
     for (size_t i = 0; i < settings; i++) {
         const struct odb_setting *setting = &call->console->settings.items[i];
-        if (setting->id == id && !(given && call_replaces(call, setting)))
+        if (setting->id == id && !(given && odb_call__replaces(call, setting)))
             list[(*n)++] = setting->value;
     }
     for (size_t i = 0; given && i < call->options.n; i++)

@@ -302,7 +302,7 @@ static const struct odb_command command_table[] = {
         .name = "run",
         .group = "run",
         .args = args_model,
-        .options = OPTS_RUN | ODB_OPT(SAVE_DIR) | ODB_OPT(CHECKPOINTS),
+        .options = OPTS_RUN | ODB_OPT(SAVE_DIR) | ODB_OPT(CHECKPOINTS) | ODB_OPT(SESSION),
         .help = "run the model once and show its outputs; at the prompt, up to a breakpoint",
         .text = "Runs the model on --target, or on the reference where none is given, and prints "
                 "shape and statistics of every output, or saves them all. At the prompt of the "
@@ -345,7 +345,7 @@ static const struct odb_command command_table[] = {
         .name = "tensor",
         .group = "run",
         .args = args_source,
-        .options = OPTS_RUN | ODB_OPT(JSON),
+        .options = OPTS_RUN | ODB_OPT(JSON) | ODB_OPT(SESSION),
         .help = "statistics and histogram of a weight, a computed value or a tensor file",
         .text = "A weight is read from the model; any other value is computed on --target, or on "
                 "the reference where none is given, by running what it depends on and no more.",
@@ -358,7 +358,8 @@ static const struct odb_command command_table[] = {
         .alias = "p",
         .group = "run",
         .args = args_slice,
-        .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS),
+        .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS) |
+                   ODB_OPT(SESSION),
         .help = "print numbers of a value, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets; max(x), mean(x[0]) "
@@ -408,7 +409,8 @@ static const struct odb_command command_table[] = {
         .text = "Looks for session files (`--session FILE`) in DIR, or in the current folder, and "
                 "prints of each when its newest search began (UTC), the model, what came of it, "
                 "and the target. `onnxdbg FILE` opens one, with its model and what that was fed "
-                "with. With --delete, deletes one.",
+                "with; so does a command that has --session, with FILE as its MODEL. With "
+                "--delete, deletes one.",
         .example = "onnxdbg sessions",
         .flags = BOTH | ODB_COMMAND_ANYTIME,
         .exec = odb_command__sessions,
