@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "kernels/kern.h"
 #include "onnxdbg/kernel.h"
@@ -361,8 +362,11 @@ static enum odb_status plugin_open(const char *path, struct odb_error *err)
     char *full = realpath(path, NULL);
     if (!full)
         return odb_fail(err, ODB_E_INPUT, "it cannot be opened: %s", strerror(errno));
-    void *library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    bool regular = odb_file_is_regular(full); /* the loader would wait for a FIFO */
+    void *library = regular ? dlopen(full, RTLD_NOW | RTLD_LOCAL) : NULL;
     free(full);
+    if (!regular)
+        return odb_fail(err, ODB_E_INPUT, "it is no shared library");
     if (!library)
         return odb_fail(err, ODB_E_INPUT, "it cannot be loaded: %s", dlerror());
     const struct onnxdbg_kernels *(*entry)(void);

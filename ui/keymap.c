@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -167,16 +168,15 @@ static enum odb_status keymap_read_file(struct ui_keymap *keymap, const char *pa
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *file = fopen(path, "r");
-    if (!file && errno == ENOENT)
+    FILE *file;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
         return ODB_OK;
-    if (!file) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+    enum odb_status status = odb_file_open(&file, path, err);
+    if (status != ODB_OK)
         return odb_error_at(err, "%s", path);
-    }
     bool empty = getdelim(&text, &size, '\0', file) < 0;
     fclose(file);
-    enum odb_status status = ui_keymap_read(keymap, path, empty ? "" : text, err);
+    status = ui_keymap_read(keymap, path, empty ? "" : text, err);
     free(text);
     return status;
 }

@@ -310,6 +310,56 @@ char *odb_file_name(const char *name)
     return cut;
 }
 
+bool odb_file_is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* A FIFO that was opened without waiting is at its end where nobody writes into it, and has nothing
+ * yet where somebody does. */
+static bool file_has_writer(FILE *fifo)
+{
+    int c = getc(fifo);
+    bool has = c != EOF || ferror(fifo);
+    clearerr(fifo);
+    if (c != EOF)
+        ungetc(c, fifo);
+    return has;
+}
+
+static bool file_is_endless(int fd, const struct stat *st)
+{
+    struct stat null;
+    bool empty = stat("/dev/null", &null) == 0 && st->st_rdev == null.st_rdev;
+    return S_ISBLK(st->st_mode) || (S_ISCHR(st->st_mode) && !empty && !isatty(fd));
+}
+
+enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *err)
+{
+    struct stat st;
+    enum odb_status status = ODB_OK;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = fd < 0 || fstat(fd, &st) < 0 ? NULL : fdopen(fd, "r");
+    if (!file)
+        status = odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+    else if (S_ISDIR(st.st_mode))
+        status = odb_fail(err, ODB_E_IO, "%s", strerror(EISDIR));
+    else if (file_is_endless(fd, &st))
+        status = odb_fail(err, ODB_E_IO, "it is a device, and no file");
+    else if (S_ISFIFO(st.st_mode) && !file_has_writer(file))
+        status = odb_fail(err, ODB_E_IO, "it is a FIFO that nobody writes into");
+    else
+        fcntl(fd, F_SETFL, 0); /* from now on reading waits */
+    if (status == ODB_OK)
+        *out = file;
+    else if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err)
 {
     char *part = odb_xstrdup(path);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files written whole or not at all, and where files are.
+ * Files written whole or not at all, files that are read, and where files are.
  */
 #ifndef ODB_BASE_FILE_H
 #define ODB_BASE_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/uio.h>
 
 #include "base/error.h"
@@ -66,6 +67,13 @@ void odb_file_parts_dispose(struct odb_file_parts *parts);
  * ODB_FILE_NAME bytes; what is cut off is told by a hash. Owned by the caller. */
 #define ODB_FILE_NAME 200
 char *odb_file_name(const char *name);
+
+/* Whether the path leads to a regular file. */
+bool odb_file_is_regular(const char *path);
+/* Opens what is read from its beginning to its end: a file, a terminal, a pipe. A FIFO that nobody
+ * writes into is not waited for, and no device is read that has no end. ODB_E_IO, without the path.
+ * *out is the caller's to close. */
+enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *err) ODB_MUST_USE;
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;

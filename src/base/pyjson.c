@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/pyfloat.h"
 #include "base/utf8.h"
@@ -147,13 +148,12 @@ static void pyjson_clean(const char *text, struct odb_buf *out)
 
 static enum odb_status pyjson_read(struct odb_buf *text, const char *path, struct odb_error *err)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file;
     char bytes[65536];
     size_t n;
-    if (!file) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+    enum odb_status status = odb_file_open(&file, path, err);
+    if (status != ODB_OK)
         return odb_error_at(err, "%s", path);
-    }
     while ((n = fread(bytes, 1, sizeof bytes, file)) > 0)
         odb_buf_add(text, bytes, n);
     bool failed = ferror(file);

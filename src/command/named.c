@@ -31,7 +31,10 @@ static char *named_in_file(const char *name)
     char *path = odb_file_home("XDG_CONFIG_HOME", ".config", "onnxdbgrc"), *line = NULL;
     char *found = NULL;
     size_t size = 0;
-    FILE *file = path ? fopen(path, "re") : NULL;
+    FILE *file = NULL;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    if (path && odb_file_open(&file, path, &ignored) != ODB_OK)
+        file = NULL;
     while (file && getline(&line, &size, file) > 0) {
         char *spec = named_line(line, name);
         if (!spec)

@@ -31,7 +31,11 @@ static enum odb_status report_read(json_t **out, const char *path, struct odb_er
 {
     char *text = NULL;
     json_error_t why;
-    *out = json_load_file(path, 0, &why);
+    FILE *file;
+    if (odb_file_open(&file, path, err) != ODB_OK)
+        return odb_error_at(err, "%s", path);
+    *out = json_loadf(file, 0, &why);
+    fclose(file);
     if (!*out) {
         ODB_TRY(odb_stored_report(&text, path, err));
         *out = json_loads(text, 0, &why);

@@ -4,11 +4,11 @@
  */
 #include "command/script.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "command/call.h"
 #include "command/words.h"
 
@@ -148,12 +148,11 @@ enum odb_status odb_command__source(struct odb_command_call *call, struct odb_er
     const char *path = call->args[0];
     if (call->console->depth >= SCRIPT_DEPTH)
         return odb_fail(err, ODB_E_USAGE, "%s: files name each other %d deep", path, SCRIPT_DEPTH);
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+    FILE *file;
+    enum odb_status status = odb_file_open(&file, path, err);
+    if (status != ODB_OK)
         return odb_error_at(err, "%s", path);
-    }
-    enum odb_status status = script_read(call->console, file, path, err);
+    status = script_read(call->console, file, path, err);
     fclose(file);
     return status;
 }

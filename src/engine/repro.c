@@ -287,12 +287,11 @@ static enum odb_status repro_copy(struct repro *r, struct odb_error *err)
             status = odb_error_at(err, "%s", from);
         }
         while (status == ODB_OK && dir && (entry = readdir(dir))) {
-            struct stat st;
             if (!folder && strncmp(entry->d_name, "model.", 6) != 0)
                 continue;
             char *a = odb_xasprintf("%s/%s", from, entry->d_name);
             char *b = odb_xasprintf("%s/%s", to, entry->d_name);
-            if (stat(a, &st) == 0 && S_ISREG(st.st_mode)) /* d_type is not always known */
+            if (odb_file_is_regular(a)) /* d_type is not always known */
                 status = odb_place_copy(a, b, err);
             free(a);
             free(b);

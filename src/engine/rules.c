@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/rules.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 
 #define RULES_TYPE "type:"
 #define RULES_DUMPED "topoidx_"
@@ -122,14 +122,12 @@ static enum odb_status rules_line(struct odb_rules *rules, char *line, struct od
 
 enum odb_status odb_rules_read(struct odb_rules *rules, const char *path, struct odb_error *err)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file;
     char *line = NULL;
     size_t size = 0, number = 0;
-    enum odb_status status = ODB_OK;
-    if (!file) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+    enum odb_status status = odb_file_open(&file, path, err);
+    if (status != ODB_OK)
         return odb_error_at(err, "%s", path);
-    }
     while (status == ODB_OK && getline(&line, &size, file) >= 0) {
         bool marked = ++number == 1 && !strncmp(line, RULES_MARK, strlen(RULES_MARK));
         status = rules_line(rules, line + (marked ? strlen(RULES_MARK) : 0), err);

@@ -318,10 +318,11 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     cpu->left = model->graph->n_nodes + ODB_LIMIT_EXPANDED;
     cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0, cpu);
     enum odb_status status = cpu_mark_absent(cpu->plan, err);
-    if (cpu->over) /* with bodies handed to functions, which the loader does not count */
-        status = odb_fail(err, ODB_E_MODEL,
-                          "its functions and bodies are more than %d nodes beside its own",
-                          ODB_LIMIT_EXPANDED);
+    if (cpu->over) { /* with bodies handed to functions, which the loader does not count */
+        odb_fail(err, ODB_E_MODEL, "its functions and bodies are more than %d nodes beside its own",
+                 ODB_LIMIT_EXPANDED);
+        status = odb_error_at(err, "%s", model->path);
+    }
     if (status != ODB_OK)
         odb_cpu_free(cpu);
     else

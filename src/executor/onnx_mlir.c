@@ -323,12 +323,11 @@ static enum odb_status mlir_compile(struct mlir *mlir, const char *key, char **d
 {
     struct odb_error why = ODB_ERROR_INIT;
     char text[2048];
-    struct stat st;
     double begin = odb_clock();
     ODB_TRY(mlir_run_compiler(mlir, NULL, err));
     mlir->made = odb_xasprintf("compiled in %.1f s", odb_clock() - begin);
     char *library = odb_xasprintf("%s/" ODB_MLIR_LIBRARY, odb_place_dir(mlir->place));
-    bool there = stat(library, &st) == 0 && S_ISREG(st.st_mode);
+    bool there = odb_file_is_regular(library);
     free(library);
     if (!there) {
         odb_fail(err, ODB_E_EXECUTOR, "the compiler ended well and made no " ODB_MLIR_LIBRARY);

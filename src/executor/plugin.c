@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/executor.h"
 #include "executor/plugin_view.h"
@@ -335,7 +336,7 @@ static const struct onnxdbg_host plugin_host = {
 /* The beginning of an ELF file, as far as machines differ; false: it is none. */
 static bool plugin_read_elf(const char *path, Elf64_Ehdr *head)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = odb_file_is_regular(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     size_t need = offsetof(Elf64_Ehdr, e_version);
     bool ok =
         fd >= 0 && read(fd, head, need) == (ssize_t)need && !memcmp(head->e_ident, ELFMAG, SELFMAG);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "executor/child.h"
 
 #define PROGRAM_LINE 800  /* bytes of a telling line in a message */
@@ -52,9 +53,7 @@ void odb_argv_find_files(struct odb_argv *argv)
     for (size_t i = 0; i < argv->list.n; i++) {
         char *word = argv->list.items[i], *equals = strchr(word, '=');
         int prefix = stat(word, &st) < 0 && equals ? (int)(equals + 1 - word) : 0;
-        char *path = stat(word + prefix, &st) == 0 && S_ISREG(st.st_mode)
-                         ? realpath(word + prefix, NULL)
-                         : NULL;
+        char *path = odb_file_is_regular(word + prefix) ? realpath(word + prefix, NULL) : NULL;
         if (!path)
             continue;
         argv->list.items[i] = odb_xasprintf("%.*s%s", prefix, word, path);

@@ -241,9 +241,8 @@ static void recording_name_list(struct odb_recording *r, const json_t *list, con
 
 static bool recording_has_manifest(const char *dir)
 {
-    struct stat st;
     char *path = odb_xasprintf("%s/%s", dir, RECORDING_MANIFEST);
-    bool there = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    bool there = odb_file_is_regular(path);
     free(path);
     return there;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "executor/renames.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 struct renames_rule {
@@ -60,15 +60,13 @@ static enum odb_status renames_line(struct odb_renames *renames, const char *tex
 static enum odb_status renames_read(struct odb_renames *renames, const char *path,
                                     struct odb_error *err)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file;
     char *text = NULL;
     size_t room = 0;
     ssize_t n;
-    enum odb_status status = ODB_OK;
-    if (!file) {
-        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+    enum odb_status status = odb_file_open(&file, path, err);
+    if (status != ODB_OK)
         return odb_error_at(err, "map %s", path);
-    }
     for (int line = 1; status == ODB_OK && (n = getline(&text, &room, file)) >= 0; line++) {
         if (n && text[n - 1] == '\n')
             text[n - 1] = '\0';

@@ -40,7 +40,8 @@ struct odb_type {
     int rank;             /* -1: not declared */
     struct odb_dim *dims; /* owned: model; [rank] */
     const char *text;     /* ONNX text: "float[1, N]"; owned: model */
-    const char *shown;    /* for people: "float[]" is a scalar, "float[...]" of any rank; owned: model */
+    const char *shown;    /* the same for people: "float[]" is a scalar, and "float[...]" has any
+                             rank; owned: model */
 };
 
 struct odb_value {

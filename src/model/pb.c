@@ -350,8 +350,7 @@ static bool pb_field(FILE *file, unsigned wire_type, uint64_t *size)
 
 char *odb_pb_name(const char *path)
 {
-    struct stat st;
-    FILE *file = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
+    FILE *file = odb_file_is_regular(path) ? fopen(path, "rbe") : NULL;
     char *name = NULL;
     uint64_t tag, size;
     while (file && !name && pb_varint(file, &tag) && pb_field(file, tag & 7, &size)) {

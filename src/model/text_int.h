@@ -33,8 +33,8 @@ struct text {
     struct odb_buf *out;           /* borrowed */
     const struct odb_model *model; /* borrowed; NULL: tensors have no place in a file */
     bool exact;      /* for ONNX's parser; else for people, shortened and shown safely */
-    bool ranks;      /* types: "float[]" is a scalar and "float[...]" has any rank, where ONNX's text
-                        has "float" and "float[]" */
+    bool ranks;      /* types: "float[]" is a scalar and "float[...]" has any rank, where ONNX's
+                        text has "float" and "float[]" */
     size_t elements; /* exact: larger tensors are named by their place */
     const struct text_part *part; /* borrowed; NULL: all of the model */
     size_t lost[TEXT_LOST_COUNT]; /* exact: how often */

@@ -10,13 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "executor/cpu.h"
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
+#define STORE_ANEW "begin a new session with another file name"
 #define STORE_LEAST 512 /* bytes: SQLite's smallest page */
 #define STORE_PATIENCE_MS 5000 /* for others who write */
 
@@ -86,7 +89,7 @@ enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error 
     else if (code == SQLITE_BUSY)
         odb_error_remedy(err, "another program has it; try again, or name another file");
     else if (status == ODB_E_FORMAT)
-        odb_error_remedy(err, "begin a new session with another file name");
+        odb_error_remedy(err, STORE_ANEW);
     return status;
 }
 
@@ -254,14 +257,14 @@ static enum odb_status store_check(struct odb_store *store, int64_t schema, stru
     enum odb_status status = ODB_OK;
     if (schema < 1) {
         odb_fail(err, ODB_E_INPUT, "it is no session, but another program's database");
-        odb_error_remedy(err, "begin a new session with another file name");
+        odb_error_remedy(err, STORE_ANEW);
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;
     }
     if (schema > ODB_STORE_SCHEMA) {
         odb_fail(err, ODB_E_INPUT, "the file has schema %lld, this program knows %d",
                  (long long)schema, ODB_STORE_SCHEMA);
-        odb_error_remedy(err, "begin a new session with another file name");
+        odb_error_remedy(err, STORE_ANEW);
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;
     }
@@ -308,6 +311,7 @@ static enum odb_status store_begin_use(struct odb_store *store, struct odb_error
     ODB_TRY(store_look(store, &tables, &schema, err));
     if (!tables && stat(store->path, &st) == 0 && st.st_size > 0 && st.st_size < STORE_LEAST) {
         odb_fail(err, ODB_E_FORMAT, "file is not a database"); /* to SQLite it is an empty one */
+        odb_error_remedy(err, STORE_ANEW);
         return odb_error_at(err, "session %s", store->path);
     }
     if (tables) /* before anything is changed: it may be somebody else's */
@@ -320,13 +324,24 @@ static enum odb_status store_begin_use(struct odb_store *store, struct odb_error
     return store_check(store, schema, err);
 }
 
+static enum odb_status store_check_file(const char *path, struct odb_error *err)
+{
+    if (access(path, F_OK) != 0 || odb_file_is_regular(path))
+        return ODB_OK;
+    odb_fail(err, ODB_E_IO, "not a regular file");
+    odb_error_remedy(err, STORE_ANEW);
+    return odb_error_at(err, "session %s", path);
+}
+
 enum odb_status odb_store_open(struct odb_store **out, const char *path,
                                const struct odb_model *model, struct odb_error *err)
 {
     struct odb_store *store = odb_new(struct odb_store);
     store->model = model;
     store->path = odb_xstrdup(path);
-    enum odb_status status = odb_model_sha256(model, store->sha256, err);
+    enum odb_status status = store_check_file(path, err);
+    if (status == ODB_OK)
+        status = odb_model_sha256(model, store->sha256, err);
     if (status == ODB_OK && sqlite3_open(path, &store->db) != SQLITE_OK)
         status = odb_store__fail(store, err);
     if (status == ODB_OK)

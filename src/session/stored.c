@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "session/store_int.h"
 
@@ -27,10 +28,7 @@
 static bool stored_is_database(const char *path)
 {
     char head[sizeof STORED_MAGIC] = "";
-    struct stat st;
-    if (stat(path, &st) || !S_ISREG(st.st_mode))
-        return false;
-    FILE *file = fopen(path, "rbe");
+    FILE *file = odb_file_is_regular(path) ? fopen(path, "rbe") : NULL;
     bool is =
         file && fread(head, sizeof head, 1, file) == 1 && !memcmp(head, STORED_MAGIC, sizeof head);
     if (file)

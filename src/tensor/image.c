@@ -146,9 +146,11 @@ static enum odb_status image_export(struct odb_tensor **out, image_wand *wand,
     bool gray = pixels == ODB_PIXELS_GRAY, wide = m->depth(wand) > 8;
     enum odb_dtype dtype = wide ? ODB_U16 : ODB_U8;
     struct odb_tensor *colour, *plain;
-    if (!width || height > IMAGE_PIXELS / width)
-        return odb_fail(err, ODB_UNSUPPORTED, "an image of %zu x %zu pixels; at most %zu are read",
-                        width, height, IMAGE_PIXELS);
+    if (!width || height > IMAGE_PIXELS / width) {
+        odb_fail(err, ODB_UNSUPPORTED, "an image of %zu x %zu pixels; at most %zu are read", width,
+                 height, IMAGE_PIXELS);
+        return odb_error_remedy(err, "scale it to the size of the input, or give a .npy");
+    }
     if (m->depth(wand) > most) {
         odb_fail(err, ODB_UNSUPPORTED, "an image of %zu bits per channel, and %zu are read",
                  m->depth(wand), most);

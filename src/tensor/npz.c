@@ -35,7 +35,8 @@ static enum odb_status npz_fail_open(int code, struct odb_error *err)
     zip_error_init_with_code(&error, code);
     enum odb_status status =
         odb_fail(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? ODB_E_FORMAT : ODB_E_IO,
-                 "%s", zip_error_strerror(&error));
+                 "%s",
+                 code == ZIP_ER_OPNOTSUPP ? "not a regular file" : zip_error_strerror(&error));
     zip_error_fini(&error);
     return status;
 }

@@ -275,6 +275,64 @@ static void test_file__says_why_it_cannot_be(void **state)
     free(path);
 }
 
+/* --- files that are read ---------------------------------------------------------------------- */
+
+static void file_assert_refused(const char *path, const char *why)
+{
+    FILE *file = NULL;
+    struct odb_error err = ODB_ERROR_INIT;
+    char said[256];
+    assert_int_equal(odb_file_open(&file, path, &err), ODB_E_IO);
+    assert_string_equal(odb_error_text(&err, said, sizeof said), why);
+    assert_null(file);
+}
+
+static void test_file__what_is_no_file_is_not_read(void **state)
+{
+    const struct folder *f = *state;
+    file_assert_refused(f->path, "No such file or directory");
+    file_assert_refused(f->name, "Is a directory");
+    file_assert_refused("/dev/zero", "it is a device, and no file");
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    assert_false(odb_file_is_regular(f->path));
+    file_assert_refused(f->path, "it is a FIFO that nobody writes into");
+}
+
+/* As `onnxdbg report <(…)` has it: the writer is there, and may take its time. */
+static void test_file__a_pipe_is_read_to_its_end(void **state)
+{
+    const struct folder *f = *state;
+    FILE *file;
+    struct odb_error err = ODB_ERROR_INIT;
+    char got[16] = "";
+    assert_int_equal(mkfifo(f->path, 0600), 0);
+    int fd = open(f->path, O_RDWR);
+    assert_int_equal(odb_file_open(&file, f->path, &err), ODB_OK);
+    if (fork() == 0) {
+        usleep(50000);
+        _exit(write(fd, "late", 4) != 4);
+    }
+    close(fd);
+    assert_int_equal(fread(got, 1, sizeof got, file), 4);
+    assert_string_equal(got, "late");
+    fclose(file);
+    int status;
+    wait(&status);
+    assert_int_equal(status, 0);
+
+    fd = open(f->path, O_RDWR);
+    assert_int_equal(write(fd, "soon", 4), 4);
+    assert_int_equal(odb_file_open(&file, f->path, &err), ODB_OK);
+    close(fd);
+    assert_int_equal(fread(got, 1, sizeof got, file), 4);
+    assert_string_equal(got, "soon");
+    fclose(file);
+
+    assert_int_equal(odb_file_open(&file, "/dev/null", &err), ODB_OK);
+    assert_int_equal(getc(file), EOF);
+    fclose(file);
+}
+
 #define FILE_TEST(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
 
 int main(void)
@@ -289,6 +347,8 @@ int main(void)
         FILE_TEST(test_file__a_link_stays_a_link),
         FILE_TEST(test_file__keeps_who_may_read_it),
         FILE_TEST(test_file__says_why_it_cannot_be),
+        FILE_TEST(test_file__what_is_no_file_is_not_read),
+        FILE_TEST(test_file__a_pipe_is_read_to_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
