@@ -28,8 +28,8 @@ enum {
 };
 
 /* A lone Esc is told from the start of a sequence by the silence after it: which must last until
- * the program, however slow, has seen it; or for long where it never rests. */
-static const double ESC_PAUSE = 0.06, ESC_LONGEST = 0.5;
+ * the program, however slow, has seen it, and has waited for more in vain. */
+static const double ESC_PAUSE = 0.06;
 
 struct command {
     const char *name;
@@ -338,11 +338,13 @@ static bool drive_keys(struct drive *d, char *arg)
     }
     while (*keys) {
         bool esc = strncasecmp(keys, "<Esc>", 5) == 0;
+        unsigned long turns = term_reader_turns(&d->term);
         term_key(&d->term, &keys);
         if (esc) {
             if (!drive_flush(d))
                 return false;
-            term_rest(&d->term, ESC_PAUSE, term_now() + ESC_LONGEST);
+            if (!term_reader_rests(&d->term, turns, ESC_PAUSE, term_now() + d->limit))
+                return drive_fail(d, "the program was never idle to see Esc alone");
         }
     }
     return drive_flush(d);

@@ -25,6 +25,15 @@ static bool idle_read(char *text, size_t room, int pid, const char *thread, cons
     return n > 0;
 }
 
+static bool idle_thread(int pid, const char *thread)
+{
+    char text[1024];
+    if (!idle_read(text, sizeof text, pid, thread, "stat"))
+        return true;
+    const char *state = strrchr(text, ')'); /* behind the program's name */
+    return !state || !strchr("RD", state[2]);
+}
+
 static bool idle_process(int pid, int depth)
 {
     char path[48], text[1024];
@@ -34,10 +43,7 @@ static bool idle_process(int pid, int depth)
     for (struct dirent *thread; threads && idle && (thread = readdir(threads));) {
         if (*thread->d_name == '.')
             continue;
-        if (idle_read(text, sizeof text, pid, thread->d_name, "stat")) {
-            const char *state = strrchr(text, ')'); /* behind the program's name */
-            idle = !state || !strchr("RD", state[2]);
-        }
+        idle = idle_thread(pid, thread->d_name);
         if (depth > 0 && idle_read(text, sizeof text, pid, thread->d_name, "children"))
             for (char *at = text; idle && *at; at += strspn(at, " "))
                 idle = idle_process((int)strtol(at, &at, 10), depth - 1);
@@ -59,6 +65,34 @@ bool term_rest(struct term *t, double silence, double until)
             return false;
         double next = now + IDLE_MS * 1e-3;
         term_pump(t, next < quiet ? next : quiet);
+    }
+    return true;
+}
+
+unsigned long term_reader_turns(const struct term *t)
+{
+    char thread[16], text[128];
+    unsigned long turns = 0;
+    snprintf(thread, sizeof thread, "%d", (int)t->program);
+    if (!idle_read(text, sizeof text, t->program, thread, "schedstat") ||
+        sscanf(text, "%*u %*u %lu", &turns) != 1)
+        return 0;
+    return turns;
+}
+
+bool term_reader_rests(struct term *t, unsigned long turns, double silence, double until)
+{
+    char thread[16];
+    snprintf(thread, sizeof thread, "%d", (int)t->program);
+    for (double from = term_now(); !t->closed;) {
+        if (!idle_thread(t->program, thread) || (turns && term_reader_turns(t) == turns))
+            from = term_now();
+        double now = term_now();
+        if (now >= from + silence)
+            return true;
+        if (now >= until)
+            return false;
+        term_pump(t, now + IDLE_MS * 1e-3);
     }
     return true;
 }

@@ -67,6 +67,12 @@ bool term_pump(struct term *t, double until);
 bool term_settle(struct term *t, double silence, double until);
 /* The same, and meanwhile nothing of the program and of its children ran or wanted to. */
 bool term_rest(struct term *t, double silence, double until);
+/* How often the thread that reads keys, which is the main one, has had its turn; 0: not known. */
+unsigned long term_reader_turns(const struct term *t);
+/* Pumps until that thread has had another turn than those, and then neither ran nor wanted to for
+ * `silence` seconds, whatever others do; false as above. What is typed wakes it late on a busy
+ * machine: the kernel hands it on when it comes to that. */
+bool term_reader_rests(struct term *t, unsigned long turns, double silence, double until);
 
 /* Pumps until all that was sent is written; false if the program does not take it in time. */
 bool term_flush(struct term *t, double until);
