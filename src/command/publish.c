@@ -133,12 +133,20 @@ static void publish_xml(struct odb_buf *out, const char *text)
     odb_buf_dispose(&shown);
 }
 
-static void publish_case(struct odb_buf *out, const char *class, const char *name)
+/* seconds: what has them; NULL: no time of its own, for values are judged in the runs that the
+ * outputs take. */
+static void publish_case(struct odb_buf *out, const char *class, const char *name,
+                         const json_t *seconds)
 {
     odb_buf_puts(out, "  <testcase classname=\"");
     publish_xml(out, class);
     odb_buf_puts(out, "\" name=\"");
     publish_xml(out, name);
+    odb_buf_puts(out, "\" time=\"");
+    if (seconds)
+        publish_number(seconds, "seconds", out);
+    else
+        odb_buf_puts(out, "0");
     odb_buf_puts(out, "\">");
 }
 
@@ -173,7 +181,8 @@ static enum publish_result publish_result(const json_t *report, const json_t *va
 static void publish_value_case(const json_t *report, const json_t *value, struct odb_buf *out)
 {
     const json_t *node = publish_producer(report, value), *culprit;
-    publish_case(out, node ? publish_text(node, "op_type") : "value", publish_text(value, "name"));
+    publish_case(out, node ? publish_text(node, "op_type") : "value", publish_text(value, "name"),
+                 NULL);
     if (publish_result(report, value) == PUBLISH_SKIPPED) {
         odb_buf_puts(out, "<skipped message=\"");
         publish_xml(out, publish_text(value, "verdict"));
@@ -214,7 +223,7 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     publish_counts(report, "testsuites", n, out);
     publish_counts(report, "testsuite", n, out);
-    publish_case(out, "model", "outputs");
+    publish_case(out, "model", "outputs", report);
     if (diverges)
         publish_failure(out, "diverges", publish_text(report, "signature"), "");
     odb_buf_puts(out, "</testcase>\n");
