@@ -48,11 +48,9 @@ static struct minimise_cut shrink_cut(const struct minimisation *m, const bool *
         for (int o = 0; o < node->n_out && wanted[n]; o++)
             cut.nodes[n] |= node->out[o] >= 0 && needed[node->out[o]];
         cut.n_nodes += cut.nodes[n];
-        for (int i = 0; cut.nodes[n] && i < node->n_in; i++)
-            if (node->in[i] >= 0)
-                needed[node->in[i]] = true;
-        for (size_t i = 0; cut.nodes[n] && i < node->n_captured; i++)
-            needed[node->captured[i]] = true;
+        for (size_t i = 0; cut.nodes[n] && i < odb_node_n_reads(node); i++)
+            if (odb_node_reads(node, i) >= 0)
+                needed[odb_node_reads(node, i)] = true;
     }
     for (size_t i = 0; i < n_values; i++) {
         int producer = graph->values[values[i]].producer;
@@ -79,10 +77,8 @@ static bool *shrink_behind(const struct minimisation *m, const struct minimise_c
         const struct odb_node *node = &graph->nodes[n];
         if (cut->nodes[n] || !before[n])
             continue;
-        for (int i = 0; i < node->n_in; i++)
-            behind[n] |= node->in[i] >= 0 && touched[node->in[i]];
-        for (size_t i = 0; i < node->n_captured; i++)
-            behind[n] |= touched[node->captured[i]];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            behind[n] |= odb_node_reads(node, i) >= 0 && touched[odb_node_reads(node, i)];
         for (int o = 0; behind[n] && o < node->n_out; o++)
             if (node->out[o] >= 0)
                 touched[node->out[o]] = true;
@@ -346,10 +342,8 @@ bool *minimise_constant(const struct odb_trace *trace)
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         bool all = true;
-        for (int i = 0; i < node->n_in; i++)
-            all = all && (node->in[i] < 0 || constant[node->in[i]]);
-        for (size_t i = 0; i < node->n_captured; i++)
-            all = all && constant[node->captured[i]];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            all = all && (odb_node_reads(node, i) < 0 || constant[odb_node_reads(node, i)]);
         for (int o = 0; o < node->n_out; o++)
             if (node->out[o] >= 0)
                 constant[node->out[o]] = all && !odb_trace_drawn(trace, node->out[o]);

@@ -367,10 +367,8 @@ static enum odb_status simplify_fold(struct minimisation *m, size_t *folded, str
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const struct odb_node *node = &graph->nodes[n];
         bool all = node->n_out > 0 && node->out[0] >= 0 && !odb_cpu_random(trace->cpu, (int)n);
-        for (int i = 0; i < node->n_in; i++)
-            all = all && (node->in[i] < 0 || constant[node->in[i]]);
-        for (size_t i = 0; i < node->n_captured; i++)
-            all = all && constant[node->captured[i]];
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            all = all && (odb_node_reads(node, i) < 0 || constant[odb_node_reads(node, i)]);
         for (int o = 0; o < node->n_out; o++)
             all = all && (node->out[o] < 0 || !graph->values[node->out[o]].is_output);
         struct odb_tensor *made = all ? simplify_made(trace, node) : NULL;

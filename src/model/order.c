@@ -37,25 +37,14 @@ static int heap_pop(struct heap *heap)
     return first;
 }
 
-static size_t order_n_uses(const struct odb_node *node)
-{
-    return (size_t)node->n_in + node->n_captured;
-}
-
-/* The inputs, then what its bodies capture. May be ODB_NO_VALUE. */
-static int order_use(const struct odb_node *node, size_t i)
-{
-    return i < (size_t)node->n_in ? node->in[i] : node->captured[i - (size_t)node->n_in];
-}
-
 /* Calls visit for every value that the node uses, captured ones included, each once. seen: marks
  * by value, of the last node that used it. */
 static void order_each_use(const struct odb_graph *graph, int node, int *seen,
                            void (*visit)(struct odb_value *value, int node))
 {
     const struct odb_node *nd = &graph->nodes[node];
-    for (size_t i = 0; i < order_n_uses(nd); i++) {
-        int v = order_use(nd, i);
+    for (size_t i = 0; i < odb_node_n_reads(nd); i++) {
+        int v = odb_node_reads(nd, i);
         if (v == ODB_NO_VALUE || seen[v] == node)
             continue;
         seen[v] = node;
@@ -111,8 +100,8 @@ static enum odb_status order_cycle(const struct odb_graph *graph, const int *wai
     const struct odb_value *value = NULL;
     for (;;) {
         const struct odb_node *nd = &graph->nodes[node];
-        for (size_t i = 0; i < order_n_uses(nd); i++) {
-            int v = order_use(nd, i);
+        for (size_t i = 0; i < odb_node_n_reads(nd); i++) {
+            int v = odb_node_reads(nd, i);
             int producer = v == ODB_NO_VALUE ? ODB_NO_NODE : graph->values[v].producer;
             if (producer != ODB_NO_NODE && waiting[producer]) {
                 value = &graph->values[v];

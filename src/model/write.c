@@ -87,11 +87,9 @@ static void cut_mark_reads(struct cut *cut)
         const struct odb_node *node = &cut->graph->nodes[i];
         if (!cut->nodes[i])
             continue;
-        for (int k = 0; k < node->n_in; k++)
-            if (node->in[k] != ODB_NO_VALUE)
-                cut->reads[node->in[k]] = true;
-        for (size_t k = 0; k < node->n_captured; k++)
-            cut->reads[node->captured[k]] = true;
+        for (size_t k = 0; k < odb_node_n_reads(node); k++)
+            if (odb_node_reads(node, k) != ODB_NO_VALUE)
+                cut->reads[odb_node_reads(node, k)] = true;
     }
     for (size_t i = 0; i < cut->what->n_outputs; i++)
         cut->reads[cut->what->outputs[i].value] = true;
