@@ -27,6 +27,7 @@ struct verify {
     char **why;     /* owned, [n_nodes]: why the node is left out; NULL: it is not */
     char **lacking; /* owned, [n]: the same of values */
     size_t n_lacking;
+    const struct odb_node *refused; /* borrowed: the last one; NULL: none */
     const char *remedy; /* for what is left out; NULL: nothing is */
     char about[2][300];
 };
@@ -137,26 +138,57 @@ static bool verify_is_refusal(enum odb_status status)
     return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
 }
 
-/* Of the values before number to, which are refused, those before *from are given: narrows that
- * down to the one that is not. why: the refusal of what ends with it, unless that is all of it. */
-static enum odb_status verify_narrow(struct verify *v, const struct verify_side *side, size_t *from,
-                                     size_t to, struct odb_error *why, struct odb_error *err)
+/* Of the values before number to, which are refused, those before from are given. */
+struct verify_range {
+    size_t from, to;
+    struct odb_error why; /* the refusal of what ends with to, unless that is all of it */
+};
+
+/* Asks for the values before number end, which is inside, and narrows the range to one side. */
+static enum odb_status verify_halve(struct verify *v, const struct verify_side *side, size_t end,
+                                    struct verify_range *range, struct odb_error *err)
 {
-    while (to - *from > 1) {
-        struct odb_error refusal = ODB_ERROR_INIT;
-        size_t middle = *from + (to - *from) / 2;
-        enum odb_status status = verify_run(v, side, middle, false, &refusal);
-        if (status != ODB_OK && !verify_is_refusal(status)) {
-            *err = refusal;
-            return status;
-        }
-        if (status == ODB_OK) {
-            *from = middle;
-        } else {
-            to = middle;
-            *why = refusal;
-        }
+    struct odb_error refusal = ODB_ERROR_INIT;
+    enum odb_status status = verify_run(v, side, end, false, &refusal);
+    if (status == ODB_OK) {
+        range->from = end;
+    } else if (verify_is_refusal(status)) {
+        range->to = end;
+        range->why = refusal;
+    } else {
+        *err = refusal;
+        return status;
     }
+    return ODB_OK;
+}
+
+/* The first value in the range that is asked for and made by the operator that was refused last;
+ * else its end. */
+static size_t verify_alike(const struct verify *v, const struct verify_range *range)
+{
+    const struct odb_graph *graph = v->call->model->graph;
+    size_t i = range->from;
+    for (; i < range->to; i++) {
+        const struct odb_node *node = &graph->nodes[graph->values[v->values[i]].producer];
+        if (v->refused && !v->lacking[i] && !strcmp(node->op_type, v->refused->op_type) &&
+            !strcmp(node->domain, v->refused->domain))
+            break;
+    }
+    return i;
+}
+
+/* Narrows down to one value. Who refuses an operator mostly refuses all of its nodes: that takes
+ * two questions, where halves take as many as there are bits in the number of values. */
+static enum odb_status verify_narrow(struct verify *v, const struct verify_side *side,
+                                     struct verify_range *range, struct odb_error *err)
+{
+    size_t alike = verify_alike(v, range);
+    if (alike > range->from && alike < range->to)
+        ODB_TRY(verify_halve(v, side, alike, range, err));
+    if (alike == range->from && alike + 1 < range->to)
+        ODB_TRY(verify_halve(v, side, alike + 1, range, err));
+    while (range->to - range->from > 1)
+        ODB_TRY(verify_halve(v, side, range->from + (range->to - range->from) / 2, range, err));
     return ODB_OK;
 }
 
@@ -172,6 +204,7 @@ static void verify_refused(struct verify *v, const struct verify_side *side, siz
     odb_node_put(graph, node, &out);
     odb_buf_printf(&out, ": %s", odb_error_text(why, text, sizeof text));
     v->why[node] = odb_buf_take(&out);
+    v->refused = &graph->nodes[node];
     verify_spread(v);
     if (!v->remedy)
         v->remedy = "give another --target or --reference";
@@ -186,26 +219,28 @@ static enum odb_status verify_ask(struct verify *v, const struct verify_side *si
     const char *first = NULL; /* operator that was refused before anything was given */
     char words[sizeof err->what] = "";
     for (size_t from = 0;;) {
-        struct odb_error why = ODB_ERROR_INIT, whole;
-        enum odb_status status = verify_run(v, side, v->n, true, &why);
-        whole = why;
+        struct verify_range range = {from, v->n, ODB_ERROR_INIT};
+        struct odb_error whole;
+        enum odb_status status = verify_run(v, side, v->n, true, &range.why);
+        whole = range.why;
         if (verify_is_refusal(status))
-            ODB_TRY(verify_narrow(v, side, &from, v->n, &why, err));
+            ODB_TRY(verify_narrow(v, side, &range, err));
+        from = range.from;
         if (!verify_is_refusal(status) || v->lacking[from]) { /* such is not asked: they flip */
             if (status != ODB_OK)
                 *err = whole;
             return status;
         }
         const char *op = graph->nodes[graph->values[v->values[from]].producer].op_type;
-        bool nothing = first && strcmp(op, first) && !strcmp(why.what, words);
+        bool nothing = first && strcmp(op, first) && !strcmp(range.why.what, words);
         size_t given = 0;
         for (size_t i = 0; i < from; i++)
             given += !v->lacking[i];
         if (!given && !nothing) {
             first = op;
-            snprintf(words, sizeof words, "%s", why.what);
+            snprintf(words, sizeof words, "%s", range.why.what);
         }
-        verify_refused(v, side, from, &why);
+        verify_refused(v, side, from, &range.why);
         if ((!given && nothing) || v->n_lacking == v->n) {
             *err = whole;
             return status;
