@@ -234,7 +234,7 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-/* Text that is no markup, on one line. */
+/* Text that is no markup, in GitHub's dialect either, on one line. */
 static void publish_plain(struct odb_buf *out, const char *text)
 {
     struct odb_buf shown = ODB_BUF_INIT;
@@ -243,7 +243,9 @@ static void publish_plain(struct odb_buf *out, const char *text)
         *p = ' ';
     odb_buf_put_shown(&shown, line);
     for (const char *p = odb_buf_text(&shown); *p; p++) {
-        if (strchr("\\`*_{}[]<>#|&", *p))
+        bool link = !strncmp(p, "://", 3) || (*p == '.' && p - odb_buf_text(&shown) >= 3 &&
+                                              !strncasecmp(p - 3, "www", 3));
+        if (link || strchr("\\`*_{}[]<>#|&~$", *p))
             odb_buf_putc(out, '\\');
         odb_buf_putc(out, *p);
     }
