@@ -157,17 +157,25 @@ static void node_put_stats(struct node_view *v, int value)
     const struct node_value *found = node_find(v, value);
     for (int side = 0; found && side < 2; side++) {
         const struct odb_stats *s = &found->stats[side];
-        struct odb_buf odd = ODB_BUF_INIT;
+        struct odb_buf line = ODB_BUF_INIT;
         if (!found->had[side])
             continue;
+        odb_buf_printf(&line, "%-9s", sides[side]);
+        if (odb_stats_finite(s))
+            odb_buf_printf(&line, "  min %.4g  max %.4g  mean %.4g  std %.4g", s->min, s->max,
+                           s->mean, s->std);
+        else if (s->count)
+            odb_buf_puts(&line, "  no finite number");
+        else
+            odb_buf_puts(&line, "  no elements");
         if (s->nan)
-            odb_buf_printf(&odd, "  nan %zu", s->nan);
+            odb_buf_printf(&line, "  nan %zu", s->nan);
         if (s->pos_inf + s->neg_inf)
-            odb_buf_printf(&odd, "  inf %zu", s->pos_inf + s->neg_inf);
-        node_row(v, odd.len ? UI_STYLE_WARN : UI_STYLE_NUMBER, 6, ODB_NO_NODE, value,
-                 "%-9s  min %.4g  max %.4g  mean %.4g  std %.4g%s", sides[side], s->min, s->max,
-                 s->mean, s->std, odb_buf_text(&odd));
-        odb_buf_dispose(&odd);
+            odb_buf_printf(&line, "  inf %zu", s->pos_inf + s->neg_inf);
+        bool odd = s->nan + s->pos_inf + s->neg_inf;
+        node_row(v, odd ? UI_STYLE_WARN : UI_STYLE_NUMBER, 6, ODB_NO_NODE, value, "%s",
+                 odb_buf_text(&line));
+        odb_buf_dispose(&line);
     }
 }
 

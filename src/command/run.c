@@ -15,7 +15,10 @@ static void run_line(const char *name, const struct odb_tensor *t, struct odb_bu
     odb_buf_put_shown(out, name);
     odb_buf_printf(out, "  %s", odb_call__type_text(t, type, sizeof type));
     if (t->kind == ODB_TENSOR && t->count && odb_stats(&s, t, NULL, NULL) == ODB_OK) {
-        odb_buf_printf(out, "  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.mean);
+        if (odb_stats_finite(&s))
+            odb_buf_printf(out, "  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.mean);
+        else
+            odb_buf_puts(out, "  no finite number");
         if (s.nan)
             odb_buf_printf(out, "  nan %zu", s.nan);
         if (s.pos_inf + s.neg_inf)

@@ -18,6 +18,12 @@ struct odb_stats {
     double min, max, mean, median, std, rms;
 };
 
+/* How many elements the numbers are of; 0: of none, and they say nothing. */
+static inline size_t odb_stats_finite(const struct odb_stats *stats)
+{
+    return stats->count - stats->nan - stats->pos_inf - stats->neg_inf;
+}
+
 /* Adds the specials and zeros of another part of a tensor, and widens the range to hold its. */
 void odb_stats_merge(struct odb_stats *to, const struct odb_stats *from);
 
