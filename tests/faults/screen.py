@@ -147,7 +147,7 @@ def end_by(number):
 def stop(draw, terminal):
     wrong = []
     terminal.send(signal.SIGTSTP)
-    if terminal.wait('stopped', 5):
+    if terminal.wait('stopped', inject.LIMIT):
         wrong = ['stopped: ' + word for word in terminal.touched()]
     elif not terminal.wait('ended', 0):
         wrong = ['it does not stop']
