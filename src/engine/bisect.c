@@ -199,14 +199,15 @@ static void bisect_warn_reference(struct bisection *b)
     }
 }
 
-/* The reference converts a node's weights to float64, and the target may pack them. */
+/* One operator's weights are there up to five times: as they are and as float64 with us, mapped and
+ * packed with the target. */
 static void bisect_warn_memory(struct bisection *b)
 {
     const struct odb_budget *budget = b->options->hooks.budget;
     struct odb_buf text = ODB_BUF_INIT;
     int node = 0;
     size_t weights = odb_probe_heaviest(b->graph, &node);
-    if (!budget || !budget->memory || weights <= budget->memory / 4)
+    if (!budget || !budget->memory || weights <= budget->memory / 20 * 3)
         return;
     odb_node_put(b->graph, node, &text);
     odb_buf_puts(&text, " alone has weights of ");

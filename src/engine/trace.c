@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "compare/metrics.h"
 #include "base/clock.h"
@@ -94,6 +95,7 @@ void odb_trace_touched(struct odb_trace *trace, int node)
         return;
     odb_model_drop_pages(trace->model);
     odb_spill_drop(trace->spill);
+    odb_blocks_flush();
     trace->touched = 0;
 }
 

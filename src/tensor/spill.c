@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#define SPILL_SMALL ((size_t)64 << 10) /* not worth a system call */
+#define SPILL_SMALL ((size_t)4 << 10)  /* not worth a page */
 #define SPILL_MOST ((size_t)1 << 40)   /* of addresses, which cost nothing */
 #define SPILL_LEAST ((size_t)1 << 30)
 
