@@ -129,7 +129,7 @@ static enum odb_status generate_read(struct generate *g, struct odb_error *err)
     bool whisper = g->model == GENERATE_WHISPER;
     if (g->model < GENERATE_GPT || g->model > GENERATE_WHISPER)
         return odb_fail(err, ODB_UNSUPPORTED, "model_type %lld", (long long)g->model);
-    if (!ids || ids->kind != ODB_TENSOR || ids->rank != (whisper ? 3 : 2) ||
+    if (!ids || ids->kind != ODB_TENSOR || ids->rank != (whisper ? 3 : 2) || !ids->dims[0] ||
         (!whisper && ids->dtype != ODB_I32))
         return odb_fail(err, ODB_E_OPERATOR, "the input must be %s",
                         whisper ? "features [batch,size,length]" : "int32 ids [batch,length]");

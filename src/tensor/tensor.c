@@ -18,6 +18,7 @@ enum { TENSOR_ALIGN = 64 };
 /* More than any machine that this runs on holds: a shape beyond it is refused before the
  * allocator, which may promise what it does not have. */
 #define TENSOR_MAX_BYTES ((size_t)1 << 40)
+#define TENSOR_MAX_COUNT ((size_t)1 << 40) /* of elements, were no dimension 0 */
 
 struct tensor_heap {
     struct odb_storage base;
@@ -101,12 +102,16 @@ static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtyp
         if (dims[i] < 0)
             return odb_fail(err, ODB_E_INPUT, "dimension %d is negative: %lld", i,
                             (long long)dims[i]);
-        empty |= dims[i] == 0;
-        fits = fits && odb_size_mul(count, (size_t)dims[i], &count);
+        if (dims[i] == 0)
+            empty = true;
+        else
+            fits = fits && odb_size_mul(count, (size_t)dims[i], &count);
     }
-    if (empty)
+    if (empty) { /* its other dimensions are multiplied, too, by whoever works on it */
+        fits = fits && count <= TENSOR_MAX_COUNT;
         count = 0;
-    else if (!fits || !odb_dtype_bytes(dtype, count, &bytes) || bytes > TENSOR_MAX_BYTES) {
+    }
+    if (!fits || (count && !odb_dtype_bytes(dtype, count, &bytes)) || bytes > TENSOR_MAX_BYTES) {
         char shape[256];
         tensor_shape_print(shape, sizeof shape, rank, dims);
         if (odb_dtype_info(dtype)->class_ == ODB_CLASS_NONE)

@@ -39,7 +39,8 @@ static void test_tensor__new_is_zero_and_aligned(void **state)
     assert_int_equal(odb_tensor_new(&t, ODB_F32, 0, NULL, &err), ODB_OK);
     assert_int_equal(t->count, 1);
     odb_tensor_unref(t);
-    assert_int_equal(odb_tensor_new(&t, ODB_F32, 2, (int64_t[]){0, INT64_MAX}, &err), ODB_OK);
+    assert_int_equal(odb_tensor_new(&t, ODB_F32, 2, (int64_t[]){0, (int64_t)1 << 40}, &err),
+                     ODB_OK);
     assert_int_equal(t->count, 0);
     assert_non_null(t->data);
     odb_tensor_unref(t);
@@ -54,6 +55,11 @@ static void test_tensor__refuses_bad_shapes(void **state)
     assert_int_equal(odb_tensor_new(&t, ODB_F32, 1, (int64_t[]){-1}, &err), ODB_E_INPUT);
     assert_int_equal(odb_tensor_new(&t, ODB_F32, 2, (int64_t[]){INT64_MAX, INT64_MAX}, &err),
                      ODB_E_NOMEM);
+    /* a product that leaves the 0 out must be a number all the same */
+    assert_int_equal(
+        odb_tensor_new(&t, ODB_F32, 3, (int64_t[]){INT64_MAX / 2, 0, INT64_MAX / 2}, &err),
+        ODB_E_NOMEM);
+    assert_int_equal(odb_tensor_new(&t, ODB_F32, 2, (int64_t[]){0, INT64_MAX}, &err), ODB_E_NOMEM);
     assert_int_equal(odb_tensor_new(&t, ODB_F32, 1, (int64_t[]){INT64_MAX / 2}, &err), ODB_E_NOMEM);
     assert_int_equal(odb_tensor_new_shape(&t, ODB_F64, 1, (int64_t[]){(int64_t)1 << 40}, &err),
                      ODB_E_NOMEM);
