@@ -106,6 +106,10 @@ def load_file(path):
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:  # nothing is wrong with the spec
+        raise Refusal(E_EXECUTOR, "%s has no %s" % (sys.executable, error.name),
+                      user_place(error, path),
+                      "install it, or name a python3 that has it in ONNXDBG_PYTHON") from error
     except Exception as error:
         raise refusal_of(error, path, E_USAGE) from error
     return module

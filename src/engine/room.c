@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "engine/bisect.h"
 
-/* Together: a piece, mapped and packed, is two eighths; what is read of it, there and here, two; what
- * is kept one; the rest is for an operator, its weights in float64, and what nobody counts. */
+/* Together: a piece, mapped and packed, is two eighths; what is read of it, there and here, two;
+ * what is kept one; the rest is for an operator, its weights in float64, and what nobody counts. */
 struct odb_room odb_room(const struct odb_budget *budget)
 {
     if (budget && budget->memory)
