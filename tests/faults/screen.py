@@ -39,16 +39,15 @@ MODE = re.compile(rb'\x1b\[\?([0-9;]+)([hl])|\x1b([=>])')
 def leader(words, env, folder, told):
     """In the terminal's session: runs the program as a shell does, in a group of its own, and tells
     the pipe what becomes of it. Never returns."""
-    for number in (signal.SIGTTOU, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
     pid = os.fork()
     if not pid:
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         os.setpgid(0, 0)
         os.tcsetpgrp(0, os.getpid())
-        for number in (signal.SIGTTOU, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
         os.chdir(folder)
         os.execve(words[0], words, env)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the program's; one of before is not lost on it
     os.write(told, b'pid %d\n' % pid)
     while True:
         _, status = os.waitpid(pid, os.WUNTRACED)
