@@ -14,8 +14,14 @@ CFLAGS ?= -O2 -g
 SHARED ?= ../shared
 JOBS := $(shell nproc)
 
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter \
-        -Wno-missing-field-initializers
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wconversion \
+        -Wsign-conversion -Wfloat-conversion -Wformat=2 -Wundef -Wpointer-arith -Walloca \
+        -Wold-style-definition -Wnested-externs -Wredundant-decls -Wdate-time \
+        -Wno-unused-parameter -Wno-missing-field-initializers -Wduplicated-cond -Wlogical-op
+ifneq ($(findstring clang,$(CC)),) # which fuzzes, and means other things by conversions
+WARN := $(filter-out -Wconversion -Wsign-conversion -Wfloat-conversion -Wduplicated-cond \
+                     -Wlogical-op,$(WARN))
+endif
 ifdef DEVELOPER
 WARN += -Werror
 endif

@@ -77,7 +77,7 @@ enum odb_precision {
 
 struct odb_kern;
 
-typedef enum odb_status (*odb_kern_fn)(struct odb_kern *k) ODB_MUST_USE;
+typedef enum odb_status ODB_MUST_USE (*odb_kern_fn)(struct odb_kern *k);
 
 /* A default that the operator's schema gives; for display, and for odb_kern_int() and friends. */
 struct odb_attr_spec {

@@ -198,11 +198,11 @@ static enum odb_status regex_posix(struct regex_reader *r)
     const char *name = r->p + 2, *close = memmem(name, (size_t)(r->end - name), ":]", 2);
     if (!close)
         return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: [: in a class");
-    bool not = *name == '^', folds = regex_scope(r)->fold;
-    size_t n = (size_t)(close - (name += not ));
+    bool negated = *name == '^', folds = regex_scope(r)->fold;
+    size_t n = (size_t)(close - (name += negated));
     for (size_t i = 0; i < ODB_COUNT(unfolded); i++)
         folds &= strlen(unfolded[i]) != n || memcmp(unfolded[i], name, n) != 0;
-    if (folds && not )
+    if (folds && negated)
         return odb_fail(r->err, ODB_UNSUPPORTED, "pattern: [:^…:] after (?i)");
     regex_take(r, (size_t)(close - r->p) + 2);
     if (folds)

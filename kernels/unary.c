@@ -55,7 +55,7 @@ UNARY_NUMBER(erf, ODB_SINGLE(a, erf)(a), erf((double)a), erf((double)a))
 UNARY_NUMBER(abs, fabs(a), a < 0 ? 0 - ODB_U(a) : ODB_U(a), a)
 UNARY_NUMBER(neg, -a, 0 - ODB_U(a), 0 - ODB_U(a))
 /* The sign of NaN is NaN, as in NumPy. */
-UNARY_NUMBER(sign, a != a ? a : (a > 0) - (a < 0), (a > 0) - (a < 0), a > 0)
+UNARY_NUMBER(sign, a != a ? a : a > 0 ? 1 : a < 0 ? -1 : 0, (a > 0) - (a < 0), a > 0)
 
 ODB_EW_UNARY(bitwise_not, ODB_EW_INTS, ~ODB_U(a))
 ODB_EW_UNARY(not, ODB_EW_BOOLS, a == 0)

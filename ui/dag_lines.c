@@ -13,7 +13,7 @@ static void dag_arm(struct ui_dag *dag, int row, int col, unsigned arms, int net
     struct ui_dag_cell *cell = &dag->cells[row * dag->cols + col];
     int *owner = &dag->plan->net_of[row * dag->cols + col];
     if (!net) {
-        cell->lit |= arms & cell->arms;
+        cell->lit |= (unsigned char)(arms & cell->arms);
         return;
     }
     bool over = cell->arms == (UI_DAG_LEFT | UI_DAG_RIGHT) && *owner != net &&

@@ -67,10 +67,11 @@ static int draw_point_cols(const struct ui_terminal *terminal, uint32_t point)
     return wcwidth((wchar_t)point);
 }
 
-static void draw_spell(struct draw_piece *piece, const char *fmt, uint32_t value)
+static void draw_spell(struct draw_piece *piece, uint32_t value, bool byte)
 {
     char text[16];
-    piece->cols = snprintf(text, sizeof text, fmt, (unsigned)value);
+    piece->cols = byte ? snprintf(text, sizeof text, "\\x%02x", (unsigned)value)
+                       : snprintf(text, sizeof text, "\\u{%x}", (unsigned)value);
     for (int i = 0; i <= piece->cols; i++)
         piece->chars[i] = (unsigned char)text[i];
     piece->spelled = true;
@@ -86,14 +87,14 @@ static bool draw_next(const struct ui_terminal *terminal, const char **text,
         return false;
     piece->spelled = false;
     if (!used || point < ' ' || point == 0x7f) {
-        draw_spell(piece, "\\x%02x", (unsigned char)**text);
+        draw_spell(piece, (unsigned char)**text, true);
         (*text)++;
         return true;
     }
     *text += used;
     piece->cols = draw_point_cols(terminal, point);
     if (piece->cols <= 0) {
-        draw_spell(piece, "\\u{%x}", point);
+        draw_spell(piece, point, false);
         return true;
     }
     size_t chars = 0;

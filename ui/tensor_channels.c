@@ -271,12 +271,10 @@ static void channels_draw_cell(const struct ui_tensor *v, size_t channel, size_t
     char text[32];
     if (k->count)
         snprintf(text, sizeof text, "%.0f", value);
+    else if (isinf(value))
+        snprintf(text, sizeof text, "%s", channels_odd(v));
     else
-        snprintf(text, sizeof text,
-                 isinf(value)                 ? channels_odd(v)
-                 : !strcmp(k->name, "cosine") ? "%.7f"
-                                              : "%.4g",
-                 value);
+        snprintf(text, sizeof text, !strcmp(k->name, "cosine") ? "%.7f" : "%.4g", value);
     bool odd = !strcmp(k->name, "nan") || !strcmp(k->name, "differ");
     style = strcmp(k->name, "max") ? UI_STYLE_NUMBER : style;
     if (odd)

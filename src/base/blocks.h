@@ -23,7 +23,7 @@ void *odb_work_take(size_t n, size_t size);
 void *odb_work_raw(size_t bytes); /* not zeroed */
 void odb_work_give(void *work);   /* NULL is fine */
 /* As odb_new_n(): never NULL. */
-#define odb_work_n(type, n) ((type *)odb_work_must((n), sizeof(type)))
+#define odb_work_n(type, n) ((type *)odb_work_must((size_t)(n), sizeof(type)))
 void *odb_work_must(size_t n, size_t size) __attribute__((returns_nonnull));
 
 /* Frees all that is kept. */

@@ -24,7 +24,8 @@ void *odb_xmemdup(const void *p, size_t size) __attribute__((malloc, returns_non
 char *odb_xasprintf(const char *fmt, ...) ODB_PRINTF(1, 2) __attribute__((malloc, returns_nonnull));
 
 #define odb_new(type) ((type *)odb_xcalloc(1, sizeof(type)))
-#define odb_new_n(type, n) ((type *)odb_xcalloc((n), sizeof(type)))
+/* n may be an int: below 0 it is more than there is, and ends the program. */
+#define odb_new_n(type, n) ((type *)odb_xcalloc((size_t)(n), sizeof(type)))
 
 /* Called before the program ends for want of bookkeeping memory; a front end restores its
  * terminal here. Its last line is "PROGRAM: " ODB_MEM_WORDS, its exit status ODB_MEM_STATUS. */

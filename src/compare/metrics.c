@@ -475,7 +475,7 @@ static enum odb_dtype metrics_part_type(enum odb_dtype dtype)
 }
 
 /* Class of type as comparing knows it: the integers are one. */
-static int metrics_class(enum odb_dtype dtype)
+static enum odb_dtype_class metrics_class(enum odb_dtype dtype)
 {
     enum odb_dtype_class class_ = odb_dtype_info(dtype)->class_;
     return class_ == ODB_CLASS_UINT ? ODB_CLASS_INT : class_;
@@ -483,7 +483,7 @@ static int metrics_class(enum odb_dtype dtype)
 
 static bool metrics_is_exact(enum odb_dtype dtype)
 {
-    int class_ = metrics_class(dtype);
+    enum odb_dtype_class class_ = metrics_class(dtype);
     return class_ == ODB_CLASS_INT || class_ == ODB_CLASS_BOOL || class_ == ODB_CLASS_STRING;
 }
 

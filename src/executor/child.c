@@ -180,7 +180,6 @@ static int child_move_up(int fd)
 
 static int child_exec(struct odb_child *child, char *const *argv, bool stdio, int sock, int words)
 {
-    extern char **environ;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t all, stops;

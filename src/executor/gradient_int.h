@@ -38,7 +38,7 @@ struct grad_tape {
 
 /* Zeroed, as long-lived as the tape. */
 void *grad_alloc(struct grad_tape *t, size_t n, size_t size);
-#define grad_new_n(t, type, n) ((type *)grad_alloc(t, n, sizeof(type)))
+#define grad_new_n(t, type, n) ((type *)grad_alloc(t, (size_t)(n), sizeof(type)))
 /* Fails the tape, which keeps the first failure. */
 void grad_fail(struct grad_tape *t, enum odb_status status, const char *fmt, ...) ODB_PRINTF(3, 4);
 const struct odb_tensor *grad_tensor(const struct grad_tape *t, int var);

@@ -105,7 +105,6 @@ static enum odb_status program_not_started(const char *name, int error, struct o
 static enum odb_status program_spawn(const struct odb_program *program, pid_t *pid, int *from,
                                      struct odb_error *err)
 {
-    extern char **environ;
     int to[2];
     sigset_t all, none;
     posix_spawnattr_t attr;

@@ -220,7 +220,6 @@ const char *omOutputSignature(const char *entry)
 
 static pid_t library_start(FILE **to, FILE **from)
 {
-    extern char **environ;
     int in[2], out[2];
     pid_t pid = 0;
     char *argv[] = {library_lines[STAND_IN_COMPILER], "--run", library_path, NULL};

@@ -60,7 +60,7 @@ static void channels_are_right(const struct odb_tensor *a, const struct odb_tens
             worst = worst == SIZE_MAX ? i : worst;
             count++;
             differing += !same;
-            nan += isnan(r);
+            nan += isnan(r) != 0;
             odd += !finite && !same;
             pairs += finite;
             if (isfinite(r))

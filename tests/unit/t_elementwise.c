@@ -932,11 +932,12 @@ static void assert_row_keeps_its_word(const struct odb_op *op, enum odb_dtype dt
         odb_tensor_unref(in[i]);
 }
 
+extern const struct odb_op odb_ops_unary[], odb_ops_binary[], odb_ops_compare[], odb_ops_choose[],
+    odb_ops_activation[], odb_ops_cast[], odb_ops_quantize[];
+
 static void test_elementwise__masks(void **state)
 {
     (void)state;
-    extern const struct odb_op odb_ops_unary[], odb_ops_binary[], odb_ops_compare[],
-        odb_ops_choose[], odb_ops_activation[], odb_ops_cast[], odb_ops_quantize[];
     const struct odb_op *const families[] = {
         odb_ops_unary,      odb_ops_binary, odb_ops_compare, odb_ops_choose,
         odb_ops_activation, odb_ops_cast,   odb_ops_quantize};

@@ -107,7 +107,7 @@ static void test_move__transpose_random(void **state)
             perm[j] = d;
         }
         op_ints(&c, "perm", (size_t)rank, perm);
-        op_take(&c, any_tensor(types[round % ODB_COUNT(types)], rank, dims, &seed));
+        op_take(&c, any_tensor(types[(size_t)round % ODB_COUNT(types)], rank, dims, &seed));
         assert_int_equal(op_run(&c), ODB_OK);
         check_moved(&c, from_perm, perm, NULL);
         op_free(&c);
@@ -193,7 +193,7 @@ static void test_move__slice_random(void **state)
             if (op_random(&seed, 20) == 0)
                 s.steps[d] = extremes[op_random(&seed, 4)];
         }
-        op_take(&c, any_tensor(types[round % ODB_COUNT(types)], rank, dims, &seed));
+        op_take(&c, any_tensor(types[(size_t)round % ODB_COUNT(types)], rank, dims, &seed));
         op_list(&c, rank, s.starts);
         op_list(&c, rank, s.ends);
         op_take(&c, NULL);
@@ -287,7 +287,7 @@ static void test_move__pad_random(void **state)
             list[rank + d] = p.end[d] = op_random(&seed, 9) - (dims[d] > 2);
         }
         op_text(&c, "mode", p.mode);
-        op_take(&c, any_tensor(types[round % ODB_COUNT(types)], rank, dims, &seed));
+        op_take(&c, any_tensor(types[(size_t)round % ODB_COUNT(types)], rank, dims, &seed));
         op_list(&c, 2 * rank, list);
         fill = op_take(&c, any_tensor(c.in[0]->dtype, 0, NULL, &seed));
         assert_int_equal(op_run(&c), ODB_OK);
@@ -346,7 +346,7 @@ static void test_move__concat_undoes_split(void **state)
             dims[axis] += parts[i] = op_random(&seed, 4);
         op_int(&split, "axis", axis - rank);
         op_int(&concat, "axis", axis);
-        op_take(&split, any_tensor(types[round % ODB_COUNT(types)], rank, dims, &seed));
+        op_take(&split, any_tensor(types[(size_t)round % ODB_COUNT(types)], rank, dims, &seed));
         op_list(&split, 3, parts);
         split.n_out = 3;
         assert_int_equal(op_run(&split), ODB_OK);
@@ -405,7 +405,7 @@ static void test_move__expand_and_tile_random(void **state)
 
     for (int round = 0; round < 200; round++) {
         struct op_call tile = OP_CALL("Tile", 13), expand = OP_CALL("Expand", 13);
-        enum odb_dtype type = types[round % ODB_COUNT(types)];
+        enum odb_dtype type = types[(size_t)round % ODB_COUNT(types)];
         int64_t dims[ODB_MAX_RANK], repeats[ODB_MAX_RANK], shape[ODB_MAX_RANK + 1];
         int rank = any_dims(&seed, 4, 4, dims);
         for (int d = 0; d < rank; d++) {

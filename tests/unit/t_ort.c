@@ -32,7 +32,7 @@ static void nearly_equal(const struct odb_tensor *t, const float *want, size_t n
     assert_non_null(t);
     assert_int_equal(t->count, n);
     for (size_t i = 0; i < n; i++)
-        assert_float_equal(odb_tensor_f64(t, i), want[i], 1e-6 * (double)(1 + want[i]));
+        assert_float_equal(odb_tensor_f64(t, i), want[i], 1e-6f * (1 + want[i]));
 }
 
 static enum odb_status load_built(struct odb_executor *ort, struct odb_builder *take,

@@ -27,7 +27,7 @@ static struct odb_tensor *make_container(enum odb_kind kind, struct odb_tensor *
 {
     struct odb_tensor *t, *items[] = {a, b};
     struct odb_error err = ODB_ERROR_INIT;
-    size_t n = (a != NULL) + (b != NULL);
+    size_t n = (size_t)(a != NULL) + (b != NULL);
     help_ok(odb_tensor_new_container(&t, kind, items, n, &err), &err);
     return t;
 }

@@ -352,8 +352,13 @@ static char *workers_json(const struct odb_report *report)
     return out;
 }
 
-static char *workers_search(const char *spec, int n, enum odb_strategy strategy,
-                            struct odb_buf *journal)
+/* The target is SPEC,workers=nINNER. */
+struct workers_case {
+    const char *spec, *inner;
+    enum odb_strategy strategy;
+};
+
+static char *workers_search(const struct workers_case *of, int n, struct odb_buf *journal)
 {
     static const float ramp[8] = {-1.5f, -0.75f, 0.25f, 0.5f, 1.25f, 2.0f, 2.75f, 4.5f};
     char target[160];
@@ -363,11 +368,11 @@ static char *workers_search(const char *spec, int n, enum odb_strategy strategy,
     struct odb_feed feed = {.value = models_value(model, "x"),
                             .tensor = models_f32(1, (int64_t[]){8}, ramp)};
     struct odb_feeds feeds = {&feed, 1, NULL};
-    snprintf(target, sizeof target, spec, n);
+    snprintf(target, sizeof target, "%s,workers=%d%s", of->spec, n, of->inner);
     struct odb_bisect_options options = {.reference = "cpu",
                                          .target = target,
                                          .tolerance = ODB_CRITERION_DEFAULT,
-                                         .strategy = strategy,
+                                         .strategy = of->strategy,
                                          .hooks = {journal_event, NULL, journal}};
     help_find_serve();
     enum odb_status status = odb_bisect(&report, model, &feeds, &options, &err);
@@ -381,30 +386,27 @@ static char *workers_search(const char *spec, int n, enum odb_strategy strategy,
 
 static void test_workers__any_number_tells_the_same(void **state)
 {
-    static const struct {
-        const char *spec;
-        enum odb_strategy strategy;
-    } cases[] = {
-        {"fault:scale,node=n9,workers=%d@cpu", ODB_STRATEGY_EACH},
-        {"fault:scale,node=n9,workers=%d@cpu", ODB_STRATEGY_ISOLATED},
-        {"fault:scale,node=n9,workers=%d@cpu", ODB_STRATEGY_PREFIX},
-        {"fault:scale,node=n9,workers=%d@cpu", ODB_STRATEGY_AUTO},
-        {"fault:scale,node=n9,hidden,workers=%d@cpu", ODB_STRATEGY_AUTO},
-        {"fault:scale,node=n9,fused=3,workers=%d@cpu", ODB_STRATEGY_PREFIX},
-        {"fault:nan,node=n5,workers=%d@fault:offset,node=side@cpu", ODB_STRATEGY_AUTO},
-        {"fault:nan,node=n5,workers=%d@fault:offset,node=side@cpu", ODB_STRATEGY_PREFIX},
-        {"fault:nan,node=n5,workers=%d@fault:offset,node=n2@cpu", ODB_STRATEGY_ISOLATED},
-        {"fault:crash,node=n7,workers=%d@cpu", ODB_STRATEGY_AUTO},
-        {"fault:crash,node=n0,workers=%d@cpu", ODB_STRATEGY_AUTO},
-        {"command:/bin/false,workers=%d", ODB_STRATEGY_AUTO},
+    static const struct workers_case cases[] = {
+        {"fault:scale,node=n9", "@cpu", ODB_STRATEGY_EACH},
+        {"fault:scale,node=n9", "@cpu", ODB_STRATEGY_ISOLATED},
+        {"fault:scale,node=n9", "@cpu", ODB_STRATEGY_PREFIX},
+        {"fault:scale,node=n9", "@cpu", ODB_STRATEGY_AUTO},
+        {"fault:scale,node=n9,hidden", "@cpu", ODB_STRATEGY_AUTO},
+        {"fault:scale,node=n9,fused=3", "@cpu", ODB_STRATEGY_PREFIX},
+        {"fault:nan,node=n5", "@fault:offset,node=side@cpu", ODB_STRATEGY_AUTO},
+        {"fault:nan,node=n5", "@fault:offset,node=side@cpu", ODB_STRATEGY_PREFIX},
+        {"fault:nan,node=n5", "@fault:offset,node=n2@cpu", ODB_STRATEGY_ISOLATED},
+        {"fault:crash,node=n7", "@cpu", ODB_STRATEGY_AUTO},
+        {"fault:crash,node=n0", "@cpu", ODB_STRATEGY_AUTO},
+        {"command:/bin/false", "", ODB_STRATEGY_AUTO},
     };
     static const int counts[] = {1, 2, 3, 5};
     for (size_t c = 0; c < ODB_COUNT(cases); c++) {
         struct odb_buf first = ODB_BUF_INIT, again = ODB_BUF_INIT;
-        char *want = workers_search(cases[c].spec, counts[0], cases[c].strategy, &first);
+        char *want = workers_search(&cases[c], counts[0], &first);
         for (size_t i = 1; i < ODB_COUNT(counts); i++) {
             odb_buf_clear(&again);
-            char *json = workers_search(cases[c].spec, counts[i], cases[c].strategy, &again);
+            char *json = workers_search(&cases[c], counts[i], &again);
             if (strcmp(json, want) != 0)
                 fail_msg("%s, %d workers:\n%s\nnot\n%s", cases[c].spec, counts[i], json, want);
             if (strcmp(odb_buf_text(&again), odb_buf_text(&first)) != 0)

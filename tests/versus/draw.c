@@ -354,7 +354,7 @@ static enum odb_dtype draw_dtype(struct draw *d, uint32_t types)
     if ((types & ODB_BIT(ODB_F32)) && vs_chance(d, 45))
         return ODB_F32;
     for (int t = 0; t < ODB_DTYPE_COUNT; t++)
-        n += types >> t & 1;
+        n += (types & ODB_BIT(t)) != 0;
     int64_t skip = n ? vs_int(d, 0, n - 1) : 0;
     for (int t = 0; t < ODB_DTYPE_COUNT; t++)
         if ((types >> t & 1) && skip-- == 0)

@@ -13,7 +13,7 @@ static void draw_floats(struct draw *d, const char *name, int64_t n, double lo, 
     int grain = vs_chance(d, 50), apart = strncmp(name, "keys", 4) == 0;
     for (int64_t i = 0; i < n; i++)
         v[i] = grain ? (float)vs_int(d, (int64_t)(lo * 4), (int64_t)(hi * 4)) / 4 +
-                           (float)i * 8 * apart
+                           (apart ? (float)i * 8 : 0)
                      : (float)vs_real(d, lo, hi);
     vs_attr_floats(d, name, (size_t)n, v);
 }
