@@ -101,6 +101,7 @@ static enum odb_status place_new_kept(const char *keep, char **dir, struct odb_e
         if (errno != EEXIST) {
             status = place_io(err, *dir);
             free(*dir);
+            *dir = NULL;
             break;
         }
         free(*dir);

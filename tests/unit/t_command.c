@@ -435,6 +435,22 @@ static void test_command__kept(void **state)
     help_has_text(&err, "no directory is named");
 }
 
+/* No directory can be made in /proc, as in one that is full or belongs to others. */
+static void test_command__not_kept(void **state)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_executor *executor = open_with(*state, "cp in_0.npy out_0.npy", ",keep=/proc");
+    struct odb_buf bytes = ODB_BUF_INIT;
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(odb_executor_load(executor, &load, &err), ODB_E_IO);
+        help_has_text(&err, "/proc/0001");
+    }
+    odb_executor_close(executor);
+    odb_buf_dispose(&bytes);
+}
+
 static void test_command__no_program(void **state)
 {
     struct odb_executor *executor = NULL;
@@ -667,9 +683,10 @@ int main(void)
         CASE(surroundings),   CASE(floods),
         CASE(hangs),          CASE(names),
         CASE(words),          CASE(not_started),
-        CASE(kept),           CASE(no_program),
-        CASE(weights_beside), CASE(weights_once),
-        CASE(manual_shell),   CASE(manual_python),
+        CASE(kept),           CASE(not_kept),
+        CASE(no_program),     CASE(weights_beside),
+        CASE(weights_once),   CASE(manual_shell),
+        CASE(manual_python),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
