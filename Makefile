@@ -339,6 +339,70 @@ $(B)/%.h.ok: %.h | $(PB_C)
 lint: $(PB_C)
 	$(Q)B=$(B) tests/check-lint
 
+# --- analysis -------------------------------------------------------------------------------------
+
+ANALYZED := $(MIT_SRC) $(GPL_SRC) $(wildcard src/*.c tools/*.c)
+# Paths through a function are followed where it pays: by gcc not in kernels and views, and by clang,
+# which takes ten times as long, where files of others are read. memcpy_s() is no function of
+# glibc's; and in one file alone every vector that is empty looks like a null pointer.
+ANALYZED_GCC := $(filter-out kernels/% ui/% tools/% src/command/%,$(ANALYZED))
+ANALYZED_DEEP := src/base/% src/model/% src/executor/command.c src/engine/dump_info.c \
+                 src/engine/input_file.c
+TIDY_DEEP := clang-analyzer-*,-clang-analyzer-core.NullDereference,$\
+             -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+ANALYZE_FLAGS = $(CPPFLAGS) -std=gnu11 \
+                $(if $(filter src/base/error.c,$*.c),,-include tools/analyze/failure.h)
+
+## analyze: gcc -fanalyzer, clang-tidy and cppcheck over the sources: nothing, but what is listed
+analyze: $(ANALYZED:%=$(B)/analyze/%.gcc) $(ANALYZED:%=$(B)/analyze/%.tidy) $(B)/analyze/cppcheck
+	$(Q)awk -v root='$(CURDIR)' -f tools/analyze/findings.awk tools/analyze/exceptions.tsv $^
+
+# What was found in a file is kept until the file, or what it includes, has changed.
+$(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h \
+                      $(B)/demo_model.h
+	@mkdir -p $(@D)
+	@echo "  GCC   $<"
+	$(Q)LC_ALL=C gcc $(ANALYZE_FLAGS) $(if $(filter $(ANALYZED_GCC),$<),-O1 -fanalyzer) \
+	    -fdiagnostics-path-format=none -MMD -MP -MT $@ -MF $(@:.gcc=.d) -c $< -o /dev/null 2>$@.part \
+	    || { cat $@.part; false; }
+	$(Q)mv $@.part $@
+
+$(B)/analyze/%.c.tidy: $(B)/analyze/%.c.gcc .clang-tidy
+	@echo "  TIDY  $*.c"
+	$(Q)clang-tidy --quiet $(if $(filter $(ANALYZED_DEEP),$*.c),'--checks=$(TIDY_DEEP)') $*.c \
+	    -- $(ANALYZE_FLAGS) >$@.part 2>/dev/null
+	$(Q)mv $@.part $@
+
+$(B)/analyze/cppcheck: $(ANALYZED) tools/analyze/cppcheck.h | $(PB_C) $(B)/onnxdbgrc.h
+	@mkdir -p $(@D)
+	@echo "  CPPCHECK"
+	$(Q)cppcheck --quiet -j $(JOBS) --std=c11 --enable=warning,performance,portability \
+	    --include=tools/analyze/cppcheck.h -D__GNUC__=12 -D__x86_64__ -D_GNU_SOURCE -I. -Isrc \
+	    -Iinclude -I$(B) --suppress='*:$(B)/*' --suppress=missingIncludeSystem \
+	    --template='{file}:{line}:{column}: {severity}: {message} [{id}]' $(ANALYZED) 2>$@.part
+	$(Q)mv $@.part $@
+
+# Lines and branches that tests run. Nothing is inlined away, counts of threads are exact, and what
+# leaves by _exit() writes its own down; what is killed does not.
+COVERED := src kernels ui
+COVER = $(MAKE) --no-print-directory B=build-coverage SAME= \
+        CFLAGS="-O1 -g --coverage -fprofile-update=atomic -fno-inline" \
+        LDFLAGS="$(LDFLAGS) --coverage -Wl,--wrap=_exit $(CURDIR)/build-coverage/exit.o"
+COVER_TESTS ?= build-coverage/tests/unit/t_* tests/check-cli tests/check-hostile tests/check-fuzz
+
+## coverage: lines and branches that tests run, and what none runs (COVER_TESTS=PROGRAMS; needs gcovr)
+coverage: build-coverage/exit.o
+	$(Q)$(COVER) -j$(JOBS) all unit $(TESTS_NEED:$(B)/%=build-coverage/%)
+	$(Q)find build-coverage -name '*.gcda' -delete
+	$(Q)B=build-coverage ONNXDBG_SHARED=$(SHARED) tests/run $(COVER_TESTS) || true
+	$(Q)gcovr --root . --object-directory build-coverage $(COVERED:%=--filter %/) -j$(JOBS) \
+	    --exclude-unreachable-branches --json build-coverage/coverage.json build-coverage
+	$(Q)python3 tests/coverage/report.py build-coverage/coverage.json
+
+build-coverage/exit.o: tests/coverage/exit.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O1 -fPIC -c $< -o $@
+
 # --- installing -----------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
@@ -412,7 +476,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
-         $(B)/planted.d $(B)/race.d
+         $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible check-headers lint install uninstall \
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible check-headers lint install uninstall \
         dist deb clean help
