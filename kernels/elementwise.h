@@ -91,8 +91,8 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 /* Iterations do not depend on each other, even where out is an input. */
 #define ODB_EW_EACH(i, n) _Pragma("GCC ivdep") for (size_t i = 0; i < (n); i++)
 
-/* A loop over one input: the expression sees its element as a, and what it gives is rounded, cut off
- * or wrapped to an element of the output. */
+/* A loop over one input: the expression sees its element as a, and what it gives is rounded, cut
+ * off or wrapped to an element of the output. */
 #define ODB_EW_LOOP1(t, T, ctype, name, R, ...)                                                  \
     ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
                                          void *out, const void *arg)                             \

@@ -679,7 +679,7 @@ static double load_walk(const struct odb_graph *graph)
         if (value->init && value->init->kind == ODB_TENSOR && value->init->data &&
             value->init->count)
             sum += odb_tensor_f64(value->init, value->init->count - 1);
-        sum += (double)strlen(value->name) + (double)(value->type.text ? strlen(value->type.text) : 0);
+        sum += (double)(strlen(value->name) + (value->type.text ? strlen(value->type.text) : 0));
         for (size_t i = 0; i < value->n_consumers; i++)
             sum += graph->nodes[value->consumers[i]].index;
     }
