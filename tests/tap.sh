@@ -8,6 +8,7 @@ shared=${ONNXDBG_SHARED:-../shared}
 ONNXDBG_SERVE=${ONNXDBG_SERVE:-$(cd "$(dirname "$program")" && pwd)/onnxdbg-serve}
 export ONNXDBG_SERVE
 scratch=$(mktemp -d)
+export XDG_STATE_HOME="$scratch/state" # nobody's own
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 tap_n=0

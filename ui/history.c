@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/history.h"
 
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -46,23 +44,9 @@ static void history_drop(struct ui_history *history)
     history->lines.n = 0;
 }
 
-/* Nobody else has to know what was typed: the folder is the user's own. */
-static bool history_make_folder(const char *path)
-{
-    char *copy = odb_xstrdup(path), *folder = odb_xstrdup(dirname(copy));
-    char *above = odb_xstrdup(folder);
-    bool made = odb_file_mkdir(dirname(above), NULL) == ODB_OK;
-    struct stat st;
-    made = made && (mkdir(folder, 0700) == 0 || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)));
-    free(copy);
-    free(folder);
-    free(above);
-    return made;
-}
-
 static void history_write(struct ui_history *history)
 {
-    if (!history->fresh.n || !history->path || !history_make_folder(history->path))
+    if (!history->fresh.n || !history->path || !odb_file_make_home(history->path))
         return;
     struct odb_buf text = ODB_BUF_INIT;
     history_drop(history);

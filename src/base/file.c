@@ -37,9 +37,9 @@ static void file_let_go(const char *data, size_t size)
 }
 
 struct odb_file_out {
-    char *path;   /* owned: as given */
-    char *target; /* owned: what a link leads to; NULL: path itself */
-    char *beside; /* owned: what it is called as yet; NULL: nothing */
+    char *path;    /* owned: as given */
+    char *target;  /* owned: what a link leads to; NULL: path itself */
+    char *beside;  /* owned: what it is called as yet; NULL: nothing */
     bool nameless; /* it gets a name when it is complete */
     bool unsynced;
     int fd;
@@ -393,6 +393,18 @@ char *odb_file_home(const char *variable, const char *usual, const char *name)
     if (base && base[0] == '/')
         return odb_xasprintf("%s/onnxdbg/%s", base, name);
     return home && home[0] == '/' ? odb_xasprintf("%s/%s/onnxdbg/%s", home, usual, name) : NULL;
+}
+
+bool odb_file_make_home(const char *path)
+{
+    struct stat st;
+    char *folder = odb_xstrndup(path, (size_t)(strrchr(path, '/') - path));
+    char *above = odb_xstrndup(folder, (size_t)(strrchr(folder, '/') - folder));
+    bool made = odb_file_mkdir(above, NULL) == ODB_OK &&
+                (mkdir(folder, 0700) == 0 || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode)));
+    free(above);
+    free(folder);
+    return made;
 }
 
 char *odb_file_temporary(const char *what)

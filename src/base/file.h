@@ -5,6 +5,7 @@
 #ifndef ODB_BASE_FILE_H
 #define ODB_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/uio.h>
@@ -74,6 +75,9 @@ bool odb_file_is_regular(const char *path);
  * writes into is not waited for, and no device is read that has no end. ODB_E_IO, without the path.
  * *out is the caller's to close. */
 enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *err) ODB_MUST_USE;
+/* Folders that are looked into for what is somewhere below one. Links multiply them: thirty folders
+ * with two links each to the next are a thousand million. */
+#define ODB_FOLDERS_MOST 100000
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;
@@ -86,6 +90,9 @@ char *odb_file_home(const char *variable, const char *usual, const char *name);
 /* A file for reading and writing that has no name, and is gone with its last descriptor; -1: errno
  * says why. */
 int odb_file_nameless(const char *folder);
+/* Makes the folder of such a path, for the user alone: nobody else has to know what is in it.
+ * False: that cannot be. */
+bool odb_file_make_home(const char *path);
 /* A template for mkstemp() and its kin in $TMPDIR, else /tmp: onnxdbg-WHATXXXXXX. Owned by the
  * caller. */
 char *odb_file_temporary(const char *what);

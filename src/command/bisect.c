@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/against.h"
+#include "command/given.h"
 #include "command/over.h"
 #include "command/samples.h"
 #include "command/keeping.h"
@@ -279,6 +280,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     ODB_TRY(
         odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
     ODB_TRY(odb_call__fed_keep(call, true, err));
+    odb_given_keep_specs(call);
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
     watch.cuts = true;

@@ -59,10 +59,12 @@ size_t odb_call__recordings(struct odb_command_call *call, const char **list);
  * the search that has begun, or for as long as there is none. */
 enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool search,
                                    struct odb_error *err) ODB_MUST_USE;
-/* Settings become those that the file has, which is the first thing that a console is told. */
-enum odb_status odb_console_fed_restore(struct odb_console *console,
+/* Settings become those that the file has, which is the first thing that a console is told; as far
+ * as they may (given.h), and what may not is said. */
+enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_command_call *call,
                                         struct odb_error *err) ODB_MUST_USE;
-/* The same for a command of the shell: options that it has and that are not given. */
+/* The same for a command of the shell: options that it has and that are not given. ODB_E_USAGE:
+ * the user has to give one himself. */
 enum odb_status odb_call__fed_restore(struct odb_command_call *call,
                                       struct odb_error *err) ODB_MUST_USE;
 /* Whether an option that is given says otherwise than a setting. */
@@ -145,9 +147,12 @@ enum odb_status odb_call__segment(const struct odb_graph *graph, const char *tex
 enum odb_status odb_call__inside(const struct odb_command_call *call, const struct odb_feeds *feeds,
                                  const struct odb_bisect_options *search, struct odb_body_case *out,
                                  int *node, bool *inside, struct odb_error *err) ODB_MUST_USE;
-/* Why a spec that a session holds is not followed, and what gives it: odb_executor_trusted(). Owned
- * by the caller. */
+/* Why what a session holds is not followed, and what gives it: odb_given_follows(). Owned by the
+ * caller. */
 char *odb_call__untrusted(enum odb_option_id id, const char *spec);
+/* That as ODB_E_USAGE. */
+enum odb_status odb_call__refuse_untrusted(enum odb_option_id id, const char *spec,
+                                           struct odb_error *err) ODB_MUST_USE;
 /* What the command line leaves open is as it was in the session's search. ODB_E_USAGE: that is a
  * spec which the user has to give himself. */
 enum odb_status odb_call__adopt(const struct odb_command_call *call,

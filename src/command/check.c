@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/parallel.h"
 #include "command/check_int.h"
 #include "command/watch.h"
@@ -35,6 +36,7 @@ struct check {
     struct check_rules rules;
     int64_t ir_version;               /* --ir-version; 0: the model's */
     ODB_VEC(struct check_case) cases; /* those of one folder stand together */
+    size_t n_folders;                 /* looked into */
     struct check_result *results;     /* mapped; one per case */
     struct check_shared {
         atomic_size_t next;         /* case to take; at the first of a folder */
@@ -110,6 +112,8 @@ static enum odb_status check_scan(struct check *check, const char *folder, int d
 {
     struct dirent **entries;
     enum odb_status status = ODB_OK;
+    if (check->n_folders++ == ODB_FOLDERS_MOST)
+        return odb_fail(err, ODB_E_INPUT, "more than %d folders to look into", ODB_FOLDERS_MOST);
     int n = scandir(folder, &entries, NULL,
                     (int (*)(const struct dirent **, const struct dirent **))check_by_name);
     if (n < 0) {

@@ -2,16 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/call.h"
-#include "executor/executor.h"
+#include "command/given.h"
 
 /* A spec of a file that the user did not give himself, and that is not followed for the file's sake
  * alone, is told of and left. */
 static bool debug_follows(struct odb_command_call *call, struct odb_report *report,
                           enum odb_option_id id, const char *value)
 {
-    bool spec = id == ODB_OPTION_REFERENCE || id == ODB_OPTION_TARGET;
-    if (!spec || odb_executor_trusted(value))
+    if (odb_given_follows(id, value))
         return true;
     if (!strcmp(value, "?") || odb_call_option(call, id))
         return false;
@@ -27,7 +25,8 @@ static enum odb_status debug_restore(struct odb_command_call *call, struct odb_c
                                      struct odb_error *err)
 {
     struct odb_report *report = console->session->report;
-    ODB_TRY(odb_console_fed_restore(console, err));
+    odb_given_drop_pins(call, console->session);
+    ODB_TRY(odb_console_fed_restore(console, call, err));
     if (!report)
         return ODB_OK;
     const struct {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/call.h"
+#include "command/given.h"
 #include "session/stored.h"
 
 int odb_exit_status(enum odb_status status, bool found)
@@ -76,6 +76,8 @@ static enum odb_status main_call(const struct odb_command *command, int argc, ch
         odb_help_command(command, &text);
         odb_call__print(&call, &text);
     } else if (status == ODB_OK) {
+        if (call.session)
+            odb_given_drop_pins(&call, call.session);
         status = odb_call_run(&call, err);
     }
     if (status == ODB_OK && call.write_error && call.write_error != EPIPE)

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "command/given.h"
 #include "command/watch.h"
 #include "engine/body_case.h"
 #include "engine/repro.h"
-#include "executor/executor.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */
 enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,
@@ -59,6 +59,15 @@ char *odb_call__untrusted(enum odb_option_id id, const char *spec)
                          name, spec, name);
 }
 
+enum odb_status odb_call__refuse_untrusted(enum odb_option_id id, const char *spec,
+                                           struct odb_error *err)
+{
+    char *why = odb_call__untrusted(id, spec);
+    odb_fail(err, ODB_E_USAGE, "%s", why);
+    free(why);
+    return ODB_E_USAGE;
+}
+
 /* A spec of the session's search, unless the user gave one. Only a file's is not followed blindly:
  * what was searched in this process was given here. */
 static enum odb_status adopt_spec(const struct odb_command_call *call, enum odb_option_id id,
@@ -66,12 +75,8 @@ static enum odb_status adopt_spec(const struct odb_command_call *call, enum odb_
 {
     if (!stored || odb_call_option(call, id))
         return ODB_OK;
-    if (call->session->stored && !odb_executor_trusted(stored)) {
-        char *why = odb_call__untrusted(id, stored);
-        odb_fail(err, ODB_E_USAGE, "%s", why);
-        free(why);
-        return ODB_E_USAGE;
-    }
+    if (call->session->stored && !odb_given_follows(id, stored))
+        return odb_call__refuse_untrusted(id, stored, err);
     *out = stored;
     return ODB_OK;
 }

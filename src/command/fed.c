@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/call.h"
+#include "command/given.h"
 #include "engine/input_file.h"
 
 static const enum odb_option_id fed_ids[] = {ODB_OPTION_INPUT, ODB_OPTION_INPUTS_FROM,
@@ -39,10 +39,12 @@ enum odb_status odb_call__fed_keep(const struct odb_command_call *call, bool sea
         size_t n;
         const char **list = odb_call_list(call, fed_ids[i], &n);
         bool last = fed_ids[i] == ODB_OPTION_SEED || fed_ids[i] == ODB_OPTION_INPUTS_FROM;
-        for (size_t k = last && n ? n - 1 : 0; k < n; k++)
+        for (size_t k = last && n ? n - 1 : 0; k < n; k++) {
+            char *whole = fed_whole(fed_ids[i], list[k]);
+            odb_given_keep(fed_ids[i], whole);
             odb_push(&settings.list, (struct odb_store_setting){
-                                         odb_xstrdup(odb_option_row(fed_ids[i])->name),
-                                         fed_whole(fed_ids[i], list[k])});
+                                         odb_xstrdup(odb_option_row(fed_ids[i])->name), whole});
+        }
         free((void *)list);
     }
     enum odb_status status = odb_store_put_settings(call->session->store, search, &settings, err);
@@ -61,7 +63,8 @@ static bool fed_option(enum odb_option_id *id, const struct odb_store_setting *s
     return false;
 }
 
-enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_error *err)
+enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_command_call *call,
+                                        struct odb_error *err)
 {
     struct odb_store_settings settings;
     struct odb_setting setting;
@@ -69,12 +72,33 @@ enum odb_status odb_console_fed_restore(struct odb_console *console, struct odb_
         return ODB_OK;
     ODB_TRY(odb_store_read_settings(console->session->store, &settings, err));
     for (size_t i = 0; i < settings.list.n; i++) {
+        const char *value = settings.list.items[i].value;
         if (!fed_option(&setting.id, &settings.list.items[i]))
             continue;
-        setting.value = odb_xstrdup(settings.list.items[i].value);
-        odb_push(&console->settings, setting);
+        if (odb_given_follows(setting.id, value)) {
+            setting.value = odb_xstrdup(value);
+            odb_push(&console->settings, setting);
+            continue;
+        }
+        char *text = odb_call__untrusted(setting.id, value);
+        odb_call__warn(call, text);
+        free(text);
     }
     odb_store_settings_dispose(&settings);
+    return ODB_OK;
+}
+
+/* Of a console it is said that something is not followed, when it is begun. */
+static enum odb_status fed_take(struct odb_command_call *call, const struct odb_setting *setting,
+                                struct odb_error *err)
+{
+    if (!odb_given_follows(setting->id, setting->value))
+        return call->command->exec == odb_command__debug
+                   ? ODB_OK
+                   : odb_call__refuse_untrusted(setting->id, setting->value, err);
+    odb_push(&call->texts, odb_xstrdup(setting->value));
+    odb_push(&call->options,
+             (struct odb_call_option){setting->id, call->texts.items[call->texts.n - 1]});
     return ODB_OK;
 }
 
@@ -82,18 +106,16 @@ enum odb_status odb_call__fed_restore(struct odb_command_call *call, struct odb_
 {
     struct odb_store_settings settings;
     struct odb_setting setting;
+    enum odb_status status = ODB_OK;
     if (!call->session->store)
         return ODB_OK;
     ODB_TRY(odb_store_read_settings(call->session->store, &settings, err));
-    for (size_t i = 0; i < settings.list.n; i++) {
+    for (size_t i = 0; i < settings.list.n && status == ODB_OK; i++) {
         setting.value = settings.list.items[i].value;
-        if (!fed_option(&setting.id, &settings.list.items[i]) ||
-            !(call->command->options >> setting.id & 1) || odb_call__replaces(call, &setting))
-            continue;
-        odb_push(&call->texts, odb_xstrdup(setting.value));
-        odb_push(&call->options,
-                 (struct odb_call_option){setting.id, call->texts.items[call->texts.n - 1]});
+        if (fed_option(&setting.id, &settings.list.items[i]) &&
+            (call->command->options >> setting.id & 1) && !odb_call__replaces(call, &setting))
+            status = fed_take(call, &setting, err);
     }
     odb_store_settings_dispose(&settings);
-    return ODB_OK;
+    return status;
 }

@@ -47,7 +47,8 @@ static const struct {
 } manual_files[] = {
     {"~/.config/onnxdbg/onnxdbgrc", "keys and settings of the screen; onnxdbg-screen(7) lists "
                                     "those that are built in. $XDG_CONFIG_HOME moves it."},
-    {"~/.local/state/onnxdbg/", "what was typed at the prompt. $XDG_STATE_HOME moves it."},
+    {"~/.local/state/onnxdbg/", "what was typed at the prompt, and hashes of the targets and files "
+                                "that sessions of one's own name. $XDG_STATE_HOME moves it."},
     {"~/.cache/onnxdbg/", "compiled models and files that were sent. May be deleted. "
                           "$XDG_CACHE_HOME moves it."},
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "command/given.h"
 #include "command/watch.h"
 #include "engine/body_case.h"
 #include "engine/minimise.h"
@@ -153,8 +154,10 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     ODB_TRY(odb_call__adopt(call, &options.search, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     ODB_TRY(minimise_choose(call, feeds, &options, &body, err));
-    if (session->store)
+    if (session->store) {
         ODB_TRY(odb_store_begin(session->store, "minimise", &options.search, err));
+        odb_given_keep_specs(call);
+    }
     char *own = options.dir ? NULL : minimise_dir();
     options.dir = own ? own : options.dir;
     options.search.hooks = odb_watch_begin(&watch, call);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/given.h"
 #include "command/keeping.h"
 #include "command/words.h"
 #include "executor/executor.h"
@@ -101,8 +102,10 @@ enum odb_status odb_command__pin(struct odb_command_call *call, struct odb_error
         status = odb_session_keep_list_take(call->session, &list, err);
     odb_kept_list_dispose(&list);
     ODB_TRY(status);
-    if (strcmp(what.text, "reference") != 0) /* under the same name may be something else now */
+    if (strcmp(what.text, "reference") != 0) { /* under the same name may be something else now */
         odb_session__repin(call->session, graph->values[value].producer);
+        odb_given_keep_pin(what.text);
+    }
     odb_buf_put_shown(&out, what.place);
     odb_buf_puts(&out, " is held to ");
     odb_buf_put_shown(&out, strcmp(what.text, "reference") ? what.text : "the reference's value");

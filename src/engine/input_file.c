@@ -158,9 +158,21 @@ bool odb_input__is_image(const char *name)
 {
     bool is = false;
     for (size_t i = 0; i < ODB_COUNT(input_files); i++)
-        is |= input_files[i].read == odb_input__image &&
-              input_ends_with(name, input_files[i].ending);
+        is |=
+            input_files[i].read == odb_input__image && input_ends_with(name, input_files[i].ending);
     return is;
+}
+
+bool odb_input_names_file(const char *text)
+{
+    for (size_t i = 0; i < ODB_COUNT(input_files); i++)
+        if (input_ends_with(text, input_files[i].ending))
+            return true;
+    for (size_t i = 0; i < ODB_COUNT(input_calls); i++)
+        for (const char *p = text; (p = strstr(p, input_calls[i].name)); p++)
+            if (p > text && strchr("=:", p[-1]))
+                return true;
+    return false;
 }
 
 /* What commas part; NULL behind the last. The caller's, as are the words. */
@@ -191,9 +203,8 @@ static enum odb_status input_call(struct odb_tensor **out, char *source, size_t 
         return odb_fail(err, ODB_E_USAGE, "')' is missing at the end");
     char *copy = odb_xstrndup(inside, n - 1);
     char **words = input_split(copy);
-    enum odb_status status = words[0] && *words[0]
-                                 ? read(out, source, size, form, words, err)
-                                 : odb_fail(err, ODB_E_USAGE, "no file is named");
+    enum odb_status status = words[0] && *words[0] ? read(out, source, size, form, words, err)
+                                                   : odb_fail(err, ODB_E_USAGE, "no file is named");
     input_words_free(words);
     free(copy);
     return status;
@@ -222,8 +233,8 @@ enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t siz
         char *words[] = {(char *)text, NULL};
         if (!input_ends_with(text, input_files[i].ending))
             continue;
-        enum odb_status status = input_files[i].read(
-            out, source, size, form, input_is_batch(batch) ? batch : words, err);
+        enum odb_status status = input_files[i].read(out, source, size, form,
+                                                     input_is_batch(batch) ? batch : words, err);
         input_words_free(batch);
         return status;
     }

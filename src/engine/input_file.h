@@ -26,6 +26,9 @@ struct odb_input_form {
 enum odb_status odb_input_read(struct odb_tensor **out, char *source, size_t size,
                                const struct odb_input_form *form, const char *text,
                                struct odb_error *err) ODB_MUST_USE;
+/* Whether NAME=WHAT may name a file, which it never does where this is false, whatever the inputs
+ * are called. */
+bool odb_input_names_file(const char *text);
 /* The text with whole paths in it, for whoever reads it in another folder. The caller's; NULL: it
  * names no file that is there. */
 char *odb_input_whole(const char *text);

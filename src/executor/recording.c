@@ -44,6 +44,7 @@ struct odb_recording {
     ODB_VEC(struct recording_item) items;
     struct odb_map *by_name, *by_form; /* owned */
     struct odb_buf folders;            /* those with tensors in them that were not looked into */
+    size_t n_folders;                  /* looked into */
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -153,10 +154,14 @@ static enum odb_status recording_scan(struct odb_recording *r, const char *dir, 
                                       enum recording_depth how, int depth, struct odb_error *err)
 {
     struct dirent **list;
-    int n = depth > RECORDING_DEPTH ? 0 : scandir(dir, &list, recording_visible, recording_by_name);
     enum odb_status status = ODB_OK;
     if (depth > RECORDING_DEPTH)
         return odb_fail(err, ODB_E_INPUT, "%s lies too deep within folders", dir);
+    if (r->n_folders++ == ODB_FOLDERS_MOST) {
+        odb_fail(err, ODB_E_INPUT, "more than %d folders", ODB_FOLDERS_MOST);
+        return odb_error_at(err, "%s", r->path);
+    }
+    int n = scandir(dir, &list, recording_visible, recording_by_name);
     if (n < 0) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         return odb_error_at(err, "%s", dir);
@@ -229,7 +234,8 @@ static void recording_name_list(struct odb_recording *r, const json_t *list, con
     for (int pass = 0; pass < 2; pass++) {
         size_t i;
         json_t *entry;
-        json_array_foreach(list, i, entry) {
+        json_array_foreach(list, i, entry)
+        {
             const char *name = json_string_value(json_object_get(entry, key));
             if (name && !json_object_get(entry, "error") && !odb_map_has(named, name) &&
                 recording_name_by(r, name, pass == 0))

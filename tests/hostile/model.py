@@ -134,6 +134,7 @@ def claims():
     yield "laughs.onnx", laughs(60)
     yield "giggles.onnx", laughs(20)
     yield "handed.onnx", handed(16)
+    yield "name", evil(b"x")  # of the input of names()
     yield "huge.pb", tensor([1 << 38], 1, b"w", field(9, b"\0" * 16))
     for name, shape in ("huge", "(274877906944,)"), ("overflow", "(4294967296, 4294967296, 9)"):
         head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
