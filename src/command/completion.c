@@ -201,8 +201,8 @@ static void completion_fish(struct odb_buf *out)
     odb_buf_puts(out, "# fish completion of onnxdbg, made by: onnxdbg completion fish\n");
     for (size_t i = 0; completion_next(&i, &command);) {
         struct odb_buf words = ODB_BUF_INIT;
-        const char *behind = command == completion_of_model()
-                                 ? "; or string match -q -- \"*.onnx\" (commandline -opc)[2]"
+        const char *behind = command == completion_of_model() /* "": without words it reads them */
+                                 ? "; or string match -q -- \"*.onnx\" (commandline -opc)[2] \"\""
                                  : "";
         odb_buf_printf(out, "complete -c onnxdbg -n __fish_use_subcommand -a %s -d '",
                        command->name);
