@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what building and testing need on Debian 12: packages by name, and ONNX Runtime's library
-# from its npm package into vendor/. Does nothing where everything is there. Without npm or without
-# a network the library is left out, and said so: the program works without it. ONNXDBG_ORT in the
-# environment names a library that is there already.
+# from its npm package, known by its hash, into vendor/. Does nothing where everything is there.
+# Without npm or without a network the library is left out, and said so: the program works without
+# it. ONNXDBG_ORT in the environment names a library that is there already.
 set -u
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 ort_version=1.22.0
+ort_sha256=8007ce525b5b185b77d2b4103d3ec147ecef6d861eb14726d0bdda5e2947dbd7
 packages="gcc libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libopenblas-dev libmd-dev
 libzip-dev libncurses-dev libreadline-dev uthash-dev libsqlite3-dev libjansson-dev
 libxlsxwriter-dev libcmocka-dev
@@ -64,7 +65,22 @@ if [ ! -x /usr/sbin/sshd ] && [ ! -x "$here/$sshd" ]; then
     fi
 fi
 
+# ONNX Runtime: one package, one version, known by its hash. What has another is not unpacked.
 ort=vendor/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1
+ort_tarball=onnxruntime-node-$ort_version.tgz
+fetch_ort() { # FOLDER, which is empty
+    (cd "$1" && npm pack --ignore-scripts --silent --fetch-retries=1 \
+        --fetch-retry-mintimeout=1000 "onnxruntime-node@$ort_version") \
+        >/dev/null 2>&1 && [ -e "$1/$ort_tarball" ] || return 0
+    if ! echo "$ort_sha256  $1/$ort_tarball" | sha256sum --check --status; then
+        echo "setup: what npm gave for onnxruntime-node $ort_version is not what it was; refused" >&2
+        return 1
+    fi
+    mkdir -p "$here/vendor/node_modules/onnxruntime-node" &&
+        tar -xzf "$1/$ort_tarball" -C "$here/vendor/node_modules/onnxruntime-node" \
+            --strip-components=1 --no-same-owner package/package.json package/bin/napi-v6/linux ||
+        rm -rf "$here/vendor/node_modules/onnxruntime-node"
+}
 if [ -z "${ONNXDBG_ORT:-}" ] && [ ! -e "$here/$ort" ]; then
     if ! command -v npm >/dev/null; then
         echo "setup: installing npm, to fetch ONNX Runtime"
@@ -72,9 +88,9 @@ if [ -z "${ONNXDBG_ORT:-}" ] && [ ! -e "$here/$ort" ]; then
     fi
     if command -v npm >/dev/null; then
         echo "setup: fetching onnxruntime-node $ort_version"
-        npm install --ignore-scripts --no-save --no-package-lock --no-audit --no-fund --silent \
-            --fetch-retries=1 --fetch-retry-mintimeout=1000 --prefix "$here/vendor" \
-            "onnxruntime-node@$ort_version" >/dev/null 2>&1 || true
+        fetched=$(mktemp -d)
+        trap 'rm -rf "$fetched"' EXIT
+        fetch_ort "$fetched" || exit 1
     fi
     if [ ! -e "$here/$ort" ]; then
         echo "setup: no ONNX Runtime (npm could not be had or could not fetch it);" \
