@@ -186,10 +186,50 @@ static void models_long(struct odb_builder *b)
     odb_build_output_typed(b, output, ODB_F32, 1, (int64_t[]){2});
 }
 
+/* What every text of the next model holds. tests/screen/raw looks for 7777 behind what acts. */
+#define HOSTILE                                                                                    \
+    "\033]52;c;7777\a\033[7777J\033[;7777H\033P7777\033\\\x9b"                                     \
+    "7777m\xc2\x9b"                                                                                \
+    "7777m\0337777\b7777"                                                                          \
+    "\r7777\n7777\v7777\t\177\0167777\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xe2\x80\xa8\xff\xed\xa0" \
+    "\x80"                                                                                         \
+    "漢e\xcc\x81\xcc\x81\xcc\x81👩‍💻"
+
+/* A chain that runs, and beside it operators of a domain that nobody knows. Nothing in it is called
+ * by a name that is meant well: none is empty in place of one, two are equal, one has 10,000 bytes.
+ */
+static void models_hostile(struct odb_builder *b)
+{
+    char *longest = odb_xcalloc(10001, 1), input[512] = "x" HOSTILE, output[512];
+    memset(longest, 'W', 10000);
+    const char *const names[] = {"first" HOSTILE, "", "twice" HOSTILE, "twice" HOSTILE, longest};
+    odb_build_opset(b, "domain" HOSTILE, 1);
+    odb_build_metadata(b, "key" HOSTILE, "value" HOSTILE);
+    odb_build_input(b, input, ODB_F32, 2, (int64_t[]){4, 4});
+    models_weight(b, "w" HOSTILE, 4);
+    for (size_t i = 0; i < 2 * ODB_COUNT(names); i++) {
+        char *inputs = odb_xasprintf("%s w" HOSTILE, input);
+        char *known = odb_xasprintf("%zu" HOSTILE, i);
+        bool runs = i < ODB_COUNT(names);
+        snprintf(output, sizeof output, "v%zu" HOSTILE, i);
+        odb_build_node(b, runs ? "Add" : "domain" HOSTILE "::Op" HOSTILE,
+                       names[i % ODB_COUNT(names)], inputs, output);
+        odb_build_node_metadata(b, "key" HOSTILE, "value" HOSTILE);
+        odb_build_attr_string(b, known, "attribute" HOSTILE);
+        if (i == ODB_COUNT(names) - 1)
+            odb_build_output_typed(b, output, ODB_F32, 2, (int64_t[]){4, 4});
+        snprintf(input, sizeof input, "%s", output);
+        free(inputs);
+        free(known);
+    }
+    odb_build_output_typed(b, output, ODB_F32, 2, (int64_t[]){4, 4});
+    free(longest);
+}
+
 static const struct kind KINDS[] = {
     {"names", models_names}, {"custom", models_custom}, {"unnamed", models_unnamed},
     {"sized", models_sized}, {"empty", models_empty},   {"kinds", models_kinds},
-    {"fan", models_fan},     {"long", models_long},
+    {"fan", models_fan},     {"long", models_long},     {"hostile", models_hostile},
 };
 
 int main(int argc, char **argv)
@@ -200,7 +240,8 @@ int main(int argc, char **argv)
         return 2;
     for (size_t i = 0; i < ODB_COUNT(KINDS) && status == ODB_OK; i++) {
         char *path = odb_xasprintf("%s/%s.onnx", argv[1], KINDS[i].name);
-        struct odb_builder *b = odb_build_new(KINDS[i].name, 17);
+        struct odb_builder *b =
+            odb_build_new(KINDS[i].make == models_hostile ? "graph" HOSTILE : KINDS[i].name, 17);
         KINDS[i].make(b);
         status = odb_build_write(b, path, NULL, &err);
         odb_build_free(b);
