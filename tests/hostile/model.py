@@ -143,6 +143,7 @@ def claims():
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.npy", array)
+    yield "map.npz", packed.getvalue()
     data = bytearray(packed.getvalue())
     at = data.rindex(b"PK\x01\x02")
     data[at + 24:at + 28] = struct.pack("<I", 0xfffffff0)  # the size that the directory tells
