@@ -3,6 +3,7 @@
  * ONNX Runtime, found when it is asked for and never linked: its life, and that of a model in it.
  */
 #include "executor/ort_int.h"
+#include "executor/scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,6 +56,14 @@ void ort_last_logged(char *text, size_t size)
     pthread_mutex_unlock(&ort_ear.lock);
 }
 
+static void ort_drop_profile(struct ort *ort)
+{
+    if (ort->profile_dir)
+        odb_scratch_remove(ort->profile_dir);
+    free(ort->profile_dir);
+    ort->profile_dir = NULL;
+}
+
 /* ONNX Runtime chooses the profile's name, so that it is made elsewhere and copied. */
 static void ort_end_profile(struct ort *ort)
 {
@@ -76,10 +85,9 @@ static void ort_end_profile(struct ort *ort)
         munmap(bytes, size);
     if (fd >= 0)
         close(fd);
-    if (name) {
-        unlink(name);
+    if (name)
         status = ort_check(ort, ort->api.allocator_free(ort->allocator, name), &err);
-    }
+    ort_drop_profile(ort);
 }
 
 static void ort_free_ports(struct ort_port *ports, size_t n)
@@ -91,12 +99,11 @@ static void ort_free_ports(struct ort_port *ports, size_t n)
 
 static void ort_unload(struct ort *ort)
 {
-    if (ort->session && ort->profiles)
+    if (ort->session && ort->profile_dir)
         ort_end_profile(ort);
     if (ort->session)
         ort->api.release_session(ort->session);
     ort->session = NULL;
-    ort->profiles = false;
     ort_free_ports(ort->inputs, ort->n_inputs);
     ort_free_ports(ort->outputs, ort->n_outputs);
     ort->inputs = ort->outputs = NULL;
@@ -292,16 +299,16 @@ enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
 static enum odb_status ort_create_reported(struct ort *ort, struct ort_session_options *options,
                                            struct odb_error *err)
 {
-    const char *base = getenv("TMPDIR"), *file = ort->options.optimized;
+    const char *file = ort->options.optimized;
     char *beside = file ? odb_xasprintf("%s.%d", file, (int)getpid()) : NULL;
     enum odb_status status = ODB_OK;
     if (file)
         status = ort_check(ort, ort->api.write_optimized(options, beside), err);
+    if (status == ODB_OK && ort->options.profile)
+        status = odb_scratch_new(&ort->profile_dir, err);
     if (status == ODB_OK && ort->options.profile) {
-        char *prefix =
-            odb_xasprintf("%s/onnxdbg-profile-%d", base && base[0] ? base : "/tmp", (int)getpid());
+        char *prefix = odb_xasprintf("%s/profile", ort->profile_dir);
         status = ort_check(ort, ort->api.enable_profiling(options, prefix), err);
-        ort->profiles = true;
         free(prefix);
     }
     if (status == ODB_OK)
@@ -312,6 +319,8 @@ static enum odb_status ort_create_reported(struct ort *ort, struct ort_session_o
     }
     if (status != ODB_OK && file)
         unlink(beside);
+    if (status != ODB_OK)
+        ort_drop_profile(ort);
     ort->reported = status == ODB_OK;
     free(beside);
     return status;

@@ -59,7 +59,7 @@ struct ort {
     const void *bytes; /* borrowed: keep, or owned */
     size_t size;
     struct odb_storage *keep; /* ref; NULL: bytes are owned */
-    bool profiles;            /* the session is being profiled */
+    char *profile_dir;        /* owned: where the session is being profiled; NULL: it is not */
     bool reported;            /* profile and optimised model were written, or are under way */
     /* what the thread that cancels may touch */
     pthread_mutex_t lock;
