@@ -379,6 +379,16 @@ enum odb_status odb_file_mkdir(const char *path, struct odb_error *err)
     return why ? file_failed(path, why, err) : ODB_OK;
 }
 
+enum odb_status odb_file_mkdir_new(const char *path, struct odb_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *above = slash && slash != path ? odb_xstrndup(path, (size_t)(slash - path)) : NULL;
+    enum odb_status status = above ? odb_file_mkdir(above, err) : ODB_OK;
+    free(above);
+    ODB_TRY(status);
+    return mkdir(path, 0777) == 0 ? ODB_OK : file_failed(path, errno, err);
+}
+
 char *odb_file_absolute(const char *path)
 {
     char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);

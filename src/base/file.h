@@ -81,6 +81,10 @@ enum odb_status odb_file_open(FILE **out, const char *path, struct odb_error *er
 
 /* Makes a directory and those above it; one that is there is fine. */
 enum odb_status odb_file_mkdir(const char *path, struct odb_error *err) ODB_MUST_USE;
+/* The same, and the last of them must be new: in /tmp anybody may have put something under a name
+ * that can be foreseen. */
+enum odb_status odb_file_mkdir_new(const char *path, struct odb_error *err) ODB_MUST_USE;
+
 /* The same path from anywhere, whether it is there or not. Owned by the caller. */
 char *odb_file_absolute(const char *path);
 /* The user's onnxdbg/NAME below the directory that the variable names ("XDG_CACHE_HOME"), else

@@ -62,7 +62,7 @@ enum odb_status odb_scratch_beside(char **scratch, const char *path, struct odb_
         slash[slash == whole] = '\0';
     odb_leavings_sweep(slash ? whole : ".", beginning, ".tmp");
     odb_leavings_add(name);
-    enum odb_status status = odb_file_mkdir(name, err);
+    enum odb_status status = odb_file_mkdir_new(name, err);
     *scratch = status == ODB_OK ? name : NULL;
     if (status == ODB_OK) {
         odb_leavings_lock(name);
