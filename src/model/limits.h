@@ -20,10 +20,10 @@ enum {
     ODB_LIMIT_MESSAGES = 10000000, /* nodes, attributes, tensors, types and all, in one file */
     ODB_LIMIT_TEXT = 64 << 20,     /* bytes of a name, a description, an entry of the metadata */
     ODB_LIMIT_FIELD = INT32_MAX,   /* bytes of anything but raw_data, as protobuf has it */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* instrumented, and a thousand files a second */
-    ODB_LIMIT_EXPANDED = 20000,
-#else
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     ODB_LIMIT_EXPANDED = 1000000, /* nodes beside the graph's own: each function's for each call */
+#else /* instrumented, and a thousand files a second */
+    ODB_LIMIT_EXPANDED = 20000,
 #endif
     ODB_LIMIT_CALLS = 100          /* functions that call each other */
 };
