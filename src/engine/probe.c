@@ -449,13 +449,15 @@ static void probe_ask(void *arg, struct odb_target *target)
     cut->seconds = odb_clock() - start;
 }
 
-/* What memory has no room for is kept on disk. */
+/* What memory has no room for is kept on disk; where that cannot be, in memory all the same, for
+ * the target has answered. */
 static void probe_spill(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     if (!prober->trace || cut->known)
         return;
     for (size_t o = 0; o < cut->n_names && cut->status == ODB_OK; o++)
-        cut->status = odb_spill_take(prober->trace->spill, &cut->outputs[o], &cut->err);
+        if (odb_spill_take(prober->trace->spill, &cut->outputs[o], NULL) != ODB_OK)
+            break;
 }
 
 /* Gives the probe what its cut came to: outputs, NULL where a recording lacks them, and feeds. */
