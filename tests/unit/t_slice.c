@@ -130,7 +130,7 @@ static void test_slice__every_kind_of_element(void **state)
 static void test_slice__empty_and_shapeless(void **state)
 {
     struct odb_tensor *t = NULL, *s = NULL;
-    int64_t dims[] = {0, (int64_t)1 << 40, (int64_t)1 << 40};
+    int64_t dims[] = {0, 1 << 20, 1 << 20};
     assert_int_equal(odb_tensor_new(&t, ODB_F32, 3, dims, &err), ODB_OK);
     assert_int_equal(odb_slice(&s, t, "[:, 5]", &err), ODB_OK);
     assert_int_equal(s->count, 0);
