@@ -113,6 +113,21 @@ size_t odb_probe__pieces(const struct odb_prober *prober, const struct odb_probe
     return list.n;
 }
 
+size_t odb_probe_pieces(const struct odb_prober *prober, const int *values, size_t n)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    const struct odb_probe probe = {.values = values, .n_values = n};
+    int *stops = NULL;
+    if (!odb_probe_in_pieces(prober))
+        return 1;
+    bool *nodes = odb_new_n(bool, graph->n_nodes);
+    odb_graph_ancestors(graph, values, n, NULL, nodes);
+    size_t pieces = odb_probe__pieces(prober, &probe, nodes, &stops);
+    free(stops);
+    free(nodes);
+    return pieces;
+}
+
 /* --- running ---------------------------------------------------------------------------------- */
 
 struct pieces {

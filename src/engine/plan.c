@@ -146,6 +146,15 @@ void bisection_expect(struct bisection *b, const char *what, size_t loads, doubl
                                                                  .seconds = forecast->seconds});
 }
 
+/* Loads of one run that reads everything. */
+static size_t plan_probed_pieces(const struct bisection *b)
+{
+    int *list = odb_new_n(int, b->graph->n_values);
+    size_t pieces = odb_probe_pieces(&b->prober, list, bisection_probed_list(b, list));
+    free(list);
+    return pieces;
+}
+
 /* Says, and tells whoever looks on, what the search will have cost when it has gone this way: as
  * the plain run and what was spent so far let one think. */
 static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_t batches)
@@ -156,20 +165,22 @@ static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_
 #undef PLAN_STRATEGY
     };
     size_t n = b->graph->n_nodes, bad = b->report->outputs_diverge;
+    size_t pieces = odb_probe_pieces(&b->prober, b->outputs, b->n_outputs);
     double one = b->load + b->run, whole = 0, parts = 0, replay = b->trace->seconds;
     switch (strategy) {
     case ODB_STRATEGY_AUTO:
     case ODB_STRATEGY_BLAME:
     case ODB_STRATEGY_PROBED:
-        whole = (double)batches;
+        whole = (double)(batches * plan_probed_pieces(b));
         break;
     case ODB_STRATEGY_PREFIX:
     case ODB_STRATEGY_SUFFIX:
-        parts = (double)(bad * (odb_search_loads(n) + 1));
+        parts = (double)(bad * (odb_search_loads(n) + 1) * ((pieces + 1) / 2));
         replay = 0;
         break;
     case ODB_STRATEGY_LINEAR:
-        parts = (double)(bad * (n / bisection_step_length(b, n) + bisection_step_length(b, n)));
+        parts = (double)(bad * (n / bisection_step_length(b, n) + bisection_step_length(b, n)) *
+                         ((pieces + 1) / 2));
         replay = 0;
         break;
     case ODB_STRATEGY_EACH:
@@ -180,7 +191,8 @@ static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_
         whole = 1;
         break;
     }
-    size_t loads = (size_t)(whole + parts) + bad; /* whoever is accused runs alone */
+    /* Whoever is accused runs alone, and the outputs without its error: in pieces that counts. */
+    size_t loads = (size_t)(whole + parts) + bad * pieces;
     if (strategy == ODB_STRATEGY_ISOLATED)
         loads = n + bad;
     bisection_expect(b, names[strategy], loads, replay + one * (whole + parts / 2));

@@ -68,6 +68,8 @@ void odb_prober_dispose(struct odb_prober *prober);
 /* Whether the model is more than the target may hold at once: then what is too large of it runs in
  * pieces, one after the other, each fed with what the target made before. */
 bool odb_probe_in_pieces(const struct odb_prober *prober);
+/* How many pieces a run that reads these values has; 1: it is no run in pieces. */
+size_t odb_probe_pieces(const struct odb_prober *prober, const int *values, size_t n);
 /* The bytes of weights of the node that has most, which cannot be cut. 0: no node has any, and
  * *node stays. */
 size_t odb_probe_heaviest(const struct odb_graph *graph, int *node);
