@@ -44,28 +44,31 @@ static void test_map__holds_what_was_put(void **state)
     odb_map_free(NULL);
 }
 
+enum { MAP_LONGEST = 40 };
+
+/* So many 'a's, of which one is a 'b'. Returns key. */
+static const char *map_key(char key[MAP_LONGEST], size_t len, size_t at)
+{
+    memset(key, 'a', len);
+    key[len] = '\0';
+    if (len)
+        key[at] = 'b';
+    return key;
+}
+
 /* Keys of every length around the words that are hashed at once, equal but for one byte. */
 static void test_map__tells_every_byte(void **state)
 {
     struct odb_map *map = odb_map_new();
-    char key[40];
+    char key[MAP_LONGEST];
     size_t n = 0, value;
-    for (size_t len = 0; len < sizeof key; len++)
-        for (size_t at = 0; at < ODB_MAX(len, 1); at++) {
-            memset(key, 'a', len);
-            key[len] = '\0';
-            if (len)
-                key[at] = 'b';
-            assert_true(odb_map_add(map, key, n++));
-        }
+    for (size_t len = 0; len < MAP_LONGEST; len++)
+        for (size_t at = 0; at < ODB_MAX(len, 1); at++)
+            assert_true(odb_map_add(map, map_key(key, len, at), n++));
     n = 0;
-    for (size_t len = 0; len < sizeof key; len++)
+    for (size_t len = 0; len < MAP_LONGEST; len++)
         for (size_t at = 0; at < ODB_MAX(len, 1); at++) {
-            memset(key, 'a', len);
-            key[len] = '\0';
-            if (len)
-                key[at] = 'b';
-            assert_true(odb_map_get(map, key, &value));
+            assert_true(odb_map_get(map, map_key(key, len, at), &value));
             assert_int_equal(value, n++);
         }
     odb_map_free(map);

@@ -139,6 +139,13 @@ static enum odb_status all_ask(struct all *all, struct fixture *f, const char *s
     return status;
 }
 
+/* It must succeed. */
+static void all_have(struct all *all, struct fixture *f, const char *spec,
+                     struct odb_budget *budget)
+{
+    MODELS_OK(all_ask(all, f, spec, budget, &why));
+}
+
 static void all_drop(struct all *all)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -156,15 +163,14 @@ static void all_same(const struct all *a, const struct all *b)
 static void test_pieces__give_what_the_whole_gives(void **state)
 {
     (void)state;
-    struct odb_error err = ODB_ERROR_INIT;
     struct fixture f;
     struct all whole, parts;
     fixture_open(&f);
-    help_ok(all_ask(&whole, &f, "cpu", NULL, &err), &err);
+    all_have(&whole, &f, "cpu", NULL);
     assert_int_equal(whole.pieces, 1);
     for (uint64_t memory = 64; memory < 64 * MEMORY; memory *= 4) {
         f.budget.memory = memory;
-        help_ok(all_ask(&parts, &f, "cpu", &f.budget, &err), &err);
+        all_have(&parts, &f, "cpu", &f.budget);
         assert_int_equal(parts.loads, parts.pieces);
         if (memory < WEIGHT) /* a piece for every node with a weight, and what follows it */
             assert_true(parts.pieces >= LAYERS + 1);
@@ -180,11 +186,10 @@ static void test_pieces__give_what_the_whole_gives(void **state)
 static void test_pieces__are_as_few_as_fit(void **state)
 {
     (void)state;
-    struct odb_error err = ODB_ERROR_INIT;
     struct fixture f;
     struct all parts;
     fixture_open(&f);
-    help_ok(all_ask(&parts, &f, "cpu", &f.budget, &err), &err);
+    all_have(&parts, &f, "cpu", &f.budget);
     /* twelve layers and the branch: thirteen weights, two by two, and one number that is shared */
     assert_in_range(parts.pieces, 7, 8);
     all_drop(&parts);
@@ -199,8 +204,8 @@ static void test_pieces__are_halved_for_want_of_memory(void **state)
     struct fixture f;
     struct all whole, parts;
     fixture_open(&f);
-    help_ok(all_ask(&whole, &f, "cpu", NULL, &err), &err);
-    help_ok(all_ask(&parts, &f, "fault:memory,node=tanh3,count=2@cpu", &f.budget, &err), &err);
+    all_have(&whole, &f, "cpu", NULL);
+    all_have(&parts, &f, "fault:memory,node=tanh3,count=2@cpu", &f.budget);
     assert_true(parts.loads > parts.pieces);
     all_same(&parts, &whole);
     all_drop(&parts);
