@@ -57,10 +57,12 @@ struct terminal_int {
 
 /* --- what signal handlers reach ------------------------------------------------------------- */
 
+enum { TERMINAL_THEIRS = 0, TERMINAL_OURS = -1 };
+
 /* There is one terminal in a process, and a handler is given nothing but a number: so this is the
  * one place with state of the file. */
 static struct {
-    atomic_bool taken;     /* the terminal is ours */
+    _Atomic pid_t holder;  /* of the terminal: TERMINAL_…, or the thread that gives it back */
     atomic_bool quit;      /* a signal to quit waits in the pipe */
     pid_t owner;           /* not a child between fork and exec */
     int pipe[2];           /* signal numbers, one byte each */
@@ -72,6 +74,11 @@ static struct {
     stack_t stack;
     bool at_exit;
 } terminal_state = {.pipe = {-1, -1}, .err = -1, .err_file = -1};
+
+static bool terminal_is_ours(void)
+{
+    return atomic_load(&terminal_state.holder) == TERMINAL_OURS;
+}
 
 static void terminal_write(int fd, const char *bytes, size_t n)
 {
@@ -118,16 +125,35 @@ static bool terminal_foreground(void)
     return group < 0 || group == getpgrp();
 }
 
+/* Two threads may fault at once: what the second says as it dies would go with the screen, and
+ * the first would not come to an end. */
+static void terminal_await(void)
+{
+    const struct timespec turn = {.tv_nsec = 1000000};
+    for (int i = 0; i < 1000; i++) {
+        pid_t holder = atomic_load(&terminal_state.holder);
+        if (holder <= 0 || holder == gettid())
+            break;
+        nanosleep(&turn, NULL);
+    }
+}
+
 /* Undoes everything; called by signal handlers, at exit, and without memory. */
 static void terminal_restore(void)
 {
-    if (getpid() != terminal_state.owner || !atomic_exchange(&terminal_state.taken, false))
+    pid_t ours = TERMINAL_OURS;
+    if (getpid() != terminal_state.owner)
         return;
+    if (!atomic_compare_exchange_strong(&terminal_state.holder, &ours, gettid())) {
+        terminal_await();
+        return;
+    }
     if (terminal_foreground()) {
         terminal_write(STDOUT_FILENO, terminal_state.bytes, terminal_state.n_bytes);
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal_state.modes);
     }
     terminal_err_release();
+    atomic_store(&terminal_state.holder, TERMINAL_THEIRS);
 }
 
 static void terminal_note(int signal, siginfo_t *info, void *context)
@@ -262,7 +288,7 @@ static bool terminal_measure(struct ui_terminal *terminal)
 /* Gives the terminal back, for good or for a while. */
 static void terminal_leave(struct terminal_int *priv)
 {
-    if (!atomic_load(&terminal_state.taken))
+    if (!terminal_is_ours())
         return;
     if (terminal_foreground()) {
         terminal_modes_send(priv, false);
@@ -273,7 +299,7 @@ static void terminal_leave(struct terminal_int *priv)
             fflush(stdout);
         }
     }
-    atomic_store(&terminal_state.taken, false);
+    atomic_store(&terminal_state.holder, TERMINAL_THEIRS);
     terminal_err_release();
 }
 
@@ -282,7 +308,7 @@ static void terminal_return(struct ui_terminal *terminal)
 {
     struct terminal_int *priv = terminal->priv;
     terminal_err_hold();
-    atomic_store(&terminal_state.taken, true);
+    atomic_store(&terminal_state.holder, TERMINAL_OURS);
     if (!isendwin())
         endwin();
     reset_prog_mode();
@@ -424,10 +450,10 @@ enum odb_status ui_terminal_open(struct ui_terminal **out,
     /* curses catches only the signals that nobody has caught, and sends something at once. */
     terminal_catch();
     terminal_err_hold();
-    atomic_store(&terminal_state.taken, true);
+    atomic_store(&terminal_state.holder, TERMINAL_OURS);
     SCREEN *screen = newterm(NULL, stdout, stdin);
     if (!screen) {
-        atomic_store(&terminal_state.taken, false);
+        atomic_store(&terminal_state.holder, TERMINAL_THEIRS);
         terminal_err_release();
         terminal_uncatch();
         terminal_state_close();
@@ -541,7 +567,7 @@ static bool terminal_read_signal(struct ui_terminal *terminal, struct ui_event *
             return terminal_event(event, UI_EVENT_SUSPEND);
         case SIGCONT:
             /* After a suspension this is known; after SIGSTOP the shell has set its own modes. */
-            if (atomic_load(&terminal_state.taken) && !terminal->priv->resumed &&
+            if (terminal_is_ours() && !terminal->priv->resumed &&
                 !atomic_load(&terminal_state.quit))
                 terminal_return(terminal);
             break;
@@ -702,7 +728,7 @@ void ui_terminal_expect_background(struct ui_terminal *terminal)
 
 bool ui_terminal_send(struct ui_terminal *terminal, const char *bytes, size_t n)
 {
-    if (!terminal->priv->extras || !atomic_load(&terminal_state.taken))
+    if (!terminal->priv->extras || !terminal_is_ours())
         return false;
     terminal_write(STDOUT_FILENO, bytes, n);
     return true;
@@ -722,7 +748,7 @@ void ui_terminal_clear(struct ui_terminal *terminal)
 
 void ui_terminal_flush(struct ui_terminal *terminal, int row, int col)
 {
-    if (!atomic_load(&terminal_state.taken))
+    if (!terminal_is_ours())
         return;
     bool shown = row >= 0 && row < terminal->rows && col >= 0 && col < terminal->cols;
     leaveok(stdscr, !shown);
