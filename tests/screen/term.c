@@ -138,16 +138,15 @@ uint64_t term_hash(const struct term *t, int row)
             hash = term_mix(hash, cell.chars[0] ? cell.chars[0] : ' ');
             for (int i = 1; cell.chars[i - 1] && i < VTERM_MAX_CHARS_PER_CELL; i++)
                 hash = term_mix(hash, cell.chars[i]);
-            hash = term_mix(hash, cell.attrs.bold | cell.attrs.underline << 1 |
-                                      cell.attrs.italic << 3 | cell.attrs.reverse << 4 |
-                                      cell.attrs.strike << 5 |
-                                      cell.attrs.font << 6);
+            int attrs = cell.attrs.bold | cell.attrs.underline << 1 | cell.attrs.italic << 3 |
+                        cell.attrs.reverse << 4 | cell.attrs.strike << 5 | cell.attrs.font << 6;
+            hash = term_mix(hash, (uint64_t)attrs);
             for (int i = 0; i < 2; i++) {
                 const VTermColor *c = i ? &cell.bg : &cell.fg;
-                hash = term_mix(hash, c->type | c->rgb.red << 8 |
-                                          (VTERM_COLOR_IS_RGB(c)
-                                               ? c->rgb.green << 16 | (uint64_t)c->rgb.blue << 24
-                                               : 0));
+                bool rgb = VTERM_COLOR_IS_RGB(c);
+                hash = term_mix(hash, c->type | (uint64_t)c->rgb.red << 8 |
+                                          (rgb ? (uint64_t)c->rgb.green << 16 : 0) |
+                                          (rgb ? (uint64_t)c->rgb.blue << 24 : 0));
             }
         }
     }
