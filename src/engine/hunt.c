@@ -186,7 +186,7 @@ static enum odb_status hunt_ask(void *payload, const struct odb_cut *cut,
     }
     if (probe->n_values)
         odb_probe_tell(&b->prober, probe, shown, hunt_remaining(h, cut, evidence));
-    if (had != ODB_OK && had != ODB_CANCELLED)
+    if (had != ODB_OK && had != ODB_CANCELLED && cut->n == 1) /* of several, who knows which */
         question_note_failure(b, q->list, probe->n_values, had);
     question_free(q);
     return status;

@@ -597,6 +597,31 @@ static struct odb_builder *plan_dynamic(void)
     return b;
 }
 
+/* Of several ends that were asked for at once, nobody knows which one makes the target crash. */
+static void test_plan__neighbours_of_a_crash_are_not_off(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Abs", "trunk", "x", "v");
+    for (int i = 0; i < 5; i++) { /* side by side, then all of them added */
+        char name[8], out[8];
+        snprintf(name, sizeof name, "n%d", i);
+        snprintf(out, sizeof out, "v%d", i);
+        odb_build_node(b, "Neg", name, "x", out);
+    }
+    odb_build_node(b, "Sum", "sum", "v v0 v1 v2 v3 v4", "y");
+    odb_build_output(b, "y");
+    struct plan p;
+    plan_run(&p, b, "fault:crash,node=n2@cpu", (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    const struct odb_graph *graph = p.model->graph;
+    assert_int_equal(p.report->culprits.n, 1);
+    assert_string_equal(graph->nodes[p.report->culprits.items[0].node].name, "n2");
+    for (size_t v = 0; v < graph->n_values; v++)
+        assert_int_equal(p.report->values[v].verdict == ODB_VERDICT_CRASH,
+                         !strcmp(graph->values[v].name, "v2"));
+    plan_close(&p);
+}
+
 /* What a target likes to take away: copies, and what weights alone make. */
 static struct odb_builder *plan_removable(void)
 {
@@ -682,6 +707,7 @@ int main(void)
         cmocka_unit_test(test_plan__who_hides_behind_a_later_fault_is_found),
         cmocka_unit_test(test_plan__a_fault_that_looking_causes_is_called_so),
         cmocka_unit_test(test_plan__a_masked_fault_is_not_taken_for_one),
+        cmocka_unit_test(test_plan__neighbours_of_a_crash_are_not_off),
         cmocka_unit_test(test_plan__values_that_cannot_be_read_leave_a_region),
         cmocka_unit_test(test_plan__shapes_that_data_decide_are_cut_as_well),
         cmocka_unit_test(test_plan__copies_and_constants_may_be_taken_away),
