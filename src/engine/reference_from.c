@@ -41,7 +41,9 @@ static size_t reference_list(const struct odb_trace *own, bool recorded, int *li
     size_t n = 0;
     for (size_t v = 0; v < graph->n_values; v++) {
         const struct odb_value *value = &graph->values[v];
-        if (recorded ? value->name[0] && !value->init : odb_probe_wants(graph, own, (int)v))
+        if (recorded ? value->name[0] && !value->init
+                     : odb_probe_wants(graph, own, (int)v) &&
+                           (!own->only || own->only[value->producer]))
             list[n++] = (int)v;
     }
     return n;
@@ -268,6 +270,8 @@ static enum odb_status reference_values(struct odb_trace *trace,
         for (size_t i = 0; i < trace->model->graph->n_nodes; i++)
             trace->why[i] = trace->own->why[i] ? odb_xstrdup(trace->own->why[i]) : NULL;
     }
+    if (trace->only)
+        return ODB_OK;
     if (options->golden_is_reference)
         reference_copy(trace->golden, trace->ref, n);
     else
@@ -283,14 +287,15 @@ enum odb_status odb_trace__make_told(struct odb_trace **out, const struct odb_mo
     struct odb_trace *trace = odb_trace__new(model, feeds, options);
     struct reference_source reference = {0}, golden = {0};
     double start = odb_clock();
-    bool by_golden = options->golden_from != NULL;
+    bool by_golden = options->golden_from && !options->only;
     bool cpu_golden = !by_golden && !options->golden_is_reference;
     enum odb_status status;
     ODB_TRY_OUT(reference_own(trace, options, &reference, err));
     trace->cpu = trace->own->cpu;
     trace->n_no_golden = cpu_golden ? trace->own->n_no_golden : 0;
-    ODB_TRY_OUT(reference_source_init(&golden, trace, trace->own, "golden", options->golden_from,
-                                      &options->hooks, err));
+    ODB_TRY_OUT(reference_source_init(&golden, trace, trace->own, "golden",
+                                      by_golden ? options->golden_from : NULL, &options->hooks,
+                                      err));
     ODB_TRY_OUT(reference_values(trace, options, &reference, &golden, err));
     reference_mark(trace);
     trace->told = odb_new_n(struct odb_tensor *, model->graph->n_values);

@@ -38,8 +38,9 @@ struct repro {
     int *outputs; /* owned; values */
     size_t n_outputs;
     const struct odb_feeds *fed; /* borrowed: what the model is fed */
-    struct odb_trace *trace; /* owned: of the whole model, for what the segment is fed; NULL: that
-                                is what the model is fed, and types are those it declares */
+    struct odb_trace *trace; /* owned: of what leads to the outputs, for what the segment is fed;
+                                NULL: that is what the model is fed, and types are those it
+                                declares */
     /* The second run: the model as it was written, and what it showed. */
     struct odb_model *small;     /* owned */
     struct odb_feeds *feeds;     /* owned */
@@ -234,26 +235,30 @@ static const char *repro_reference(const struct repro *r)
     return odb_executor_recorded(r->options->reference) ? "cpu" : r->options->reference;
 }
 
-static enum odb_status repro_trace_options(const struct odb_repro_options *options,
-                                           struct odb_trace_options *out, struct odb_error *err)
+/* What goes in, and what the outputs look like. */
+static enum odb_status repro_trace(struct repro *r, struct odb_error *err)
 {
+    const struct odb_repro_options *o = r->options;
     struct odb_bisect_options search = {
-        .reference = options->reference, .expect = options->expect, .hooks = options->hooks};
-    return odb_bisect_trace_options(&search, out, err);
+        .reference = o->reference, .expect = o->expect, .hooks = o->hooks};
+    struct odb_trace_options how;
+    ODB_TRY(odb_bisect_trace_options(&search, &how, err));
+    return odb_trace_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err);
 }
 
 /* The model that passes, with what goes in and should come out, in a folder of its own. */
 static enum odb_status repro_write_good(const struct repro *r, struct odb_error *err)
 {
     struct odb_repro_options options = *r->options;
-    struct repro good = {.model = options.good, .graph = options.good->graph, .options = &options};
-    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    struct repro good = {.model = options.good,
+                         .graph = options.good->graph,
+                         .fed = options.good_feeds,
+                         .options = &options};
     enum odb_status status = ODB_OK;
     options.whole = true;
     good.dir = odb_xasprintf("%s/good", r->dir);
-    ODB_TRY_OUT(repro_trace_options(&options, &how, err));
-    ODB_TRY_OUT(odb_trace_make(&good.trace, options.good, options.good_feeds, &how, err));
     repro_choose_whole(&good);
+    ODB_TRY_OUT(repro_trace(&good, err));
     ODB_TRY_OUT(odb_file_mkdir(good.dir, err));
     ODB_TRY_OUT(repro_write_cut(&good, err));
     for (size_t o = 0; o < good.n_outputs && status == ODB_OK; o++)
@@ -308,7 +313,7 @@ static enum odb_status repro_copy(struct repro *r, struct odb_error *err)
 /* Files by the names that they have in the folder, wherever they were read from. */
 static void repro_sources(const struct repro *r)
 {
-    for (size_t f = 0; r->clean && f < r->feeds->n; f++)
+    for (size_t f = 0; f < r->feeds->n; f++)
         snprintf(r->feeds->items[f].source, sizeof r->feeds->items[f].source,
                  "file test_data_set_0/input_%zu.pb", f);
 }
@@ -318,7 +323,7 @@ static enum odb_status repro_report(const struct repro *r, const struct odb_repo
 {
     struct odb_buf json = ODB_BUF_INIT;
     odb_report_json(report, &json);
-    json_t *object = r->clean ? json_loadb(json.data, json.len, 0, NULL) : NULL;
+    json_t *object = report == r->report ? json_loadb(json.data, json.len, 0, NULL) : NULL;
     if (object) {
         json_object_set_new(json_object_get(object, "model"), "path", json_string("model.onnx"));
         odb_buf_clear(&json);
@@ -626,13 +631,11 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
                                 const struct odb_repro_options *options, struct odb_error *err)
 {
     struct repro r = {.model = model, .graph = model->graph, .fed = feeds, .options = options};
-    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_repro_ready(options->dir, err));
     ODB_TRY_OUT(repro_choose(&r, err));
-    ODB_TRY_OUT(repro_trace_options(options, &how, err));
     if (!options->known)
-        ODB_TRY_OUT(odb_trace_make(&r.trace, model, feeds, &how, err));
+        ODB_TRY_OUT(repro_trace(&r, err));
     ODB_TRY_OUT(odb_scratch_beside(&r.dir, options->dir, err));
     ODB_TRY_OUT(repro_write_cut(&r, err));
     if (options->good && !options->known)

@@ -102,8 +102,7 @@ void odb_trace_touched(struct odb_trace *trace, int node)
 static void trace_progress(const struct trace_run *run, int node)
 {
     odb_trace_touched(run->trace, node);
-    odb_hooks_progress(run->hooks, run->phase, node, (size_t)node + 1,
-                       run->trace->model->graph->n_nodes);
+    odb_hooks_progress(run->hooks, run->phase, node, (size_t)node + 1, run->trace->end);
 }
 
 /* Where the CPU has no value, an executor's may stand in. */
@@ -179,11 +178,12 @@ odb_trace__walk(struct trace_run *run, enum odb_precision precision, uint64_t se
                 enum odb_status (*after)(void *, int, enum odb_status, struct odb_error *),
                 struct odb_error *err)
 {
-    odb_hooks_phase(run->hooks, run->phase, run->trace->model->graph->n_nodes);
+    odb_hooks_phase(run->hooks, run->phase, run->trace->end);
     trace_feed(run->trace, run->values);
     struct odb_cpu_run cpu_run = {.precision = precision,
                                   .seed = seed,
                                   .values = run->values,
+                                  .nodes = run->trace->only,
                                   .free_dead = free_dead,
                                   .after = after,
                                   .payload = run,
@@ -366,6 +366,7 @@ static double trace_guess_noise(const struct odb_trace *trace, int value)
 enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error, double factor,
                                 double *noise, struct odb_error *err)
 {
+    ODB_ASSERT(!trace->only);
     if (trace->own) {
         trace->own->hooks = trace->hooks;
         trace->own->phase = trace->phase;
@@ -424,7 +425,12 @@ struct odb_trace *odb_trace__new(const struct odb_model *model, const struct odb
                                 .why = odb_new_n(char *, graph->n_nodes),
                                 .noise = odb_new_n(double, graph->n_values),
                                 .spill = odb_spill_new(room.kept),
-                                .most = room.capped ? room.weights : UINT64_MAX};
+                                .most = room.capped ? room.weights : UINT64_MAX,
+                                .end = graph->n_nodes};
+    if (options->only)
+        trace->only = odb_xmemdup(options->only, (graph->n_nodes + 1) * sizeof *trace->only);
+    while (trace->only && trace->end && !trace->only[trace->end - 1])
+        trace->end--;
     for (size_t i = 0; i < options->n_pins; i++) {
         const struct odb_node *node = &graph->nodes[graph->values[options->pins[i].value].producer];
         if (!trace->pinned)
@@ -455,12 +461,14 @@ enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_mod
     ODB_TRY_OUT(odb_cpu_new(&trace->cpu, model, err));
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->reference, options->seed, false, trace_after_ref, err));
+    trace_mark_dynamic(trace);
+    if (trace->only)
+        goto out;
     run.values = trace->golden;
     run.phase = "golden";
     ODB_TRY_OUT(
         odb_trace__walk(&run, options->golden, options->seed, false, trace_after_golden, err));
     ODB_TRY_OUT(trace_first_noise(trace, &run, err));
-    trace_mark_dynamic(trace);
 out:
     trace->seconds = odb_clock() - start;
     if (status == ODB_OK)
@@ -477,6 +485,19 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
     if (options->reference_from || options->golden_from)
         return odb_trace__make_told(out, model, feeds, options, err);
     return odb_trace__make_own(out, model, feeds, options, NULL, err);
+}
+
+enum odb_status odb_trace_up_to(struct odb_trace **out, const struct odb_model *model,
+                                const struct odb_feeds *feeds, const int *values, size_t n,
+                                const struct odb_trace_options *options, struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, model->graph->n_nodes + 1);
+    struct odb_trace_options how = *options;
+    odb_graph_ancestors(model->graph, values, n, NULL, nodes);
+    how.only = nodes;
+    enum odb_status status = odb_trace_make(out, model, feeds, &how, err);
+    free(nodes);
+    return status;
 }
 
 void odb_trace_free(struct odb_trace *trace)
@@ -510,6 +531,7 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->dynamic);
     free(trace->why);
     free(trace->pinned);
+    free(trace->only);
     free(trace->noise);
     odb_spill_free(trace->spill);
     free(trace);

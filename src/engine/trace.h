@@ -54,6 +54,8 @@ struct odb_trace {
     bool *split;                   /* NaN and Inf stand elsewhere in golden than in ref */
     bool *dynamic;                 /* shape depends on data, not only on the inputs' shapes */
     char **why;                    /* owned; [n_nodes] why the reference has no value, or NULL */
+    bool *only;                    /* owned; [n_nodes] that are run; NULL: all */
+    size_t end;                    /* behind the last node that is run */
     size_t n_unsupported;          /* nodes without a kernel or behind one */
     size_t n_no_golden;            /* nodes with a reference value that float64 cannot run: their
                                       golden is the reference itself */
@@ -90,6 +92,8 @@ struct odb_trace_options {
     size_t n_pins;
     const char *reference_from, *golden_from; /* specs of executors that give the values; NULL: the
                                                  CPU, in the precisions below */
+    const bool *only; /* [n_nodes] that are run; borrowed until the trace is made, by
+                         odb_trace_up_to(); NULL: all */
     bool golden_is_reference; /* errors are measured from the reference as it is */
     enum odb_precision reference, golden;
     enum odb_precision expect; /* NATIVE: none */
@@ -109,6 +113,12 @@ enum odb_status odb_trace_make(struct odb_trace **out, const struct odb_model *m
                                const struct odb_feeds *feeds,
                                const struct odb_trace_options *options,
                                struct odb_error *err) ODB_MUST_USE;
+/* The same up to these values, for whoever wants them and what leads to them, and judges nothing:
+ * no other node runs, and there is neither golden nor noise. */
+enum odb_status odb_trace_up_to(struct odb_trace **out, const struct odb_model *model,
+                                const struct odb_feeds *feeds, const int *values, size_t n,
+                                const struct odb_trace_options *options,
+                                struct odb_error *err) ODB_MUST_USE;
 /* A node has been computed or judged: what it looked at, in mapped files, need not stay in memory
  * where that is short. */
 void odb_trace_touched(struct odb_trace *trace, int node);
