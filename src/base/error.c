@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* One line, and nothing that a terminal obeys, whatever names of a model or words of a target are
  * quoted. */
 static void error_flatten(char *text)
@@ -23,7 +25,7 @@ enum odb_status odb_fail(struct odb_error *err, enum odb_status code, const char
     err->code = code;
     err->where[0] = '\0';
     err->remedy[0] = '\0';
-    vsnprintf(err->what, sizeof err->what, fmt, args);
+    odb_text_vfit(err->what, sizeof err->what, fmt, args);
     va_end(args);
     error_flatten(err->what);
     return code;
@@ -36,14 +38,10 @@ enum odb_status odb_error_at(struct odb_error *err, const char *fmt, ...)
     char place[sizeof err->where];
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(place, sizeof place, fmt, args);
+    size_t used = odb_text_vfit(place, sizeof place, fmt, args);
     va_end(args);
-    if (n < 0)
-        return err->code;
-    size_t used = strlen(place);
     if (err->where[0] && used + 2 < sizeof place)
-        snprintf(place + used, sizeof place - used, ": %.*s", (int)(sizeof place - used - 3),
-                 err->where);
+        odb_text_fit(place + used, sizeof place - used, ": %s", err->where);
     error_flatten(place);
     memcpy(err->where, place, sizeof place);
     return err->code;
@@ -55,7 +53,7 @@ enum odb_status odb_error_remedy(struct odb_error *err, const char *fmt, ...)
         return ODB_E_INTERNAL;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(err->remedy, sizeof err->remedy, fmt, args);
+    odb_text_vfit(err->remedy, sizeof err->remedy, fmt, args);
     va_end(args);
     error_flatten(err->remedy);
     return err->code;
@@ -63,8 +61,8 @@ enum odb_status odb_error_remedy(struct odb_error *err, const char *fmt, ...)
 
 const char *odb_error_text(const struct odb_error *err, char *buf, size_t size)
 {
-    snprintf(buf, size, "%s%s%s%s%s", err->where, err->where[0] ? ": " : "", err->what,
-             err->remedy[0] ? "; " : "", err->remedy);
+    odb_text_fit(buf, size, "%s%s%s%s%s", err->where, err->where[0] ? ": " : "", err->what,
+                 err->remedy[0] ? "; " : "", err->remedy);
     return buf;
 }
 

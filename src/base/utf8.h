@@ -5,9 +5,12 @@
 #ifndef ODB_BASE_UTF8_H
 #define ODB_BASE_UTF8_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 #define ODB_UTF8_MAX 4 /* bytes of a character */
 
@@ -19,6 +22,10 @@ bool odb_utf8_next(const unsigned char **p, const unsigned char *end, uint32_t *
 bool odb_utf8_acts(uint32_t c);
 /* Writes c, at most U+10FFFF, and returns how many bytes it took. */
 size_t odb_utf8_put(char *out, uint32_t c);
+/* As snprintf() and vsnprintf(), with no part of a character where the room ends. Returns the
+ * length of what is there, which is less than size. */
+size_t odb_text_fit(char *buf, size_t size, const char *fmt, ...) ODB_PRINTF(3, 4);
+size_t odb_text_vfit(char *buf, size_t size, const char *fmt, va_list args) ODB_PRINTF(3, 0);
 /* Whether a text contains another: capitals count only if the needle has any. */
 bool odb_text_matches(const char *text, const char *needle);
 

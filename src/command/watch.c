@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/hooks.h"
 
 #define WATCH_QUIET 1.0 /* seconds before anything is shown: most searches are done by then */
@@ -67,6 +68,7 @@ static void watch_show(struct odb_watch *watch)
     size_t done = watch->done, total = watch->total;
     double now = odb_clock();
     struct odb_buf line = ODB_BUF_INIT;
+    char shown[79];
     if (!watch->call->progress || now - watch->start < WATCH_QUIET ||
         now - watch->last < WATCH_EVERY)
         return;
@@ -86,7 +88,8 @@ static void watch_show(struct odb_watch *watch)
     if (watch->expected > now - watch->start)
         odb_buf_printf(&line, " of about %.0f", watch->expected);
     odb_buf_putc(&line, ')');
-    fprintf(watch->call->log, "\r\033[K%.*s", 78, odb_buf_text(&line));
+    odb_text_fit(shown, sizeof shown, "%s", odb_buf_text(&line));
+    fprintf(watch->call->log, "\r\033[K%s", shown);
     fflush(watch->call->log);
     odb_buf_dispose(&line);
 }
@@ -98,12 +101,12 @@ static void watch_event(void *payload, const struct odb_search_event *event)
     if (watch->call->session && (goes || !watch->aside))
         odb_session_event(watch->call->session, event);
     if (event->what == ODB_EVENT_PHASE) {
-        snprintf(watch->phase, sizeof watch->phase, "%s", event->text ? event->text : "");
+        odb_text_fit(watch->phase, sizeof watch->phase, "%s", event->text ? event->text : "");
         watch->phase_start = odb_clock();
         watch->probe[0] = '\0';
     }
     if (event->what == ODB_EVENT_PROBE_BEGIN)
-        snprintf(watch->probe, sizeof watch->probe, "%.40s", event->text ? event->text : "");
+        odb_text_fit(watch->probe, sizeof watch->probe, "%s", event->text ? event->text : "");
     if (event->what == ODB_EVENT_FORECAST)
         watch->expected = event->seconds;
     if (goes) {

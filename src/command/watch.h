@@ -12,7 +12,7 @@
 struct odb_watch {
     struct odb_command_call *call; /* borrowed */
     char phase[160];
-    char probe[48];                  /* begun last in this phase */
+    char probe[41];                  /* begun last in this phase */
     size_t done, total;              /* of the phase; total 0: unknown */
     double start, phase_start, last; /* of the clock */
     double expected;                 /* seconds of a search in all; 0: nobody said */

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/evidence.h"
 #include "base/clock.h"
 #include "base/host.h"
@@ -65,7 +66,7 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
     char line[400];
     va_list args;
     va_start(args, why);
-    vsnprintf(line, sizeof line, why, args);
+    odb_text_vfit(line, sizeof line, why, args);
     va_end(args);
     odb_push(&b->report->steps, (struct odb_search_step){.step = step,
                                                          .why = odb_xstrdup(line),

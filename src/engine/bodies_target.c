@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/hooks.h"
 #include "tensor/print.h"
 
@@ -24,7 +25,7 @@ void bodies_event(void *payload, const struct odb_search_event *event)
     if (event->what == ODB_EVENT_VALUE) /* of another graph */
         return;
     if (probe) {
-        snprintf(line, sizeof line, "%s: %s", s->where, event->text);
+        odb_text_fit(line, sizeof line, "%s: %s", s->where, event->text);
         outer.text = line;
     }
     if (outer.node != ODB_NO_NODE || probe)

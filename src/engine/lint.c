@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 #include "executor/cpu.h"
 #include "tensor/stats.h"
 
@@ -87,7 +88,7 @@ void odb_lint_add(struct odb_lint *lint, enum odb_lint_kind kind, int node, cons
     char what[2000];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(what, sizeof what, fmt, args);
+    odb_text_vfit(what, sizeof what, fmt, args);
     va_end(args);
     odb_push(&lint->items, (struct odb_finding){kind, node, odb_xstrdup(place), odb_xstrdup(what)});
     (*(lint_kinds[kind].error ? &lint->errors : &lint->warnings))++;

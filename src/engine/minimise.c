@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 #include "engine/minimise_int.h"
@@ -69,7 +70,7 @@ void minimise_step_end(struct minimisation *m, const char *name, const char *fmt
                                      .seconds = odb_clock() - m->step_start};
     va_list args;
     va_start(args, fmt);
-    vsnprintf(step.text, sizeof step.text, fmt, args);
+    odb_text_vfit(step.text, sizeof step.text, fmt, args);
     va_end(args);
     odb_push(&m->out->steps, step);
 }
@@ -79,7 +80,7 @@ void minimise_note(struct minimisation *m, const char *fmt, ...)
     char line[600];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
+    odb_text_vfit(line, sizeof line, fmt, args);
     va_end(args);
     odb_push(&m->out->notes, odb_xstrdup(line));
 }

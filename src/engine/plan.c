@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
 #include "engine/room.h"
@@ -207,7 +208,7 @@ static void plan_turn(struct bisection *b, enum odb_strategy strategy, size_t ba
     char line[300];
     va_list args;
     va_start(args, why);
-    vsnprintf(line, sizeof line, why, args);
+    odb_text_vfit(line, sizeof line, why, args);
     va_end(args);
     plan_forecast(b, strategy, batches);
     b->step_start = odb_clock();

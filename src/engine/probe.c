@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "engine/blame.h"
 #include "engine/hooks.h"
 
@@ -54,18 +55,16 @@ enum odb_verdict odb_probe_verdict(enum odb_status status)
 static size_t probe_put_node(const struct odb_graph *graph, int node, char *buf, size_t size)
 {
     const struct odb_node *n = &graph->nodes[node];
-    int len = snprintf(buf, size, "#%d %s%s%s", node, n->op_type, n->name[0] ? " " : "", n->name);
-    return ODB_MIN((size_t)len, size - 1);
+    return odb_text_fit(buf, size, "#%d %s%s%s", node, n->op_type, n->name[0] ? " " : "", n->name);
 }
 
 const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,
                             char *buf, size_t size)
 {
-    size_t n = (size_t)snprintf(buf, size, "%s ", what);
+    size_t n = odb_text_fit(buf, size, "%s ", what);
     n += probe_put_node(graph, first, buf + n, size - n);
     if (last != first) {
-        n += (size_t)snprintf(buf + n, size - n, " to ");
-        n = ODB_MIN(n, size - 1);
+        n += odb_text_fit(buf + n, size - n, " to ");
         probe_put_node(graph, last, buf + n, size - n);
     }
     return buf;

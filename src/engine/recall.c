@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/hooks.h"
 
 #define RECALL_LISTED 8                  /* weights that are told of */
@@ -50,7 +51,7 @@ static void ODB_PRINTF(2, 3) recall_tell(const struct recall *w, const char *fmt
     char line[1024];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
+    odb_text_vfit(line, sizeof line, fmt, args);
     va_end(args);
     w->tell(w->payload, line);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/json.h"
 
 const char *odb_diagnosis_name(enum odb_diagnosis kind)
@@ -308,7 +309,7 @@ void odb_report_warn(struct odb_report *report, const char *fmt, ...)
     va_list args;
     char line[1024];
     va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
+    odb_text_vfit(line, sizeof line, fmt, args);
     va_end(args);
     odb_push(&report->warnings, odb_xstrdup(line));
 }
@@ -318,7 +319,7 @@ void odb_report_note(struct odb_report *report, const char *fmt, ...)
     va_list args;
     char line[1024];
     va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
+    odb_text_vfit(line, sizeof line, fmt, args);
     va_end(args);
     odb_push(&report->notes, odb_xstrdup(line));
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/alone.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
@@ -72,7 +73,7 @@ static void samples_event(void *payload, const struct odb_search_event *event)
     const struct samples_at *at = payload;
     struct odb_search_event told = *event;
     char text[160];
-    snprintf(text, sizeof text, "%s: %s", at->where, event->text);
+    odb_text_fit(text, sizeof text, "%s: %s", at->where, event->text);
     if (event->what == ODB_EVENT_PHASE || event->what == ODB_EVENT_PROGRESS)
         told.text = text;
     odb_hooks_tell(at->hooks, told);

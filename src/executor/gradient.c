@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "executor/gradient_int.h"
 
 /* --- the tape --------------------------------------------------------------------------------- */
@@ -29,7 +30,7 @@ void grad_fail(struct grad_tape *t, enum odb_status status, const char *fmt, ...
     char text[400];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    odb_text_vfit(text, sizeof text, fmt, args);
     va_end(args);
     if (t->status == ODB_OK)
         t->status = odb_fail(t->err, status, "%s", text);

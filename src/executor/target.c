@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/mapping.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "executor/scratch.h"
 
 /* Long, because the first run of a large model on a slow target takes minutes and a hang wrongly
@@ -99,7 +100,7 @@ static void target_add_words(struct odb_target *target, struct odb_error *err)
     size_t n = strlen(err->what);
     odb_child_last_line(&target->child, TARGET_SHOWN, &line);
     if (line.len)
-        snprintf(err->what + n, sizeof err->what - n, "; its last words: %s", line.data);
+        odb_text_fit(err->what + n, sizeof err->what - n, "; its last words: %s", line.data);
     odb_buf_dispose(&line);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 /* What has to be known of an operator beside its types. */
 enum convert_note {
@@ -41,7 +42,7 @@ void convert_stay(struct odb_convert *c, int node, const char *fmt, ...)
     char text[400];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    odb_text_vfit(text, sizeof text, fmt, args);
     va_end(args);
     free(c->why[node]);
     c->why[node] = odb_xstrdup(text);

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/model.h"
 
 enum { CANDIDATES_MAX = 5 };
@@ -20,7 +21,7 @@ const struct odb_value *odb_graph_value(const struct odb_graph *graph, const cha
 const char *odb_node_label(const struct odb_node *node, char *buf, size_t size)
 {
     if (node->name_is_unique)
-        snprintf(buf, size, "%s", node->name);
+        odb_text_fit(buf, size, "%s", node->name);
     else
         snprintf(buf, size, "#%d", node->index);
     return buf;
@@ -31,7 +32,7 @@ const char *odb_value_key(const struct odb_graph *graph, const struct odb_value 
 {
     (void)graph;
     if (*value->name)
-        snprintf(buf, size, "%s", value->name);
+        odb_text_fit(buf, size, "%s", value->name);
     else
         snprintf(buf, size, "#%d:%d", value->producer, value->slot);
     return buf;

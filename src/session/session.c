@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "session/identity.h"
 
 /* --- opening and closing ---------------------------------------------------------------------- */
@@ -187,7 +188,7 @@ static void session_advance(struct odb_session *session, const struct odb_search
 {
     struct odb_progress *progress = &session->progress;
     if (event->what == ODB_EVENT_PHASE) {
-        snprintf(progress->phase, sizeof progress->phase, "%s", event->text ? event->text : "");
+        odb_text_fit(progress->phase, sizeof progress->phase, "%s", event->text ? event->text : "");
         progress->phase_began = odb_clock();
     }
     progress->done = event->done;
