@@ -30,7 +30,7 @@ enum odb_status odb_cells_read(struct odb_cells *c, const struct odb_tensor *t,
     unsigned per = 8 / bits, mask = (1u << bits) - 1;
     const unsigned char *packed = t->data;
     for (size_t i = 0; i < t->count; i++)
-        c->data[i] = (unsigned char)(packed[i / per] >> (i % per * bits) & mask);
+        c->data[i] = (unsigned char)((unsigned)packed[i / per] >> (i % per * bits) & mask);
     return ODB_OK;
 }
 

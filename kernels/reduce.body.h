@@ -107,7 +107,7 @@ ODB_INLINE T FN(reduce_finish)(enum reduce_kind kind, ACC acc, size_t n, ACC top
 {
     switch (kind) {
     case REDUCE_MEAN:
-        return n ? (T)(acc / (ACC)n) : (T)NOTHING;
+        return (T)(n ? acc / (ACC)n : (ACC)NOTHING);
     case REDUCE_L2:
         return (T)sqrt((double)acc);
     case REDUCE_LOG_SUM:

@@ -292,8 +292,8 @@ float odb_bf16_to_f32(uint16_t v)
 /* Raw bits of a 4- or 2-bit element. */
 static inline unsigned dtype_packed_get(const void *data, size_t i, unsigned bits)
 {
-    unsigned per_byte = 8 / bits;
-    return ((const uint8_t *)data)[i / per_byte] >> (i % per_byte * bits) & ((1u << bits) - 1);
+    unsigned per_byte = 8 / bits, byte = ((const uint8_t *)data)[i / per_byte];
+    return byte >> (i % per_byte * bits) & ((1u << bits) - 1);
 }
 
 static inline void dtype_packed_set(void *data, size_t i, unsigned bits, unsigned code)

@@ -239,7 +239,7 @@ static void print_bits(struct odb_buf *buf, const struct odb_tensor *t, size_t i
     if (bits >= 8)
         memcpy(&raw, data + i * (bits / 8), bits / 8);
     else
-        raw = data[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
+        raw = (uint64_t)data[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
     odb_buf_printf(buf, "0x%0*llx", (int)(bits + 3) / 4, (unsigned long long)raw);
 }
 

@@ -37,7 +37,7 @@ static enum odb_status sparse_copy(struct odb_tensor *dst, size_t to, const stru
     }
     const unsigned char *x = src->data;
     unsigned char *y = dst->data, mask = (unsigned char)((1u << bits) - 1);
-    unsigned value = x[from * bits / 8] >> (from * bits % 8) & mask;
+    unsigned byte = x[from * bits / 8], value = byte >> (from * bits % 8) & mask;
     unsigned shift = (unsigned)(to * bits % 8);
     y[to * bits / 8] =
         (unsigned char)((y[to * bits / 8] & ~(unsigned)(mask << shift)) | value << shift);
