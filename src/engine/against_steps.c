@@ -264,7 +264,9 @@ static enum odb_status against_judge_steps(struct against *x, struct odb_report 
              excess ? fit.excess : fit.beyond);
     report->values[u].culprit = true;
     if (known) {
-        free(known->text);
+        culprit.histograms = known->histograms; /* of the same value */
+        known->histograms = NULL;
+        odb_culprit_dispose(known);
         *known = culprit;
     } else {
         against_accuse(report, culprit);
@@ -281,7 +283,7 @@ static void against_thin(struct odb_report *report)
         struct odb_culprit *culprit = &report->culprits.items[c];
         bool spread = culprit->kind == ODB_KIND_ACCUMULATED || culprit->kind == ODB_KIND_AMPLIFIED;
         if (spread && told) {
-            free(culprit->text);
+            odb_culprit_dispose(culprit);
             continue;
         }
         told |= spread;

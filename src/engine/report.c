@@ -237,7 +237,7 @@ struct odb_report *odb_report_new(const struct odb_model *model)
     return report;
 }
 
-static void report_culprit_dispose(struct odb_culprit *culprit)
+void odb_culprit_dispose(struct odb_culprit *culprit)
 {
     struct odb_culprit_inside *inside = culprit->inside;
     if (inside) {
@@ -262,7 +262,7 @@ void odb_report_free(struct odb_report *report)
     for (size_t i = 0; i < report->steps.n; i++)
         free(report->steps.items[i].why);
     for (size_t i = 0; i < report->culprits.n; i++)
-        report_culprit_dispose(&report->culprits.items[i]);
+        odb_culprit_dispose(&report->culprits.items[i]);
     for (size_t v = 0; v < report->n_values; v++)
         odb_tensor_unref(report->given[v]);
     for (size_t i = 0; i < report->notes.n; i++)

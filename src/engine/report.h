@@ -241,6 +241,8 @@ struct odb_report {
 
 struct odb_report *odb_report_new(const struct odb_model *model);
 void odb_report_free(struct odb_report *report);
+/* What it owns; for who takes one out of a report. */
+void odb_culprit_dispose(struct odb_culprit *culprit);
 /* Appends the target's last words, safely shown and each line behind indent; nothing where there
  * are none, or no more than a culprit's text says already. */
 void odb_report_put_words(const struct odb_report *report, const char *indent, struct odb_buf *out);
