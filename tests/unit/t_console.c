@@ -29,6 +29,7 @@ static void scene_open(struct scene *s)
     odb_console_init(&s->console, session);
     odb_console_set(&s->console, ODB_OPTION_TARGET, "fault:scale,node=n1,amount=0.01@cpu");
     s->folder = models_folder();
+    setenv("XDG_STATE_HOME", s->folder, 1); /* where targets are noted that were given */
 }
 
 static void scene_close(struct scene *s)
