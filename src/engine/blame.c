@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The local error of a node is the target's output against the reference operator replayed, in
- * float64 and rounded once to the output's type, on the target's own inputs: whatever was wrong
- * before the node is in both, so what remains is the node's. It is judged by local noise: how far
- * from the same replay honest computations in the model's types may be, the reference's own and
- * three noisy ones. Those cost four more runs of the operator, and are made only when the error is
- * above the floor that every float type has.
+ * float64 and rounded once to the output's type (in its own precision where that has eight bits),
+ * on the target's own inputs: whatever was wrong before the node is in both, so what remains is the
+ * node's. It is judged by local noise: how far from the same replay honest computations in the
+ * model's types may be, the reference's own and three noisy ones. Those cost four more runs of the
+ * operator, and are made only when the error is above the floor that every float type has.
  */
 #include "engine/blame.h"
 
@@ -191,6 +191,19 @@ static struct odb_tensor *const *blame_native(struct blame_replay *r, int n_out)
             memset(r->native, 0, (size_t)n_out * sizeof *r->native);
     }
     return r->native;
+}
+
+/* What overflow and rounding give in a type of eight bits is for the operator's attributes to say, of
+ * which a float64 that is rounded in the end knows nothing: there the operator's own codes count. */
+static void blame_codes(struct blame_replay *r, struct odb_tensor *const *out, int n)
+{
+    for (int o = 0; o < n; o++) {
+        if (!blame_is_float(out[o]) || odb_dtype_info(odb_tensor_real(out[o]))->bits > 8 ||
+            !blame_native(r, n)[o])
+            continue;
+        odb_tensor_unref(r->exact[o]);
+        r->exact[o] = odb_tensor_ref(r->native[o]);
+    }
 }
 
 /* How far honest computations of an output are from the exact one. */
@@ -474,6 +487,8 @@ enum odb_status odb_judge_node(const struct odb_judge *judge, int index,
                     blame_run(&r, ODB_PREC_F64, trace->seed, r.exact, &ignored) == ODB_OK;
     if (replayed)
         status = blame_round(r.exact, out, node->n_out, err);
+    if (replayed && status == ODB_OK)
+        blame_codes(&r, out, node->n_out);
     for (int o = 0; o < node->n_out && replayed && status == ODB_OK; o++)
         if (node->out[o] >= 0)
             blame_judge_output(&r, node, o, out[o], reports);

@@ -219,6 +219,43 @@ static void test_blame__moves_are_held_to_the_bit(void **state)
     scene_close(&s);
 }
 
+/* A Cast whose attributes say what becomes of large numbers, of which doubles that are rounded in the
+ * end know nothing: the target gives what a Cast without them would. */
+static void cast_blamed(enum odb_dtype to, const char *attr, const char *word, float from,
+                        double honest, double wrong)
+{
+    for (int spoil = 0; spoil < 2; spoil++) {
+        struct odb_builder *b = odb_build_new("cast", 24);
+        struct scene s;
+        odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){2});
+        odb_build_node(b, "Cast", "n0", "x", "y");
+        odb_build_attr_int(b, "to", to);
+        if (word)
+            odb_build_attr_string(b, attr, word);
+        else
+            odb_build_attr_int(b, attr, 0);
+        odb_build_output(b, "y");
+        scene_open(&s, b, 2, (float[]){1, from});
+        struct odb_tensor *y = NULL;
+        assert_int_equal(odb_tensor_clone(&y, s.trace->ref[value_of(&s, "y")], NULL), ODB_OK);
+        assert_true(odb_tensor_f64(y, 1) == honest);
+        if (spoil)
+            odb_store_f64(to, y->data, 1, wrong);
+        assert_true(odb_tensor_f64(y, 1) == (spoil ? wrong : honest));
+        scene_spoil(&s, "y", y);
+        scene_blame(&s);
+        assert_culprit(&s, spoil ? "y" : "");
+        scene_close(&s);
+    }
+}
+
+static void test_blame__a_cast_to_eight_bits_overflows_as_its_attributes_say(void **state)
+{
+    cast_blamed(ODB_F8E5M2, "saturate", NULL, 1e6f, INFINITY, 57344);
+    cast_blamed(ODB_F8E8M0, "round_mode", "up", 1.25f, 2, 1);
+    cast_blamed(ODB_F8E8M0, "round_mode", "down", 1.75f, 1, 2);
+}
+
 /* A tiny error before a normalisation by a tiny variance: the upstream node is to blame. */
 static void test_blame__amplifier_is_a_carrier(void **state)
 {
@@ -668,6 +705,7 @@ int main(void)
         cmocka_unit_test(test_blame__rounding_of_the_type_is_no_fault),
         cmocka_unit_test(test_blame__masked_fault_is_named),
         cmocka_unit_test(test_blame__moves_are_held_to_the_bit),
+        cmocka_unit_test(test_blame__a_cast_to_eight_bits_overflows_as_its_attributes_say),
         cmocka_unit_test(test_blame__amplifier_is_a_carrier),
         cmocka_unit_test(test_blame__nan_is_blamed_once_and_inherited_after),
         cmocka_unit_test(test_blame__minus_zero_is_zero),
