@@ -382,13 +382,14 @@ $(B)/analyze/cppcheck: $(ANALYZED) tools/analyze/cppcheck.h | $(PB_C) $(B)/onnxd
 	    --template='{file}:{line}:{column}: {severity}: {message} [{id}]' $(ANALYZED) 2>$@.part
 	$(Q)mv $@.part $@
 
-# Lines and branches that tests run. Nothing is inlined away, counts of threads are exact, and what
-# leaves by _exit() writes its own down; what is killed does not.
+# Lines and branches that tests run. Nothing is inlined away (gcc refuses that below -O2), loops are
+# there for vectors of one width, counts of threads are exact, and what leaves by _exit() writes its
+# own down; what is killed does not.
 COVERED := src kernels ui
-COVER = $(MAKE) --no-print-directory B=build-coverage SAME= \
-        CFLAGS="-O1 -g --coverage -fprofile-update=atomic -fno-inline" \
+COVER = $(MAKE) --no-print-directory B=build-coverage SIMD=avx2 SAME= \
+        CFLAGS="-O2 -g --coverage -fprofile-update=atomic -fno-inline" \
         LDFLAGS="$(LDFLAGS) --coverage -Wl,--wrap=_exit $(CURDIR)/build-coverage/exit.o"
-COVER_TESTS ?= build-coverage/tests/unit/t_* tests/check-cli tests/check-hostile tests/check-fuzz
+COVER_TESTS ?= $(UNIT_SRC:%.c=build-coverage/%) tests/check-cli tests/check-hostile tests/check-fuzz
 
 ## coverage: lines and branches that tests run, and what none runs (COVER_TESTS=PROGRAMS; needs gcovr)
 coverage: build-coverage/exit.o

@@ -36,17 +36,15 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as source:
         files = json.load(source)["files"]
     folders = defaultdict(lambda: [0, 0, 0, 0])
-    low, never = [], []
+    low, never = [], defaultdict(list)
     for file in files:
         n = counts(file)
         for folder in (os.path.dirname(file["file"]), "all"):
             folders[folder] = [a + b for a, b in zip(folders[folder], n)]
         if percent(n[0], n[1]) < LEAST:
             low.append((file["file"], n))
-        never += [
-            f'{file["file"]}:{function["lineno"]}: {function["name"]}'
-            for function in file["functions"]
-            if not function["execution_count"]
+        never[file["file"]] += [
+            function["name"] for function in file["functions"] if not function["execution_count"]
         ]
     print(f'{"folder":<34}{"lines":>8}{"run":>10}{"branches":>9}{"taken":>10}')
     for folder in sorted(folders, key=lambda name: (name == "all", name)):
@@ -54,8 +52,9 @@ def main():
     print(f"\nfiles of which less than {LEAST:.0f} % of the lines were run: {len(low)}")
     for name, n in sorted(low, key=lambda entry: percent(entry[1][0], entry[1][1])):
         row(name, n)
-    print(f"\nfunctions that were never called: {len(never)}")
-    print("\n".join(sorted(never)))
+    print(f"\nfunctions that were never called: {sum(map(len, never.values()))}")
+    for name in sorted(name for name in never if never[name]):
+        print(f'{name}: {", ".join(never[name])}')
 
 
 if __name__ == "__main__":
