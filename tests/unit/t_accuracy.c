@@ -125,11 +125,76 @@ static void test_accuracy__float_sums_are_taken_in_double(void **state)
     }
 }
 
+/* What adds up one by one, in a model of doubles, is near to what adds up in lanes. */
+static void test_accuracy__one_by_one_in_double(void **state)
+{
+    static const struct op_call calls[] = {
+        OP("ArgMax", 13, NULL, {"double[7,9] random 1"}),
+        OP("Attention", 23, "is_causal=1 softcap=2f",
+           {"double[1,2,5,8] random 1", "double[1,2,6,8] random 2", "double[1,2,6,8] random 3",
+            "double[5,6] random 4"}),
+        OP("Attention", 23, NULL,
+           {"double[1,2,5,8] random 1", "double[1,2,6,8] random 2", "double[1,2,6,8] random 3",
+            "bool[5,6] 1 1 0 1 1 0 0 0 0 0 0 0 1 1 1 1 1 1 0 1 1 1 1 1 1 0 0 0 0 0"}),
+        OP("AveragePool", 11, "kernel_shape=3,3, pads=1,1,1,1,", {"double[2,3,8,9] random 1"}),
+        OP("MaxPool", 12, "kernel_shape=3,3, strides=2,2,", {"double[2,3,8,9] random 1"}),
+        OP("LpPool", 11, "kernel_shape=3,3, p=3", {"double[2,3,8,9] random 1"}),
+        OP("GlobalAveragePool", 1, NULL, {"double[2,3,8,9] random 1"}),
+        OP("Conv", 11, "pads=1,1,1,1,",
+           {"double[2,4,8,9] random 1", "double[6,4,3,3] random 2", "double[6] random 3"}),
+        OP("Conv", 11, "group=4", {"double[2,4,8,9] random 1", "double[4,1,3,3] random 2"}),
+        OP("ConvTranspose", 11, "strides=2,2,",
+           {"double[2,4,5,6] random 1", "double[4,3,3,3] random 2"}),
+        OP("DeformConv", 19, NULL,
+           {"double[1,2,5,5] random 1", "double[3,2,2,2] random 2", "double[1,8,4,4] random 3"}),
+        OP("Det", 11, NULL, {"double[3,5,5] random 1"}),
+        OP("DFT", 17, NULL, {"double[2,12,1] random 1"}),
+        OP("Gemm", 13, "alpha=0.5f",
+           {"double[5,30] random 1", "double[30,6] random 2", "double[6] random 3"}),
+        OP("MatMul", 13, NULL, {"double[5,30] random 1", "double[30,6] random 2"}),
+        OP("Softmax", 13, NULL, {"double[5,30] random 1"}),
+        OP("SoftmaxCrossEntropyLoss", 13, NULL, {"double[5,7] random 1", "int64[5] 0 6 2 3 1"}),
+        OP("LRN", 13, "size=3", {"double[2,6,3,3] random 1"}),
+        OP("BatchNormalization", 15, NULL,
+           {"double[2,3,4] random 1", "double[3] random 2", "double[3] random 3",
+            "double[3] random 4", "double[3] 1 2 3"}),
+        OP("InstanceNormalization", 6, NULL,
+           {"double[2,3,9] random 1", "double[3] random 2", "double[3] random 3"}),
+        OP("GroupNormalization", 21, "num_groups=2",
+           {"double[2,4,9] random 1", "double[4] random 2", "double[4] random 3"}),
+        OP("LayerNormalization", 17, NULL, {"double[4,30] random 1", "double[30] random 2"}),
+        OP("LpNormalization", 1, NULL, {"double[4,30] random 1"}),
+        OP("MeanVarianceNormalization", 13, NULL, {"double[2,3,4,4] random 1"}),
+        OP("ReduceSum", 13, NULL, {"double[30,40] random 1", "int64[1] 0"}),
+        OP("ReduceL2", 18, NULL, {"double[30,40] random 1", "int64[1] 1"}),
+        OP("CumSum", 14, NULL, {"double[30,4] random 1", "int64[] 0"}),
+        OP("RNN", 14, "hidden_size=3",
+           {"double[4,2,5] random 1", "double[1,3,5] random 2", "double[1,3,3] random 3"}),
+        OP("GRU", 14, "hidden_size=3",
+           {"double[4,2,5] random 1", "double[1,9,5] random 2", "double[1,9,3] random 3"}),
+        OP("GRU", 14, "hidden_size=3 linear_before_reset=1",
+           {"double[4,2,5] random 1", "double[1,9,5] random 2", "double[1,9,3] random 3"}),
+        OP("LSTM", 14, "hidden_size=3",
+           {"double[4,2,5] random 1", "double[1,12,5] random 2", "double[1,12,3] random 3",
+            "double[1,24] random 4", "-", "-", "-", "double[1,9] random 5"}),
+        OP("Resize", 19, "mode=cubic", {"double[1,1,5,6] random 1", "-", "-", "int64[4] 1 1 8 9"}),
+        OP("RotaryEmbedding", 23, NULL,
+           {"double[1,2,5,8] random 1", "double[1,5,4] random 2", "double[1,5,4] random 3"}),
+        OP("LinearAttention", 27, "q_num_heads=2 kv_num_heads=2",
+           {"double[1,5,8] random 1", "double[1,5,8] random 2", "double[1,5,8] random 3",
+            "-", "double[1,5,2] random 4", "double[1,5,2] random 5"}),
+        OP("CausalConvWithState", 27, NULL, {"double[2,3,7] random 1", "double[3,1,4] random 2"}),
+    };
+    for (size_t i = 0; i < ODB_COUNT(calls); i++)
+        op_expect_modes(&calls[i], 1e-14);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accuracy__sums_against_exact_ones),
         cmocka_unit_test(test_accuracy__float_sums_are_taken_in_double),
+        cmocka_unit_test(test_accuracy__one_by_one_in_double),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,11 @@ static void test_contrib_norm__skip(void **state)
                   "float[4] random 4"}),
               "float[2,4] -0.2293119 -0.4574354 0.5733131 0.2589499 0.1500742 -0.3013054 "
               "-0.3255399 0.5070743");
+    OP_EXPECT(1e-6,
+              OP("com.microsoft::SkipSimplifiedLayerNormalization", 1, "epsilon=1e-5f",
+                 {"float[1,4] 1 2 3 4", "float[1,4] 0.5 -1 2 1", "float[4] 1 2 0.5 1"}),
+              "float[1,4] 0.41111307 0.54815076 0.68518845 1.3703769", "float[1,1] 0",
+              "float[1,1] 0.27407538", "float[1,4] 1.5 1 5 5");
 }
 
 static void test_contrib_norm__embeddings(void **state)

@@ -330,6 +330,14 @@ static void test_edges__cast(void **state)
         E("Cast", 13, "to=9", ("float[4] 0 -0 nan 1e-45"), "bool[4] 0 0 1 1"),
         E("Cast", 13, "to=9", ("uint8[2] 36 0"), "bool[2] 1 0"),
         E("Cast", 13, "to=3", ("int16[3] 200 -129 127"), "int8[3] -56 127 127"),
+        E("Cast", 13, "to=3", ("double[3] -1.9 127.9 -128"), "int8[3] -1 127 -128"),
+        E("Cast", 13, "to=5", ("float[3] -1.9 32767.9 -32768"), "int16[3] -1 32767 -32768"),
+        E("Cast", 13, "to=5", ("double[3] -1.9 32767.9 -32768"), "int16[3] -1 32767 -32768"),
+        E("Cast", 13, "to=4", ("double[3] 0.9 65535.9 1"), "uint16[3] 0 65535 1"),
+        E("Cast", 13, "to=12", ("float[2] 4294967040 1.9"), "uint32[2] 4294967040 1"),
+        E("Cast", 13, "to=12", ("double[2] 4294967295.9 1"), "uint32[2] 4294967295 1"),
+        E("Cast", 13, "to=13", ("float[2] 18446742974197923840 1.9"),
+          "uint64[2] 18446742974197923840 1"),
         E("Cast", 13, "to=13", ("int8[1] -1"), "uint64[1] 18446744073709551615"),
         E("Cast", 13, "to=10", ("double[3] 65520 65519.999 2049.0000001"),
           "float16[3] inf 65504 2050"),
@@ -366,6 +374,8 @@ static void test_edges__cast(void **state)
 static void test_edges__quantize(void **state)
 {
     EDGES(
+        E("QuantizeLinear", 21, "", ("float[4] 1.5 -3 1e6 -1e6", "float[] 0.5", "uint16[] 100"),
+          "uint16[4] 103 94 65535 0"),
         E("QuantizeLinear", 13, "", ("float[6] 0.5 1.5 2.5 -0.5 1000 -1000", "float[] 1",
                                      "int8[] 0"), "int8[6] 0 2 2 0 127 -128"),
         E("QuantizeLinear", 13, "", ("float[4] 1 -1 inf 127.5", "float[] 1", "uint8[] 128"),
@@ -538,6 +548,10 @@ static void test_edges__moves(void **state)
         E("Trilu", 14, "", ("float[2] 1 2"), "!rank 1"),
         E("Resize", 19, "mode=nearest", ("string[2] a b", "-", "float[1] 2"),
           "string[4] a a b b"),
+        E("Resize", 19,
+          "mode=nearest coordinate_transformation_mode=tf_crop_and_resize extrapolation_value=9f",
+          ("float[2,4] 1 2 3 4 5 6 7 8", "float[4] -1 -0.5 1 1.5", "-", "int64[2] 2 5"),
+          "float[2,5] 9 9 9 9 9 9 5 6 8 9"),
         E("Resize", 19, "mode=linear", ("int8[2] 127 -128", "-", "-", "int64[1] 4"),
           "int8[4] 127 63 -64 -128"),
         E("Resize", 19, "mode=linear", ("uint64[2] 18446744073709551615 18446744073709551615", "-",
@@ -698,6 +712,8 @@ static void test_edges__reduce(void **state)
         E("CumSum", 14, "exclusive=1 reverse=1", ("float[3] 1 2 3", "int32[] -1"),
           "float[3] 5 3 0"),
         E("CumSum", 14, "", ("float[3] 1 nan 3", "int64[] 0"), "float[3] 1 nan nan"),
+        E("CumSum", 14, "reverse=1", ("int64[3] 9007199254740993 1 2", "int64[] 0"),
+          "int64[3] 9007199254740996 3 2"),
         E("CumSum", 14, "", ("float[2,0] ", "int64[] 1"), "float[2,0] "),
         E("CumSum", 14, "", ("float[2] 1 2", "int64[] 1"), "!axis 1"),
         E("CumProd", 26, "exclusive=1", ("int32[3] 2 3 4", "int64[] 0"), "int32[3] 1 2 6"),
@@ -738,6 +754,29 @@ static void test_edges__recurrent(void **state)
         E("GridSample", 22, "mode=nearest padding_mode=border",
           ("string[1,1,1,2] a b", "float[1,1,2,2] 9 0 -9 0"), "string[1,1,1,2] b a"),
         E("GridSample", 22, "", ("float[1,1,0,1] ", "float[1,1,1,2] 0 0"), "!nothing to sample"));
+}
+
+/* h = f(1.5 x - 0.5 h) by NumPy, with numbers given and with each function's own. */
+#define EDGE_ACT(attrs, y)                                                                         \
+    E("RNN", 14, "hidden_size=1 activations=" attrs,                                               \
+      ("float[3,1,1] 1 -2 0.5", "float[1,1,1] 1.5", "float[1,1,1] -0.5"), "~float[3,1,1,1] " y)
+
+static void test_edges__recurrent_activations(void **state)
+{
+    EDGES(
+        EDGE_ACT("Affine; activation_alpha=0.5f, activation_beta=0.25f,", "1 -1.5 1"),
+        EDGE_ACT("LeakyRelu; activation_alpha=0.25f,", "1.5 -0.9375 1.21875"),
+        EDGE_ACT("ThresholdedRelu; activation_alpha=0.75f,", "1.5 0 0.75"),
+        EDGE_ACT("ScaledTanh; activation_alpha=1.5f, activation_beta=0.5f,",
+                 "0.952723429 -1.41002296 0.932305523"),
+        EDGE_ACT("Elu; activation_alpha=0.5f,", "1.5 -0.488241127 0.994120564"),
+        EDGE_ACT("Softsign;", "0.6 -0.76744186 0.53133515"),
+        EDGE_ACT("Softplus;", "1.70141328 0.0210417658 1.12973752"),
+        EDGE_ACT("Affine;", "1.5 -3.75 2.625"),
+        EDGE_ACT("LeakyRelu;", "1.5 -0.0375 0.76875"),
+        EDGE_ACT("ThresholdedRelu;", "1.5 0 0"),
+        EDGE_ACT("ScaledTanh;", "0.905148254 -0.997996788 0.848002536"),
+        EDGE_ACT("Elu;", "1.5 -0.976482254 1.23824113"));
 }
 
 /* clang-format on */
@@ -802,6 +841,7 @@ int main(void)
         cmocka_unit_test(test_edges__order),
         cmocka_unit_test(test_edges__reduce),
         cmocka_unit_test(test_edges__recurrent),
+        cmocka_unit_test(test_edges__recurrent_activations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

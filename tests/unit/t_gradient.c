@@ -256,6 +256,24 @@ static void test_gradient__windows(void **state)
     gradient_check_all(calls, ODB_COUNT(calls));
 }
 
+static void test_gradient__losses(void **state)
+{
+    static const char *const ops[] = {"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"};
+    for (size_t i = 0; i < ODB_COUNT(ops); i++) {
+        const struct op_call calls[] = {
+            OP(ops[i], 13, NULL, {"double[3,4] random 1", "int64[3] 2 0 3"}),
+            OP(ops[i], 13, "reduction=sum ignore_index=0",
+               {"double[3,4] random 1", "int64[3] 2 0 3"}),
+            OP(ops[i], 13, NULL,
+               {"double[3,4] random 1", "int64[3] 2 0 3", "double[4] 1 2 0.5 3"}),
+            OP(ops[i], 13, "ignore_index=-1",
+               {"double[2,3,2] random 1", "int64[2,2] 2 -1 0 1", "double[3] 1 2 0.5"}),
+            OP(ops[i], 13, "reduction=none", {"double[2,3,2] random 1", "int32[2,2] 2 1 0 1"}),
+        };
+        gradient_check_all(calls, ODB_COUNT(calls));
+    }
+}
+
 static void test_gradient__moves(void **state)
 {
     static const struct op_call calls[] = {
@@ -419,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_gradient__elementwise),
         cmocka_unit_test(test_gradient__sums_and_products),
         cmocka_unit_test(test_gradient__windows),
+        cmocka_unit_test(test_gradient__losses),
         cmocka_unit_test(test_gradient__moves),
         cmocka_unit_test(test_gradient__of_gradients),
         cmocka_unit_test(test_gradient__through_bodies),
