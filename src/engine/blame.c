@@ -193,8 +193,8 @@ static struct odb_tensor *const *blame_native(struct blame_replay *r, int n_out)
     return r->native;
 }
 
-/* What overflow and rounding give in a type of eight bits is for the operator's attributes to say, of
- * which a float64 that is rounded in the end knows nothing: there the operator's own codes count. */
+/* What overflow and rounding give in a type of eight bits is for the operator's attributes to say,
+ * of which a float64 that is rounded in the end knows nothing: there its own codes count. */
 static void blame_codes(struct blame_replay *r, struct odb_tensor *const *out, int n)
 {
     for (int o = 0; o < n; o++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How often a test's program has asked for memory, by standing in for malloc() and its kin. Included
- * by one file of a program. Sanitizers do not allow it: nothing is counted under them.
+ * How often a test's program has asked for memory, by standing in for malloc() and its kin.
+ * Included by one file of a program. Sanitizers do not allow it: nothing is counted under them.
  */
 #ifndef ODB_TESTS_UNIT_ALLOCATIONS_H
 #define ODB_TESTS_UNIT_ALLOCATIONS_H

@@ -219,8 +219,8 @@ static void test_blame__moves_are_held_to_the_bit(void **state)
     scene_close(&s);
 }
 
-/* A Cast whose attributes say what becomes of large numbers, of which doubles that are rounded in the
- * end know nothing: the target gives what a Cast without them would. */
+/* A Cast whose attributes say what becomes of large numbers, of which doubles that are rounded in
+ * the end know nothing: the target gives what a Cast without them would. */
 static void cast_blamed(enum odb_dtype to, const char *attr, const char *word, float from,
                         double honest, double wrong)
 {

@@ -545,7 +545,12 @@ static void test_edges__moves(void **state)
         E("ReverseSequence", 10, "", ("float[2,1] 1 2", "int64[1] 3"), "!sequence_lens[0] is 3"),
         E("Trilu", 14, "upper=0", ("bool[2,2] 1 1 1 1", "int64[] -1"), "bool[2,2] 0 0 1 0"),
         E("Trilu", 14, "", ("float[1,2] 1 2", "int64[] 9223372036854775807"), "float[1,2] 0 0"),
-        E("Trilu", 14, "", ("float[2] 1 2"), "!rank 1"),
+        E("Trilu", 14, "", ("float[2] 1 2"), "!rank 1"));
+}
+
+static void test_edges__resize(void **state)
+{
+    EDGES(
         E("Resize", 19, "mode=nearest", ("string[2] a b", "-", "float[1] 2"),
           "string[4] a a b b"),
         E("Resize", 19,
@@ -837,6 +842,7 @@ int main(void)
         cmocka_unit_test(test_edges__quantize),
         cmocka_unit_test(test_edges__shape),
         cmocka_unit_test(test_edges__moves),
+        cmocka_unit_test(test_edges__resize),
         cmocka_unit_test(test_edges__indices),
         cmocka_unit_test(test_edges__order),
         cmocka_unit_test(test_edges__reduce),

@@ -102,8 +102,8 @@ static const struct steady_case {
     {OP("com.microsoft::FusedMatMul", 1, NULL, {ROWS, "float[70,50] random 2"}), 1},
 };
 
-/* How often memory is asked for in every run from the third on: a thread that had nothing to do before
- * may still want its own. */
+/* How often memory is asked for in every run from the third on: a thread that had nothing to do
+ * before may still want its own. */
 static size_t steady_least(const struct steady_case *c)
 {
     struct odb_tensor *in[OP_MAX_IN], *out[OP_MAX_OUT];
