@@ -285,11 +285,10 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
         odb_report_warn(b->report, "%zu of %zu nodes have no reference value: %s",
                         b->trace->n_unsupported, graph->n_nodes,
                         "they and what depends on them are not judged");
-    if (b->trace->n_no_golden)
-        odb_report_note(b->report,
-                        "%zu of %zu nodes cannot be run in float64; the reference "
-                        "stands in for golden there",
-                        b->trace->n_no_golden, graph->n_nodes);
+    char *no_golden = odb_trace_no_golden(b->trace);
+    if (no_golden)
+        odb_report_note(b->report, "%s", no_golden);
+    free(no_golden);
     bisect_warn_reference(b);
     bisect_warn_memory(b);
     return ODB_OK;

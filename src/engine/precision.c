@@ -429,6 +429,19 @@ static void precision_check_feeds(struct precision *p)
         }
 }
 
+/* What is not measured from golden. */
+static void precision_check_golden(struct precision *p)
+{
+    const struct odb_trace *worst = p->cases[0].trace;
+    for (size_t c = 1; c < p->n_cases; c++)
+        if (p->cases[c].trace->n_no_golden > worst->n_no_golden)
+            worst = p->cases[c].trace;
+    p->result->n_no_golden = worst->n_no_golden;
+    char *note = odb_trace_no_golden(worst);
+    if (note)
+        precision_note(p, note);
+}
+
 /* Outputs that the reference cannot compute are judged by nobody. */
 static enum odb_status precision_check(struct precision *p, struct odb_error *err)
 {
@@ -444,6 +457,7 @@ static enum odb_status precision_check(struct precision *p, struct odb_error *er
             precision_note(p, odb_xasprintf("output %s is %g throughout: it shows little", name,
                                             odb_tensor_f64(t, 0)));
     }
+    precision_check_golden(p);
     precision_check_feeds(p);
     if (judged)
         return ODB_OK;

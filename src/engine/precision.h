@@ -75,6 +75,8 @@ struct odb_precision_result {
     struct odb_precision_node *nodes; /* owned; [n_nodes] */
     size_t n_nodes;                   /* that could be converted or have a weight beyond */
     size_t n_free, n_kept, n_fixed, n_beyond;
+    size_t n_no_golden; /* that float64 cannot run, in the case with the most: measured from the
+                           reference */
     ODB_VEC(struct odb_precision_probe) probes;
     struct odb_precision_probe all, none; /* with all kept, with none */
     struct odb_precision_probe proof;     /* of the file; reason "" while there is none */

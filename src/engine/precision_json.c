@@ -64,6 +64,7 @@ void odb_precision_json(const struct odb_precision_result *r, struct odb_buf *ou
     json_object_set_new(json, "kept", precision_nodes_json(r, ODB_FATE_KEPT));
     json_object_set_new(json, "beyond", precision_nodes_json(r, ODB_FATE_BEYOND));
     json_object_set_new(json, "cannot", precision_nodes_json(r, ODB_FATE_FIXED));
+    json_object_set_new(json, "without_golden", json_integer((json_int_t)r->n_no_golden));
     json_object_set_new(json, "minimal", json_boolean(r->minimal));
     json_object_set_new(json, "proved", json_boolean(r->written));
     json_object_set_new(json, "all_kept", precision_probe_json(r, &r->all));

@@ -547,6 +547,15 @@ const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value
     return trace->own && trace->own->ref[value] ? trace->own->ref[value] : trace->ref[value];
 }
 
+char *odb_trace_no_golden(const struct odb_trace *trace)
+{
+    if (!trace->n_no_golden)
+        return NULL;
+    return odb_xasprintf("%zu of %zu nodes cannot be run in float64; the reference stands in for "
+                         "golden there",
+                         trace->n_no_golden, trace->model->graph->n_nodes);
+}
+
 bool odb_trace_drawn(const struct odb_trace *trace, int value)
 {
     int producer = trace->model->graph->values[value].producer;

@@ -138,6 +138,10 @@ const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value
  * every probe. */
 bool odb_trace_drawn(const struct odb_trace *trace, int value);
 
+/* Says of how many nodes float64 has nothing, so that errors are measured from the reference. The
+ * caller's; NULL: of none. */
+char *odb_trace_no_golden(const struct odb_trace *trace);
+
 /* Value as it goes into a probe: feed, initializer, or the reference's. Borrowed; may be NULL. */
 const struct odb_tensor *odb_trace_value(const struct odb_trace *trace, int value);
 

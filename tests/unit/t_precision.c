@@ -529,6 +529,39 @@ static void test_precision__several_samples(void **state)
     free(path);
 }
 
+/* Of several samples, the one that has the least of golden is told of, in words and as a number. */
+static void test_precision__what_has_no_golden_is_told(void **state)
+{
+    struct found f;
+    struct odb_builder *b = found_graph();
+    odb_build_node(b, "Sigmoid", "only", "x", "y");
+    odb_build_output(b, "y");
+    found_run(&f, b, found_ramp(N, N, 0, 0.1f), ODB_F16, NULL, 8);
+    assert_int_equal(f.result->n_no_golden, 0);
+    struct odb_trace most = *f.trace;
+    most.n_no_golden = 1;
+    const struct odb_precision_case cases[] = {
+        {&f.feeds, f.trace}, {&f.feeds, &most}, {&f.feeds, f.trace}};
+    const char *targets[] = {"cpu"};
+    const struct odb_precision_options options = {.to = ODB_F16,
+                                                  .targets = targets,
+                                                  .n_targets = 1,
+                                                  .tolerance = odb_precision_tolerance(ODB_F16),
+                                                  .probes = 8,
+                                                  .path = f.path};
+    struct odb_buf json = ODB_BUF_INIT;
+    odb_precision_result_free(f.result);
+    MODELS_OK(odb_precision_search(&f.result, f.model, cases, 3, &options, &why));
+    assert_int_equal(f.result->notes.n, 1);
+    assert_string_equal(f.result->notes.items[0], "1 of 1 nodes cannot be run in float64; the "
+                                                  "reference stands in for golden there");
+    odb_precision_json(f.result, &json);
+    assert_non_null(strstr(odb_buf_text(&json), "\"without_golden\": 1,"));
+    odb_buf_dispose(&json);
+    found_close(&f);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_precision__int8_with_an_outlier_channel),
         cmocka_unit_test(test_precision__onnx_runtime),
         cmocka_unit_test(test_precision__several_samples),
+        cmocka_unit_test(test_precision__what_has_no_golden_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
