@@ -362,7 +362,7 @@ $(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(B)/onnxdbgrc.h $(B
                       $(B)/demo_model.h
 	@mkdir -p $(@D)
 	@echo "  GCC   $<"
-	$(Q)LC_ALL=C gcc $(ANALYZE_FLAGS) $(if $(filter $(ANALYZED_GCC),$<),-O1 -fanalyzer) \
+	$(Q)LC_ALL=C gcc $(ANALYZE_FLAGS) -O1 $(if $(filter $(ANALYZED_GCC),$<),-fanalyzer) \
 	    -fdiagnostics-path-format=none -MMD -MP -MT $@ -MF $(@:.gcc=.d) -c $< -o /dev/null 2>$@.part \
 	    || { cat $@.part; false; }
 	$(Q)mv $@.part $@
@@ -370,7 +370,7 @@ $(B)/analyze/%.c.gcc: %.c tools/analyze/failure.h | $(PB_C) $(B)/onnxdbgrc.h $(B
 $(B)/analyze/%.c.tidy: $(B)/analyze/%.c.gcc .clang-tidy
 	@echo "  TIDY  $*.c"
 	$(Q)clang-tidy --quiet $(if $(filter $(ANALYZED_DEEP),$*.c),'--checks=$(TIDY_DEEP)') $*.c \
-	    -- $(ANALYZE_FLAGS) >$@.part 2>/dev/null
+	    -- $(ANALYZE_FLAGS) >$@.part 2>/dev/null || { cat $@.part; false; }
 	$(Q)mv $@.part $@
 
 $(B)/analyze/cppcheck: $(ANALYZED) tools/analyze/cppcheck.h | $(PB_C) $(B)/onnxdbgrc.h

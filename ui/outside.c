@@ -179,7 +179,7 @@ UI_ACTION(edit)
     enum odb_status status = ODB_OK;
     if (!path) {
         char *stem = odb_file_temporary("");
-        made = odb_xasprintf("%s.txt", stem);
+        path = made = odb_xasprintf("%s.txt", stem);
         free(stem);
         int fd = mkostemps(made, 4, O_CLOEXEC);
         if (fd < 0)
@@ -193,7 +193,7 @@ UI_ACTION(edit)
             status = ui_outside_write(made, odb_buf_text(&text), text.len, true, err);
     }
     odb_buf_printf(&line, "%s ", outside_editor());
-    outside_quote(&line, path ? path : made);
+    outside_quote(&line, path);
     if (status == ODB_OK)
         status = outside_run(app, odb_buf_text(&line), -1, err);
     if (made) {

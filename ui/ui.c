@@ -166,6 +166,8 @@ enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
 out:
     ui_close(&app);
     console->session->wake = NULL;
+    console->session->wake_payload = NULL;
     console->screen = NULL;
+    console->payload = NULL;
     return status;
 }

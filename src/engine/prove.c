@@ -24,8 +24,8 @@ static size_t prove_list(const struct bisection *b, int *list)
         const struct odb_node *last = &graph->nodes[culprit->segment[1]];
         odb_graph_ancestors(graph, last->out, (size_t)last->n_out, b->drawn, up);
         for (int i = 0; i < (int)graph->n_nodes; i++) {
-            before[i] |= up[i] && i < culprit->segment[0];
-            behind[i] |= up[i] && i >= culprit->segment[0];
+            before[i] |= i < culprit->segment[0] && up[i];
+            behind[i] |= i >= culprit->segment[0] && up[i];
         }
     }
     for (size_t i = 0; i < graph->n_nodes; i++) /* what hangs on a culprit is no cut before it */
