@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/attention.h"
 #include "kernels/kern.h"
@@ -342,8 +343,10 @@ static enum odb_status attend_run(struct odb_kern *k)
                               .v_size = (size_t)s.v_size,
                               .q_steps = attend_steps(s.flat, s.heads, s.queries, s.size),
                               .y_steps = attend_steps(s.flat, s.heads, s.queries, s.v_size)};
-    int64_t *places = odb_new_n(int64_t, 2 * (size_t)s.batch);
+    int64_t *places = odb_work_take(2 * (size_t)s.batch, sizeof *places);
     enum odb_status status;
+    if (!places)
+        return odb_kern_no_memory(k);
     ODB_TRY_OUT(attend_places(k, &s, &a, places));
     ODB_TRY_OUT(attend_options(k, &s, &a));
     ODB_TRY_OUT(odb_tensor_cast(&kept[ATTEND_KEEP_Q], k->in[ATTEND_Q], a.dtype, k->err));
@@ -365,7 +368,7 @@ static enum odb_status attend_run(struct odb_kern *k)
 out:
     for (int i = 0; i < ATTEND_KEPT; i++)
         odb_tensor_unref(kept[i]);
-    free(places);
+    odb_work_give(places);
     return status;
 }
 

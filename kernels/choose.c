@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/elementwise.h"
 
@@ -55,13 +56,15 @@ static enum odb_status choose_infer_where(struct odb_kern *k)
 static enum odb_status choose_strings(struct odb_kern *k)
 {
     struct odb_tensor *out = k->out[0], chosen = *out;
-    struct odb_str *from = odb_new_n(struct odb_str, out->count);
+    struct odb_str *from = odb_work_take(out->count, sizeof *from);
+    if (!from)
+        return odb_kern_no_memory(k);
     enum odb_status status = ODB_OK;
     chosen.data = from;
     odb_ew_apply(choose_where_16, 3, k->in, &chosen, NULL);
     for (size_t i = 0; i < out->count && status == ODB_OK; i++)
         status = odb_tensor_set_string(out, i, from[i].data, from[i].len, k->err);
-    free(from);
+    odb_work_give(from);
     return status;
 }
 

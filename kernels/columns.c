@@ -83,7 +83,7 @@ static enum odb_status columns_run(struct odb_kern *k)
     double *reals = sums;
     uint64_t *wholes = sums; /* as many bytes */
     if (!sums)
-        return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute Col2Im in");
+        return odb_kern_no_memory(k);
     for (size_t p = 0; p < planes; p++) {
         memset(sums, 0, w->in_size * sizeof(double));
         for (size_t i = 0; i < per; i++) {

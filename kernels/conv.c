@@ -110,13 +110,14 @@ static bool conv_run_direct(const struct conv *c)
     if (!odb_planes_init(&d.planes, &c->window))
         return false;
     size_t channel = d.planes.count * d.planes.plane + ODB_PLANES_SLACK;
-    d.tap = odb_work_n(size_t, in_group * c->window.taps);
-    for (size_t i = 0; i < in_group * c->window.taps; i++)
+    d.tap = odb_work_take(in_group * c->window.taps, sizeof *d.tap);
+    atomic_init(&d.failed, !d.tap);
+    for (size_t i = 0; d.tap && i < in_group * c->window.taps; i++)
         d.tap[i] = d.planes.tap[i % c->window.taps] + i / c->window.taps * channel;
-    atomic_init(&d.failed, false);
     size_t work = c->m / c->group * in_group * c->window.taps * c->window.out_size;
-    odb_parallel_for(c->n * c->group, CONV_GRAIN / (work + 1) + 1,
-                     ODB_REAL_FN(c, c->dtype, conv_groups), &d);
+    if (d.tap)
+        odb_parallel_for(c->n * c->group, CONV_GRAIN / (work + 1) + 1,
+                         ODB_REAL_FN(c, c->dtype, conv_groups), &d);
     odb_planes_dispose(&d.planes);
     odb_work_give(d.tap);
     return !atomic_load(&d.failed);
@@ -171,7 +172,9 @@ static bool conv_run_pointwise(const struct conv *c)
 {
     struct odb_gemm g = conv_gemm(c);
     size_t batch = c->n * c->group;
-    size_t *at = odb_work_n(size_t, 3 * batch);
+    size_t *at = odb_work_take(3 * batch, sizeof *at);
+    if (!at)
+        return false;
     for (size_t i = 0; i < batch; i++) {
         at[i] = i % c->group * g.m * g.k;
         at[batch + i] = i * (c->c / c->group) * c->window.in_size;
@@ -296,11 +299,6 @@ static bool conv_compute(const struct conv *c)
 
 /* --- Conv ------------------------------------------------------------------------------------- */
 
-static enum odb_status conv_out_of_memory(struct odb_kern *k)
-{
-    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
-}
-
 /* Checks x (N, C, …), w and the 1-D bias against each other and the group. out_at, in_at: which
  * dimension of w counts outputs and inputs of a group (transposed weights have them swapped). */
 static enum odb_status conv_check(struct odb_kern *k, const struct odb_tensor *x,
@@ -372,7 +370,7 @@ static enum odb_status conv_run(struct odb_kern *k)
 {
     struct conv c;
     ODB_TRY(conv_operands(k, false, &c));
-    return conv_compute(&c) ? ODB_OK : conv_out_of_memory(k);
+    return conv_compute(&c) ? ODB_OK : odb_kern_no_memory(k);
 }
 
 /* --- ConvTranspose ---------------------------------------------------------------------------- */
@@ -437,7 +435,7 @@ static enum odb_status conv_transpose_run(struct odb_kern *k)
     s.tasks = (out_group + s.channels - 1) / s.channels;
     atomic_init(&s.failed, false);
     odb_parallel_for(c.n * c.group * s.tasks, 1, conv_transpose_tasks, &s);
-    return atomic_load(&s.failed) ? conv_out_of_memory(k) : ODB_OK;
+    return atomic_load(&s.failed) ? odb_kern_no_memory(k) : ODB_OK;
 }
 
 /* --- 8-bit integers --------------------------------------------------------------------------- */
@@ -514,7 +512,7 @@ static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles 
     c->x = x->data;
     c->w = w->data;
     c->y = sums->data;
-    status = conv_compute(c) ? ODB_OK : conv_out_of_memory(k);
+    status = conv_compute(c) ? ODB_OK : odb_kern_no_memory(k);
     size_t n = c->window.out_size;
     for (size_t i = 0; status == ODB_OK && n && i < sums->count / n; i++)
         (few ? conv_narrow_f32 : conv_narrow_f64)(

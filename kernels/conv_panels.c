@@ -385,7 +385,11 @@ static bool panels_init(struct panels *s, const struct conv *c)
     s->channel = s->planes.count * s->planes.plane + (s->in_place ? 0 : ODB_PLANES_SLACK);
     s->length = (size_t)w->out[w->rank - 1];
     s->lines = w->out_size / s->length;
-    s->line = odb_work_n(size_t, s->lines);
+    s->line = odb_work_take(s->lines, sizeof *s->line);
+    if (!s->line) {
+        odb_planes_dispose(&s->planes);
+        return false;
+    }
     for (size_t i = 0; i < s->lines; i++) {
         size_t rest = i;
         for (int d = w->rank - 2; d >= 0; d--) {

@@ -99,7 +99,7 @@ static enum odb_status deform_run(struct odb_kern *k)
     odb_parallel_for((size_t)k->in[0]->dims[0] * s.window.out_size, DEFORM_GRAIN,
                      ODB_REAL_FN(k, k->in[0]->dtype, deform_places), &s);
     if (atomic_load(&s.failed))
-        return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute DeformConv in");
+        return odb_kern_no_memory(k);
     return ODB_OK;
 }
 

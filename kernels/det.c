@@ -40,7 +40,7 @@ static enum odb_status det_run(struct odb_kern *k)
     odb_parallel_for(k->out[0]->count, DET_GRAIN / (n * n * n + 1) + 1,
                      ODB_REAL_FN(k, x->dtype, det_all), &s);
     if (atomic_load(&s.failed))
-        return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute Det in");
+        return odb_kern_no_memory(k);
     return ODB_OK;
 }
 

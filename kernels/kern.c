@@ -145,6 +145,11 @@ enum odb_status odb_infer_same(struct odb_kern *k)
     return odb_kern_outline_like(k, 0, 0);
 }
 
+enum odb_status odb_kern_no_memory(const struct odb_kern *k)
+{
+    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+}
+
 enum odb_status odb_kern_output(struct odb_kern *k, int i, enum odb_dtype dtype, int rank,
                                 const int64_t *dims)
 {

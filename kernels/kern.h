@@ -188,6 +188,8 @@ enum odb_status odb_kern_broadcast(struct odb_kern *k, const struct odb_tensor *
 #define ODB_KERN_FAIL(k, ...) odb_fail((k)->err, ODB_E_OPERATOR, __VA_ARGS__)
 /* "not supported by this reference": the node gets the verdict unsupported, never a wrong value */
 #define ODB_KERN_UNSUPPORTED(k, ...) odb_fail((k)->err, ODB_UNSUPPORTED, __VA_ARGS__)
+/* ODB_E_NOMEM: what dimensions or attributes decide may be more than there is. */
+enum odb_status odb_kern_no_memory(const struct odb_kern *k) ODB_MUST_USE;
 
 /* Product of dims [from, to). */
 size_t odb_dims_product(const int64_t *dims, int from, int to);

@@ -212,14 +212,16 @@ static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool se
     struct odb_gemm g = {.dtype = dtype, .sequential = sequential, .m = s->m, .n = s->n,
                          .k = s->k, .a = a, .b = b, .c = y, .lda = s->k, .ldb = s->n,
                          .ldc = s->n, .alpha = 1};
-    if (s->count == 0)
+    if (s->count == 0 || s->m == 0 || s->n == 0)
         return true;
     bool one_b = odb_dims_product(s->batch_b, 0, s->rank) == 1;
     if (one_b && odb_dims_product(s->batch_a, 0, s->rank) == s->count) {
         g.m *= s->count; /* B is shared: the batch is more rows of A */
         return odb_gemm_batch(&g, 1, NULL, NULL, NULL);
     }
-    size_t *at = odb_work_n(size_t, 3 * s->count);
+    size_t *at = odb_work_take(3 * s->count, sizeof *at);
+    if (!at)
+        return false;
     size_t *at_a = at, *at_b = at + s->count, *at_c = at + 2 * s->count;
     for (size_t i = 0; i < s->count; i++) {
         at_a[i] = matmul_at(s, s->batch_a, i, s->m * s->k);
@@ -229,11 +231,6 @@ static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool se
     bool done = odb_gemm_batch(&g, s->count, at_a, at_b, at_c);
     odb_work_give(at);
     return done;
-}
-
-static enum odb_status matmul_out_of_memory(struct odb_kern *k)
-{
-    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
 }
 
 static enum odb_status matmul_infer(struct odb_kern *k)
@@ -253,7 +250,7 @@ static enum odb_status matmul_run(struct odb_kern *k)
     ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
     bool done = matmul_product(&s, k->out[0]->dtype, k->sequential, k->in[0]->data,
                                k->in[1]->data, k->out[0]->data);
-    return done ? ODB_OK : matmul_out_of_memory(k);
+    return done ? ODB_OK : odb_kern_no_memory(k);
 }
 
 /* --- Gemm ------------------------------------------------------------------------------------- */
@@ -327,7 +324,7 @@ static enum odb_status gemm_run(struct odb_kern *k)
     if (g.accumulate)
         ODB_REAL_FN(k, y->dtype, gemm_bias)(y, c, beta);
     if (!odb_gemm_batch(&g, 1, NULL, NULL, NULL))
-        return matmul_out_of_memory(k);
+        return odb_kern_no_memory(k);
     if (!real && (c || alpha != 1))
         gemm_scale_ints(y, c, alpha, beta);
     return ODB_OK;
@@ -350,7 +347,9 @@ static enum odb_status matmul_widen(struct odb_kern *k, const struct odb_tensor 
     if (zero->count != 1 && zero->count != line && zero->count != t->count / (rows * cols) * line)
         return ODB_KERN_FAIL(k, "%zu zero points for %zu %s", zero->count, line,
                              per_row ? "rows" : "columns");
-    int32_t *points = odb_work_n(int32_t, zero->count);
+    int32_t *points = odb_work_take(zero->count, sizeof *points);
+    if (!points)
+        return odb_kern_no_memory(k);
     for (size_t i = 0; i < zero->count; i++)
         points[i] = (int32_t)odb_tensor_i64(zero, i);
     odb_i32 *x = (*out)->data;
@@ -373,7 +372,7 @@ static enum odb_status matmul_integer(struct odb_kern *k, const int in[4], const
     ODB_TRY_OUT(matmul_widen(k, k->in[in[0]], odb_kern_in(k, in[1]), true, &a));
     ODB_TRY_OUT(matmul_widen(k, k->in[in[2]], odb_kern_in(k, in[3]), false, &b));
     if (!matmul_product(s, ODB_I32, k->sequential, a->data, b->data, y))
-        status = matmul_out_of_memory(k);
+        status = odb_kern_no_memory(k);
 out:
     odb_tensor_unref(a);
     odb_tensor_unref(b);
@@ -430,8 +429,10 @@ static enum odb_status matmul_quantized_run(struct odb_kern *k)
     enum odb_status status = matmul_integer(k, (const int[]){0, 2, 3, 5}, &s, sums->data);
     float scale_y = (float)odb_tensor_f64(k->in[6], 0);
     int32_t zero = (int32_t)odb_tensor_i64(k->in[7], 0);
-    float *ratio = odb_work_n(float, s.n + 1);
-    for (size_t row = 0; status == ODB_OK && row < s.count * s.m; row++) {
+    float *ratio = odb_work_take(s.n + 1, sizeof *ratio);
+    if (!ratio && status == ODB_OK)
+        status = odb_kern_no_memory(k);
+    for (size_t row = 0; status == ODB_OK && y->count && row < s.count * s.m; row++) {
         float a = (float)odb_tensor_f64(scale_a, row % scale_a->count);
         for (size_t j = 0; j < s.n; j++)
             ratio[j] =
@@ -488,7 +489,7 @@ static enum odb_status matmul_float8_run(struct odb_kern *k)
     ODB_TRY_OUT(matmul_widen_float8(k, 3, 5, false, &b));
     ODB_TRY_OUT(odb_tensor_new_raw(&sums, ODB_F64, y->rank, y->dims, k->err));
     if (!matmul_product(&s, ODB_F64, k->sequential, a->data, b->data, sums->data)) {
-        status = matmul_out_of_memory(k);
+        status = odb_kern_no_memory(k);
         goto out;
     }
     for (size_t i = 0; i < y->count; i++) {

@@ -119,7 +119,7 @@ static enum odb_status nms_run(struct odb_kern *k)
         status = odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu boxes", n.boxes);
         goto out;
     }
-    for (size_t b = 0; b < n.batches; b++)
+    for (size_t b = 0; n.boxes && b < n.batches; b++)
         for (size_t c = 0; c < n.classes; c++)
             nms_class(&n, k->in[0], k->in[1], b, c, order, kept, &out);
     ODB_TRY_OUT(odb_kern_output(k, 0, ODB_I64, 2, (int64_t[]){(int64_t)(out.n / 3), 3}));

@@ -146,7 +146,9 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
     const struct odb_tensor *x = k->in[0];
     struct norm_batch s = {.epsilon = odb_kern_float(k, "epsilon", 1e-5f), .x = x->data};
     norm_batch_shape(k, &s);
-    double *params = odb_work_n(double, 4 * s.channels + 1);
+    double *params = odb_work_take(4 * s.channels + 1, sizeof *params);
+    if (!params)
+        return odb_kern_no_memory(k);
     s.scale = params;
     s.bias = params + s.channels;
     s.mean = params + 2 * s.channels;
@@ -315,7 +317,9 @@ static enum odb_status norm_layer_any(struct odb_kern *k, bool centred)
     size_t length = odb_dims_product(x->dims, axis, x->rank);
     size_t blocks = odb_dims_product(x->dims, 0, axis);
     bool spread = !norm_is_row(scale, x, axis) || (bias && !norm_is_row(bias, x, axis));
-    double *moments = odb_work_n(double, 2 * blocks + 1);
+    double *moments = odb_work_take(2 * blocks + 1, sizeof *moments);
+    if (!moments)
+        return odb_kern_no_memory(k);
     ODB_TRY_OUT(odb_tensor_cast(&own_x, x, dtype, k->err));
     ODB_TRY_OUT(norm_param(k, scale, spread, dtype, &own_scale));
     if (bias)

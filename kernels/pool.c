@@ -87,14 +87,9 @@ static bool pool_count(struct pool *p, bool include_pad)
     return true;
 }
 
-static enum odb_status pool_out_of_memory(struct odb_kern *k)
-{
-    return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
-}
-
 /* Maxima may be taken in any order: settles whether one dimension at a time is less work, counted
- * in elements read and written per result. */
-static void pool_plan(struct pool *p)
+ * in elements read and written per result. False: out of memory. */
+static bool pool_plan(struct pool *p)
 {
     const struct odb_window *w = &p->window;
     size_t work = 0;
@@ -103,10 +98,13 @@ static void pool_plan(struct pool *p)
                 ((size_t)w->kernel[d] + 1);
     p->by_dimension = p->kind == POOL_MAX && work < w->taps + 1;
     for (int d = 0; d < w->rank && p->by_dimension; d++) {
-        p->reach[d] = odb_work_n(size_t, (size_t)w->kernel[d]);
+        p->reach[d] = odb_work_take((size_t)w->kernel[d], sizeof *p->reach[d]);
+        if (!p->reach[d])
+            return false;
         for (size_t i = 0; i < (size_t)w->kernel[d]; i++)
             p->reach[d][i] = odb_planes_reach(&p->planes, w, d, i);
     }
+    return true;
 }
 
 #define POOL_GRAIN (1u << 16) /* taps worth a thread's wake-up */
@@ -147,11 +145,13 @@ static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
             channels, grain,
             real ? ODB_REAL_FN(k, x->dtype, pool_indices) : ODB_INT_FN(x->dtype, pool_indices), p);
     } else if (ready && odb_planes_init(&p->planes, &p->window)) {
-        pool_plan(p);
-        odb_parallel_for(channels, grain,
-                         real ? ODB_REAL_FN(k, x->dtype, pool_channels)
-                              : ODB_INT_FN(x->dtype, pool_channels),
-                         p);
+        if (pool_plan(p))
+            odb_parallel_for(channels, grain,
+                             real ? ODB_REAL_FN(k, x->dtype, pool_channels)
+                                  : ODB_INT_FN(x->dtype, pool_channels),
+                             p);
+        else
+            atomic_store(&p->failed, true);
         odb_planes_dispose(&p->planes);
         for (int d = 0; d < p->window.rank; d++)
             odb_work_give(p->reach[d]);
@@ -159,7 +159,7 @@ static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
         atomic_store(&p->failed, true);
     }
     odb_work_give(p->count);
-    return atomic_load(&p->failed) ? pool_out_of_memory(k) : ODB_OK;
+    return atomic_load(&p->failed) ? odb_kern_no_memory(k) : ODB_OK;
 }
 
 static enum odb_status pool_infer(struct odb_kern *k)

@@ -25,7 +25,7 @@ static enum odb_status quant_write_blocks(struct odb_kern *k, const struct odb_t
 {
     const struct odb_tensor *x = k->in[0];
     for (int d = 0; d < x->rank; d++) {
-        int64_t want = d == axis ? (x->dims[d] + block - 1) / block : x->dims[d];
+        int64_t want = d == axis ? x->dims[d] / block + (x->dims[d] % block != 0) : x->dims[d];
         if (t->rank != x->rank || t->dims[d] != want) {
             char shape[200];
             return ODB_KERN_FAIL(k, "scale or zero point of shape %s does not fit blocks of %lld",
@@ -34,7 +34,7 @@ static enum odb_status quant_write_blocks(struct odb_kern *k, const struct odb_t
     }
     ODB_TRY(odb_tensor_new_raw(out, t->dtype, x->rank, x->dims, k->err));
     size_t inner = odb_dims_product(x->dims, axis + 1, x->rank) * odb_ew_size(t->dtype);
-    size_t outer = odb_dims_product(x->dims, 0, axis);
+    size_t outer = x->count ? odb_dims_product(x->dims, 0, axis) : 0;
     char *to = (*out)->data;
     for (size_t o = 0; o < outer; o++)
         for (int64_t d = 0; d < x->dims[axis]; d++, to += inner)

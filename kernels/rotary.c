@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
@@ -21,6 +22,8 @@
 
 void odb_rotary_run(const struct odb_rotary *r)
 {
+    if (r->heads * r->size == 0)
+        return;
     odb_parallel_for(r->batch * r->rows, ROTARY_GRAIN / (r->heads * r->size + 1) + 1,
                      ODB_REAL_FN(r, r->dtype, rotary_rows), (void *)r);
 }
@@ -101,7 +104,9 @@ static enum odb_status rotary_run(struct odb_kern *k)
     struct odb_rotary r;
     ODB_TRY(rotary_sizes(k, &r));
     const struct odb_tensor *ids = odb_kern_in(k, ROTARY_POSITIONS);
-    size_t *positions = ids ? odb_new_n(size_t, ids->count) : NULL;
+    size_t *positions = ids ? odb_work_take(ids->count, sizeof *positions) : NULL;
+    if (ids && !positions)
+        return odb_kern_no_memory(k);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; ids && i < ids->count; i++) {
         int64_t at = odb_tensor_i64(ids, i), last = k->in[ROTARY_COS]->dims[0];
@@ -117,7 +122,7 @@ static enum odb_status rotary_run(struct odb_kern *k)
     r.positions = positions;
     odb_rotary_run(&r);
 out:
-    free(positions);
+    odb_work_give(positions);
     return status;
 }
 

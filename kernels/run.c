@@ -475,7 +475,7 @@ static enum odb_status run_pieces(const struct odb_call *call, struct odb_kern *
     odb_parallel_for(n - first, RUN_PIECE, run_piece_block, &p);
     /* The first has the same attributes and types, so that only memory can be what they lack. */
     return atomic_load(&p.failed)
-               ? odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", call->op->name)
+               ? odb_kern_no_memory(k)
                : ODB_OK;
 }
 

@@ -306,7 +306,7 @@ static enum odb_status select_topk_lines(struct odb_kern *k, int axis, size_t wa
     size_t outer = odb_dims_product(x->dims, 0, axis), size = odb_dtype_info(x->dtype)->bits / 8;
     bool largest = odb_kern_int(k, "largest", 1) != 0;
 
-    for (size_t l = 0; l < outer * inner; l++) {
+    for (size_t l = 0; want && l < outer * inner; l++) {
         size_t from = l / inner * n * inner + l % inner;
         size_t to = l / inner * want * inner + l % inner;
         select_line(x, from, inner, n, largest, heap, want);

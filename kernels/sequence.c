@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/parts.h"
 
@@ -128,7 +129,8 @@ static enum odb_status sequence_run_length(struct odb_kern *k)
 /* --- to tensors and back ---------------------------------------------------------------------- */
 
 /* Where each part of the axis begins; bounds[n] is its end. A scalar split gives equal parts, of
- * which the last may be smaller. The caller frees *bounds. */
+ * which the last may be smaller. *bounds is
+ * work memory, which the caller gives back. */
 static enum odb_status sequence_bounds(struct odb_kern *k, int64_t dim, int64_t **bounds, size_t *n)
 {
     const struct odb_tensor *split = odb_kern_in(k, 1);
@@ -148,7 +150,9 @@ static enum odb_status sequence_bounds(struct odb_kern *k, int64_t dim, int64_t 
     if (listed && sum != dim)
         return ODB_KERN_FAIL(k, "split adds up to %lld, but the axis has %lld elements",
                              (long long)sum, (long long)dim);
-    *bounds = odb_new_n(int64_t, *n + 1);
+    *bounds = odb_work_take(*n + 1, sizeof **bounds);
+    if (!*bounds)
+        return odb_kern_no_memory(k);
     for (size_t i = 0; i < *n; i++)
         (*bounds)[i + 1] = listed ? (*bounds)[i] + odb_tensor_i64(split, i)
                                   : ODB_MIN(dim, (int64_t)(i + 1) * size);
@@ -164,17 +168,18 @@ static enum odb_status sequence_run_split(struct odb_kern *k)
     size_t n = 0;
     ODB_TRY(odb_kern_axis(k, odb_kern_int(k, "axis", 0), x->rank, false, &axis));
     ODB_TRY(sequence_bounds(k, x->dims[axis], &bounds, &n));
-    struct odb_tensor **items = odb_new_n(struct odb_tensor *, n);
-    enum odb_status status = ODB_OK;
-    for (size_t i = 0; i < n; i++)
+    struct odb_tensor **items = odb_work_take(n, sizeof *items);
+    enum odb_status status = items ? ODB_OK : odb_kern_no_memory(k);
+    for (size_t i = 0; items && i < n; i++)
         ODB_TRY_OUT(
             odb_parts_take(&items[i], x, axis, bounds[i], bounds[i + 1] - bounds[i], drop, k->err));
-    status = sequence_give(k, ODB_SEQUENCE, items, n, x->dtype);
+    if (items)
+        status = sequence_give(k, ODB_SEQUENCE, items, n, x->dtype);
 out:
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; items && i < n; i++)
         odb_tensor_unref(items[i]);
-    free(items);
-    free(bounds);
+    odb_work_give(items);
+    odb_work_give(bounds);
     return status;
 }
 

@@ -64,7 +64,7 @@ static enum odb_status signal_transform(struct odb_kern *k, struct signal *s, si
     odb_parallel_for(lines, SIGNAL_GRAIN / s->length + 1,
                      ODB_REAL_FN(k, k->in[0]->dtype, signal_lines), s);
     if (atomic_load(&s->failed))
-        return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+        return odb_kern_no_memory(k);
     return ODB_OK;
 }
 

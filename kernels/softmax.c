@@ -64,7 +64,7 @@ static enum odb_status softmax_any(struct odb_kern *k, enum softmax_kind kind)
     odb_parallel_for(x->count / s.n, SOFTMAX_GRAIN / s.n + 1,
                      ODB_REAL_FN(k, x->dtype, softmax_lanes), &s);
     if (atomic_load(&s.failed))
-        return odb_fail(k->err, ODB_E_NOMEM, "no memory to compute %s in", k->op->name);
+        return odb_kern_no_memory(k);
     return ODB_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <wctype.h>
 
 #include "base/buf.h"
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "kernels/kern.h"
@@ -169,12 +170,14 @@ static enum odb_status text_write_parts(struct odb_kern *k, const text_parts *pa
 static enum odb_status text_run_split(struct odb_kern *k)
 {
     text_parts parts = {.n = 0};
-    size_t *counts = odb_new_n(size_t, k->in[0]->count + 1);
+    size_t *counts = odb_work_take(k->in[0]->count + 1, sizeof *counts);
+    if (!counts)
+        return odb_kern_no_memory(k);
     enum odb_status status = text_split(k, &parts, counts);
     if (status == ODB_OK)
         status = text_write_parts(k, &parts, counts);
     free(parts.items);
-    free(counts);
+    odb_work_give(counts);
     return status;
 }
 
@@ -496,11 +499,12 @@ static void text_count(const struct text_vectorizer *v, const int64_t *tokens, s
 static enum odb_status text_vectorize(struct odb_kern *k, const struct text_vectorizer *v,
                                       size_t rows, size_t width)
 {
-    size_t *counts = odb_new_n(size_t, v->n_grams);
-    int64_t *tokens = odb_new_n(int64_t, width + 1);
-    double *sums = odb_new_n(double, v->width);
+    size_t *counts = odb_work_take(v->n_grams, sizeof *counts);
+    int64_t *tokens = odb_work_take(width + 1, sizeof *tokens);
+    double *sums = odb_work_take(v->width, sizeof *sums);
     struct odb_tensor *y = k->out[0];
-    for (size_t r = 0; r < rows; r++) {
+    enum odb_status status = counts && tokens && sums ? ODB_OK : odb_kern_no_memory(k);
+    for (size_t r = 0; status == ODB_OK && r < rows; r++) {
         memset(counts, 0, v->n_grams * sizeof *counts);
         memset(sums, 0, v->width * sizeof *sums);
         for (size_t i = 0; i < width; i++)
@@ -513,10 +517,10 @@ static enum odb_status text_vectorize(struct odb_kern *k, const struct text_vect
         for (size_t i = 0; i < v->width; i++)
             odb_store_f64(y->dtype, y->data, r * v->width + i, sums[i]);
     }
-    free(counts);
-    free(tokens);
-    free(sums);
-    return ODB_OK;
+    odb_work_give(counts);
+    odb_work_give(tokens);
+    odb_work_give(sums);
+    return status;
 }
 
 static enum odb_status text_run_vectorize(struct odb_kern *k)

@@ -178,16 +178,18 @@ enum odb_status odb_window_spread(struct odb_kern *k, const struct odb_tensor *x
     for (int d = 0; d < w->rank; d++) {
         if (mode == WINDOW_VALID)
             w->before[d] = w->after[d] = 0;
+        if (w->in[d] > WINDOW_MAX) /* what follows stays below 2^63 */
+            return ODB_KERN_FAIL(k, "dimension %d of the input, %lld, makes no sense", d + 2,
+                                 (long long)w->in[d]);
         int64_t full = w->stride[d] * (w->in[d] - 1) + extra[d] + window_extent(w, d);
-        if (given || same) {
-            w->out[d] = given ? size[d] : w->in[d] * w->stride[d];
-            window_share(w, d, ODB_MAX(full - w->out[d], 0), mode == WINDOW_SAME_UPPER);
-        } else {
-            w->out[d] = full - w->before[d] - w->after[d];
-        }
+        w->out[d] = given  ? size[d]
+                    : same ? w->in[d] * w->stride[d]
+                           : full - w->before[d] - w->after[d];
         if (w->out[d] < 0 || w->out[d] > WINDOW_MAX)
             return ODB_KERN_FAIL(k, "dimension %d of the result would be %lld", d + 2,
                                  (long long)w->out[d]);
+        if (given || same)
+            window_share(w, d, ODB_MAX(full - w->out[d], 0), mode == WINDOW_SAME_UPPER);
     }
     w->out_size = odb_dims_product(w->out, 0, w->rank);
     return ODB_OK;

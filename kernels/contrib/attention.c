@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
 #include "kernels/contrib/heads.h"
@@ -184,7 +185,9 @@ static enum odb_status mha_cache(struct odb_kern *k, struct mha *m, const void *
     struct odb_attention *a = &m->a;
     if (!past && !out)
         return ODB_OK;
-    int64_t *at = odb_new_n(int64_t, a->batch + 1);
+    int64_t *at = odb_work_take(a->batch + 1, sizeof *at);
+    if (!at)
+        return odb_kern_no_memory(k);
     struct odb_cache c = {.dtype = a->dtype,
                           .batch = a->batch,
                           .heads = a->heads,
@@ -203,7 +206,7 @@ static enum odb_status mha_cache(struct odb_kern *k, struct mha *m, const void *
     if (odb_chain_ok(&m->c))
         odb_cache_fill(&c, out);
     *rows = odb_heads_split(out, a->heads, m->rows, size);
-    free(at);
+    odb_work_give(at);
     return m->c.status;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
 #include "kernels/contrib/heads.h"
@@ -35,9 +36,9 @@ struct group {
 
 static void group_dispose(struct group *g)
 {
-    free(g->past);
-    free(g->keys);
-    free(g->sink);
+    odb_work_give(g->past);
+    odb_work_give(g->keys);
+    odb_work_give(g->sink);
     odb_chain_dispose(&g->c);
 }
 
@@ -173,8 +174,10 @@ static enum odb_status group_lengths(struct odb_kern *k, struct group *g)
     bool prompt = a->queries == g->total;
     if (lengths->count != a->batch)
         return ODB_KERN_FAIL(k, "%zu lengths for a batch of %zu", lengths->count, a->batch);
-    g->past = odb_new_n(int64_t, a->batch + 1);
-    g->keys = odb_new_n(int64_t, a->batch + 1);
+    g->past = odb_work_take(a->batch + 1, sizeof *g->past);
+    g->keys = odb_work_take(a->batch + 1, sizeof *g->keys);
+    if (!g->past || !g->keys)
+        return odb_kern_no_memory(k);
     for (size_t b = 0; b < a->batch; b++) {
         g->keys[b] = odb_tensor_i64(lengths, b) + g->at->lengths_less;
         g->past[b] = prompt ? 0 : g->keys[b] - (int64_t)a->queries;
@@ -312,7 +315,9 @@ static enum odb_status group_sink(struct odb_kern *k, struct group *g)
     if (given && given->count != g->a.heads)
         return ODB_KERN_FAIL(k, "head_sink has %zu numbers for %zu heads", given->count,
                              g->a.heads);
-    g->sink = odb_new_n(double, g->a.heads);
+    g->sink = odb_work_take(g->a.heads, sizeof *g->sink);
+    if (!g->sink)
+        return odb_kern_no_memory(k);
     for (size_t h = 0; given && h < g->a.heads; h++)
         g->sink[h] = odb_tensor_f64(given, h);
     g->a.sink = g->sink;
@@ -361,13 +366,15 @@ static enum odb_status group_keys(struct odb_kern *k, struct group *g)
     vs = key ? odb_heads_flat(value, 0, a->queries, kv_width, a->size)
              : odb_heads_flat(q, width + kv_width, a->queries, all, a->size);
     if (g->turned) {
-        size_t *rows = odb_new_n(size_t, a->batch * a->queries + 1);
+        size_t *rows = odb_work_take(a->batch * a->queries + 1, sizeof *rows);
+        if (!rows)
+            return odb_kern_no_memory(k);
         enum odb_status status = group_positions(k, g, rows);
         if (status == ODB_OK)
             status = group_turn(k, g, rows, a->heads, &qs);
         if (status == ODB_OK)
             status = group_turn(k, g, rows, a->kv_heads, &ks);
-        free(rows);
+        odb_work_give(rows);
         ODB_TRY(status);
     }
     a->q = qs.data;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/chain.h"
 #include "kernels/contrib/contrib.h"
@@ -243,7 +244,9 @@ static void qlstm_step(struct odb_chain *c)
 
 static enum odb_status qlstm_lengths(struct odb_kern *k, struct qlstm *q)
 {
-    q->len = odb_new_n(int64_t, (size_t)q->batch);
+    q->len = odb_work_take((size_t)q->batch, sizeof *q->len);
+    if (!q->len)
+        return odb_kern_no_memory(k);
     for (int64_t b = 0; b < q->batch; b++) {
         q->len[b] = odb_kern_in(k, 4) ? odb_tensor_i64(k->in[4], (size_t)b) : q->steps;
         if (q->len[b] < 0 || q->len[b] > q->steps)
@@ -277,7 +280,7 @@ static enum odb_status qlstm_run(struct odb_kern *k)
 out:
     qlstm_release(&q);
     odb_tensor_unref(q.x);
-    free(q.len);
+    odb_work_give(q.len);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
 
@@ -86,12 +87,14 @@ static enum odb_status rotary_run(struct odb_kern *k)
                            .cos = k->in[ROTARY_COS]->data,
                            .sin = k->in[ROTARY_SIN]->data};
     ODB_TRY(rotary_shape(k, &r));
-    size_t *positions = odb_new_n(size_t, r.batch * r.rows + 1);
+    size_t *positions = odb_work_take(r.batch * r.rows + 1, sizeof *positions);
+    if (!positions)
+        return odb_kern_no_memory(k);
     enum odb_status status = rotary_positions(k, &r, positions);
     r.positions = positions;
     if (status == ODB_OK && x->count)
         odb_rotary_run(&r);
-    free(positions);
+    odb_work_give(positions);
     return status;
 }
 

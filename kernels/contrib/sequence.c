@@ -304,7 +304,7 @@ static enum odb_status seq_ngram_run(struct odb_kern *k)
     size_t head = (size_t)odb_kern_int(k, "ngram_size", 1) - 1;
     if (scores->bytes)
         memcpy(k->out[0]->data, scores->data, scores->bytes);
-    for (size_t b = 0; b < (size_t)ids->dims[0]; b++) {
+    for (size_t b = 0; length && b < (size_t)ids->dims[0]; b++) {
         const odb_i64 *id = (const odb_i64 *)ids->data + b * length;
         for (size_t i = 0; i + head < length; i++) {
             if (head && memcmp(id + i, id + length - head, head * sizeof *id) != 0)

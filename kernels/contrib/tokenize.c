@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
 #include "kernels/kern.h"
@@ -193,8 +194,10 @@ struct tokenize_text {
 static enum odb_status tokenize_read(struct odb_kern *k, const struct odb_str *s,
                                      struct tokenize_text *t)
 {
-    t->chars = odb_new_n(uint32_t, s->len + 1);
-    t->at = odb_new_n(size_t, s->len + 1);
+    t->chars = odb_work_take(s->len + 1, sizeof *t->chars);
+    t->at = odb_work_take(s->len + 1, sizeof *t->at);
+    if (!t->chars || !t->at)
+        return odb_kern_no_memory(k);
     for (size_t at = 0; at < s->len; t->n++) {
         t->at[t->n] = at;
         ODB_TRY(tokenize_char(k, s->data, s->len, &at, &t->chars[t->n]));
@@ -297,7 +300,9 @@ static enum odb_status tokenize_run(struct odb_kern *k)
     const struct odb_tensor *x = k->in[0];
     const struct odb_str *s = x->data;
     struct tokenize t = {.keep = false};
-    struct tokenize_text *texts = odb_new_n(struct tokenize_text, x->count);
+    struct tokenize_text *texts = odb_work_take(x->count, sizeof *texts);
+    if (!texts)
+        return odb_kern_no_memory(k);
     enum odb_status status = ODB_OK;
     size_t most = 0;
     int64_t dims[ODB_MAX_RANK + 1];
@@ -317,14 +322,14 @@ static enum odb_status tokenize_run(struct odb_kern *k)
         ODB_TRY_OUT(tokenize_write(k, &t, &texts[i], &s[i], i));
 out:
     for (size_t i = 0; i < x->count; i++) {
-        free(texts[i].chars);
-        free(texts[i].at);
+        odb_work_give(texts[i].chars);
+        odb_work_give(texts[i].at);
         free(texts[i].pieces.items);
     }
     for (size_t e = 0; e < t.exps.n; e++)
         tokenize_exp_free(&t.exps.items[e]);
     free(t.exps.items);
-    free(texts);
+    odb_work_give(texts);
     return status;
 }
 

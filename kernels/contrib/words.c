@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
 
@@ -46,7 +47,9 @@ static enum odb_status words_embed_run(struct odb_kern *k)
     struct odb_tensor *y = k->out[0];
     size_t length = (size_t)x->dims[1], window = (size_t)k->in[1]->dims[2];
     size_t filters = (size_t)k->in[1]->dims[0];
-    int64_t *word = odb_new_n(int64_t, length + 1);
+    int64_t *word = odb_work_take(length + 1, sizeof *word);
+    if (!word)
+        return odb_kern_no_memory(k);
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < x->count; i += length) {
         size_t n = 0;
@@ -66,7 +69,7 @@ static enum odb_status words_embed_run(struct odb_kern *k)
         }
     }
 out:
-    free(word);
+    odb_work_give(word);
     return status;
 }
 
@@ -125,7 +128,9 @@ static enum odb_status words_bifurcate_run(struct odb_kern *k)
             agree++;
         n += agree + 1;
     }
-    odb_i64 *tokens = odb_new_n(int64_t, n + 1);
+    odb_i64 *tokens = odb_work_take(n + 1, sizeof *tokens);
+    if (!tokens)
+        return odb_kern_no_memory(k);
     enum odb_status status = ODB_OK;
     if (current.n)
         memcpy(tokens, current.at, current.n * sizeof *tokens);
@@ -139,7 +144,7 @@ static enum odb_status words_bifurcate_run(struct odb_kern *k)
     if (k->n_out > 1 && k->out[1])
         *(odb_i64 *)k->out[1]->data = words_suffix(source, all, least, most);
 out:
-    free(tokens);
+    odb_work_give(tokens);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/lookup.h"
 #include "kernels/ml/ml.h"
@@ -529,14 +530,16 @@ static enum odb_status encode_run_zip(struct odb_kern *k)
         return ODB_KERN_FAIL(k, "%zu columns for %zu class labels", width, labels.n);
     odb_lookup_init(&index, labels.ints, labels.strings, labels.n);
     ODB_TRY_OUT(encode_zip_keys(k, &index, &labels, &keys));
-    maps = odb_new_n(struct odb_tensor *, rows + 1);
+    maps = odb_work_take(rows + 1, sizeof(struct odb_tensor *));
+    if (!maps)
+        ODB_TRY_OUT(odb_kern_no_memory(k));
     for (size_t i = 0; i < rows; i++)
         ODB_TRY_OUT(encode_zip_row(k, keys, &index, i, &maps[i]));
     status = odb_tensor_new_container(&k->out[0], ODB_SEQUENCE, maps, rows, k->err);
 out:
     for (size_t i = 0; maps && i < rows; i++)
         odb_tensor_unref(maps[i]);
-    free(maps);
+    odb_work_give(maps);
     odb_tensor_unref(keys);
     odb_lookup_dispose(&index);
     return status;

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/ml/ml.h"
 #include "kernels/row.h"
@@ -103,7 +104,9 @@ static enum odb_status linear_run_classify(struct odb_kern *k)
     double *scores = NULL;
     enum odb_status status;
     ODB_TRY(linear_read_classes(k, &l, &labels));
-    size_t *best = odb_new_n(size_t, l.rows + 1);
+    size_t *best = odb_work_take(l.rows + 1, sizeof *best);
+    if (!best)
+        return odb_kern_no_memory(k);
     ODB_TRY_OUT(odb_ml_doubles(k, &scores, l.rows, labels.n));
     ODB_TRY_OUT(odb_ml_affine(k, l.rows, l.width, l.n, l.w, l.b, scores));
     for (size_t r = l.rows; l.n < labels.n && r-- > 0;) {
@@ -118,7 +121,7 @@ static enum odb_status linear_run_classify(struct odb_kern *k)
     odb_ml_write(k, 1, scores);
     status = odb_ml_labels_write(k, 0, &labels, best);
 out:
-    free(best);
+    odb_work_give(best);
     free(scores);
     return status;
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ml/ml.h"
@@ -378,7 +379,9 @@ static enum odb_status svm_run_classify(struct odb_kern *k)
     struct svm *s = &c.svm;
     ODB_TRY_OUT(odb_ml_doubles(k, &scores, s->rows, c.n_scores));
     ODB_TRY_OUT(odb_ml_doubles(k, &room, c.n, 3 * c.n + 1));
-    best = odb_new_n(size_t, s->rows + 1);
+    best = odb_work_take(s->rows + 1, sizeof *best);
+    if (!best)
+        ODB_TRY_OUT(odb_kern_no_memory(k));
     votes = odb_new_n(size_t, c.n);
     if (s->n_vectors == 0) {
         odb_f32 *rho = odb_new_n(odb_f32, c.n); /* the first one serves all classes */
@@ -402,7 +405,7 @@ out:
     free(s->near);
     free(scores);
     free(room);
-    free(best);
+    odb_work_give(best);
     free(votes);
     return status;
 }

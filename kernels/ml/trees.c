@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ml/ml.h"
@@ -579,7 +580,9 @@ static enum odb_status forest_run(struct odb_kern *k, const struct forest *f, do
     job.x = x->data;
     job.scores = *scores;
     if (f->aggregate == TREE_MIN || f->aggregate == TREE_MAX)
-        job.voted = odb_new_n(uint8_t, n + 1);
+        job.voted = odb_work_take(n + 1, 1);
+    if (!job.voted && (f->aggregate == TREE_MIN || f->aggregate == TREE_MAX))
+        ODB_TRY_OUT(odb_kern_no_memory(k));
     odb_parallel_for(rows, TREE_GRAIN, tree_rows, &job);
     for (size_t i = 0; i < n; i++) {
         if (job.voted && !job.voted[i]) {
@@ -596,7 +599,7 @@ static enum odb_status forest_run(struct odb_kern *k, const struct forest *f, do
     }
 out:
     odb_tensor_unref(x);
-    free(job.voted);
+    odb_work_give(job.voted);
     return status;
 }
 
@@ -715,7 +718,9 @@ static enum odb_status tree_run_classify(struct odb_kern *k)
     ODB_TRY(odb_ml_shape(k, &rows, &width));
     ODB_TRY(forest_get(k, tree_read_classify, &f));
     ODB_TRY_OUT(forest_run(k, f, &scores));
-    best = odb_new_n(size_t, rows + 1);
+    best = odb_work_take(rows + 1, sizeof *best);
+    if (!best)
+        ODB_TRY_OUT(odb_kern_no_memory(k));
     for (size_t r = 0; r < rows; r++) {
         double *row = scores + r * labels.n;
         if (f->only >= 0) {
@@ -729,7 +734,7 @@ static enum odb_status tree_run_classify(struct odb_kern *k)
     status = odb_ml_labels_write(k, 0, &labels, best);
 out:
     free(scores);
-    free(best);
+    odb_work_give(best);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/mem.h"
 #include "executor/cpu_int.h"
 
@@ -181,7 +182,8 @@ static enum odb_status scan_run(struct scan *s, struct odb_tensor **out, struct 
 
 /* --- Scan of opset 8 -------------------------------------------------------------------------- */
 
-/* The batch, and how many elements of each entry are scanned: owned by the caller. */
+/* The batch, and how many elements of each entry are scanned, in work memory that the caller gives
+ * back. */
 static enum odb_status scan_lengths(const struct scan *s, const struct odb_tensor *lens,
                                     int64_t *batch, int64_t max, int64_t **out,
                                     struct odb_error *err)
@@ -195,7 +197,9 @@ static enum odb_status scan_lengths(const struct scan *s, const struct odb_tenso
                  lens->dims[0] != *batch))
         return odb_fail(err, ODB_E_OPERATOR, "sequence_lens must be int64 (%lld,)",
                         (long long)*batch);
-    *out = odb_new_n(int64_t, (size_t)*batch);
+    *out = odb_work_take((size_t)*batch, sizeof **out);
+    if (!*out)
+        return odb_fail(err, ODB_E_NOMEM, "no memory for a batch of %lld", (long long)*batch);
     for (int64_t b = 0; b < *batch; b++) {
         (*out)[b] = lens ? odb_tensor_i64(lens, (size_t)b) : max;
         if ((*out)[b] < 0 || (*out)[b] > max)
@@ -223,7 +227,7 @@ static enum odb_status scan_entry(struct scan *s, int64_t b, int64_t len, int64_
                               (uint64_t)(b * max + t), err));
     for (int64_t t = len; t < max; t++)
         for (size_t k = 0; k < s->n_stacks; k++)
-            odb_push(&s->stacks[k], NULL);
+            ODB_TRY_OUT(cpu_stack_add(&s->stacks[k], NULL, err));
     for (size_t i = 0; i < s->n_state; i++)
         ODB_TRY_OUT(cpu_stack_push(s->scope, &states[i], odb_tensor_ref(s->feeds[i]), err));
 out:
@@ -304,7 +308,7 @@ out:
     for (size_t i = 0; i < s->n_state; i++)
         cpu_stack_dispose(&states[i]);
     free(states);
-    free(lengths);
+    odb_work_give(lengths);
     return status;
 }
 

@@ -80,10 +80,12 @@ static void tensor_shape_print(char *buf, size_t size, int rank, const int64_t *
         snprintf(buf + len, size - len, rank == 0 ? "()" : rank == 1 ? ",)" : ")");
 }
 
+/* No bookkeeping: a sequence has as many as a model says. NULL: out of memory. */
 static struct odb_tensor *tensor_header(enum odb_kind kind)
 {
     struct odb_tensor *t = odb_blocks_take(sizeof *t);
-    t = t ? t : odb_new(struct odb_tensor); /* which ends the program */
+    if (!t)
+        return NULL;
     *t = (struct odb_tensor){.kind = kind};
     atomic_init(&t->refs, 1);
     return t;
@@ -120,6 +122,8 @@ static enum odb_status tensor_begin(struct odb_tensor **out, enum odb_dtype dtyp
                         shape, odb_dtype_info(dtype)->name);
     }
     struct odb_tensor *t = tensor_header(ODB_TENSOR);
+    if (!t)
+        return odb_fail(err, ODB_E_NOMEM, "no memory for one more tensor");
     t->dtype = dtype;
     t->rank = rank;
     if (rank)
@@ -345,7 +349,12 @@ enum odb_status odb_tensor_new_container(struct odb_tensor **out, enum odb_kind 
         return odb_fail(err, ODB_E_INPUT, "a %s has two parts, not %zu",
                         kind == ODB_MAP ? "map" : "sparse tensor", n);
     struct odb_tensor *t = tensor_header(kind);
-    t->items = odb_new_n(struct odb_tensor *, n + 1);
+    if (t)
+        t->items = calloc(n + 1, sizeof(struct odb_tensor *));
+    if (!t || !t->items) {
+        odb_tensor_unref(t);
+        return odb_fail(err, ODB_E_NOMEM, "no memory for a list of %zu tensors", n);
+    }
     t->n_items = n;
     for (size_t i = 0; i < n; i++)
         t->items[i] = odb_tensor_ref(items[i]);
