@@ -152,7 +152,8 @@ static enum odb_status choose_clip(struct odb_kern *k)
 
 ODB_EW_BINARY(max, a > b || a != a ? a : b, a > b ? a : b, a > b ? a : b)
 ODB_EW_BINARY(min, a < b || a != a ? a : b, a < b ? a : b, a < b ? a : b)
-ODB_EW_BINARY(sum, a + b, ODB_U(a) + ODB_U(b), ODB_U(a) + ODB_U(b))
+ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, sum, a + b)
+static const odb_ew_loop ew_sum[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, sum)};
 
 /* arg: how many. */
 #define CHOOSE_SHARE(t, T, ctype, name)                                                          \

@@ -194,11 +194,6 @@ enum odb_status odb_ew_infer(struct odb_kern *k)
     return ew_infer(k, k->in[0]->dtype);
 }
 
-enum odb_status odb_ew_infer_bool(struct odb_kern *k)
-{
-    return ew_infer(k, ODB_BOOL);
-}
-
 enum odb_status odb_ew_infer_same_bool(struct odb_kern *k)
 {
     return odb_kern_outline(k, 0, ODB_BOOL, k->in[0]->rank, k->in[0]->dims);

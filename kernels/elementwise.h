@@ -44,10 +44,8 @@ bool odb_ew_same_type(const struct odb_kern *k, int i, int j);
 /* ODB_E_OPERATOR unless all inputs are there and are tensors. */
 enum odb_status odb_ew_check(struct odb_kern *k) ODB_MUST_USE;
 
-/* Output 0 has the broadcast shape of all inputs, which must be of one type; its type is theirs,
- * or bool. */
+/* Output 0 has the broadcast shape of all inputs, which must be of one type, and that type. */
 enum odb_status odb_ew_infer(struct odb_kern *k) ODB_MUST_USE;
-enum odb_status odb_ew_infer_bool(struct odb_kern *k) ODB_MUST_USE;
 
 /* Broadcast shape of all inputs. */
 enum odb_status odb_ew_shape(struct odb_kern *k, int *rank, int64_t *dims) ODB_MUST_USE;

@@ -2,7 +2,8 @@
  *
  * The integer counterpart of real.h: the body once per integer type. ACC is 64 bits wide, of the
  * type's signedness; sums wrap as the type does once they are stored. ODB_INT_FN picks; bool is
- * taken as a byte.
+ * taken as a byte. With ODB_BODY_BYTES there is one for int8 and one for uint8 alone, and
+ * ODB_BYTE_FN picks.
  */
 #ifndef ODB_KERNELS_INTS_H
 #define ODB_KERNELS_INTS_H
@@ -14,6 +15,7 @@
         [ODB_I8] = name##_i8, [ODB_I16] = name##_i16, [ODB_I32] = name##_i32,                    \
         [ODB_I64] = name##_i64, [ODB_U8] = name##_u8, [ODB_U16] = name##_u16,                    \
         [ODB_U32] = name##_u32, [ODB_U64] = name##_u64, [ODB_BOOL] = name##_u8}[dtype])
+#define ODB_BYTE_FN(dtype, name) ((dtype) == ODB_I8 ? name##_i8 : name##_u8)
 
 #endif
 
@@ -33,6 +35,7 @@
 #undef SUFFIX
 #undef LOWEST
 #undef HIGHEST
+#ifndef ODB_BODY_BYTES
 #define T odb_i16
 #define SUFFIX i16
 #define LOWEST INT16_MIN
@@ -60,6 +63,7 @@
 #undef SUFFIX
 #undef LOWEST
 #undef HIGHEST
+#endif
 #undef ACC
 #undef ABSOLUTE
 #define ACC uint64_t
@@ -73,6 +77,7 @@
 #undef SUFFIX
 #undef LOWEST
 #undef HIGHEST
+#ifndef ODB_BODY_BYTES
 #define T odb_u16
 #define SUFFIX u16
 #define LOWEST 0
@@ -100,6 +105,7 @@
 #undef SUFFIX
 #undef LOWEST
 #undef HIGHEST
+#endif
 #undef ACC
 #undef ABSOLUTE
 #undef LANES
@@ -107,4 +113,5 @@
 #undef NOTHING
 #undef WRAP
 #undef ODB_BODY
+#undef ODB_BODY_BYTES
 #endif

@@ -61,6 +61,7 @@ static bool pool_reach(const struct pool *p, size_t at, size_t t, size_t *elemen
 #define ODB_BODY "kernels/pool.real.h"
 #include "kernels/real.h"
 #define ODB_BODY "kernels/pool.body.h"
+#define ODB_BODY_BYTES
 #include "kernels/ints.h"
 
 /* Elements that each window averages: a product over the dimensions. */
@@ -143,12 +144,12 @@ static enum odb_status pool_window(struct odb_kern *k, struct pool *p)
     if (ready && p->indices) {
         odb_parallel_for(
             channels, grain,
-            real ? ODB_REAL_FN(k, x->dtype, pool_indices) : ODB_INT_FN(x->dtype, pool_indices), p);
+            real ? ODB_REAL_FN(k, x->dtype, pool_indices) : ODB_BYTE_FN(x->dtype, pool_indices), p);
     } else if (ready && odb_planes_init(&p->planes, &p->window)) {
         if (pool_plan(p))
             odb_parallel_for(channels, grain,
                              real ? ODB_REAL_FN(k, x->dtype, pool_channels)
-                                  : ODB_INT_FN(x->dtype, pool_channels),
+                                  : ODB_BYTE_FN(x->dtype, pool_channels),
                              p);
         else
             atomic_store(&p->failed, true);
