@@ -639,6 +639,24 @@ static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame 
                                 Odb__Wire__Tensor *const *items, size_t n, size_t *at, int depth,
                                 struct odb_error *err);
 
+/* Only what is sparse has a shape of its own; keys, sparse values and indices are tensors. Whoever
+ * counts elements may then look at as many. */
+static enum odb_status wire_check_parts(const struct odb_tensor *t, size_t n_dims,
+                                        struct odb_error *err)
+{
+    static const char *const names[] = {[ODB_SEQUENCE] = "a sequence",
+                                        [ODB_OPTIONAL] = "an optional",
+                                        [ODB_SPARSE] = "a sparse tensor",
+                                        [ODB_MAP] = "a map"};
+    if (n_dims && t->kind != ODB_SPARSE)
+        return odb_fail(err, ODB_E_FORMAT, "%s with a shape", names[t->kind]);
+    size_t n = t->kind == ODB_SPARSE ? 2 : t->kind == ODB_MAP ? 1 : 0;
+    for (size_t i = 0; i < n; i++)
+        if (t->items[i]->kind != ODB_TENSOR)
+            return odb_fail(err, ODB_E_FORMAT, "%s of what are no tensors", names[t->kind]);
+    return ODB_OK;
+}
+
 static enum odb_status wire_get_container(struct odb_tensor **out, const struct odb_frame *frame,
                                           Odb__Wire__Tensor *const *items, size_t n, size_t *at,
                                           int depth, struct odb_error *err)
@@ -653,6 +671,7 @@ static enum odb_status wire_get_container(struct odb_tensor **out, const struct 
     for (; got < n_parts; got++)
         ODB_TRY_OUT(wire_get(&parts[got], frame, items, n, at, depth + 1, err));
     ODB_TRY_OUT(odb_tensor_new_container(&t, (enum odb_kind)head->kind, parts, n_parts, err));
+    ODB_TRY_OUT(wire_check_parts(t, head->n_dims, err));
     t->dtype = (enum odb_dtype)head->dtype;
     t->rank = (int)head->n_dims;
     t->count = t->rank > 0 ? 1 : t->count;

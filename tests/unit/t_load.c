@@ -297,6 +297,14 @@ static void test_load__sparse_tensors(void **state)
     assert_int_equal(odb_model__sparse(&t, p, &nothing, "", &err), ODB_E_MODEL);
     p->dims = (int64_t[]){INT64_MAX, INT64_MAX};
     assert_int_equal(odb_model__sparse(&t, p, &nothing, "", &err), ODB_E_MODEL);
+    p->dims = (int64_t[]){3, 4};
+    p->indices = make_tensor(&m, "", ODB_I64, 2, (int64_t[]){2, 1}); /* a coordinate too few */
+    load_fill(&m, p->indices, F_INT64, (double[]){0, 1}, 2);
+    assert_int_equal(odb_model__sparse(&t, p, &nothing, "", &err), ODB_E_MODEL);
+    load_says(&err, "indices int64[n] or [n, rank]");
+    p->n_dims = ODB_MAX_RANK + 1;
+    assert_int_equal(odb_model__sparse(&t, p, &nothing, "", &err), ODB_E_MODEL);
+    load_says(&err, "dimensions, and at most");
     p->indices = NULL;
     assert_int_equal(odb_model__sparse(&t, p, &nothing, "", &err), ODB_E_MODEL);
     load_says(&err, "no values or no indices");

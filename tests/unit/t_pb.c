@@ -117,6 +117,84 @@ static void test_pb__sparse(void **state)
     odb_tensor_unref(t);
 }
 
+/* One of each that may stand in a sequence and in an optional. */
+static void test_pb__containers_in_containers(void **state)
+{
+    struct odb_tensor *keys = NULL, *indices = NULL, *items[3];
+    struct odb_tensor *values = models_f32(1, (int64_t[]){2}, (float[]){0.25f, 0.75f});
+    MODELS_OK(odb_tensor_copy_of(&keys, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){-5, 7}, &why));
+    items[0] = pb_container(ODB_MAP, (struct odb_tensor *[]){keys, values}, 2);
+    values = models_f32(1, (int64_t[]){2}, (float[]){1.5f, -2});
+    MODELS_OK(odb_tensor_copy_of(&indices, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){0, 3}, &why));
+    items[1] = pb_container(ODB_SPARSE, (struct odb_tensor *[]){values, indices}, 2);
+    items[1]->rank = 1;
+    items[1]->dims[0] = 4;
+    items[1]->count = 4;
+    values = models_f32(1, (int64_t[]){1}, (float[]){3});
+    items[2] = pb_container(ODB_OPTIONAL, &values, 1);
+    for (size_t i = 0; i < ODB_COUNT(items); i++) {
+        struct odb_tensor *same[] = {odb_tensor_ref(items[i]), odb_tensor_ref(items[i])};
+        struct odb_tensor *list = pb_container(ODB_SEQUENCE, same, 2);
+        struct odb_tensor *maybe = pb_container(ODB_OPTIONAL, &items[i], 1);
+        pb_check_round(list);
+        pb_check_round(maybe);
+        odb_tensor_unref(list);
+        odb_tensor_unref(maybe);
+    }
+}
+
+static void pb_refuses_to_write(struct odb_tensor *t, const char *says)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(odb_pb_encode(t, "value", &bytes, &err), ODB_E_INPUT);
+    assert_non_null(strstr(err.what, says));
+    odb_buf_dispose(&bytes);
+    odb_tensor_unref(t);
+}
+
+static void test_pb__what_cannot_be_written(void **state)
+{
+    struct odb_tensor *a = models_f32(1, (int64_t[]){1}, (float[]){1}), *keys = NULL, *four = NULL;
+    struct odb_tensor *empty = pb_container(ODB_SEQUENCE, NULL, 0);
+    pb_refuses_to_write(pb_container(ODB_SEQUENCE, (struct odb_tensor *[]){a, empty}, 2),
+                        "different kinds");
+    MODELS_OK(odb_tensor_copy_of(&keys, ODB_I64, 1, (int64_t[]){2}, (int64_t[]){1, 2}, &why));
+    MODELS_OK(odb_tensor_new(&four, ODB_I4, 1, (int64_t[]){2}, &why));
+    pb_refuses_to_write(pb_container(ODB_MAP, (struct odb_tensor *[]){keys, four}, 2),
+                        "cannot be written");
+}
+
+#define PB_BYTES(text) text, sizeof text - 1
+
+/* What stands alone has no folder that it could refer to. */
+static void test_pb__what_is_refused(void **state)
+{
+#define OUTSIDE "\x08\x01\x10\x01\x6a\x0d\x0a\x08location\x12\x01x\x70\x01"
+    static const struct {
+        enum odb_kind kind;
+        const char *bytes;
+        size_t size;
+        const char *says;
+    } cases[] = {
+        {ODB_TENSOR, PB_BYTES(OUTSIDE), "refers to a file"},
+        {ODB_SPARSE, PB_BYTES("\x0a\x15" OUTSIDE "\x12\x00\x18\x01"), "refers to a file"},
+        {ODB_SPARSE, PB_BYTES("\x0a\x00\x12\x15" OUTSIDE "\x18\x01"), "refers to a file"},
+        {ODB_MAP, PB_BYTES("\x10\x07\x18\x01"), "a map without values"},
+        {ODB_MAP, PB_BYTES("\x10\x01"), "keys have type 1"},
+        {ODB_MAP, PB_BYTES("\x10\x07\x18\x01\x2a\x02\x10\x01"), "1 keys and 0 values"},
+    };
+#undef OUTSIDE
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_tensor *t = NULL;
+        enum odb_status status =
+            odb_pb_decode(&t, cases[i].kind, cases[i].bytes, cases[i].size, &err);
+        if (status != ODB_E_FORMAT || !strstr(err.what, cases[i].says))
+            fail_msg("%zu: status %d, \"%s\"", i, (int)status, err.what);
+    }
+}
+
 static void test_pb__maps(void **state)
 {
     struct odb_tensor *keys = NULL, *map, *list;
@@ -335,6 +413,9 @@ int main(void)
         cmocka_unit_test(test_pb__optionals),
         cmocka_unit_test(test_pb__sparse),
         cmocka_unit_test(test_pb__maps),
+        cmocka_unit_test(test_pb__containers_in_containers),
+        cmocka_unit_test(test_pb__what_cannot_be_written),
+        cmocka_unit_test(test_pb__what_is_refused),
         cmocka_unit_test(test_pb__files),
         cmocka_unit_test(test_pb__links_are_followed),
         cmocka_unit_test(test_pb__errors_name_the_file),

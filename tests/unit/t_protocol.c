@@ -360,6 +360,85 @@ static void test_protocol__serve_on_stdio(void **state)
     close(channel.out);
 }
 
+/* --- tensors that a peer got wrong ------------------------------------------------------------ */
+
+#define WRONG_MOST 3
+
+/* A tensor with its parts, as they stand in a message; what is said of it. */
+static const struct wrong {
+    struct {
+        uint32_t kind, dtype, n_items;
+        size_t n_dims;
+        int64_t dims[2];
+    } items[WRONG_MOST];
+    size_t n;
+    const char *says;
+} wrongs[] = {
+    {{{ODB_TENSOR, ODB_F32, 0, 1, {4}}}, 1, "do not fit its shape"},
+    {{{ODB_TENSOR, ODB_F32, 0, 1, {-1}}}, 1, "do not fit its shape"},
+    {{{ODB_TENSOR, ODB_STRING, 0, 1, {1}}}, 1, "do not fit its shape"},
+    {{{ODB_TENSOR, ODB_UNDEFINED, 0, 1, {0}}}, 1, "do not fit its shape"},
+    {{{ODB_TENSOR, ODB_DTYPE_COUNT, 0, 0, {0}}}, 1, "of kind 0"},
+    {{{ODB_MAP + 1, ODB_F32, 0, 0, {0}}}, 1, "of kind"},
+    {{{ODB_SEQUENCE, ODB_F32, 2, 0, {0}}, {ODB_TENSOR, ODB_F32, 0, 1, {0}}}, 2, "are missing"},
+    {{{ODB_OPTIONAL, ODB_F32, 2, 0, {0}},
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}},
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}}},
+     3,
+     "one item at most"},
+    {{{ODB_MAP, ODB_I64, 1, 0, {0}}, {ODB_TENSOR, ODB_I64, 0, 1, {0}}}, 2, "two parts"},
+    {{{ODB_SPARSE, ODB_F32, 2, 1, {-1}},
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}},
+      {ODB_TENSOR, ODB_I64, 0, 1, {0}}},
+     3,
+     "a shape is out of range"},
+    {{{ODB_SPARSE, ODB_F32, 2, 2, {INT64_MAX, INT64_MAX}},
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}},
+      {ODB_TENSOR, ODB_I64, 0, 1, {0}}},
+     3,
+     "a shape is out of range"},
+    {{{ODB_SPARSE, ODB_F32, 2, 1, {4}},
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}},
+      {ODB_SEQUENCE, ODB_I64, 0, 0, {0}}},
+     3,
+     "no tensors"},
+    {{{ODB_MAP, ODB_STRING, 2, 0, {0}},
+      {ODB_SEQUENCE, ODB_STRING, 0, 1, {1000}}, /* of no keys, and of a thousand */
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}}},
+     3,
+     "a sequence with a shape"},
+    {{{ODB_MAP, ODB_STRING, 2, 0, {0}},
+      {ODB_SEQUENCE, ODB_STRING, 0, 0, {0}},
+      {ODB_TENSOR, ODB_F32, 0, 1, {0}}},
+     3,
+     "no tensors"},
+};
+
+static void test_protocol__wrong_tensors(void **state)
+{
+    for (size_t i = 0; i < ODB_COUNT(wrongs); i++) {
+        Odb__Wire__Tensor items[WRONG_MOST], *list[WRONG_MOST];
+        struct odb_error err = ODB_ERROR_INIT;
+        const struct odb_frame frame = {0};
+        struct odb_tensor *t = NULL;
+        size_t at = 0;
+        for (size_t k = 0; k < wrongs[i].n; k++) {
+            list[k] = &items[k];
+            odb__wire__tensor__init(&items[k]);
+            items[k].kind = wrongs[i].items[k].kind;
+            items[k].dtype = wrongs[i].items[k].dtype;
+            items[k].n_items = wrongs[i].items[k].n_items;
+            items[k].n_dims = wrongs[i].items[k].n_dims;
+            items[k].dims = (int64_t *)(uintptr_t)wrongs[i].items[k].dims;
+        }
+        enum odb_status status = odb_wire_get(&t, &frame, list, wrongs[i].n, &at, &err);
+        if (status == ODB_OK || !strstr(err.what, wrongs[i].says))
+            fail_msg("%zu: status %d, \"%s\" where \"%s\" was expected", i, (int)status, err.what,
+                     wrongs[i].says);
+        assert_null(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_protocol__reader_gone),
         cmocka_unit_test(test_protocol__unsealed),
         cmocka_unit_test(test_protocol__serve_on_stdio),
+        cmocka_unit_test(test_protocol__wrong_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
