@@ -356,7 +356,7 @@ static void probe_unask(struct odb_prober *prober, const struct odb_probe *probe
 void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
                     enum odb_verdict verdict, size_t remaining)
 {
-    if (probe->known)
+    if (probe->silent)
         return;
     odb_hooks_tell(&prober->hooks,
                    (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
@@ -642,9 +642,9 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
     if (!probe->begun)
         probe_consult(prober, probe, cut);
     probe->begun = NULL;
-    probe->known = cut->known;
+    probe->silent = cut->known || (cut->status == ODB_CANCELLED && !cut->task);
     bool allowed = probe_charge(prober, cut);
-    if (!cut->known)
+    if (!probe->silent)
         probe_announce(prober, probe, cut);
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);

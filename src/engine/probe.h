@@ -48,7 +48,8 @@ struct odb_probe {
                                     says so with odb_probe_tell(), once after each run */
     bool any;                    /* what the same question was answered before in this search will
                                     do; else whoever asks twice wants to be answered twice */
-    bool known;                  /* out: it was answered by an earlier search; nobody is told */
+    bool silent;                 /* out: nothing was asked, for an earlier search was answered the
+                                    same, or it was cancelled; nobody is told */
     size_t remaining;            /* suspects that it is to divide; 0: none */
     size_t loads, runs;          /* out: what it cost */
     double seconds;              /* out: load and run */

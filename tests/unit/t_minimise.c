@@ -348,7 +348,7 @@ static void test_minimise__cancelled_it_writes_at_once(void **state)
 {
     size_t before = CHAIN;
     bool cancelled = true;
-    for (int looks = 60; cancelled; looks += 40) {
+    for (int looks = 60; cancelled; looks += 13) {
         struct bench s;
         struct cancelling c = {.left = looks};
         bench_open(&s, chain_graph());

@@ -191,11 +191,12 @@ static void test_product__agrees_with_blas(void **state)
         size_t m = 1 + product_random(&seed) % 90, n = 1 + product_random(&seed) % 200;
         product_make(&t, i % 2 ? ODB_F64 : ODB_F32, m, n, 1 + product_random(&seed) % 700, &seed);
         assert_true(odb_product_run(&t.g, odb_product_best()));
-        t.g.c = t.want + 1;
+        memmove(t.want, t.want + 1, t.c_count * 8); /* BLAS writes where a type may lie */
+        t.g.c = t.want;
         odb_blas_gemm(&t.g);
         for (size_t e = 0; e < t.c_count; e++)
             assert_true(fabs(odb_load_f64(t.g.dtype, t.c + 1, e) -
-                             odb_load_f64(t.g.dtype, t.want + 1, e)) < (i % 2 ? 1e-12 : 1e-4));
+                             odb_load_f64(t.g.dtype, t.want, e)) < (i % 2 ? 1e-12 : 1e-4));
         product_dispose(&t);
     }
 }
