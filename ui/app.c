@@ -234,10 +234,10 @@ static bool app_changed(const struct ui_app *app, const struct ui_running *runni
 static void app_follow(struct ui_app *app, const struct ui_running *running)
 {
     const struct odb_session *session = app->session;
-    const struct odb_report *report = session->report;
     int last = (int)session->model->graph->n_nodes - 1;
     if (!app_changed(app, running))
         return;
+    const struct odb_report *report = session->report;
     if (session->at != running->at && session->at != ODB_NO_NODE)
         ui_app_jump(app, ODB_MIN(session->at, last));
     else if (running->call.command->flags & ODB_COMMAND_RECORDS && report && report->culprits.n)

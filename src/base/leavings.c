@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +26,9 @@
 #define LEAVINGS_STALE 60 /* seconds */
 #define LEAVINGS_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* A signal handler has nowhere else to look. */
+/* Threads change the list one after the other; a signal handler, which has nowhere else to look,
+ * reads it by the states alone. */
+static pthread_mutex_t leavings_guard = PTHREAD_MUTEX_INITIALIZER;
 static struct leaving {
     enum { LEAVING_NONE, LEAVING_CHANGES, LEAVING_THERE } _Atomic state;
     pid_t owner;
@@ -46,20 +49,23 @@ void odb_leavings_add(const char *path)
 {
     char *made = path[0] == '/' ? NULL : odb_file_absolute(path);
     const char *absolute = made ? made : path;
+    pthread_mutex_lock(&leavings_guard);
     for (size_t i = 0; i < LEAVINGS_MAX && strlen(absolute) < PATH_MAX; i++) {
         struct leaving *one = &leavings[i];
-        int none = LEAVING_NONE;
-        if (!atomic_compare_exchange_strong(&one->state, &none, LEAVING_CHANGES))
+        if (atomic_load(&one->state) != LEAVING_NONE)
             continue;
+        atomic_store(&one->state, LEAVING_CHANGES);
         one->owner = getpid();
         one->lock = leavings_lock(absolute);
         memcpy(one->path, absolute, strlen(absolute) + 1);
         atomic_store(&one->state, LEAVING_THERE);
         break;
     }
+    pthread_mutex_unlock(&leavings_guard);
     free(made);
 }
 
+/* With the guard held. */
 static struct leaving *leavings_find(const char *path)
 {
     char *absolute = odb_file_absolute(path);
@@ -74,19 +80,22 @@ static struct leaving *leavings_find(const char *path)
 
 void odb_leavings_lock(const char *path)
 {
+    pthread_mutex_lock(&leavings_guard);
     struct leaving *one = leavings_find(path);
     if (one && one->lock < 0)
         one->lock = leavings_lock(one->path);
+    pthread_mutex_unlock(&leavings_guard);
 }
 
 void odb_leavings_drop(const char *path)
 {
+    pthread_mutex_lock(&leavings_guard);
     struct leaving *one = leavings_find(path);
-    if (!one)
-        return;
-    if (one->lock >= 0)
+    if (one && one->lock >= 0)
         close(one->lock);
-    atomic_store(&one->state, LEAVING_NONE);
+    if (one)
+        atomic_store(&one->state, LEAVING_NONE);
+    pthread_mutex_unlock(&leavings_guard);
 }
 
 static void leavings_remove_at(int at, const char *name, int deep);
