@@ -23,13 +23,13 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/thread.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
 #include "executor/protocol.h"
 #include "executor/python.h"
 #include "executor/relay.h"
-#include "executor/scratch.h"
 
 /* How long a call may take to come back once it is told to: less than the debugger waits. */
 #define SERVE_GRACE_US (200 * 1000)

@@ -80,18 +80,19 @@ static int file_open_nameless(const char *path)
  * the descriptor; -1: errno says why. */
 static int file_name_beside(const char *path, int fd, char **name)
 {
-    static atomic_uint serial; /* two threads of one process never share a name */
     char link[32];
     for (int attempt = 0; attempt < 100; attempt++) {
-        *name = odb_xasprintf("%s.%ld-%u.tmp", path, (long)getpid(), atomic_fetch_add(&serial, 1));
+        *name = odb_leavings_name(path);
         int got = fd;
         odb_leavings_add(*name);
         if (fd < 0)
             got = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         else if (linkat(AT_FDCWD, file_of(fd, link), AT_FDCWD, *name, AT_SYMLINK_FOLLOW) != 0)
             got = -1;
-        if (got >= 0)
+        if (got >= 0) {
+            odb_leavings_lock(*name);
             return got;
+        }
         int why = errno;
         odb_leavings_drop(*name);
         free(*name);
@@ -105,6 +106,7 @@ static int file_name_beside(const char *path, int fd, char **name)
 
 static void file_open(struct odb_file_out *out, const char *path)
 {
+    odb_leavings_sweep_beside(path);
     out->fd = file_open_nameless(path);
     out->nameless = out->fd >= 0;
     if (!out->nameless)

@@ -24,7 +24,11 @@
 #define LEAVINGS_MAX 32
 #define LEAVINGS_DEEP 16  /* folders in folders */
 #define LEAVINGS_STALE 60 /* seconds */
-#define LEAVINGS_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define LEAVINGS_OPEN (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+#define LEAVINGS_FOLDER (LEAVINGS_OPEN | O_DIRECTORY)
+#define LEAVINGS_SWEPT 64 /* folders that are remembered; others are swept again */
+#define LEAVINGS_MARK ".onnxdbg-"
+#define LEAVINGS_END ".tmp"
 
 /* Threads change the list one after the other; a signal handler, which has nowhere else to look,
  * reads it by the states alone. */
@@ -36,10 +40,10 @@ static struct leaving {
     char path[PATH_MAX];
 } leavings[LEAVINGS_MAX];
 
-/* A lock goes with the last process that has it. Returns a descriptor, -1: it is no folder. */
+/* A lock goes with the last process that has it. Returns a descriptor, -1: it is not there. */
 static int leavings_lock(const char *path)
 {
-    int fd = open(path, LEAVINGS_FOLDER);
+    int fd = open(path, LEAVINGS_OPEN);
     if (fd >= 0)
         (void)flock(fd, LOCK_SH | LOCK_NB); /* where that cannot be, nobody can sweep either */
     return fd;
@@ -150,22 +154,60 @@ static bool leavings_is(const char *name, const char *beginning, const char *end
     return is;
 }
 
-void odb_leavings_sweep(const char *folder, const char *beginning, const char *end)
+/* Removes it, unless somebody is at it. */
+static void leavings_sweep_one(int folder, const char *name)
+{
+    struct stat st;
+    bool known = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 (S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)); /* to open others may do something */
+    int fd = known ? openat(folder, name, LEAVINGS_OPEN) : -1;
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+        time(NULL) - st.st_mtime > LEAVINGS_STALE && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        if (S_ISDIR(st.st_mode))
+            leavings_empty(fd, 0);
+        unlinkat(folder, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0);
+    }
+    close(fd);
+}
+
+/* any: the beginning may stand behind any other. */
+static void leavings_sweep(const char *folder, bool any, const char *beginning, const char *end)
 {
     DIR *dir = opendir(folder);
     for (const struct dirent *e; dir && (e = readdir(dir));) {
-        struct stat st;
-        if (!leavings_is(e->d_name, beginning, end))
-            continue;
-        int fd = openat(dirfd(dir), e->d_name, LEAVINGS_FOLDER);
-        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-            time(NULL) - st.st_mtime > LEAVINGS_STALE && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-            leavings_empty(fd, 0);
-            unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
-        }
-        if (fd >= 0)
-            close(fd);
+        const char *name = e->d_name, *next = name;
+        while (any && (next = strstr(next, beginning)))
+            name = next++;
+        if (leavings_is(name, beginning, end))
+            leavings_sweep_one(dirfd(dir), e->d_name);
     }
     if (dir)
         closedir(dir);
+}
+
+void odb_leavings_sweep(const char *folder, const char *beginning, const char *end)
+{
+    leavings_sweep(folder, false, beginning, end);
+}
+
+char *odb_leavings_name(const char *path)
+{
+    static atomic_uint serial; /* two threads of one process never share a name */
+    return odb_xasprintf("%s" LEAVINGS_MARK "%ldx%u" LEAVINGS_END, path, (long)getpid(),
+                         atomic_fetch_add(&serial, 1));
+}
+
+void odb_leavings_sweep_beside(const char *path)
+{
+    static _Atomic uint64_t swept[LEAVINGS_SWEPT];
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? odb_xstrndup(path, (size_t)(slash - path) + 1) : odb_xstrdup(".");
+    uint64_t hash = 14695981039346656037u;
+    for (const char *p = folder; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    if (atomic_exchange(&swept[hash % LEAVINGS_SWEPT], hash) != hash)
+        leavings_sweep(folder, true, LEAVINGS_MARK, LEAVINGS_END);
+    free(folder);
 }

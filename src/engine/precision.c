@@ -21,9 +21,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/scratch.h"
 #include "engine/ddmin.h"
 #include "engine/hooks.h"
-#include "executor/scratch.h"
 
 /* --- types and tolerances --------------------------------------------------------------------- */
 

@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/scratch.h"
 #include "engine/hooks.h"
-#include "executor/scratch.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */
 #define PRECISION_INLINE ((size_t)1500 << 20)

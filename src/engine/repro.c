@@ -19,11 +19,11 @@
 #include "base/host.h"
 #include "base/leavings.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "engine/blame.h"
 #include "engine/json.h"
 #include "engine/probe.h"
 #include "executor/place.h"
-#include "executor/scratch.h"
 #include "model/body.h"
 
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */

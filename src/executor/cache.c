@@ -25,8 +25,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/sha256.h"
-#include "executor/scratch.h"
 #include "executor/spec.h"
 
 #define CACHE_SIZE ((size_t)20 << 30)

@@ -21,8 +21,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "executor/program.h"
-#include "executor/scratch.h"
 
 #define CHILD_PIPE ((size_t)64 << 10) /* read at once: what a pipe holds */
 #define CHILD_TICK_MS 5

@@ -17,10 +17,10 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "executor/cache.h"
 #include "executor/onnx_mlir_int.h"
 #include "executor/place.h"
-#include "executor/scratch.h"
 
 #define CACHE_LIMIT ((size_t)4 << 30) /* bytes kept */
 #define CACHE_STALE (24 * 60 * 60)    /* seconds until what was not finished is rubbish */

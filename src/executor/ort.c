@@ -2,8 +2,8 @@
  *
  * ONNX Runtime, found when it is asked for and never linked: its life, and that of a model in it.
  */
+#include "base/scratch.h"
 #include "executor/ort_int.h"
-#include "executor/scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "executor/scratch.h"
+#include "base/scratch.h"
 #include "model/model.h"
 
 /* Weights of the optimised model go here, and from here to nowhere. */

@@ -22,7 +22,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "executor/scratch.h"
+#include "base/scratch.h"
 
 /* A file of external data that has been copied, as it was and as the copy was then. */
 struct place_weights {

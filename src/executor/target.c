@@ -24,8 +24,8 @@
 #include "base/file.h"
 #include "base/mapping.h"
 #include "base/mem.h"
+#include "base/scratch.h"
 #include "base/utf8.h"
-#include "executor/scratch.h"
 
 /* Long, because the first run of a large model on a slow target takes minutes and a hang wrongly
  * reported costs more than waiting: the user sees the time and can cancel. */

@@ -12,8 +12,8 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
+#include "base/scratch.h"
 #include "engine/inputs.h"
-#include "executor/scratch.h"
 #include "executor/target.h"
 #include "model/build.h"
 #include "sshd_help.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "executor/scratch.h"
+#include "base/scratch.h"
 #include "executor_help.h"
 
 struct place {

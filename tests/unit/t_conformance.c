@@ -19,7 +19,7 @@
 
 #include <jansson.h>
 
-#include "executor/scratch.h"
+#include "base/scratch.h"
 #include "executor_help.h"
 #include "model/model.h"
 #include "sshd_help.h"

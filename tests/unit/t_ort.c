@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "executor/scratch.h"
+#include "base/scratch.h"
 #include "executor/target.h"
 #include "model/model.h"
 

@@ -9,11 +9,11 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/scratch.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
 #include "executor/pool.h"
 #include "executor/protocol.h"
-#include "executor/scratch.h"
 #include "executor/target.h"
 #include "executor_help.h"
 #include "model/model.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "executor/scratch.h"
+#include "base/scratch.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -55,12 +55,9 @@ enum odb_status odb_scratch_beside(char **scratch, const char *path, struct odb_
     size_t n = strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
-    char *whole = odb_xstrndup(path, n), *slash = strrchr(whole, '/');
-    char *beginning = odb_xasprintf("%s.onnxdbg-", slash ? slash + 1 : whole);
-    char *name = odb_xasprintf("%s.onnxdbg-%ld.tmp", whole, (long)getpid());
-    if (slash)
-        slash[slash == whole] = '\0';
-    odb_leavings_sweep(slash ? whole : ".", beginning, ".tmp");
+    char *whole = odb_xstrndup(path, n);
+    char *name = odb_leavings_name(whole);
+    odb_leavings_sweep_beside(whole);
     odb_leavings_add(name);
     enum odb_status status = odb_file_mkdir_new(name, err);
     *scratch = status == ODB_OK ? name : NULL;
@@ -70,7 +67,6 @@ enum odb_status odb_scratch_beside(char **scratch, const char *path, struct odb_
         odb_leavings_drop(name);
         free(name);
     }
-    free(beginning);
     free(whole);
     return status;
 }
