@@ -111,6 +111,7 @@ static enum odb_status input_raw(struct odb_tensor **out, char *source, size_t s
             status = odb_fail(err, ODB_E_INPUT, "byte %zu is %u, and bools are 0 or 1", i,
                               bytes.data[i]);
             odb_tensor_unref(*out);
+            *out = NULL;
         }
     odb_storage_unref(bytes.storage);
     snprintf(source, size, "bytes of %.200s", words[0]);

@@ -166,6 +166,7 @@ enum odb_status odb_convert_operand(const struct odb_convert *c, int node, int i
     if (c->to != ODB_I8 || i > 1 || v < 0 || !c->scale[v] || !t || t->dtype != ODB_F32)
         return ODB_OK;
     odb_tensor_unref(*out);
+    *out = NULL;
     ODB_TRY(odb_tensor_new_raw(out, ODB_F32, t->rank, t->dims, err));
     const odb_f32 *x = t->data, *scale = c->scale[v]->data;
     odb_f32 *to = (*out)->data;

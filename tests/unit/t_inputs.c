@@ -262,6 +262,58 @@ static void test_inputs__a_file_must_fit(void **state)
     odb_model_free(model);
 }
 
+/* Bytes alone, 24 of them: what the shape does not say follows from how many there are. */
+static void test_inputs__raw_bytes(void **state)
+{
+    static const struct {
+        const char *words; /* behind the file's name */
+        size_t size;
+        enum odb_status status;
+        const char *says;
+    } cases[] = {
+        {")", 24, ODB_OK, NULL},
+        {",float)", 24, ODB_OK, NULL},
+        {",float,2x3)", 24, ODB_OK, NULL},
+        {",float,2x3", 24, ODB_E_USAGE, "')' is missing"},
+        {",float,2x3,4)", 24, ODB_E_USAGE, "written raw(FILE,TYPE,SHAPE)"},
+        {",float,2y3)", 24, ODB_E_USAGE, "written raw(FILE,TYPE,SHAPE)"},
+        {",flaot,2x3)", 24, ODB_E_USAGE, "'flaot' is no element type"},
+        {",string,2x3)", 24, ODB_E_USAGE, "what the bytes are"},
+        {",float,9223372036854775807x9223372036854775807)", 24, ODB_E_INPUT, "too large"},
+        {",float,2x3)", 23, ODB_E_INPUT, "23"},
+        {",double,2x3)", 48, ODB_E_INPUT, "the values are double"},
+        {",bool,2x3)", 6, ODB_E_INPUT, "byte 0 is 2, and bools are 0 or 1"},
+    };
+    struct odb_model *model = inputs_model();
+    char *folder = models_folder(), *path = odb_xasprintf("%s/a.bin", folder), bytes[48];
+    memset(bytes, 2, sizeof bytes);
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+        char *given = odb_xasprintf("x=raw(%s%s", path, cases[i].words);
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_feeds *feeds = NULL;
+        char text[2048];
+        options.n_inputs = 1;
+        options.inputs = (const char *const[]){given};
+        MODELS_OK(odb_file_write(path, bytes, cases[i].size, &why));
+        enum odb_status status = odb_feeds_make(&feeds, model, &options, &err);
+        if (status != cases[i].status ||
+            (cases[i].says && !strstr(odb_error_text(&err, text, sizeof text), cases[i].says)))
+            fail_msg("%s: status %d: %s", given, (int)status,
+                     odb_error_text(&err, text, sizeof text));
+        if (status == ODB_OK) {
+            assert_int_equal(feeds->items[0].tensor->dims[0], 2);
+            assert_int_equal(feeds->items[0].tensor->dims[1], 3);
+            assert_memory_equal(feeds->items[0].tensor->data, bytes, cases[i].size);
+        }
+        odb_feeds_free(feeds);
+        free(given);
+    }
+    free(path);
+    models_remove(folder);
+    odb_model_free(model);
+}
+
 static void test_inputs__ranges(void **state)
 {
     struct odb_model *model = inputs_model();
@@ -345,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_inputs__wrong_inputs),
         cmocka_unit_test(test_inputs__checked_by_themselves),
         cmocka_unit_test(test_inputs__a_file_must_fit),
+        cmocka_unit_test(test_inputs__raw_bytes),
         cmocka_unit_test(test_inputs__ranges),
         cmocka_unit_test(test_inputs__folders_and_archives),
         cmocka_unit_test(test_inputs__names_of_files),
