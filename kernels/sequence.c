@@ -81,11 +81,13 @@ static enum odb_status sequence_run_insert(struct odb_kern *k)
     if (seq->dtype != t->dtype && seq->dtype != ODB_UNDEFINED)
         return ODB_KERN_FAIL(k, "a tensor of %s cannot go into a sequence of %s",
                              odb_dtype_info(t->dtype)->name, odb_dtype_info(seq->dtype)->name);
-    struct odb_tensor **items = odb_new_n(struct odb_tensor *, n + 1);
+    struct odb_tensor **items = odb_work_take(n + 1, sizeof *items);
+    if (!items)
+        return odb_kern_no_memory(k);
     for (size_t i = 0; i <= n; i++)
         items[i] = i == at ? (struct odb_tensor *)t : seq->items[i - (i > at)];
     enum odb_status status = sequence_give(k, ODB_SEQUENCE, items, n + 1, t->dtype);
-    free(items);
+    odb_work_give(items);
     return status;
 }
 
@@ -97,11 +99,13 @@ static enum odb_status sequence_run_erase(struct odb_kern *k)
         return ODB_KERN_FAIL(k, "the sequence is empty: there is nothing to erase");
     if (odb_kern_in(k, 1))
         ODB_TRY(sequence_position(k, 1, n, false, &at));
-    struct odb_tensor **items = odb_new_n(struct odb_tensor *, n);
+    struct odb_tensor **items = odb_work_take(n, sizeof *items);
+    if (!items)
+        return odb_kern_no_memory(k);
     for (size_t i = 0; i + 1 < n; i++)
         items[i] = seq->items[i + (i >= at)];
     enum odb_status status = sequence_give(k, ODB_SEQUENCE, items, n - 1, seq->dtype);
-    free(items);
+    odb_work_give(items);
     return status;
 }
 

@@ -142,7 +142,7 @@ static void fused_nhwc_conv(struct odb_chain *c)
         return;
     }
     int64_t group = odb_kern_int(c->k, "group", 1), depth = x->dims[x->rank - 1];
-    if (w->dims[w->rank - 1] * group == depth)
+    if (group > 0 && depth % group == 0 && w->dims[w->rank - 1] == depth / group)
         w = odb_chain_channels_first(c, w);
     const struct odb_tensor *y = ODB_STEP_WITH(
         c, "Conv", 11, (odb_chain_channels_first(c, x), w, odb_kern_in(c->k, 2)), c->k->attrs);

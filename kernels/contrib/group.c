@@ -202,11 +202,9 @@ static enum odb_status group_positions(struct odb_kern *k, const struct group *g
                              queries);
     bool prompt = queries == g->total;
     for (size_t i = 0; i < g->a.batch * queries; i++) {
-        int64_t after = (int64_t)(i % queries);
-        int64_t at = !given   ? g->past[i / queries] + after
-                     : prompt ? odb_tensor_i64(given, 0) + after
-                              : odb_tensor_i64(given, i);
-        if (at < 0 || at >= known)
+        int64_t after = given && !prompt ? 0 : (int64_t)(i % queries);
+        int64_t at = given ? odb_tensor_i64(given, prompt ? 0 : i) : g->past[i / queries];
+        if (__builtin_add_overflow(at, after, &at) || at < 0 || at >= known)
             return ODB_KERN_FAIL(k, "position %lld of %lld", (long long)at, (long long)known);
         rows[i] = (size_t)at;
     }

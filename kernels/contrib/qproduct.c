@@ -26,7 +26,11 @@ static float *qproduct_ratios(struct odb_chain *c, const struct odb_tensor *a,
                               b->count, columns);
         return NULL;
     }
-    float *ratios = odb_new_n(float, columns);
+    float *ratios = calloc(columns + 1, sizeof *ratios);
+    if (!ratios) {
+        c->status = odb_kern_no_memory(c->k);
+        return NULL;
+    }
     for (size_t j = 0; j < columns; j++) {
         ratios[j] = (float)alpha * (float)odb_tensor_f64(a, 0) *
                     (float)odb_tensor_f64(b, b->count == 1 ? 0 : j);

@@ -68,8 +68,8 @@ static enum odb_status rotary_positions(struct odb_kern *k, const struct odb_rot
     int64_t known = k->in[ROTARY_COS]->dims[0];
     bool each = p->rank == 2 && p->dims[0] == (int64_t)r->batch && p->dims[1] == (int64_t)r->rows;
     for (size_t i = 0; i < r->batch * r->rows; i++) {
-        int64_t at = each ? odb_tensor_i64(p, i) : odb_tensor_i64(p, 0) + (int64_t)(i % r->rows);
-        if (at < 0 || at >= known)
+        int64_t at = odb_tensor_i64(p, each ? i : 0), after = each ? 0 : (int64_t)(i % r->rows);
+        if (__builtin_add_overflow(at, after, &at) || at < 0 || at >= known)
             return ODB_KERN_FAIL(k, "position %lld of %lld", (long long)at, (long long)known);
         positions[i] = (size_t)at;
     }

@@ -97,7 +97,8 @@ void cpu_stack_dispose(struct cpu_stack *stack)
     free(stack->items);
 }
 
-enum odb_status cpu_stack_add(struct cpu_stack *stack, struct odb_tensor *t, struct odb_error *err)
+static enum odb_status control_stack_add(struct cpu_stack *stack, struct odb_tensor *t,
+                                         struct odb_error *err)
 {
     if (stack->n == stack->cap) {
         size_t cap = ODB_MAX(2 * stack->cap, (size_t)8);
@@ -125,7 +126,7 @@ enum odb_status cpu_stack_push(const struct cpu_scope *scope, struct cpu_stack *
                                         err); /* an input handed through may still be float */
     if (scope->precision == ODB_PREC_F64 || status != ODB_OK)
         odb_tensor_unref(t);
-    return status == ODB_OK ? cpu_stack_add(stack, kept, err) : status;
+    return status == ODB_OK ? control_stack_add(stack, kept, err) : status;
 }
 
 enum odb_dtype cpu_declared_dtype(const struct cpu_scope *scope, const struct cpu_plan *body,

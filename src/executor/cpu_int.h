@@ -119,11 +119,8 @@ struct cpu_stack {
     size_t n, cap;
 };
 
-/* One more, which may be NULL: nothing was computed. Takes t over, also when it fails. A model says
- * how many turns there are, so that memory for them may be more than there is. */
-enum odb_status cpu_stack_add(struct cpu_stack *stack, struct odb_tensor *t,
-                              struct odb_error *err) ODB_MUST_USE;
-/* The same for what a turn gives: it must be a tensor. */
+/* Takes t over, also when it fails: it must be a tensor. A model says how many turns there are, so
+ * that memory for them may be more than there is. */
 enum odb_status cpu_stack_push(const struct cpu_scope *scope, struct cpu_stack *stack,
                                struct odb_tensor *t, struct odb_error *err) ODB_MUST_USE;
 /* All of it as one tensor with a new axis; backward: the last turn comes first, in the stack too.

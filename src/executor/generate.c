@@ -152,6 +152,27 @@ static enum odb_status generate_read(struct generate *g, struct odb_error *err)
     return ODB_OK;
 }
 
+/* --- room ------------------------------------------------------------------------------------- */
+
+/* A batch may be as large as a dimension beside one that is 0. */
+static enum odb_status generate_no_room(const struct generate *g, struct odb_error *err)
+{
+    return odb_fail(err, ODB_E_NOMEM, "no memory for %zu beams of %zu tokens", g->width, g->max);
+}
+
+static enum odb_status generate_room(struct generate *g, struct odb_error *err)
+{
+    g->words = calloc(g->width * g->max + 1, sizeof *g->words);
+    g->sums = calloc(g->width + 1, sizeof *g->sums);
+    g->next = calloc(g->width + 1, sizeof *g->next);
+    g->from = calloc(g->width + 1, sizeof *g->from);
+    g->done = calloc(g->batch + 1, sizeof *g->done);
+    g->found = calloc(g->width + 1, sizeof *g->found);
+    g->n_found = calloc(g->batch + 1, sizeof *g->n_found);
+    bool all = g->words && g->sums && g->next && g->from && g->done && g->found && g->n_found;
+    return all ? ODB_OK : generate_no_room(g, err);
+}
+
 /* --- tensors ---------------------------------------------------------------------------------- */
 
 static enum odb_status generate_ints(struct odb_tensor **out, size_t rows, size_t columns,
@@ -186,7 +207,9 @@ static enum odb_status generate_repeat(const struct generate *g, const struct od
 {
     if (t->kind != ODB_TENSOR || t->rank < 1 || t->dims[0] != (int64_t)g->batch)
         return odb_fail(err, ODB_E_OPERATOR, "a state of the encoder is not of this batch");
-    int32_t *which = odb_new_n(int32_t, g->width + 1);
+    int32_t *which = calloc(g->width + 1, sizeof *which);
+    if (!which)
+        return generate_no_room(g, err);
     for (size_t i = 0; i < g->width; i++)
         which[i] = (int32_t)(i / g->beams);
     enum odb_status status = generate_pick(t, 0, which, g->width, out, err);
@@ -230,7 +253,9 @@ static enum odb_status generate_logits(struct generate *g, const struct odb_tens
     if (!fits || g->vocab > (size_t)logits->dims[2] || g->vocab == 0)
         return odb_fail(err, ODB_E_OPERATOR, "the decoder's first output is not its logits");
     if (!g->scores)
-        g->scores = odb_new_n(double, g->width * g->vocab);
+        g->scores = calloc(g->width * g->vocab, sizeof *g->scores);
+    if (!g->scores)
+        return generate_no_room(g, err);
     size_t words = (size_t)logits->dims[2], length = (size_t)logits->dims[1];
     size_t shared = g->width / (size_t)logits->dims[0];
     for (size_t i = 0; i < g->width; i++)
@@ -414,9 +439,11 @@ static void generate_rank_greedy(struct generate *g)
 }
 
 /* Every beam goes on from the one that it was told. */
-static void generate_append(struct generate *g)
+static enum odb_status generate_append(struct generate *g, struct odb_error *err)
 {
-    int32_t *words = odb_new_n(int32_t, g->width * g->max + 1);
+    int32_t *words = calloc(g->width * g->max + 1, sizeof *words);
+    if (!words)
+        return generate_no_room(g, err);
     for (size_t i = 0; i < g->width; i++) {
         memcpy(words + i * g->max, g->words + (size_t)g->from[i] * g->max,
                g->length * sizeof *words);
@@ -425,6 +452,7 @@ static void generate_append(struct generate *g)
     free(g->words);
     g->words = words;
     g->length++;
+    return ODB_OK;
 }
 
 /* One more token for every sequence. *finished: nothing can get better any more. */
@@ -445,7 +473,7 @@ static enum odb_status generate_next(struct generate *g, const struct odb_tensor
         generate_rank_greedy(g);
     else
         ODB_TRY(generate_rank_beams(g, err));
-    generate_append(g);
+    ODB_TRY(generate_append(g, err));
     *finished = true;
     for (size_t b = 0; b < g->batch; b++)
         *finished = *finished && g->done[b];
@@ -690,13 +718,7 @@ static enum odb_status generate_turn(struct generate *g, bool *finished, struct 
 static enum odb_status generate_run(struct generate *g, struct odb_error *err)
 {
     bool finished = false;
-    g->words = odb_new_n(int32_t, g->width * g->max + 1);
-    g->sums = odb_new_n(double, g->width + 1);
-    g->next = odb_new_n(int32_t, g->width + 1);
-    g->from = odb_new_n(int32_t, g->width + 1);
-    g->done = odb_new_n(bool, g->batch + 1);
-    g->found = odb_new_n(struct generate_found, g->width + 1);
-    g->n_found = odb_new_n(size_t, g->batch + 1);
+    ODB_TRY(generate_room(g, err));
     g->n_feeds = odb_graph_feeds(g->decoder->graph, NULL);
     g->feeds = odb_new_n(struct odb_tensor *, g->n_feeds + 1);
     for (size_t i = 0; i < g->width; i++)

@@ -209,6 +209,23 @@ static enum odb_status scan_lengths(const struct scan *s, const struct odb_tenso
     return ODB_OK;
 }
 
+/* Room for max elements of every entry, NULL as yet, at once: there may be no turn that makes any,
+ * and more of them than memory. */
+static enum odb_status scan_reserve(struct scan *s, int64_t batch, int64_t max,
+                                    struct odb_error *err)
+{
+    size_t n;
+    bool fits = odb_size_mul((size_t)batch, (size_t)max, &n) && n < SIZE_MAX;
+    for (size_t k = 0; k < s->n_stacks; k++) {
+        s->stacks[k].items = fits ? calloc(n + 1, sizeof(struct odb_tensor *)) : NULL;
+        if (!s->stacks[k].items)
+            return odb_fail(err, ODB_E_NOMEM, "no memory for a batch of %lld times %lld elements",
+                            (long long)batch, (long long)max);
+        s->stacks[k].cap = n + 1;
+    }
+    return ODB_OK;
+}
+
 /* One entry of the batch: its final states go to states, and each stack grows by max elements, of
  * which those beyond len are NULL. */
 static enum odb_status scan_entry(struct scan *s, int64_t b, int64_t len, int64_t max,
@@ -225,9 +242,8 @@ static enum odb_status scan_entry(struct scan *s, int64_t b, int64_t len, int64_
     for (int64_t t = 0; t < len; t++)
         ODB_TRY_OUT(scan_turn(s, (const struct odb_tensor *const *)x, t, len,
                               (uint64_t)(b * max + t), err));
-    for (int64_t t = len; t < max; t++)
-        for (size_t k = 0; k < s->n_stacks; k++)
-            ODB_TRY_OUT(cpu_stack_add(&s->stacks[k], NULL, err));
+    for (size_t k = 0; k < s->n_stacks; k++)
+        s->stacks[k].n += (size_t)(max - len);
     for (size_t i = 0; i < s->n_state; i++)
         ODB_TRY_OUT(cpu_stack_push(s->scope, &states[i], odb_tensor_ref(s->feeds[i]), err));
 out:
@@ -291,6 +307,7 @@ static enum odb_status scan_run_batch(struct scan *s, const struct odb_tensor *l
     ODB_TRY_OUT(scan_lengths(s, lens, &batch, max, &lengths, err));
     for (size_t i = 0; i < s->n_in; i++)
         s->axes[i] = 0; /* of an entry */
+    ODB_TRY_OUT(scan_reserve(s, batch, max, err));
     for (int64_t b = 0; b < batch; b++)
         ODB_TRY_OUT(scan_entry(s, b, lengths[b], max, states, err));
     for (size_t o = 0; o < (size_t)node->n_out; o++) {
