@@ -228,7 +228,7 @@ static enum odb_status ew_legacy_shape(struct odb_kern *k, int64_t *dims)
     for (int d = 0; d < a->rank; d++)
         dims[d] = 1;
     if (fits && !single) {
-        fits = axis >= 0 && axis + b->rank <= a->rank;
+        fits = axis >= 0 && axis <= a->rank - b->rank;
         for (int d = 0; d < b->rank && fits; d++) {
             dims[axis + d] = b->dims[d];
             fits = b->dims[d] == 1 || b->dims[d] == a->dims[axis + d];

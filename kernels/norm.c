@@ -286,11 +286,12 @@ static enum odb_status norm_layer_infer_any(struct odb_kern *k, enum odb_dtype d
     int64_t dims[ODB_MAX_RANK];
     for (int d = 0; d < x->rank; d++)
         dims[d] = d < axis ? x->dims[d] : 1;
-    enum odb_dtype stash = (enum odb_dtype)odb_kern_int(k, "stash_type", ODB_F32);
-    if (!(ODB_BIT(stash) & ODB_T_FLOAT))
-        return ODB_KERN_FAIL(k, "stash_type %d is no floating-point type", (int)stash);
+    int64_t stash = odb_kern_int(k, "stash_type", ODB_F32);
+    if (stash < 0 || stash >= ODB_DTYPE_COUNT || !(ODB_BIT(stash) & ODB_T_FLOAT))
+        return ODB_KERN_FAIL(k, "stash_type %lld is no floating-point type", (long long)stash);
+    dtype = k->carry_f64 ? ODB_F64 : (enum odb_dtype)stash;
     for (int i = 1; i < k->n_out; i++)
-        ODB_TRY(odb_kern_outline(k, i, k->carry_f64 ? ODB_F64 : stash, x->rank, dims));
+        ODB_TRY(odb_kern_outline(k, i, dtype, x->rank, dims));
     return ODB_OK;
 }
 

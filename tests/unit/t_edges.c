@@ -108,6 +108,8 @@ static void edges_check(const struct edge *edges, size_t n)
 static void test_edges__broadcast(void **state)
 {
     EDGES(
+        E("Add", 6, "broadcast=1 axis=9223372036854775807",
+          ("float[2,3] 1 2 3 4 5 6", "float[3] 1 2 3"), "!from axis 9223372036854775807"),
         E("Add", 14, "", ("float[2,1] 1 2", "float[1,3] 10 20 30"), "float[2,3] 11 21 31 12 22 32"),
         E("Add", 14, "", ("float[3] 1 2 3", "float[2,1,1] 10 20"),
           "float[2,1,3] 11 12 13 21 22 23"),
