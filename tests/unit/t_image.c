@@ -88,7 +88,23 @@ static void test_image__refused(void **state)
     static const char deep[] = "P6\n1 1\n65535\n\1\2\3\4\5\6";
     assert_int_equal(image_decode(IMAGE_PPM, sizeof IMAGE_PPM - 1, "pixel_format=HSV", &out, &err),
                      ODB_E_OPERATOR);
+    /* as above, 1 x 1, four inks */
+    static const char cmyk[] = "II*\0\x0c\0\0\0\1\2\3\4\x09\0"
+                               "\0\1\3\0\1\0\0\0\1\0\0\0"
+                               "\1\1\3\0\1\0\0\0\1\0\0\0"
+                               "\2\1\3\0\4\0\0\0\x7e\0\0\0"
+                               "\3\1\3\0\1\0\0\0\1\0\0\0"
+                               "\6\1\3\0\1\0\0\0\5\0\0\0" /* separated */
+                               "\x11\1\4\0\1\0\0\0\x08\0\0\0"
+                               "\x15\1\3\0\1\0\0\0\4\0\0\0"
+                               "\x16\1\3\0\1\0\0\0\1\0\0\0"
+                               "\x17\1\4\0\1\0\0\0\4\0\0\0"
+                               "\0\0\0\0"
+                               "\x08\0\x08\0\x08\0\x08\0";
     assert_int_equal(image_decode(deep, sizeof deep - 1, NULL, &out, &err), ODB_UNSUPPORTED);
+    assert_null(out);
+    assert_int_equal(image_decode(cmyk, sizeof cmyk - 1, NULL, &out, &err), ODB_UNSUPPORTED);
+    assert_true(strstr(err.what, "CMYK") || strstr(err.remedy, "libmagickwand"));
     assert_null(out);
 }
 
