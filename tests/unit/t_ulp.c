@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "compare/ulp.h"
+#include "compare/ulp_spread.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -45,6 +47,61 @@ static void test_ulp__type_is_the_narrower(void **state)
     assert_int_equal(odb_ulp_type(ODB_STRING, ODB_F32), ODB_UNDEFINED);
 }
 
+static int spread_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The same by sorting all distances: some are small, some enormous, some pairs are not finite. */
+static void spread_check(enum odb_dtype evaluated, enum odb_dtype base, size_t n)
+{
+    enum odb_dtype type = odb_ulp_type(evaluated, base);
+    struct odb_tensor *e = NULL, *b = NULL;
+    struct odb_ulp_spread got;
+    double *all = calloc(n, sizeof *all);
+    long double sum = 0;
+    uint64_t seed = 7;
+    size_t pairs = 0;
+    assert_int_equal(odb_tensor_new(&e, evaluated, 1, (int64_t[]){(int64_t)n}, NULL), ODB_OK);
+    assert_int_equal(odb_tensor_new(&b, base, 1, (int64_t[]){(int64_t)n}, NULL), ODB_OK);
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        double v = (double)(int64_t)(seed >> 40) / 0x1p20 - 8;
+        double off = i % 50 == 3 ? (double)(seed >> 50) / 1024
+                                 : (double)(seed >> 61) * odb_dtype_info(type)->eps / 4;
+        odb_store_f64(base, b->data, i, i % 1000 == 7 ? NAN : v);
+        odb_store_f64(evaluated, e->data, i, i % 1000 == 8 ? NAN : v + v * off);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double x = odb_tensor_f64(b, i), y = odb_tensor_f64(e, i);
+        if (!isfinite(x) || !isfinite(y))
+            continue;
+        all[pairs] = fabs(odb_ulps(type, x, y));
+        sum += all[pairs++];
+    }
+    qsort(all, pairs, sizeof *all, spread_order);
+    assert_true(odb_ulp_spread(&got, e, b));
+    assert_int_equal(got.pairs, pairs);
+    assert_true(pairs < n && all[pairs - 1] > all[0]);
+    assert_true(got.max == all[pairs - 1]);
+    assert_true(got.p99 == all[pairs - pairs / 100 - 1]);
+    assert_true(fabsl(got.mean - sum / (long double)pairs) <= 1e-12L * got.mean);
+    odb_tensor_unref(e);
+    odb_tensor_unref(b);
+    free(all);
+}
+
+static void test_ulp__spread(void **state)
+{
+    static const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_F16, ODB_BF16, ODB_F8E4M3FN};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        spread_check(types[i], types[i], 20011);
+        spread_check(types[i], ODB_F64, 1009);
+    }
+    spread_check(ODB_F16, ODB_F32, 20011);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -52,6 +109,7 @@ int main(void)
         cmocka_unit_test(test_ulp__zero_and_signs),
         cmocka_unit_test(test_ulp__nan_and_inf),
         cmocka_unit_test(test_ulp__type_is_the_narrower),
+        cmocka_unit_test(test_ulp__spread),
     };
     return cmocka_run_group_tests_name("ulp", tests, NULL, NULL);
 }
