@@ -145,6 +145,8 @@ static enum odb_status select_run_compress(struct odb_kern *k)
     }
     dims[axis] = n;
     ODB_TRY(odb_kern_output(k, 0, x->dtype, rank, dims));
+    if (!k->out[0] || k->out[0]->count == 0)
+        return ODB_OK;
     return odb_cells_move(k, 0, 0, select_compress_cells, view);
 }
 
