@@ -307,10 +307,11 @@ static enum odb_status conv_check(struct odb_kern *k, const struct odb_tensor *x
 {
     char text_x[200], text_w[200];
     memset(c, 0, sizeof *c);
-    int64_t group = odb_kern_int(k, "group", 1);
+    int64_t group = odb_kern_int(k, "group", 1), m = 0;
     bool fits = x->rank >= 3 && x->rank == w->rank && group >= 1;
     if (fits && transposed)
-        fits = w->dims[0] == x->dims[1] && w->dims[0] % group == 0;
+        fits = w->dims[0] == x->dims[1] && w->dims[0] % group == 0 &&
+               !__builtin_mul_overflow(w->dims[1], group, &m);
     else if (fits)
         fits = w->dims[1] == x->dims[1] / group && x->dims[1] % group == 0 &&
                w->dims[0] % group == 0;
@@ -320,7 +321,7 @@ static enum odb_status conv_check(struct odb_kern *k, const struct odb_tensor *x
                              odb_shape_text(w, text_w, sizeof text_w), (long long)group);
     c->n = (size_t)x->dims[0];
     c->c = (size_t)x->dims[1];
-    c->m = transposed ? (size_t)(w->dims[1] * group) : (size_t)w->dims[0];
+    c->m = (size_t)(transposed ? m : w->dims[0]);
     c->group = (size_t)group;
     c->sequential = k->sequential;
     if (bias && (bias->rank != 1 || bias->count != c->m))

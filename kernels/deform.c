@@ -54,15 +54,17 @@ static enum odb_status deform_read(struct odb_kern *k, struct deform *s)
         return ODB_KERN_FAIL(k, "an input of rank %d and weights of rank %d", x->rank,
                              weight->rank);
     ODB_TRY(odb_window_slide(k, x, weight->dims + 2, w));
-    if (groups < 1 || moved < 1 || x->dims[1] % groups || weight->dims[0] % groups ||
-        x->dims[1] % moved || weight->dims[1] != x->dims[1] / groups)
+    int64_t offsets = (int64_t)w->taps * w->rank; /* two for each tap in a plane, and so on */
+    if (groups < 1 || moved < 1 || __builtin_mul_overflow(offsets, moved, &offsets) ||
+        x->dims[1] % groups || weight->dims[0] % groups || x->dims[1] % moved ||
+        weight->dims[1] != x->dims[1] / groups)
         return ODB_KERN_FAIL(
             k,
             "%lld channels and %lld filters of %lld in %lld groups, %lld groups of "
             "offsets",
             (long long)x->dims[1], (long long)weight->dims[0], (long long)weight->dims[1],
             (long long)groups, (long long)moved);
-    int64_t dims[ODB_MAX_RANK] = {x->dims[0], moved * (int64_t)w->taps * w->rank};
+    int64_t dims[ODB_MAX_RANK] = {x->dims[0], offsets};
     for (int d = 0; d < w->rank; d++)
         dims[d + 2] = w->out[d];
     ODB_TRY(deform_shape(k, "offsets", odb_kern_in(k, 2), x->rank, dims));

@@ -60,7 +60,7 @@ static void FN(deform_places)(void *arg, size_t begin, size_t end)
     T *y = s->y;
     size_t taps = s->window.taps, size = s->window.out_size;
     size_t in_group = s->channels / s->groups, out_group = s->filters / s->groups;
-    ACC *columns = odb_workspace(ODB_WORKSPACE_COLUMNS, s->channels * taps * sizeof *columns);
+    ACC *columns = odb_workspace(ODB_WORKSPACE_COLUMNS, s->channels * taps * sizeof *columns + 1);
     if (!columns) {
         atomic_store(&s->failed, true);
         return;

@@ -62,7 +62,7 @@ static enum odb_status group_heads_shape(struct odb_kern *k, struct group *g)
     const struct odb_tensor *value = odb_kern_in(k, 2);
     struct odb_attention *a = &g->a;
     int64_t heads = odb_kern_int(k, "num_heads", 0), shared = odb_kern_int(k, "kv_num_heads", 0);
-    if (heads < 1 || shared < 1 || heads % shared)
+    if (heads < 1 || shared < 1 || heads % shared || heads > INT32_MAX)
         return ODB_KERN_FAIL(k, "%lld heads cannot share %lld", (long long)heads,
                              (long long)shared);
     int64_t parts = key ? heads : heads + 2 * shared;

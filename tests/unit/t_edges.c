@@ -487,6 +487,10 @@ static void test_edges__shape(void **state)
 static void test_edges__moves(void **state)
 {
     EDGES(
+        E("DeformConv", 19, "offset_group=4611686018427387904",
+          ("float[1,0,2,2] ", "float[1,0,2,2] ", "float[1,0,1,1] "), "!groups of offsets"),
+        E("ConvTranspose", 11, "group=4611686018427387904",
+          ("float[1,0,2] ", "float[0,4,1] "), "!with group 4611686018427387904"),
         E("Transpose", 21, "", ("float[] 5"), "float[] 5"),
         E("Transpose", 21, "", ("uint4[3,1] 1 2 15"), "uint4[1,3] 1 2 15"),
         E("Transpose", 21, "perm=1,0,", ("string[2,2] a b c d"), "string[2,2] a c b d"),
