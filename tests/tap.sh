@@ -31,6 +31,16 @@ skip() { # WHY
     echo "ok $tap_n # SKIP $1"
 }
 
+# Whether what is tested was built with a sanitizer.
+sanitized() {
+    grep -qE '__(asan|tsan)_init' "$program"
+}
+
+# KIB of addresses, for who takes no more: a sanitizer's own tables need more than any program.
+addresses() {
+    if sanitized; then echo unlimited; else echo "$1"; fi
+}
+
 # One test: a command, quiet unless it fails.
 passes() { # WHAT COMMAND…
     tap_what=$1
