@@ -251,7 +251,8 @@ fuzz:
 ## fuzz-afl: the same under AFL++ (needs afl++)
 fuzz-afl:
 	$(Q)AFL_USE_ASAN=1 AFL_USE_UBSAN=1 $(MAKE) --no-print-directory B=build-afl \
-	    CC=afl-clang-fast CFLAGS="-O1 -g -fno-omit-frame-pointer $(FUZZ_MODE)" build-afl/fuzz/$(HARNESS)
+	    CC=afl-clang-fast CFLAGS="-O1 -g -fno-omit-frame-pointer $(FUZZ_MODE)" \
+	    FUZZ_LINK=-fsanitize=fuzzer FUZZ_WITHOUT=tests/fuzz/replay.c build-afl/fuzz/$(HARNESS)
 	$(Q)B=build-afl tests/fuzz/run-afl $(HARNESS) $(TIME)
 
 ## fuzz-coverage: lines of the sources that a harness's corpus reaches (needs clang, llvm)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A harness without a fuzzer: gives it each file that is named, and those in each folder, so that
- * what was ever found is tried again by any compiler, under any sanitizer. AFL++ runs this as well.
+ * what was ever found is tried again by any compiler, under any sanitizer.
  *
  *   HARNESS [FILE|FOLDER]…         standard input where nothing is named
  */
