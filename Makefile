@@ -328,6 +328,10 @@ HEADERS = $(filter-out %.body.h %.real.h,$(wildcard include/onnxdbg/*.h src/*/*.
 reproducible:
 	$(Q)tests/reproducible
 
+## reproducible-deb: the same of the Debian packages (needs debhelper and fakeroot)
+reproducible-deb:
+	$(Q)tests/reproducible deb
+
 ## check-headers: every header compiles alone
 check-headers: $(HEADERS:%=$(B)/%.ok)
 
@@ -480,5 +484,5 @@ help:
 -include $(MIT_OBJ:.o=.d) $(GPL_OBJ:.o=.d) $(UNIT_BIN:=.d) $(B)/src/main.d $(B)/src/serve.d \
          $(B)/planted.d $(B)/race.d $(ANALYZED:%=$(B)/analyze/%.d)
 
-.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible check-headers lint install uninstall \
+.PHONY: all analyze coverage setup demo picture check check-built unit check-unit check-widths bench bench-compare bench-kernels bench-search bench-screen bench-targets fuzz fuzz-afl fuzz-coverage versus reproducible reproducible-deb check-headers lint install uninstall \
         dist deb clean help
