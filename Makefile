@@ -378,12 +378,13 @@ $(B)/analyze/%.c.tidy: $(B)/analyze/%.c.gcc .clang-tidy
 	    -- $(ANALYZE_FLAGS) >$@.part 2>/dev/null || { cat $@.part; false; }
 	$(Q)mv $@.part $@
 
-$(B)/analyze/cppcheck: $(ANALYZED) tools/analyze/cppcheck.h | $(PB_C) $(B)/onnxdbgrc.h
+$(B)/analyze/cppcheck: $(ANALYZED) $(addprefix tools/analyze/,cppcheck.h demo_model.h) \
+                       | $(PB_C) $(B)/onnxdbgrc.h
 	@mkdir -p $(@D)
 	@echo "  CPPCHECK"
 	$(Q)cppcheck --quiet -j $(JOBS) --std=c11 --enable=warning,performance,portability \
 	    --include=tools/analyze/cppcheck.h -D__GNUC__=12 -D__x86_64__ -D_GNU_SOURCE -I. -Isrc \
-	    -Iinclude -I$(B) --suppress='*:$(B)/*' --suppress=missingIncludeSystem \
+	    -Iinclude -Itools/analyze -I$(B) --suppress='*:$(B)/*' --suppress=missingIncludeSystem \
 	    --template='{file}:{line}:{column}: {severity}: {message} [{id}]' $(ANALYZED) 2>$@.part
 	$(Q)mv $@.part $@
 
