@@ -29,7 +29,8 @@ ifdef SAN
 ifneq ($(filter-out address undefined thread,$(subst $(comma),$(space),$(SAN))),)
 $(error SAN=$(SAN): use address, undefined or thread, separated by commas)
 endif
-SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
+SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer \
+            $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)
 endif
 
 # A mistake in reading somebody's file ends the program; it is not to be taken over by it. The

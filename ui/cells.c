@@ -54,7 +54,7 @@ static void cells_keep(struct ui_cells_view *v)
     for (size_t i = 0; i < v->all.n; i++)
         if (!v->filter || cells_row_matches(&v->all.items[i], v->filter))
             odb_push(&v->kept, i);
-    if (v->order.column)
+    if (v->order.column && v->kept.n)
         qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, cells_compare, v);
     if (v->view.selected >= v->kept.n)
         v->view.selected = v->kept.n ? v->kept.n - 1 : 0;

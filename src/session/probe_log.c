@@ -87,7 +87,8 @@ void odb_probe_log_end(struct odb_probe_log *entry, const struct odb_graph *grap
         return;
     for (size_t i = 0; i < seen->told; i++)
         log_add(&entry->compared, graph, seen->list[i].value, false, &seen->list[i]);
-    qsort(entry->compared.items, entry->compared.n, sizeof *entry->compared.items, log_worse);
+    if (entry->compared.n)
+        qsort(entry->compared.items, entry->compared.n, sizeof *entry->compared.items, log_worse);
     odb_fit(&entry->compared);
     entry->compared.all = seen->n;
     entry->bad = seen->bad;
