@@ -34,6 +34,7 @@ int main(int argc, char **argv)
     main_catch(SIGINT);
     main_catch(SIGTERM);
     main_catch(SIGHUP);
+    main_catch(SIGQUIT);
     odb_mapping_watch();
     odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);

@@ -190,6 +190,7 @@ def round_of(draw, folder, blow):
     terminal.type(draw, 6)
     struck = not terminal.wait('ended', 0)
     wrong = blow(draw, terminal)
+    terminal.send(signal.SIGCONT, True)  # a key may have led to `suspend`
     if not terminal.wait('ended', inject.LIMIT):
         wrong.append('it does not end')
         terminal.send(signal.SIGKILL)
