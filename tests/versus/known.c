@@ -140,10 +140,8 @@ static const struct known known_rows[] = {
     {"^GridSample.*reflection.*theirs nan", "it divides by the width of a single pixel"},
     {"^AffineGrid.*float16.*refuse", "its function body does not split one theta"},
     {"^N(egative|onMax).*e-0[678]", "cancellation"},
-    {"(MatMulInteger|QLinearConv|QGemm|MatMulIntegerToFloat)-.*\\| uint8\\[.* int8\\[[0-9].*"
-     "element",
-     "two products of uint8 and int8 saturate in 16 bits, without VNNI", known_saturates},
-    {"DynamicQuantizeMatMul-.* int8\\[[0-9].*element",
+    {"((MatMulInteger(ToFloat)?|QLinearConv|QGemm)-.*\\| uint8\\[|DynamicQuantizeMatMul-).*"
+     " int8\\[[0-9].*element",
      "two products of uint8 and int8 saturate in 16 bits, without VNNI", known_saturates},
 };
 
