@@ -21,6 +21,7 @@
 #include "base/utf8.h"
 
 enum { NPY_MAP_FROM = 1 << 20, NPY_CHUNK = 1 << 20, NPY_ALIGN = 64, NPY_GROWTH_DIGITS = 21 };
+#define NPY_EMPTY_MOST 1000000 /* elements of "<U0", which take no byte of the file */
 
 static const char npy_magic[6] = "\x93NUMPY";
 
@@ -374,6 +375,9 @@ enum odb_status odb_npy_parse(struct odb_tensor **out, const void *data, size_t 
         return odb_fail(err, ODB_E_FORMAT,
                         "%zu elements of %zu bytes do not fit into the %zu bytes behind the header",
                         count, h.item, has);
+    if (!h.item && count > NPY_EMPTY_MOST)
+        return odb_fail(err, ODB_E_FORMAT, "%zu elements of no bytes are more than the %d allowed",
+                        count, NPY_EMPTY_MOST);
     const char *values = (const char *)data + h.offset;
     if (storage && npy_viewable(&h, (const uint8_t *)values, needs))
         return odb_tensor_view(out, dtype, h.rank, h.dims, values, needs, storage, err);

@@ -154,6 +154,9 @@ static void test_npy__strings(void **state)
     struct odb_tensor *t;
     assert_int_equal(parse(&t, 1, DICT("'<U1'", "False", "(1,)"), "\0\xd8\0\0", 4), ODB_E_FORMAT);
     assert_non_null(strstr(err.what, "element 0"));
+    /* Nothing of the file stands behind these. */
+    assert_int_equal(parse(&t, 1, DICT("'<U0'", "False", "(1569770931, 32)"), "", 0), ODB_E_FORMAT);
+    assert_non_null(strstr(err.what, "of no bytes"));
 }
 
 static void test_npy__odd_but_legal_headers(void **state)
