@@ -11,10 +11,26 @@
 #include "engine/dump_info.h"
 #include "executor/recording.h"
 
+/* All that the recording has, by the names that it says. */
+static void dump_info_look(struct odb_recording *recording)
+{
+    for (size_t i = 0; i < odb_recording_count(recording); i++) {
+        struct odb_error err = ODB_ERROR_INIT;
+        struct odb_tensor *t;
+        const char *name = odb_recording_name(recording, i);
+        size_t found = odb_recording_find(recording, name);
+        if (found == ODB_RECORDING_NONE || strcmp(odb_recording_name(recording, found), name))
+            abort();
+        (void)odb_recording_find_file(recording, name);
+        if (odb_recording_read(&t, recording, i, NULL, &err) == ODB_OK)
+            fuzz_look_take(t);
+    }
+}
+
 /* The arrays are there, under the names that dumps give their files. */
 static void dump_info_recording(const uint8_t *data, size_t size)
 {
-    static const char *const arrays[] = {"a.npy", "b.npy"};
+    static const char *const arrays[] = {"a.npy", "b.npy", "topoidx_00001__a_b.npy", "a.b~2.npy"};
     static const char array[] = "\x93NUMPY\1\0\x76\0{'descr': '<f4', 'fortran_order': False, "
                                 "'shape': (1,), }                                              "
                                 "             \n\0\0\x80\x3f";
@@ -29,8 +45,10 @@ static void dump_info_recording(const uint8_t *data, size_t size)
     char *path = odb_xasprintf("%s/%s", fuzz_folder(), ODB_DUMP_INFO);
     fuzz_write(path, data, size);
     free(path);
-    if (odb_recording_open(&recording, fuzz_folder(), false, &err) == ODB_OK)
+    if (odb_recording_open(&recording, fuzz_folder(), false, &err) == ODB_OK) {
+        dump_info_look(recording);
         odb_recording_close(recording);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -80,6 +81,17 @@ struct odb_model *fuzz_model(void)
     return model;
 }
 
+void fuzz_pair(const struct odb_tensor *pair[2])
+{
+    static const float values[2][4] = {{1, -2.5f, 3e-3f, NAN}, {1, -2, 4e-3f, NAN}};
+    static struct odb_tensor *made[2];
+    for (size_t i = 0; i < 2; i++) {
+        if (!made[i] && odb_tensor_new(&made[i], ODB_F32, 1, (int64_t[]){4}, NULL) == ODB_OK)
+            memcpy(made[i]->data, values[i], sizeof values[i]);
+        pair[i] = made[i];
+    }
+}
+
 const char *fuzz_folder(void)
 {
     static char *folder;
@@ -104,7 +116,8 @@ __attribute__((destructor)) static void fuzz_tidy(void)
     static const char *const files[] = {
         "session",        "session-wal", "session-shm", "session-journal",
         "dump_info.json", "a.npy",       "b.npy",       "a.pb",
-        "a.bin",          "a.png",       "a.jpg"};
+        "a.bin",          "a.png",       "a.jpg",       "topoidx_00001__a_b.npy",
+        "a.b~2.npy"};
     const char *folder = fuzz_folder();
     for (size_t i = 0; i < ODB_COUNT(files); i++) {
         char *path = odb_xasprintf("%s/%s", folder, files[i]);

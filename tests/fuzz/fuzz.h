@@ -37,6 +37,10 @@ struct odb_model *fuzz_model(void);
 /* The same as a file. */
 void fuzz_model_bytes(struct odb_buf *bytes);
 
+/* Two vectors of four floats, as a target and the reference give them: they differ, and both have a
+ * NaN at the same place. Borrowed. */
+void fuzz_pair(const struct odb_tensor *pair[2]);
+
 /* A folder of this process's own, in memory where that can be, which goes with it if there is
  * nothing in it but what fuzz_tidy() knows. Static. */
 const char *fuzz_folder(void);

@@ -19,10 +19,50 @@
 #include "executor/onnx_mlir_int.h"
 #include "executor/ssh.h"
 #include "model/model.h"
+#include "session/session.h"
 #include "tensor/format.h"
 #include "tensor/grid.h"
 #include "tensor/print.h"
 #include "command/filter.h"
+
+/* A call on a session where both sides and a verdict are known of every node's value. */
+static struct odb_command_call *words_call(void)
+{
+    static struct odb_console console;
+    static struct odb_command_call call;
+    struct odb_session *session;
+    char **argv = NULL;
+    if (call.session)
+        return &call;
+    if (odb_session_open_take(&session, fuzz_model(), NULL, NULL) != ODB_OK)
+        abort();
+    odb_console_init(&console, session);
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (!nowhere || odb_console_parse(&console, "print y", &argv, &call, false, NULL) != ODB_OK)
+        abort();
+    call.out = call.log = nowhere;
+    if (odb_call_run(&call, NULL) != ODB_OK)
+        abort();
+    odb_call_dispose(&call);
+    free(argv);
+    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+        const struct odb_tensor *pair[2];
+        int value = session->model->graph->nodes[i].out[0];
+        fuzz_pair(pair);
+        session->given[value] = odb_tensor_ref((struct odb_tensor *)pair[0]);
+        session->values[value] = (struct odb_value_report){
+            .verdict = i ? ODB_VERDICT_FAIL : ODB_VERDICT_PASS,
+            .error = {true, i ? 0.5 : 0},
+            .noise = {true, 1e-7},
+            .local_error = {i > 0, 0.5},
+            .gain = {i > 1, 3},
+            .culprit = i == 1,
+        };
+    }
+    call =
+        (struct odb_command_call){.console = &console, .session = session, .model = session->model};
+    return &call;
+}
 
 static void words_spec(const char *text, struct odb_error *err)
 {
@@ -44,32 +84,60 @@ static void words_spec(const char *text, struct odb_error *err)
 static void words_criterion(const char *text, struct odb_error *err)
 {
     struct odb_criterion criterion, again;
-    char back[128];
-    if (odb_criterion_parse(&criterion, text, err) == ODB_OK &&
-        odb_criterion_parse(&again, odb_criterion_text(&criterion, back, sizeof back), err) !=
-            ODB_OK)
+    const struct odb_tensor *pair[2];
+    char back[128], why[160];
+    if (odb_criterion_parse(&criterion, text, err) != ODB_OK)
+        return;
+    if (odb_criterion_parse(&again, odb_criterion_text(&criterion, back, sizeof back), err) !=
+            ODB_OK ||
+        again.kind != criterion.kind)
+        abort();
+    if (criterion.kind == ODB_CRITERION_NOISE) /* is nothing that two values alone decide */
+        return;
+    fuzz_pair(pair);
+    if (odb_criterion_apply(&criterion, pair[0], pair[1], why, sizeof why) !=
+        odb_criterion_apply(&again, pair[0], pair[1], NULL, 0))
         abort();
 }
 
 static void words_condition(const char *text, struct odb_error *err)
 {
     struct odb_condition *condition;
-    struct odb_condition_facts facts = {0};
+    struct odb_condition_facts nothing = {0};
+    const struct odb_tensor *pair[2];
+    struct odb_buf shown = ODB_BUF_INIT;
     if (odb_condition_parse(&condition, text, err) != ODB_OK)
         return;
-    odb_condition_ask(condition, &facts);
+    odb_condition_ask(condition, &nothing);
     odb_condition_searched(condition);
+    fuzz_pair(pair);
+    struct odb_measured m = {.evaluated = pair[0], .base = pair[1], .options = {.th = -1}};
+    struct odb_value_report report = {.verdict = ODB_VERDICT_FAIL, .error = {true, 0.5}};
+    odb_condition_ask(condition, &(struct odb_condition_facts){&report, pair[0], pair[1], &m});
+    odb_condition_put_measures(condition, &m, &shown);
+    fuzz_check_shown(&shown);
+    odb_buf_dispose(&shown);
     odb_condition_free(condition);
 }
 
 static void words_filter(const char *text, struct odb_error *err)
 {
+    const struct odb_session *session = words_call()->session;
+    struct odb_completion found;
     struct odb_filter *filter;
-    size_t at;
-    if (odb_filter_parse(&filter, text, &at, err) == ODB_OK)
+    size_t at, n = strlen(text);
+    odb_filter_complete(&found, session->model->graph, text, n);
+    odb_completion_dispose(&found);
+    odb_filter_complete(&found, session->model->graph, text, n / 2);
+    odb_completion_dispose(&found);
+    if (odb_filter_parse(&filter, text, &at, err) == ODB_OK) {
+        for (int i = 0; i < (int)session->model->graph->n_nodes; i++)
+            odb_filter_matches(filter, session, i);
+        odb_filter_follows(filter);
         odb_filter_free(filter);
-    else if (at > strlen(text))
+    } else if (at > n) {
         abort();
+    }
 }
 
 static void words_slice(const char *text, struct odb_error *err)
@@ -87,15 +155,19 @@ static void words_slice(const char *text, struct odb_error *err)
 
 static void words_expression(const char *text, struct odb_error *err)
 {
-    struct odb_model *model = fuzz_model();
+    struct odb_command_call *call = words_call();
+    const struct odb_graph *graph = call->model->graph;
     struct odb_expression expression;
+    struct odb_buf shown = ODB_BUF_INIT;
     int node;
-    odb_expression_parse(&expression, text, model->graph);
+    odb_expression_parse(&expression, text, graph);
+    if (odb_expression_put(call, &expression, '\0', true, &shown, err) == ODB_OK)
+        fuzz_check_shown(&shown);
     odb_expression_dispose(&expression);
-    if (odb_graph_find_node(model->graph, text, &node, err) == ODB_OK &&
-        (node < 0 || (size_t)node >= model->graph->n_nodes))
+    odb_buf_dispose(&shown);
+    if (odb_graph_find_node(graph, text, &node, err) == ODB_OK &&
+        (node < 0 || (size_t)node >= graph->n_nodes))
         abort();
-    odb_model_free(model);
 }
 
 static void words_format(const char *text, struct odb_error *err)
