@@ -411,6 +411,43 @@ static void test_console__a_pin_of_a_file(void **state)
     scene_close(&s);
 }
 
+/* Of the finite elements, as NumPy says of these; counts are of all. */
+static void test_console__print_makes_one_number_of_many(void **state)
+{
+    static const float elements[8] = {1, 2, 4, -3, NAN, INFINITY, 0, -INFINITY};
+    static const struct {
+        const char *line, *said;
+    } cases[] = {
+        {"print max(q)", "4.0\n"},
+        {"print min(q)", "-3.0\n"},
+        {"print mean(q)", "0.8\n"},
+        {"print median(q)", "1.0\n"},
+        {"print std(q)", "2.3151673805580453\n"},
+        {"print rms(q)", "2.449489742783178\n"},
+        {"print nan(q)", "1\n"},
+        {"print inf(q)", "2\n"},
+        {"print zeros(q)", "1\n"},
+        {"print std(q[:3])", "1.247219128924647\n"},
+        {"print rms(q[4:6])", "nothing is finite\n"},
+        {"print nan(q[4:6])", "1\n"},
+    };
+    struct scene s;
+    struct odb_tensor *t;
+    int64_t n = ODB_COUNT(elements);
+    scene_open(&s);
+    char *path = odb_xasprintf("%s/q.npy", s.folder), *line = odb_xasprintf("pin q %s", path);
+    MODELS_OK(odb_tensor_new(&t, ODB_F32, 1, &n, &why));
+    memcpy(t->data, elements, sizeof elements);
+    MODELS_OK(odb_npy_write(t, path, &why));
+    odb_tensor_unref(t);
+    scene_says(&s, line, "q is held to ");
+    for (size_t i = 0; i < ODB_COUNT(cases); i++)
+        scene_says(&s, cases[i].line, cases[i].said);
+    free(line);
+    free(path);
+    scene_close(&s);
+}
+
 /* What is not known of the target yet is not made up: the reference is asked, not the target. */
 static void test_console__print_asks_the_reference(void **state)
 {
@@ -554,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_console__counts_outlive_undo),
         cmocka_unit_test(test_console__counts_outlive_notes_on_the_way),
         cmocka_unit_test(test_console__a_pin_of_a_file),
+        cmocka_unit_test(test_console__print_makes_one_number_of_many),
         cmocka_unit_test(test_console__print_asks_the_reference),
         cmocka_unit_test(test_console__undo_and_redo),
         cmocka_unit_test(test_console__undo_goes_by_time_over_the_list_too),

@@ -24,14 +24,26 @@ static struct odb_session *scene(void)
     MODELS_OK(odb_session_open_take(&session, models_take(b), NULL, &why));
     static const struct odb_value_report reports[] = {
         {.verdict = ODB_VERDICT_PASS, .error = {true, 1e-7}},
-        {.verdict = ODB_VERDICT_FAIL, .error = {true, 1e-2}, .culprit = true},
-        {.verdict = ODB_VERDICT_FAIL, .error = {true, 2e-3}},
+        {.verdict = ODB_VERDICT_FAIL,
+         .error = {true, 1e-2},
+         .noise = {true, 1e-6},
+         .local_error = {true, 1e-2},
+         .culprit = true},
+        {.verdict = ODB_VERDICT_FAIL,
+         .error = {true, 2e-3},
+         .noise = {true, 3e-6},
+         .local_error = {true, 1e-7},
+         .gain = {true, 0.2}},
         {.verdict = ODB_VERDICT_NAN},
         {.verdict = ODB_VERDICT_UNTESTED},
         {.verdict = ODB_VERDICT_PASS, .error = {true, 0}},
     };
     for (size_t i = 0; i < ODB_COUNT(reports); i++)
         session->values[session->model->graph->nodes[i].out[0]] = reports[i];
+    odb_push(&session->account.places,
+             (struct odb_placement){.node = odb_xstrdup("plain"),
+                                    .op_type = odb_xstrdup("Add"),
+                                    .where = odb_xstrdup("CUDAExecutionProvider")});
     return session;
 }
 
@@ -81,13 +93,20 @@ static void test_filter__lets_through(void **state)
         {"off", "123"},
         {"culprit", "1"},
         {"!pass", "1234"},
-        {"\"pass\"", ""}, /* the word, not the mark */
+        {"\"pass\"", ""},    /* the word, not the mark */
         {"err>1e-3", "123"}, /* NaN is as wrong as it gets */
         {"err>=1e-2", "13"},
         {"err<1e-3", "05"},
         {"error=0", "5"},
         {"!err>1e-3", "045"}, /* what is not known is not greater */
         {"index>=4", "45"},
+        {"local>1e-3", "1"},
+        {"local<1e-3", "2"}, /* not those of which it is not known */
+        {"noise>=3e-6", "2"},
+        {"gain<1", "2"},
+        {"gain=0.2", "2"},
+        {"runs~cuda", "5"},
+        {"!runs:CPU*", "012345"},
         {"op:Relu err>1e-3 !pass", "3"},
         {"\"y|z\"", "5"},
         {"out:\"y|z\"", "5"},
