@@ -123,11 +123,13 @@ static void workbook_fill(struct workbook *w)
 enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const char *path,
                                       struct odb_error *err)
 {
-    char *beside = odb_xasprintf("%s.part", path);
+    char *beside = odb_leavings_name(path);
     struct workbook w = {.what = what};
+    odb_leavings_sweep_beside(path);
     odb_leavings_add(beside);
     enum odb_status status = workbook_open(&w, beside, err);
     if (status == ODB_OK) {
+        odb_leavings_lock(beside);
         errno = 0;
         workbook_fill(&w);
         int why = errno; /* the library's word for it is only that there was one */

@@ -238,7 +238,7 @@ def judge(folder, case, before, result, hit, fault):
             continue
         if name not in before and name not in reference and not re.match(r'[df]/', name):
             wrong.append(f'{name} is left')
-        elif re.search(r'\.(tmp|part)$', name):
+        elif name.endswith('.tmp'):
             wrong.append(f'{name} is left')
         elif data not in (before.get(name), reference.get(name)) and not whole(name, data):
             wrong.append(f'{name} is half a file')

@@ -48,7 +48,7 @@ def strike(process, number, whom):
 def left_over(folder, before):
     wrong = []
     names = set(inject.files(folder))
-    extra = [n for n in names if n.endswith(('.tmp', '.part')) or '.tmp/' in n]
+    extra = [n for n in names if n.endswith('.tmp') or '.tmp/' in n]
     if extra:
         wrong.append('left: ' + ' '.join(sorted(extra)))
     if os.listdir(folder + '.tmp'):

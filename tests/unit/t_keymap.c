@@ -26,7 +26,7 @@ static int keymap_setup(void **state)
 static int keymap_teardown(void **state)
 {
     struct keymap_home *home = *state;
-    char command[100];
+    char command[sizeof home->dir + 8];
     snprintf(command, sizeof command, "rm -rf %s", home->dir);
     free(home);
     return system(command);

@@ -4,6 +4,7 @@
  */
 #include "compare/oldstyle.h"
 
+#include <glob.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,8 +200,16 @@ static void test_oldstyle__outputs_of_a_dump(void **state)
     struct odb_oldstyle what = compared(root, b, NULL);
     assert_int_equal(what.rows.n, 1);
     char *path = odb_xasprintf("%s/compare_results.xlsx", (char *)*state);
+    char *own = odb_xasprintf("%s.part", path), *all = odb_xasprintf("%s*", path);
+    glob_t found;
+    assert_int_equal(symlink(*state, own), 0); /* somebody's, which may lead anywhere */
     assert_int_equal(odb_oldstyle_workbook(&what, path, &err), ODB_OK);
     assert_int_equal(access(path, R_OK), 0);
+    assert_int_equal(glob(all, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 2);
+    globfree(&found);
+    free(own);
+    free(all);
     assert_int_equal(odb_oldstyle_workbook(&what, "/nowhere/x.xlsx", &err), ODB_E_IO);
     free(path);
     odb_oldstyle_dispose(&what);

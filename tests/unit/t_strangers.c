@@ -73,12 +73,7 @@ struct stranger {
     uint64_t random;
     struct odb_tensor *in[OP_MAX_IN]; /* owned */
     int n_in;
-    struct odb_attr attrs[OP_MAX_ATTRS];
-    int64_t ints[OP_MAX_ATTRS][STRANGER_ITEMS];
-    float floats[OP_MAX_ATTRS][STRANGER_ITEMS];
-    struct odb_str strings[OP_MAX_ATTRS][STRANGER_ITEMS];
-    struct odb_tensor *tensors[OP_MAX_ATTRS]; /* owned */
-    size_t n_attrs;
+    struct op_attrs attrs;
 };
 
 static size_t stranger_draw(struct stranger *s, size_t n)
@@ -121,8 +116,9 @@ static enum odb_dtype stranger_dtype(struct stranger *s, uint32_t mask, enum odb
 static void stranger_attr(struct stranger *s, const struct odb_attr_spec *spec)
 {
     static const enum odb_dtype dtypes[] = {ODB_F32, ODB_I64, ODB_STRING, ODB_F64};
-    size_t at = s->n_attrs++;
-    struct odb_attr *a = &s->attrs[at];
+    struct op_attrs *attrs = &s->attrs;
+    size_t at = attrs->n++;
+    struct odb_attr *a = &attrs->items[at];
     const char *word = STRANGER_PICK(s, stranger_words);
     if (spec->def && stranger_draw(s, 2))
         word = spec->def;
@@ -132,19 +128,19 @@ static void stranger_attr(struct stranger *s, const struct odb_attr_spec *spec)
                            .f = STRANGER_PICK(s, stranger_floats),
                            .s = {word, strlen(word)},
                            .n = stranger_draw(s, STRANGER_ITEMS + 1),
-                           .ints = s->ints[at],
-                           .floats = (const odb_f32 *)s->floats[at],
-                           .strings = s->strings[at],
-                           .tensors = &s->tensors[at]};
+                           .ints = attrs->lists[at],
+                           .floats = (const odb_f32 *)attrs->floats[at],
+                           .strings = attrs->strings[at],
+                           .tensors = &attrs->tensors[at]};
     for (size_t i = 0; i < STRANGER_ITEMS; i++) {
-        s->ints[at][i] = stranger_number(s);
-        s->floats[at][i] = STRANGER_PICK(s, stranger_floats);
-        s->strings[at][i] = (struct odb_str){"1", 1};
+        attrs->lists[at][i] = stranger_number(s);
+        attrs->floats[at][i] = STRANGER_PICK(s, stranger_floats);
+        attrs->strings[at][i] = (struct odb_str){"1", 1};
     }
     if (spec->type == ODB_ATTR_TENSOR) {
         a->n = 1;
-        s->tensors[at] = stranger_tensor(s, STRANGER_PICK(s, dtypes),
-                                         stranger_draw(s, ODB_COUNT(stranger_shapes)));
+        attrs->tensors[at] = stranger_tensor(s, STRANGER_PICK(s, dtypes),
+                                             stranger_draw(s, ODB_COUNT(stranger_shapes)));
     }
 }
 
@@ -168,7 +164,7 @@ static void stranger_make(struct stranger *s, const struct odb_op *op)
         s->in[i] = stranger_tensor(s, own, shape);
     }
     for (const struct odb_attr_spec *spec = op->attrs; spec && spec->name; spec++)
-        if (s->n_attrs < OP_MAX_ATTRS && spec->type <= ODB_ATTR_STRINGS &&
+        if (s->attrs.n < OP_MAX_ATTRS && spec->type <= ODB_ATTR_STRINGS &&
             spec->type != ODB_ATTR_GRAPH && (spec->required || stranger_draw(s, 2)))
             stranger_attr(s, spec);
 }
@@ -184,7 +180,7 @@ static void stranger_call(const struct odb_op *op, size_t number)
     int least = ODB_MAX(op->min_out, 1), most = ODB_MIN(op->max_out, STRANGER_OUT);
     struct odb_call call = {.op = op,
                             .opset = op->since,
-                            .attrs = {s.attrs, s.n_attrs},
+                            .attrs = {s.attrs.items, s.attrs.n},
                             .n_in = s.n_in,
                             .n_out = stranger_draw(&s, 2) ? most : least,
                             .in = (const struct odb_tensor *const *)s.in,
@@ -197,8 +193,7 @@ static void stranger_call(const struct odb_op *op, size_t number)
         odb_tensor_unref(out[i]);
     for (int i = 0; i < s.n_in; i++)
         odb_tensor_unref(s.in[i]);
-    for (size_t i = 0; i < s.n_attrs; i++)
-        odb_tensor_unref(s.tensors[i]);
+    op_free_attrs(&s.attrs);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
