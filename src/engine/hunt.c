@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/alone.h"
 #include "engine/dag.h"
 #include "engine/failure.h"
@@ -464,7 +465,7 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
         b, last, value, h->signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
     culprit->reaches_output = true;
     culprit->segment[0] = first;
-    snprintf(culprit->numbers.reason, sizeof culprit->numbers.reason, "%.150s", words);
+    odb_text_fit(culprit->numbers.reason, sizeof culprit->numbers.reason, "%s", words);
     bisection_step_begin(b, "verify");
     enum odb_status status =
         alone_run(b, question_alone(b, &b->prober, last, b->trace->ref), &alone, &alone_err);

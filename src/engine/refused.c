@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/alone.h"
 
 #define REFUSED_MOST 8 /* nodes that are looked for; others of their operators cost little */
@@ -188,8 +189,8 @@ void bisection_mark_refused(struct bisection *b)
             report->verdict != ODB_VERDICT_UNTESTED)
             continue;
         report->verdict = ODB_VERDICT_UNTESTABLE;
-        snprintf(report->reason, sizeof report->reason, "the target refuses %.120s",
-                 odb_buf_text(&names));
+        odb_text_fit(report->reason, sizeof report->reason, "the target refuses %s",
+                     odb_buf_text(&names));
         bisection_value(b, (int)v);
     }
     odb_report_warn(b->report,

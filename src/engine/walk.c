@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/hooks.h"
 
 /* A stretch under way. */
@@ -61,7 +62,7 @@ static void walk_mark_failed(const struct walk_stretch *s, enum odb_status statu
     for (size_t i = 0; i < s->n_read; i++) {
         struct odb_value_report *report = &walk->values[s->read[i]];
         *report = (struct odb_value_report){.verdict = odb_probe_verdict(status)};
-        snprintf(report->reason, sizeof report->reason, "%.150s", err->what);
+        odb_text_fit(report->reason, sizeof report->reason, "%s", err->what);
         odb_hooks_value(&walk->prober.hooks, walk->model->graph, s->read[i], report);
     }
 }
