@@ -66,7 +66,8 @@ static enum odb_status sides_compute(struct odb_sides *out, const struct odb_bod
                           NULL, 0, &how->hooks, err);
 }
 
-/* Opens the body of a path, at its turn, and computes what is asked there. */
+/* Opens the body of a path, at its turn, and computes what is asked there. A session keeps the
+ * whole trace for what is asked next; a command of the shell runs what leads to the body. */
 static enum odb_status sides_follow(struct odb_sides *out, struct odb_command_call *call,
                                     const struct odb_body_path *path, bool target,
                                     struct odb_error *err)
@@ -74,7 +75,7 @@ static enum odb_status sides_follow(struct odb_sides *out, struct odb_command_ca
     struct odb_bisect_options options;
     struct odb_trace_options how;
     struct odb_body_case body = {0};
-    struct odb_trace *trace;
+    struct odb_trace *trace, *own = NULL;
     const struct odb_feeds *feeds;
     struct odb_watch watch;
     enum odb_status status;
@@ -82,16 +83,22 @@ static enum odb_status sides_follow(struct odb_sides *out, struct odb_command_ca
     ODB_TRY(odb_call__search_options(call, &options, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
     options.hooks = odb_watch_begin(&watch, call);
-    ODB_TRY_OUT(odb_session_trace(call->session, &trace, &options, err));
     ODB_TRY_OUT(odb_bisect_trace_options(&options, &how, err));
-    how.reference_from = how.golden_from = NULL; /* they do not show what is in bodies */
     how.hooks = options.hooks;
+    if (call->console) {
+        ODB_TRY_OUT(odb_session_trace(call->session, &trace, &options, err));
+    } else {
+        ODB_TRY_OUT(odb_body_case_reach(&own, call->model, feeds, path->steps[0].node, &how, err));
+        trace = own;
+    }
+    how.reference_from = how.golden_from = NULL; /* they do not show what is in bodies */
     ODB_TRY_OUT(odb_body_case_enter(&body, trace, path, &how, err));
     ODB_TRY_OUT(odb_call__find_value(body.model->graph, path->last, &index, err));
     status = sides_compute(out, &body, index, &how, target ? options.target : NULL, err);
 out:
     odb_watch_end(&watch);
     odb_body_case_dispose(&body);
+    odb_trace_free(own);
     return status;
 }
 

@@ -113,8 +113,7 @@ out:
     return status;
 }
 
-/* As far as what the node reads, also in its bodies. */
-static enum odb_status bodies_reach(struct odb_trace **out, const struct odb_model *model,
+enum odb_status odb_body_case_reach(struct odb_trace **out, const struct odb_model *model,
                                     const struct odb_feeds *feeds, int node,
                                     const struct odb_trace_options *how, struct odb_error *err)
 {
@@ -138,7 +137,7 @@ enum odb_status odb_body_case_enter(struct odb_body_case *out, const struct odb_
         struct odb_body_case outer = *out;
         struct odb_trace *own = NULL;
         enum odb_status status =
-            i ? bodies_reach(&own, outer.model, outer.feeds, step->node, how, err) : ODB_OK;
+            i ? odb_body_case_reach(&own, outer.model, outer.feeds, step->node, how, err) : ODB_OK;
         *out = (struct odb_body_case){0};
         if (status == ODB_OK)
             status = odb_body_case_open(out, i ? own : trace, NULL, step->node, &step->body,
@@ -165,7 +164,7 @@ enum odb_status odb_body_case_follow(struct odb_body_case *out, int *node,
         return ODB_OK;
     if (!odb_body_path_parse(model->graph, NULL, text, &path) || !path.n)
         return odb_graph_find_node(model->graph, text, node, err);
-    ODB_TRY(bodies_reach(&trace, model, feeds, path.steps[0].node, how, err));
+    ODB_TRY(odb_body_case_reach(&trace, model, feeds, path.steps[0].node, how, err));
     enum odb_status status = odb_body_case_enter(out, trace, &path, how, err);
     odb_trace_free(trace);
     if (status == ODB_OK)

@@ -23,6 +23,13 @@ enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_t
                                    const struct odb_body *body, int64_t turn,
                                    struct odb_error *err) ODB_MUST_USE;
 
+/* The reference as far as what a node reads, also in its bodies, and no further. *out is the
+ * caller's to free. */
+enum odb_status odb_body_case_reach(struct odb_trace **out, const struct odb_model *model,
+                                    const struct odb_feeds *feeds, int node,
+                                    const struct odb_trace_options *how,
+                                    struct odb_error *err) ODB_MUST_USE;
+
 /* Goes a path into bodies, from the trace of the graph in which it begins: the innermost body. how:
  * the references that run in between. ODB_E_USAGE: a node does not come to the turn. */
 enum odb_status odb_body_case_enter(struct odb_body_case *out, const struct odb_trace *trace,
