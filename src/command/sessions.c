@@ -54,17 +54,17 @@ static const char *sessions_base(const char *path)
 static void sessions_put(struct odb_command_call *call, const struct odb_stored *s, int width,
                          struct odb_buf *out)
 {
-    struct odb_buf line = ODB_BUF_INIT, target = ODB_BUF_INIT;
+    struct odb_buf line = ODB_BUF_INIT, shown = ODB_BUF_INIT;
     odb_buf_printf(&line, "%-*s  ", width, s->path);
     odb_buf_printf(&line, "%-16.16s  ", s->began ? s->began : "");
-    odb_buf_put_shown(&target, s->target ? s->target : "");
     odb_buf_printf(&line, "%-20.60s  ", sessions_base(s->model));
     odb_sessions_put_result(s, &line);
-    if (target.len)
-        odb_buf_printf(&line, "  %s", odb_buf_text(&target));
-    odb_call__put_line(out, odb_buf_text(&line), call->width);
+    if (s->target && *s->target)
+        odb_buf_printf(&line, "  %s", s->target);
+    odb_buf_put_shown(&shown, odb_buf_text(&line));
+    odb_call__put_line(out, odb_buf_text(&shown), call->width);
     odb_buf_dispose(&line);
-    odb_buf_dispose(&target);
+    odb_buf_dispose(&shown);
 }
 
 static enum odb_status sessions_all(struct odb_command_call *call, char **paths, size_t n,

@@ -186,13 +186,15 @@ enum odb_status odb_stored_read(struct odb_stored *out, const char *path, struct
 enum odb_status odb_stored_report(char **out, const char *path, struct odb_error *err)
 {
     bool settled = false;
+    enum odb_status status = ODB_OK;
     *out = NULL;
     ODB_TRY(stored_require(path, err));
     for (int i = 0; i < STORED_TRIES && !settled; i++) {
         struct stored_file file;
         free(*out);
         *out = NULL;
-        if (stored_open(&file, path, NULL) == ODB_OK) {
+        status = stored_open(&file, path, err);
+        if (status == ODB_OK) {
             sqlite3_stmt *row =
                 stored_row(file.db, "SELECT report FROM search WHERE report IS NOT NULL"
                                     " ORDER BY id DESC LIMIT 1");
@@ -201,8 +203,8 @@ enum odb_status odb_stored_report(char **out, const char *path, struct odb_error
         }
         settled = stored_close(&file);
     }
-    if (*out)
-        return ODB_OK;
+    if (*out || status != ODB_OK)
+        return status;
     odb_fail(err, ODB_E_FORMAT, "no search in %s has ended", path);
     return odb_error_remedy(err, "onnxdbg bisect MODEL --session FILE searches");
 }

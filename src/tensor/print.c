@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 /* A float in all its digits: 310 before the point, and a precision behind it. */
 enum { PRINT_NUMBER = 400, PRINT_MAX_PRECISION = 60, PRINT_MAX_SHOWN = 1 << 16 };
@@ -209,19 +210,11 @@ static void print_integer(struct odb_buf *buf, const struct odb_tensor *t, size_
 }
 
 /* Bytes of the UTF-8 character at p that may be shown as it is; 0: none. */
-static size_t print_character(const unsigned char *p, size_t left)
+static size_t print_character(const unsigned char *p, const unsigned char *end)
 {
-    size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc0 ? 2 : 1;
-    if (n == 1)
-        return *p >= 0x20 && *p < 0x7f;
-    if (n > left || *p > 0xf4 || *p < 0xc2 || (*p == 0xc2 && p[1] < 0xa0) ||
-        (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
-        (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
+    const unsigned char *next = p;
+    uint32_t c;
+    return odb_utf8_next(&next, end, &c) && !odb_utf8_acts(c) ? (size_t)(next - p) : 0;
 }
 
 static bool print_is_bits(const struct print_job *job)
@@ -248,10 +241,11 @@ static void print_string(struct odb_buf *buf, const struct odb_str *s)
     static const char escapes[] = "\nn\tt\rr\\\\";
     bool single = s->len && memchr(s->data, '\'', s->len);
     char quote = single && !memchr(s->data, '"', s->len) ? '"' : '\'';
+    const unsigned char *p = (const unsigned char *)s->data, *end = s->len ? p + s->len : p;
     odb_buf_putc(buf, quote);
-    for (size_t i = 0; i < s->len;) {
-        unsigned char c = (unsigned char)s->data[i];
-        size_t n = print_character((const unsigned char *)s->data + i, s->len - i);
+    for (size_t n; p < end; p += n ? n : 1) {
+        unsigned char c = *p;
+        n = print_character(p, end);
         const char *escape = escapes;
         while (*escape && *escape != (char)c)
             escape += 2;
@@ -260,10 +254,9 @@ static void print_string(struct odb_buf *buf, const struct odb_str *s)
         else if (c == (unsigned char)quote)
             odb_buf_printf(buf, "\\%c", quote);
         else if (n)
-            odb_buf_add(buf, s->data + i, n);
+            odb_buf_add(buf, (const char *)p, n);
         else
             odb_buf_printf(buf, "\\x%02x", c);
-        i += n ? n : 1;
     }
     odb_buf_putc(buf, quote);
 }

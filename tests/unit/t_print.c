@@ -203,10 +203,11 @@ static void test_print__strings(void **state)
 {
     static const struct odb_str in[] = {
         {"a", 1},      {"b\n'\"\\", 5}, {"it's", 4}, {"\0\x1b\xff", 3},
-        {"\u4e2d", 3}, {"\xc2\x80", 2}, {"", 0}};
+        {"\u4e2d", 3}, {"\xc2\x80", 2}, {"", 0}, {"\u202e", 3}};
     struct odb_tensor *t = NULL;
-    assert_int_equal(odb_tensor_copy_of(&t, ODB_STRING, 1, (int64_t[]){7}, in, &err), ODB_OK);
-    check(t, "['a' 'b\\n\\'\"\\\\' \"it's\" '\\x00\\x1b\\xff' '\u4e2d' '\\xc2\\x80' '']");
+    assert_int_equal(odb_tensor_copy_of(&t, ODB_STRING, 1, (int64_t[]){8}, in, &err), ODB_OK);
+    check(t, "['a' 'b\\n\\'\"\\\\' \"it's\" '\\x00\\x1b\\xff' '\u4e2d' '\\xc2\\x80' '' "
+             "'\\xe2\\x80\\xae']");
     odb_tensor_unref(t);
 }
 
