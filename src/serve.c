@@ -325,7 +325,7 @@ static void serve_free_inputs(struct odb_named *inputs, size_t n)
     free(inputs);
 }
 
-static enum odb_status serve_input(const struct serve *serve, const struct odb_frame *frame,
+static enum odb_status serve_input(const struct serve *serve, struct odb_frame *frame,
                                    const Odb__Wire__Execute *message, size_t *at,
                                    struct odb_named *input, struct odb_error *err)
 {
@@ -347,7 +347,7 @@ static enum odb_status serve_input(const struct serve *serve, const struct odb_f
 }
 
 /* Takes the inputs of a request over, in place of those of the one before. */
-static enum odb_status serve_inputs(struct serve *serve, const struct odb_frame *frame,
+static enum odb_status serve_inputs(struct serve *serve, struct odb_frame *frame,
                                     const Odb__Wire__Execute *message, struct odb_error *err)
 {
     struct odb_named *inputs = odb_new_n(struct odb_named, message->n_inputs + 1);
@@ -391,7 +391,7 @@ static enum odb_status serve_values(struct serve *serve, struct odb_tensor *cons
     return status;
 }
 
-static enum odb_status serve_execute(struct serve *serve, const struct odb_frame *frame,
+static enum odb_status serve_execute(struct serve *serve, struct odb_frame *frame,
                                      const Odb__Wire__Execute *message, struct odb_error *err)
 {
     struct odb_error why = ODB_ERROR_INIT;

@@ -16,14 +16,15 @@ struct info_op {
     struct odb_opname kind;
     size_t nodes, unsupported;
     size_t uncounted;     /* whose work is not known, those in bodies among them */
+    size_t unknown;       /* those of the main graph alone */
     uint64_t macs, flops; /* of those in the main graph that are known */
     const char *why;      /* borrowed: cpu; of the first unsupported one */
 };
 
 struct info {
     const struct odb_model *model;
-    struct odb_cpu *cpu; /* owned */
-    struct odb_opnames kinds;       /* owned */
+    struct odb_cpu *cpu;         /* owned */
+    struct odb_opnames kinds;    /* owned */
     ODB_VEC(struct info_op) ops; /* in the order of kinds while they are counted */
     size_t body_nodes;
     size_t n_weights, weight_bytes;
@@ -55,6 +56,7 @@ static void info_count(struct info *info, const struct odb_graph *graph, bool bo
         op->macs += body ? 0 : info->costs[i].macs;
         op->flops += body ? 0 : info->costs[i].flops;
         op->uncounted += body || !info->costs[i].known;
+        op->unknown += !body && !info->costs[i].known;
         info->body_nodes += body;
         if (*why) {
             op->why = op->why ? op->why : why;
@@ -233,21 +235,16 @@ static const char *info_si(uint64_t n, char buf[24])
 /* ": 2 Resize, 1 Loop" */
 static void info_uncounted(const struct info *info, struct odb_buf *out)
 {
-    const struct odb_graph *graph = info->model->graph;
     size_t told = 0;
     for (size_t i = 0; i < info->ops.n; i++) {
         const struct info_op *op = &info->ops.items[i];
-        size_t n = 0;
-        for (size_t k = 0; k < graph->n_nodes; k++)
-            n += !info->costs[k].known && !strcmp(graph->nodes[k].op_type, op->kind.op_type) &&
-                 !strcmp(graph->nodes[k].domain, op->kind.domain);
-        if (!n)
+        if (!op->unknown)
             continue;
         if (told == INFO_HEAVIEST) {
             odb_buf_puts(out, " and others");
             return;
         }
-        odb_buf_printf(out, "%s%zu ", told++ ? ", " : ": ", n);
+        odb_buf_printf(out, "%s%zu ", told++ ? ", " : ": ", op->unknown);
         odb_buf_put_shown(out, op->kind.op_type);
     }
 }

@@ -2,14 +2,20 @@
 #include "command/publish.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "engine/json.h"
 #include "report_page.h" /* made from share/report.html: publish_page */
 
-#define PUBLISH_AROUND 4 /* nodes before and behind a culprit that an issue shows */
+enum {
+    PUBLISH_AROUND = 4,     /* nodes before and behind a culprit that an issue shows */
+    PUBLISH_ROWS = 100,     /* values of theirs */
+    PUBLISH_CULPRITS = 100, /* that an issue is about */
+};
 
 static const char *publish_text(const json_t *object, const char *key)
 {
@@ -43,15 +49,42 @@ static const json_t *publish_producer(const json_t *report, const json_t *value)
     return publish_at(report, "nodes", json_object_get(value, "node"));
 }
 
-static const json_t *publish_culprit(const json_t *report, const json_t *value)
+/* A report, and its culprits by what they are: "NODE VALUE" -> place in the list. */
+struct publish {
+    const json_t *report;     /* borrowed */
+    struct odb_map *culprits; /* owned */
+};
+
+/* The caller's. */
+static char *publish_key(const json_t *node, const char *value)
 {
+    return odb_xasprintf("%lld %s", (long long)json_integer_value(node), value);
+}
+
+static struct publish publish_begin(const json_t *report)
+{
+    struct publish p = {.report = report, .culprits = odb_map_new()};
     size_t i;
     const json_t *culprit;
     json_array_foreach(json_object_get(report, "culprits"), i, culprit)
-        if (json_equal(json_object_get(culprit, "index"), json_object_get(value, "node")) &&
-            !strcmp(publish_text(culprit, "value"), publish_text(value, "name")))
-            return culprit;
-    return NULL;
+    {
+        const json_t *index = json_object_get(culprit, "index");
+        char *key = publish_key(index, publish_text(culprit, "value"));
+        if (json_is_integer(index))
+            odb_map_add(p.culprits, key, i);
+        free(key);
+    }
+    return p;
+}
+
+static const json_t *publish_culprit(const struct publish *p, const json_t *value)
+{
+    const json_t *node = json_object_get(value, "node");
+    char *key = publish_key(node, publish_text(value, "name"));
+    size_t i;
+    bool found = json_is_integer(node) && odb_map_get(p->culprits, key, &i);
+    free(key);
+    return found ? json_array_get(json_object_get(p->report, "culprits"), i) : NULL;
 }
 
 /* --- CSV -------------------------------------------------------------------------------------- */
@@ -77,11 +110,13 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
                                           "gain",  "noise",      "local_noise"};
     size_t i;
     const json_t *value;
+    struct publish publish = publish_begin(report), *p = &publish;
     odb_buf_puts(out, "index,name,op_type,value,verdict,");
     for (size_t n = 0; n < ODB_COUNT(numbers); n++)
         odb_buf_printf(out, "%s,", numbers[n]);
     odb_buf_puts(out, "culprit\r\n");
-    json_array_foreach(json_object_get(report, "values"), i, value) {
+    json_array_foreach(json_object_get(report, "values"), i, value)
+    {
         const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
         if (json_is_integer(at))
             odb_buf_printf(out, "%d", (int)json_integer_value(at));
@@ -94,10 +129,11 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
             publish_number(value, numbers[n], out);
             odb_buf_putc(out, ',');
         }
-        publish_cell(out, publish_text(publish_culprit(report, value), "kind"));
+        publish_cell(out, publish_text(publish_culprit(p, value), "kind"));
         out->len--; /* its comma: it is the last */
         odb_buf_puts(out, "\r\n");
     }
+    odb_map_free(publish.culprits);
 }
 
 /* --- JUnit ------------------------------------------------------------------------------------ */
@@ -166,11 +202,11 @@ enum publish_result { PUBLISH_PASSED, PUBLISH_FAILED, PUBLISH_SKIPPED };
 
 /* The value of a culprit has failed, whatever its verdict: a search may blame what it did not
  * ask. */
-static enum publish_result publish_result(const json_t *report, const json_t *value)
+static enum publish_result publish_result(const struct publish *p, const json_t *value)
 {
     static const char *const skipped[] = {"untested", "untestable", "unsupported"};
     const char *verdict = publish_text(value, "verdict");
-    if (publish_culprit(report, value))
+    if (publish_culprit(p, value))
         return PUBLISH_FAILED;
     for (size_t i = 0; i < ODB_COUNT(skipped); i++)
         if (!strcmp(verdict, skipped[i]))
@@ -178,19 +214,19 @@ static enum publish_result publish_result(const json_t *report, const json_t *va
     return strcmp(verdict, "pass") ? PUBLISH_FAILED : PUBLISH_PASSED;
 }
 
-static void publish_value_case(const json_t *report, const json_t *value, struct odb_buf *out)
+static void publish_value_case(const struct publish *p, const json_t *value, struct odb_buf *out)
 {
-    const json_t *node = publish_producer(report, value), *culprit;
+    const json_t *node = publish_producer(p->report, value), *culprit;
     publish_case(out, node ? publish_text(node, "op_type") : "value", publish_text(value, "name"),
                  NULL);
-    if (publish_result(report, value) == PUBLISH_SKIPPED) {
+    if (publish_result(p, value) == PUBLISH_SKIPPED) {
         odb_buf_puts(out, "<skipped message=\"");
         publish_xml(out, publish_text(value, "verdict"));
         odb_buf_puts(out, "\"/>");
-    } else if ((culprit = publish_culprit(report, value))) {
+    } else if ((culprit = publish_culprit(p, value))) {
         publish_failure(out, publish_text(culprit, "kind"), "culprit",
                         publish_text(culprit, "text"));
-    } else if (publish_result(report, value) == PUBLISH_FAILED) {
+    } else if (publish_result(p, value) == PUBLISH_FAILED) {
         struct odb_buf error = ODB_BUF_INIT;
         odb_buf_printf(&error, "%s, error ", publish_text(value, "verdict"));
         publish_number(value, "error", &error);
@@ -214,12 +250,12 @@ static void publish_counts(const json_t *report, const char *element, const size
 
 void odb_publish_junit(const json_t *report, struct odb_buf *out)
 {
+    struct publish publish = publish_begin(report), *p = &publish;
     size_t i, n[3] = {0};
     const json_t *value, *values = json_object_get(report, "values");
     bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
     n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
-    json_array_foreach(values, i, value)
-        n[publish_result(report, value)]++;
+    json_array_foreach(values, i, value) n[publish_result(p, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     publish_counts(report, "testsuites", n, out);
     publish_counts(report, "testsuite", n, out);
@@ -227,9 +263,9 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     if (diverges)
         publish_failure(out, "diverges", publish_text(report, "signature"), "");
     odb_buf_puts(out, "</testcase>\n");
-    json_array_foreach(values, i, value)
-        publish_value_case(report, value, out);
+    json_array_foreach(values, i, value) publish_value_case(p, value, out);
     odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
+    odb_map_free(publish.culprits);
 }
 
 /* --- Markdown --------------------------------------------------------------------------------- */
@@ -243,8 +279,8 @@ static void publish_plain(struct odb_buf *out, const char *text)
         *p = ' ';
     odb_buf_put_shown(&shown, line);
     for (const char *p = odb_buf_text(&shown); *p; p++) {
-        bool link = !strncmp(p, "://", 3) || (*p == '.' && p - odb_buf_text(&shown) >= 3 &&
-                                              !strncasecmp(p - 3, "www", 3));
+        bool link = !strncmp(p, "://", 3) ||
+                    (*p == '.' && p - odb_buf_text(&shown) >= 3 && !strncasecmp(p - 3, "www", 3));
         if (link || strchr("\\`*_{}[]<>#|&~$", *p))
             odb_buf_putc(out, '\\');
         odb_buf_putc(out, *p);
@@ -262,40 +298,43 @@ static void publish_line(struct odb_buf *out, const char *what, const char *text
     odb_buf_putc(out, '\n');
 }
 
-static void publish_row(const json_t *report, const json_t *value, struct odb_buf *out)
+static void publish_row(const struct publish *p, const json_t *value, struct odb_buf *out)
 {
-    const json_t *node = publish_producer(report, value);
+    const json_t *node = publish_producer(p->report, value);
     odb_buf_printf(out, "| %d | ", (int)json_integer_value(json_object_get(value, "node")));
     publish_plain(out, publish_text(node, "op_type"));
     odb_buf_puts(out, " | ");
     publish_plain(out, publish_text(value, "name"));
     odb_buf_puts(out, " | ");
     publish_plain(out, publish_text(value, "verdict"));
-    odb_buf_puts(out, publish_culprit(report, value) ? ", **culprit** | " : " | ");
+    odb_buf_puts(out, publish_culprit(p, value) ? ", **culprit** | " : " | ");
     publish_number(value, "error", out);
     odb_buf_puts(out, " | ");
     publish_number(value, "noise", out);
     odb_buf_puts(out, " |\n");
 }
 
-static void publish_around(const json_t *report, const json_t *culprit, struct odb_buf *out)
+static void publish_around(const struct publish *p, const json_t *culprit, struct odb_buf *out)
 {
-    size_t i;
+    size_t i, rows = 0;
     const json_t *value;
     json_int_t index = json_integer_value(json_object_get(culprit, "index"));
+    index = ODB_MIN(ODB_MAX(index, 0), INT32_MAX); /* as those of nodes are */
     odb_buf_puts(out, "| # | operator | value | verdict | error | noise |\n"
                       "| ---: | --- | --- | --- | ---: | ---: |\n");
-    json_array_foreach(json_object_get(report, "values"), i, value) {
+    json_array_foreach(json_object_get(p->report, "values"), i, value)
+    {
         const json_t *at = json_object_get(value, "node");
         if (json_is_integer(at) && json_integer_value(at) >= index - PUBLISH_AROUND &&
-            json_integer_value(at) <= index + PUBLISH_AROUND)
-            publish_row(report, value, out);
+            json_integer_value(at) <= index + PUBLISH_AROUND && rows++ < PUBLISH_ROWS)
+            publish_row(p, value, out);
     }
     odb_buf_putc(out, '\n');
 }
 
 void odb_publish_markdown(const json_t *report, struct odb_buf *out)
 {
+    struct publish publish = publish_begin(report), *p = &publish;
     size_t i;
     const json_t *culprit, *culprits = json_object_get(report, "culprits");
     const json_t *model = json_object_get(report, "model");
@@ -312,7 +351,13 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     publish_line(out, "searched on", publish_text(report, "host"));
     publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
     odb_buf_putc(out, '\n');
-    json_array_foreach(culprits, i, culprit) {
+    json_array_foreach(culprits, i, culprit)
+    {
+        if (i == PUBLISH_CULPRITS) {
+            odb_buf_printf(out, "%zu more culprits are in the report.\n\n",
+                           json_array_size(culprits) - i);
+            break;
+        }
         odb_buf_printf(out, "### #%d ", (int)json_integer_value(json_object_get(culprit, "index")));
         publish_plain(out, publish_text(culprit, "name"));
         odb_buf_puts(out, " (");
@@ -324,13 +369,15 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
         odb_buf_puts(out, "\n\n");
         publish_plain(out, publish_text(culprit, "text"));
         odb_buf_puts(out, "\n\n");
-        publish_around(report, culprit, out);
+        publish_around(p, culprit, out);
     }
-    json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
+    json_array_foreach(json_object_get(report, "warnings"), i, culprit)
+    {
         odb_buf_puts(out, "Warning: ");
         publish_plain(out, json_string_value(culprit));
         odb_buf_puts(out, "\n\n");
     }
+    odb_map_free(publish.culprits);
 }
 
 /* --- HTML ------------------------------------------------------------------------------------- */

@@ -16,6 +16,8 @@
 #include "executor/cpu.h"
 #include "tensor/stats.h"
 
+#define LINT_PLACE 1000 /* bytes of where something was found: names come from strangers */
+
 static const struct lint_kind {
     const char *name;
     bool error;
@@ -85,12 +87,13 @@ const char *odb_lint_remedy(enum odb_lint_kind kind)
 void odb_lint_add(struct odb_lint *lint, enum odb_lint_kind kind, int node, const char *place,
                   const char *fmt, ...)
 {
-    char what[2000];
+    char what[2000], cut[LINT_PLACE];
     va_list args;
     va_start(args, fmt);
     odb_text_vfit(what, sizeof what, fmt, args);
     va_end(args);
-    odb_push(&lint->items, (struct odb_finding){kind, node, odb_xstrdup(place), odb_xstrdup(what)});
+    odb_text_fit(cut, sizeof cut, "%s", place);
+    odb_push(&lint->items, (struct odb_finding){kind, node, odb_xstrdup(cut), odb_xstrdup(what)});
     (*(lint_kinds[kind].error ? &lint->errors : &lint->warnings))++;
 }
 
@@ -106,26 +109,40 @@ void odb_lint_dispose(struct odb_lint *lint)
 
 /* --- a walk over all graphs ------------------------------------------------------------------- */
 
+/* Of a node, of which there may be much to say. */
+struct lint_place {
+    const struct odb_node *node; /* borrowed; NULL: of none yet */
+    char text[LINT_PLACE];
+};
+
 struct lint_walk {
     struct odb_lint *lint;
     const struct odb_model *model;
     const struct odb_shapes *shapes; /* of the main graph */
     struct odb_map *known; /* owned: "domain::Name" that the reference has -> first opset */
     const struct lint_walk *around; /* the walk at the node whose body this is; NULL: no body */
-    int outer;        /* node of the main graph that we are in */
-    bool in_function; /* no node of the main graph: a function may be called by several */
-    const char *where;              /* " in then_branch of #3 (If)"; "" in the main graph */
+    int outer;                      /* node of the main graph that we are in */
+    bool in_function;  /* no node of the main graph: a function may be called by several */
+    const char *where; /* " in then_branch of #3 (If)"; "" in the main graph */
     const struct odb_graph *graph;
     const struct odb_node *node;
-    bool *called; /* owned; [n_functions] */
+    struct lint_place *place; /* borrowed: of the node that was asked for last */
+    bool *called;             /* owned; [n_functions] */
 };
 
-static char *lint_node_place(const struct lint_walk *walk)
+/* Borrowed, until another node is asked for. */
+static const char *lint_node_place(const struct lint_walk *walk)
 {
+    struct lint_place *place = walk->place;
+    if (place->node == walk->node)
+        return place->text;
     struct odb_buf text = ODB_BUF_INIT;
     odb_node_put(walk->graph, walk->node->index, &text);
     odb_buf_puts(&text, walk->where);
-    return odb_buf_take(&text);
+    odb_text_fit(place->text, sizeof place->text, "%s", odb_buf_text(&text));
+    place->node = walk->node;
+    odb_buf_dispose(&text);
+    return place->text;
 }
 
 /* The node of the main graph that a finding about walk->node belongs to. */
@@ -135,11 +152,8 @@ static int lint_main_node(const struct lint_walk *walk)
 }
 
 #define LINT_NODE(walk, kind, ...)                                                                 \
-    do {                                                                                           \
-        char *place_ = lint_node_place(walk);                                                      \
-        odb_lint_add((walk)->lint, ODB_LINT_##kind, lint_main_node(walk), place_, __VA_ARGS__);    \
-        free(place_);                                                                              \
-    } while (0)
+    odb_lint_add((walk)->lint, ODB_LINT_##kind, lint_main_node(walk), lint_node_place(walk),       \
+                 __VA_ARGS__)
 
 #define LINT_VALUE(walk, kind, value, ...)                                                         \
     do {                                                                                           \
@@ -312,14 +326,12 @@ static void lint_bodies(struct lint_walk *walk)
         const struct odb_attr *attr = &node->attrs.items[a];
         for (size_t g = 0; attr->graphs && g < attr->n; g++) {
             struct lint_walk inner = *walk;
-            char *place = lint_node_place(walk);
-            char *where = odb_xasprintf(" in %s of %s", attr->name, place);
+            char where[LINT_PLACE];
+            odb_text_fit(where, sizeof where, " in %s of %s", attr->name, lint_node_place(walk));
             inner.outer = lint_main_node(walk);
             inner.where = where;
             inner.around = walk;
             lint_graph(&inner, attr->graphs[g]);
-            free(where);
-            free(place);
         }
     }
 }
@@ -493,11 +505,13 @@ static void lint_learn(struct lint_walk *walk)
 void odb_lint_model(struct odb_lint *lint, const struct odb_model *model,
                     const struct odb_shapes *shapes)
 {
+    struct lint_place asked = {.node = NULL};
     struct lint_walk walk = {.lint = lint,
                              .model = model,
                              .shapes = shapes,
                              .outer = ODB_NO_NODE,
                              .where = "",
+                             .place = &asked,
                              .called = odb_new_n(bool, model->n_functions + 1)};
     lint_learn(&walk);
     lint_header(&walk);
@@ -505,11 +519,11 @@ void odb_lint_model(struct odb_lint *lint, const struct odb_model *model,
     lint_weights(&walk);
     lint_graph(&walk, model->graph);
     for (size_t f = 0; f < model->n_functions; f++) {
-        char *where = odb_xasprintf(" in function %s", model->functions[f].name);
+        char where[LINT_PLACE];
+        odb_text_fit(where, sizeof where, " in function %s", model->functions[f].name);
         walk.where = where;
         walk.in_function = true;
         lint_graph(&walk, model->functions[f].graph);
-        free(where);
     }
     for (size_t f = 0; f < model->n_functions; f++)
         if (!walk.called[f]) {

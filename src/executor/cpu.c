@@ -8,17 +8,19 @@
  */
 #include "executor/cpu.h"
 
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/blocks.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "executor/cpu_int.h"
 #include "kernels/plugin.h"
 #include "model/limits.h"
 
 #define CPU_FOLD_BYTES ((size_t)16 << 20) /* of a plan's constants, computed once */
+#define CPU_WHY 300                       /* bytes of why a node cannot be run */
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
@@ -127,6 +129,18 @@ static const struct odb_tensor *cpu_constant_of(const struct cpu_node *slot)
     return strcmp(slot->op->name, "Constant") == 0 ? attr->tensors[0] : NULL;
 }
 
+/* Says why a node cannot be run, with so much of a name as fits: it may be said of every call. */
+static void ODB_PRINTF(2, 3) cpu_refuse(struct cpu_node *slot, const char *fmt, ...)
+{
+    char text[CPU_WHY];
+    va_list args;
+    va_start(args, fmt);
+    odb_text_vfit(text, sizeof text, fmt, args);
+    va_end(args);
+    free(slot->why);
+    slot->why = odb_xstrdup(text);
+}
+
 /* Why a node cannot be run for its bodies. Of If's branches one may do: the other's turn may not
  * come. A body that stands in a call of the enclosing function, and is handed on, would have to see
  * the values around that call. */
@@ -139,7 +153,7 @@ static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
         why = why ? why : slot->bodies[b]->why;
     }
     if (bad && (bad == slot->n_bodies || !cpu_is(node, "If")))
-        slot->why = odb_xstrdup(why);
+        cpu_refuse(slot, "%s", why);
     for (size_t a = 0; a < node->attrs.n; a++) {
         const struct odb_attr *attr = &node->attrs.items[a], *given;
         given = attr->ref_name ? odb_attrs_find(&slot->attrs, attr->name) : NULL;
@@ -150,10 +164,8 @@ static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
             around = graph->values[v].is_outer;
         if (!around)
             continue;
-        free(slot->why);
-        slot->why = odb_xasprintf("the body %s comes from a function's caller and uses values "
-                                  "around it",
-                                  attr->name);
+        cpu_refuse(slot, "the body %.150s comes from a function's caller and uses values around it",
+                   attr->name);
     }
 }
 
@@ -186,13 +198,13 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
         slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
         for (size_t a = 0; a < slot->attrs.n; a++)
             if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
-                slot->bodies[slot->n_bodies++] = cpu_plan_new(
-                    slot->attrs.items[a].graphs[0], actual, defaults, depth + 1, cpu);
+                slot->bodies[slot->n_bodies++] =
+                    cpu_plan_new(slot->attrs.items[a].graphs[0], actual, defaults, depth + 1, cpu);
         cpu_plan_bodies(slot, node);
         return;
     }
     slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
-                                  : odb_op_find(node->domain, node->op_type, node->opset);
+                                       : odb_op_find(node->domain, node->op_type, node->opset);
     if (slot->op) {
         slot->memo = odb_new(struct odb_memo);
         slot->constant = cpu_constant_of(slot);
@@ -200,14 +212,14 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
         return;
     }
     if (node->function && depth < CPU_MAX_DEPTH) {
-        slot->body =
-            cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults, depth + 1,
-                         cpu);
-        slot->why = slot->body->why ? odb_xstrdup(slot->body->why) : NULL;
+        slot->body = cpu_plan_new(node->function->graph, &slot->attrs, &node->function->defaults,
+                                  depth + 1, cpu);
+        if (slot->body->why)
+            cpu_refuse(slot, "%s", slot->body->why);
         return;
     }
-    slot->why = odb_xasprintf("no reference kernel for %s%s%s (opset %d)", node->domain,
-                              node->domain[0] ? "::" : "", node->op_type, node->opset);
+    cpu_refuse(slot, "no reference kernel for %.100s%s%.150s (opset %d)", node->domain,
+               node->domain[0] ? "::" : "", node->op_type, node->opset);
 }
 
 /* What is kept, by the inputs and outputs of each node. */
@@ -225,6 +237,12 @@ static void cpu_mark_operands(struct cpu_plan *plan)
     }
 }
 
+/* In nodes: a plan takes one, and so do ten values. */
+static size_t cpu_plan_takes(const struct odb_graph *graph)
+{
+    return 1 + graph->n_nodes + graph->n_values / 10;
+}
+
 static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct odb_attrs *actual,
                                      const struct odb_attrs *defaults, int depth,
                                      struct odb_cpu *cpu)
@@ -233,8 +251,9 @@ static struct cpu_plan *cpu_plan_new(const struct odb_graph *graph, const struct
     plan->graph = graph;
     plan->cpu = cpu;
     plan->nodes = odb_new_n(struct cpu_node, graph->n_nodes);
-    cpu->over = cpu->over || graph->n_nodes > cpu->left;
-    cpu->left -= cpu->over ? 0 : graph->n_nodes;
+    size_t takes = cpu_plan_takes(graph);
+    cpu->over = cpu->over || takes > cpu->left;
+    cpu->left -= cpu->over ? 0 : takes;
     for (size_t n = 0; n < graph->n_nodes && !cpu->over; n++) {
         cpu_plan_node(plan, &graph->nodes[n], actual, defaults, depth);
         plan->why = plan->why ? plan->why : plan->nodes[n].why;
@@ -315,7 +334,7 @@ enum odb_status odb_cpu_new(struct odb_cpu **out, const struct odb_model *model,
     const struct odb_attrs none = {NULL, 0};
     cpu->model = model;
     atomic_init(&cpu->room, CPU_FOLD_BYTES);
-    cpu->left = model->graph->n_nodes + ODB_LIMIT_EXPANDED;
+    cpu->left = cpu_plan_takes(model->graph) + ODB_LIMIT_EXPANDED;
     cpu->plan = cpu_plan_new(model->graph, &none, NULL, 0, cpu);
     enum odb_status status = cpu_mark_absent(cpu->plan, err);
     if (cpu->over) { /* with bodies handed to functions, which the loader does not count */
@@ -652,8 +671,8 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
         return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
         return cpu_run_function(scope, slot->body, node, in, out, err);
-    bool constant = slot->folds && scope->precision == ODB_PREC_NATIVE &&
-                    cpu_all_constant(plan, node, in);
+    bool constant =
+        slot->folds && scope->precision == ODB_PREC_NATIVE && cpu_all_constant(plan, node, in);
     if (constant && (out[0] = odb_tensor_ref(slot->folded)))
         return ODB_OK;
     bool stack_wanted[16];

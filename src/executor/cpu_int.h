@@ -51,7 +51,7 @@ struct odb_cpu {
     const struct odb_model *model; /* borrowed: the caller's */
     struct cpu_plan *plan;         /* owned */
     atomic_size_t room;            /* bytes that folded outputs of all plans may yet take */
-    size_t left;                   /* nodes that plans may yet have */
+    size_t left;                   /* nodes that plans may yet have, with their values */
     bool over;                     /* they would have more */
 };
 

@@ -610,7 +610,7 @@ static bool wire_fits(const Odb__Wire__Tensor *item, size_t size)
            bytes == size;
 }
 
-static enum odb_status wire_get_dense(struct odb_tensor **out, const struct odb_frame *frame,
+static enum odb_status wire_get_dense(struct odb_tensor **out, struct odb_frame *frame,
                                       const Odb__Wire__Tensor *item, struct odb_error *err)
 {
     const void *data;
@@ -625,6 +625,10 @@ static enum odb_status wire_get_dense(struct odb_tensor **out, const struct odb_
             return odb_tensor_view(out, dtype, rank, item->dims, data, size, frame->storage, err);
         return odb_tensor_copy_of(out, dtype, rank, item->dims, data, err);
     }
+    /* They are copied, so bytes that several tensors share count for each. */
+    if (size > frame->message_size + frame->attachment_size - frame->strings)
+        return odb_fail(err, ODB_E_FORMAT, "texts of more bytes than the message has");
+    frame->strings += size;
     struct odb_tensor *t;
     ODB_TRY(odb_tensor_new(&t, dtype, rank, item->dims, err));
     enum odb_status status = wire_get_strings(t, data, size, err);
@@ -635,7 +639,7 @@ static enum odb_status wire_get_dense(struct odb_tensor **out, const struct odb_
     return status;
 }
 
-static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame *frame,
+static enum odb_status wire_get(struct odb_tensor **out, struct odb_frame *frame,
                                 Odb__Wire__Tensor *const *items, size_t n, size_t *at, int depth,
                                 struct odb_error *err);
 
@@ -657,7 +661,7 @@ static enum odb_status wire_check_parts(const struct odb_tensor *t, size_t n_dim
     return ODB_OK;
 }
 
-static enum odb_status wire_get_container(struct odb_tensor **out, const struct odb_frame *frame,
+static enum odb_status wire_get_container(struct odb_tensor **out, struct odb_frame *frame,
                                           Odb__Wire__Tensor *const *items, size_t n, size_t *at,
                                           int depth, struct odb_error *err)
 {
@@ -691,7 +695,7 @@ out:
     return status;
 }
 
-static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame *frame,
+static enum odb_status wire_get(struct odb_tensor **out, struct odb_frame *frame,
                                 Odb__Wire__Tensor *const *items, size_t n, size_t *at, int depth,
                                 struct odb_error *err)
 {
@@ -710,7 +714,7 @@ static enum odb_status wire_get(struct odb_tensor **out, const struct odb_frame 
     return wire_get_dense(out, frame, item, err);
 }
 
-enum odb_status odb_wire_get(struct odb_tensor **out, const struct odb_frame *frame,
+enum odb_status odb_wire_get(struct odb_tensor **out, struct odb_frame *frame,
                              Odb__Wire__Tensor *const *items, size_t n, size_t *at,
                              struct odb_error *err)
 {

@@ -41,6 +41,7 @@ struct odb_frame {
     const unsigned char *attachment; /* borrowed: storage */
     size_t attachment_size;
     struct odb_storage *storage; /* ref; NULL without attachment */
+    size_t strings;              /* bytes of it that were made texts of tensors */
 };
 
 void odb_parcel_dispose(struct odb_parcel *parcel);
@@ -81,7 +82,7 @@ enum odb_status odb_wire_put(struct odb_wire_list *list, struct odb_parcel *parc
                              const char *name, const struct odb_tensor *t, bool same,
                              struct odb_error *err) ODB_MUST_USE;
 /* Reads the tensor that begins at items[*at] and moves *at behind it. NULL: there is none. */
-enum odb_status odb_wire_get(struct odb_tensor **out, const struct odb_frame *frame,
+enum odb_status odb_wire_get(struct odb_tensor **out, struct odb_frame *frame,
                              Odb__Wire__Tensor *const *items, size_t n, size_t *at,
                              struct odb_error *err) ODB_MUST_USE;
 

@@ -633,7 +633,7 @@ static bool target_may_lack(const struct odb_target *target)
 }
 
 static enum odb_status target_values(struct odb_target *target, const Odb__Wire__Values *values,
-                                     const struct odb_frame *frame, const char *const *names,
+                                     struct odb_frame *frame, const char *const *names,
                                      size_t n_outputs, struct odb_tensor **outputs,
                                      struct odb_error *err)
 {

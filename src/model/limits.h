@@ -16,7 +16,7 @@
 enum {
     ODB_LIMIT_DEPTH = 100, /* of nested messages, as other readers of protobuf have it; a
                               body in a body takes three */
-    ODB_LIMIT_PARTS = 100, /* singular messages in one message: merging takes quadratic time */
+    ODB_LIMIT_PARTS = 10, /* singular messages in one message: merging copies what there is */
     ODB_LIMIT_MESSAGES = 10000000, /* nodes, attributes, tensors, types and all, in one file */
     ODB_LIMIT_TEXT = 64 << 20,     /* bytes of a name, a description, an entry of the metadata */
     ODB_LIMIT_FIELD = INT32_MAX,   /* bytes of anything but raw_data, as protobuf has it */
@@ -25,7 +25,8 @@ enum {
 #else /* instrumented, and a thousand files a second */
     ODB_LIMIT_EXPANDED = 20000,
 #endif
-    ODB_LIMIT_CALLS = 100          /* functions that call each other */
+    ODB_LIMIT_CALLS = 100,         /* functions that call each other */
+    ODB_LIMIT_OPSETS = 100         /* imports of a model, or of a function */
 };
 
 #endif

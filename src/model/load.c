@@ -125,14 +125,20 @@ enum odb_status odb_model__keep_tensor(struct odb_tensor **out, struct odb_model
     return ODB_OK;
 }
 
-static struct opset_scope load_opsets(struct model_arena *arena,
-                                      Onnx__OperatorSetIdProto *const *protos, size_t n)
+/* Every node looks its own up among all of them. */
+static enum odb_status load_opsets(struct opset_scope *out, struct model_arena *arena,
+                                   Onnx__OperatorSetIdProto *const *protos, size_t n,
+                                   struct odb_error *err)
 {
+    if (n > ODB_LIMIT_OPSETS)
+        return odb_fail(err, ODB_E_MODEL, "imports %zu opsets, and %d are allowed", n,
+                        ODB_LIMIT_OPSETS);
     struct odb_opset *items = arena_new_n(arena, struct odb_opset, n);
     for (size_t i = 0; i < n; i++)
         items[i] =
             (struct odb_opset){odb_model__domain(text_of(protos[i]->domain)), protos[i]->version};
-    return (struct opset_scope){items, n};
+    *out = (struct opset_scope){items, n};
+    return ODB_OK;
 }
 
 struct odb_metadata odb_model__metadata(struct model_arena *arena,
@@ -148,7 +154,7 @@ struct odb_metadata odb_model__metadata(struct model_arena *arena,
     return metadata;
 }
 
-static void load_header(struct odb_model *model)
+static enum odb_status load_header(struct odb_model *model, struct odb_error *err)
 {
     const Onnx__ModelProto *proto = model->priv->proto;
     struct model_arena *arena = model->priv->arena;
@@ -158,7 +164,8 @@ static void load_header(struct odb_model *model)
     model->domain = text_of(proto->domain);
     model->doc = text_of(proto->doc_string);
     model->model_version = proto->model_version;
-    struct opset_scope opsets = load_opsets(arena, proto->opset_import, proto->n_opset_import);
+    struct opset_scope opsets;
+    ODB_TRY(load_opsets(&opsets, arena, proto->opset_import, proto->n_opset_import, err));
     if (!opsets.n && model->ir_version < 3) { /* before imports there was one opset */
         struct odb_opset *first = arena_new(arena, struct odb_opset);
         *first = (struct odb_opset){"", 1};
@@ -167,6 +174,7 @@ static void load_header(struct odb_model *model)
     model->opsets = (struct odb_opset *)opsets.items;
     model->n_opsets = opsets.n;
     model->metadata = odb_model__metadata(arena, proto->metadata_props, proto->n_metadata_props);
+    return ODB_OK;
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -203,14 +211,17 @@ static Onnx__ValueInfoProto **load_formals(struct model_arena *arena, char *cons
                                            const Onnx__FunctionProto *p)
 {
     Onnx__ValueInfoProto **infos = arena_new_n(arena, Onnx__ValueInfoProto *, n);
-    for (size_t i = 0; i < n; i++) {
+    struct odb_map *declared = odb_map_new();
+    for (size_t k = 0; k < p->n_value_info; k++)
+        odb_map_set(declared, text_of(p->value_info[k]->name), k);
+    for (size_t i = 0, k; i < n; i++) {
         infos[i] = arena_new(arena, Onnx__ValueInfoProto);
         onnx__value_info_proto__init(infos[i]);
         infos[i]->name = names[i];
-        for (size_t k = 0; k < p->n_value_info; k++)
-            if (p->value_info[k]->name && !strcmp(p->value_info[k]->name, names[i]))
-                infos[i]->type = p->value_info[k]->type;
+        if (odb_map_get(declared, names[i], &k))
+            infos[i]->type = p->value_info[k]->type;
     }
+    odb_map_free(declared);
     return infos;
 }
 
@@ -231,7 +242,9 @@ static enum odb_status load_function(struct odb_model *model, size_t i, struct o
     body->output = load_formals(arena, p->output, p->n_output, p);
     body->n_value_info = p->n_value_info;
     body->value_info = p->value_info;
-    struct opset_scope opsets = load_opsets(arena, p->opset_import, p->n_opset_import);
+    struct opset_scope opsets;
+    if (load_opsets(&opsets, arena, p->opset_import, p->n_opset_import, err) != ODB_OK)
+        return odb_error_at(err, "function %s", f->name);
     if (!opsets.n) /* it must import what it uses; some writers leave it to the model */
         opsets = (struct opset_scope){model->opsets, model->n_opsets};
     enum odb_status status = odb_model__graph(&f->graph, model, body, NULL, &opsets, err);
@@ -354,7 +367,7 @@ static enum odb_status load_model(struct odb_model *model, const struct model_by
         odb_fail(err, ODB_E_MODEL, "there is no graph in it");
         return load_explain(bytes, err);
     }
-    load_header(model);
+    ODB_TRY(load_header(model, err));
     ODB_TRY(load_functions(model, err));
     struct opset_scope opsets = {model->opsets, model->n_opsets};
     ODB_TRY(odb_model__graph(&model->graph, model, priv->proto->graph, NULL, &opsets, err));

@@ -94,7 +94,8 @@ static enum odb_status load_init(struct graph_load *load, const char *name,
     struct odb_value *value = &load->values.items[index];
     if (!dense && !(value->type.known && value->type.kind == ODB_SPARSE)) {
         packed = tensor;
-        ODB_TRY(odb_tensor_densify(&tensor, packed, err));
+        if (odb_tensor_densify(&tensor, packed, err) != ODB_OK)
+            return odb_error_at(err, "sparse tensor '%s'", name);
         odb_push(&load->model->priv->tensors, tensor);
     }
     value->init = tensor;
@@ -367,8 +368,8 @@ enum odb_status odb_model__graph(struct odb_graph **out, struct odb_model *model
     graph->parent = outer ? outer->graph : NULL;
     graph->name = text_of(proto->name);
     graph->doc = text_of(proto->doc_string);
-    graph->metadata = odb_model__metadata(model->priv->arena, proto->metadata_props,
-                                          proto->n_metadata_props);
+    graph->metadata =
+        odb_model__metadata(model->priv->arena, proto->metadata_props, proto->n_metadata_props);
     graph->by_name = odb_map_new();
     struct graph_load load = {
         .model = model, .outer = outer, .opsets = opsets, .proto = proto, .graph = graph};

@@ -14,6 +14,7 @@
 #include <zip.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "tensor/npy.h"
@@ -24,9 +25,10 @@
 struct odb_npz {
     char *path;
     zip_t *zip;
-    zip_uint64_t bytes;    /* of the archive */
-    ODB_VEC(char *) names; /* items owned */
-    zip_uint64_t *places;  /* owned; index in the archive */
+    zip_uint64_t bytes;      /* of the archive */
+    ODB_VEC(char *) names;   /* items owned */
+    zip_uint64_t *places;    /* owned; index in the archive */
+    struct odb_map *by_name; /* owned; of several the first */
 };
 
 static enum odb_status npz_fail_open(int code, struct odb_error *err)
@@ -34,8 +36,7 @@ static enum odb_status npz_fail_open(int code, struct odb_error *err)
     zip_error_t error;
     zip_error_init_with_code(&error, code);
     enum odb_status status =
-        odb_fail(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? ODB_E_FORMAT : ODB_E_IO,
-                 "%s",
+        odb_fail(err, code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS ? ODB_E_FORMAT : ODB_E_IO, "%s",
                  code == ZIP_ER_OPNOTSUPP ? "not a regular file" : zip_error_strerror(&error));
     zip_error_fini(&error);
     return status;
@@ -56,6 +57,7 @@ enum odb_status odb_npz_open(struct odb_npz **out, const char *path, struct odb_
     npz->zip = zip;
     npz->bytes = stat(path, &st) == 0 && st.st_size > 0 ? (zip_uint64_t)st.st_size : 0;
     zip_int64_t n = zip_get_num_entries(zip, 0);
+    npz->by_name = odb_map_new();
     npz->places = odb_new_n(zip_uint64_t, (size_t)n + 1);
     for (zip_int64_t i = 0; i < n; i++) {
         const char *name = zip_get_name(zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
@@ -64,6 +66,7 @@ enum odb_status odb_npz_open(struct odb_npz **out, const char *path, struct odb_
             continue; /* NumPy offers other members as raw bytes; they are no tensors */
         npz->places[npz->names.n] = (zip_uint64_t)i;
         odb_push(&npz->names, odb_xstrndup(name, len - 4));
+        odb_map_add(npz->by_name, npz->names.items[npz->names.n - 1], npz->names.n - 1);
     }
     *out = npz;
     return ODB_OK;
@@ -77,6 +80,7 @@ void odb_npz_close(struct odb_npz *npz)
     for (size_t i = 0; i < npz->names.n; i++)
         free(npz->names.items[i]);
     free(npz->names.items);
+    odb_map_free(npz->by_name);
     free(npz->places);
     free(npz->path);
     free(npz);
@@ -166,10 +170,8 @@ static enum odb_status npz_read_member(struct npz_bytes **out, struct odb_npz *n
 enum odb_status odb_npz_read(struct odb_tensor **out, struct odb_npz *npz, const char *name,
                              struct odb_error *err)
 {
-    size_t i = 0;
-    while (i < npz->names.n && strcmp(npz->names.items[i], name) != 0)
-        i++;
-    if (i == npz->names.n) {
+    size_t i;
+    if (!odb_map_get(npz->by_name, name, &i)) {
         odb_fail(err, ODB_E_INPUT, "no array is called '%s'", name);
         return odb_error_at(err, "%s", npz->path);
     }

@@ -6,6 +6,11 @@
 
 #include "tensor/tensor.h"
 
+/* What is not stored takes no byte of a file: so much may it become, and so much for each byte that
+ * is. */
+#define SPARSE_MOST ((size_t)64 << 20)
+#define SPARSE_EACH 1000
+
 /* Where stored element i belongs; -1: outside. */
 static int64_t sparse_place(const struct odb_tensor *sparse, size_t i)
 {
@@ -54,6 +59,13 @@ enum odb_status odb_tensor_densify(struct odb_tensor **out, const struct odb_ten
     if (indices->count != values->count * per)
         return odb_fail(err, ODB_E_INPUT, "%zu indices for %zu sparse values", indices->count,
                         values->count);
+    ODB_TRY(odb_tensor_new_shape(&t, values->dtype, sparse->rank, sparse->dims, err));
+    size_t dense = t->bytes;
+    odb_tensor_unref(t);
+    if (dense > SPARSE_MOST && (dense - SPARSE_MOST) / SPARSE_EACH > values->bytes)
+        return odb_fail(err, ODB_E_INPUT,
+                        "%zu bytes as a dense tensor are too many for %zu that are stored", dense,
+                        values->bytes);
     ODB_TRY(odb_tensor_new(&t, values->dtype, sparse->rank, sparse->dims, err));
     for (size_t i = 0; i < values->count && status == ODB_OK; i++) {
         int64_t place = sparse_place(sparse, i);

@@ -22,8 +22,7 @@ static enum odb_status protocol_receive(const uint8_t *data, size_t size, struct
     return status;
 }
 
-static void protocol_tensors(const struct odb_frame *frame, Odb__Wire__Tensor *const *items,
-                             size_t n)
+static void protocol_tensors(struct odb_frame *frame, Odb__Wire__Tensor *const *items, size_t n)
 {
     struct odb_error err = ODB_ERROR_INIT;
     for (size_t at = 0; at < n;) {
@@ -34,7 +33,7 @@ static void protocol_tensors(const struct odb_frame *frame, Odb__Wire__Tensor *c
     }
 }
 
-static void protocol_blob(const struct odb_frame *frame, const Odb__Wire__Blob *blob)
+static void protocol_blob(struct odb_frame *frame, const Odb__Wire__Blob *blob)
 {
     struct odb_error err = ODB_ERROR_INIT;
     const void *data;

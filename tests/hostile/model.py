@@ -5,6 +5,7 @@
 #
 # a model that runs and all of whose names are hostile, and files that claim what they do not hold.
 import io
+import itertools
 import os
 import struct
 import sys
@@ -73,19 +74,27 @@ def claiming(more, dims=(1 << 38,), dtype=1, sparse=False):
                  field(15 if sparse else 5, t) + field(12, info(b"y", [1])))
 
 
+def call(i, o, op, more=b""):
+    return field(1, i) + field(2, o) + field(4, op) + more
+
+
+def function(name, inputs, nodes, more=b""):
+    """d::name, whose output is y."""
+    return field(25, field(1, name) + b"".join(field(4, i) for i in inputs) + field(5, b"y") +
+                 b"".join(field(7, n) for n in nodes) + field(9, field(2, 17)) + field(10, b"d") +
+                 more)
+
+
 def laughs(n):
     """Functions, each of which calls the one before it twice."""
-    def call(i, o, op):
-        ours = field(7, b"d") if op[:1] == b"f" else b""
-        return field(1, i) + field(2, o) + field(4, op) + ours
+    def call_of(i, o, op):
+        return call(i, o, op, field(7, b"d") if op[:1] == b"f" else b"")
     out = b""
     for k in range(n):
         last = b"f%d" % (k - 1) if k else b"Tanh"
-        out += field(25, field(1, b"f%d" % k) + field(4, b"x") + field(5, b"y") +
-                     field(7, call(b"x", b"t", last)) + field(7, call(b"t", b"y", last)) +
-                     field(9, field(2, 17)) + field(9, field(1, b"d") + field(2, 1)) +
-                     field(10, b"d"))
-    graph = field(1, call(b"x", b"y", b"f%d" % (n - 1))) + field(2, b"g")
+        out += function(b"f%d" % k, [b"x"], [call_of(b"x", b"t", last), call_of(b"t", b"y", last)],
+                        field(9, field(1, b"d") + field(2, 1)))
+    graph = field(1, call_of(b"x", b"y", b"f%d" % (n - 1))) + field(2, b"g")
     graph += field(11, info(b"x", [1])) + field(12, info(b"y", [1]))
     return model(graph) + field(8, field(1, b"d") + field(2, 1)) + out
 
@@ -116,6 +125,35 @@ def handed(n):
                   field(7, b"d") + given) + field(2, b"g")
     graph += field(11, info(b"x", [1])) + field(12, info(b"y", [1]))
     return model(graph) + field(8, field(1, b"d") + field(2, 1)) + out
+
+
+def calling(n, of):
+    """A model of n calls of a function d::f, with that."""
+    graph = b"".join(field(1, call(b"x", b"y%d" % k, b"f", field(7, b"d"))) for k in range(n))
+    graph += field(2, b"g") + field(11, info(b"x", [1])) + field(12, info(b"y0", [1]))
+    return model(graph) + field(8, field(1, b"d") + field(2, 1)) + of
+
+
+def swollen():
+    """What is small in a file, and was large in memory: n of one thing beside n of another."""
+    text = field(1, tensor([1], 8, b"w", field(6, b"a")))
+    text += field(2, tensor([1], 7, b"i", field(9, b"\0" * 8))) + field(3, 1 << 30)
+    yield "dense.onnx", model(field(15, text) + field(1, call(b"w", b"y", b"Identity")) +
+                              field(2, b"g") + field(12, info(b"y", [1])))
+    odd = call(b"x", b"y", b"z" * 100000)
+    yield "why.onnx", calling(20000, function(b"f", [b"x"], [odd]))
+    many = [b"x%d" % k for k in range(15000)]
+    yield "plans.onnx", calling(20000, function(b"f", many, [call(b"x0", b"y", b"Exp")]))
+    odd = b"".join(field(5, field(1, b"a%d" % k) + field(3, 1) + field(20, 2)) for k in range(15000))
+    yield "lint.onnx", model(field(1, call(b"x", b"y", b"Exp", field(3, b"n" * 150000) + odd)) +
+                             field(2, b"g") + field(11, info(b"x", [1])) +
+                             field(12, info(b"y", [1])))
+    tensors = field(5, tensor([1], 1, b"w", field(9, b"\0" * 4))) * 1000
+    yield "parts.onnx", model(b"") + field(7, tensors) * 90
+    values = ",".join(['{"node":1,"name":"v"}'] * 2000)
+    culprits = ",".join(['{"index":1}'] * 2000)
+    yield "report.json", f'{{"values":[{values}],"culprits":[{culprits}]}}'.encode()
+    yield "text.pb", tensor([1], 8, b"w", field(6, EVIL))
 
 
 def claims():
@@ -153,5 +191,5 @@ def claims():
 
 open(sys.argv[1], "wb").write(names())
 os.makedirs(sys.argv[2], exist_ok=True)
-for file, content in claims():
+for file, content in itertools.chain(claims(), swollen()):
     open(os.path.join(sys.argv[2], file), "wb").write(content)

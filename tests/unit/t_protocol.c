@@ -419,7 +419,7 @@ static void test_protocol__wrong_tensors(void **state)
     for (size_t i = 0; i < ODB_COUNT(wrongs); i++) {
         Odb__Wire__Tensor items[WRONG_MOST], *list[WRONG_MOST];
         struct odb_error err = ODB_ERROR_INIT;
-        const struct odb_frame frame = {0};
+        struct odb_frame frame = {0};
         struct odb_tensor *t = NULL;
         size_t at = 0;
         for (size_t k = 0; k < wrongs[i].n; k++) {
@@ -439,10 +439,39 @@ static void test_protocol__wrong_tensors(void **state)
     }
 }
 
+/* Texts are copied: tensors that show the same bytes must not be as many as they like. */
+static void test_protocol__shared_texts(void **state)
+{
+    static unsigned char texts[4096]; /* a thousand empty ones */
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_frame frame = {.attachment = texts, .attachment_size = sizeof texts};
+    Odb__Wire__Tensor items[2], *list[] = {&items[0], &items[1]};
+    Odb__Wire__Blob blob;
+    int64_t count = sizeof texts / 4;
+    struct odb_tensor *t;
+    size_t at = 0;
+    odb__wire__blob__init(&blob);
+    blob.attached = true;
+    blob.size = sizeof texts;
+    for (size_t k = 0; k < ODB_COUNT(items); k++) {
+        odb__wire__tensor__init(&items[k]);
+        items[k].dtype = ODB_STRING;
+        items[k].n_dims = 1;
+        items[k].dims = &count;
+        items[k].data = &blob;
+    }
+    help_ok(odb_wire_get(&t, &frame, list, 2, &at, &err), &err);
+    assert_int_equal(t->count, count);
+    odb_tensor_unref(t);
+    assert_int_equal(odb_wire_get(&t, &frame, list, 2, &at, &err), ODB_E_FORMAT);
+    assert_non_null(strstr(err.what, "more bytes than the message has"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_protocol__socket),
+        cmocka_unit_test(test_protocol__shared_texts),
         cmocka_unit_test(test_protocol__pipe),
         cmocka_unit_test(test_protocol__lent_pages),
         cmocka_unit_test(test_protocol__reader_gone),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -203,14 +204,16 @@ static void test_wire__refuses_deep_nesting(void **state)
 /* Each occurrence is merged into what was there before: a small file must not keep us for hours. */
 static void test_wire__refuses_endless_merging(void **state)
 {
-    enum { N = 200 };
+    enum { N = 2 * ODB_LIMIT_PARTS };
     unsigned char data[N * 4];
+    char where[32];
+    snprintf(where, sizeof where, "byte %d", 4 * ODB_LIMIT_PARTS);
     for (size_t i = 0; i < N; i++)
         memcpy(data + i * 4, "\x3a\x02\x0a\x00", 4);
     struct make m = make_new();
-    assert_int_equal(wire_open(&m, data, 400)->graph->n_node, 100);
+    assert_int_equal(wire_open(&m, data, sizeof data / 2)->graph->n_node, ODB_LIMIT_PARTS);
     make_free(&m);
-    wire_refuses(data, sizeof data, "byte 400", "field 7 (graph) of ModelProto comes up again");
+    wire_refuses(data, sizeof data, where, "field 7 (graph) of ModelProto comes up again");
 }
 
 /* No prefix of a valid file crashes, and all but those that end between fields are refused. */
