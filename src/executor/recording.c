@@ -29,6 +29,7 @@ enum recording_slot { RECORDING_NAMED, RECORDING_INPUT, RECORDING_OUTPUT };
 struct recording_item {
     char *name;   /* owned */
     char *form;   /* owned: of a name that is only a file's; NULL: the name is the true one */
+    char *bare;   /* owned: form of a name that was numbered, "x~2", without its number; or NULL */
     char *path;   /* owned; NULL: a member of the archive, which has the name member */
     char *member; /* owned */
     enum recording_slot slot; /* input_N.pb, output_N.pb */
@@ -64,6 +65,25 @@ char *odb_recording_file_form(const char *name)
     }
     odb_buf_dispose(&shown);
     return form.data ? odb_buf_take(&form) : odb_xstrdup("_");
+}
+
+/* Of an item whose name is only a file's; one that was numbered had a name that another had. */
+static void recording_form(struct recording_item *item)
+{
+    const char *number = strrchr(item->name, '~');
+    item->form = odb_recording_file_form(item->name);
+    if (!number || !number[1] || number[1 + strspn(number + 1, "0123456789")])
+        return;
+    char *bare = odb_xstrndup(item->name, (size_t)(number - item->name));
+    item->bare = odb_recording_file_form(bare);
+    free(bare);
+}
+
+static void recording_drop_form(struct recording_item *item)
+{
+    free(item->form);
+    free(item->bare);
+    item->form = item->bare = NULL;
 }
 
 static bool recording_ends_with(const char *text, const char *end)
@@ -110,7 +130,7 @@ static void recording_add_file(struct odb_recording *r, const char *prefix, cons
     item.name = pb ? odb_pb_name(path) : NULL;
     if (!item.name) {
         item.name = odb_xasprintf("%s%s", prefix, recording_stem(stem));
-        item.form = odb_recording_file_form(item.name);
+        recording_form(&item);
     }
     free(stem);
     odb_push(&r->items, item);
@@ -184,20 +204,9 @@ static enum odb_status recording_scan(struct odb_recording *r, const char *dir, 
 
 /* --- the manifest ----------------------------------------------------------------------------- */
 
-/* Whether the file is one of this form, or one that was numbered because another had its name. */
 static bool recording_is_form(const struct recording_item *item, const char *form)
 {
-    const char *number = strrchr(item->name, '~');
-    if (!strcmp(item->form, form))
-        return true;
-    if (!number || !number[1] || number[1 + strspn(number + 1, "0123456789")])
-        return false;
-    char *bare = odb_xstrndup(item->name, (size_t)(number - item->name));
-    char *own = odb_recording_file_form(bare);
-    bool same = !strcmp(own, form);
-    free(own);
-    free(bare);
-    return same;
+    return !strcmp(item->form, form) || (item->bare && !strcmp(item->bare, form));
 }
 
 /* What the manifest calls by this name is the first item of its file form that is not taken; false:
@@ -215,9 +224,8 @@ static bool recording_name_by(struct odb_recording *r, const char *name, bool ex
             (exactly && strcmp(item->name, name) != 0))
             continue;
         free(item->name);
-        free(item->form);
+        recording_drop_form(item);
         item->name = odb_xstrdup(name);
-        item->form = NULL;
         item->taken = found = true;
     }
     free(cut);
@@ -297,10 +305,9 @@ static enum odb_status recording_open_archive(struct odb_recording *r, struct od
     ODB_TRY(odb_npz_open(&r->npz, r->full, err));
     for (size_t i = 0; i < odb_npz_count(r->npz); i++) {
         const char *name = odb_npz_name(r->npz, i);
-        struct recording_item item = {.name = odb_xstrdup(name),
-                                      .form = odb_recording_file_form(name),
-                                      .member = odb_xstrdup(name),
-                                      .twin = ODB_RECORDING_NONE};
+        struct recording_item item = {
+            .name = odb_xstrdup(name), .member = odb_xstrdup(name), .twin = ODB_RECORDING_NONE};
+        recording_form(&item);
         odb_push(&r->items, item);
     }
     if (r->items.n)
@@ -363,7 +370,7 @@ void odb_recording_close(struct odb_recording *r)
     for (size_t i = 0; i < r->items.n; i++) {
         struct recording_item *item = &r->items.items[i];
         free(item->name);
-        free(item->form);
+        recording_drop_form(item);
         free(item->path);
         free(item->member);
     }
