@@ -5,8 +5,9 @@
  * the files beside it, from which every claimed size must be found before memory is asked for.
  *
  * Elsewhere: tensors have at most ODB_MAX_RANK dimensions (tensor/dtype.h), images as many pixels
- * as tensor/image.c says, archives what their bytes can unpack to (npz.c), messages of executors
- * what protocol.c says, texts of a session what store_guard.c says.
+ * as tensor/image.c says, sparse tensors as many bytes as tensor/sparse.c says, archives what their
+ * bytes can unpack to (npz.c), messages of executors what protocol.c says, texts of a session what
+ * store_guard.c says.
  */
 #ifndef ODB_MODEL_LIMITS_H
 #define ODB_MODEL_LIMITS_H
