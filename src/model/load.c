@@ -20,6 +20,8 @@
 #include "model/load_int.h"
 #include "model/wire.h"
 
+#define LOAD_EXPLAINED ((size_t)64 << 20) /* bytes of a file that may be something else */
+
 /* Files that people open instead of the model, known by their first bytes. */
 static const struct {
     const char *magic;
@@ -50,11 +52,12 @@ static bool load_looks_like_text(const unsigned char *data, size_t size)
     return n > 0;
 }
 
-/* As the inputs and outputs of test data are. */
+/* As the inputs and outputs of test data are. A damaged model of gigabytes is not copied for it. */
 static bool load_is_tensor(const struct model_bytes *bytes)
 {
     struct odb_tensor *tensor;
-    if (odb_pb_decode(&tensor, ODB_TENSOR, bytes->data, bytes->size, NULL) != ODB_OK)
+    if (bytes->size > LOAD_EXPLAINED ||
+        odb_pb_decode(&tensor, ODB_TENSOR, bytes->data, bytes->size, NULL) != ODB_OK)
         return false;
     odb_tensor_unref(tensor);
     return true;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -552,6 +553,8 @@ static void test_load__a_model_larger_than_memory(void **state)
         skip(); /* this file system has no files of that size */
     struct odb_error err = ODB_ERROR_INIT;
     struct odb_model *model;
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
     enum odb_status status = odb_model_open(&model, path, &err);
     if (status != ODB_OK)
         fail_msg("%s: %s", err.where, err.what);
@@ -561,6 +564,8 @@ static void test_load__a_model_larger_than_memory(void **state)
     odb_model_free(model);
     assert_int_equal(truncate(path, n), 0);
     load_refuses_file(path, "byte 0: field 7 (graph) of ModelProto needs 5368709");
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 65536); /* KiB */
     odb_buf_dispose(&head);
     make_free(&m);
 }
