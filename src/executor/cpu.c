@@ -20,7 +20,8 @@
 #include "model/limits.h"
 
 #define CPU_FOLD_BYTES ((size_t)16 << 20) /* of a plan's constants, computed once */
-#define CPU_WHY 300                       /* bytes of why a node cannot be run */
+#define CPU_NAME 200                      /* bytes of a name in why a node cannot be run */
+#define CPU_WHY (2 * CPU_NAME + 100)
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
@@ -129,7 +130,14 @@ static const struct odb_tensor *cpu_constant_of(const struct cpu_node *slot)
     return strcmp(slot->op->name, "Constant") == 0 ? attr->tensors[0] : NULL;
 }
 
-/* Says why a node cannot be run, with so much of a name as fits: it may be said of every call. */
+/* So much of a name as is said of every call; returns buf. */
+static const char *cpu_name(const char *name, char buf[CPU_NAME])
+{
+    odb_text_fit(buf, CPU_NAME, "%.*s", CPU_NAME, name);
+    return buf;
+}
+
+/* Says why a node cannot be run. */
 static void ODB_PRINTF(2, 3) cpu_refuse(struct cpu_node *slot, const char *fmt, ...)
 {
     char text[CPU_WHY];
@@ -164,8 +172,9 @@ static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
             around = graph->values[v].is_outer;
         if (!around)
             continue;
-        cpu_refuse(slot, "the body %.150s comes from a function's caller and uses values around it",
-                   attr->name);
+        char name[CPU_NAME];
+        cpu_refuse(slot, "the body %s comes from a function's caller and uses values around it",
+                   cpu_name(attr->name, name));
     }
 }
 
@@ -218,8 +227,9 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
             cpu_refuse(slot, "%s", slot->body->why);
         return;
     }
-    cpu_refuse(slot, "no reference kernel for %.100s%s%.150s (opset %d)", node->domain,
-               node->domain[0] ? "::" : "", node->op_type, node->opset);
+    char domain[CPU_NAME], op_type[CPU_NAME];
+    cpu_refuse(slot, "no reference kernel for %s%s%s (opset %d)", cpu_name(node->domain, domain),
+               node->domain[0] ? "::" : "", cpu_name(node->op_type, op_type), node->opset);
 }
 
 /* What is kept, by the inputs and outputs of each node. */
