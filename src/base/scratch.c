@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 
 #define SCRATCH_RUN "run-" /* of today's: those of older programs have no lock */
+#define SCRATCH_ATTEMPTS 100
 
 /* The first that a process makes has those removed that were left by others. */
 static void scratch_sweep(const char *folder, const char *template)
@@ -27,6 +29,32 @@ static void scratch_sweep(const char *folder, const char *template)
     free(beginning);
 }
 
+/* As mkdtemp(), but that the folder is remembered before it is there: a signal may end the program
+ * in the moment when it is new. */
+static bool scratch_make(char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    unsigned char drawn[6]; /* of "XXXXXX" */
+    char *six = name + strlen(name) - sizeof drawn;
+    for (int attempt = 0; attempt < SCRATCH_ATTEMPTS; attempt++) {
+        if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
+            return false;
+        for (size_t i = 0; i < sizeof drawn; i++)
+            six[i] = letters[drawn[i] % (sizeof letters - 1)];
+        odb_leavings_add(name);
+        if (mkdir(name, 0700) == 0) {
+            odb_leavings_lock(name);
+            return true;
+        }
+        int why = errno;
+        odb_leavings_drop(name);
+        errno = why;
+        if (why != EEXIST)
+            return false;
+    }
+    return false;
+}
+
 enum odb_status odb_scratch_new(char **path, struct odb_error *err)
 {
     char *wanted = odb_file_temporary(SCRATCH_RUN), *template = strrchr(wanted, '/');
@@ -35,9 +63,7 @@ enum odb_status odb_scratch_new(char **path, struct odb_error *err)
     char *name = odb_xasprintf("%s/%s", folder ? folder : wanted, template);
     scratch_sweep(folder ? folder : wanted, template);
     enum odb_status status = ODB_OK;
-    if (mkdtemp(name)) {
-        odb_leavings_add(name); /* before there might be no memory */
-    } else {
+    if (!scratch_make(name)) {
         odb_fail(err, ODB_E_IO, "cannot make a temporary directory: %s", strerror(errno));
         odb_error_at(err, "%s", name);
         status = odb_error_remedy(err, "name a writable one in TMPDIR");
