@@ -66,8 +66,7 @@ static struct publish publish_begin(const json_t *report)
     struct publish p = {.report = report, .culprits = odb_map_new()};
     size_t i;
     const json_t *culprit;
-    json_array_foreach(json_object_get(report, "culprits"), i, culprit)
-    {
+    json_array_foreach(json_object_get(report, "culprits"), i, culprit) {
         const json_t *index = json_object_get(culprit, "index");
         char *key = publish_key(index, publish_text(culprit, "value"));
         if (json_is_integer(index))
@@ -115,8 +114,7 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
     for (size_t n = 0; n < ODB_COUNT(numbers); n++)
         odb_buf_printf(out, "%s,", numbers[n]);
     odb_buf_puts(out, "culprit\r\n");
-    json_array_foreach(json_object_get(report, "values"), i, value)
-    {
+    json_array_foreach(json_object_get(report, "values"), i, value) {
         const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
         if (json_is_integer(at))
             odb_buf_printf(out, "%d", (int)json_integer_value(at));
@@ -255,7 +253,8 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     const json_t *value, *values = json_object_get(report, "values");
     bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
     n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
-    json_array_foreach(values, i, value) n[publish_result(p, value)]++;
+    json_array_foreach(values, i, value)
+        n[publish_result(p, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     publish_counts(report, "testsuites", n, out);
     publish_counts(report, "testsuite", n, out);
@@ -263,7 +262,8 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     if (diverges)
         publish_failure(out, "diverges", publish_text(report, "signature"), "");
     odb_buf_puts(out, "</testcase>\n");
-    json_array_foreach(values, i, value) publish_value_case(p, value, out);
+    json_array_foreach(values, i, value)
+        publish_value_case(p, value, out);
     odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
     odb_map_free(publish.culprits);
 }
@@ -279,8 +279,8 @@ static void publish_plain(struct odb_buf *out, const char *text)
         *p = ' ';
     odb_buf_put_shown(&shown, line);
     for (const char *p = odb_buf_text(&shown); *p; p++) {
-        bool link = !strncmp(p, "://", 3) ||
-                    (*p == '.' && p - odb_buf_text(&shown) >= 3 && !strncasecmp(p - 3, "www", 3));
+        bool link = !strncmp(p, "://", 3) || (*p == '.' && p - odb_buf_text(&shown) >= 3 &&
+                                              !strncasecmp(p - 3, "www", 3));
         if (link || strchr("\\`*_{}[]<>#|&~$", *p))
             odb_buf_putc(out, '\\');
         odb_buf_putc(out, *p);
@@ -322,8 +322,7 @@ static void publish_around(const struct publish *p, const json_t *culprit, struc
     index = ODB_MIN(ODB_MAX(index, 0), INT32_MAX); /* as those of nodes are */
     odb_buf_puts(out, "| # | operator | value | verdict | error | noise |\n"
                       "| ---: | --- | --- | --- | ---: | ---: |\n");
-    json_array_foreach(json_object_get(p->report, "values"), i, value)
-    {
+    json_array_foreach(json_object_get(p->report, "values"), i, value) {
         const json_t *at = json_object_get(value, "node");
         if (json_is_integer(at) && json_integer_value(at) >= index - PUBLISH_AROUND &&
             json_integer_value(at) <= index + PUBLISH_AROUND && rows++ < PUBLISH_ROWS)
@@ -351,8 +350,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     publish_line(out, "searched on", publish_text(report, "host"));
     publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
     odb_buf_putc(out, '\n');
-    json_array_foreach(culprits, i, culprit)
-    {
+    json_array_foreach(culprits, i, culprit) {
         if (i == PUBLISH_CULPRITS) {
             odb_buf_printf(out, "%zu more culprits are in the report.\n\n",
                            json_array_size(culprits) - i);
@@ -371,8 +369,7 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
         odb_buf_puts(out, "\n\n");
         publish_around(p, culprit, out);
     }
-    json_array_foreach(json_object_get(report, "warnings"), i, culprit)
-    {
+    json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
         odb_buf_puts(out, "Warning: ");
         publish_plain(out, json_string_value(culprit));
         odb_buf_puts(out, "\n\n");
