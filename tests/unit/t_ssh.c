@@ -89,19 +89,38 @@ static size_t count(const char *path, const char *prefix)
     return n;
 }
 
-/* Whether the command line of a process ends in --relay. */
-static bool far_relays(const char *pid)
+/* The command line of a process, its words parted by NUL; returns how long it is. */
+static size_t far_words(const char *pid, char *text, size_t size)
 {
-    char path[300], text[2000];
+    char path[300];
     snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
     FILE *f = fopen(path, "r");
-    size_t n = f ? fread(text, 1, sizeof text, f) : 0;
+    size_t n = f ? fread(text, 1, size - 1, f) : 0;
     if (f)
         fclose(f);
+    text[n] = '\0';
+    return n;
+}
+
+static bool far_relays(const char *pid)
+{
+    char text[2000];
+    size_t n = far_words(pid, text, sizeof text);
     return n > 8 && !memcmp(text + n - 8, "--relay", 8);
 }
 
-/* Processes that were started with the far side's environment; those that relay get the signal. */
+static void far_tell(const char *pid)
+{
+    char text[2000];
+    for (size_t n = far_words(pid, text, sizeof text); n-- > 1;)
+        text[n - 1] = text[n - 1] ? text[n - 1] : ' ';
+    print_error("left behind: process %s, %s\n", pid, text);
+}
+
+enum { FAR_COUNT = 0, FAR_TELL = -1 };
+
+/* Processes that were started with the far side's environment; those that relay get the signal, or
+ * all are told of. */
 static int far_signal(const struct place *place, int number)
 {
     char want[140];
@@ -117,7 +136,9 @@ static int far_signal(const struct place *place, int number)
             fclose(f);
         bool far = len > 0 && memmem(text, len, want, strlen(want)) != NULL;
         n += far;
-        if (far && number && far_relays(e->d_name))
+        if (far && number == FAR_TELL)
+            far_tell(e->d_name);
+        else if (far && number && far_relays(e->d_name))
             kill((pid_t)strtol(e->d_name, NULL, 10), number);
     }
     closedir(proc);
@@ -126,7 +147,7 @@ static int far_signal(const struct place *place, int number)
 
 static int far_processes(const struct place *place)
 {
-    return far_signal(place, 0);
+    return far_signal(place, FAR_COUNT);
 }
 
 /* After every test nobody of the far side is left, and no file but what is cached. */
@@ -142,6 +163,8 @@ static int teardown(void **state)
     if (processes || files || runs)
         print_error("left behind: %d processes, %zu temporary files, %zu in the cache\n", processes,
                     files, runs);
+    if (processes)
+        far_signal(place, FAR_TELL);
     odb_scratch_remove(place->far);
     unsetenv("ONNXDBG_REMOTE_SERVE");
     return processes || files || runs;
