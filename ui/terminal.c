@@ -63,6 +63,7 @@ enum { TERMINAL_THEIRS = 0, TERMINAL_OURS = -1 };
  * one place with state of the file. */
 static struct {
     _Atomic pid_t holder;  /* of the terminal: TERMINAL_…, or the thread that gives it back */
+    _Atomic pid_t painter; /* the thread that sends a frame now; 0: none */
     atomic_bool quit;      /* a signal to quit waits in the pipe */
     pid_t owner;           /* not a child between fork and exec */
     int pipe[2];           /* signal numbers, one byte each */
@@ -125,14 +126,13 @@ static bool terminal_foreground(void)
     return group < 0 || group == getpgrp();
 }
 
-/* Two threads may fault at once: what the second says as it dies would go with the screen, and
- * the first would not come to an end. */
-static void terminal_await(void)
+/* Until it is no other thread, for a second at most. */
+static void terminal_await(const _Atomic pid_t *thread)
 {
     const struct timespec turn = {.tv_nsec = 1000000};
     for (int i = 0; i < 1000; i++) {
-        pid_t holder = atomic_load(&terminal_state.holder);
-        if (holder <= 0 || holder == gettid())
+        pid_t now = atomic_load(thread);
+        if (now <= 0 || now == gettid())
             break;
         nanosleep(&turn, NULL);
     }
@@ -144,10 +144,13 @@ static void terminal_restore(void)
     pid_t ours = TERMINAL_OURS;
     if (getpid() != terminal_state.owner)
         return;
+    /* Two threads may fault at once: what the second says as it dies would go with the screen, and
+     * the first would not come to an end. */
     if (!atomic_compare_exchange_strong(&terminal_state.holder, &ours, gettid())) {
-        terminal_await();
+        terminal_await(&terminal_state.holder);
         return;
     }
+    terminal_await(&terminal_state.painter); /* the rest of its frame would follow the last line */
     if (terminal_foreground()) {
         terminal_write(STDOUT_FILENO, terminal_state.bytes, terminal_state.n_bytes);
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal_state.modes);
@@ -746,10 +749,8 @@ void ui_terminal_clear(struct ui_terminal *terminal)
     werase(stdscr);
 }
 
-void ui_terminal_flush(struct ui_terminal *terminal, int row, int col)
+static void terminal_paint(struct ui_terminal *terminal, int row, int col)
 {
-    if (!terminal_is_ours())
-        return;
     bool shown = row >= 0 && row < terminal->rows && col >= 0 && col < terminal->cols;
     leaveok(stdscr, !shown);
     if (shown)
@@ -763,4 +764,12 @@ void ui_terminal_flush(struct ui_terminal *terminal, int row, int col)
     doupdate();
     if (frame)
         terminal_write(STDOUT_FILENO, "\033[?2026l", 8);
+}
+
+void ui_terminal_flush(struct ui_terminal *terminal, int row, int col)
+{
+    atomic_store(&terminal_state.painter, gettid()); /* first, then it is asked whose it is */
+    if (terminal_is_ours())
+        terminal_paint(terminal, row, col);
+    atomic_store(&terminal_state.painter, 0);
 }
