@@ -34,7 +34,7 @@ static void scratch_sweep(const char *folder, const char *template)
 static bool scratch_make(char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    unsigned char drawn[6]; /* of "XXXXXX" */
+    unsigned char drawn[6]; /* as many letters as a template of mkdtemp() ends in */
     char *six = name + strlen(name) - sizeof drawn;
     for (int attempt = 0; attempt < SCRATCH_ATTEMPTS; attempt++) {
         if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
