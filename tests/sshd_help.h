@@ -28,6 +28,7 @@ struct help_sshd {
     pid_t pid;
     int port;
     bool made_privsep;
+    char mark[160]; /* NAME=DIR: in the environment of all that it starts, and of nobody else */
     char why[512]; /* not empty: there is none, because */
 };
 
@@ -160,10 +161,12 @@ static inline void help_sshd_start(struct help_sshd *sshd, const char *dir)
              "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
              "MaxStartups 100\nPrintMotd no\nUseDNS no\n",
              sshd->port, dir, dir);
-    if (getenv("ONNXDBG_PYTHON")) { /* nothing else comes through from here */
-        size_t n = strlen(text);
-        snprintf(text + n, sizeof text - n, "SetEnv ONNXDBG_PYTHON=%s\n", getenv("ONNXDBG_PYTHON"));
-    }
+    /* Nothing else comes through from here; of several such lines sshd takes the first. */
+    const char *python = getenv("ONNXDBG_PYTHON");
+    size_t n = strlen(text);
+    snprintf(sshd->mark, sizeof sshd->mark, "ONNXDBG_TEST_FAR=%s", dir);
+    snprintf(text + n, sizeof text - n, "SetEnv %s%s%s\n", sshd->mark,
+             python ? " ONNXDBG_PYTHON=" : "", python ? python : "");
     sshd_write(dir, "sshd_config", text);
     sshd_client_config(sshd, "config", "key", true);
     sshd_client_config(sshd, "wrong-key", "stranger", true);

@@ -119,14 +119,11 @@ static void far_tell(const char *pid)
 
 enum { FAR_COUNT = 0, FAR_TELL = -1 };
 
-/* Processes that were started with the far side's environment; those that relay get the signal, or
- * all are told of. */
-static int far_signal(const struct place *place, int number)
+/* Processes whose environment holds a text; those that relay get the signal, or all are told of. */
+static int far_signal(const char *want, int number)
 {
-    char want[140];
     DIR *proc = opendir("/proc");
     int n = 0;
-    snprintf(want, sizeof want, "ONNXDBG_CACHE=%s", place->cache);
     for (const struct dirent *e; (e = readdir(proc));) {
         char path[300], text[20000];
         snprintf(path, sizeof path, "/proc/%s/environ", e->d_name);
@@ -145,26 +142,28 @@ static int far_signal(const struct place *place, int number)
     return n;
 }
 
-static int far_processes(const struct place *place)
+/* Of either side: ssh has this test's directory in its environment, and all that sshd starts as
+ * well, from its shell on. One that is about to start is seen so. */
+static int processes_left(const struct place *place)
 {
-    return far_signal(place, FAR_COUNT);
+    return far_signal(place->dir, FAR_COUNT);
 }
 
-/* After every test nobody of the far side is left, and no file but what is cached. */
+/* After every test nobody is left, and no file but what is cached. */
 static int teardown(void **state)
 {
     struct place *place = *state;
     for (int i = 0;
-         i < 400 && (far_processes(place) || count(place->tmp, "") || count(place->cache, "."));
+         i < 400 && (processes_left(place) || count(place->tmp, "") || count(place->cache, "."));
          i++)
         usleep(50 * 1000);
-    int processes = far_processes(place);
+    int processes = processes_left(place);
     size_t files = count(place->tmp, ""), runs = count(place->cache, ".");
     if (processes || files || runs)
         print_error("left behind: %d processes, %zu temporary files, %zu in the cache\n", processes,
                     files, runs);
     if (processes)
-        far_signal(place, FAR_TELL);
+        far_signal(place->dir, FAR_TELL);
     odb_scratch_remove(place->far);
     unsetenv("ONNXDBG_REMOTE_SERVE");
     return processes || files || runs;
@@ -450,9 +449,10 @@ static void test_ssh__memory(void **state)
  * looks. No assertions: those of a copy of this process would run the tests behind it again. */
 static void test_ssh__orphan(void **state)
 {
+    const struct place *place = *state;
     int told[2];
     char byte;
-    NEEDS_SSHD((struct place *)*state);
+    NEEDS_SSHD(place);
     assert_int_equal(pipe(told), 0);
     pid_t debugger = fork();
     if (debugger == 0) {
@@ -469,7 +469,7 @@ static void test_ssh__orphan(void **state)
     assert_int_equal(read(told[0], &byte, 1), 1);
     close(told[0]);
     usleep(300 * 1000);
-    assert_true(far_processes(*state) >= 2);
+    assert_true(far_signal(place->sshd.mark, FAR_COUNT) >= 2);
     kill(debugger, SIGKILL);
     waitpid(debugger, NULL, 0);
 }
@@ -545,7 +545,7 @@ static void test_ssh__far_end_told_to_go(void **state)
     help_load_chain(target);
     help_ok(run_chain(target, &err), &err);
     assert_int_equal(count(place->cache, ".run-"), 1);
-    assert_true(far_signal(place, SIGTERM) > 0);
+    assert_true(far_signal(place->sshd.mark, SIGTERM) > 0);
     for (int i = 0; i < 100 && count(place->cache, ".run-"); i++)
         usleep(50 * 1000);
     assert_int_equal(count(place->cache, ".run-"), 0);
