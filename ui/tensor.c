@@ -52,6 +52,8 @@ static void tensor_subject(const struct ui_view *view, struct ui_subject *out)
 static void tensor_prepare(struct ui_view *view, int cols)
 {
     struct ui_tensor *v = (struct ui_tensor *)view;
+    if (view->room) /* which may be another than that of the last frame */
+        view->height = ODB_MAX(view->room - view->header, 0);
     ui_tensor__fetch(v);
     ui_tensor__compute(v);
     ui_tensor__layout(v, cols);

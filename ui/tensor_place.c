@@ -131,7 +131,7 @@ void ui_tensor__layout(struct ui_tensor *v, int cols)
         line = (line - heads) / ui_tensor__lines_per_row(v, was.id);
     }
     v->cols = cols;
-    v->tall = v->view.height ? v->view.height >= 36 : v->view.app->terminal->rows >= 40;
+    v->tall = (v->view.room ? v->view.room : v->view.app->terminal->rows) >= 40;
     cols = ODB_MAX(cols - 1, 1); /* the last one may have the list's thumb */
     ui_tensor__grid_layout(v, cols);
     ui_tensor__heat_layout(v, cols);
