@@ -8,11 +8,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/leavings.h"
+#include "base/scratch.h"
 #include "command/call.h"
 #include "ui/actions.h"
 
@@ -126,16 +127,12 @@ static bool outside_put(int fd, const char *text, size_t size)
     return true;
 }
 
-/* A file of the view's text that is gone from its folder already. */
+/* A file of the view's text that has no name. */
 static int outside_file(const struct odb_buf *text, struct odb_error *err)
 {
-    char *path = odb_file_temporary("");
-    int fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    free(path);
+    int fd = memfd_create("view", MFD_CLOEXEC);
     if (fd < 0 || !outside_put(fd, odb_buf_text(text), text->len)) {
-        odb_fail(err, ODB_E_IO, "no temporary file can be written: %s", strerror(errno));
+        odb_fail(err, ODB_E_IO, "the view cannot be handed over: %s", strerror(errno));
         if (fd >= 0)
             close(fd);
         return -1;
@@ -175,31 +172,22 @@ UI_ACTION(edit)
 {
     struct odb_buf text = ODB_BUF_INIT, line = ODB_BUF_INIT;
     const char *path = odb_call_arg(call, 0);
-    char *made = NULL;
+    char *folder = NULL, *made = NULL;
     enum odb_status status = ODB_OK;
-    if (!path) {
-        char *stem = odb_file_temporary("");
-        path = made = odb_xasprintf("%s.txt", stem);
-        free(stem);
-        int fd = mkostemps(made, 4, O_CLOEXEC);
-        if (fd < 0)
-            status = odb_fail(err, ODB_E_IO, "no temporary file can be made: %s", strerror(errno));
-        else
-            close(fd);
-        odb_leavings_add(made);
-        if (status == ODB_OK)
-            status = outside_text(app, &text, err);
+    if (!path && (status = odb_scratch_new(&folder, err)) == ODB_OK) {
+        path = made = odb_xasprintf("%s/%s.txt", folder, ui_app_view(app)->ops->name);
+        status = outside_text(app, &text, err);
         if (status == ODB_OK)
             status = ui_outside_write(made, odb_buf_text(&text), text.len, true, err);
     }
-    odb_buf_printf(&line, "%s ", outside_editor());
-    outside_quote(&line, path);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
+        odb_buf_printf(&line, "%s ", outside_editor());
+        outside_quote(&line, path);
         status = outside_run(app, odb_buf_text(&line), -1, err);
-    if (made) {
-        unlink(made);
-        odb_leavings_drop(made);
     }
+    if (folder)
+        odb_scratch_remove(folder);
+    free(folder);
     free(made);
     odb_buf_dispose(&text);
     odb_buf_dispose(&line);
