@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -87,29 +88,46 @@ static void outside_quote(struct odb_buf *out, const char *word)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
+/* Starts a line of the shell, with the keys' signals as the shell expects them; returns errno. */
+static int outside_start(pid_t *pid, const char *line, int input)
+{
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE};
+    char *const argv[] = {"sh", "-c", (char *)line, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t usual;
+    sigemptyset(&usual);
+    for (size_t i = 0; i < ODB_COUNT(signals); i++)
+        sigaddset(&usual, signals[i]);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigdefault(&attr, &usual);
+    posix_spawn_file_actions_init(&files);
+    if (input >= 0)
+        posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    int failed = posix_spawn(pid, "/bin/sh", &files, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    return failed;
+}
+
 /* Runs a line of the shell on the terminal; input: a file in place of the keys, -1: none. */
 static enum odb_status outside_run(struct ui_app *app, const char *line, int input,
                                    struct odb_error *err)
 {
-    int status = 0;
+    int status;
+    pid_t pid;
     ui_terminal_lend(app->terminal);
-    pid_t pid = fork();
-    if (pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
-        signal(SIGTSTP, SIG_DFL);
-        signal(SIGPIPE, SIG_DFL);
-        if (input >= 0)
-            dup2(input, STDIN_FILENO);
-        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
-        _exit(127);
+    int failed = outside_start(&pid, line, input);
+    if (!failed) {
+        ui_terminal_lend_to(app->terminal, pid);
+        while (waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+            ;
     }
-    int failed = pid < 0 ? errno : 0;
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    ui_terminal_take(app->terminal);
+    ui_terminal_take(app->terminal); /* while its number is nobody else's */
     if (failed)
         return odb_fail(err, ODB_E_IO, "'%.80s' cannot be started: %s", line, strerror(failed));
+    waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return odb_fail(err, ODB_E_IO, "the shell has no program for '%.80s'", line);
     return ODB_OK;

@@ -62,13 +62,14 @@ enum { TERMINAL_THEIRS = 0, TERMINAL_OURS = -1 };
 /* There is one terminal in a process, and a handler is given nothing but a number: so this is the
  * one place with state of the file. */
 static struct {
-    _Atomic pid_t holder;  /* of the terminal: TERMINAL_…, or the thread that gives it back */
-    _Atomic pid_t painter; /* the thread that sends a frame now; 0: none */
-    atomic_bool quit;      /* a signal to quit waits in the pipe */
-    pid_t owner;           /* not a child between fork and exec */
-    int pipe[2];           /* signal numbers, one byte each */
-    struct termios modes;  /* as they were */
-    char bytes[512];       /* that undo what curses and we have sent */
+    _Atomic pid_t holder;   /* of the terminal: TERMINAL_…, or the thread that gives it back */
+    _Atomic pid_t painter;  /* the thread that sends a frame now; 0: none */
+    _Atomic pid_t borrower; /* the process that the terminal is lent to; 0: none */
+    atomic_bool quit;       /* a signal to quit waits in the pipe */
+    pid_t owner;            /* not a child between fork and exec */
+    int pipe[2];            /* signal numbers, one byte each */
+    struct termios modes;   /* as they were */
+    char bytes[512];        /* that undo what curses and we have sent */
     size_t n_bytes;
     int err, err_file; /* standard error as it was, and the file in its place; or -1 */
     off_t err_shown;
@@ -162,8 +163,11 @@ static void terminal_restore(void)
 static void terminal_note(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
+    pid_t borrower = atomic_load(&terminal_state.borrower);
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
         atomic_store(&terminal_state.quit, true);
+    if (borrower > 0 && (signal == SIGTERM || signal == SIGHUP))
+        kill(borrower, signal);
     char byte = (char)signal;
     /* A full pipe has told it already. */
     if (write(terminal_state.pipe[1], &byte, 1) < 0)
@@ -705,8 +709,18 @@ void ui_terminal_lend(struct ui_terminal *terminal)
     terminal_signals_lend(true);
 }
 
+void ui_terminal_lend_to(struct ui_terminal *terminal, pid_t pid)
+{
+    if (terminal->priv->blind)
+        return;
+    atomic_store(&terminal_state.borrower, pid);
+    if (atomic_load(&terminal_state.quit)) /* it came before there was anybody to hand it on to */
+        kill(pid, SIGTERM);
+}
+
 void ui_terminal_take(struct ui_terminal *terminal)
 {
+    atomic_store(&terminal_state.borrower, 0);
     if (terminal->priv->blind)
         return;
     terminal_signals_lend(false);

@@ -13,6 +13,7 @@
 #define ODB_UI_TERMINAL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "ui/key.h"
@@ -79,8 +80,10 @@ bool ui_terminal_escaped(struct ui_terminal *terminal);
 
 /* Gives the terminal back and stops the process, as Ctrl-Z does; returns when it goes on. */
 void ui_terminal_suspend(struct ui_terminal *terminal);
-/* Gives the terminal to another program, whose keys then go to it alone, and takes it back. */
+/* Gives the terminal to another program, whose keys then go to it alone, and takes it back. Once
+ * its process is there, signals that are to end us end it first. */
 void ui_terminal_lend(struct ui_terminal *terminal);
+void ui_terminal_lend_to(struct ui_terminal *terminal, pid_t pid);
 void ui_terminal_take(struct ui_terminal *terminal);
 /* Sends bytes past curses; they must leave the cursor where it is. False: this terminal, which is
  * none of xterm's family, does not get them. */
