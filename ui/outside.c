@@ -115,19 +115,18 @@ static int outside_start(pid_t *pid, const char *line, int input)
 static enum odb_status outside_run(struct ui_app *app, const char *line, int input,
                                    struct odb_error *err)
 {
-    int status;
+    int status = 0;
     pid_t pid;
     ui_terminal_lend(app->terminal);
     int failed = outside_start(&pid, line, input);
     if (!failed) {
         ui_terminal_lend_to(app->terminal, pid);
-        while (waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
     }
-    ui_terminal_take(app->terminal); /* while its number is nobody else's */
+    ui_terminal_take(app->terminal);
     if (failed)
         return odb_fail(err, ODB_E_IO, "'%.80s' cannot be started: %s", line, strerror(failed));
-    waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return odb_fail(err, ODB_E_IO, "the shell has no program for '%.80s'", line);
     return ODB_OK;

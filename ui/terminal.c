@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <term.h>
 #include <termios.h>
 #include <time.h>
@@ -64,7 +65,7 @@ enum { TERMINAL_THEIRS = 0, TERMINAL_OURS = -1 };
 static struct {
     _Atomic pid_t holder;   /* of the terminal: TERMINAL_…, or the thread that gives it back */
     _Atomic pid_t painter;  /* the thread that sends a frame now; 0: none */
-    _Atomic pid_t borrower; /* the process that the terminal is lent to; 0: none */
+    atomic_int borrower;    /* pidfd of the process that the terminal is lent to, or -1 */
     atomic_bool quit;       /* a signal to quit waits in the pipe */
     pid_t owner;            /* not a child between fork and exec */
     int pipe[2];            /* signal numbers, one byte each */
@@ -75,7 +76,7 @@ static struct {
     off_t err_shown;
     stack_t stack;
     bool at_exit;
-} terminal_state = {.pipe = {-1, -1}, .err = -1, .err_file = -1};
+} terminal_state = {.borrower = -1, .pipe = {-1, -1}, .err = -1, .err_file = -1};
 
 static bool terminal_is_ours(void)
 {
@@ -163,11 +164,11 @@ static void terminal_restore(void)
 static void terminal_note(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
-    pid_t borrower = atomic_load(&terminal_state.borrower);
+    int borrower = atomic_load(&terminal_state.borrower);
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
         atomic_store(&terminal_state.quit, true);
-    if (borrower > 0 && (signal == SIGTERM || signal == SIGHUP))
-        kill(borrower, signal);
+    if (borrower >= 0 && (signal == SIGTERM || signal == SIGHUP))
+        pidfd_send_signal(borrower, signal, NULL, 0);
     char byte = (char)signal;
     /* A full pipe has told it already. */
     if (write(terminal_state.pipe[1], &byte, 1) < 0)
@@ -713,16 +714,18 @@ void ui_terminal_lend_to(struct ui_terminal *terminal, pid_t pid)
 {
     if (terminal->priv->blind)
         return;
-    atomic_store(&terminal_state.borrower, pid);
+    atomic_store(&terminal_state.borrower, pidfd_open(pid, 0));
     if (atomic_load(&terminal_state.quit)) /* it came before there was anybody to hand it on to */
         kill(pid, SIGTERM);
 }
 
 void ui_terminal_take(struct ui_terminal *terminal)
 {
-    atomic_store(&terminal_state.borrower, 0);
     if (terminal->priv->blind)
         return;
+    int borrower = atomic_exchange(&terminal_state.borrower, -1);
+    if (borrower >= 0)
+        close(borrower);
     terminal_signals_lend(false);
     terminal_return(terminal);
 }
