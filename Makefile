@@ -29,8 +29,10 @@ ifdef SAN
 ifneq ($(filter-out address undefined thread,$(subst $(comma),$(space),$(SAN))),)
 $(error SAN=$(SAN): use address, undefined or thread, separated by commas)
 endif
-SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer \
-            $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)
+# gcc's "undefined" leaves numbers out that an integer cannot hold; clang's has them.
+UNDEFINED := undefined,float-cast-overflow
+SANFLAGS := -fsanitize=$(subst undefined,$(UNDEFINED),$(SAN)) -fno-omit-frame-pointer \
+            $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=$(UNDEFINED))
 endif
 
 # A mistake in reading somebody's file ends the program; it is not to be taken over by it. The

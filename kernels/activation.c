@@ -163,11 +163,13 @@ static enum odb_status act_gelu_of(struct odb_kern *k)
 /* --- Shrink ----------------------------------------------------------------------------------- */
 
 /* Integers are compared with fractions, so they are computed in the type that holds all of them
- * and double as well. */
+ * and double as well. What an integer cannot hold becomes one as by odb_store_f64(). */
 ODB_INLINE uint64_t act_shrink_int(long double x, const struct act_constants *c)
 {
     long double y = x < -c->p ? x + c->q : x > c->p ? x - c->q : 0;
-    return y < 0 ? (uint64_t)(int64_t)y : (uint64_t)y;
+    if (!(fabsl(y) < 0x1p63L))
+        y = isfinite(y) ? fmodl(y, 0x1p64L) : 0;
+    return y < 0 ? -(uint64_t)-y : (uint64_t)y;
 }
 
 #define ACT_SHRINK ((const struct act_constants *)arg)

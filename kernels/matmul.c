@@ -290,7 +290,7 @@ static void gemm_c_steps(const struct odb_tensor *c, size_t *row, size_t *col)
 #define ODB_BODY "kernels/gemm_bias.real.h"
 #include "kernels/real.h"
 
-/* Integers: alpha and beta are floats, so the products with them truncate. */
+/* Integers: alpha and beta are floats, so the products with them truncate, as odb_store_f64() does. */
 static void gemm_scale_ints(struct odb_tensor *y, const struct odb_tensor *c, double alpha,
                             double beta)
 {
@@ -301,10 +301,9 @@ static void gemm_scale_ints(struct odb_tensor *y, const struct odb_tensor *c, do
         int64_t value = odb_load_i64(y->dtype, y->data, i);
         int64_t add = c ? odb_load_i64(c->dtype, c->data, i / n * row + i % n * col) : 0;
         if (alpha == 1 && beta == 1)
-            value = (int64_t)((uint64_t)value + (uint64_t)add);
+            odb_store_i64(y->dtype, y->data, i, (int64_t)((uint64_t)value + (uint64_t)add));
         else
-            value = (int64_t)(alpha * (double)value + beta * (double)add);
-        odb_store_i64(y->dtype, y->data, i, value);
+            odb_store_f64(y->dtype, y->data, i, alpha * (double)value + beta * (double)add);
     }
 }
 

@@ -83,8 +83,9 @@ static void retired_crop(struct odb_chain *c)
     }
     int64_t from[2] = {border[1], border[0]}, to[2], axes[2] = {2, 3};
     for (int d = 0; d < 2; d++) {
-        to[d] = n_size ? from[d] + size[d] : x->dims[d + 2] - border[3 - d];
-        if (from[d] < 0 || to[d] <= from[d] || to[d] > x->dims[d + 2])
+        bool over = n_size ? __builtin_add_overflow(from[d], size[d], &to[d])
+                           : __builtin_sub_overflow(x->dims[d + 2], border[3 - d], &to[d]);
+        if (over || from[d] < 0 || to[d] <= from[d] || to[d] > x->dims[d + 2])
             ODB_CHAIN_FAIL(c, "from %lld to %lld of a dimension of %lld", (long long)from[d],
                            (long long)to[d], (long long)x->dims[d + 2]);
     }

@@ -261,15 +261,18 @@ static enum odb_status nbits_gather_read(struct odb_kern *k, struct nbits_gather
     if (bytes)
         g->packed = 8 / bits;
     memcpy(g->dims, data->dims, sizeof g->dims);
-    g->dims[g->along] *= g->packed;
+    if (__builtin_mul_overflow(g->dims[g->along], g->packed, &g->dims[g->along]))
+        return ODB_KERN_FAIL(k, "%lld bytes of %lld bits", (long long)data->dims[g->along],
+                             (long long)bits);
     if (real && g->block == 0)
         g->block = ODB_MAX(g->dims[g->along], 1);
     if (g->block < (real ? 1 : 16) || scales->rank != data->rank || (real && zeros))
         return ODB_KERN_FAIL(k, "blocks of %lld, scales of rank %d for data of rank %d",
                              (long long)g->block, scales->rank, data->rank);
     for (int d = 0; d < data->rank; d++) {
-        int64_t want = d == g->along ? (g->dims[d] + g->block - 1) / g->block : g->dims[d];
-        int64_t zero = d == g->along ? (want + g->packed - 1) / g->packed : want;
+        int64_t whole = g->dims[d] / g->block, rest = g->dims[d] % g->block != 0;
+        int64_t want = d == g->along ? whole + rest : g->dims[d];
+        int64_t zero = d == g->along ? want / g->packed + (want % g->packed != 0) : want;
         if ((scales->dims[d] != want && !(real && d != g->along && scales->dims[d] == 1)) ||
             (zeros && (zeros->rank != data->rank || zeros->dims[d] != zero)))
             return ODB_KERN_FAIL(k,

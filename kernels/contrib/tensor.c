@@ -126,7 +126,8 @@ static enum odb_status tensor_unfold_cells(struct odb_kern *k, void *arg, size_t
     odb_stride_dense(x->rank, x->dims, s.src);
     memcpy(s.dims, y->dims, sizeof y->dims);
     s.src[x->rank] = s.src[axis];
-    s.src[axis] *= step;
+    if (y->dims[axis] > 1) /* a step that is never made may be of any length */
+        s.src[axis] *= step;
     odb_stride_copy(&s, cell, dst, src);
     return ODB_OK;
 }

@@ -257,6 +257,10 @@ static void test_edges__floats(void **state)
         E("Shrink", 9, "lambd=1f bias=0.5f", ("float[5] -1 1 2 -2 nan"),
           "float[5] 0 0 1.5 -1.5 0"),
         E("Shrink", 9, "lambd=1.5f bias=1f", ("int8[4] -2 1 2 -128"), "int8[4] -1 0 1 -127"),
+        E("Shrink", 9, "bias=27670116110564327424f", ("int64[3] 4 -4 0"),
+          "int64[3] -9223372036854775804 9223372036854775804 0"),
+        E("Shrink", 9, "bias=3e38f", ("uint32[1] 4"), "uint32[1] 0"),
+        E("Gemm", 13, "alpha=3e38f", ("int64[1,1] 5", "int64[1,1] 7"), "int64[1,1] 0"),
         E("Gelu", 20, "", ("float[2] inf nan"), "float[2] inf nan"),
         E("Softsign", 22, "", ("float[2] -1 3"), "float[2] -0.5 0.75"));
 }
