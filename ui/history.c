@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ui/history.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +24,22 @@ static void history_push(struct ui_history *history, const char *line)
     odb_push(&history->lines, odb_xstrdup(line));
 }
 
-static void history_read(struct ui_history *history)
+/* False: there is more of it than can be read. */
+static bool history_read(struct ui_history *history)
 {
     FILE *file = history->path ? fopen(history->path, "re") : NULL;
     char *line = NULL;
     size_t cap = 0;
-    while (file && getline(&line, &cap, file) >= 0) {
+    if (!file)
+        return !history->path || errno == ENOENT;
+    while (getline(&line, &cap, file) >= 0) {
         line[strcspn(line, "\n")] = '\0';
         history_push(history, line);
     }
+    bool whole = !ferror(file);
     free(line);
-    if (file)
-        fclose(file);
+    fclose(file);
+    return whole;
 }
 
 static void history_drop(struct ui_history *history)
@@ -50,7 +55,8 @@ static void history_write(struct ui_history *history)
         return;
     struct odb_buf text = ODB_BUF_INIT;
     history_drop(history);
-    history_read(history);
+    if (!history_read(history))
+        return; /* what cannot be read is not written anew */
     for (size_t i = 0; i < history->fresh.n; i++)
         history_push(history, history->fresh.items[i]);
     for (size_t i = 0; i < history->lines.n; i++) {

@@ -22,6 +22,7 @@ Works with torch 1.8 and later; the exporter of torch.export (dynamo=True) needs
 """
 import inspect
 import os
+import tempfile
 import threading
 import zipfile
 
@@ -216,9 +217,23 @@ class Recorder:
 
     def _save(self):
         """As numpy.savez() does, whatever the names are."""
-        beside = self.path + ".part"
-        with zipfile.ZipFile(beside, "w", allowZip64=True) as archive:
+        path = os.path.realpath(self.path)
+        fd, beside = tempfile.mkstemp(".part", os.path.basename(path) + ".", os.path.dirname(path))
+        try:
+            with os.fdopen(fd, "wb") as file:
+                self._put(file)
+                file.flush()
+                os.fsync(fd)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(beside, 0o666 & ~umask)
+            os.replace(beside, path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+
+    def _put(self, file):
+        with zipfile.ZipFile(file, "w", allowZip64=True) as archive:
             for name, value in self.arrays.items():
                 with archive.open(name + ".npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, value, allow_pickle=False)
-        os.replace(beside, self.path)

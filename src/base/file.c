@@ -121,11 +121,26 @@ static void file_free(struct odb_file_out *out)
     free(out);
 }
 
+/* The file that standard output or error goes to, as /dev/stdout may be: what is written has to
+ * stand where they are. Returns another descriptor of it, -1: it is none of them. */
+static int file_of_ours(const struct stat *st)
+{
+    struct stat ours;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fstat(fd, &ours) == 0 && ours.st_dev == st->st_dev && ours.st_ino == st->st_ino) {
+            fflush(stdout);
+            return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        }
+    return -1;
+}
+
 enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size_t total,
                                const struct odb_scan *scan, struct odb_error *err)
 {
     struct stat st;
-    bool exists = stat(path, &st) == 0, whole = !exists || S_ISREG(st.st_mode);
+    bool exists = stat(path, &st) == 0;
+    int ours = exists && S_ISREG(st.st_mode) ? file_of_ours(&st) : -1;
+    bool whole = !exists || (S_ISREG(st.st_mode) && ours < 0);
     struct odb_file_out *o = odb_new(struct odb_file_out);
     o->path = odb_xstrdup(path);
     o->target = exists && whole ? realpath(path, NULL) : NULL;
@@ -135,7 +150,7 @@ enum odb_status odb_file_begin(struct odb_file_out **out, const char *path, size
     if (whole)
         file_open(o, o->target ? o->target : path);
     else
-        o->fd = open(path, O_WRONLY | O_CLOEXEC);
+        o->fd = ours >= 0 ? ours : open(path, O_WRONLY | O_CLOEXEC);
     *out = o;
     if (o->fd >= 0 && exists && whole) /* who may read the old one may read this one */
         (void)fchmod(o->fd, st.st_mode & 07777);

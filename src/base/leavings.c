@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +22,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#define LEAVINGS_MAX 32
 #define LEAVINGS_DEEP 16  /* folders in folders */
 #define LEAVINGS_STALE 60 /* seconds */
 #define LEAVINGS_OPEN (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -38,7 +38,7 @@ static struct leaving {
     pid_t owner;
     int lock; /* -1: none */
     char path[PATH_MAX];
-} leavings[LEAVINGS_MAX];
+} leavings[ODB_LEAVINGS_MOST];
 
 /* A lock goes with the last process that has it. Returns a descriptor, -1: it is not there. */
 static int leavings_lock(const char *path)
@@ -54,7 +54,7 @@ void odb_leavings_add(const char *path)
     char *made = path[0] == '/' ? NULL : odb_file_absolute(path);
     const char *absolute = made ? made : path;
     pthread_mutex_lock(&leavings_guard);
-    for (size_t i = 0; i < LEAVINGS_MAX && strlen(absolute) < PATH_MAX; i++) {
+    for (size_t i = 0; i < ODB_LEAVINGS_MOST && strlen(absolute) < PATH_MAX; i++) {
         struct leaving *one = &leavings[i];
         if (atomic_load(&one->state) != LEAVING_NONE)
             continue;
@@ -74,7 +74,7 @@ static struct leaving *leavings_find(const char *path)
 {
     char *absolute = odb_file_absolute(path);
     struct leaving *found = NULL;
-    for (size_t i = 0; i < LEAVINGS_MAX && !found; i++)
+    for (size_t i = 0; i < ODB_LEAVINGS_MOST && !found; i++)
         if (atomic_load(&leavings[i].state) == LEAVING_THERE &&
             !strcmp(leavings[i].path, absolute))
             found = &leavings[i];
@@ -132,10 +132,22 @@ static void leavings_remove_at(int at, const char *name, int deep)
     unlinkat(at, name, AT_REMOVEDIR);
 }
 
+/* A group that is started for the user, and whose. */
+static _Atomic pid_t leavings_group_id, leavings_group_owner;
+
+void odb_leavings_group(pid_t group)
+{
+    atomic_store(&leavings_group_owner, getpid());
+    atomic_store(&leavings_group_id, group);
+}
+
 void odb_leavings_remove(void)
 {
     int saved = errno;
-    for (size_t i = 0; i < LEAVINGS_MAX; i++)
+    pid_t group = atomic_load(&leavings_group_id);
+    if (group > 0 && atomic_load(&leavings_group_owner) == getpid())
+        kill(-group, SIGKILL);
+    for (size_t i = 0; i < ODB_LEAVINGS_MOST; i++)
         if (atomic_load(&leavings[i].state) == LEAVING_THERE && leavings[i].owner == getpid())
             leavings_remove_at(AT_FDCWD, leavings[i].path, 0);
     errno = saved;

@@ -8,14 +8,21 @@
 #ifndef ODB_BASE_LEAVINGS_H
 #define ODB_BASE_LEAVINGS_H
 
+#include <sys/types.h>
+
+enum { ODB_LEAVINGS_MOST = 256 };
+
 /* A file or a folder that is going to be removed, or renamed, by who made it, or makes it now. What
- * is there is locked until then. Needs no memory for an absolute path. So many at once,
- * with names so long, that it is no matter which one is not remembered. */
+ * is there is locked until then. Needs no memory for an absolute path. More than MOST at once, or
+ * longer names than the system has, are not remembered. */
 void odb_leavings_add(const char *path);
 /* What is remembered is there now. */
 void odb_leavings_lock(const char *path);
 /* Its maker has done so. */
 void odb_leavings_drop(const char *path);
+
+/* A process group, not yet waited for, that is to be killed as well; 0: none. One at a time. */
+void odb_leavings_group(pid_t group);
 
 /* Removes what is there of them, with all that is in it. Needs no memory, and may be called by
  * signal handlers. In a process that was forked since there are none. */

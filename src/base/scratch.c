@@ -97,6 +97,18 @@ enum odb_status odb_scratch_beside(char **scratch, const char *path, struct odb_
     return status;
 }
 
+enum odb_status odb_scratch_for_file(char **scratch, const char *path, struct odb_error *err)
+{
+    char *above = odb_file_absolute(path);
+    strrchr(above, '/')[1] = '\0';
+    int why = access(above, F_OK) == 0 ? 0 : errno;
+    free(above);
+    if (!why)
+        return odb_scratch_beside(scratch, path, err);
+    odb_fail(err, ODB_E_IO, "cannot write: %s", strerror(why));
+    return odb_error_at(err, "%s", path);
+}
+
 void odb_scratch_remove(const char *path)
 {
     char *roots[] = {(char *)path, NULL};

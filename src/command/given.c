@@ -112,6 +112,10 @@ static void given_add(const char *path, const char *lines, size_t n, const char 
     if (half)
         (void)!odb_file_write(path, lines + (n - half) * GIVEN_LINE, half * GIVEN_LINE, NULL);
     int fd = given_open(path, O_WRONLY | O_APPEND | O_CREAT);
+    struct stat st;
+    /* A line that a full disk took half of would move all that come behind it. */
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size % GIVEN_LINE)
+        (void)!ftruncate(fd, st.st_size - st.st_size % GIVEN_LINE);
     (void)!(fd >= 0 && write(fd, line, GIVEN_LINE) == GIVEN_LINE);
     if (fd >= 0)
         close(fd);

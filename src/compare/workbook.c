@@ -11,8 +11,9 @@
 #include <xlsxwriter.h>
 
 #include "base/file.h"
-#include "base/leavings.h"
+#include "base/mem.h"
 #include "base/pyfloat.h"
+#include "base/scratch.h"
 #include "compare/oldstyle.h"
 
 struct workbook {
@@ -99,13 +100,15 @@ static void workbook_sheet(struct workbook *w, const char *name, enum odb_oldsty
 }
 
 /* The library prints what it cannot open; so that is found out before. */
-static enum odb_status workbook_open(struct workbook *w, const char *path, struct odb_error *err)
+static enum odb_status workbook_open(struct workbook *w, char *folder, const char *path,
+                                     struct odb_error *err)
 {
-    FILE *file = fopen(path, "w");
+    lxw_workbook_options options = {.tmpdir = folder};
+    FILE *file = fopen(path, "wx");
     if (!file)
         return odb_fail(err, ODB_E_IO, "cannot be written: %s", strerror(errno));
     fclose(file);
-    w->book = workbook_new(path);
+    w->book = workbook_new_opt(path, &options);
     return w->book ? ODB_OK : odb_fail(err, ODB_E_NOMEM, "no memory for a workbook");
 }
 
@@ -123,29 +126,25 @@ static void workbook_fill(struct workbook *w)
 enum odb_status odb_oldstyle_workbook(const struct odb_oldstyle *what, const char *path,
                                       struct odb_error *err)
 {
-    char *beside = odb_leavings_name(path);
     struct workbook w = {.what = what};
-    odb_leavings_sweep_beside(path);
-    odb_leavings_add(beside);
-    enum odb_status status = workbook_open(&w, beside, err);
+    char *folder;
+    ODB_TRY(odb_scratch_for_file(&folder, path, err));
+    char *beside = odb_xasprintf("%s/xlsx", folder);
+    enum odb_status status = workbook_open(&w, folder, beside, err);
     if (status == ODB_OK) {
-        odb_leavings_lock(beside);
         errno = 0;
         workbook_fill(&w);
         int why = errno; /* the library's word for it is only that there was one */
         if (w.error)
             status = odb_fail(err, ODB_E_IO, "cannot be written: %s",
                               why ? strerror(why) : lxw_strerror(w.error));
-        if (status != ODB_OK)
-            odb_error_at(err, "%s", path);
-        else
-            status = odb_file_install(beside, path, err);
-        if (status != ODB_OK)
-            remove(beside);
-    } else {
-        odb_error_at(err, "%s", path);
     }
-    odb_leavings_drop(beside);
+    if (status == ODB_OK)
+        status = odb_file_install(beside, path, err);
+    else
+        odb_error_at(err, "%s", path);
+    odb_scratch_remove(folder);
     free(beside);
+    free(folder);
     return status;
 }

@@ -8,7 +8,6 @@
  */
 #include "engine/dump.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,6 +38,7 @@ struct dump_run {
     size_t *todo;   /* owned: rows that are to be had, ascending */
     size_t n, done; /* of them */
     int lock;       /* of the folder; -1: none */
+    bool again;     /* there is a whole dump in the folder, which this one replaces */
 };
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -81,14 +81,21 @@ static char *dump_path(const struct dump_run *run, const struct odb_dump_row *ro
     return path;
 }
 
-/* A file of the same name and the other ending is an earlier dump's. */
+/* A file of the same name and the other ending would be read as this value as well. ours: it is
+ * that of an earlier dump; else it is the user's. */
 static enum odb_status dump_write(const struct odb_tensor *t, const char *name, const char *stem,
-                                  struct odb_error *err)
+                                  bool ours, struct odb_error *err)
 {
     bool npy = dump_is_npy(t);
     char *path = odb_xasprintf("%s%s", stem, npy ? ".npy" : ".pb");
     char *stale = odb_xasprintf("%s%s", stem, npy ? ".pb" : ".npy");
-    enum odb_status status = npy ? odb_npy_write(t, path, err) : odb_pb_write(t, name, path, err);
+    enum odb_status status = ODB_OK;
+    if (!ours && access(stale, F_OK) == 0) {
+        odb_fail(err, ODB_E_USAGE, "%s is no dump's, and would be taken for the same value", stale);
+        status = odb_error_remedy(err, "move it away, or name another folder");
+    } else {
+        status = npy ? odb_npy_write(t, path, err) : odb_pb_write(t, name, path, err);
+    }
     if (status == ODB_OK)
         unlink(stale);
     free(stale);
@@ -136,7 +143,7 @@ static enum odb_status dump_inputs(const struct dump_run *run, struct odb_error 
         ODB_TRY(odb_tensor_info(&dump->fed[i], feed->tensor, err));
         char *stem = dump_input_path(run, i);
         enum odb_status status =
-            dump_write(feed->tensor, run->graph->values[feed->value].name, stem, err);
+            dump_write(feed->tensor, run->graph->values[feed->value].name, stem, run->again, err);
         free(stem);
         ODB_TRY(status);
     }
@@ -294,24 +301,12 @@ static void dump_note(const struct dump_run *run, const struct odb_dump_row *row
     fclose(file);
 }
 
-/* Files that a killed dump left half-written have names of their own. */
-static void dump_sweep(const char *dir)
+/* A link leads to what is none of ours. */
+static void dump_unlink_journal(const struct dump_run *run)
 {
-    struct dirent **list;
-    int n = scandir(dir, &list, NULL, NULL);
-    for (int i = 0; i < n; i++) {
-        const char *name = list[i]->d_name;
-        size_t len = strlen(name);
-        if (len > 4 && !strcmp(name + len - 4, ".tmp") &&
-            (strstr(name, ".npy.") || strstr(name, ".pb."))) {
-            char *path = odb_xasprintf("%s/%s", dir, name);
-            unlink(path);
-            free(path);
-        }
-        free(list[i]);
-    }
-    if (n >= 0)
-        free(list);
+    struct stat st;
+    if (lstat(run->journal, &st) == 0 && S_ISLNK(st.st_mode))
+        unlink(run->journal);
 }
 
 static enum odb_status dump_begin(struct dump_run *run, struct odb_error *err)
@@ -321,12 +316,13 @@ static enum odb_status dump_begin(struct dump_run *run, struct odb_error *err)
     enum odb_status status = dump_identify(run, key, err);
     run->journal = odb_xasprintf("%s/%s", options->root, DUMP_JOURNAL);
     if (status == ODB_OK) {
-        dump_sweep(options->inputs);
-        dump_sweep(options->outputs);
         memcpy(key + 64, "\n", 2);
+        run->again = access(info, F_OK) == 0;
+        dump_unlink_journal(run);
         if (!options->indexed || !dump_goes_on(run, key)) {
-            unlink(info); /* it would tell of files that are going to be others */
             status = odb_file_write(run->journal, key, 65, err);
+            if (status == ODB_OK)
+                unlink(info); /* it would tell of files that are going to be others */
         }
     }
     free(info);
@@ -384,7 +380,7 @@ static enum odb_status dump_row_had(struct dump_run *run, struct odb_dump_row *r
 {
     ODB_TRY(odb_tensor_info(&row->info, t, err));
     char *stem = dump_path(run, row);
-    enum odb_status status = dump_write(t, dump_name(run, row), stem, err);
+    enum odb_status status = dump_write(t, dump_name(run, row), stem, run->again || run->dump->options.indexed, err);
     free(stem);
     if (status == ODB_OK)
         dump_row_done(run, row);

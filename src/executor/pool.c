@@ -10,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/leavings.h"
 #include "base/mem.h"
 #include "base/thread.h"
+
+/* A child has a scratch folder, and one that is started in its place a second for a moment. */
+_Static_assert(ODB_LEAVINGS_MOST >= 2 * ODB_POOL_MOST + 64, "scratch folders would be forgotten");
 
 struct odb_pool_task {
     void (*work)(void *arg, struct odb_target *target);

@@ -344,26 +344,12 @@ static enum odb_status npz_write(const char *path, const char *const *names,
     return status;
 }
 
-/* A folder of its own, because the library writes into a file of its own beside the one that it is
- * given. None is made above. */
-static enum odb_status npz_scratch(char **folder, const char *path, struct odb_error *err)
-{
-    char *above = odb_file_absolute(path);
-    strrchr(above, '/')[1] = '\0';
-    int why = access(above, F_OK) == 0 ? 0 : errno;
-    free(above);
-    if (!why)
-        return odb_scratch_beside(folder, path, err);
-    odb_fail(err, ODB_E_IO, "cannot write: %s", strerror(why));
-    return odb_error_at(err, "%s", path);
-}
-
 enum odb_status odb_npz_write_images(const char *path, const char *const *names,
                                      const struct odb_npy_image *images, size_t n, bool deflate,
                                      const struct odb_scan *scan, struct odb_error *err)
 {
     char *folder;
-    ODB_TRY(npz_scratch(&folder, path, err));
+    ODB_TRY(odb_scratch_for_file(&folder, path, err));
     char *beside = odb_xasprintf("%s/npz", folder);
     enum odb_status status = npz_write(beside, names, images, n, deflate, scan, err);
     if (status != ODB_OK)
