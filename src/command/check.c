@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -240,9 +241,12 @@ static pid_t check_fork(struct check *check, size_t worker, size_t jobs)
 {
     fflush(check->call->out);
     fflush(check->call->log);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid != 0)
         return pid;
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* of the main thread, which waits for us */
+    if (getppid() != parent)
+        _exit(1);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
