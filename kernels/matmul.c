@@ -290,7 +290,7 @@ static void gemm_c_steps(const struct odb_tensor *c, size_t *row, size_t *col)
 #define ODB_BODY "kernels/gemm_bias.real.h"
 #include "kernels/real.h"
 
-/* Integers: alpha and beta are floats, so the products with them truncate, as odb_store_f64() does. */
+/* Integers: alpha and beta are floats, so the products with them truncate, by odb_store_f64(). */
 static void gemm_scale_ints(struct odb_tensor *y, const struct odb_tensor *c, double alpha,
                             double beta)
 {

@@ -20,16 +20,19 @@ onnxdbg_tvm.py is one. A search asks for dozens of models, most of them asked fo
 search; so what was compiled is kept by the hash of the model, its weights and key().
 """
 import abc
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import tempfile
+import time
 
 from onnxdbg_model import external_files
 from onnxdbg_types import WrongOption
 
 KEY = re.compile("[0-9a-f]{64}")
+STALE = 60  # seconds from making a folder to locking it, and many more
 
 
 def cache_home():
@@ -94,6 +97,8 @@ class Compiler(abc.ABC):
         else:
             self.compiled += 1
             out = tempfile.mkdtemp(prefix=".new-", dir=self.cache)
+            held = os.open(out, os.O_RDONLY)
+            fcntl.flock(held, fcntl.LOCK_SH)  # as long as we live
             try:
                 self.compile(path, out)
                 os.rename(out, home)  # whole or not at all
@@ -102,6 +107,7 @@ class Compiler(abc.ABC):
                     raise
             finally:
                 shutil.rmtree(out, ignore_errors=True)
+                os.close(held)
             self.shrink(home)
         self.artifact = home
         self.load(home)
@@ -127,10 +133,27 @@ class Compiler(abc.ABC):
             self.weights[known] = digest.digest()
         return self.weights[known]
 
+    def sweep(self, path):
+        """Removes what is of a child that was killed: nobody has it locked."""
+        try:
+            held = os.open(path, os.O_RDONLY)
+        except OSError:  # another was faster
+            return
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - os.fstat(held).st_mtime > STALE:
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            pass
+        finally:
+            os.close(held)
+
     def shrink(self, keep):
         """Removes what was not used for longest until the rest is within the limit."""
         entries = []
         for entry in os.scandir(self.cache):
+            if entry.name.startswith(".new-") and entry.is_dir(follow_symlinks=False):
+                self.sweep(entry.path)
             if entry.is_dir() and KEY.fullmatch(entry.name):  # DIR may hold other things too
                 size = sum(os.path.getsize(os.path.join(where, name))
                            for where, _, names in os.walk(entry.path) for name in names)

@@ -15,7 +15,8 @@ enum odb_status odb_scratch_new(char **path, struct odb_error *err) ODB_MUST_USE
  * free. Sweeps what was left there. */
 enum odb_status odb_scratch_beside(char **scratch, const char *path,
                                    struct odb_error *err) ODB_MUST_USE;
-/* The same for a file that a library is to write, with what it puts beside it. None is made above. */
+/* The same for a file that a library is to write, and for what that puts beside it. No folder is
+ * made above. */
 enum odb_status odb_scratch_for_file(char **scratch, const char *path,
                                      struct odb_error *err) ODB_MUST_USE;
 /* Removes the directory and everything below it, as far as that can be done; follows no links. */

@@ -380,7 +380,8 @@ static enum odb_status dump_row_had(struct dump_run *run, struct odb_dump_row *r
 {
     ODB_TRY(odb_tensor_info(&row->info, t, err));
     char *stem = dump_path(run, row);
-    enum odb_status status = dump_write(t, dump_name(run, row), stem, run->again || run->dump->options.indexed, err);
+    bool ours = run->again || run->dump->options.indexed; /* nobody else's names are like that */
+    enum odb_status status = dump_write(t, dump_name(run, row), stem, ours, err);
     free(stem);
     if (status == ODB_OK)
         dump_row_done(run, row);

@@ -300,10 +300,12 @@ static enum odb_status ort_create_reported(struct ort *ort, struct ort_session_o
                                            struct odb_error *err)
 {
     const char *file = ort->options.optimized;
-    char *beside = file ? odb_xasprintf("%s.%d", file, (int)getpid()) : NULL;
-    enum odb_status status = ODB_OK;
-    if (file)
+    char *folder = NULL, *beside = NULL;
+    enum odb_status status = file ? odb_scratch_for_file(&folder, file, err) : ODB_OK;
+    if (folder) {
+        beside = odb_xasprintf("%s/model.onnx", folder);
         status = ort_check(ort, ort->api.write_optimized(options, beside), err);
+    }
     if (status == ODB_OK && ort->options.profile)
         status = odb_scratch_new(&ort->profile_dir, err);
     if (status == ODB_OK && ort->options.profile) {
@@ -313,16 +315,15 @@ static enum odb_status ort_create_reported(struct ort *ort, struct ort_session_o
     }
     if (status == ODB_OK)
         status = ort_create(ort, options, &ort->session, err);
-    if (status == ODB_OK && file && rename(beside, file) < 0) {
-        odb_fail(err, ODB_E_IO, "cannot be written: %m");
-        status = odb_error_at(err, "%s", file);
-    }
-    if (status != ODB_OK && file)
-        unlink(beside);
+    if (status == ODB_OK && file)
+        status = odb_file_install(beside, file, err);
+    if (folder)
+        odb_scratch_remove(folder);
     if (status != ODB_OK)
         ort_drop_profile(ort);
     ort->reported = status == ODB_OK;
     free(beside);
+    free(folder);
     return status;
 }
 
