@@ -66,6 +66,7 @@ static struct {
     _Atomic pid_t holder;   /* of the terminal: TERMINAL_…, or the thread that gives it back */
     _Atomic pid_t painter;  /* the thread that sends a frame now; 0: none */
     atomic_int borrower;    /* pidfd of the process that the terminal is lent to, or -1 */
+    atomic_bool told;       /* that it is to end */
     atomic_bool quit;       /* a signal to quit waits in the pipe */
     pid_t owner;            /* not a child between fork and exec */
     int pipe[2];            /* signal numbers, one byte each */
@@ -161,14 +162,26 @@ static void terminal_restore(void)
     atomic_store(&terminal_state.holder, TERMINAL_THEIRS);
 }
 
+/* To the program that has the terminal, and to what that has started, as far as it can be told from
+ * others: a job of the shell has a group of its own, which comes back here and then has no effect. */
+static void terminal_tell_borrower(int signal)
+{
+    int borrower = atomic_load(&terminal_state.borrower);
+    if (borrower < 0 || atomic_exchange(&terminal_state.told, true))
+        return;
+    if (getpgrp() == terminal_state.owner)
+        kill(0, signal);
+    else
+        pidfd_send_signal(borrower, signal, NULL, 0);
+}
+
 static void terminal_note(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
-    int borrower = atomic_load(&terminal_state.borrower);
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
         atomic_store(&terminal_state.quit, true);
-    if (borrower >= 0 && (signal == SIGTERM || signal == SIGHUP))
-        pidfd_send_signal(borrower, signal, NULL, 0);
+    if (signal == SIGTERM || signal == SIGHUP)
+        terminal_tell_borrower(signal);
     char byte = (char)signal;
     /* A full pipe has told it already. */
     if (write(terminal_state.pipe[1], &byte, 1) < 0)
@@ -714,9 +727,10 @@ void ui_terminal_lend_to(struct ui_terminal *terminal, pid_t pid)
 {
     if (terminal->priv->blind)
         return;
+    atomic_store(&terminal_state.told, false);
     atomic_store(&terminal_state.borrower, pidfd_open(pid, 0));
     if (atomic_load(&terminal_state.quit)) /* it came before there was anybody to hand it on to */
-        kill(pid, SIGTERM);
+        terminal_tell_borrower(SIGTERM);
 }
 
 void ui_terminal_take(struct ui_terminal *terminal)
