@@ -163,7 +163,7 @@ static void terminal_restore(void)
 }
 
 /* To the program that has the terminal, and to what that has started, as far as it can be told from
- * others: a job of the shell has a group of its own, which comes back here and then has no effect. */
+ * others: a job of the shell has a group of its own. That signal comes back here, to no effect. */
 static void terminal_tell_borrower(int signal)
 {
     int borrower = atomic_load(&terminal_state.borrower);
