@@ -16,8 +16,9 @@
 
 /* Writes beside path and renames, so that nobody sees half of it, and a file that was there stays
  * until the new one is complete, and on the disk: a machine that goes down leaves one of the two. A
- * link stays a link. What is no regular file (a pipe, /dev/stdout) is written to directly.
- * ODB_E_IO names the path. */
+ * link stays a link. What is no regular file (a pipe) is written to directly, and so is the file
+ * that standard output or error goes to (/dev/stdout): behind what stands there. ODB_E_IO names the
+ * path. */
 enum odb_status odb_file_write(const char *path, const void *data, size_t size,
                                struct odb_error *err) ODB_MUST_USE;
 /* The same from n pieces, one behind the other. */
