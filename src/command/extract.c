@@ -171,6 +171,7 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
 {
     struct odb_buf bytes = ODB_BUF_INIT;
     struct odb_file_parts weights = {0};
+    struct odb_file_out *model = NULL;
     char *beside = odb_xasprintf("%s.data", path);
     bool stays = extract_stays(extract, path), large = extract->part.weight_bytes > EXTRACT_INLINE;
     struct odb_extract what = {
@@ -194,10 +195,15 @@ static enum odb_status extract_write(struct extract *extract, const char *path,
         status = odb_model_extract(extract->part.call->model, &what, &bytes, err);
     if (status == ODB_OK && weights.size)
         status = odb_call__spare_model(extract->part.call, beside, err);
+    /* The two belong together: neither replaces an earlier one before there was room for both. */
+    if (status == ODB_OK)
+        status = odb_file_begin(&model, path, bytes.len, NULL, err);
+    if (status == ODB_OK)
+        status = odb_file_put(model, bytes.data, bytes.len, err);
     if (status == ODB_OK && weights.size)
         status = odb_file_write_parts(beside, weights.pieces.items, weights.pieces.n, err);
-    if (status == ODB_OK)
-        status = odb_file_write(path, bytes.data, bytes.len, err);
+    if (model)
+        status = odb_file_end_take(model, status, err);
     odb_buf_dispose(&bytes);
     odb_file_parts_dispose(&weights);
     free(beside);
