@@ -179,8 +179,7 @@ static void test_npz__arrays_are_made_while_they_are_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_npz__arrays_are_made_while_they_are_written, make_path,
-                                        remove_path),
+        cmocka_unit_test(test_npz__arrays_are_made_while_they_are_written),
         cmocka_unit_test(test_npz__archives_come_back),
         cmocka_unit_test(test_npz__says_what_is_not_there),
         cmocka_unit_test(test_npz__refuses_what_numpy_cannot_hold),
