@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/leavings.h"
 #include "base/mem.h"
 #include "base/scratch.h"
 #include "executor/cache.h"
@@ -23,7 +23,6 @@
 #include "executor/place.h"
 
 #define CACHE_LIMIT ((size_t)4 << 30) /* bytes kept */
-#define CACHE_STALE (24 * 60 * 60)    /* seconds until what was not finished is rubbish */
 
 static const char *const cache_files[] = {ODB_MLIR_LIBRARY, ODB_MLIR_CONSTANTS};
 
@@ -102,12 +101,6 @@ static int cache_older(const void *a, const void *b)
     return (x->used > y->used) - (x->used < y->used);
 }
 
-static bool cache_is_rubbish(const char *name, const struct stat *st)
-{
-    return (!strncmp(name, ".new-", 5) || !strncmp(name, ".gone-", 6)) &&
-           time(NULL) - st->st_mtime > CACHE_STALE;
-}
-
 /* Makes room, except at the cost of the entry just made. */
 static void cache_trim(const struct odb_mlir_cache *cache, const char *made)
 {
@@ -116,13 +109,13 @@ static void cache_trim(const struct odb_mlir_cache *cache, const char *made)
     DIR *dir = opendir(cache->dir);
     if (!dir)
         return;
+    odb_leavings_sweep(cache->dir, ".new-", ""); /* of children that were killed */
+    odb_leavings_sweep(cache->dir, ".gone-", "");
     for (const struct dirent *e; (e = readdir(dir));) {
         struct stat st;
         char *path = odb_xasprintf("%s/%s", cache->dir, e->d_name);
         bool there = lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
-        if (there && cache_is_rubbish(e->d_name, &st)) {
-            odb_scratch_remove(path);
-        } else if (there && odb_cache_is_key(e->d_name)) { /* the user's directory may hold more */
+        if (there && odb_cache_is_key(e->d_name)) { /* the user's directory may hold more */
             struct cache_entry entry = {odb_xstrdup(e->d_name), st.st_mtime, cache_bytes(path)};
             total += entry.bytes;
             odb_push(&entries, entry);
@@ -165,16 +158,18 @@ char *odb_mlir_cache_keep(const struct odb_mlir_cache *cache, const char *key, c
         return NULL;
     char *made = odb_xasprintf("%s/.new-XXXXXX", cache->dir);
     char *path = odb_xasprintf("%s/%s", cache->dir, key);
-    if (!mkdtemp(made)) {
+    bool there = mkdtemp(made) != NULL;
+    if (there)
+        odb_leavings_add(made); /* which locks it: nobody sweeps it meanwhile */
+    if (!there) {
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         odb_error_at(err, "%s", cache->dir);
-        made[0] = '\0';
     } else if (cache_fill(dir, made, err) == ODB_OK && rename(made, path) < 0 &&
                access(path, F_OK) < 0) { /* else somebody else was faster */
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         odb_error_at(err, "%s", path);
     }
-    if (made[0])
+    if (there)
         odb_scratch_remove(made);
     free(made);
     free(path);

@@ -606,7 +606,7 @@ static void test_onnx_mlir__kept_within_bounds(void **state)
     const struct place *place = *state;
     struct odb_mlir_cache cache;
     struct odb_error err = ODB_ERROR_INIT;
-    char made[100], path[200];
+    char made[100], path[200], killed[200];
     static char library[300000];
     snprintf(made, sizeof made, "%s/made", place->dir);
     mkdir(made, 0700);
@@ -624,8 +624,13 @@ static void test_onnx_mlir__kept_within_bounds(void **state)
     assert_false(is_kept(&cache, 'b'));
     assert_true(is_kept(&cache, 'c'));
     cache.limit = 1;
+    snprintf(killed, sizeof killed, "%s/.new-killed", place->kept);
+    help_ok(odb_file_mkdir(killed, &err), &err);
+    const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    assert_int_equal(utimensat(AT_FDCWD, killed, long_ago, 0), 0);
     keep(&cache, made, 'd');
-    assert_true(is_kept(&cache, 'd')); /* what is needed now stays */
+    assert_int_equal(access(killed, F_OK), -1); /* nobody has it locked */
+    assert_true(is_kept(&cache, 'd'));          /* what is needed now stays */
     assert_false(is_kept(&cache, 'a'));
     assert_int_equal(entries(place->kept), 2);
     assert_int_equal(access(path, F_OK), 0);
