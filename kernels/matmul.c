@@ -298,12 +298,15 @@ static void gemm_scale_ints(struct odb_tensor *y, const struct odb_tensor *c, do
     if (c)
         gemm_c_steps(c, &row, &col);
     for (size_t i = 0; i < y->count; i++) {
-        int64_t value = odb_load_i64(y->dtype, y->data, i);
-        int64_t add = c ? odb_load_i64(c->dtype, c->data, i / n * row + i % n * col) : 0;
-        if (alpha == 1 && beta == 1)
-            odb_store_i64(y->dtype, y->data, i, (int64_t)((uint64_t)value + (uint64_t)add));
-        else
-            odb_store_f64(y->dtype, y->data, i, alpha * (double)value + beta * (double)add);
+        size_t at = i / n * row + i % n * col;
+        if (alpha == 1 && beta == 1) {
+            uint64_t value = (uint64_t)odb_load_i64(y->dtype, y->data, i);
+            uint64_t add = c ? (uint64_t)odb_load_i64(c->dtype, c->data, at) : 0;
+            odb_store_i64(y->dtype, y->data, i, (int64_t)(value + add));
+        } else {
+            double add = c ? beta * odb_load_f64(c->dtype, c->data, at) : 0;
+            odb_store_f64(y->dtype, y->data, i, alpha * odb_load_f64(y->dtype, y->data, i) + add);
+        }
     }
 }
 

@@ -15,7 +15,7 @@
 #include "base/leavings.h"
 #include "command/watch.h"
 
-#define SHELL_LOOK 100   /* milliseconds between looks whether somebody cancels */
+#define SHELL_LOOK 100    /* milliseconds between looks whether somebody cancels */
 #define SHELL_LOOK_SOON 5 /* when it has nothing more to print */
 
 static void shell_child(const char *line, int out)

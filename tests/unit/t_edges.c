@@ -261,6 +261,9 @@ static void test_edges__floats(void **state)
           "int64[3] -9223372036854775804 9223372036854775804 0"),
         E("Shrink", 9, "bias=3e38f", ("uint32[1] 4"), "uint32[1] 0"),
         E("Gemm", 13, "alpha=3e38f", ("int64[1,1] 5", "int64[1,1] 7"), "int64[1,1] 0"),
+        E("Gemm", 13, "alpha=0.5f beta=0.25f",
+          ("uint64[1,1] 18446744073709551615", "uint64[1,1] 1", "uint64[1] 18446744073709551615"),
+          "uint64[1,1] 13835058055282163712"),
         E("Gelu", 20, "", ("float[2] inf nan"), "float[2] inf nan"),
         E("Softsign", 22, "", ("float[2] -1 3"), "float[2] -0.5 0.75"));
 }
