@@ -19,6 +19,7 @@
 
 #define BLAME_NOISY_RUNS 3
 #define BLAME_NOISY_SEED 0x5eed0000u
+#define BLAME_EDGE 0.875 /* the power of a type's largest number where its edge begins */
 
 static bool blame_is_float(const struct odb_tensor *t)
 {
@@ -307,22 +308,46 @@ static bool blame_explained(struct blame_replay *r, int n_out, int o, const stru
     return agrees;
 }
 
-/* True when the target's inputs hold NaN or Inf at other places than the reference's: what
- * operators make of those is their own affair (some swallow them, some spread them), and whoever
- * brought them in is to blame. */
-static bool blame_poisoned(const struct blame_replay *r, const struct odb_node *node)
+/* What an input holds besides ordinary numbers. */
+struct blame_extremes {
+    bool odd;  /* NaN or Inf */
+    bool edge; /* finite, and so large that a sum of such leaves the type on its way or does not, by
+                  its order */
+};
+
+static struct blame_extremes blame_extremes_of(const struct odb_tensor *t)
+{
+    double edge = pow(odb_dtype_info(odb_tensor_real(t))->max, BLAME_EDGE);
+    struct blame_extremes found = {false, false};
+    for (size_t i = 0; t->kind == ODB_TENSOR && i < t->count; i++) {
+        double v = fabs(odb_tensor_f64(t, i));
+        found.odd = found.odd || !isfinite(v);
+        found.edge = found.edge || (isfinite(v) && v > edge);
+    }
+    return found;
+}
+
+/* The target's inputs against the reference's: NaN or Inf that came in at other places, or, where
+ * the shape that came in is another and no place can be told, that came in at all; and numbers at
+ * the edge of their type that the reference has none of. What operators make of those is their own
+ * affair (some swallow them, some spread them; a sum overflows or not), and whoever brought them in
+ * is to blame. */
+static struct blame_extremes blame_brought_in(const struct blame_replay *r,
+                                              const struct odb_node *node)
 {
     const struct odb_trace *trace = r->judge->trace;
+    struct blame_extremes brought = {false, false};
     for (int i = 0; i < node->n_in; i++) {
         const struct odb_tensor *ref = node->in[i] < 0 ? NULL : odb_trace_value(trace, node->in[i]);
         struct odb_gap gap;
         if (!blame_is_float(r->in[i]) || !ref || r->in[i] == ref)
             continue;
         odb_gap_measure(&gap, r->in[i], ref);
-        if (gap.comparable && !gap.pattern)
-            return true;
+        struct blame_extremes own = blame_extremes_of(r->in[i]), has = blame_extremes_of(ref);
+        brought.odd = brought.odd || (gap.comparable ? !gap.pattern : own.odd && !has.odd);
+        brought.edge = brought.edge || (own.edge && !has.edge);
     }
-    return false;
+    return brought;
 }
 
 static void blame_accuse(struct odb_value_report *report, const char *reason)
@@ -344,8 +369,10 @@ static void blame_judge_float(struct blame_replay *r, const struct odb_node *nod
     report->local_noise = ODB_NUMBER(exact ? 0 : odb_noise_floor(gap->rms, odb_tensor_real(t)));
     if (gap->same)
         return;
-    bool poisoned = blame_poisoned(r, node);
-    if (!gap->pattern && !poisoned && !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
+    struct blame_extremes brought = blame_brought_in(r, node);
+    bool poisoned = brought.odd;
+    if (!gap->pattern && !poisoned && !brought.edge &&
+        !blame_explained(r, node->n_out, o, t, BLAME_SAME_PATTERN)) {
         blame_accuse(report, "the operator makes NaN or Inf that the reference does not");
         return;
     }
@@ -391,7 +418,7 @@ static void blame_judge_exact(struct blame_replay *r, const struct odb_node *nod
     struct blame_noise noise = {0};
     report->local_noise = ODB_NUMBER(0);
     if (gap->same || blame_explained(r, node->n_out, o, t, BLAME_SAME_VALUES) ||
-        blame_poisoned(r, node))
+        blame_brought_in(r, node).odd)
         return;
     if (blame_decides(r->judge->trace, r->node) && gap->comparable) {
         blame_measure_noise(r, node->n_out, o, &noise);

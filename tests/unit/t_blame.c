@@ -505,6 +505,43 @@ static void test_blame__another_shape_is_told(void **state)
     scene_close(&s);
 }
 
+/* Whoever hands on numbers at the edge of float32, here by way of a shape of its own (a pool that
+ * fills places with the least number there is), is to blame for sums of them that overflow in one
+ * order and not in another; h, values [n], is what it gives, and sum is the target's. */
+static void handed_on(size_t n, const float *h, float sum, bool second)
+{
+    struct odb_builder *b = odb_build_new("sum", 17);
+    struct scene s;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
+    odb_build_node(b, "Exp", "n0", "x", "h");
+    odb_build_node(b, "ReduceSum", "n1", "h", "s");
+    odb_build_node(b, "Abs", "n2", "s", "y");
+    odb_build_output(b, "y");
+    scene_open(&s, b, 8, ramp);
+    s.given[value_of(&s, "s")] = floats(1, &sum);
+    scene_spoil(&s, "h", floats(n, h));
+    scene_blame(&s);
+    assert_true(s.reports[value_of(&s, "h")].culprit);
+    assert_int_equal(s.reports[value_of(&s, "s")].culprit, second);
+    assert_false(s.reports[value_of(&s, "y")].culprit);
+    assert_int_equal(s.reports[value_of(&s, "h")].verdict,
+                     n == 8 ? ODB_VERDICT_FAIL : ODB_VERDICT_SHAPE);
+    scene_close(&s);
+}
+
+static void test_blame__sums_of_what_another_shape_brought_are_inherited(void **state)
+{
+    const float most = 3.4e38f;
+    const float longer[10] = {1, 2, 3, 4, 5, 6, most, most, -most, -most};
+    const float as_long[8] = {1, 2, 3, 4, most, most, -most, -most};
+    const float odd[10] = {1, 2, 3, 4, 5, 6, NAN, 8, 9, 10};
+    const float harmless[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    handed_on(10, longer, INFINITY, false);
+    handed_on(8, as_long, INFINITY, false);
+    handed_on(10, odd, 53, false);           /* a reduction that swallows NaN */
+    handed_on(10, harmless, INFINITY, true); /* nothing brought that in */
+}
+
 /* A wider type downstream follows from the node that began it. */
 static void test_blame__another_type_is_blamed_where_it_began(void **state)
 {
@@ -717,6 +754,7 @@ int main(void)
         cmocka_unit_test(test_blame__no_noise_in_one_run_settles_nothing),
         cmocka_unit_test(test_blame__noise_of_the_operator_is_noise_of_its_value),
         cmocka_unit_test(test_blame__another_shape_is_told),
+        cmocka_unit_test(test_blame__sums_of_what_another_shape_brought_are_inherited),
         cmocka_unit_test(test_blame__another_type_is_blamed_where_it_began),
         cmocka_unit_test(test_blame__fixed_criterion_decides_alone),
         cmocka_unit_test(test_blame__another_tolerance_later_is_the_same_as_at_once),
