@@ -232,6 +232,16 @@ enum odb_opinion bisection_opinion(struct bisection *b, int node, int value, con
 /* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
 
+/* --- overflow.c ------------------------------------------------------------------------------- */
+
+/* Outputs that are NaN or infinite where the reference is finite, as they are where everything is
+ * computed in the type that is expected: accuses the values that leave its range, of which that
+ * comes. Outputs that nothing on the way explains so are left as they are. */
+enum odb_status bisection_overflow(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+/* Words on such a culprit. */
+void bisection_put_overflow(const struct bisection *b, const struct odb_culprit *culprit,
+                            struct odb_buf *out);
+
 /* --- bodies.c --------------------------------------------------------------------------------- */
 
 /* Goes on inside culprits that have bodies. */

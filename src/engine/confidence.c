@@ -8,7 +8,7 @@
  *
  * High: two different cuts say the same (alone, with a neighbour, by a search over prefixes, by
  * pinning); for growth, the reference shaken likewise; for runs that differ, the first node that
- * made other bits of equal ones.
+ * made other bits of equal ones; for a value out of range, that it spoils the reference's outputs.
  *
  * Medium: one of them does; or it is a recording, which cannot be asked; or the third executor
  * sides with the target; or the reference is the one accused; or it is a region.
@@ -110,6 +110,10 @@ static void confidence_set(const struct bisection *b, struct odb_culprit *c, boo
         c->confidence = ODB_CONFIDENCE_LOW;
     } else if (c->kind == ODB_KIND_AMPLIFIED || c->kind == ODB_KIND_ACCUMULATED) {
         c->confidence = confidence_of_spread(b, c, &why);
+    } else if (c->kind == ODB_KIND_OVERFLOW) {
+        c->confidence = c->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
+        why = c->verified ? "what it has there is enough to spoil an output of the reference's run"
+                          : "it takes several such values to spoil an output";
     } else if (c->kind == ODB_KIND_NONDETERMINISTIC) {
         bool found = b->report->repeats.first_node == c->node;
         c->confidence = found ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;

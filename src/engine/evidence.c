@@ -21,7 +21,7 @@ static void evidence_found(const struct bisection *b, struct odb_culprit *c)
     if (c->verified)
         c->checks[c->segment[0] == c->segment[1] ? ODB_CHECK_ALONE : ODB_CHECK_REGION] =
             ODB_CONFIRMS;
-    if (c->value >= 0)
+    if (c->value >= 0 && b->report->given[c->value])
         odb_specials_count(&c->specials, b->report->given[c->value], b->trace->ref[c->value]);
 }
 

@@ -121,6 +121,7 @@ static bool *failure_behind(const struct failure *f, const struct failure_cut *c
 
 /* What the cut's values come to where the failure was seen, were all the rest the reference's. */
 static enum odb_status failure_carry(const struct failure *f, const struct failure_cut *cut,
+                                     struct odb_tensor *const *given,
                                      struct odb_value_report *report, struct odb_error *err)
 {
     const struct bisection *b = f->b;
@@ -137,7 +138,7 @@ static enum odb_status failure_carry(const struct failure *f, const struct failu
         if (!touched[v])
             values[v] = odb_tensor_ref(odb_trace_value(b->trace, (int)v));
     for (size_t i = 0; i < cut->n; i++)
-        values[cut->values[i]] = odb_tensor_ref(b->given[cut->values[i]]);
+        values[cut->values[i]] = odb_tensor_ref(given[cut->values[i]]);
     *report = (struct odb_value_report){.verdict = ODB_VERDICT_UNTESTABLE};
     enum odb_status status = odb_cpu_execute(b->trace->cpu, &run, err);
     if (status == ODB_OK && values[f->value])
@@ -147,6 +148,16 @@ static enum odb_status failure_carry(const struct failure *f, const struct failu
     free(values);
     free(behind);
     free(touched);
+    return status;
+}
+
+enum odb_status failure_carried(const struct failure *f, const int *values, size_t n,
+                                struct odb_tensor *const *given, struct odb_value_report *report,
+                                struct odb_error *err)
+{
+    struct failure_cut cut = {odb_xmemdup(values, n * sizeof *values), n};
+    enum odb_status status = failure_carry(f, &cut, given, report, err);
+    free(cut.values);
     return status;
 }
 
@@ -205,7 +216,7 @@ static enum odb_status failure_of_cut(const struct failure *f, int node,
     *answer = ODB_ANSWER_BAD;
     if (!odd && !sought)
         return ODB_OK;
-    ODB_TRY(failure_carry(f, cut, &report, err));
+    ODB_TRY(failure_carry(f, cut, f->b->given, &report, err));
     bool numbers = report.verdict == ODB_VERDICT_PASS || report.verdict == ODB_VERDICT_FAIL;
     if (sought) {
         *answer = numbers ? ODB_ANSWER_GOOD : ODB_ANSWER_BAD;
@@ -282,7 +293,7 @@ enum odb_status failure_explain(const struct failure *f, int node, struct odb_er
         if (of->out[o] >= 0 && f->b->given[of->out[o]])
             cut.values[cut.n++] = of->out[o];
     if (cut.n)
-        status = failure_carry(f, &cut, &report, err);
+        status = failure_carry(f, &cut, f->b->given, &report, err);
     free(cut.values);
     struct odb_signature shown = failure_sign(f->b, f->value, &report, NULL);
     if (status != ODB_OK || shown.verdict == ODB_VERDICT_UNTESTABLE || failure_is(f, shown))

@@ -42,6 +42,11 @@ enum odb_status failure_weigh(struct failure *f, const struct question *q,
 void failure_died(struct failure *f, int node, enum odb_status had);
 /* Says in the report how many probes showed another failure, if some did. */
 void failure_warn(const struct failure *f);
+/* What these values of given ([n_values]), put into the reference's run, come to where the failure
+ * was seen. untestable: that cannot be had. */
+enum odb_status failure_carried(const struct failure *f, const int *values, size_t n,
+                                struct odb_tensor *const *given, struct odb_value_report *report,
+                                struct odb_error *err) ODB_MUST_USE;
 /* A node that is wrong by itself: a note where what it gives does not come to the failure, once the
  * reference carries it on. */
 enum odb_status failure_explain(const struct failure *f, int node,

@@ -639,6 +639,8 @@ enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
     free(answers);
     ODB_TRY(status);
     bisection_step_end(b, "each", "one submodel per node");
-    hunt_accuse_first(b);
+    ODB_TRY(bisection_overflow(b, err));
+    if (!b->report->culprits.n)
+        hunt_accuse_first(b);
     return ODB_OK;
 }

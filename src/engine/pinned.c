@@ -60,7 +60,8 @@ static void pin_node(struct pin *p, int index)
 
 static bool pin_is_fault(const struct odb_culprit *c)
 {
-    return !c->of_reference && c->kind != ODB_KIND_AMPLIFIED && c->kind != ODB_KIND_ACCUMULATED;
+    return !c->of_reference && c->kind != ODB_KIND_AMPLIFIED && c->kind != ODB_KIND_ACCUMULATED &&
+           c->kind != ODB_KIND_OVERFLOW; /* pinned, its value would leave the range again */
 }
 
 /* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True:

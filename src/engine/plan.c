@@ -226,7 +226,7 @@ static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, str
 {
     bisection_excuse_outputs(b);
     bool *tried = odb_new_n(bool, b->n_outputs);
-    enum odb_status status = ODB_OK;
+    enum odb_status status = bisection_overflow(b, err);
     while (status == ODB_OK) {
         int worst = -1;
         for (size_t o = 0; o < b->n_outputs; o++) {
@@ -281,6 +281,7 @@ static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
                   b->report->observer.by);
         ODB_TRY(plan_hunt_all(b, bisection_hunt_value, err));
     }
+    ODB_TRY(bisection_overflow(b, err));
     for (size_t o = 0; o < b->n_outputs && b->probed; o++)
         if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
             plan_accumulated(b, b->outputs[o]);
@@ -366,6 +367,7 @@ enum odb_status bisection_plan(struct bisection *b, struct odb_error *err)
     if (strategy != ODB_STRATEGY_AUTO)
         plan_turn(b, strategy, bisection_batches(b, &bytes), "asked for");
     ODB_TRY(plan_by_strategy(b, strategy, err));
+    ODB_TRY(bisection_overflow(b, err)); /* of what nobody looked into */
     ODB_TRY(bisection_confirm(b, err));
     return b->options->prove ? bisection_prove(b, ODB_OK, err) : ODB_OK;
 }

@@ -309,16 +309,17 @@ static bool recorded_accuse_first(struct recorded *r, int value)
     return true;
 }
 
-static void recorded_accuse_all(struct recorded *r)
+static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error *err)
 {
     struct bisection *b = r->b;
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
     for (size_t n = 0; n < b->graph->n_nodes; n++)
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
             if (v >= 0 && (b->report->values[v].culprit || bisection_reference_off(b, v)))
                 recorded_accuse(r, v, bisection_kind(b, v));
         }
+    ODB_TRY(bisection_overflow(b, err));
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
     for (size_t o = 0; o < b->n_outputs; o++) {
         if (!odb_verdict_is_bad(b->verdicts[o].verdict) || bisection_explains(b, b->outputs[o]))
             continue;
@@ -332,6 +333,7 @@ static void recorded_accuse_all(struct recorded *r)
             }
     }
     free(up);
+    return ODB_OK;
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
@@ -365,7 +367,7 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
     recorded_mark_drawn(r);
     ODB_TRY(recorded_judge(r, err));
     ODB_TRY(bisection_weigh(b, err));
-    recorded_accuse_all(r);
+    ODB_TRY(recorded_accuse_all(r, err));
     bisection_step_end(b, "blame", "the reference replayed on what was recorded");
     return ODB_OK;
 }

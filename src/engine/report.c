@@ -70,6 +70,7 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     static const char *const verbs[] = {
         [ODB_KIND_CRASH] = " is where %s crashes",
         [ODB_KIND_HANG] = " is where %s hangs",
+        [ODB_KIND_OVERFLOW] = " is where %s leaves the range of the type that is expected",
         [ODB_KIND_NONDETERMINISTIC] = " is where equal runs of %s begin to differ",
         [ODB_KIND_AMPLIFIED] = " is where small errors of %s grow, and no node is to blame",
         [ODB_KIND_ACCUMULATED] = " is where small errors of %s add up, and no node is to blame",
@@ -205,7 +206,9 @@ void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
         odb_buf_puts(out, "not the target's; ");
     else
         odb_buf_printf(out, "%sverified %s; ", culprit->verified ? "" : "not ",
-                       region ? "as a whole" : "alone");
+                       culprit->kind == ODB_KIND_OVERFLOW ? "in the reference's run"
+                       : region                           ? "as a whole"
+                                                          : "alone");
     odb_buf_printf(out, "%s", culprit->reaches_output ? "reaches an output" : "no output shows it");
     if (odb_confidence_name(culprit->confidence))
         odb_buf_printf(out, "; confidence: %s", odb_confidence_name(culprit->confidence));

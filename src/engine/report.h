@@ -27,7 +27,8 @@
     X(NAN, "nan")                                                                                  \
     X(INF, "inf")                                                                                  \
     X(CRASH, "crash")                                                                              \
-    X(HANG, "hang")
+    X(HANG, "hang")                                                                                \
+    X(OVERFLOW, "overflow")
 
 enum odb_diagnosis {
 #define ODB_DIAGNOSIS_ENUM(name, text) ODB_KIND_##name,

@@ -155,6 +155,7 @@ static enum odb_status segment_run(struct segment_run *run, const struct odb_seg
     segment_feed(run, s, trace, given);
     ODB_TRY(odb_trace_make(&run->trace, run->model, &run->feeds, &how, err));
     run->trace->hooks = how.hooks;
+    run->trace->part = true;
     return ODB_OK;
 }
 

@@ -45,6 +45,8 @@ struct odb_trace {
     struct odb_cpu *cpu;           /* owned */
     enum odb_precision precision;  /* of the reference */
     enum odb_precision expect;     /* NATIVE: none */
+    bool part;                     /* its outputs are not the model's: who reads them knows whether
+                                      it does harm that they leave the expected type's range */
     uint64_t seed;
     struct odb_tensor **ref;       /* owned refs; [n_values]; NULL: not computed */
     struct odb_tensor **golden;    /* float64; falls back to ref; non-floats are ref's own */

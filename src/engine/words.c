@@ -396,6 +396,9 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
     case ODB_KIND_NONDETERMINISTIC:
         words_races(b, c, &out);
         break;
+    case ODB_KIND_OVERFLOW:
+        bisection_put_overflow(b, c, &out);
+        break;
     }
     words_evidence(b, c, &out);
     words_end(b, c, &out);
