@@ -27,7 +27,12 @@ static void sessions_add(struct sessions_view *v, const struct odb_stored *s)
 {
     struct odb_buf result = ODB_BUF_INIT, enter = ODB_BUF_INIT;
     const char *model = s->model ? s->model : "?", *base = strrchr(model, '/');
-    bool bad = s->ended && s->diverges;
+    static const enum ui_glyph marks[] = {[ODB_OUTCOME_NONE] = UI_GLYPH_UNTESTED,
+                                          [ODB_OUTCOME_PASS] = UI_GLYPH_PASS,
+                                          [ODB_OUTCOME_DIVERGES] = UI_GLYPH_FAIL};
+    static const enum ui_style styles[] = {[ODB_OUTCOME_NONE] = UI_STYLE_DIM,
+                                           [ODB_OUTCOME_PASS] = UI_STYLE_GOOD,
+                                           [ODB_OUTCOME_DIVERGES] = UI_STYLE_BAD};
     odb_sessions_put_result(s, &result);
     odb_buf_puts(&enter, "session ");
     odb_words_quote(&enter, s->path);
@@ -39,12 +44,8 @@ static void sessions_add(struct sessions_view *v, const struct odb_stored *s)
                                                                        : s->began)
                                           : NULL,
                                  odb_buf_take(&result), s->target ? odb_xstrdup(s->target) : NULL},
-                       .mark = !s->ended ? UI_GLYPH_UNTESTED
-                               : bad     ? UI_GLYPH_FAIL
-                                         : UI_GLYPH_PASS,
-                       .style = !s->ended ? UI_STYLE_DIM
-                                : bad     ? UI_STYLE_BAD
-                                          : UI_STYLE_GOOD,
+                       .mark = marks[s->outcome],
+                       .style = styles[s->outcome],
                        .enter = odb_buf_take(&enter),
                        .what = odb_xstrdup(s->path),
                        .value = ODB_NO_VALUE});

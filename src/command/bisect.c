@@ -153,12 +153,9 @@ static void bisect_put_words(const struct odb_report *report, struct odb_buf *ou
     odb_buf_dispose(&words);
 }
 
-static void bisect_text(const struct odb_report *report, bool partial, struct odb_buf *out)
+static void bisect_text(const struct odb_report *report, struct odb_buf *out)
 {
-    if (partial && !report->dead)
-        odb_buf_puts(out, "the search did not end; this is what was known by then\n");
-    else
-        bisect_put_headline(report, out);
+    bisect_put_headline(report, out);
     odb_buf_puts(out, report->summary ? report->summary : "");
     bisect_put_culprits(report, out);
     bisect_put_words(report, out);
@@ -187,8 +184,7 @@ static void bisect_text(const struct odb_report *report, bool partial, struct od
 
 /* The report goes out also when the search was interrupted or the target failed for good. */
 static enum odb_status bisect_publish(struct odb_command_call *call,
-                                      const struct odb_report *report, bool partial,
-                                      struct odb_error *err)
+                                      const struct odb_report *report, struct odb_error *err)
 {
     struct odb_buf out = ODB_BUF_INIT;
     enum odb_status status = ODB_OK;
@@ -198,7 +194,7 @@ static enum odb_status bisect_publish(struct odb_command_call *call,
         status = odb_call__publish(call, &out, err);
     }
     if (!instead)
-        bisect_text(report, partial, &out);
+        bisect_text(report, &out);
     odb_call__print(call, &out);
     return status;
 }
@@ -225,12 +221,12 @@ static void bisect_recall(struct odb_command_call *call)
 }
 
 /* The budget was spent before the search came to its end. What diverges diverges; where nothing is
- * known to, nobody knows. */
-static enum odb_status bisect_spent(struct odb_command_call *call, bool searched,
+ * known to, nobody knows. report: NULL: no search had begun. */
+static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_report *report,
                                     struct odb_error *err)
 {
     const struct odb_session *session = call->session;
-    size_t left = searched && session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
+    size_t left = report && session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
     char suspects[64] = "";
     if (left)
         snprintf(suspects, sizeof suspects, ", %zu suspects are left", left);
@@ -238,8 +234,12 @@ static enum odb_status bisect_spent(struct odb_command_call *call, bool searched
              odb_call_option(call, ODB_OPTION_BUDGET), call->budget.asked, suspects);
     odb_error_remedy(err, session->store ? "the same command goes on from there"
                                          : "with --session FILE a search can be gone on with");
-    if (!call->found)
-        return err->code;
+    if (!report)
+        return call->found ? ODB_OK : err->code;
+    report->spent = true;
+    enum odb_status status = odb_report_end(report, err->code, err);
+    if (odb_report_outcome(report) != ODB_OUTCOME_DIVERGES)
+        return status;
     char line[600];
     odb_call__warn(call, odb_error_text(err, line, sizeof line));
     return ODB_OK;
@@ -260,6 +260,23 @@ static void bisect_put_down(const struct odb_session *session, struct odb_report
     odb_kept_list_dispose(&list);
 }
 
+/* A report also where the reference failed, so that nobody takes an older one for this search's. */
+static enum odb_status bisect_search(struct odb_command_call *call,
+                                     const struct odb_call_against *against,
+                                     struct odb_bisect_options *options, struct odb_report **report,
+                                     struct odb_error *err)
+{
+    const struct odb_feeds *feeds = call->session->feeds;
+    enum odb_status status = odb_session_trace(call->session, &options->trace, options, err);
+    if (status != ODB_OK) {
+        *report = odb_bisect_report(call->model, feeds, options);
+        return status;
+    }
+    return against->model
+               ? odb_against_bisect(report, &against->how, call->model, feeds, options, err)
+               : odb_bisect(report, call->model, feeds, options, err);
+}
+
 static enum odb_status bisect_command(struct odb_command_call *call,
                                       const struct odb_call_against *against,
                                       const struct odb_call_over *over,
@@ -272,7 +289,7 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     const struct odb_feeds *feeds;
     struct odb_watch watch;
     struct odb_error late = ODB_ERROR_INIT;
-    enum odb_status status, after = ODB_OK;
+    enum odb_status status;
     if (json)
         ODB_TRY(odb_call__spare_model(call, json, err));
     ODB_TRY(odb_call__feeds(call, &feeds, err));
@@ -284,37 +301,31 @@ static enum odb_status bisect_command(struct odb_command_call *call,
     bisect_recall(call);
     options.hooks = odb_watch_begin(&watch, call);
     watch.cuts = true;
-    status = odb_session_trace(session, &options.trace, &options, err);
-    if (status == ODB_OK)
-        status = against->model
-                     ? odb_against_bisect(&report, &against->how, call->model, feeds, &options, err)
-                     : odb_bisect(&report, call->model, feeds, &options, err);
+    status = bisect_search(call, against, &options, &report, err);
     if (report && samples->given && status != ODB_E_USAGE)
         odb_call__samples_confirm(samples, report, &options);
-    if (report)
-        odb_call__samples_warn(samples, report);
     odb_watch_end(&watch);
-    bool spent = odb_watch_spent(&watch);
-    if (report && over->given)
-        report->more = odb_over_json(&over->found);
-    if (report && status != ODB_E_USAGE) {
-        bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
-        call->found |= report->culprits.n || report->outputs_diverge;
-        bisect_put_down(call->session, report);
-        after = bisect_publish(call, report, status != ODB_OK, &late);
-        enum odb_status kept =
-            odb_session_end_take(session, report, stopped, after == ODB_OK ? &late : NULL);
-        after = after == ODB_OK ? kept : after;
-    } else {
+    if (!report || status == ODB_E_USAGE) {
         odb_report_free(report);
+        return status;
     }
-    if (status == ODB_CANCELLED && spent)
-        status = bisect_spent(call, true, err);
+    bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
+    bisect_put_down(call->session, report);
+    odb_call__over_report(over, report);
+    odb_call__samples_report(samples, report);
+    status = status == ODB_CANCELLED && odb_watch_spent(&watch)
+                 ? bisect_spent(call, report, err)
+                 : odb_report_end(report, status, err);
+    call->found = odb_report_outcome(report) == ODB_OUTCOME_DIVERGES;
+    enum odb_status after = bisect_publish(call, report, &late);
+    enum odb_status kept =
+        odb_session_end_take(session, report, stopped, after == ODB_OK ? &late : NULL);
+    after = after == ODB_OK ? kept : after;
     if (status == ODB_OK && after != ODB_OK) {
         *err = late;
         status = after;
     }
-    return status == ODB_OK && !call->found ? odb_call__samples_end(samples, err) : status;
+    return status;
 }
 
 enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
@@ -330,7 +341,7 @@ enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_er
     if (status == ODB_OK)
         status = odb_call__over(call, &over, &options, err);
     if (status == ODB_CANCELLED && over.spent)
-        status = bisect_spent(call, false, err);
+        status = bisect_spent(call, NULL, err);
     else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
         status = odb_call__over_publish(call, &over, err);
     else if (status == ODB_OK)

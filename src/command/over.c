@@ -105,6 +105,14 @@ enum odb_status odb_call__over_publish(struct odb_command_call *call,
     return status == ODB_OK ? over_end(over, err) : status;
 }
 
+void odb_call__over_report(const struct odb_call_over *over, struct odb_report *report)
+{
+    if (!over->given)
+        return;
+    report->more = odb_over_json(&over->found);
+    report->elsewhere |= over->found.fails;
+}
+
 void odb_call__over_dispose(struct odb_call_over *over)
 {
     odb_over_dispose(&over->what);

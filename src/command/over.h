@@ -25,6 +25,8 @@ enum odb_status odb_call__over(struct odb_command_call *call, struct odb_call_ov
 enum odb_status odb_call__over_publish(struct odb_command_call *call,
                                        const struct odb_call_over *over,
                                        struct odb_error *err) ODB_MUST_USE;
+/* Without it: what it came to belongs to the report of the search that follows. */
+void odb_call__over_report(const struct odb_call_over *over, struct odb_report *report);
 void odb_call__over_dispose(struct odb_call_over *over);
 
 #endif

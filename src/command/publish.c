@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/json.h"
+#include "engine/outcome.h"
 #include "report_page.h" /* made from share/report.html: publish_page */
 
 enum {
@@ -113,7 +114,7 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
     odb_buf_puts(out, "index,name,op_type,value,verdict,");
     for (size_t n = 0; n < ODB_COUNT(numbers); n++)
         odb_buf_printf(out, "%s,", numbers[n]);
-    odb_buf_puts(out, "culprit\r\n");
+    odb_buf_puts(out, "culprit,model_verdict\r\n");
     json_array_foreach(json_object_get(report, "values"), i, value) {
         const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
         if (json_is_integer(at))
@@ -128,8 +129,7 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
             odb_buf_putc(out, ',');
         }
         publish_cell(out, publish_text(publish_culprit(p, value), "kind"));
-        out->len--; /* its comma: it is the last */
-        odb_buf_puts(out, "\r\n");
+        odb_buf_printf(out, "%s\r\n", odb_outcome_name(odb_outcome_of_json(report)));
     }
     odb_map_free(publish.culprits);
 }
@@ -184,19 +184,26 @@ static void publish_case(struct odb_buf *out, const char *class, const char *nam
     odb_buf_puts(out, "\">");
 }
 
-static void publish_failure(struct odb_buf *out, const char *type, const char *message,
-                            const char *text)
+/* element: "failure", or "error" where nobody knows. */
+static void publish_failure(struct odb_buf *out, const char *element, const char *type,
+                            const char *message, const char *text)
 {
-    odb_buf_puts(out, "<failure type=\"");
+    odb_buf_printf(out, "<%s type=\"", element);
     publish_xml(out, type);
     odb_buf_puts(out, "\" message=\"");
     publish_xml(out, message);
     odb_buf_puts(out, "\">");
     publish_xml(out, text);
-    odb_buf_puts(out, "</failure>");
+    odb_buf_printf(out, "</%s>", element);
 }
 
-enum publish_result { PUBLISH_PASSED, PUBLISH_FAILED, PUBLISH_SKIPPED };
+enum publish_result {
+    PUBLISH_PASSED,
+    PUBLISH_FAILED,
+    PUBLISH_SKIPPED,
+    PUBLISH_UNKNOWN,
+    PUBLISH_RESULTS
+};
 
 /* The value of a culprit has failed, whatever its verdict: a search may blame what it did not
  * ask. */
@@ -222,46 +229,62 @@ static void publish_value_case(const struct publish *p, const json_t *value, str
         publish_xml(out, publish_text(value, "verdict"));
         odb_buf_puts(out, "\"/>");
     } else if ((culprit = publish_culprit(p, value))) {
-        publish_failure(out, publish_text(culprit, "kind"), "culprit",
+        publish_failure(out, "failure", publish_text(culprit, "kind"), "culprit",
                         publish_text(culprit, "text"));
     } else if (publish_result(p, value) == PUBLISH_FAILED) {
         struct odb_buf error = ODB_BUF_INIT;
         odb_buf_printf(&error, "%s, error ", publish_text(value, "verdict"));
         publish_number(value, "error", &error);
-        publish_failure(out, "inherited", odb_buf_text(&error), publish_text(value, "reason"));
+        publish_failure(out, "failure", "inherited", odb_buf_text(&error),
+                        publish_text(value, "reason"));
         odb_buf_dispose(&error);
     }
     odb_buf_puts(out, "</testcase>\n");
 }
 
 /* The tag that opens element, all of it counted there. */
-static void publish_counts(const json_t *report, const char *element, const size_t n[3],
-                           struct odb_buf *out)
+static void publish_counts(const json_t *report, const char *element,
+                           const size_t n[PUBLISH_RESULTS], struct odb_buf *out)
 {
+    size_t all = 0;
+    for (int i = 0; i < PUBLISH_RESULTS; i++)
+        all += n[i];
     odb_buf_printf(out, "<%s name=\"", element);
     publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
-    odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"",
-                   n[0] + n[1] + n[2], n[PUBLISH_FAILED], n[PUBLISH_SKIPPED]);
+    odb_buf_printf(out,
+                   "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"",
+                   all, n[PUBLISH_FAILED], n[PUBLISH_UNKNOWN], n[PUBLISH_SKIPPED]);
     publish_number(report, "seconds", out);
     odb_buf_puts(out, "\">\n");
 }
 
+/* The first case: the model itself. */
+static void publish_model_case(const json_t *report, struct odb_buf *out)
+{
+    enum odb_outcome outcome = odb_outcome_of_json(report);
+    publish_case(out, "model", "outputs", report);
+    if (outcome == ODB_OUTCOME_DIVERGES)
+        publish_failure(out, "failure", "diverges", publish_text(report, "signature"), "");
+    else if (outcome == ODB_OUTCOME_NONE)
+        publish_failure(out, "error", "none", publish_text(report, "failure"), "");
+    odb_buf_puts(out, "</testcase>\n");
+}
+
 void odb_publish_junit(const json_t *report, struct odb_buf *out)
 {
+    static const enum publish_result results[] = {[ODB_OUTCOME_NONE] = PUBLISH_UNKNOWN,
+                                                  [ODB_OUTCOME_PASS] = PUBLISH_PASSED,
+                                                  [ODB_OUTCOME_DIVERGES] = PUBLISH_FAILED};
     struct publish publish = publish_begin(report), *p = &publish;
-    size_t i, n[3] = {0};
+    size_t i, n[PUBLISH_RESULTS] = {0};
     const json_t *value, *values = json_object_get(report, "values");
-    bool diverges = json_is_true(json_object_get(report, "outputs_diverge"));
-    n[diverges ? PUBLISH_FAILED : PUBLISH_PASSED]++;
+    n[results[odb_outcome_of_json(report)]]++;
     json_array_foreach(values, i, value)
         n[publish_result(p, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     publish_counts(report, "testsuites", n, out);
     publish_counts(report, "testsuite", n, out);
-    publish_case(out, "model", "outputs", report);
-    if (diverges)
-        publish_failure(out, "diverges", publish_text(report, "signature"), "");
-    odb_buf_puts(out, "</testcase>\n");
+    publish_model_case(report, out);
     json_array_foreach(values, i, value)
         publish_value_case(p, value, out);
     odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
@@ -333,15 +356,20 @@ static void publish_around(const struct publish *p, const json_t *culprit, struc
 
 void odb_publish_markdown(const json_t *report, struct odb_buf *out)
 {
+    static const char *const titles[] = {[ODB_OUTCOME_NONE] = "no verdict",
+                                         [ODB_OUTCOME_PASS] = "nothing diverges",
+                                         [ODB_OUTCOME_DIVERGES] = "the target diverges"};
+    enum odb_outcome outcome = odb_outcome_of_json(report);
     struct publish publish = publish_begin(report), *p = &publish;
     size_t i;
     const json_t *culprit, *culprits = json_object_get(report, "culprits");
     const json_t *model = json_object_get(report, "model");
     odb_buf_puts(out, "## ");
     publish_plain(out, publish_text(model, "path"));
-    odb_buf_puts(out, json_is_true(json_object_get(report, "outputs_diverge"))
-                          ? ": the target diverges\n\n"
-                          : ": nothing diverges at the outputs\n\n");
+    odb_buf_printf(out, ": %s\n\n", titles[outcome]);
+    publish_line(out, "verdict", odb_outcome_name(outcome));
+    publish_line(out, outcome == ODB_OUTCOME_NONE ? "for" : "the search did not end",
+                 publish_text(report, "failure"));
     publish_line(out, "target", publish_text(report, "target"));
     publish_line(out, "which is", publish_text(report, "target_description"));
     publish_line(out, "reference", publish_text(report, "reference"));

@@ -41,8 +41,11 @@ static enum odb_status report_read(json_t **out, const char *path, struct odb_er
         *out = json_loads(text, 0, &why);
         free(text);
     }
-    if (*out && json_is_array(json_object_get(*out, "values")))
+    if (*out && json_is_array(json_object_get(*out, "values"))) {
+        const char *verdict = odb_outcome_name(odb_outcome_of_json(*out)); /* old ones lack it */
+        json_object_set_new(*out, "verdict", json_string(verdict));
         return ODB_OK;
+    }
     json_decref(*out);
     *out = NULL;
     odb_fail(err, ODB_E_FORMAT, "%s holds no report", path);

@@ -161,44 +161,28 @@ void odb_call__samples_confirm(struct odb_call_samples *samples, struct odb_repo
         odb_report_note(report, "not every culprit was tried on all samples: %.200s", why.what);
 }
 
-/* How many there are of which nothing is known, and the first of them. */
-static size_t samples_unknown(const struct odb_call_samples *s, const struct odb_sample **first)
+void odb_call__samples_report(const struct odb_call_samples *samples, struct odb_report *report)
 {
-    size_t n = 0;
-    for (size_t i = s->given ? s->found.items.n : 0; i-- > 0;)
-        if (odb_sample_unknown(&s->found.items.items[i])) {
-            *first = &s->found.items.items[i];
-            n++;
-        }
-    return n;
-}
-
-static const char *samples_reason(const struct odb_sample *sample)
-{
-    return sample->why ? sample->why : odb_verdict_name(sample->verdict);
-}
-
-void odb_call__samples_warn(const struct odb_call_samples *samples, struct odb_report *report)
-{
-    const struct odb_sample *first;
-    size_t n = samples_unknown(samples, &first);
-    if (n)
-        odb_report_warn(report, "nothing is known of %zu of %zu samples; the first of them is %s: "
-                                "%.300s",
-                        n, samples->found.items.n, first->source, samples_reason(first));
-}
-
-enum odb_status odb_call__samples_end(const struct odb_call_samples *samples, struct odb_error *err)
-{
-    const struct odb_sample *first;
-    size_t n = samples_unknown(samples, &first);
-    if (!n)
-        return ODB_OK;
-    odb_fail(err, first->failed == ODB_OK ? ODB_UNSUPPORTED : first->failed,
-             "%zu of %zu samples could not be judged: %s", n, samples->found.items.n,
-             samples_reason(first));
-    odb_error_at(err, "%s", first->source);
-    return odb_error_remedy(err, "the others agree with the reference");
+    const struct odb_sample *first = NULL;
+    struct odb_error why = ODB_ERROR_INIT;
+    size_t unknown = 0;
+    for (size_t i = 0; samples->given && i < samples->found.items.n; i++) {
+        const struct odb_sample *sample = &samples->found.items.items[i];
+        report->elsewhere |= odb_verdict_is_bad(sample->verdict);
+        if (!odb_sample_unknown(sample))
+            continue;
+        first = first ? first : sample;
+        unknown++;
+    }
+    if (!first)
+        return;
+    odb_fail(&why, first->failed == ODB_OK ? ODB_UNSUPPORTED : first->failed,
+             "%zu of %zu samples could not be judged: %.300s", unknown, samples->found.items.n,
+             first->why ? first->why : odb_verdict_name(first->verdict));
+    odb_error_at(&why, "%s", first->source);
+    if (!report->elsewhere)
+        odb_error_remedy(&why, "the others agree with the reference");
+    odb_report_undecide(report, ODB_UNDECIDED_SAMPLES, &why);
 }
 
 void odb_call__samples_dispose(struct odb_call_samples *samples)

@@ -24,11 +24,9 @@ enum odb_status odb_call__samples(struct odb_command_call *call, struct odb_call
 /* What the search found, on the others. That this fails is a note in the report. */
 void odb_call__samples_confirm(struct odb_call_samples *samples, struct odb_report *report,
                                const struct odb_bisect_options *options);
-/* Samples of which nothing is known: a warning in the report. */
-void odb_call__samples_warn(const struct odb_call_samples *samples, struct odb_report *report);
-/* The same as an error, where nothing diverges: that holds for the others alone. */
-enum odb_status odb_call__samples_end(const struct odb_call_samples *samples,
-                                      struct odb_error *err) ODB_MUST_USE;
+/* That others diverge, and those of which nothing is known, belong to the report of the one that
+ * was searched. */
+void odb_call__samples_report(const struct odb_call_samples *samples, struct odb_report *report);
 void odb_call__samples_dispose(struct odb_call_samples *samples);
 
 #endif

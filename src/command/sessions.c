@@ -14,11 +14,11 @@ void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *ou
         odb_buf_puts(out, "nothing searched yet");
     else if (!stored->ended)
         odb_buf_puts(out, "has not ended");
-    else if (stored->culprits)
-        odb_buf_printf(out, "#%d %s%s", stored->first, stored->kind ? stored->kind : "",
-                       stored->culprits > 1 ? ", and more" : "");
     else
-        odb_buf_puts(out, stored->diverges ? "diverges" : "passes");
+        odb_buf_puts(out, odb_outcome_name(stored->outcome));
+    if (stored->ended && stored->outcome == ODB_OUTCOME_DIVERGES && stored->culprits)
+        odb_buf_printf(out, ", #%d %s%s", stored->first, stored->kind ? stored->kind : "",
+                       stored->culprits > 1 ? ", and more" : "");
 }
 
 bool odb_sessions_is_open(const struct odb_console *console, const char *path)
@@ -31,14 +31,19 @@ static json_t *sessions_json(const struct odb_stored *s)
 {
     struct odb_buf result = ODB_BUF_INIT;
     odb_sessions_put_result(s, &result);
-    json_t *json = json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "path",
+    json_t *json = json_pack("{s:o,s:o,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "path",
                              odb_json_text(s->path), "model", odb_json_text(s->model), "sha256",
                              odb_json_text(s->sha256), "nodes", (json_int_t)s->nodes, "searches",
                              (json_int_t)s->searches, "command", odb_json_text(s->command),
                              "target", odb_json_text(s->target), "reference",
                              odb_json_text(s->reference), "tolerance", odb_json_text(s->tolerance),
                              "began", odb_json_text(s->began), "ended", odb_json_text(s->ended),
-                             "diverges", s->ended ? json_boolean(s->diverges) : json_null(),
+                             "diverges",
+                             s->outcome == ODB_OUTCOME_NONE
+                                 ? json_null()
+                                 : json_boolean(s->outcome == ODB_OUTCOME_DIVERGES),
+                             "verdict",
+                             s->searches ? json_string(odb_outcome_name(s->outcome)) : json_null(),
                              "result", odb_json_text(odb_buf_text(&result)));
     odb_buf_dispose(&result);
     return json;

@@ -575,38 +575,46 @@ static void bisect_finish(struct bisection *b)
 }
 
 /* Without a value that was judged there is no verdict. */
-static enum odb_status bisect_check_evidence(const struct bisection *b, struct odb_error *err)
+static void bisect_check_evidence(const struct bisection *b)
 {
-    if (b->report->culprits.n || b->report->outputs_diverge)
-        return ODB_OK;
+    struct odb_error why = ODB_ERROR_INIT;
     for (size_t v = 0; v < b->graph->n_values; v++) {
         enum odb_verdict verdict = b->report->values[v].verdict;
         if (b->graph->values[v].producer != ODB_NO_NODE && verdict != ODB_VERDICT_UNTESTED &&
             verdict != ODB_VERDICT_UNTESTABLE && verdict != ODB_VERDICT_UNSUPPORTED)
-            return ODB_OK;
+            return;
     }
-    odb_fail(err, ODB_E_EXECUTOR,
+    odb_fail(&why, ODB_E_EXECUTOR,
              "there is no verdict: the target gave no value that can be judged");
-    return odb_error_at(err, "%s", b->options->target);
+    odb_error_at(&why, "%s", b->options->target);
+    if (!b->report->culprits.n && !b->report->outputs_diverge)
+        odb_report_undecide(b->report, ODB_UNDECIDED_UNJUDGED, &why);
 }
 
-enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,
-                           const struct odb_feeds *feeds, const struct odb_bisect_options *options,
-                           struct odb_error *err)
+struct odb_report *odb_bisect_report(const struct odb_model *model, const struct odb_feeds *feeds,
+                                     const struct odb_bisect_options *options)
 {
     char text[160];
-    double start = odb_clock();
     struct odb_report *report = odb_report_new(model);
-    *out = report;
+    struct odb_error sha_err = ODB_ERROR_INIT;
     report->feeds = feeds;
     report->reference = odb_xstrdup(options->reference);
     report->golden = odb_xstrdup(bisect_golden(options));
     report->target = odb_xstrdup(options->target);
     report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
     report->expect = options->expect;
-    struct odb_error sha_err = ODB_ERROR_INIT;
     if (odb_model_sha256(model, report->sha256, &sha_err) != ODB_OK)
         odb_report_warn(report, "the model has no checksum: %s", sha_err.what);
+    return report;
+}
+
+enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *model,
+                           const struct odb_feeds *feeds, const struct odb_bisect_options *options,
+                           struct odb_error *err)
+{
+    double start = odb_clock();
+    struct odb_report *report = odb_bisect_report(model, feeds, options);
+    *out = report;
     struct bisection b = {.model = model,
                           .graph = model->graph,
                           .feeds = feeds,
@@ -617,12 +625,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     if (status == ODB_OK)
         status = bisection_enter(&b, err);
     if (status == ODB_OK)
-        status = bisect_check_evidence(&b, err);
-    report->complete = status == ODB_OK;
-    if (status != ODB_OK && err) {
-        char why[1500];
-        report->failure = odb_xstrdup(odb_error_text(err, why, sizeof why));
-    }
+        bisect_check_evidence(&b);
+    status = odb_report_end(report, status, err);
     bisect_finish(&b);
     return status;
 }

@@ -115,6 +115,10 @@ enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *option
                                          struct odb_trace_options *out,
                                          struct odb_error *err) ODB_MUST_USE;
 
+/* A report of a search with these options that has not begun; the caller's. */
+struct odb_report *odb_bisect_report(const struct odb_model *model, const struct odb_feeds *feeds,
+                                     const struct odb_bisect_options *options);
+
 /* Runs the search. The report is complete on ODB_OK; on ODB_CANCELLED and on executor failures it
  * holds what was known by then (and is still the caller's to free). *out is never NULL unless
  * memory or usage failed. ODB_UNSUPPORTED: no output can be reached by the reference. */

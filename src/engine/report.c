@@ -103,10 +103,10 @@ static void report_put_place(const struct odb_report *report, const struct odb_c
 void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
 {
     if (report->dead) {
-        odb_buf_printf(out, "%s does not run at all here, so there is no verdict on the model",
-                       report->target);
-    } else if (report->failure) {
-        odb_buf_printf(out, "the search did not end: %s", report->failure);
+        odb_buf_printf(out, "no verdict: %s does not run at all here", report->target);
+    } else if (odb_report_outcome(report) == ODB_OUTCOME_NONE) {
+        odb_buf_printf(out, "no verdict: %s",
+                       report->failure ? report->failure : "the search did not end");
     } else if (report->culprits.n) {
         report_put_place(report, report->culprits.items, out);
         if (report->culprits.items[0].path) {
@@ -123,6 +123,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
     } else if (report->outputs_diverge) {
         odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
                        report_base(report));
+    } else if (odb_report_outcome(report) == ODB_OUTCOME_DIVERGES) {
+        odb_buf_printf(out, "%s diverges from %s elsewhere, and not in what was searched",
+                       report->target, report_base(report));
     } else {
         odb_buf_printf(out, "no divergence: %s agrees with %s under %s", report->target,
                        report_base(report), report->tolerance);
@@ -270,6 +273,7 @@ void odb_report_free(struct odb_report *report)
         odb_tensor_unref(report->given[v]);
     for (size_t i = 0; i < report->notes.n; i++)
         free(report->notes.items[i]);
+    free(report->undecided.items);
     free(report->notes.items);
     free(report->repeats.outputs.items);
     free(report->contributions.items);

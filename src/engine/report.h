@@ -14,6 +14,7 @@
 #include "compare/verdict.h"
 #include "engine/firsts.h"
 #include "engine/inputs.h"
+#include "engine/outcome.h"
 #include "executor/executor.h"
 #include "model/model.h"
 
@@ -199,6 +200,13 @@ struct odb_proof {
     int counterexample; /* the first node whose cut is bad; or ODB_NO_NODE */
 };
 
+/* Why there may be no verdict. */
+struct odb_undecided_reason {
+    enum odb_undecided why;
+    struct odb_error because;
+    bool told; /* as a warning */
+};
+
 struct odb_report {
     const struct odb_model *model; /* borrowed */
     char sha256[65];
@@ -207,6 +215,11 @@ struct odb_report {
     const struct odb_feeds *feeds;                 /* borrowed */
     bool complete;                                 /* the search came to its end */
     char *failure;                                 /* owned: why it did not; NULL: it did */
+    bool spent;     /* the budget ended it: what it found by then counts */
+    bool elsewhere; /* another sample of inputs diverges, or the target with other options */
+    ODB_VEC(struct odb_undecided_reason) undecided;
+    bool told;               /* it was read from where it was stored, and came to this there: */
+    enum odb_outcome stored; /* else meaningless; odb_report_outcome() is the verdict */
     bool outputs_diverge;
     char *signature; /* owned: of the plain run's failure, by odb_signature_text(); NULL: none */
     ODB_VEC(char *) warnings; /* owned lines */

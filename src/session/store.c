@@ -588,7 +588,7 @@ static enum odb_status store_store_report(struct odb_store *store, const struct 
                                "UPDATE search SET ended = datetime('now'), diverges = ?, report = ?"
                                " WHERE id = ?",
                                err));
-    sqlite3_bind_int(stmt, 1, report->outputs_diverge || report->culprits.n);
+    sqlite3_bind_int(stmt, 1, odb_report_outcome(report) == ODB_OUTCOME_DIVERGES);
     odb_store__bind_text(stmt, 2, json);
     sqlite3_bind_int64(stmt, 3, store->search);
     enum odb_status status = odb_store__step(store, stmt, err);
@@ -655,6 +655,12 @@ static char *store_column(sqlite3_stmt *stmt, int at)
     return text ? odb_xstrdup(text) : NULL;
 }
 
+enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at)
+{
+    const char *word = (const char *)sqlite3_column_text(row, at);
+    return odb_outcome_told(word, sqlite3_column_int(row, at + 1), sqlite3_column_int(row, at + 2));
+}
+
 static enum odb_status store_read_search(struct odb_store *store, struct odb_report **out,
                                          struct odb_error *err)
 {
@@ -662,8 +668,8 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt,
-                         "reference, target, tolerance, expect, diverges,"
-                         " json_extract(report, '$.complete')",
+                         "reference, target, tolerance, expect, " ODB_STORE_OUTCOME
+                         ", " ODB_STORE_REPORT("failure"),
                          "search", "id", err));
     *out = NULL;
     if (odb_store__row(store, stmt, &status, err)) {
@@ -678,8 +684,11 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
         for (size_t i = 0; expect && i < ODB_COUNT(types); i++)
             if (!strcmp(types[i], expect))
                 report->expect = types[i];
-        report->outputs_diverge = sqlite3_column_int(stmt, 4);
+        report->told = true;
+        report->stored = odb_store__outcome(stmt, 4);
         report->complete = sqlite3_column_int(stmt, 5);
+        report->outputs_diverge = sqlite3_column_int(stmt, 6);
+        report->failure = store_column(stmt, 7);
         *out = report;
     }
     sqlite3_finalize(stmt);

@@ -52,6 +52,12 @@ enum odb_status odb_store__end(struct odb_store *store, enum odb_status status,
 enum odb_status odb_store__text(struct odb_store *store, const char *sql, char **out,
                                 struct odb_error *err) ODB_MUST_USE;
 
+/* Of a row of search: what odb_outcome_told() asks of its report, in three columns. */
+#define ODB_STORE_REPORT(key)                                                                      \
+    "CASE WHEN json_valid(report) THEN json_extract(report, '$." key "') END"
+#define ODB_STORE_OUTCOME ODB_STORE_REPORT("verdict") ", " ODB_STORE_REPORT("complete") ", diverges"
+enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at);
+
 /* To the end of the block no other thread uses the connection. May be nested; NULL is fine. */
 #define ODB_STORE_HOLD(store)                                                                      \
     sqlite3_mutex *odb_held __attribute__((cleanup(odb_store__release))) = odb_store__hold(store)

@@ -110,12 +110,12 @@ static sqlite3_stmt *stored_row(sqlite3 *db, const char *sql)
 static void stored_read_search(struct odb_stored *out, sqlite3 *db)
 {
     sqlite3_stmt *row =
-        stored_row(db, "SELECT command, target, reference, tolerance, began, ended, diverges,"
+        stored_row(db, "SELECT command, target, reference, tolerance, began, ended,"
                        " (SELECT count(*) FROM search),"
                        " (SELECT count(*) FROM culprit WHERE culprit.search = search.id),"
                        " (SELECT node FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
-                       " (SELECT kind FROM culprit WHERE culprit.search = search.id ORDER BY rank)"
-                       " FROM search ORDER BY id DESC LIMIT 1");
+                       " (SELECT kind FROM culprit WHERE culprit.search = search.id ORDER BY rank),"
+                       " " ODB_STORE_OUTCOME " FROM search ORDER BY id DESC LIMIT 1");
     out->first = -1;
     if (!row)
         return;
@@ -125,12 +125,13 @@ static void stored_read_search(struct odb_stored *out, sqlite3 *db)
     out->tolerance = stored_column(row, 3);
     out->began = stored_column(row, 4);
     out->ended = stored_column(row, 5);
-    out->diverges = sqlite3_column_int(row, 6);
-    out->searches = (size_t)sqlite3_column_int64(row, 7);
-    out->culprits = (size_t)sqlite3_column_int64(row, 8);
+    out->searches = (size_t)sqlite3_column_int64(row, 6);
+    out->culprits = (size_t)sqlite3_column_int64(row, 7);
     if (out->culprits)
-        out->first = sqlite3_column_int(row, 9);
-    out->kind = stored_column(row, 10);
+        out->first = sqlite3_column_int(row, 8);
+    out->kind = stored_column(row, 9);
+    if (out->ended)
+        out->outcome = odb_store__outcome(row, 10);
     sqlite3_finalize(row);
 }
 

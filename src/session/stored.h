@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "engine/outcome.h"
 
 struct odb_stored {
     char *path, *model, *sha256;                    /* owned; model: its whole path, in old
@@ -18,7 +19,7 @@ struct odb_stored {
     char *command, *target, *reference, *tolerance; /* owned; of the newest search, or NULL */
     char *began,
         *ended;    /* owned; UTC, "2026-01-31 12:00:00"; ended NULL: stopped, or it still runs */
-    bool diverges; /* meaningful where it has ended */
+    enum odb_outcome outcome; /* ODB_OUTCOME_NONE where it has not ended */
     size_t culprits;
     int first;  /* node of the first culprit; -1: none */
     char *kind; /* owned: its diagnosis; NULL: none */
