@@ -49,10 +49,14 @@ PKGS_MIT := libprotobuf-c openblas libmd libzip jansson libpcre2-8
 PKGS_GPL := sqlite3 ncursesw readline xlsxwriter
 VERSION := 0.1.0
 RELEASED := November 22, 2026
+SIMD_BYTES_sse2 := 16
+SIMD_BYTES_avx2 := 32
+SIMD_BYTES_avx512f := 64
 CPPFLAGS += -D_GNU_SOURCE -DODB_VERSION='"$(VERSION)"' -DODB_DATE='"$(RELEASED)"' \
             -I. -Isrc -Iinclude -I$(B) \
             $(shell pkg-config --cflags $(PKGS_MIT) $(PKGS_GPL) 2>/dev/null) \
-            $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"')
+            $(if $(SIMD),-DODB_SIMD_ONLY='"$(SIMD:avx2=avx2,fma)"' \
+                -DODB_SIMD_ONLY_BYTES=$(SIMD_BYTES_$(SIMD)) -DODB_SIMD_ONLY_WIDTH=v$(SIMD_BYTES_$(SIMD)))
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(HARDEN) $(SAME) $(SANFLAGS) -ffp-contract=off -fno-math-errno \
              -fno-trapping-math -pthread -MMD -MP
 LDFLAGS += $(HARDEN_LINK) $(SANFLAGS) -pthread

@@ -7,26 +7,8 @@
 #include "kernels/planes.body.h"
 #undef FILL
 
-typedef ACC FN(vec) __attribute__((vector_size(ODB_VEC_BYTES), aligned(sizeof(ACC)), may_alias));
-
-/* out[i] = start + sum over taps of weight * planes[tap + i]. Writes whole blocks. */
-ODB_SIMD FUSED static void FN(conv_taps)(const ACC *planes, const size_t *tap, const ACC *weight,
-                                   size_t taps, ACC start, size_t n, ACC *out)
-{
-    const size_t lanes = ODB_VEC_BYTES / sizeof(ACC);
-    for (size_t i = 0; i < n; i += 4 * lanes) {
-        FN(vec) s0 = start - (FN(vec)){0}, s1 = s0, s2 = s0, s3 = s0;
-        for (size_t t = 0; t < taps; t++) {
-            const FN(vec) *x = (const FN(vec) *)(planes + tap[t] + i);
-            s0 += weight[t] * x[0];
-            s1 += weight[t] * x[1];
-            s2 += weight[t] * x[2];
-            s3 += weight[t] * x[3];
-        }
-        FN(vec) *to = (FN(vec) *)(out + i);
-        to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;
-    }
-}
+#define ODB_WIDE_BODY "kernels/conv_taps.body.h"
+#include "kernels/wide.h"
 
 /* The results, which lie in a grid as wide as a plane, to the dense y. */
 ODB_SIMD static void FN(conv_dense)(const struct odb_window *w, const struct odb_planes *p,
@@ -57,8 +39,8 @@ static void FN(conv_groups)(void *arg, size_t begin, size_t end)
     size_t channel = d->planes.count * d->planes.plane + ODB_PLANES_SLACK;
     size_t in_group = c->c / c->group, out_group = c->m / c->group, taps = in_group * w->taps;
     ACC *planes = odb_workspace(ODB_WORKSPACE_PLANES, in_group * channel * sizeof(ACC));
-    ACC *grid = odb_workspace(ODB_WORKSPACE_ROWS,
-                            (d->planes.flat + ODB_PLANES_SLACK + taps) * sizeof(ACC));
+    ACC *grid =
+        odb_workspace(ODB_WORKSPACE_ROWS, (d->planes.flat + ODB_PLANES_SLACK + taps) * sizeof(ACC));
     if (!planes || !grid) {
         atomic_store(&d->failed, true);
         return;
@@ -77,7 +59,7 @@ static void FN(conv_groups)(void *arg, size_t begin, size_t end)
             for (size_t t = 0; t < taps; t++)
                 weight[t] = ((const T *)c->w)[m * taps + t];
             ACC start = c->bias ? ((const T *)c->bias)[m] : 0;
-            FN(conv_taps)(planes, d->tap, weight, taps, start, d->planes.flat, grid);
+            ODB_WIDEST(FN(conv_taps))(planes, d->tap, weight, taps, start, d->planes.flat, grid);
             FN(conv_dense)(w, &d->planes, grid, (T *)c->y + (image * c->m + m) * w->out_size);
         }
     }

@@ -22,22 +22,26 @@
 
 #define E float
 #define SUFFIX f32
-#include "kernels/gemm.body.h"
+#define ODB_WIDE_BODY "kernels/gemm.body.h"
+#include "kernels/wide.h"
 #undef E
 #undef SUFFIX
 #define E double
 #define SUFFIX f64
-#include "kernels/gemm.body.h"
+#define ODB_WIDE_BODY "kernels/gemm.body.h"
+#include "kernels/wide.h"
 #undef E
 #undef SUFFIX
 #define E uint32_t
 #define SUFFIX u32
-#include "kernels/gemm.body.h"
+#define ODB_WIDE_BODY "kernels/gemm.body.h"
+#include "kernels/wide.h"
 #undef E
 #undef SUFFIX
 #define E uint64_t
 #define SUFFIX u64
-#include "kernels/gemm.body.h"
+#define ODB_WIDE_BODY "kernels/gemm.body.h"
+#include "kernels/wide.h"
 #undef E
 #undef SUFFIX
 
@@ -68,14 +72,14 @@ bool odb_gemm_run(const struct odb_gemm *g)
     }
     switch (g->dtype) {
     case ODB_F32:
-        return gemm_naive_f32(g);
+        return ODB_WIDEST(gemm_naive_f32)(g);
     case ODB_F64:
-        return gemm_naive_f64(g);
+        return ODB_WIDEST(gemm_naive_f64)(g);
     case ODB_I32:
     case ODB_U32: /* two's complement: the same bits */
-        return gemm_naive_u32(g);
+        return ODB_WIDEST(gemm_naive_u32)(g);
     default:
-        return gemm_naive_u64(g);
+        return ODB_WIDEST(gemm_naive_u64)(g);
     }
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/blocks.h"
 #include "base/mem.h"
-#include "kernels/simd.h"
+#include "base/simd.h"
 #include "kernels/workspace.h"
 
 #define PRODUCT_LINE 64 /* bytes */

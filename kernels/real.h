@@ -26,12 +26,9 @@
 
 #include <math.h>
 
+#include "kernels/fn.h"
 #include "kernels/kern.h"
 #include "kernels/simd.h"
-
-#define ODB_PASTE_(a, b) a##_##b
-#define ODB_PASTE(a, b) ODB_PASTE_(a, b)
-#define FN(name) ODB_PASTE(name, SUFFIX)
 
 #define ODB_REAL_FN(k, dtype, name)                                                              \
     ((dtype) == ODB_F64 ? ((k)->sequential ? name##_f64s : name##_f64)                           \

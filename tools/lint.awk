@@ -181,4 +181,6 @@ FNR == 3 && !spdx {
     code = bare($0)
     check_calls(code)
     check_length(code)
+    if (part == "kernels" && code ~ /vector_size/ && code !~ /vector_size\(VEC\)/)
+        breach("width", "a vector is as wide as a register: VEC, in a body of kernels/wide.h")
 }

@@ -22,15 +22,18 @@
 
 /* ODB_SIMD_ONLY: one set of instructions, to compare its bits with those of others. Else sanitizers
  * instrument the resolver that chooses a version, and it runs before they do. */
+#ifdef __clang__
+#define ODB_SIMD_PLAIN
+#else
+#define ODB_SIMD_PLAIN __attribute__((ODB_OPTIMIZE)) /* for the set of the file, or the one given */
+#endif
 #ifdef ODB_SIMD_ONLY
 #define ODB_SIMD __attribute__((ODB_OPTIMIZE, target(ODB_SIMD_ONLY)))
 #elif defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&                          \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define ODB_SIMD __attribute__((ODB_OPTIMIZE, target_clones("default", ODB_SIMD_MIDDLE, "avx512f")))
-#elif !defined(__clang__)
-#define ODB_SIMD __attribute__((ODB_OPTIMIZE))
 #else
-#define ODB_SIMD
+#define ODB_SIMD ODB_SIMD_PLAIN
 #endif
 
 #define ODB_INLINE static inline __attribute__((always_inline))
