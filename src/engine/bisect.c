@@ -626,6 +626,8 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
         status = bisection_enter(&b, err);
     if (status == ODB_OK)
         bisect_check_evidence(&b);
+    if (status == ODB_OK)
+        bisection_check_blunt(&b);
     status = odb_report_end(report, status, err);
     bisect_finish(&b);
     return status;

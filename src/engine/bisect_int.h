@@ -242,6 +242,12 @@ enum odb_status bisection_overflow(struct bisection *b, struct odb_error *err) O
 void bisection_put_overflow(const struct bisection *b, const struct odb_culprit *culprit,
                             struct odb_buf *out);
 
+/* --- blunt.c ---------------------------------------------------------------------------------- */
+
+/* Where outputs cannot fail, because computing in the expected type loses as much as they are
+ * large: that nothing can be told, if none can fail; else a warning. */
+void bisection_check_blunt(struct bisection *b);
+
 /* --- bodies.c --------------------------------------------------------------------------------- */
 
 /* Goes on inside culprits that have bodies. */

@@ -32,7 +32,8 @@ const char *odb_outcome_name(enum odb_outcome outcome);
 #define ODB_UNDECIDED_LIST(X)                                                                      \
     /* name, beats */                                                                              \
     X(UNJUDGED, false) /* no value could be judged */                                              \
-    X(SAMPLES, false)  /* other samples of inputs could not be judged */
+    X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
+    X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */
 
 enum odb_undecided {
 #define ODB_UNDECIDED_ENUM(name, beats) ODB_UNDECIDED_##name,

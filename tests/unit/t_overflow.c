@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Values that leave the range of the expected type: who spoils an output is named, and who does no
- * harm is not.
+ * harm is not. And outputs that cannot fail, because that type loses them altogether.
  */
 #include "engine/bisect.h"
+#include "engine/outcome.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -105,11 +106,71 @@ static void test_overflow__who_spoils_an_output_is_named(void **state)
     }
 }
 
+/* y = x + 10000 - 10000, which float16 cannot tell from 0, and, where that is asked for, x / 2. */
+static enum odb_status range_blunt(struct range *r, bool both, const char *expect)
+{
+    static const float x[4] = {1, -2, 3, 1.5f};
+    struct odb_builder *b = odb_build_new("g", 17);
+    struct odb_error why = ODB_ERROR_INIT;
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    range_weight(b, "large", 10000);
+    range_weight(b, "half", 0.5f);
+    odb_build_node(b, "Add", "add", "x large", "a");
+    odb_build_node(b, "Sub", "sub", "a large", "y");
+    odb_build_output(b, "y");
+    if (both) {
+        odb_build_node(b, "Mul", "mul", "x half", "z");
+        odb_build_output(b, "z");
+    }
+    r->model = models_take(b);
+    r->feed = (struct odb_feed){.value = models_value(r->model, "x"),
+                                .tensor = models_f32(1, (int64_t[]){4}, x)};
+    r->feeds = (struct odb_feeds){&r->feed, 1, NULL};
+    r->report = NULL;
+    help_find_serve();
+    return odb_bisect(&r->report, r->model, &r->feeds,
+                      &(struct odb_bisect_options){.reference = "cpu",
+                                                   .target = "cpu:f16",
+                                                   .expect = expect,
+                                                   .tolerance = ODB_CRITERION_DEFAULT},
+                      &why);
+}
+
+static void test_overflow__what_cannot_fail_is_no_verdict(void **state)
+{
+    struct odb_buf line = ODB_BUF_INIT;
+    struct range r;
+    (void)state;
+    assert_int_equal(range_blunt(&r, false, "f16"), ODB_UNSUPPORTED);
+    assert_int_equal(odb_report_outcome(r.report), ODB_OUTCOME_NONE);
+    odb_report_headline(r.report, &line);
+    assert_non_null(strstr(odb_buf_text(&line), "no verdict: nothing can be told of output y: the "
+                                                "reference computed in f16 is off by"));
+    odb_buf_dispose(&line);
+    range_close(&r);
+}
+
+static void test_overflow__an_output_that_can_fail_is_enough(void **state)
+{
+    struct range r;
+    (void)state;
+    assert_int_equal(range_blunt(&r, true, "f16"), ODB_OK);
+    assert_int_equal(odb_report_outcome(r.report), ODB_OUTCOME_PASS);
+    assert_int_equal(r.report->warnings.n, 1);
+    assert_non_null(strstr(r.report->warnings.items[0], "nothing can be told of output y"));
+    range_close(&r);
+    assert_int_equal(range_blunt(&r, false, NULL), ODB_OK); /* and without --expect it fails */
+    assert_int_equal(odb_report_outcome(r.report), ODB_OUTCOME_DIVERGES);
+    range_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overflow__a_mask_that_becomes_infinite_does_no_harm),
         cmocka_unit_test(test_overflow__who_spoils_an_output_is_named),
+        cmocka_unit_test(test_overflow__what_cannot_fail_is_no_verdict),
+        cmocka_unit_test(test_overflow__an_output_that_can_fail_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
