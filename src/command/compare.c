@@ -262,13 +262,13 @@ enum odb_status odb_command__compare(struct odb_command_call *call, struct odb_e
     if (status == ODB_OK)
         status = compare_sides(&comparison, paths, err);
     if (status == ODB_OK) {
-        call->found = comparison.failed > 0;
+        call->found = comparison.failed + comparison.alone > 0;
         odb_comparison_warn(&comparison, call);
         odb_comparison_put(&comparison, &out);
         odb_call__print(call, &out);
         if (comparison.broken)
             status = odb_fail(err, ODB_E_INPUT, "%zu of %zu could not be read", comparison.broken,
-                              comparison.passed + comparison.failed);
+                              comparison.passed + comparison.failed + comparison.alone);
     }
     odb_buf_dispose(&out);
     odb_comparison_dispose(&comparison);

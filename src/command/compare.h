@@ -23,8 +23,9 @@ struct odb_compared {
 
 struct odb_comparison {
     ODB_VEC(struct odb_compared) rows;
-    size_t passed, failed;
-    size_t broken; /* of those that failed: a side could not be read */
+    size_t passed, failed; /* pairs */
+    size_t broken;         /* of those that failed: a side could not be read */
+    size_t alone;          /* what has no counterpart */
     struct odb_rules rules;
     char *under; /* owned: the rules, in words */
     struct odb_measure_options options;

@@ -84,11 +84,12 @@ static void compare_mismatch(const struct odb_compared *row, struct odb_buf *rea
         odb_buf_printf(reason, ": %s, the base has %s", row->type[0], row->type[1]);
 }
 
+/* count: which of the comparison's it adds to. */
 static const struct odb_compared *compare_add(struct odb_comparison *comparison,
-                                              struct odb_compared row, struct odb_buf *reason)
+                                              struct odb_compared row, size_t *count,
+                                              struct odb_buf *reason)
 {
-    bool pass = row.verdict == ODB_VERDICT_PASS;
-    *(pass ? &comparison->passed : &comparison->failed) += 1;
+    *count += 1;
     row.reason = odb_buf_take(reason);
     if (!row.reason)
         row.reason = odb_xstrdup("");
@@ -113,10 +114,12 @@ const struct odb_compared *odb_comparison_add(struct odb_comparison *comparison,
         compare_three_way(&row, golden, comparison->tag, &reason);
     compare_mismatch(&row, &reason);
     row.worst = compare_place(&row.m.m, b);
-    return compare_add(comparison, row, &reason);
+    bool pass = row.verdict == ODB_VERDICT_PASS;
+    return compare_add(comparison, row, pass ? &comparison->passed : &comparison->failed, &reason);
 }
 
-void odb_comparison_add_alone(struct odb_comparison *comparison, const char *name, const char *why)
+static void compare_add_none(struct odb_comparison *comparison, const char *name, const char *why,
+                             size_t *count)
 {
     struct odb_buf reason = ODB_BUF_INIT;
     odb_buf_puts(&reason, why);
@@ -125,7 +128,12 @@ void odb_comparison_add_alone(struct odb_comparison *comparison, const char *nam
                                       .verdict = ODB_VERDICT_UNTESTABLE,
                                       .m = {.m = {.missing = true}},
                                       .worst = odb_xstrdup("")},
-                &reason);
+                count, &reason);
+}
+
+void odb_comparison_add_alone(struct odb_comparison *comparison, const char *name, const char *why)
+{
+    compare_add_none(comparison, name, why, &comparison->alone);
 }
 
 enum odb_status odb_comparison_add_broken(struct odb_comparison *comparison, const char *name,
@@ -137,7 +145,8 @@ enum odb_status odb_comparison_add_broken(struct odb_comparison *comparison, con
         *err = *why;
         return status;
     }
-    odb_comparison_add_alone(comparison, name, odb_error_text(why, text, sizeof text));
+    compare_add_none(comparison, name, odb_error_text(why, text, sizeof text),
+                     &comparison->failed);
     comparison->broken++;
     return ODB_OK;
 }

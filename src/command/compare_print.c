@@ -152,7 +152,10 @@ static void print_table(const struct odb_comparison *c, struct odb_buf *out)
     odb_buf_puts(out, "  worst at\n");
     for (size_t i = 0; i < c->rows.n; i++)
         print_row(c, &c->rows.items[i], width, verdict, name, out);
-    odb_buf_printf(out, "%zu passed, %zu failed under %s\n", c->passed, c->failed, c->under);
+    odb_buf_printf(out, "%zu passed, %zu failed", c->passed, c->failed);
+    if (c->alone)
+        odb_buf_printf(out, ", %zu on one side alone", c->alone);
+    odb_buf_printf(out, " under %s\n", c->under);
     free(width);
 }
 
@@ -235,9 +238,10 @@ static void print_json(const struct odb_comparison *c, struct odb_buf *out)
     json_t *pairs = json_array();
     for (size_t i = 0; i < c->rows.n; i++)
         json_array_append_new(pairs, print_pair(c, &c->rows.items[i]));
-    odb_json_put_exact(json_pack("{si,ss,ss,sI,sI,so}", "schema", 1, "onnxdbg", ODB_VERSION,
+    odb_json_put_exact(json_pack("{si,ss,ss,sI,sI,sI,so}", "schema", 1, "onnxdbg", ODB_VERSION,
                                  "tolerance", c->under, "passed", (json_int_t)c->passed, "failed",
-                                 (json_int_t)c->failed, "pairs", pairs),
+                                 (json_int_t)c->failed, "alone", (json_int_t)c->alone, "pairs",
+                                 pairs),
                        out);
 }
 

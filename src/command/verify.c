@@ -322,7 +322,7 @@ static void verify_say_end(const struct verify *v, struct odb_buf *out)
     const struct odb_comparison *found = &v->found;
     verify_say_some(v, true, "differ", out);
     verify_say_some(v, false, "were not compared", out);
-    if (found->failed == v->n_lacking)
+    if (found->failed + found->alone == v->n_lacking)
         odb_buf_printf(out,
                        v->n_lacking ? "the other %zu values agree\n" : "all %zu values agree\n",
                        v->n - v->n_lacking);
@@ -376,7 +376,7 @@ enum odb_status odb_command__verify(struct odb_command_call *call, struct odb_er
             odb_buf_clear(&out);
             odb_comparison_put(&v.found, &out);
         }
-        call->found = v.found.failed > v.n_lacking;
+        call->found = v.found.failed + v.found.alone > v.n_lacking;
         odb_comparison_warn(&v.found, call);
         odb_call__print(call, &out);
         if (!call->found && v.n_lacking)
