@@ -80,17 +80,36 @@ static json_t *report_nodes(const json_t *report)
     return nodes;
 }
 
-/* By name; else by the file's ending; else the first. */
-static size_t report_form(const char *name, const char *path)
+static enum odb_status report_no_form(const char *path, struct odb_error *err)
 {
+    struct odb_buf endings = ODB_BUF_INIT;
     for (size_t i = 0; i < ODB_COUNT(report_forms); i++) {
-        const char *ending = report_forms[i].ending;
-        size_t len = path ? strlen(path) : 0, tail = strlen(ending);
-        if (name ? !strcmp(report_forms[i].name, name)
-                 : len > tail && !strcasecmp(path + len - tail, ending))
-            return i;
+        bool last = i + 1 == ODB_COUNT(report_forms);
+        odb_buf_printf(&endings, "%s%s", !i ? "" : last ? " or " : ", ", report_forms[i].ending);
     }
-    return 0;
+    odb_fail(err, ODB_E_USAGE, "-o %s: no form of a report has that ending", path);
+    odb_error_remedy(err, "let the name end in %s, or name the form with --format",
+                     odb_buf_text(&endings));
+    odb_buf_dispose(&endings);
+    return ODB_E_USAGE;
+}
+
+/* By name; else by the file's ending; else, for a file without one, the first. */
+static enum odb_status report_form(size_t *form, const char *name, const char *path,
+                                   struct odb_error *err)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *base = slash ? slash + 1 : path, *dot = path ? strrchr(base, '.') : NULL;
+    *form = 0;
+    if (dot == base) /* a hidden file */
+        dot = NULL;
+    for (size_t i = 0; i < ODB_COUNT(report_forms); i++)
+        if (name ? !strcmp(report_forms[i].name, name)
+                 : dot && !strcasecmp(dot, report_forms[i].ending)) {
+            *form = i;
+            return ODB_OK;
+        }
+    return dot && !name ? report_no_form(path, err) : ODB_OK;
 }
 
 enum odb_status odb_command__report(struct odb_command_call *call, struct odb_error *err)
@@ -98,12 +117,13 @@ enum odb_status odb_command__report(struct odb_command_call *call, struct odb_er
     struct odb_buf out = ODB_BUF_INIT;
     json_t *report;
     const char *path = odb_call_option(call, ODB_OPTION_REPORT_FILE);
-    size_t form = report_form(odb_call_option(call, ODB_OPTION_REPORT_FORMAT), path);
+    size_t form;
     enum odb_status status = ODB_OK;
     if (path && odb_call__same_file(odb_call_arg(call, 0), path)) {
         odb_fail(err, ODB_E_USAGE, "%s is what the report is made from, and would be lost", path);
         return odb_error_remedy(err, "write to another file");
     }
+    ODB_TRY(report_form(&form, odb_call_option(call, ODB_OPTION_REPORT_FORMAT), path, err));
     ODB_TRY(report_read(&report, odb_call_arg(call, 0), err));
     if (report_forms[form].put != report_json)
         json_object_set_new(report, "nodes", report_nodes(report));
