@@ -457,3 +457,17 @@ char *odb_file_self(void)
 {
     return realpath("/proc/self/exe", NULL);
 }
+
+char *odb_file_in_path(const char *name)
+{
+    const char *path = getenv("PATH");
+    for (path = path ? path : "/bin:/usr/bin"; *path;) {
+        size_t n = strcspn(path, ":");
+        char *file = odb_xasprintf("%.*s/%s", n ? (int)n : 1, n ? path : ".", name);
+        if (odb_file_is_regular(file) && access(file, X_OK) == 0)
+            return file;
+        free(file);
+        path += n + (path[n] == ':');
+    }
+    return NULL;
+}

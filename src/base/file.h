@@ -102,5 +102,8 @@ bool odb_file_make_home(const char *path);
 char *odb_file_temporary(const char *what);
 /* The program that this process runs. Owned by the caller; NULL: nobody knows. */
 char *odb_file_self(void);
+/* The executable file that PATH has under a name without a slash. Owned by the caller; NULL: there
+ * is none. */
+char *odb_file_in_path(const char *name);
 
 #endif

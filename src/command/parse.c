@@ -10,6 +10,7 @@
 #include "command/call.h"
 #include "compare/criterion.h"
 #include "executor/cpu.h"
+#include "executor/executor.h"
 
 /* Damerau-Levenshtein (adjacent swaps count one), on two rows and one before. Names longer than
  * this are nobody's typing error. */
@@ -339,8 +340,23 @@ static void call_warn_kernels(struct odb_command_call *call)
     free(text);
 }
 
+/* What this line names as executors, before a model has been run for nothing. What a console keeps
+ * was taken there. */
+static enum odb_status call_look(struct odb_command_call *call, struct odb_error *err)
+{
+    static const enum odb_option_id ids[] = {ODB_OPTION_TARGET, ODB_OPTION_REFERENCE,
+                                             ODB_OPTION_GOLDEN};
+    for (size_t i = 0; i < ODB_COUNT(ids) && !call->console; i++) {
+        const char *spec = odb_call__spec(call, ids[i]);
+        if (spec)
+            ODB_TRY(odb_executor_here(spec, err));
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
 {
+    ODB_TRY(call_look(call, err));
     call_warn_kernels(call);
     if (call->session && call->command->flags & ODB_COMMAND_LONG)
         odb_session_start(call->session);

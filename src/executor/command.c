@@ -84,6 +84,17 @@ static enum odb_status command_init(void **self, const struct odb_spec *spec, st
     return ODB_OK;
 }
 
+/* The program; its arguments may be anything. */
+static enum odb_status command_look(const struct odb_spec *spec, struct odb_error *err)
+{
+    struct odb_argv words = {0};
+    odb_argv_split(&words, spec->arg ? spec->arg : "");
+    odb_argv_find_files(&words);
+    enum odb_status status = words.list.n ? odb_argv_check(&words, err) : ODB_OK;
+    odb_argv_dispose(&words);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "%s", spec->text);
+}
+
 static void command_describe(void *self, char *text, size_t size)
 {
     const struct command *command = self;
@@ -321,6 +332,7 @@ const struct odb_executor_ops odb_executor_command = {
     .options = command_options,
     .help = "a program of your own that reads and writes .npy files",
     .page = "onnxdbg-command(7)",
+    .look = command_look,
     .init = command_init,
     .load_model = command_load,
     .execute = command_execute,

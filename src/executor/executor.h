@@ -70,6 +70,9 @@ struct odb_executor_ops {
     /* What is installed, and where; may take a moment. False: text says why it is of no use.
      * Optional. */
     bool (*found)(char *text, size_t size);
+    /* Whether what the spec names is here, as far as a look at files tells; nothing is started or
+     * loaded. Optional. */
+    enum odb_status (*look)(const struct odb_spec *spec, struct odb_error *err);
     /* Checks the options. */
     enum odb_status (*init)(void **self, const struct odb_spec *spec, struct odb_error *err);
     enum odb_status (*load_model)(void *self, const struct odb_load *load, struct odb_error *err);
@@ -105,6 +108,10 @@ bool odb_executor_recorded(const char *spec);
 bool odb_executor_trusted(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
 bool odb_executor_accounts(const char *spec);
+
+/* Whether a spec, and all that it wraps, is one that can be opened here, as far as that can be told
+ * before anything is started: what another machine has is not asked. ODB_E_USAGE if not. */
+enum odb_status odb_executor_here(const char *spec, struct odb_error *err) ODB_MUST_USE;
 
 /* An executor at work in this process: what the child runs, and what wrappers run inside. */
 struct odb_executor {

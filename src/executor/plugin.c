@@ -477,6 +477,14 @@ static const struct odb_executor_option plugin_options[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
+static enum odb_status plugin_look(const struct odb_spec *spec, struct odb_error *err)
+{
+    if (!spec->arg || access(spec->arg, R_OK) == 0)
+        return ODB_OK;
+    odb_fail(err, ODB_E_USAGE, "it cannot be opened: %s", strerror(errno));
+    return odb_error_at(err, "%s", spec->arg);
+}
+
 static enum odb_status plugin_init(void **self, const struct odb_spec *spec, struct odb_error *err)
 {
     struct odb_error unasked;
@@ -687,6 +695,7 @@ const struct odb_executor_ops odb_executor_plugin = {
     .options = plugin_options,
     .help = "an executor of your own from a shared library",
     .page = "onnxdbg-executor(7)",
+    .look = plugin_look,
     .init = plugin_init,
     .load_model = plugin_load,
     .execute = plugin_execute,

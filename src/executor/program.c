@@ -62,6 +62,41 @@ void odb_argv_find_files(struct odb_argv *argv)
     }
 }
 
+static enum odb_status program_not_started(enum odb_status status, const char *name, int error,
+                                           struct odb_error *err)
+{
+    static const struct {
+        int error;
+        const char *remedy;
+    } remedies[] = {
+        {EACCES, "make it executable (chmod +x), or name what runs it: command:python3 FILE"},
+        {ENOEXEC, "let it begin with a line such as #!/bin/sh, or name what runs it"},
+        {ENOENT, "name an executable file, or one that is in PATH; if it is a script, what its "
+                 "first line names is missing"},
+    };
+    odb_fail(err, status, "'%s' cannot be started: %s", name, strerror(error));
+    for (size_t i = 0; i < ODB_COUNT(remedies); i++)
+        if (remedies[i].error == error)
+            odb_error_remedy(err, "%s", remedies[i].remedy);
+    return status;
+}
+
+enum odb_status odb_argv_check(const struct odb_argv *argv, struct odb_error *err)
+{
+    const char *name = argv->list.items[0];
+    char *path = strchr(name, '/') ? odb_xstrdup(name) : odb_file_in_path(name);
+    struct stat st;
+    int error = 0;
+    if (!path)
+        error = ENOENT;
+    else if (stat(path, &st) != 0 || access(path, X_OK) != 0)
+        error = errno;
+    else if (S_ISDIR(st.st_mode))
+        error = EISDIR;
+    free(path);
+    return error ? program_not_started(ODB_E_USAGE, name, error, err) : ODB_OK;
+}
+
 void odb_argv_dispose(struct odb_argv *argv)
 {
     for (size_t i = 0; i < argv->list.n; i++)
@@ -81,24 +116,6 @@ void odb_argv_show(const struct odb_argv *argv, struct odb_buf *out)
 }
 
 /* --- running --------------------------------------------------------------------------------- */
-
-static enum odb_status program_not_started(const char *name, int error, struct odb_error *err)
-{
-    static const struct {
-        int error;
-        const char *remedy;
-    } remedies[] = {
-        {EACCES, "make it executable (chmod +x), or name what runs it: command:python3 FILE"},
-        {ENOEXEC, "let it begin with a line such as #!/bin/sh, or name what runs it"},
-        {ENOENT, "name an executable file, or one that is in PATH; if it is a script, what its "
-                 "first line names is missing"},
-    };
-    odb_fail(err, ODB_E_EXECUTOR, "'%s' cannot be started: %s", name, strerror(error));
-    for (size_t i = 0; i < ODB_COUNT(remedies); i++)
-        if (remedies[i].error == error)
-            odb_error_remedy(err, "%s", remedies[i].remedy);
-    return ODB_E_EXECUTOR;
-}
 
 /* Default signals, no input, all output into a pipe. The process group stays ours: so it ends with
  * us, whatever it does. */
@@ -136,7 +153,7 @@ static enum odb_status program_spawn(const struct odb_program *program, pid_t *p
     if (!error)
         return ODB_OK;
     close(to[0]);
-    return program_not_started(program->argv->list.items[0], error, err);
+    return program_not_started(ODB_E_EXECUTOR, program->argv->list.items[0], error, err);
 }
 
 void odb_program_say(const char *text, size_t n)

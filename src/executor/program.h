@@ -24,6 +24,8 @@ void odb_argv_add(struct odb_argv *argv, const char *word);
 /* Words that name regular files as seen from where we are now, whole or behind a '=', become paths
  * from anywhere. */
 void odb_argv_find_files(struct odb_argv *argv);
+/* Whether the first word can be started, as far as its file tells: ODB_E_USAGE if not. */
+enum odb_status odb_argv_check(const struct odb_argv *argv, struct odb_error *err) ODB_MUST_USE;
 void odb_argv_dispose(struct odb_argv *argv);
 /* The command line as a person would type it, shown safely. */
 void odb_argv_show(const struct odb_argv *argv, struct odb_buf *out);

@@ -72,6 +72,26 @@ static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_
     return ODB_E_USAGE;
 }
 
+enum odb_status odb_executor_here(const char *text, struct odb_error *err)
+{
+    struct odb_spec *spec;
+    ODB_TRY(odb_spec_parse(&spec, text, err));
+    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
+    enum odb_status status = ODB_OK;
+    if (strcmp(spec->kind, "ssh") != 0) {
+        if (!ops) {
+            executor_unknown(spec, err);
+            status = odb_error_at(err, "%s", text);
+        } else if (ops->look) {
+            status = ops->look(spec, err);
+        }
+        if (status == ODB_OK && spec->inner)
+            status = odb_executor_here(spec->inner, err);
+    }
+    odb_spec_free(spec);
+    return status;
+}
+
 enum odb_status odb_executor_open(struct odb_executor **out, const char *text,
                                   struct odb_error *err)
 {

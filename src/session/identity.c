@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mapping.h"
 #include "base/mem.h"
 #include "executor/executor.h"
@@ -126,16 +127,10 @@ static void identity_put_module(const char *name, struct odb_buf *out)
 /* A program by its name alone. */
 static void identity_put_program(const char *name, struct odb_buf *out)
 {
-    const char *path = strchr(name, '/') ? NULL : getenv("PATH");
-    while (path && *path) {
-        size_t n = strcspn(path, ":");
-        char *file = odb_xasprintf("%.*s/%s", (int)n, path, name);
-        bool found = access(file, X_OK) == 0;
-        if (found)
-            odb_identity_put_file(file, out);
-        free(file);
-        path += found ? strlen(path) : n + (path[n] == ':');
-    }
+    char *file = strchr(name, '/') ? NULL : odb_file_in_path(name);
+    if (file)
+        odb_identity_put_file(file, out);
+    free(file);
 }
 
 /* A program and its words, of which some may be files. */
