@@ -480,6 +480,18 @@ bool odb_filter_follows(const struct odb_filter *filter)
     return false;
 }
 
+bool odb_filter_asks_search(const struct odb_filter *filter)
+{
+    for (size_t i = 0; i < filter->terms.n; i++) {
+        const struct filter_term *term = &filter->terms.items[i];
+        if (term->field ? term->field->follows
+                        : !term->quoted && filter_is_mark(term->text) &&
+                              strcmp(term->text, "break") != 0)
+            return true;
+    }
+    return false;
+}
+
 /* --- completing ------------------------------------------------------------------------------- */
 
 struct filter_offer {

@@ -30,6 +30,9 @@ bool odb_filter_word(const struct odb_session *session, int node, const char *wo
 /* Whether its answers change with the search, with breakpoints or bookmarks. */
 bool odb_filter_follows(const struct odb_filter *filter);
 
+/* Whether it asks for what a search, or a walk, finds. */
+bool odb_filter_asks_search(const struct odb_filter *filter);
+
 /* What the word at byte `at` could become: fields, marks, and what the graph has of the field. */
 void odb_filter_complete(struct odb_completion *out, const struct odb_graph *graph,
                          const char *text, size_t at);

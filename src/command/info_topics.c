@@ -197,7 +197,7 @@ static enum odb_status topic_session(struct odb_command_call *call, struct odb_b
 {
     struct odb_session *session = call->session;
     const char *path = session->store ? odb_store_path(session->store) : NULL;
-    size_t counts[ODB_KEPT_COUNT] = {0}, judged = 0, made = 0;
+    size_t counts[ODB_KEPT_COUNT] = {0}, made = 0;
     struct odb_stored stored;
     topic_put_row(out, "model", call->model->path);
     topic_put_row(out, "file", path ? path : "none: what is found is kept until the program ends");
@@ -206,13 +206,11 @@ static enum odb_status topic_session(struct odb_command_call *call, struct odb_b
     if (path)
         odb_stored_dispose(&stored);
     odb_session_lock(session);
-    for (size_t i = 0; i < call->model->graph->n_values; i++) {
+    for (size_t i = 0; i < call->model->graph->n_values; i++)
         made += call->model->graph->values[i].producer != ODB_NO_NODE;
-        judged += session->values[i].verdict != ODB_VERDICT_UNTESTED;
-    }
     for (size_t i = 0; i < session->kept.items.n; i++)
         counts[session->kept.items.items[i].kind]++;
-    odb_buf_printf(out, "values      %zu of %zu judged\n", judged, made);
+    odb_buf_printf(out, "values      %zu of %zu judged\n", odb_session_judged(session), made);
     for (int k = 0; k < ODB_KEPT_COUNT; k++)
         if (counts[k])
             odb_buf_printf(out, "%-12s%zu\n", odb_kept_name((enum odb_kept_kind)k), counts[k]);

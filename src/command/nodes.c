@@ -144,15 +144,41 @@ static void nodes_tsv(const struct nodes *nodes, const struct odb_node *node, st
     odb_buf_putc(out, '\n');
 }
 
+static enum odb_status nodes_no_search(const struct odb_command_call *call, struct odb_error *err)
+{
+    const char *session = odb_call_option(call, ODB_OPTION_SESSION);
+    if (session)
+        odb_fail(err, ODB_E_USAGE, "no search in %s has judged anything to filter by", session);
+    else
+        odb_fail(err, ODB_E_USAGE, "there is no search to filter by");
+    return odb_error_remedy(err, "%s",
+                            call->console ? "`bisect` searches"
+                            : session     ? "onnxdbg bisect MODEL --session FILE searches"
+                                          : "name its session, as bisect --session FILE makes one: "
+                                            "--session FILE");
+}
+
+static bool nodes_judged(const struct odb_command_call *call)
+{
+    odb_session_lock(call->session);
+    bool judged = call->session->report || odb_session_judged(call->session) > 0;
+    odb_session_unlock(call->session);
+    return judged;
+}
+
 /* NULL: all nodes. */
 static enum odb_status nodes_filter(const struct odb_command_call *call, struct odb_filter **out,
                                     struct odb_error *err)
 {
     const char *text = odb_call_option(call, ODB_OPTION_FILTER);
+    enum odb_status status = ODB_OK;
     size_t at;
-    if (text && odb_filter_parse(out, text, &at, err) != ODB_OK)
-        return odb_error_at(err, "--filter '%s'", text);
-    return ODB_OK;
+    if (!text)
+        return ODB_OK;
+    status = odb_filter_parse(out, text, &at, err);
+    if (status == ODB_OK && odb_filter_asks_search(*out) && !nodes_judged(call))
+        status = nodes_no_search(call, err);
+    return status == ODB_OK ? ODB_OK : odb_error_at(err, "--filter '%s'", text);
 }
 
 static bool nodes_wanted(const struct odb_command_call *call, const struct odb_filter *filter,

@@ -7,7 +7,7 @@ static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf
 {
     struct odb_criterion tolerance;
     struct odb_watch watch;
-    size_t bad = 0, judged = 0;
+    size_t bad = 0;
     ODB_TRY(odb_criterion_parse(&tolerance, odb_console_tolerance(call->console), err));
     struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
     enum odb_status status = odb_session_rejudge(call->session, &tolerance, &hooks, err);
@@ -21,10 +21,10 @@ static enum odb_status tol_rejudge(struct odb_command_call *call, struct odb_buf
     for (size_t v = 0; v < call->model->graph->n_values; v++) {
         if (call->model->graph->values[v].producer == ODB_NO_NODE)
             continue;
-        judged += call->session->values[v].verdict != ODB_VERDICT_UNTESTED;
         bad += odb_verdict_is_bad(call->session->values[v].verdict);
     }
-    odb_buf_printf(out, "; of %zu values judged, %zu are over it", judged, bad);
+    odb_buf_printf(out, "; of %zu values judged, %zu are over it",
+                   odb_session_judged(call->session), bad);
     return ODB_OK;
 }
 

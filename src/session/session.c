@@ -547,6 +547,15 @@ static int session_weight(const struct odb_value_report *report)
                                                    : 2;
 }
 
+size_t odb_session_judged(const struct odb_session *session)
+{
+    size_t judged = 0;
+    for (size_t v = 0; v < session->model->graph->n_values; v++)
+        judged += session->model->graph->values[v].producer != ODB_NO_NODE &&
+                  session->values[v].verdict != ODB_VERDICT_UNTESTED;
+    return judged;
+}
+
 const struct odb_value_report *odb_session_node(const struct odb_session *session, int node,
                                                 int *value)
 {

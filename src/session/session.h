@@ -205,6 +205,8 @@ double odb_report_error(const struct odb_value_report *report);
 /* Where the target runs a node; NULL: it says nothing of one of this name. Caller holds the lock.
  * Borrowed. */
 const char *odb_session_place(const struct odb_session *session, int node);
+/* How many values that nodes make have a verdict. Caller holds the lock. */
+size_t odb_session_judged(const struct odb_session *session);
 /* The verdict that stands for a node: that of its worst output. Caller holds the lock. Borrowed,
  * never NULL; value (may be NULL) gets the output's index or ODB_NO_VALUE. */
 const struct odb_value_report *odb_session_node(const struct odb_session *session, int node,
