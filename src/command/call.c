@@ -366,6 +366,29 @@ enum odb_status odb_call__find_value(const struct odb_graph *graph, const char *
     return call_no_value(graph, text, err);
 }
 
+static bool call_names_node(const struct odb_graph *graph, const char *text)
+{
+    bool named = false;
+    for (size_t n = 0; n < graph->n_nodes && *text && !named; n++)
+        named = !strcmp(graph->nodes[n].name, text);
+    return named;
+}
+
+enum odb_status odb_call__find_output(const struct odb_graph *graph, const char *text, int *index,
+                                      struct odb_error *err)
+{
+    int node;
+    if (odb_graph_value(graph, text) || !call_names_node(graph, text))
+        return odb_call__find_value(graph, text, index, err);
+    ODB_TRY(odb_graph_find_node(graph, text, &node, err));
+    for (int o = 0; o < graph->nodes[node].n_out; o++)
+        if (graph->nodes[node].out[o] != ODB_NO_VALUE) {
+            *index = graph->nodes[node].out[o];
+            return ODB_OK;
+        }
+    return odb_fail(err, ODB_E_USAGE, "node '%s' makes no value", text);
+}
+
 static bool call_ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
@@ -495,7 +518,7 @@ enum odb_status odb_call__value(struct odb_command_call *call, const char *name,
         odb_fail(err, ODB_E_USAGE, "no value is named");
         return odb_error_remedy(err, "name one; `onnxdbg nodes %s` lists them", call->args[0]);
     }
-    ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
+    ODB_TRY(odb_call__find_output(call->model->graph, name, &index, err));
     if (!call->model->graph->values[index].init)
         return call_compute(call, index, out, err);
     *out = odb_tensor_ref(call->model->graph->values[index].init);

@@ -328,6 +328,9 @@ void odb_console_stop(struct odb_console *console);
  * nearest name. */
 enum odb_status odb_call__find_value(const struct odb_graph *graph, const char *text, int *index,
                                      struct odb_error *err) ODB_MUST_USE;
+/* As above; where no value is called so, the first output of the node that is. */
+enum odb_status odb_call__find_output(const struct odb_graph *graph, const char *text, int *index,
+                                      struct odb_error *err) ODB_MUST_USE;
 
 /* The name in names[] closest to text, NULL when none is close. */
 const char *odb_nearest(const char *text, const char *const *names, size_t n);

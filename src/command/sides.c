@@ -36,7 +36,8 @@ static const struct odb_inside *sides_inside(const struct odb_command_call *call
 static enum odb_status sides_in_body(const struct odb_body_path *path, int *index,
                                      struct odb_error *err)
 {
-    if (odb_call__find_value(path->steps[path->n - 1].body.graph, path->last, index, err) == ODB_OK)
+    const struct odb_graph *graph = path->steps[path->n - 1].body.graph;
+    if (odb_call__find_output(graph, path->last, index, err) == ODB_OK)
         return ODB_OK;
     odb_fail(err, ODB_E_USAGE, "the body has no value '%.200s'", path->last);
     return odb_error_remedy(err, "`node` with the node around it shows what is in its bodies");
@@ -93,7 +94,7 @@ static enum odb_status sides_follow(struct odb_sides *out, struct odb_command_ca
     }
     how.reference_from = how.golden_from = NULL; /* they do not show what is in bodies */
     ODB_TRY_OUT(odb_body_case_enter(&body, trace, path, &how, err));
-    ODB_TRY_OUT(odb_call__find_value(body.model->graph, path->last, &index, err));
+    ODB_TRY_OUT(odb_call__find_output(body.model->graph, path->last, &index, err));
     status = sides_compute(out, &body, index, &how, target ? options.target : NULL, err);
 out:
     odb_watch_end(&watch);
@@ -111,7 +112,7 @@ static enum odb_status sides_by_path(struct odb_sides *out, struct odb_command_c
     ODB_TRY(sides_in_body(path, &index, err));
     while (in && !odb_inside_is(in, path->steps, path->n))
         in = in->outer;
-    if (in && odb_call__find_value(in->walk->model->graph, path->last, &index, NULL) == ODB_OK)
+    if (in && odb_call__find_output(in->walk->model->graph, path->last, &index, NULL) == ODB_OK)
         sides_walked(out, in, index);
     bool enough = out->side[effort == ODB_SIDES_TARGET ? ODB_SIDE_TARGET : ODB_SIDE_REFERENCE];
     if (enough || effort == ODB_SIDES_AT_HAND)
@@ -132,7 +133,7 @@ enum odb_status odb_sides_check(const struct odb_command_call *call, const char 
         return ODB_OK;
     if (sides_is_path(call, name, &path))
         return sides_in_body(&path, &index, err);
-    return odb_call__find_value(call->model->graph, name, &index, err);
+    return odb_call__find_output(call->model->graph, name, &index, err);
 }
 
 enum odb_status odb_sides_find(struct odb_sides *out, struct odb_command_call *call,
@@ -156,7 +157,7 @@ enum odb_status odb_sides_find(struct odb_sides *out, struct odb_command_call *c
         ODB_TRY(odb_call__value(call, name, &out->side[ODB_SIDE_REFERENCE], err));
     if (!call->console || !name)
         return ODB_OK;
-    ODB_TRY(odb_call__find_value(call->model->graph, name, &index, err));
+    ODB_TRY(odb_call__find_output(call->model->graph, name, &index, err));
     if (effort == ODB_SIDES_AT_HAND)
         out->side[ODB_SIDE_REFERENCE] = odb_session_reference(session, index);
     out->side[ODB_SIDE_TARGET] = odb_session_target(session, index);

@@ -272,9 +272,9 @@ static const struct odb_command command_table[] = {
                 "of the two is one, names are compared as onnxdbg-dump(7) tells. "
                 "Without --tol or --check the tolerance is that of NumPy's "
                 "allclose; noise cannot be had from files. onnxdbg-compare(7) lists all measures. "
-                "Exit status 1 means that a pair differs or has no counterpart. Of a folder's file "
-                "that cannot be read the row says why, the rest is compared, and the exit status "
-                "is 3.",
+                "What one side alone has is counted apart. Exit status 1 means that a pair differs "
+                "or has no counterpart. Of a folder's file that cannot be read the row says why, "
+                "the rest is compared, and the exit status is 3.",
         .example = "onnxdbg compare ort_dump/outputs golden/outputs --tol diff2:1e-3",
         .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__compare,
@@ -348,7 +348,8 @@ static const struct odb_command command_table[] = {
         .options = OPTS_RUN | ODB_OPT(JSON) | ODB_OPT(SESSION),
         .help = "statistics and histogram of a weight, a computed value or a tensor file",
         .text = "A weight is read from the model; any other value is computed on --target, or on "
-                "the reference where none is given, by running what it depends on and no more.",
+                "the reference where none is given, by running what it depends on and no more. A "
+                "node's name stands for its first output.",
         .example = "onnxdbg tensor model.onnx block.conv2.weight",
         .flags = ODB_COMMAND_LONG | BOTH,
         .exec = odb_command__tensor,
@@ -427,8 +428,8 @@ static const struct odb_command command_table[] = {
                 "that can be sorted and filtered. Markdown is for an issue, CSV for a "
                 "spreadsheet (a name that it would take for a formula stands behind an "
                 "apostrophe), JUnit for a server of continuous integration. Operators and the "
-                "names of nodes are shown where the model still lies where it lay, unchanged. "
-                "onnxdbg-report(7) describes the JSON.",
+                "names of nodes are shown where the model still lies where it lay, unchanged. An "
+                "ending that is no form's is refused. onnxdbg-report(7) describes the JSON.",
         .example = "onnxdbg report session.odb -o report.html",
         .flags = ODB_COMMAND_SHELL,
         .exec = odb_command__report,

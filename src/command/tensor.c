@@ -114,8 +114,11 @@ enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_er
     struct odb_tensor *t;
     struct odb_buf out = ODB_BUF_INIT;
     const char *name = odb_call_arg(call, 1) ? odb_call_arg(call, 1) : call->args[0];
+    int value;
     ODB_TRY(odb_call__open_source(call, err));
     ODB_TRY(odb_call__value(call, odb_call_arg(call, 1), &t, err));
+    if (call->model && odb_call__find_output(call->model->graph, name, &value, NULL) == ODB_OK)
+        name = call->model->graph->values[value].name; /* a node was named */
     struct odb_watch_scan watched;
     const struct odb_scan *scan = odb_watch_scan(&watched, call, "statistics");
     if (odb_call_has(call, ODB_OPTION_JSON))
