@@ -104,7 +104,7 @@ const struct odb_executor_ops *odb_executor_of(const char *spec);
 /* Whether a spec names one that gives what was recorded before; false for a malformed one. */
 bool odb_executor_recorded(const char *spec);
 /* Whether a spec that stands in a file may be followed without the user having given it: it starts,
- * loads, reaches and writes nothing that it names. False for a malformed one. */
+ * loads, reaches, reads and writes nothing that it names. False for a malformed one. */
 bool odb_executor_trusted(const char *spec);
 /* Whether the spec's executor, and all that it wraps, has something to say of a loaded model. */
 bool odb_executor_accounts(const char *spec);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Specs in files. A session says what it was made with, and a session may come from a stranger: to
- * follow such a spec must not start a program, load a library, reach a host or write a file that
- * the spec names. So there is a list of what may be followed, and whatever is not in it, as any new
- * executor or option, has to be given by the user himself.
+ * follow such a spec must not start a program, load a library, reach a host, nor read or write a
+ * file that the spec names (what is read ends up in what is exported). So there is a list of what
+ * may be followed, and whatever is not in it, as any new executor or option, has to be given by the
+ * user himself.
  */
 #include "executor/executor.h"
 
@@ -17,7 +18,6 @@ static const struct {
 } trust_rows[] = {
     {"cpu", "*"},
     {"fault", "*"}, /* what it wraps is looked at on its own */
-    {"dump", "*"},  /* reads arrays */
     {"ort", "opt threads inter_threads mode ep provider arena mem_pattern deterministic"},
     {"opencv", "backend target fusion threads"},
     {"torch", "precision device threads"},

@@ -5,16 +5,13 @@
 #include "session/session.h"
 #include "session/store_int.h"
 
-static const char bookmarks_table[] =
-    "CREATE TABLE IF NOT EXISTS bookmark (letter TEXT PRIMARY KEY, node INTEGER NOT NULL)";
-
 static enum odb_status bookmarks_store(struct odb_store *store, char letter, int node,
                                        struct odb_error *err)
 {
     sqlite3_stmt *stmt;
     const char text[] = {letter, '\0'};
     ODB_STORE_HOLD(store);
-    ODB_TRY(odb_store__exec(store, bookmarks_table, err));
+    ODB_TRY(odb_store__make_table(store, "bookmark", err));
     ODB_TRY(odb_store__prepare(store, &stmt,
                                node == ODB_NO_NODE
                                    ? "DELETE FROM bookmark WHERE letter = ?"

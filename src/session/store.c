@@ -19,47 +19,8 @@
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
-#define STORE_ANEW "begin a new session with another file name"
 #define STORE_LEAST 512 /* bytes: SQLite's smallest page */
 #define STORE_PATIENCE_MS 5000 /* for others who write */
-
-static const char store_schema[] =
-    "CREATE TABLE model (sha256 TEXT NOT NULL, path TEXT NOT NULL, nodes INTEGER NOT NULL);"
-    "CREATE TABLE search (id INTEGER PRIMARY KEY, command TEXT NOT NULL, version TEXT NOT NULL,"
-    " reference TEXT, target TEXT, tolerance TEXT, expect TEXT, strategy TEXT, seed INTEGER,"
-    " began TEXT NOT NULL DEFAULT (datetime('now')), ended TEXT, diverges INTEGER, report TEXT);"
-    "CREATE TABLE journal (id INTEGER PRIMARY KEY, search INTEGER NOT NULL REFERENCES search,"
-    " text TEXT NOT NULL, node INTEGER, began TEXT NOT NULL DEFAULT (datetime('now')),"
-    " verdict TEXT, seconds REAL);"
-    "CREATE TABLE value (search INTEGER NOT NULL REFERENCES search, value INTEGER NOT NULL,"
-    " name TEXT, verdict TEXT NOT NULL, error REAL, error_mean REAL, noise REAL, local_error REAL,"
-    " inherited_error REAL, gain REAL, local_noise REAL, boundary INTEGER NOT NULL,"
-    " culprit INTEGER NOT NULL, reason TEXT, PRIMARY KEY (search, value)) WITHOUT ROWID;"
-    "CREATE TABLE culprit (search INTEGER NOT NULL REFERENCES search, rank INTEGER NOT NULL,"
-    " node INTEGER NOT NULL, value INTEGER, kind TEXT NOT NULL, verified INTEGER NOT NULL,"
-    " reaches_output INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT,"
-    " PRIMARY KEY (search, rank)) WITHOUT ROWID;";
-
-/* What schema 2 has more than 1: searches that can be gone on with. */
-static const char store_schema_2[] =
-    "ALTER TABLE search ADD COLUMN settings TEXT;"
-    "ALTER TABLE search ADD COLUMN pid INTEGER;"
-    "ALTER TABLE search ADD COLUMN boot TEXT;"
-    "CREATE TABLE answer (search INTEGER NOT NULL REFERENCES search, key TEXT NOT NULL,"
-    " text TEXT NOT NULL, node INTEGER, began TEXT NOT NULL DEFAULT (datetime('now')), boot TEXT,"
-    " lost INTEGER NOT NULL DEFAULT 0, status INTEGER, what TEXT, remedy TEXT, n INTEGER,"
-    " outputs BLOB, PRIMARY KEY (search, key));";
-
-/* Came later, and is made where a file lacks it: libraries of kernels that a search was made with.
- */
-static const char store_kernels_table[] =
-    "CREATE TABLE IF NOT EXISTS kernels (search INTEGER NOT NULL REFERENCES search,"
-    " path TEXT NOT NULL)";
-
-/* Likewise: where culprits lead into bodies. */
-static const char store_paths_table[] =
-    "CREATE TABLE IF NOT EXISTS culprit_path (search INTEGER NOT NULL REFERENCES search,"
-    " rank INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (search, rank)) WITHOUT ROWID";
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
 
@@ -75,22 +36,27 @@ void odb_store__release(sqlite3_mutex **held)
     sqlite3_mutex_leave(*held);
 }
 
-enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err)
+enum odb_status odb_store__fail_at(sqlite3 *db, const char *path, struct odb_error *err)
 {
-    int code = sqlite3_errcode(store->db);
+    int code = sqlite3_errcode(db);
     enum odb_status status =
         code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ODB_E_FORMAT : ODB_E_IO;
-    int why = code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? sqlite3_system_errno(store->db) : 0;
-    odb_fail(err, status, "%s%s%s", sqlite3_errmsg(store->db), why ? ": " : "",
+    int why = code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? sqlite3_system_errno(db) : 0;
+    odb_fail(err, status, "%s%s%s", sqlite3_errmsg(db), why ? ": " : "",
              why ? strerror(why) : "");
-    odb_error_at(err, "session %s", store->path);
+    odb_error_at(err, "session %s", path);
     if (code == SQLITE_READONLY)
         odb_error_remedy(err, STORE_READ_ONLY);
     else if (code == SQLITE_BUSY)
         odb_error_remedy(err, "another program has it; try again, or name another file");
     else if (status == ODB_E_FORMAT)
-        odb_error_remedy(err, STORE_ANEW);
+        odb_error_remedy(err, ODB_STORE_ANEW);
     return status;
+}
+
+enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err)
+{
+    return odb_store__fail_at(store->db, store->path, err);
 }
 
 enum odb_status odb_store__exec(struct odb_store *store, const char *sql, struct odb_error *err)
@@ -222,8 +188,7 @@ static enum odb_status store_look(struct odb_store *store, int64_t *tables, int6
 static enum odb_status store_fill(struct odb_store *store, struct odb_error *err)
 {
     sqlite3_stmt *stmt;
-    ODB_TRY(odb_store__exec(store, store_schema, err));
-    ODB_TRY(odb_store__exec(store, store_schema_2, err));
+    ODB_TRY(odb_store__make_tables(store, err));
     ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO model VALUES (?, ?, ?)", err));
     char *whole = store->model->path ? realpath(store->model->path, NULL) : NULL;
     odb_store__bind_text(stmt, 1, store->sha256);
@@ -245,7 +210,7 @@ static enum odb_status store_make(struct odb_store *store, struct odb_error *err
     if (status == ODB_OK && !tables)
         status = store_fill(store, err);
     else if (status == ODB_OK && schema == 1)
-        status = odb_store__exec(store, store_schema_2, err);
+        status = odb_store__mend_tables(store, err);
     if (status == ODB_OK && tables && schema == 1)
         status = store_set_schema(store, err);
     return odb_store__end(store, status, err);
@@ -256,15 +221,14 @@ static enum odb_status store_check(struct odb_store *store, int64_t schema, stru
 {
     enum odb_status status = ODB_OK;
     if (schema < 1) {
-        odb_fail(err, ODB_E_INPUT, "it is no session, but another program's database");
-        odb_error_remedy(err, STORE_ANEW);
-        odb_error_at(err, "session %s", store->path);
-        return ODB_E_INPUT;
+        odb_fail(err, ODB_E_INPUT, "%s is no session, but another program's database",
+                 store->path);
+        return odb_error_remedy(err, ODB_STORE_ANEW);
     }
     if (schema > ODB_STORE_SCHEMA) {
         odb_fail(err, ODB_E_INPUT, "the file has schema %lld, this program knows %d",
                  (long long)schema, ODB_STORE_SCHEMA);
-        odb_error_remedy(err, STORE_ANEW);
+        odb_error_remedy(err, ODB_STORE_ANEW);
         odb_error_at(err, "session %s", store->path);
         return ODB_E_INPUT;
     }
@@ -311,7 +275,7 @@ static enum odb_status store_begin_use(struct odb_store *store, struct odb_error
     ODB_TRY(store_look(store, &tables, &schema, err));
     if (!tables && stat(store->path, &st) == 0 && st.st_size > 0 && st.st_size < STORE_LEAST) {
         odb_fail(err, ODB_E_FORMAT, "file is not a database"); /* to SQLite it is an empty one */
-        odb_error_remedy(err, STORE_ANEW);
+        odb_error_remedy(err, ODB_STORE_ANEW);
         return odb_error_at(err, "session %s", store->path);
     }
     if (tables) /* before anything is changed: it may be somebody else's */
@@ -329,7 +293,7 @@ static enum odb_status store_check_file(const char *path, struct odb_error *err)
     if (access(path, F_OK) != 0 || odb_file_is_regular(path))
         return ODB_OK;
     odb_fail(err, ODB_E_IO, "not a regular file");
-    odb_error_remedy(err, STORE_ANEW);
+    odb_error_remedy(err, ODB_STORE_ANEW);
     return odb_error_at(err, "session %s", path);
 }
 
@@ -386,7 +350,7 @@ static enum odb_status store_put_kernels(struct odb_store *store, struct odb_err
     enum odb_status status = ODB_OK;
     if (!list)
         return ODB_OK;
-    ODB_TRY(odb_store__exec(store, store_kernels_table, err));
+    ODB_TRY(odb_store__make_table(store, "kernels", err));
     ODB_TRY(odb_store__prepare(store, &stmt, "INSERT INTO kernels VALUES (?, ?)", err));
     for (const char *p = list; *p && status == ODB_OK;) {
         size_t n = strcspn(p, ":");
@@ -562,7 +526,7 @@ static enum odb_status store_store_paths(struct odb_store *store, const struct o
     sqlite3_stmt *stmt;
     char *again =
         odb_xasprintf("DELETE FROM culprit_path WHERE search = %lld", (long long)store->search);
-    enum odb_status status = odb_store__exec(store, store_paths_table, err);
+    enum odb_status status = odb_store__make_table(store, "culprit_path", err);
     if (status == ODB_OK)
         status = odb_store__exec(store, again, err);
     free(again);

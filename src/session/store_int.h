@@ -24,13 +24,19 @@ struct odb_store {
     struct odb_error failure;
 };
 
+#define ODB_STORE_ANEW "begin a new session with another file name"
+
+/* What SQLite says of its last failure, of a store or of a file that is about to be one. */
+enum odb_status odb_store__fail_at(sqlite3 *db, const char *path,
+                                   struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_store__fail(const struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_store__exec(struct odb_store *store, const char *sql,
                                 struct odb_error *err) ODB_MUST_USE;
 enum odb_status odb_store__prepare(struct odb_store *store, sqlite3_stmt **out, const char *sql,
                                    struct odb_error *err) ODB_MUST_USE;
-/* Of a file that was just opened: nothing in it runs, and nothing but tables is in it; else
- * ODB_E_FORMAT. */
+/* Of a file that was just opened: nothing in it runs, and nothing is in it but what we make, to the
+ * letter; else ODB_E_FORMAT. Of a file of a newer schema that is said of the table model alone, and
+ * nothing else of it may be read. */
 enum odb_status odb_store__guard(sqlite3 *db, const char *path, struct odb_error *err) ODB_MUST_USE;
 /* Runs a statement that returns no rows, and resets it. */
 enum odb_status odb_store__step(struct odb_store *store, sqlite3_stmt *stmt,
@@ -57,6 +63,17 @@ enum odb_status odb_store__text(struct odb_store *store, const char *sql, char *
     "CASE WHEN json_valid(report) THEN json_extract(report, '$." key "') END"
 #define ODB_STORE_OUTCOME ODB_STORE_REPORT("verdict") ", " ODB_STORE_REPORT("complete") ", diverges"
 enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at);
+
+/* --- store_schema.c --------------------------------------------------------------------------- */
+
+/* What every session has, in an empty file; in one of schema 1; and a table that came later, where
+ * it is not there yet. */
+enum odb_status odb_store__make_tables(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store__mend_tables(struct odb_store *store, struct odb_error *err) ODB_MUST_USE;
+enum odb_status odb_store__make_table(struct odb_store *store, const char *name,
+                                      struct odb_error *err) ODB_MUST_USE;
+/* Whether a row of sqlite_master is one that these make. Any text may be NULL. */
+bool odb_store__made_here(const char *type, const char *name, const char *table, const char *sql);
 
 /* To the end of the block no other thread uses the connection. May be nested; NULL is fine. */
 #define ODB_STORE_HOLD(store)                                                                      \

@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-/* Came later, and is made where a file lacks it. (stamp: programs of before told new rows from old
- * ones by it.) */
-static const char store_kept_table[] =
-    "CREATE TABLE IF NOT EXISTS kept (kind TEXT NOT NULL, number INTEGER NOT NULL,"
-    " place TEXT NOT NULL, text TEXT NOT NULL, disabled INTEGER NOT NULL, once INTEGER NOT NULL,"
-    " ignore INTEGER NOT NULL, hits INTEGER NOT NULL, position INTEGER NOT NULL,"
-    " stamp INTEGER NOT NULL, PRIMARY KEY (kind, number)) WITHOUT ROWID";
-
 static enum odb_status store_put_rows(struct odb_store *store, const struct odb_kept_list *list,
                                       struct odb_error *err)
 {
@@ -43,7 +35,7 @@ enum odb_status odb_store_put_kept(struct odb_store *store, const struct odb_kep
 {
     ODB_STORE_HOLD(store);
     ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
-    enum odb_status status = odb_store__exec(store, store_kept_table, err);
+    enum odb_status status = odb_store__make_table(store, "kept", err);
     if (status == ODB_OK)
         status = odb_store__exec(store, "DELETE FROM kept", err);
     if (status == ODB_OK)

@@ -7,11 +7,6 @@
 
 #include "session/store_int.h"
 
-/* Came later than the schema, and is made where a file lacks it. */
-static const char settings_table[] =
-    "CREATE TABLE IF NOT EXISTS setting (position INTEGER PRIMARY KEY, search INTEGER NOT NULL,"
-    " name TEXT NOT NULL, value TEXT NOT NULL)";
-
 /* The search whose report is shown when the file is opened, else the one that is to be gone on
  * with, else none. */
 #define SETTINGS_SEARCH                                                                            \
@@ -25,7 +20,7 @@ static enum odb_status settings_put(struct odb_store *store, sqlite3_int64 searc
     sqlite3_stmt *stmt;
     char *forget = odb_xasprintf("DELETE FROM setting WHERE search = %lld", (long long)search);
     enum odb_status status = ODB_OK;
-    status = odb_store__exec(store, settings_table, err);
+    status = odb_store__make_table(store, "setting", err);
     if (status == ODB_OK)
         status = odb_store__exec(store, forget, err);
     free(forget);

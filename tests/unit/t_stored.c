@@ -198,8 +198,8 @@ static void test_stored__what_is_no_session(void **state)
     assert_int_equal(mkdir(paths[4], 0777), 0);
     stored_refuses(paths[0], "is no session");
     stored_refuses(paths[1], "is no session");
-    stored_refuses(paths[2], "is no session, or is damaged");
-    stored_refuses(paths[3], "is no session, or is damaged");
+    stored_refuses(paths[2], "malformed");
+    stored_refuses(paths[3], "is no session, but another program's database");
     stored_refuses(paths[4], "is no session");
     stored_refuses(paths[5], "No such file");
     MODELS_OK(odb_stored_list(&list, &n, s.folder, &why));
