@@ -12,11 +12,13 @@ void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *ou
         odb_buf_puts(out, "of a newer onnxdbg, which alone can read it");
     else if (!stored->searches)
         odb_buf_puts(out, "nothing searched yet");
-    else if (!stored->ended)
-        odb_buf_puts(out, "has not ended");
     else
         odb_buf_puts(out, odb_outcome_name(stored->outcome));
-    if (stored->ended && stored->outcome == ODB_OUTCOME_DIVERGES && stored->culprits)
+    if (stored->schema > ODB_STORE_SCHEMA || !stored->searches)
+        return;
+    if (!stored->ended)
+        odb_buf_puts(out, ", has not ended");
+    else if (stored->outcome == ODB_OUTCOME_DIVERGES && stored->culprits)
         odb_buf_printf(out, ", #%d %s%s", stored->first, stored->kind ? stored->kind : "",
                        stored->culprits > 1 ? ", and more" : "");
 }

@@ -10,7 +10,7 @@
 #include "session/stored.h"
 
 /* What came of the newest search, in a few words: "diverges, #7 introduced", "pass",
- * "has not ended". */
+ * "none, has not ended". */
 void odb_sessions_put_result(const struct odb_stored *stored, struct odb_buf *out);
 
 /* Whether a file, by whatever path, is the one that a console keeps its session in. */

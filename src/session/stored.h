@@ -19,7 +19,7 @@ struct odb_stored {
     char *command, *target, *reference, *tolerance; /* owned; of the newest search, or NULL */
     char *began,
         *ended;    /* owned; UTC, "2026-01-31 12:00:00"; ended NULL: stopped, or it still runs */
-    enum odb_outcome outcome; /* ODB_OUTCOME_NONE where it has not ended */
+    enum odb_outcome outcome; /* also of one that was stopped, as far as it is known */
     size_t culprits;
     int first;  /* node of the first culprit; -1: none */
     char *kind; /* owned: its diagnosis; NULL: none */
