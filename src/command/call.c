@@ -314,6 +314,7 @@ enum odb_status odb_call__search_options(struct odb_command_call *call,
         .seed = (uint64_t)odb_call_int(call, ODB_OPTION_SEED, 42),
         .repeat = (int)odb_call_int(call, ODB_OPTION_REPEAT, 0),
     };
+    out->strict = odb_call_has(call, ODB_OPTION_STRICT);
     out->no_enter = odb_call_option(call, ODB_OPTION_NO_ENTER) != NULL;
     for (size_t i = 0; strategy && i < ODB_COUNT(names); i++)
         if (!strcmp(names[i], strategy))

@@ -54,6 +54,7 @@ static const json_t *publish_producer(const json_t *report, const json_t *value)
 struct publish {
     const json_t *report;     /* borrowed */
     struct odb_map *culprits; /* owned */
+    enum odb_outcome outcome;
 };
 
 /* The caller's. */
@@ -64,7 +65,9 @@ static char *publish_key(const json_t *node, const char *value)
 
 static struct publish publish_begin(const json_t *report)
 {
-    struct publish p = {.report = report, .culprits = odb_map_new()};
+    struct publish p = {.report = report,
+                        .culprits = odb_map_new(),
+                        .outcome = odb_outcome_of_json(report)};
     size_t i;
     const json_t *culprit;
     json_array_foreach(json_object_get(report, "culprits"), i, culprit) {
@@ -129,7 +132,7 @@ void odb_publish_csv(const json_t *report, struct odb_buf *out)
             odb_buf_putc(out, ',');
         }
         publish_cell(out, publish_text(publish_culprit(p, value), "kind"));
-        odb_buf_printf(out, "%s\r\n", odb_outcome_name(odb_outcome_of_json(report)));
+        odb_buf_printf(out, "%s\r\n", odb_outcome_name(p->outcome));
     }
     odb_map_free(publish.culprits);
 }
@@ -206,7 +209,7 @@ enum publish_result {
 };
 
 /* The value of a culprit has failed, whatever its verdict: a search may blame what it did not
- * ask. */
+ * ask. Where the model passes, one that is off on the way there has not failed. */
 static enum publish_result publish_result(const struct publish *p, const json_t *value)
 {
     static const char *const skipped[] = {"untested", "untestable", "unsupported"};
@@ -216,7 +219,9 @@ static enum publish_result publish_result(const struct publish *p, const json_t 
     for (size_t i = 0; i < ODB_COUNT(skipped); i++)
         if (!strcmp(verdict, skipped[i]))
             return PUBLISH_SKIPPED;
-    return strcmp(verdict, "pass") ? PUBLISH_FAILED : PUBLISH_PASSED;
+    if (!strcmp(verdict, "pass"))
+        return PUBLISH_PASSED;
+    return p->outcome == ODB_OUTCOME_PASS ? PUBLISH_SKIPPED : PUBLISH_FAILED;
 }
 
 static void publish_value_case(const struct publish *p, const json_t *value, struct odb_buf *out)
@@ -259,14 +264,13 @@ static void publish_counts(const json_t *report, const char *element,
 }
 
 /* The first case: the model itself. */
-static void publish_model_case(const json_t *report, struct odb_buf *out)
+static void publish_model_case(const struct publish *p, struct odb_buf *out)
 {
-    enum odb_outcome outcome = odb_outcome_of_json(report);
-    publish_case(out, "model", "outputs", report);
-    if (outcome == ODB_OUTCOME_DIVERGES)
-        publish_failure(out, "failure", "diverges", publish_text(report, "signature"), "");
-    else if (outcome == ODB_OUTCOME_NONE)
-        publish_failure(out, "error", "none", publish_text(report, "failure"), "");
+    publish_case(out, "model", "outputs", p->report);
+    if (p->outcome == ODB_OUTCOME_DIVERGES)
+        publish_failure(out, "failure", "diverges", publish_text(p->report, "signature"), "");
+    else if (p->outcome == ODB_OUTCOME_NONE)
+        publish_failure(out, "error", "none", publish_text(p->report, "failure"), "");
     odb_buf_puts(out, "</testcase>\n");
 }
 
@@ -278,13 +282,13 @@ void odb_publish_junit(const json_t *report, struct odb_buf *out)
     struct publish publish = publish_begin(report), *p = &publish;
     size_t i, n[PUBLISH_RESULTS] = {0};
     const json_t *value, *values = json_object_get(report, "values");
-    n[results[odb_outcome_of_json(report)]]++;
+    n[results[p->outcome]]++;
     json_array_foreach(values, i, value)
         n[publish_result(p, value)]++;
     odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     publish_counts(report, "testsuites", n, out);
     publish_counts(report, "testsuite", n, out);
-    publish_model_case(report, out);
+    publish_model_case(p, out);
     json_array_foreach(values, i, value)
         publish_value_case(p, value, out);
     odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
@@ -359,16 +363,15 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
     static const char *const titles[] = {[ODB_OUTCOME_NONE] = "no verdict",
                                          [ODB_OUTCOME_PASS] = "nothing diverges",
                                          [ODB_OUTCOME_DIVERGES] = "the target diverges"};
-    enum odb_outcome outcome = odb_outcome_of_json(report);
     struct publish publish = publish_begin(report), *p = &publish;
     size_t i;
     const json_t *culprit, *culprits = json_object_get(report, "culprits");
     const json_t *model = json_object_get(report, "model");
     odb_buf_puts(out, "## ");
     publish_plain(out, publish_text(model, "path"));
-    odb_buf_printf(out, ": %s\n\n", titles[outcome]);
-    publish_line(out, "verdict", odb_outcome_name(outcome));
-    publish_line(out, outcome == ODB_OUTCOME_NONE ? "for" : "the search did not end",
+    odb_buf_printf(out, ": %s\n\n", titles[p->outcome]);
+    publish_line(out, "verdict", odb_outcome_name(p->outcome));
+    publish_line(out, p->outcome == ODB_OUTCOME_NONE ? "for" : "the search did not end",
                  publish_text(report, "failure"));
     publish_line(out, "target", publish_text(report, "target"));
     publish_line(out, "which is", publish_text(report, "target_description"));

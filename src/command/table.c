@@ -148,8 +148,8 @@ static const struct odb_command command_table[] = {
         .name = "bisect",
         .group = "find the fault",
         .args = args_model,
-        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(PROVE) | ODB_OPT(NO_ENTER) |
-                   ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) | ODB_OPT(AGAINST) |
+        .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(PROVE) | ODB_OPT(STRICT) |
+                   ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) | ODB_OPT(AGAINST) |
                    ODB_OPT(OVER) | ODB_OPT(OVER_ONLY) | ODB_OPT(BUDGET) | ODB_OPT(SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
@@ -168,7 +168,10 @@ static const struct odb_command command_table[] = {
                 "test_data_set_N, the model runs on each sample of inputs, the worst is searched, "
                 "and each node found is then run alone on the others. A sample that cannot be run "
                 "is told with its reason, and without a divergence in the others ends with 3 or 4. "
-                "Exit status 1 means that something diverges. A search with "
+                "Exit status 1 means that something diverges: an output is off, or a node is that "
+                "fails by itself as well. Without either, a difference that no output shows and "
+                "that could not be verified is told in a note, and --strict makes it count. "
+                "Where nothing can be said, the exit status is 3 or 4. A search with "
                 "--session goes on where it was when it is started again after it was stopped, or "
                 "killed, or the machine went down: what has an answer is not asked again, and what "
                 "was running then is left out unless --retry is given. Where a library, a program "

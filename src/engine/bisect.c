@@ -624,8 +624,10 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
     enum odb_status status = bisect_search(&b, err);
     if (status == ODB_OK)
         status = bisection_enter(&b, err);
-    if (status == ODB_OK)
+    if (status == ODB_OK) {
         bisect_check_evidence(&b);
+        bisection_set_aside(&b);
+    }
     if (status == ODB_OK)
         bisection_check_blunt(&b);
     status = odb_report_end(report, status, err);

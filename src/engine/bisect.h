@@ -94,6 +94,7 @@ struct odb_bisect_options {
     int repeat;         /* runs of the model as it is; 0: two, or more where they differ */
     enum odb_strategy strategy;
     bool prove;      /* test every cut before the culprits */
+    bool strict;      /* what no output shows and nothing verified is a culprit, and no note */
     bool no_enter;   /* nodes with bodies are taken as one */
     size_t step;     /* LINEAR: nodes from cut to cut; 0: as many as make the fewest cuts */
     uint64_t seed;   /* of noisy runs and jitter */

@@ -114,6 +114,12 @@ void bisection_mark_refused(struct bisection *b);
 enum odb_status bisection_only_observed(struct bisection *b, int node, bool *only,
                                         struct odb_error *err) ODB_MUST_USE;
 
+/* --- unseen.c --------------------------------------------------------------------------------- */
+
+/* Makes notes of the culprits that no output shows and that were not verified, unless the options
+ * are strict. */
+void bisection_set_aside(struct bisection *b);
+
 /* --- prove.c ---------------------------------------------------------------------------------- */
 
 /* Tests every cut before the culprits, if there are any. signature: as in

@@ -36,7 +36,7 @@ struct plan_how {
     enum odb_strategy strategy;
     size_t step;
     uint64_t memory; /* twice that of the values that are read at once */
-    bool prove;
+    bool prove, strict;
 };
 
 static enum odb_status plan_search(struct plan *p, struct odb_builder *b, const char *target,
@@ -53,6 +53,7 @@ static enum odb_status plan_search(struct plan *p, struct odb_builder *b, const 
                                          .strategy = how.strategy,
                                          .step = how.step,
                                          .prove = how.prove,
+                                         .strict = how.strict,
                                          .hooks = {plan_event, NULL, p, &p->budget}};
     p->budget.memory = 4 * how.memory; /* room.c */
     help_find_serve();
@@ -520,15 +521,27 @@ static void test_plan__who_hides_behind_a_later_fault_is_found(void **state)
     }
 }
 
-/* Looking causes it: the node is named, and never as one that is wrong by itself. */
+/* Looking causes it: the node is named, and never as one that is wrong by itself; and as no output
+ * shows it, that is a note unless it is to count. */
 static void test_plan__a_fault_that_looking_causes_is_called_so(void **state)
 {
     struct plan p;
     plan_run(&p, plan_chain(20), "fault:scale,node=n7,seen@cpu",
-             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO, .strict = true});
     assert_int_equal(plan_only(&p, 7)->kind, ODB_KIND_PROBE_EFFECT);
     assert_false(p.report->outputs_diverge);
     assert_true(p.report->observer.decides);
+    assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_DIVERGES);
+    plan_close(&p);
+    plan_run(&p, plan_chain(20), "fault:scale,node=n7,seen@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_int_equal(p.report->culprits.n, 0);
+    assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_PASS);
+    assert_true(p.report->notes.n > 0);
+    const char *note = p.report->notes.items[p.report->notes.n - 1];
+    assert_non_null(strstr(note, "#7 n7 ("));
+    assert_non_null(strstr(note, "): probe-effect, not verified: its output "));
+    assert_non_null(strstr(note, "; --strict counts it"));
     plan_close(&p);
 }
 
@@ -541,6 +554,7 @@ static void test_plan__a_masked_fault_is_not_taken_for_one(void **state)
     assert_int_equal(plan_only(&p, 1)->kind, ODB_KIND_INTRODUCED);
     assert_true(plan_only(&p, 1)->verified);
     assert_false(plan_only(&p, 1)->reaches_output);
+    assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_DIVERGES);
     plan_close(&p);
 }
 
