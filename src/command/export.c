@@ -198,7 +198,8 @@ static enum odb_status export_inside(struct odb_command_call *call, const struct
 
 enum odb_status odb_command__export(struct odb_command_call *call, struct odb_error *err)
 {
-    struct odb_repro_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT)};
+    struct odb_repro_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT),
+                                        .with_target = odb_call_has(call, ODB_OPTION_WITH_TARGET)};
     struct odb_buf none = ODB_BUF_INIT;
     struct odb_bisect_options search;
     struct odb_report *own = NULL;

@@ -136,6 +136,8 @@ enum odb_status odb_command__minimise(struct odb_command_call *call, struct odb_
     const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
     struct odb_minimise_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT),
                                            .scramble = odb_call_has(call, ODB_OPTION_SCRAMBLE),
+                                           .with_target =
+                                               odb_call_has(call, ODB_OPTION_WITH_TARGET),
                                            .ir_version =
                                                odb_call_int(call, ODB_OPTION_IR_VERSION, 0)};
     struct odb_session *session = call->session;

@@ -185,13 +185,17 @@ static const struct odb_command command_table[] = {
         .name = "export",
         .group = "find the fault",
         .args = args_export,
-        .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION),
+        .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION) |
+                   ODB_OPT(WITH_TARGET),
         .help = "write a small model that shows the fault, with inputs and outputs",
         .text = "Cuts a node, or all nodes from one to another, out of the model, and writes it "
                 "with what goes in, what should come out and what the target makes of it, then "
                 "runs it again from there to see that the fault is in it. Without a NODE it takes "
                 "the first culprit of a session, or of a search that it makes itself. A path, as "
-                "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there.",
+                "Loop_4[3]/Conv_1, is a node in a body, with what the reference feeds it there. "
+                "Its README.md has the command that shows the fault, to be given in that folder; "
+                "where the target's spec names files, which are copied with --with-target alone, "
+                "it has $TARGET in its place.",
         .example = "onnxdbg export model.onnx /block/conv2/Conv --target ort -o repro",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_WRITES | BOTH,
         .exec = odb_command__export,
@@ -202,7 +206,8 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_export,
         .options = OPTS_SEARCH | ODB_OPT(OUTPUT) | ODB_OPT(SESSION) | ODB_OPT(IR_VERSION) |
-                   ODB_OPT(SCRAMBLE) | ODB_OPT(BUDGET) | ODB_OPT(PROBES) | ODB_OPT(JSON_FILE),
+                   ODB_OPT(SCRAMBLE) | ODB_OPT(WITH_TARGET) | ODB_OPT(BUDGET) | ODB_OPT(PROBES) |
+                   ODB_OPT(JSON_FILE),
         .help = "shrink a failing model to what it takes to fail, and write that",
         .text = "Moves the outputs back and the inputs forward, takes single nodes out, and then "
                 "makes inputs, weights and attributes simple, as long as the failure keeps its "

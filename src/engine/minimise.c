@@ -140,6 +140,7 @@ static enum odb_status minimise_write(struct minimisation *m, bool known, struct
                                       .whole = true,
                                       .known = known,
                                       .sought = &m->sought,
+                                      .with_target = o->with_target,
                                       .dir = o->dir,
                                       .reference = o->search.reference,
                                       .target = o->search.target,

@@ -20,6 +20,7 @@ struct odb_minimise_options {
                                          whole model */
     const char *dir;                  /* created; must not exist or be empty */
     bool scramble;                    /* weights and names become random ones */
+    bool with_target;                 /* as that of struct odb_repro_options */
     int64_t ir_version;               /* 0: the model's */
 };
 

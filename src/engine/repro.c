@@ -23,6 +23,7 @@
 #include "engine/blame.h"
 #include "engine/json.h"
 #include "engine/probe.h"
+#include "engine/repro_spec.h"
 #include "executor/place.h"
 #include "model/body.h"
 
@@ -37,6 +38,7 @@ struct repro {
     bool *nodes;  /* owned; [n_nodes] of the segment */
     int *outputs; /* owned; values */
     size_t n_outputs;
+    struct odb_repro_spec target, reference; /* of the second run */
     const struct odb_feeds *fed; /* borrowed: what the model is fed */
     struct odb_trace *trace; /* owned: of what leads to the outputs, for what the segment is fed;
                                 NULL: that is what the model is fed, and types are those it
@@ -318,6 +320,15 @@ static void repro_sources(const struct repro *r)
                  "file test_data_set_0/input_%zu.pb", f);
 }
 
+/* A copy is known by its place in the folder. */
+static void repro_report_target(const struct repro *r, json_t *report)
+{
+    if (!r->target.copied)
+        return;
+    json_object_set_new(report, "target", odb_json_text(r->target.shown));
+    json_object_set_new(report, "target_description", odb_json_text(r->target.shown));
+}
+
 static enum odb_status repro_report(const struct repro *r, const struct odb_report *report,
                                     struct odb_error *err)
 {
@@ -327,6 +338,7 @@ static enum odb_status repro_report(const struct repro *r, const struct odb_repo
     if (object) {
         json_object_set_new(json_object_get(object, "model"), "path", json_string("model.onnx"));
         odb_buf_clear(&json);
+        repro_report_target(r, object);
         odb_json_put(object, &json);
     }
     enum odb_status status = repro_file(r, "report.json", &json, err);
@@ -348,7 +360,7 @@ static enum odb_status repro_write_outputs(struct repro *r, struct odb_error *er
     static const char *const folders[] = {"test_data_set_0", "actual"};
     const struct odb_graph *graph = r->small->graph;
     for (int side = 0; side < 2; side++) {
-        const char *spec = side == 0 ? repro_reference(r) : r->options->target;
+        const char *spec = side == 0 ? r->reference.used : r->target.used;
         char *folder = odb_xasprintf("%s/%s", r->dir, folders[side]);
         enum odb_status made = odb_file_mkdir(folder, err);
         free(folder);
@@ -397,8 +409,8 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
     char *path = odb_xasprintf("%s/model.onnx", from);
     char *data = odb_xasprintf("%s/test_data_set_0", from);
     struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
-    struct odb_bisect_options options = {.reference = repro_reference(r),
-                                         .target = r->options->target,
+    struct odb_bisect_options options = {.reference = r->reference.used,
+                                         .target = r->target.used,
                                          .tolerance = r->options->tolerance,
                                          .expect = r->options->expect,
                                          .hooks = r->options->hooks};
@@ -519,22 +531,58 @@ static void repro_put_origin(const struct repro *r, struct odb_buf *text)
     odb_buf_printf(text, ", cut out by onnxdbg %s.\n\n", ODB_VERSION);
 }
 
-static void repro_put_files(const struct odb_repro_options *o, struct odb_buf *text)
+static void repro_put_files(const struct repro *r, struct odb_buf *text)
 {
+    const struct odb_repro_options *o = r->options;
     odb_buf_puts(text, "| file | what |\n| --- | --- |\n"
                        "| model.onnx | the nodes, with their weights |\n"
                        "| test_data_set_0/input_N.pb | what they are fed, in the order of the "
                        "model's inputs |\n");
     if (!o->known)
-        odb_buf_puts(text, "| test_data_set_0/output_N.pb | what the reference gives |\n"
+        odb_buf_printf(text, "| test_data_set_0/output_N.pb | what the reference gives |\n"
                            "| actual/output_N.pb | what the target gave; absent when it died |\n"
-                           "| report.json | the diagnosis |\n");
+                           "| report.json | the diagnosis%s |\n",
+                       o->report ? ", as the search of the whole model made it" : "");
     odb_buf_puts(text, "| node.txt | the nodes as ONNX text |\n");
+    if (r->target.copied)
+        odb_buf_puts(text, "| " ODB_REPRO_TARGET "/ | the files that the target is made of |\n");
     if (o->good && !o->known)
         odb_buf_printf(text,
                        "| good/ | the largest model met on the way that passes, %zu nodes, with "
                        "its inputs and outputs |\n",
                        o->good->graph->n_nodes);
+}
+
+/* To be given in the repro's own folder. */
+static void repro_put_command(const struct repro *r, struct odb_buf *text)
+{
+    const struct odb_repro_options *o = r->options;
+    char tolerance[160];
+    odb_buf_puts(text, "\n## Run it\n\nIn this folder:\n\n    onnxdbg bisect model.onnx "
+                       "--inputs-from test_data_set_0 --reference ");
+    odb_repro_spec_put(&r->reference, "REFERENCE", text);
+    odb_buf_puts(text, " --target ");
+    odb_repro_spec_put(&r->target, "TARGET", text);
+    odb_buf_printf(text, " --tol %s%s%s\n\n",
+                   odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
+                   o->expect ? " --expect " : "", o->expect ? o->expect : "");
+    odb_repro_spec_explain(&r->target, "TARGET", "the target that fails", text);
+    odb_repro_spec_explain(&r->reference, "REFERENCE", "the reference", text);
+    if (odb_cpu_kernels())
+        odb_buf_printf(text,
+                       "`ONNXDBG_KERNELS=%s` in the environment names libraries of kernels for the "
+                       "reference.\n\n",
+                       odb_cpu_kernels());
+    if (!o->known)
+        odb_buf_puts(text, "Its layout is that of ONNX's backend tests.\n\n");
+}
+
+/* Who runs it, and what the target is made of, if that goes along. */
+static enum odb_status repro_specs(struct repro *r, struct odb_error *err)
+{
+    const struct odb_repro_options *o = r->options;
+    ODB_TRY(odb_repro_spec_make(&r->reference, repro_reference(r), NULL, err));
+    return odb_repro_spec_make(&r->target, o->target, o->with_target ? r->dir : NULL, err);
 }
 
 static enum odb_status repro_write_page(const struct repro *r,
@@ -550,26 +598,14 @@ static enum odb_status repro_write_page(const struct repro *r,
                    : result->reproduces ? "It reproduces"
                                         : "It does NOT reproduce",
                    result->summary);
-    repro_put_files(o, &text);
-    odb_buf_puts(&text, "\n## Run it\n\n");
-    odb_buf_printf(&text,
-                   "    onnxdbg bisect model.onnx --inputs-from test_data_set_0 "
-                   "--reference '%s' --target '%s' --tol %s%s%s\n\n",
-                   o->reference, o->target,
-                   odb_criterion_text(&o->tolerance, tolerance, sizeof tolerance),
-                   o->expect ? " --expect " : "", o->expect ? o->expect : "");
-    if (odb_cpu_kernels())
-        odb_buf_printf(&text,
-                       "with `ONNXDBG_KERNELS=%s` in the environment, which names libraries of "
-                       "kernels for the reference.\n\n",
-                       odb_cpu_kernels());
-    if (!o->known)
-        odb_buf_puts(&text, "The folder has the layout of ONNX's backend tests, so any runner for "
-                            "those takes it as well:\n\n    onnx_test_runner .\n\n");
+    repro_put_files(r, &text);
+    repro_put_command(r, &text);
     odb_buf_puts(&text, "## Made with\n\n");
-    odb_buf_printf(&text, "- onnxdbg %s\n- reference: %s\n- target: %s", ODB_VERSION, o->reference,
-                   o->target);
-    if (r->description[0])
+    odb_buf_printf(&text, "- onnxdbg %s\n- reference: ", ODB_VERSION);
+    odb_buf_put_shown(&text, r->reference.given);
+    odb_buf_puts(&text, "\n- target: ");
+    odb_buf_put_shown(&text, r->target.given);
+    if (r->description[0] && !r->target.copied) /* that names where the copy was made */
         odb_buf_printf(&text, " (%s)", r->description);
     odb_buf_puts(&text,
                  "\n- metric: largest |target - golden| over the root mean square of golden");
@@ -637,6 +673,7 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     if (!options->known)
         ODB_TRY_OUT(repro_trace(&r, err));
     ODB_TRY_OUT(odb_scratch_beside(&r.dir, options->dir, err));
+    ODB_TRY_OUT(repro_specs(&r, err));
     ODB_TRY_OUT(repro_write_cut(&r, err));
     if (options->good && !options->known)
         ODB_TRY_OUT(repro_write_good(&r, err));
@@ -653,6 +690,8 @@ out:
     if (r.clean)
         odb_scratch_remove(r.clean);
     free(r.clean);
+    odb_repro_spec_dispose(&r.target);
+    odb_repro_spec_dispose(&r.reference);
     odb_report_free(r.report);
     for (size_t i = 0; i < 2 * (r.small ? r.small->graph->n_outputs : 0); i++)
         if (r.made[i % 2])

@@ -21,6 +21,7 @@ struct odb_repro_options {
     const struct odb_model *good;       /* a larger model that passes, and what it is fed, for the
                                            folder "good"; NULL: none */
     const struct odb_feeds *good_feeds;
+    bool with_target;               /* files that the target's spec names are copied */
     const char *dir;                /* created; must not exist or be empty */
     const char *reference, *target; /* specs */
     struct odb_criterion tolerance;
