@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "base/leavings.h"
 #include "base/mapping.h"
 #include "base/mem.h"
@@ -27,6 +28,7 @@ static void main_catch(int number)
 
 int main(int argc, char **argv)
 {
+    odb_file_fill_standard();
     /* Characters as the user's terminal has them, numbers always with a point. */
     setlocale(LC_CTYPE, "");
     /* A pipe closed early is an error of write(2), not the end of us. */

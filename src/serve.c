@@ -582,6 +582,7 @@ int main(int argc, char **argv)
     struct odb_error err = ODB_ERROR_INIT;
     char text[2048];
     int i = 1;
+    odb_file_fill_standard();
     serve_forget_stops();
     for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
         if (!strcmp(argv[i], "--")) {

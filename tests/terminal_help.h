@@ -23,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "ui/terminal.h"
 #include "ui/utf8.h"
@@ -65,6 +66,7 @@ static inline void pty_begin(struct pty *pty, const char *term, int rows, int co
     int slave;
     struct winsize size = {.ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols};
     *pty = (struct pty){0};
+    odb_file_fill_standard();
     assert_int_equal(openpty(&pty->master, &slave, NULL, NULL, &size), 0);
     setenv("TERM", term, 1);
     unsetenv("LINES");

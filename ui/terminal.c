@@ -233,7 +233,12 @@ static void terminal_catch(void)
         sigfillset(&action.sa_mask);
         if (terminal_signals[i].handler == terminal_die)
             action.sa_flags |= SA_ONSTACK | SA_NODEFER;
-        sigaction(terminal_signals[i].signal, &action, &terminal_actions[i]);
+        struct sigaction before;
+        sigaction(terminal_signals[i].signal, &action, &before);
+        /* Where this process, or the one that it is a copy of, has caught it already: what was
+         * before that counts. A handler that puts itself back would be called for ever. */
+        if (before.sa_sigaction != terminal_signals[i].handler)
+            terminal_actions[i] = before;
         /* nohup and shells without job control ask for some to be ignored. */
         if (terminal_actions[i].sa_handler == SIG_IGN)
             sigaction(terminal_signals[i].signal, &terminal_actions[i], NULL);

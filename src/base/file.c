@@ -453,6 +453,13 @@ int odb_file_nameless(const char *folder)
     return fd;
 }
 
+void odb_file_fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", O_RDONLY); /* it takes the least number that is free */
+}
+
 char *odb_file_self(void)
 {
     return realpath("/proc/self/exe", NULL);

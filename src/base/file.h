@@ -100,6 +100,9 @@ bool odb_file_make_home(const char *path);
 /* A template for mkstemp() and its kin in $TMPDIR, else /tmp: onnxdbg-WHATXXXXXX. Owned by the
  * caller. */
 char *odb_file_temporary(const char *what);
+/* Opens what is closed of standard input, output and error, for reading from /dev/null: else the
+ * next file that is opened would be one of them. What is written there fails as it did. */
+void odb_file_fill_standard(void);
 /* The program that this process runs. Owned by the caller; NULL: nobody knows. */
 char *odb_file_self(void);
 /* The executable file that PATH has under a name without a slash. Owned by the caller; NULL: there

@@ -137,5 +137,8 @@ void odb_mapping_watch(void)
     struct sigaction action = {.sa_sigaction = mapping_on_bus,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, &mapping_action);
+    struct sigaction before;
+    sigaction(SIGBUS, &action, &before);
+    if (before.sa_sigaction != mapping_on_bus) /* which would put itself back for ever */
+        mapping_action = before;
 }

@@ -121,11 +121,19 @@ static void mapped_play_sent(const struct mapped *m)
     raise(SIGBUS);
 }
 
+static void mapped_play_watched_twice(const struct mapped *m)
+{
+    alarm(5);
+    odb_mapping_watch();
+    mapped_play_sent(m);
+}
+
 /* Whoever looks for the cause of another SIGBUS shall see it. */
 static void test_mapping__any_other_is_what_it_was(void **state)
 {
     char words[512];
-    void (*const plays[])(const struct mapped *m) = {mapped_play_foreign, mapped_play_sent};
+    void (*const plays[])(const struct mapped *m) = {mapped_play_foreign, mapped_play_sent,
+                                                     mapped_play_watched_twice};
     for (size_t i = 0; i < ODB_COUNT(plays); i++) {
         signal(SIGBUS, SIG_DFL); /* sanitizers take it */
         int how = mapped_child(plays[i], *state, words);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/file.h"
 #include "executor_help.h"
 
 /* --- every kind of tensor, there and back ---------------------------------------------------- */
@@ -469,6 +470,7 @@ static void test_protocol__shared_texts(void **state)
 
 int main(void)
 {
+    odb_file_fill_standard(); /* pipes are put on the numbers of those that a child has */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_protocol__socket),
         cmocka_unit_test(test_protocol__shared_texts),

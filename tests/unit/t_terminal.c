@@ -236,6 +236,23 @@ static void terminal_child_show(struct ui_terminal *terminal, const char *text)
     ui_terminal_flush(terminal, -1, -1);
 }
 
+/* A copy of this process, which has its handlers, takes the terminal over as well, and is sent a
+ * signal: how does it end? */
+static void terminal_child_copy(struct ui_terminal *terminal)
+{
+    struct ui_terminal *again;
+    int status;
+    pid_t copy = fork();
+    if (copy == 0) {
+        alarm(5); /* for one that does not come to an end */
+        if (ui_terminal_open(&again, &terminal_options, NULL) == ODB_OK)
+            raise(SIGUSR1);
+        _exit(0);
+    }
+    bool died = waitpid(copy, &status, 0) == copy && WIFSIGNALED(status);
+    terminal_child_show(terminal, died && WTERMSIG(status) == SIGUSR1 ? "<died>" : "<spun>");
+}
+
 /* Tells every event, and does what the keys say. */
 static int terminal_child(void)
 {
@@ -268,6 +285,8 @@ static int terminal_child(void)
                 ui_terminal_suspend(terminal);
             if (key == 'e')
                 fprintf(stderr, "words of a library\n");
+            if (key == 'c')
+                terminal_child_copy(terminal);
             if (key == 'x')
                 exit(9);
             if (key == 'a')
@@ -313,6 +332,7 @@ static void terminal_run(struct terminal_run *run, const char *term)
     *run = (struct terminal_run){0};
     fflush(NULL);
     int slave;
+    odb_file_fill_standard();
     assert_int_equal(openpty(&run->pty.master, &slave, NULL, NULL, &size), 0);
     assert_int_equal(tcgetattr(slave, &run->modes), 0);
     run->child = fork();
@@ -401,6 +421,16 @@ static void test_terminal__deadly_signals(void **state)
     }
 }
 
+static void test_terminal__a_handler_does_not_put_itself_back(void **state)
+{
+    struct terminal_run run;
+    terminal_run(&run, "xterm-256color");
+    pty_type(&run.pty, "c");
+    terminal_wait(&run, "<died>");
+    pty_type(&run.pty, "q");
+    terminal_expect_end(&run, 0, 7, "goodbye");
+}
+
 static void test_terminal__signals_to_quit(void **state)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -485,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_terminal__faults),
 #endif
         cmocka_unit_test(test_terminal__deadly_signals),
+        cmocka_unit_test(test_terminal__a_handler_does_not_put_itself_back),
         cmocka_unit_test(test_terminal__signals_to_quit),
         cmocka_unit_test(test_terminal__stopped_and_continued),
         cmocka_unit_test(test_terminal__suspended),
