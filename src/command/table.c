@@ -149,8 +149,9 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_model,
         .options = OPTS_SEARCH | OPTS_STRATEGY | ODB_OPT(PROVE) | ODB_OPT(STRICT) |
-                   ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) | ODB_OPT(AGAINST) |
-                   ODB_OPT(OVER) | ODB_OPT(OVER_ONLY) | ODB_OPT(BUDGET) | ODB_OPT(SAMPLES),
+                   ODB_OPT(NO_ENTER) | ODB_OPT(JSON_FILE) | ODB_OPT(SESSION) | ODB_OPT(RETRY) |
+                   ODB_OPT(AGAINST) | ODB_OPT(OVER) | ODB_OPT(OVER_ONLY) | ODB_OPT(BUDGET) |
+                   ODB_OPT(SAMPLES),
         .help = "find the node where a target diverges from the reference",
         .text = "Runs the model on the reference and on the target, looks for the nodes at fault, "
                 "and says of each whether it made the error, inherited it or made it grow. Without "
