@@ -311,11 +311,13 @@ enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err)
 bool alone_possible(const struct bisection *b, int node)
 {
     return bisection_output_of(b, node) >= 0 && !b->trace->why[node] &&
-           !odb_cpu_random(b->trace->cpu, node);
+           !odb_cpu_random(b->trace->cpu, node) && !(b->beyond && b->beyond[node]);
 }
 
-/* One node alone on the reference's values: its numbers, its verdict, and whether it is guilty. */
-static enum odb_status alone_isolate(struct bisection *b, struct question *q, struct odb_error *err)
+/* One node alone on the reference's values: its numbers, its verdict, and whether it is guilty.
+ * refused: what the probe came to. */
+static enum odb_status alone_isolate_by(struct bisection *b, struct question *q,
+                                        enum odb_status *refused, struct odb_error *err)
 {
     int index = q->probe.node;
     const struct odb_node *node = &b->graph->nodes[index];
@@ -324,6 +326,7 @@ static enum odb_status alone_isolate(struct bisection *b, struct question *q, st
     enum odb_status had = alone_run(b, q, &alone, &alone_err);
     enum odb_status status = had == ODB_CANCELLED ? had : ODB_OK;
     int guilty = ODB_NO_VALUE;
+    *refused = had;
     if (had == ODB_CANCELLED)
         *err = alone_err;
     else if (had != ODB_OK)
@@ -351,10 +354,19 @@ static enum odb_status alone_isolate(struct bisection *b, struct question *q, st
     return status;
 }
 
+enum odb_status alone_isolate(struct bisection *b, int node, enum odb_status *had,
+                              struct odb_error *err)
+{
+    *had = ODB_UNSUPPORTED;
+    if (!alone_possible(b, node))
+        return ODB_OK;
+    return alone_isolate_by(b, question_alone(b, &b->prober, node, b->trace->ref), had, err);
+}
+
 enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
 {
     struct ahead ahead = ahead_new(b);
-    enum odb_status status = bisection_hear(b, err);
+    enum odb_status status = bisection_hear(b, err), had;
     bisection_step_begin(b, "isolated");
     for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
         for (; ahead_reaches(b, &ahead, n); ahead.next++)
@@ -363,7 +375,7 @@ enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
         if (alone_possible(b, (int)n)) {
             struct question *q = ahead_take(&ahead, (int)n);
             q = q ? q : question_alone(b, &b->prober, (int)n, b->trace->ref);
-            status = alone_isolate(b, q, err);
+            status = alone_isolate_by(b, q, &had, err);
         }
         if (status == ODB_OK)
             odb_hooks_progress(&b->options->hooks, "isolated", (int)n, n + 1, b->graph->n_nodes);

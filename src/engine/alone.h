@@ -23,7 +23,11 @@ struct alone {
  * out is the caller's to dispose of, whatever it is. */
 enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *out,
                           struct odb_error *err) ODB_MUST_USE;
-/* Whether it can be asked: it has an output, the reference has that too, and draws nothing. */
+/* The same on the reference's values, into the report; had: what the probe came to. */
+enum odb_status alone_isolate(struct bisection *b, int node, enum odb_status *had,
+                              struct odb_error *err) ODB_MUST_USE;
+/* Whether it can be asked: it has an output, the reference has that too, and draws nothing; and it
+ * was not left out of what the target is asked for. */
 bool alone_possible(const struct bisection *b, int node);
 /* A node alone on the target's own inputs, which are asked for where they are not known; q: the
  * question, if it was begun; taken. Only that it was cancelled is an error, and what judging fails

@@ -128,7 +128,7 @@ static const bool *bisect_reaching(struct bisection *b)
         if (odb_verdict_is_bad(b->verdicts[o].verdict))
             bad[n++] = b->outputs[o];
     b->reaching = odb_new_n(bool, b->graph->n_nodes + 1);
-    odb_graph_ancestors(b->graph, bad, n, NULL, b->reaching);
+    odb_graph_ancestors(b->graph, bad, n, b->fed, b->reaching);
     free(bad);
     return b->reaching;
 }
@@ -420,44 +420,32 @@ static void bisect_keep_words(struct bisection *b, enum odb_status status)
     b->report->target_words = words.len ? odb_buf_take(&words) : NULL;
 }
 
-/* Nothing is wrong with the model. agrees: what could be judged does. Which node and why: of the
- * smallest prefix, for the whole model may be refused for another. */
-static void bisect_name_refused(const struct bisection *b, bool agrees, struct odb_error *err)
+/* The model as it is kills the target. */
+static enum odb_status bisect_dies(struct bisection *b, enum odb_status signature,
+                                   struct odb_error *err)
 {
-    if (b->refused.n && b->refused_why.code)
-        *err = b->refused_why;
-    err->code = ODB_E_EXECUTOR;
-    if (!b->refused.n)
-        return;
-    struct odb_buf node = ODB_BUF_INIT;
-    odb_node_put(b->graph, b->refused.items[0], &node);
-    odb_error_at(err, "%s", odb_buf_text(&node));
-    if (agrees)
-        odb_error_remedy(err, "what stands before that agrees with the reference");
-    odb_buf_dispose(&node);
+    b->report->outputs_diverge = true;
+    ODB_TRY(bisection_hunt_crash(b, signature, err));
+    ODB_TRY(bisection_gather(b, err));
+    return b->options->prove ? bisection_prove(b, signature, err) : ODB_OK;
 }
 
-/* The target refuses the model. What stands before the nodes that it lacks is searched; that there
- * is a culprit among them, or a wrong value at their end, is a result; that there is none is not.
- */
+/* The target refuses the model: all but the nodes that it lacks is searched. */
 static enum odb_status bisect_around(struct bisection *b, enum odb_status refusal,
                                      struct odb_error *err)
 {
     enum odb_status status = bisection_around(b, refusal, err);
-    if (status == refusal && err)
-        bisect_name_refused(b, false, err);
-    if (status != ODB_OK)
-        return status == refusal ? ODB_E_EXECUTOR : status;
-    struct odb_error why = ODB_ERROR_INIT;
-    status = bisection_plan(b, &why);
-    bisection_mark_refused(b);
-    if (status == ODB_OK && (b->report->culprits.n || b->report->outputs_diverge))
-        return ODB_OK;
-    if (status != ODB_OK && err)
-        *err = why;
-    else if (err)
-        bisect_name_refused(b, true, err);
-    return status == ODB_OK ? ODB_E_EXECUTOR : status;
+    if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
+        status = bisect_dies(b, status, err);
+    else if (status == ODB_OK)
+        status = b->n_outputs ? bisection_plan(b, err) : bisection_confirm(b, err);
+    if (b->report->pieces.refused.n)
+        bisection_mark_refused(b);
+    if (!bisection_is_refusal(status))
+        return status;
+    if (err)
+        err->code = ODB_E_EXECUTOR;
+    return ODB_E_EXECUTOR;
 }
 
 static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
@@ -485,13 +473,9 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         bisection_probed_forget(b);
     if (status < 0)
         bisect_keep_words(b, status);
-    if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT) {
-        b->report->outputs_diverge = true;
-        ODB_TRY(bisection_hunt_crash(b, status, err));
-        ODB_TRY(bisection_gather(b, err));
-        return b->options->prove ? bisection_prove(b, status, err) : ODB_OK;
-    }
-    if (status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED)
+    if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
+        return bisect_dies(b, status, err);
+    if (bisection_is_refusal(status))
         return bisect_around(b, status, err);
     ODB_TRY(status);
     ODB_TRY(bisect_account(b, err));
@@ -556,7 +540,7 @@ static void bisect_finish(struct bisection *b)
     bisection_hear_dispose(b);
     free(b->drawn);
     free(b->beyond);
-    free(b->refused.items);
+    free(b->fed);
     free(b->others.items);
     free(b->reaching);
     free(b->decided);
@@ -569,6 +553,7 @@ static void bisect_finish(struct bisection *b)
     if (b->trace != b->options->trace)
         odb_trace_free(b->trace);
     if (b->options->trace) {
+        b->options->trace->fed = NULL;
         b->options->trace->hooks = (struct odb_search_hooks){0};
         b->options->trace->phase = NULL;
     }

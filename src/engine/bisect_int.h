@@ -44,8 +44,9 @@ struct bisection {
     struct probed_ask *probed_ahead; /* owned: the run with every value read, which another worker
                                         is at; NULL: none is */
     ODB_VEC(int) others; /* values that are wrong in another way than the failure that was sought */
-    bool *beyond;        /* owned; [n_nodes] that the target refuses, and all behind; NULL: none */
-    ODB_VEC(int) refused;           /* nodes that it refuses, in the order they were found */
+    bool *beyond; /* owned; [n_nodes] that the target refuses, and behind them what the reference
+                     cannot make up for; NULL: none */
+    bool *fed;    /* owned; [n_values] what those make, which is fed: drawn, as well; NULL: none */
     struct odb_error refusal;       /* of the prefix that was refused last; no code: none was */
     struct odb_error refused_why;   /* of the one that ends in the first of these nodes */
     double start;                   /* of the search, the reference included */
@@ -101,11 +102,13 @@ enum odb_status bisection_plain(struct bisection *b, struct odb_error *err) ODB_
 
 /* --- refused.c -------------------------------------------------------------------------------- */
 
-/* The plain run was refused: finds the nodes that are, and makes it with what stands before them.
- * ODB_OK: that succeeded, and the search goes on with it. Else the refusal, or ODB_CANCELLED. */
+/* The plain run was refused: finds the nodes that are, and makes it without them, what they make
+ * being the reference's. Its status; ODB_OK without outputs: every node was asked alone. */
 enum odb_status bisection_around(struct bisection *b, enum odb_status refusal,
                                  struct odb_error *err) ODB_MUST_USE;
-/* Marks what could not be tested for it. */
+/* The target says no: to this model, and to whoever asks again. */
+bool bisection_is_refusal(enum odb_status status);
+/* Marks what could not be tested for it, and counts what was. */
 void bisection_mark_refused(struct bisection *b);
 
 /* --- only_observed.c -------------------------------------------------------------------------- */

@@ -555,13 +555,24 @@ static enum odb_status blame_node(const struct odb_judge *judge, int index,
     return status;
 }
 
+/* Whether the target did not make what the node makes, for it refuses that. */
+static bool blame_is_fed(const struct odb_trace *trace, int index)
+{
+    const struct odb_node *node = &trace->model->graph->nodes[index];
+    bool fed = false;
+    for (int o = 0; o < node->n_out && trace->fed; o++)
+        fed |= node->out[o] >= 0 && trace->fed[node->out[o]];
+    return fed;
+}
+
 enum odb_status odb_blame(const struct odb_judge *judge, int first, int stop,
                           struct odb_tensor *const *given, struct odb_value_report *reports,
                           const struct odb_search_hooks *hooks, struct odb_error *err)
 {
     for (int n = first; n < stop; n++) {
         ODB_TRY(odb_hooks_cancelled(hooks, err));
-        ODB_TRY(blame_node(judge, n, given, reports, hooks, err));
+        if (!blame_is_fed(judge->trace, n))
+            ODB_TRY(blame_node(judge, n, given, reports, hooks, err));
         odb_hooks_progress(hooks, "replay", n, (size_t)(n - first) + 1, (size_t)(stop - first));
     }
     return ODB_OK;

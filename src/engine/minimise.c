@@ -280,7 +280,7 @@ static enum odb_status minimise_model(struct odb_minimised *out, const struct od
     bool *own = NULL;
     enum odb_status status = minimise_open(&m, err);
     if (status == ODB_OK) {
-        own = constant ? NULL : minimise_constant(m.trace);
+        own = constant ? NULL : odb_trace_constant(m.trace);
         m.constant = constant ? constant : own;
         status = minimise_run(&m, err);
     }
@@ -355,7 +355,7 @@ static enum odb_status minimise_segment(struct subject *out, bool **constant, bo
         ODB_TRY_OUT(minimise_own(&m, &differs, err));
     if (differs)
         ODB_TRY_OUT(minimise_subject(&m, &m.best, out, err));
-    *constant = minimise_constant(m.trace);
+    *constant = odb_trace_constant(m.trace);
 out:
     for (size_t v = 0; m.own && v < m.graph->n_values; v++)
         odb_tensor_unref(m.own[v]);

@@ -73,9 +73,6 @@ void minimise_cut_dispose(struct minimise_cut *cut);
  * to the whole model. Needs the trace. */
 enum odb_status minimise_first_cut(struct minimisation *m, int first, int last,
                                    struct odb_error *err) ODB_MUST_USE;
-/* Values of the trace's model that hang on no input and on no draw: [n_values], the caller's to
- * free(). */
-bool *minimise_constant(const struct odb_trace *trace);
 /* Runs the model and takes its signature. out->failed: whether there is one. */
 enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err) ODB_MUST_USE;
 /* Moves outputs back and inputs forward, and takes single nodes out. */

@@ -32,6 +32,7 @@ const char *odb_outcome_name(enum odb_outcome outcome);
 #define ODB_UNDECIDED_LIST(X)                                                                      \
     /* name, beats */                                                                              \
     X(UNJUDGED, false) /* no value could be judged */                                              \
+    X(PIECES, false)   /* the target refuses nodes: it never ran the whole model */                \
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
     X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */
 

@@ -23,7 +23,7 @@ bool bisection_explains(const struct bisection *b, int value)
 {
     bool *up = odb_new_n(bool, b->graph->n_nodes);
     bool explained = false;
-    odb_graph_ancestors(b->graph, &value, 1, NULL, up);
+    odb_graph_ancestors(b->graph, &value, 1, b->fed, up);
     for (size_t c = 0; c < b->report->culprits.n; c++)
         explained = explained || up[b->report->culprits.items[c].node];
     free(up);
@@ -35,7 +35,7 @@ bool bisection_explains(const struct bisection *b, int value)
 static void plan_accumulated(struct bisection *b, int output)
 {
     bool *up = odb_new_n(bool, b->graph->n_nodes);
-    odb_graph_ancestors(b->graph, &output, 1, NULL, up);
+    odb_graph_ancestors(b->graph, &output, 1, b->fed, up);
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         int bad = ODB_NO_VALUE;
@@ -288,6 +288,18 @@ static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
+/* In pieces there are as many outputs as borders. Whether searching for each wrong one by itself
+ * takes more loads than asking for every node. */
+static bool plan_many_ends(const struct bisection *b)
+{
+    const struct odb_pieces *pieces = &b->report->pieces;
+    size_t bad = 0;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        bad += odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]);
+    return pieces->refused.n &&
+           bad * (odb_search_loads(b->graph->n_nodes) + 1) > b->graph->n_nodes - pieces->refused.n;
+}
+
 static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
 {
     size_t bytes, batches = bisection_batches(b, &bytes), n = b->graph->n_nodes;
@@ -305,6 +317,10 @@ static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
                   (double)b->memory / (1 << 20));
     }
     ODB_TRY(plan_look(b, err));
+    if (!b->probed && plan_many_ends(b)) {
+        plan_turn(b, ODB_STRATEGY_ISOLATED, 0, "the model runs in pieces, and many end wrong");
+        ODB_TRY(bisection_isolated(b, err));
+    }
     if (b->probed || !plan_unexplained(b))
         return ODB_OK;
     plan_turn(b, b->hidden ? ODB_STRATEGY_SUFFIX : ODB_STRATEGY_PREFIX, 0,

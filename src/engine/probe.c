@@ -32,14 +32,17 @@ void odb_prober_init(struct odb_prober *prober, const struct odb_model *model,
                                   .recorded = odb_target_recorded(odb_pool_target(pool))};
     for (size_t o = 0; o < graph->n_outputs; o++)
         prober->original_outputs[o] = graph->values[graph->outputs[o]].name;
+    prober->constant = trace ? odb_trace_constant(trace) : NULL;
     odb_pool_set_cancel(pool, hooks.cancelled, hooks.payload);
 }
 
 void odb_prober_dispose(struct odb_prober *prober)
 {
     free(prober->original_outputs);
+    free(prober->constant);
     odb_map_free(prober->asked);
     prober->original_outputs = NULL;
+    prober->constant = NULL;
     prober->asked = NULL;
 }
 
@@ -97,7 +100,7 @@ struct odb_probe_cut {
     bool *nodes;                     /* owned; [n_nodes] */
     struct odb_port *in, *out;       /* owned; in[].like are refs */
     size_t n_in, n_out;
-    struct odb_named *feeds; /* owned; [n_feeds]: n_in, a recording is fed nothing */
+    struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing */
     const char **names;      /* owned; [n_names]: n_out, a recording is asked for anything */
     size_t n_feeds, n_names;
     size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
@@ -158,11 +161,19 @@ static enum odb_status probe_cut_inputs(const struct odb_prober *prober,
             status =
                 odb_fail(err, ODB_SKIPPED, "the cut needs %s, which nobody computed", value->name);
         bool symbolic = prober->trace && prober->trace->dynamic[list[i]];
-        cut->in[i] = (struct odb_port){
-            .value = list[i], .like = t ? odb_tensor_ref(t) : NULL, .symbolic = symbolic};
-        cut->feeds[i] = (struct odb_named){value->name, t};
+        bool constant = prober->constant && prober->constant[list[i]] && t && t->kind == ODB_TENSOR;
+        cut->in[i] = (struct odb_port){.value = list[i],
+                                       .like = t ? odb_tensor_ref(t) : NULL,
+                                       .symbolic = symbolic,
+                                       .constant = constant};
+        if (!constant)
+            cut->feeds[cut->n_feeds++] = (struct odb_named){value->name, t};
     }
-    cut->n_feeds = cut->n_in;
+    for (size_t i = 0; i < cut->n_in && !cut->n_feeds; i++) { /* else nothing would be computed */
+        cut->in[i].constant = false;
+        cut->feeds[i] = (struct odb_named){graph->values[list[i]].name, cut->in[i].like};
+    }
+    cut->n_feeds = cut->n_feeds ? cut->n_feeds : cut->n_in;
     free(list);
     return status;
 }
@@ -272,8 +283,8 @@ static void probe_identify(struct odb_probe_cut *cut)
     for (size_t o = 0; o < cut->n_out; o++)
         odb_buf_printf(&text, " %d", cut->out[o].value);
     for (size_t i = 0; i < cut->n_in; i++) {
-        odb_buf_printf(&text, "\nfed %d ", cut->in[i].value);
-        odb_answers_put_tensor(&text, cut->feeds[i].tensor);
+        odb_buf_printf(&text, "\n%s %d ", cut->in[i].constant ? "weight" : "fed", cut->in[i].value);
+        odb_answers_put_tensor(&text, cut->in[i].like);
     }
     odb_answers_digest(&text, cut->what);
     odb_buf_dispose(&text);

@@ -30,6 +30,8 @@ struct odb_prober {
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
     size_t pieces;      /* that the cut which was asked for last ran in */
     size_t loads;       /* of what was run; those of what was begun come with its run */
+    bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as
+                           weights, for there are targets that take nothing else there */
     const bool *pinned; /* borrowed; [n_values] fed with the trace's values, whatever makes them;
                            NULL: none */
 };

@@ -289,6 +289,7 @@ void odb_report_free(struct odb_report *report)
     free(report->given);
     free(report->failure);
     free(report->signature);
+    free(report->pieces.refused.items);
     free(report->target_description);
     free(report->host);
     free(report->target_words);

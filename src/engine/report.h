@@ -193,6 +193,26 @@ struct odb_forecast {
     double seconds;
 };
 
+enum odb_refusal {
+    ODB_REFUSED_ALONE,
+    ODB_REFUSED_ALIKE,   /* it was not asked for: it looks like some that are refused alone */
+    ODB_REFUSED_TOGETHER /* with what stands before it; it runs alone, and is judged by that */
+};
+
+struct odb_refused {
+    int node;
+    enum odb_refusal how;
+};
+
+/* The target refuses nodes: it was asked for the others, with the reference's values in the place
+ * of what those make. Nodes, counted. */
+struct odb_pieces {
+    ODB_VEC(struct odb_refused) refused; /* none: it took the model whole */
+    size_t judged;
+    size_t fed;  /* refused and not judged */
+    size_t left; /* not judged for another reason */
+};
+
 /* Every cut before the culprits, where that was asked for. */
 struct odb_proof {
     bool tried;
@@ -241,6 +261,7 @@ struct odb_report {
     struct odb_firsts reference_firsts, target_firsts;
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t target_loads, target_runs;
+    struct odb_pieces pieces;
     struct odb_observer observer;
     struct odb_forecast forecast;
     struct odb_proof proof;
@@ -277,6 +298,11 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out);
 void odb_report_firsts(const struct odb_report *report, struct odb_buf *out);
 /* "proved: 12 earlier cuts good", a line; nothing where no proof was tried. */
 void odb_report_proof(const struct odb_report *report, struct odb_buf *out);
+/* "100 of 123 nodes are judged, in pieces: …", without a full stop; nothing where the target took
+ * the model whole. */
+void odb_report_put_pieces(const struct odb_report *report, struct odb_buf *out);
+/* The same counts and nodes; null then. */
+struct json_t *odb_report_pieces_json(const struct odb_report *report);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
 /* What to try next, in words; NULL: nothing in particular. */

@@ -342,6 +342,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "complete", json_boolean(report->complete));
     report_set(root, "failure", odb_json_text(report->failure));
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
+    report_set(root, "pieces", odb_report_pieces_json(report));
     report_set(root, "signature",
                report->signature ? odb_json_text(report->signature) : json_null());
     report_set(root, "target_runs_at_all", json_boolean(!report->dead));

@@ -333,24 +333,6 @@ static enum odb_status shrink_worst(struct minimisation *m, struct odb_tensor *c
     return ODB_OK;
 }
 
-bool *minimise_constant(const struct odb_trace *trace)
-{
-    const struct odb_graph *graph = trace->model->graph;
-    bool *constant = odb_new_n(bool, graph->n_values + 1);
-    for (size_t v = 0; v < graph->n_values; v++)
-        constant[v] = graph->values[v].init;
-    for (size_t n = 0; n < graph->n_nodes; n++) {
-        const struct odb_node *node = &graph->nodes[n];
-        bool all = true;
-        for (size_t i = 0; i < odb_node_n_reads(node); i++)
-            all = all && (odb_node_reads(node, i) < 0 || constant[odb_node_reads(node, i)]);
-        for (int o = 0; o < node->n_out; o++)
-            if (node->out[o] >= 0)
-                constant[node->out[o]] = all && !odb_trace_drawn(trace, node->out[o]);
-    }
-    return constant;
-}
-
 /* Runs it once: ODB_OK with what it shows, pass included. A refusal is an error. */
 static enum odb_status shrink_first(struct minimisation *m, bool again, struct odb_signature *shown,
                                     int *value, struct odb_error *err)

@@ -560,5 +560,26 @@ bool odb_trace_drawn(const struct odb_trace *trace, int value)
 {
     int producer = trace->model->graph->values[value].producer;
     return producer != ODB_NO_NODE && trace->ref[value] &&
-           (odb_cpu_random(trace->cpu, producer) || (trace->pinned && trace->pinned[value]));
+           (odb_cpu_random(trace->cpu, producer) || (trace->pinned && trace->pinned[value]) ||
+            (trace->fed && trace->fed[value]));
+}
+
+bool *odb_trace_constant(const struct odb_trace *trace)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    bool *constant = odb_new_n(bool, graph->n_values + 1);
+    for (size_t v = 0; v < graph->n_values; v++)
+        constant[v] = graph->values[v].init;
+    for (size_t f = 0; f < trace->feeds->n; f++) /* one with a default, too */
+        constant[trace->feeds->items[f].value] = false;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const struct odb_node *node = &graph->nodes[n];
+        bool all = !odb_cpu_random(trace->cpu, (int)n);
+        for (size_t i = 0; i < odb_node_n_reads(node); i++)
+            all = all && (odb_node_reads(node, i) < 0 || constant[odb_node_reads(node, i)]);
+        for (int o = 0; o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                constant[node->out[o]] = all && !(trace->pinned && trace->pinned[node->out[o]]);
+    }
+    return constant;
 }

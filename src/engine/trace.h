@@ -63,6 +63,9 @@ struct odb_trace {
                                       golden is the reference itself */
     bool *pinned;                  /* owned; [n_values] held to a value: odb_trace_drawn() is true
                                       of them; NULL: none are */
+    const bool *fed;               /* borrowed from the search that goes on; [n_values] values that
+                                      the target is fed because it refuses who makes them: as if
+                                      drawn; NULL: none is */
     double *noise;                 /* [n_values] as far as it is known; see odb_trace_noise();
                                       Inf: golden is all zero where honest results are not */
     int noisy_runs;                /* made so far, three at most */
@@ -136,9 +139,12 @@ enum odb_status odb_trace_noise(struct odb_trace *trace, int value, double error
  * be NULL. */
 const struct odb_tensor *odb_trace_like(const struct odb_trace *trace, int value);
 
-/* True for a random draw that the reference made, and for what is pinned: had once, and fed to
- * every probe. */
+/* True for a random draw that the reference made, and for what is pinned or fed: had once, and fed
+ * to every probe. */
 bool odb_trace_drawn(const struct odb_trace *trace, int value);
+/* Marks values that hang on weights alone: neither on an input of the model, nor on a draw, nor on
+ * what the user pinned. [n_values], the caller's. */
+bool *odb_trace_constant(const struct odb_trace *trace);
 
 /* Says of how many nodes float64 has nothing, so that errors are measured from the reference. The
  * caller's; NULL: of none. */

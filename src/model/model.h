@@ -226,6 +226,8 @@ struct odb_port {
     int value;
     const struct odb_tensor *like; /* type and shape to declare; NULL: as the model declares */
     bool symbolic;                 /* declare the type but no fixed shape */
+    bool constant;                 /* of an input: a weight of the cut, whose contents like is; a
+                                      plain tensor then */
 };
 
 /* Metadata of a cut that remembers: indices in the model it was cut from, separated by spaces. */

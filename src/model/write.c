@@ -299,6 +299,12 @@ static enum odb_status cut_add_weights(struct cut *cut, struct odb_error *err)
             ODB_TRY(odb_model__place_sparse(
                 &cut->weights, (int)v, &to->sparse_initializer[to->n_sparse_initializer++], err));
     }
+    for (size_t i = 0; i < cut->what->n_inputs; i++) {
+        const struct odb_port *port = &cut->what->inputs[i];
+        if (port->constant)
+            to->initializer[to->n_initializer++] = odb_model__tensor_message(
+                port->like, cut_name(cut, port->value), cut->arena);
+    }
     return ODB_OK;
 }
 
@@ -415,6 +421,8 @@ static enum odb_status cut_add_inputs(struct cut *cut, struct odb_error *err)
     for (size_t i = 0; i < cut->what->n_inputs; i++) {
         const struct odb_port *port = &cut->what->inputs[i];
         const Onnx__TypeProto *type = cut_port_type(cut, port);
+        if (port->constant && cut->ir_version >= 4)
+            continue;
         if (!type) {
             odb_fail(err, ODB_E_INPUT, "the type of input '%s' is not known",
                      cut_name(cut, port->value));

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "engine/outcome.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -341,22 +342,25 @@ static void test_plan__a_crash_is_proved_too(void **state)
     plan_close(&p);
 }
 
-/* What stands before a node that the target lacks is judged. */
-static void test_plan__what_stands_before_a_refused_node_is_judged(void **state)
+/* What stands before a node that the target lacks is judged, and what is behind it is, fed with the
+ * reference's value. */
+static void test_plan__all_but_a_refused_node_is_judged(void **state)
 {
-    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_PREFIX,
-                                             ODB_STRATEGY_SUFFIX, ODB_STRATEGY_LINEAR};
-    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO,   ODB_STRATEGY_PREFIX,
+                                             ODB_STRATEGY_SUFFIX, ODB_STRATEGY_LINEAR,
+                                             ODB_STRATEGY_EACH,   ODB_STRATEGY_ISOLATED};
+    for (size_t i = 0; i < 2 * ODB_COUNT(ways); i++) {
         struct plan p;
-        plan_run(&p, plan_chain(24), "fault:refuse,node=n16@fault:scale,node=n7@cpu",
-                 (struct plan_how){.strategy = ways[i]});
-        assert_true(plan_only(&p, 7)->verified);
-        assert_int_equal(p.report->values[models_value(p.model, "v16")].verdict,
-                         ODB_VERDICT_UNTESTABLE);
-        assert_int_equal(p.report->values[models_value(p.model, "y")].verdict,
-                         ODB_VERDICT_UNTESTABLE);
-        assert_int_equal(p.report->values[models_value(p.model, "v15")].verdict, ODB_VERDICT_FAIL);
-        plan_warns(&p, "the target refuses #16 n16 (Neg)");
+        char target[100];
+        int node = i % 2 ? 20 : 7;
+        snprintf(target, sizeof target, "fault:refuse,node=n16@fault:scale,node=n%d@cpu", node);
+        plan_run(&p, plan_chain(24), target, (struct plan_how){.strategy = ways[i / 2]});
+        assert_true(plan_only(&p, node)->verified);
+        const struct odb_value_report *values = p.report->values;
+        assert_int_equal(values[models_value(p.model, "v16")].verdict, ODB_VERDICT_UNTESTABLE);
+        assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_DIVERGES);
+        plan_warns(&p, "the target refuses Neg (#16)");
+        plan_warns(&p, "in pieces");
         plan_close(&p);
     }
 }
@@ -371,8 +375,91 @@ static void test_plan__a_refusal_without_a_culprit_is_no_verdict(void **state)
                      ODB_E_EXECUTOR);
     help_has_text(&err, "#16 n16 (Neg)");
     help_has_text(&err, "no kernel for Neg");
+    help_has_text(&err, "in pieces: 23 of 24 nodes judged, 1 fed");
     assert_int_equal(p.report->culprits.n, 0);
     assert_int_equal(p.report->values[models_value(p.model, "v15")].verdict, ODB_VERDICT_PASS);
+    assert_int_equal(p.report->values[models_value(p.model, "y")].verdict, ODB_VERDICT_PASS);
+    assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_NONE);
+    plan_close(&p);
+}
+
+/* An operator is lacked altogether. All ways to search judge the same, and the one that is taken by
+ * itself costs few loads: a search for the first of them, three that look alike, one run. */
+static void test_plan__an_operator_may_be_lacked(void **state)
+{
+    static const enum odb_strategy ways[] = {ODB_STRATEGY_AUTO, ODB_STRATEGY_EACH,
+                                             ODB_STRATEGY_ISOLATED};
+    struct odb_buf target = ODB_BUF_INIT;
+    for (int n = 1; n < 48; n += 3)
+        odb_buf_printf(&target, "fault:refuse,node=n%d@", n);
+    odb_buf_puts(&target, "cpu");
+    for (size_t i = 0; i < ODB_COUNT(ways); i++) {
+        struct plan p;
+        struct odb_error err = ODB_ERROR_INIT;
+        assert_int_equal(plan_search(&p, plan_chain(48), odb_buf_text(&target),
+                                     (struct plan_how){.strategy = ways[i]}, &err),
+                         ODB_E_EXECUTOR);
+        assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_NONE);
+        assert_int_equal(p.report->pieces.judged, 32);
+        assert_int_equal(p.report->pieces.fed, 16);
+        assert_int_equal(p.report->pieces.left, 0);
+        help_has_text(&err, "Neg (16 nodes, of which 4 were asked for: #1, #4, #7, #10, #13 and "
+                            "11 more)");
+        for (size_t v = 0; v < p.report->n_values; v++) {
+            int producer = p.model->graph->values[v].producer;
+            if (producer >= 0)
+                assert_int_equal(p.report->values[v].verdict, producer % 3 == 1
+                                                                  ? ODB_VERDICT_UNTESTABLE
+                                                                  : ODB_VERDICT_PASS);
+        }
+        assert_true(i > 0 || p.report->target_loads < 20);
+        plan_close(&p);
+    }
+    odb_buf_dispose(&target);
+}
+
+/* Refused with what stands before it, and taken alone: it is judged so, and no operator is lacked.
+ */
+static void test_plan__what_is_refused_together_is_judged_alone(void **state)
+{
+    struct plan p;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(plan_search(&p, plan_chain(24), "fault:refuse,node=n9,fused=1@cpu",
+                                 (struct plan_how){.strategy = ODB_STRATEGY_AUTO}, &err),
+                     ODB_E_EXECUTOR);
+    assert_int_equal(p.report->pieces.refused.n, 1);
+    assert_int_equal(p.report->pieces.refused.items[0].node, 10);
+    assert_int_equal(p.report->pieces.refused.items[0].how, ODB_REFUSED_TOGETHER);
+    assert_int_equal(p.report->pieces.judged, 24);
+    assert_int_equal(p.report->pieces.fed, 0);
+    help_has_text(&err, "Neg (#10, which runs alone)");
+    plan_close(&p);
+}
+
+/* Whatever refuses each part, nothing is left to judge: that is no verdict, and no pass. */
+static void test_plan__every_node_may_be_refused(void **state)
+{
+    struct plan p;
+    struct odb_error err = ODB_ERROR_INIT;
+    assert_int_equal(plan_search(&p, plan_chain(3),
+                                 "fault:refuse,node=n0@fault:refuse,node=n1@"
+                                 "fault:refuse,node=n2@cpu",
+                                 (struct plan_how){.strategy = ODB_STRATEGY_AUTO}, &err),
+                     ODB_E_EXECUTOR);
+    assert_int_equal(odb_report_outcome(p.report), ODB_OUTCOME_NONE);
+    plan_close(&p);
+}
+
+/* What follows a refused node kills the target: that is found there. */
+static void test_plan__a_crash_behind_a_refused_node_is_found(void **state)
+{
+    struct plan p;
+    plan_run(&p, plan_chain(24), "fault:refuse,node=n8@fault:crash,node=n17@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
+    assert_int_equal(p.report->culprits.n, 1);
+    assert_int_equal(p.report->culprits.items[0].node, 17);
+    assert_int_equal(p.report->culprits.items[0].kind, ODB_KIND_CRASH);
+    plan_warns(&p, "in pieces");
     plan_close(&p);
 }
 
@@ -390,23 +477,24 @@ static void test_plan__a_refusal_has_its_own_words(void **state)
     help_has_text(&err, "#16 n16 (Neg)");
     odb_error_text(&err, text, sizeof text);
     assert_non_null(strstr(text, "no kernel for Neg"));
-    assert_null(strstr(text, "Exp"));
+    assert_null(strstr(text, "no kernel for Exp"));
+    assert_non_null(strstr(text, "refuses Neg (#16), Exp (#20)"));
     for (size_t i = 0; i < p.report->warnings.n; i++)
         assert_null(strstr(p.report->warnings.items[i], "smallest prefix"));
     plan_close(&p);
 }
 
-/* Two cuts before the refused node kill the target, which says nothing: a region is told as one. */
+/* Two cuts before the refused node kill the target, which says nothing: a region is told as one. As
+ * a border has to be read, and that kills the target, this is what it dies of. */
 static void test_plan__a_refused_region_is_told(void **state)
 {
     struct plan p;
-    struct odb_error err = ODB_ERROR_INIT;
-    assert_int_equal(plan_search(&p, plan_chain(24),
-                                 "fault:crash,node=n14,seen@fault:crash,node=n15,seen@"
-                                 "fault:refuse,node=n16@cpu",
-                                 (struct plan_how){.strategy = ODB_STRATEGY_AUTO}, &err),
-                     ODB_E_EXECUTOR);
+    plan_run(&p, plan_chain(24),
+             "fault:crash,node=n14,seen@fault:crash,node=n15,seen@fault:refuse,node=n16@cpu",
+             (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
     plan_warns(&p, "no testable cut tells 3 nodes from 14 to 16 apart");
+    assert_int_equal(p.report->culprits.items[0].kind, ODB_KIND_CRASH);
+    assert_in_range(p.report->culprits.items[0].node, 14, 15);
     plan_close(&p);
 }
 
@@ -466,12 +554,12 @@ static void test_plan__several_nodes_may_be_refused(void **state)
              "fault:refuse,node=n2@fault:refuse,node=n3@fault:scale,node=n4@cpu",
              (struct plan_how){.strategy = ODB_STRATEGY_AUTO});
     assert_true(plan_only(&p, 4)->verified);
-    static const char *const beyond[] = {"c", "d", "f", "y"};
-    for (size_t i = 0; i < ODB_COUNT(beyond); i++)
-        assert_int_equal(p.report->values[models_value(p.model, beyond[i])].verdict,
+    static const char *const refused[] = {"c", "d"};
+    for (size_t i = 0; i < ODB_COUNT(refused); i++)
+        assert_int_equal(p.report->values[models_value(p.model, refused[i])].verdict,
                          ODB_VERDICT_UNTESTABLE);
-    plan_warns(&p, "#2 n2 (Exp)");
-    plan_warns(&p, "#3 n3 (Exp)");
+    plan_warns(&p, "Exp (2 nodes: #2, #3)");
+    plan_warns(&p, "5 of 7 nodes judged, 2 fed");
     plan_close(&p);
 }
 
@@ -710,7 +798,11 @@ int main(void)
         cmocka_unit_test(test_plan__no_culprit_needs_no_proof),
         cmocka_unit_test(test_plan__a_proof_finds_what_halving_skipped),
         cmocka_unit_test(test_plan__a_crash_is_proved_too),
-        cmocka_unit_test(test_plan__what_stands_before_a_refused_node_is_judged),
+        cmocka_unit_test(test_plan__all_but_a_refused_node_is_judged),
+        cmocka_unit_test(test_plan__an_operator_may_be_lacked),
+        cmocka_unit_test(test_plan__what_is_refused_together_is_judged_alone),
+        cmocka_unit_test(test_plan__every_node_may_be_refused),
+        cmocka_unit_test(test_plan__a_crash_behind_a_refused_node_is_found),
         cmocka_unit_test(test_plan__a_refusal_without_a_culprit_is_no_verdict),
         cmocka_unit_test(test_plan__a_refusal_has_its_own_words),
         cmocka_unit_test(test_plan__a_refused_region_is_told),

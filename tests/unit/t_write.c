@@ -30,6 +30,44 @@ static struct odb_model *write_cut(const struct odb_model *model, const struct o
     return cut;
 }
 
+/* A value that a cut reads may come as a weight of its own. */
+static void test_write__a_border_may_be_a_weight(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 16);
+    struct odb_tensor *one = models_f32(1, (int64_t[]){1}, (float[]){0.25f});
+    struct odb_tensor *slope = models_f32(1, (int64_t[]){1}, (float[]){0.5f});
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){4});
+    odb_build_weight(b, "w", one);
+    odb_build_node(b, "Sqrt", "", "w", "slope");
+    odb_build_node(b, "PRelu", "", "x slope", "y");
+    odb_build_output(b, "y");
+    struct odb_model *model = models_take(b);
+    const struct odb_port in[] = {{.value = models_value(model, "x")},
+                                  {.value = models_value(model, "slope"),
+                                   .like = slope,
+                                   .constant = true}};
+    const struct odb_port out = {.value = models_value(model, "y")};
+    const bool nodes[] = {false, true};
+    for (int ir = 3; ir < 9; ir += 5) { /* before 4 each weight is an input as well */
+        struct odb_model *cut = write_cut(model, &(struct odb_extract){.nodes = nodes,
+                                                                       .inputs = in,
+                                                                       .n_inputs = 2,
+                                                                       .outputs = &out,
+                                                                       .n_outputs = 1,
+                                                                       .ir_version = ir});
+        int feeds[2];
+        assert_int_equal(cut->graph->n_nodes, 1);
+        assert_int_equal(cut->graph->n_inputs, ir < 4 ? 2 : 1);
+        assert_int_equal(odb_graph_feeds(cut->graph, feeds), 1);
+        assert_int_equal(feeds[0], models_value(cut, "x"));
+        assert_true(odb_tensor_identical(odb_graph_value(cut->graph, "slope")->init, slope));
+        odb_model_free(cut);
+    }
+    odb_model_free(model);
+    odb_tensor_unref(slope);
+    odb_tensor_unref(one);
+}
+
 static enum odb_status write_refused(const struct odb_model *model, const struct odb_extract *what,
                                      const char *expected)
 {
@@ -1006,6 +1044,7 @@ static void test_write__aten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_write__a_border_may_be_a_weight),
         cmocka_unit_test(test_write__checkpoints),
         cmocka_unit_test(test_write__aten),
         cmocka_unit_test(test_write__generated_models),
