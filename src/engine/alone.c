@@ -13,7 +13,6 @@
 #include "engine/hooks.h"
 
 #define ALONE_VERIFY_MOST 16           /* culprits that are verified one by one */
-#define ALONE_THIRD "ort,opt=disabled" /* whose opinion is asked when two disagree */
 
 void alone_dispose(struct alone *alone, int n_out)
 {
@@ -384,61 +383,4 @@ enum odb_status bisection_isolated(struct bisection *b, struct odb_error *err)
     if (status == ODB_OK)
         bisection_step_end(b, "isolated", "every node alone, fed with the reference's values");
     return status;
-}
-
-/* --- third opinion ---------------------------------------------------------------------------- */
-
-enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, const char *spec)
-{
-    struct odb_pool *third = NULL;
-    struct odb_prober prober;
-    struct odb_error ignored = ODB_ERROR_INIT;
-    struct alone alone = {0};
-    enum odb_opinion opinion = ODB_OPINION_NONE;
-    const struct odb_node *node = &b->graph->nodes[index];
-    const struct odb_tensor *told = b->given[value];
-    int slot = b->graph->values[value].slot;
-    if (!told || odb_probe_pool(&third, spec, &b->options->hooks, &ignored) != ODB_OK)
-        return ODB_OPINION_NONE;
-    odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
-    prober.answers = b->prober.answers;
-    prober.scope = b->prober.scope;
-    if (alone_run(b, question_alone(b, &prober, index, b->given), &alone, &ignored) == ODB_OK &&
-        alone.out[slot] && alone.judged) {
-        const struct odb_value_report *report = &alone.reports[value];
-        struct odb_gap gap;
-        double noise = report->local_noise.known ? report->local_noise.v : 0;
-        double factor = b->options->tolerance.v[0];
-        odb_gap_measure(&gap, alone.out[slot], told);
-        bool with_target =
-            gap.same || (gap.comparable && gap.pattern && noise > 0 && gap.error <= factor * noise);
-        opinion = !report->culprit ? ODB_OPINION_REFERENCE
-                  : with_target    ? ODB_OPINION_TARGET
-                                   : ODB_OPINION_NEITHER;
-    }
-    alone_dispose(&alone, node->n_out);
-    odb_prober_dispose(&prober);
-    odb_pool_close(third);
-    return opinion;
-}
-
-/* Where the reference is the third executor itself, the CPU's operator is the third. */
-void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
-{
-    bool whole = culprit->segment[0] == culprit->segment[1];
-    bool is_target = strncmp(b->options->target, "ort", 3) == 0;
-    bool is_reference = b->trace->told_by && strncmp(b->trace->told_by, "ort", 3) == 0;
-    enum odb_opinion opinion = ODB_OPINION_NONE;
-    if (!whole || strcmp(b->options->target, ALONE_THIRD) == 0)
-        return;
-    if (!is_reference && !(culprit->of_reference && is_target))
-        opinion = bisection_opinion(b, culprit->node, culprit->value, ALONE_THIRD);
-    if (culprit->of_reference) { /* the CPU's operator is with the target; is the third? */
-        if (opinion == ODB_OPINION_NEITHER || opinion == ODB_OPINION_TARGET)
-            culprit->third_opinion = ODB_OPINION_NEITHER;
-    } else if (is_reference && b->told && !b->told[culprit->value].culprit) {
-        culprit->third_opinion = ODB_OPINION_REFERENCE;
-    } else {
-        culprit->third_opinion = opinion;
-    }
 }

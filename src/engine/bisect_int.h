@@ -235,11 +235,18 @@ enum odb_status bisection_verify(struct bisection *b, struct odb_culprit *culpri
                                  struct odb_error *err) ODB_MUST_USE;
 /* The same for the first culprits that accuse a node. */
 enum odb_status bisection_verify_all(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* --- third.c ---------------------------------------------------------------------------------- */
+
 /* A node alone on another executor, fed with what the target fed its own: whom the value it gives
- * supports. */
-enum odb_opinion bisection_opinion(struct bisection *b, int node, int value, const char *spec);
-/* Runs the culprit alone on a third executor, where one is there, and notes whom it supports. */
+ * supports. by: its name and version, the caller's; NULL: nobody asks for that. */
+enum odb_opinion bisection_opinion(struct bisection *b, int node, int value, const char *spec,
+                                   char **by);
+/* Runs the culprit alone on a third executor of other code, where one is there that covers it, and
+ * on the target's own library without optimisations, and notes whom they support. */
 void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit);
+/* What they say: sentences, each with a space behind it. */
+void bisection_put_third(const struct odb_culprit *culprit, struct odb_buf *out);
 
 /* --- overflow.c ------------------------------------------------------------------------------- */
 

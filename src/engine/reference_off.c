@@ -83,7 +83,7 @@ static bool reference_stands(struct bisection *b, int node, int value)
     if (!odb_verdict_is_bad(b->report->values[value].verdict))
         return false;
     if (!odb_executor_recorded(b->trace->told_by))
-        return bisection_opinion(b, node, value, b->trace->told_by) != ODB_OPINION_TARGET;
+        return bisection_opinion(b, node, value, b->trace->told_by, NULL) != ODB_OPINION_TARGET;
     return !reference_inherits(b, node);
 }
 

@@ -254,6 +254,8 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     }
     free(inside);
     free(culprit->histograms);
+    free(culprit->third_by);
+    free(culprit->own_by);
     free(culprit->within);
     free(culprit->path);
     free(culprit->text);

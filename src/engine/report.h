@@ -132,7 +132,11 @@ struct odb_culprit {
     bool reaches_output, verified;
     bool of_reference; /* the reference is off from the operator there, and the target is not */
     int segment[2];    /* first and last node of the smallest region that fails */
-    enum odb_opinion third_opinion;
+    enum odb_opinion third_opinion; /* of other code than target and reference */
+    char *third_by;                 /* owned: whose it is; NULL: nobody's */
+    enum odb_opinion own_opinion;   /* of the target's own library without optimisations */
+    char *own_by;                   /* owned: which that is; NULL: it was not asked */
+    const char *own_without;        /* static: what it was left without, in words */
     char *text; /* owned: one paragraph in plain words */
     char *path; /* owned: into its bodies, "Loop_4[3]/Conv_1"; NULL: it was not entered */
     struct odb_culprit_inside *inside; /* owned; NULL: no node there could be named */

@@ -187,6 +187,9 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
     report_set(object, "of_reference", json_boolean(culprit->of_reference));
     report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
+    report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
+    report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));
+    report_set(object, "own_library", odb_json_text(culprit->own_by));
     report_evidence(object, culprit);
     report_set(object, "text", odb_json_text(culprit->text));
     return object;

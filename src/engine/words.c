@@ -172,10 +172,15 @@ static void words_parted(const struct bisection *b, const struct odb_culprit *c,
         odb_buf_puts(out, ": ");
         odb_buf_put_shown(out, told->reason);
     }
-    odb_buf_puts(
-        out, c->third_opinion == ODB_OPINION_TARGET ? "; the target's, on the target's inputs, is. "
-             : c->third_opinion == ODB_OPINION_NEITHER ? "; but ONNX Runtime agrees with neither. "
-                                                       : "; of the target's this is not known. ");
+    if (c->third_opinion == ODB_OPINION_NEITHER) {
+        odb_buf_puts(out, "; but ");
+        odb_buf_put_shown(out, c->third_by);
+        odb_buf_puts(out, " agrees with neither. ");
+    } else {
+        odb_buf_puts(out, c->third_opinion == ODB_OPINION_TARGET
+                              ? "; the target's, on the target's inputs, is. "
+                              : "; of the target's this is not known. ");
+    }
     if (odb_executor_recorded(b->trace->told_by))
         odb_buf_puts(out, "Model and recording mean different things here, or the recording is "
                           "spoilt. ");
@@ -332,16 +337,9 @@ static void words_races(const struct bisection *b, const struct odb_culprit *c, 
 
 static void words_end(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
-    static const char *const opinions[] = {
-        [ODB_OPINION_TARGET] = "A third executor sides with the target: the reference, or what "
-                               "the specification leaves open, deserves a look. ",
-        [ODB_OPINION_REFERENCE] = "A third executor sides with the reference. ",
-        [ODB_OPINION_NEITHER] = "A third executor agrees with neither. ",
-    };
     if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
         odb_buf_puts(out, "No output of the model shows it with these inputs. ");
-    if (c->third_opinion != ODB_OPINION_NONE && !c->of_reference)
-        odb_buf_puts(out, opinions[c->third_opinion]);
+    bisection_put_third(c, out);
     if (strncmp(b->options->target, "ort", 3) == 0 && c->value >= 0) {
         const struct odb_tensor *t = b->trace->ref[c->value];
         if (t && t->dtype == ODB_F16)

@@ -29,6 +29,7 @@ struct python_kind {
 
 static const struct python_kind python_kinds[] = {
     {"python", NULL, NULL, "numpy", "python3-numpy"},
+    {"numpy", "onnxdbg_numpy.py", "Numpy", "numpy", "python3-numpy"},
     {"opencv", "onnxdbg_opencv.py", "OpenCV", "cv2", "python3-opencv"},
     {"torch", "onnxdbg_torch.py", "Torch", "torch", "python3-torch"},
 };
@@ -36,6 +37,10 @@ static const struct python_kind python_kinds[] = {
 static const struct odb_executor_option python_options_python[] = {
     {":", "FILE.py[:CLASS]", NULL, "the file, and the class where it has several", true},
     {"*", "VALUE", NULL, "what the class's init() takes", false},
+    {NULL, NULL, NULL, NULL, false},
+};
+
+static const struct odb_executor_option python_options_numpy[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
@@ -63,12 +68,6 @@ static const struct python_kind *python_kind(const char *kind)
 }
 
 /* --- where things are ------------------------------------------------------------------------ */
-
-static const char *python_program(void)
-{
-    const char *env = getenv(PYTHON_ENV);
-    return env && env[0] ? env : "python3";
-}
 
 static char *python_try(const char *dir, const char *below, const char *file)
 {
@@ -104,8 +103,11 @@ static char *python_share(const char *file)
     return path || !serve ? path : python_beside(serve, file);
 }
 
-/* Whether Python has numpy and what else the kind needs, without loading them. */
-static void python_available(const struct python_kind *kind, char *why, size_t size)
+enum python_has { PYTHON_HAS, PYTHON_LACKS, PYTHON_IS_NONE };
+
+/* Whether a Python has numpy and what else the kind needs, without loading them; lacks: which. */
+static enum python_has python_look(const char *python, const struct python_kind *kind,
+                                   struct odb_buf *lacks)
 {
     static const char code[] = "import sys\n"
                                /* the folder that we happen to be in */
@@ -115,26 +117,66 @@ static void python_available(const struct python_kind *kind, char *why, size_t s
                                "    if util.find_spec(name) is None: sys.exit(name)";
     struct odb_argv argv = {0};
     struct odb_program program = {.argv = &argv, .quiet = true};
-    struct odb_buf lacks = ODB_BUF_INIT;
-    char *server = python_share(PYTHON_SERVER);
-    const char *const words[] = {python_program(), "-c", code, "numpy", kind->module};
+    const char *const words[] = {python, "-c", code, "numpy", kind->module};
+    enum python_has has = PYTHON_HAS;
     for (size_t i = 0; i < ODB_COUNT(words); i++)
         odb_argv_add(&argv, words[i]);
+    if (odb_program_run(&program, NULL) != ODB_OK) {
+        has = PYTHON_IS_NONE;
+    } else if (program.how != 0) {
+        has = PYTHON_LACKS;
+        odb_program_last_words(&program, 100, lacks);
+    }
+    odb_program_dispose(&program);
+    odb_argv_dispose(&argv);
+    return has;
+}
+
+/* The Python that runs this kind: the one that was named, else the first that has what it needs, of
+ * the one in the path and the system's, which distributions install packages for. *has: what is
+ * to be said of it. */
+static const char *python_program(const struct python_kind *kind, enum python_has *has,
+                                  struct odb_buf *lacks)
+{
+    static const char *const usual[] = {"python3", "/usr/bin/python3"};
+    const char *env = getenv(PYTHON_ENV);
+    if (env && env[0]) {
+        *has = python_look(env, kind, lacks);
+        return env;
+    }
+    for (size_t i = 0; i < ODB_COUNT(usual); i++) {
+        struct odb_buf ignored = ODB_BUF_INIT;
+        enum python_has seen = python_look(usual[i], kind, i ? &ignored : lacks);
+        odb_buf_dispose(&ignored);
+        if (!i)
+            *has = seen;
+        if (seen == PYTHON_HAS) {
+            *has = seen;
+            return usual[i];
+        }
+    }
+    return usual[0];
+}
+
+static void python_available(const struct python_kind *kind, char *why, size_t size)
+{
+    struct odb_buf lacks = ODB_BUF_INIT;
+    char *server = python_share(PYTHON_SERVER);
+    enum python_has has = PYTHON_HAS;
     why[0] = '\0';
     if (!server) {
         snprintf(why, size, "%s is not found; name the folder share in " PYTHON_SHARE_ENV,
                  PYTHON_SERVER);
-    } else if (odb_program_run(&program, NULL) != ODB_OK) {
-        snprintf(why, size, "%s cannot be started; name a Python in " PYTHON_ENV, python_program());
-    } else if (program.how != 0) {
-        odb_program_last_words(&program, 100, &lacks);
+        return;
+    }
+    const char *python = python_program(kind, &has, &lacks);
+    if (has == PYTHON_IS_NONE)
+        snprintf(why, size, "%s cannot be started; name a Python in " PYTHON_ENV, python);
+    else if (has == PYTHON_LACKS)
         snprintf(why, size,
                  "%s has no module %s; install it (Debian: %s), or name another Python "
                  "in " PYTHON_ENV,
-                 python_program(), odb_buf_text(&lacks), kind->package);
-    }
-    odb_program_dispose(&program);
-    odb_argv_dispose(&argv);
+                 python, odb_buf_text(&lacks), kind->package);
     odb_buf_dispose(&lacks);
     free(server);
 }
@@ -183,7 +225,8 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
                                 struct odb_error *err)
 {
     struct odb_spec *spec;
-    struct odb_buf word = ODB_BUF_INIT;
+    struct odb_buf word = ODB_BUF_INIT, lacks = ODB_BUF_INIT;
+    enum python_has has; /* what it has not, it says itself when it runs */
     char *file = NULL, *class_ = NULL, *server = python_share(PYTHON_SERVER);
     enum odb_status status = odb_spec_parse(&spec, text, err);
     if (status != ODB_OK) {
@@ -198,7 +241,7 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
                          PYTHON_SERVER);
         goto out;
     }
-    odb_argv_add(out, python_program());
+    odb_argv_add(out, python_program(python_kind(spec->kind), &has, &lacks));
     odb_argv_add(out, "-uB"); /* words at once, and no files in share/ */
     odb_argv_add(out, server);
     if (fd >= 0)
@@ -217,6 +260,7 @@ enum odb_status odb_python_args(struct odb_argv *out, const char *text, int fd, 
 out:
     odb_spec_free(spec);
     odb_buf_dispose(&word);
+    odb_buf_dispose(&lacks);
     free(server);
     free(file);
     free(class_);
@@ -256,5 +300,6 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
     };
 
 PYTHON_ROW(python, "a class of yours in Python")
+PYTHON_ROW(numpy, "NumPy: ONNX's operators as in a textbook, slowly")
 PYTHON_ROW(opencv, "OpenCV's DNN module")
 PYTHON_ROW(torch, "PyTorch's operators, node by node")

@@ -19,6 +19,7 @@ static const struct {
     {"cpu", "*"},
     {"fault", "*"}, /* what it wraps is looked at on its own */
     {"ort", "opt threads inter_threads mode ep provider arena mem_pattern deterministic"},
+    {"numpy", ""},
     {"opencv", "backend target fusion threads"},
     {"torch", "precision device threads"},
 };

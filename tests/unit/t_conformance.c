@@ -1084,6 +1084,7 @@ static const struct row rows[] = {
     {"python", "python:$TOP/tests/python/conform.py", TYPES_ALL},
     {"python, wrapped", "fault:scale,amount=0,node=cut@python:$TOP/tests/python/conform.py",
      TYPES_ALL},
+    {"numpy", "numpy", TYPES_NUMPY, "sequences empty-sequences optionals"},
     {"opencv", "opencv", T(F32),
      "scalars vectors empty many-dims sequences empty-sequences optionals"},
     {"torch", "torch,device=cpu", TYPES_TORCH, "sequences empty-sequences optionals"},
