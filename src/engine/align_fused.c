@@ -55,6 +55,31 @@ const struct align_fusion *align_fusion(const struct odb_node *node)
     return NULL;
 }
 
+bool align_foldable(const struct align *al, int u, int w)
+{
+    int m = al->b->values[align_root(al->b, w)].producer;
+    const struct align_fusion *fusion = m < 0 ? NULL : align_fusion(&al->b->nodes[m]);
+    if (!fusion || align_next(al->a, u) < 0)
+        return false;
+    const struct odb_node *reader = &al->a->nodes[al->a->values[u].consumers[0]];
+    return align_holds(fusion->ends, reader->op_type) &&
+           strcmp(align_head(reader->op_type), align_head(fusion->op)) != 0;
+}
+
+bool align_before_fold(const struct align *al, int u, int w)
+{
+    int n = al->a->values[u].producer, m = al->b->values[align_root(al->b, w)].producer;
+    if (n < 0 || !align_foldable(al, u, w))
+        return false;
+    struct align_fit fit = align_fit(al, n, m);
+    if (fit.possible && !fit.differ)
+        return false; /* the same weights: nothing has been folded into them */
+    int next = align_next(al->b, w);
+    return next < 0 ||
+           strcmp(al->a->nodes[al->a->values[u].consumers[0]].op_type,
+                  al->b->nodes[al->b->values[next].producer].op_type) != 0;
+}
+
 /* The node that a fused one begins with, behind the partner of what it makes. */
 static int align_begin_of(const struct align *al, int m)
 {

@@ -121,6 +121,12 @@ void align_structure(struct align *al);
 
 /* The row of a node that may be fused; NULL: it is not. */
 const struct align_fusion *align_fusion(const struct odb_node *node);
+/* Whether the node that alone reads u, beside constants, may be folded into the one that makes w.
+ */
+bool align_foldable(const struct align *al, int u, int w);
+/* Whether u is made before something that is folded into what makes w: it is read by what may be
+ * folded and w is not, and the weights are others. */
+bool align_before_fold(const struct align *al, int u, int w);
 /* What goes into a fused node, where its weight is that of the node that it begins with. */
 bool align_fused_input(struct align *al, int m);
 /* Pairs what a fused node makes with the end of the one pattern that it may stand for. */

@@ -41,25 +41,42 @@ static bool align_weak(const char *name)
     return *p && strspn(p, "0123456789") == strlen(p);
 }
 
+/* The one value of the chain behind u that is read as w is; ODB_NO_VALUE: there are none, or
+ * several. folds: whether the chain is of what may be folded into the node that makes w alone. */
+static int align_behind(const struct align *al, int u, int w, bool folds)
+{
+    int found = ODB_NO_VALUE, n = 0, at = u;
+    for (int i = 0; i < ALIGN_CHAIN; i++) {
+        if (folds && !align_foldable(al, at, w))
+            break;
+        if ((at = align_next(al->a, at)) < 0)
+            break;
+        if (align_same_readers(al, at, w) && !isinf(align_gap(al, at, w))) {
+            found = at;
+            n++;
+        }
+    }
+    return n == 1 ? found : ODB_NO_VALUE;
+}
+
 /* What was folded into the node that makes w may have left it the name of the first value: the one
- * of the chain behind u that w equals, or that is read as w is. */
+ * of the chain behind u that w equals, or that is read as w is. ODB_NO_VALUE: it is not u, and
+ * nobody knows which. */
 static int align_mend(const struct align *al, int u, int w, bool *by_value)
 {
-    int found = ODB_NO_VALUE, n = 0, v = u;
+    int v = u;
     *by_value = false;
     for (int i = 0; i < ALIGN_CHAIN && (v = align_next(al->a, v)) >= 0; i++)
         if (align_equals(al, v, w)) {
             *by_value = true;
             return v;
         }
+    if (align_before_fold(al, u, w))
+        return align_behind(al, u, w, true);
     if (align_same_readers(al, u, w))
         return u;
-    for (int i = 0, at = u; i < ALIGN_CHAIN && (at = align_next(al->a, at)) >= 0; i++)
-        if (align_same_readers(al, at, w) && !isinf(align_gap(al, at, w))) {
-            found = at;
-            n++;
-        }
-    return n == 1 ? found : u;
+    v = align_behind(al, u, w, false);
+    return v >= 0 ? v : u;
 }
 
 /* How sure a name is where the values differ, or nobody knows them; 0: not at all. */
@@ -90,6 +107,8 @@ static void align_name(struct align *al, int u, int w)
         return;
     }
     int right = align_carrier(al->b, w) ? u : align_mend(al, u, w, &by_value);
+    if (right < 0)
+        return;
     if (right != u) {
         align_pair(al, right, w, by_value ? ODB_PAIRED_VALUE : ODB_PAIRED_FUSED, 0.85);
         return;

@@ -16,6 +16,14 @@ int align_known_input(const struct align *al, int m)
     return ODB_NO_VALUE;
 }
 
+/* What the two nodes make is not the same: there is more in m. */
+static bool align_folded_into(const struct align *al, int n, int m)
+{
+    const struct odb_node *x = &al->a->nodes[n], *y = &al->b->nodes[m];
+    return x->n_out == 1 && y->n_out == 1 && x->out[0] >= 0 && y->out[0] >= 0 &&
+           align_before_fold(al, x->out[0], y->out[0]);
+}
+
 /* The node among those that read the same as m which does the same as m, if there is one alone. */
 static int align_like(const struct align *al, int m, int in, double *confidence)
 {
@@ -23,7 +31,8 @@ static int align_like(const struct align *al, int m, int in, double *confidence)
     int n = align_consumers(al->a, align_root(al->a, align_partner(al, in)), list, 0);
     for (int i = 0; i < n; i++) {
         struct align_fit fit = align_fit(al, list[i], m);
-        if (al->taken[list[i]] || !fit.possible || !fit.yes || fit.unknown || list[i] == best)
+        if (al->taken[list[i]] || !fit.possible || !fit.yes || fit.unknown || list[i] == best ||
+            align_folded_into(al, list[i], m))
             continue;
         int score = align_score(al, &fit, list[i], m);
         ties = score == top ? ties + 1 : score > top ? 0 : ties;

@@ -340,6 +340,60 @@ static void test_align__a_normalisation_folded_into_the_node_before_it(void **st
     pair_close(&p);
 }
 
+/* Layers of Conv, a part that adds or scales by constants, and Relu. folded: the part is in the
+ * weights of the Conv, whose value is called by names. */
+static struct odb_builder *build_folded(const char *part, bool folded, const char *names)
+{
+    struct odb_builder *b = build_conv();
+    char in[16] = "x", weight[16], conv[16], constant[16], words[120], out[16];
+    for (int l = 0; l < 4; l++) {
+        snprintf(weight, sizeof weight, "%sw%d", folded ? "f" : "", l);
+        snprintf(constant, sizeof constant, "k%d", l);
+        snprintf(conv, sizeof conv, "%s%d", names, l);
+        build_ramp(b, weight, 4, (int64_t[]){2, 2, 3, 3}, (float)l + (folded ? 0.7f : 0.2f), 0.1f);
+        snprintf(words, sizeof words, "%s %s", in, weight);
+        odb_build_node(b, "Conv", "", words, conv);
+        if (!folded) {
+            build_ramp(b, constant, 1, (int64_t[]){2}, (float)l + 1, 0.25f);
+            snprintf(words, sizeof words, "%s %s %s %s %s", conv, constant, constant, constant,
+                     constant);
+            if (!strcmp(part, "Add"))
+                snprintf(words, sizeof words, "%s %s", conv, constant);
+            snprintf(conv, sizeof conv, "n%d", l);
+            odb_build_node(b, part, "", words, conv);
+        }
+        snprintf(out, sizeof out, "r%d", l);
+        odb_build_node(b, "Relu", "", conv, out);
+        memcpy(in, out, sizeof in);
+    }
+    odb_build_output(b, "r3");
+    return b;
+}
+
+/* Values say nothing, as behind a fold that is wrong: no value before what was folded may be the
+ * partner of one behind it, whatever that is called. */
+static void test_align__nothing_before_a_fold_is_paired_with_what_is_behind_it(void **state)
+{
+    static const char *const parts[] = {"BatchNormalization", "Add"}, *const names[] = {"c", "t"};
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(parts); i++)
+        for (size_t k = 0; k < ODB_COUNT(names); k++) {
+            struct pair p = pair_align(build_folded(parts[i], false, "c"),
+                                       build_folded(parts[i], true, names[k]));
+            for (int l = 0; l < 4; l++) {
+                char u[8], w[8];
+                snprintf(u, sizeof u, "c%d", l);
+                PAIRED(p, u, "");
+                snprintf(u, sizeof u, "n%d", l);
+                snprintf(w, sizeof w, "%s%d", names[k], l);
+                PAIRED(p, u, w);
+                snprintf(u, sizeof u, "r%d", l);
+                PAIRED(p, u, u);
+            }
+            pair_close(&p);
+        }
+}
+
 static void test_align__a_fused_operator_is_the_end_of_its_pattern(void **state)
 {
     struct odb_builder *a = build_conv(), *b = build_conv();
@@ -722,6 +776,7 @@ int main(void)
         cmocka_unit_test(test_align__a_wrong_weight_in_one_of_two_branches),
         cmocka_unit_test(test_align__two_wrong_weights_are_no_evidence),
         cmocka_unit_test(test_align__a_normalisation_folded_into_the_node_before_it),
+        cmocka_unit_test(test_align__nothing_before_a_fold_is_paired_with_what_is_behind_it),
         cmocka_unit_test(test_align__a_fused_operator_is_the_end_of_its_pattern),
         cmocka_unit_test(test_align__gelu_in_every_layer),
         cmocka_unit_test(test_align__a_cast_that_both_have),
