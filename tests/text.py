@@ -8,6 +8,7 @@ Without a MODEL, one is made that holds every kind of attribute and of tensor. T
 MODEL are called v0, v1, … first, and what that parser cannot say is skipped: it has no escapes in
 strings either, which tests/unit/t_text.c holds.
 """
+import re
 import subprocess
 import sys
 
@@ -145,9 +146,16 @@ def made_up():
     return model
 
 
+def shown(text):
+    """As print has it: what acts on a terminal is an escape, which is read back as one, its
+    backslash twice by parsers that know no escapes."""
+    text = text.replace(b"\\\\x", b"\\x")
+    return re.sub(rb"[\x00-\x09\x0b-\x1f\x7f]", lambda c: b"\\x%02x" % ord(c[0]), text)
+
+
 def tensor_key(t):
     array = numpy_helper.to_array(t)
-    data = [bytes(x) if isinstance(x, bytes) else str(x).encode() for x in array.ravel()] \
+    data = [shown(x if isinstance(x, bytes) else str(x).encode()) for x in array.ravel()] \
         if array.dtype == object else array.tobytes()
     return t.data_type, tuple(t.dims), data
 
@@ -156,7 +164,7 @@ def attribute_key(a):
     value = {AttributeProto.TENSOR: lambda: tensor_key(a.t), AttributeProto.GRAPH: lambda: graph_key(a.g),
              AttributeProto.FLOAT: lambda: np.float32(a.f).tobytes(),
              AttributeProto.FLOATS: lambda: np.float32(a.floats).tobytes()}.get(a.type)
-    return a.name, a.type, value() if value else (a.i, a.s, tuple(a.ints), tuple(a.strings))
+    return a.name, a.type, value() if value else (a.i, shown(a.s), tuple(a.ints), tuple(a.strings))
 
 
 def node_key(n):

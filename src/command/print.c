@@ -44,24 +44,7 @@ const char *odb_call__notation(const char *text, char *notation)
 /* Weights of more elements than this are named by their place. */
 enum { PRINT_ELEMENTS = 16 };
 
-/* Control characters as escapes, but for the ends of lines. */
-static enum odb_status print_safe(struct odb_buf *text, const struct odb_scan *scan,
-                                  struct odb_error *err)
-{
-    struct odb_buf out = ODB_BUF_INIT;
-    size_t total = text->len;
-    enum odb_status status = ODB_OK;
-    for (char *rest = text->data, *line; (line = strsep(&rest, "\n")) && status == ODB_OK;) {
-        odb_buf_put_shown(&out, line);
-        odb_buf_puts(&out, rest ? "\n" : "");
-        status = odb_scan_step(scan, rest ? (size_t)(rest - text->data) : total, total, err);
-    }
-    odb_buf_dispose(text);
-    *text = out;
-    return status;
-}
-
-/* The model's text, or that of the nodes that are named. A terminal gets no control characters. */
+/* The model's text, or that of the nodes that are named. */
 static enum odb_status print_model(struct odb_command_call *call, const char *segment,
                                    struct odb_error *err)
 {
@@ -81,8 +64,6 @@ static enum odb_status print_model(struct odb_command_call *call, const char *se
     enum odb_status status =
         odb_model_text_exact(call->model, nodes, elements, scan, &text, err);
     free(nodes);
-    if (status == ODB_OK && call->width)
-        status = print_safe(&text, scan, err);
     odb_watch_end(&watched.watch);
     if (status == ODB_OK)
         odb_call__print(call, &text);

@@ -536,6 +536,7 @@ static void text_put(const struct text *to, struct odb_buf *out)
         [TEXT_LOST_TYPE] = "declared types without an element type, left out",
         [TEXT_LOST_DATA] = "tensors whose values are not at hand, left empty",
         [TEXT_LOST_DOC] = "doc strings of nodes, left out",
+        [TEXT_LOST_ACTS] = "texts with control characters or broken UTF-8, which are escapes here",
     };
     for (int i = 0; i < TEXT_LOST_COUNT; i++)
         if (to->lost[i])

@@ -50,6 +50,22 @@ static bool text_is_type(const char *s)
     return false;
 }
 
+/* Control characters as escapes, NUL among them, but for ends of lines where they are kept. */
+static void text_put_shown(const char *data, size_t len, bool lines, struct odb_buf *out)
+{
+    const char *const apart = lines ? "\n" : "";
+    for (size_t at = 0; at < len;) {
+        char *part = odb_xstrndup(data + at, len - at);
+        part[strcspn(part, apart)] = '\0';
+        odb_buf_put_shown(out, part);
+        at += strlen(part);
+        if (at < len)
+            odb_buf_puts(out, data[at] ? apart : "\\x00");
+        at++;
+        free(part);
+    }
+}
+
 /* For people: control characters shown. A long one is cut, and says so. */
 static void text_shown(const char *data, size_t len, struct text *to)
 {
@@ -57,19 +73,13 @@ static void text_shown(const char *data, size_t len, struct text *to)
     while (shown < len && shown > 0 && ((unsigned char)data[shown] & 0xc0) == 0x80)
         shown--; /* not through the middle of a character */
     struct odb_buf part = ODB_BUF_INIT;
-    odb_buf_putc(to->out, '"');
-    for (size_t i = 0; i <= shown; i++) {
-        if (i < shown && data[i]) {
-            if (data[i] == '"' || data[i] == '\\')
-                odb_buf_putc(&part, '\\');
-            odb_buf_putc(&part, data[i]);
-            continue;
-        }
-        odb_buf_put_shown(to->out, odb_buf_text(&part));
-        odb_buf_clear(&part);
-        if (i < shown)
-            odb_buf_puts(to->out, "\\x00");
+    for (size_t i = 0; i < shown; i++) {
+        if (data[i] == '"' || data[i] == '\\')
+            odb_buf_putc(&part, '\\');
+        odb_buf_putc(&part, data[i]);
     }
+    odb_buf_putc(to->out, '"');
+    text_put_shown(odb_buf_text(&part), part.len, false, to->out);
     odb_buf_putc(to->out, '"');
     if (shown < len)
         odb_buf_printf(to->out, "... %zu bytes in all", len);
@@ -82,13 +92,19 @@ void odb_model__text_quoted(const char *data, size_t len, struct text *to)
         text_shown(data, len, to);
         return;
     }
+    /* ONNX's parser knows no escapes but of quotes: so what acts on a terminal is read back as the
+     * escape that is shown. */
+    struct odb_buf shown = ODB_BUF_INIT;
+    text_put_shown(data, len, true, &shown);
+    to->lost[TEXT_LOST_ACTS] += shown.len != len;
     odb_buf_putc(to->out, '"');
-    for (size_t i = 0; i < len; i++) {
-        if (data[i] == '"' || data[i] == '\\')
+    for (const char *p = odb_buf_text(&shown); *p; p++) {
+        if (*p == '"' || *p == '\\')
             odb_buf_putc(to->out, '\\');
-        odb_buf_putc(to->out, data[i]);
+        odb_buf_putc(to->out, *p);
     }
     odb_buf_putc(to->out, '"');
+    odb_buf_dispose(&shown);
 }
 
 void odb_model__text_id(const char *name, struct text *to)

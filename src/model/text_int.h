@@ -17,6 +17,7 @@ enum text_lost {
     TEXT_LOST_TYPE,
     TEXT_LOST_DATA,
     TEXT_LOST_DOC,
+    TEXT_LOST_ACTS,
     TEXT_LOST_COUNT
 };
 
