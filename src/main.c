@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/ending.h"
 #include "base/file.h"
 #include "base/leavings.h"
 #include "base/mapping.h"
@@ -33,10 +34,12 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     /* A pipe closed early is an error of write(2), not the end of us. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* nor is a file that may not grow */
     main_catch(SIGINT);
     main_catch(SIGTERM);
     main_catch(SIGHUP);
     main_catch(SIGQUIT);
+    odb_ending_catch();
     odb_mapping_watch();
     odb_mem_keep_pages();
     return odb_command_main(argc, argv, stdout, stderr, ui_main);

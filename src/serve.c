@@ -584,6 +584,7 @@ int main(int argc, char **argv)
     int i = 1;
     odb_file_fill_standard();
     serve_forget_stops();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write(2) */
     for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
         if (!strcmp(argv[i], "--")) {
             i++;

@@ -91,7 +91,7 @@ static void outside_quote(struct odb_buf *out, const char *word)
 /* Starts a line of the shell, with the keys' signals as the shell expects them; returns errno. */
 static int outside_start(pid_t *pid, const char *line, int input)
 {
-    static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE};
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ};
     char *const argv[] = {"sh", "-c", (char *)line, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;

@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ending.h"
 #include "base/mem.h"
 #include "ui/decode.h"
 
@@ -180,8 +181,10 @@ static void terminal_note(int signal, siginfo_t *info, void *context)
     int saved = errno;
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
         atomic_store(&terminal_state.quit, true);
-    if (signal == SIGTERM || signal == SIGHUP)
+    if (signal == SIGTERM || signal == SIGHUP) {
+        odb_ending_begin(signal);
         terminal_tell_borrower(signal);
+    }
     char byte = (char)signal;
     /* A full pipe has told it already. */
     if (write(terminal_state.pipe[1], &byte, 1) < 0)
@@ -199,9 +202,8 @@ static const struct {
     {SIGINT, terminal_note},   {SIGTERM, terminal_note}, {SIGHUP, terminal_note},
     {SIGQUIT, terminal_die},   {SIGILL, terminal_die},   {SIGTRAP, terminal_die},
     {SIGABRT, terminal_die},   {SIGBUS, terminal_die},   {SIGFPE, terminal_die},
-    {SIGSEGV, terminal_die},   {SIGXCPU, terminal_die},  {SIGXFSZ, terminal_die},
-    {SIGSYS, terminal_die},    {SIGALRM, terminal_die},  {SIGUSR1, terminal_die},
-    {SIGUSR2, terminal_die},
+    {SIGSEGV, terminal_die},   {SIGXCPU, terminal_die},  {SIGSYS, terminal_die},
+    {SIGALRM, terminal_die},   {SIGUSR1, terminal_die},  {SIGUSR2, terminal_die},
 };
 
 static struct sigaction terminal_actions[ODB_COUNT(terminal_signals)]; /* as they were */

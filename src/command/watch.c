@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ending.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/hooks.h"
@@ -27,6 +28,8 @@ static struct watch_caught {
 static void watch_on_signal(int number)
 {
     atomic_store(&watch_signal, number);
+    if (number != SIGINT) /* whoever presses Ctrl-C may press it again */
+        odb_ending_begin(number);
     for (size_t i = 0; i < ODB_COUNT(watch_caught); i++)
         if (watch_caught[i].signal == number)
             sigaction(number, &watch_caught[i].before, NULL);

@@ -276,10 +276,11 @@ void odb_node_text(const struct odb_graph *graph, const struct odb_node *node,
 void odb_model_text(const struct odb_model *model, struct odb_buf *out);
 /* The same so that ONNX's own parser reads it back: nothing shortened, texts as they are but
  * for what acts on a terminal (escapes, which are read back as such), floats exact, half types as
- * their bits. Tensors of more than so many elements are named by their place in the model's file, or
- * in one beside it, as external data; those that have no such place, and all with SIZE_MAX, are written out. Comments at the top count
- * what the syntax has no words for. nodes: marks of those of the main graph that make a graph of
- * their own; NULL: all of the model. scan (NULL: none) hears of elements that are written out.
+ * their bits. Tensors of more than so many elements are named by their place in the model's file,
+ * or in one beside it, as external data; those that have no such place, and all with SIZE_MAX, are
+ * written out. Comments at the top count what the syntax has no words for. nodes: marks of those of
+ * the main graph that make a graph of their own; NULL: all of the model. scan (NULL: none) hears of
+ * elements that are written out.
  * ODB_CANCELLED, by scan, is the only error, and nothing is appended then. */
 enum odb_status odb_model_text_exact(const struct odb_model *model, const bool *nodes,
                                      size_t elements, const struct odb_scan *scan,
