@@ -6,8 +6,9 @@
  * the rest; both run on SPEC, and between them the value is changed.
  *
  * Some faults act only sometimes, as real ones do: `hidden` vanishes when the value is
- * looked at, `fused=K` when the nodes that follow are not all there; `every=N` acts in some runs of
- * what is loaded and not in others. When a fault does not act, the model goes to SPEC as it is.
+ * looked at, `fused=K` when the nodes that follow are not all there, `whole` when any node is not;
+ * `every=N`, `after=N`, `until=N` and `rate=P` act in some runs of what is loaded and not in
+ * others. When a fault does not act, the model goes to SPEC as it is.
  *
  * A node inside a body has no border that a model could be cut at. There the fault is planted while
  * the CPU reference runs, which lets itself be watched; so SPEC must be that.
@@ -43,6 +44,7 @@ struct fault_kind {
     void (*spoil)(struct fault_work *work); /* NULL: act() ends it all before anything runs */
     void (*act)(void);
     void (*steer)(int64_t *v, double amount); /* what an If or a Loop goes by; else NULL */
+    bool takes; /* the numbers of from= stand in its place */
 };
 
 struct fault {
@@ -51,9 +53,13 @@ struct fault {
     double amount;
     size_t count, fused;
     size_t every; /* acts in every so manieth run of what is loaded */
-    size_t runs;  /* of what is loaded */
+    size_t after, until; /* and behind, and not behind, so many; until 0: ever after */
+    double rate;         /* and in so many of those, at random */
+    size_t runs;         /* of what is loaded */
+    uint64_t all_runs;   /* of whatever was loaded */
+    char *from;          /* owned: whose numbers it takes; NULL: nobody's */
     uint64_t seed;
-    bool hidden, seen;
+    bool hidden, seen, whole;
     int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
     char *inner;                    /* owned: spec */
     struct odb_executor *up, *down; /* owned; down is NULL where nothing is spoiled */
@@ -76,6 +82,7 @@ struct fault_cut {
     int node;                    /* in the loaded model */
     const char *text;            /* borrowed: that names it there; NULL: it is elsewhere */
     int value;                   /* named in the spec, else ODB_NO_VALUE */
+    int from;                    /* whose numbers are taken; or ODB_NO_VALUE */
     bool *upstream, *downstream; /* owned; [n_nodes] */
     int *between;                /* owned: values that upstream has to give */
     size_t n_between;
@@ -215,26 +222,29 @@ static void fault_other_trips(int64_t *v, double amount)
     *v += (int64_t)amount;
 }
 
+#define FAULT_EXCHANGE "exchange" /* of two outputs, which change places */
 #define FAULT_REFUSE "refuse" /* no model with the node is loaded */
 #define FAULT_MEMORY "memory" /* none with the node and too many others */
 
 static const struct fault_kind fault_kinds[] = {
-    {"scale", 1e-2, true, fault_scale, NULL, NULL},
-    {"offset", 1e-2, true, fault_offset, NULL, NULL},
-    {"noise", 1e-2, true, fault_noise, NULL, NULL},
-    {"swap", 0, false, fault_swap, NULL, NULL},
-    {"nan", 0, false, fault_nan, NULL, NULL},
-    {"inf", 0, false, fault_inf, NULL, NULL},
-    {"step", 1, true, fault_step, NULL, NULL},
-    {"saturate", 0.5, false, fault_saturate, NULL, NULL},
-    {"zero-channel", 0, false, fault_zero_channel, NULL, NULL},
-    {"round-bf16", 0, false, fault_round_bf16, NULL, NULL},
-    {"crash", 0, false, NULL, fault_crash, NULL},
-    {"hang", 0, false, NULL, fault_hang, NULL},
-    {FAULT_REFUSE, 0, false, NULL, NULL, NULL},
-    {FAULT_MEMORY, 0, false, NULL, NULL, NULL},
-    {"branch", 0, false, NULL, NULL, fault_other_branch},
-    {"trips", -1, false, NULL, NULL, fault_other_trips},
+    {"scale", 1e-2, true, fault_scale, NULL, NULL, false},
+    {"offset", 1e-2, true, fault_offset, NULL, NULL, false},
+    {"noise", 1e-2, true, fault_noise, NULL, NULL, false},
+    {"swap", 0, false, fault_swap, NULL, NULL, false},
+    {"nan", 0, false, fault_nan, NULL, NULL, false},
+    {"inf", 0, false, fault_inf, NULL, NULL, false},
+    {"step", 1, true, fault_step, NULL, NULL, false},
+    {"saturate", 0.5, false, fault_saturate, NULL, NULL, false},
+    {"zero-channel", 0, false, fault_zero_channel, NULL, NULL, false},
+    {"round-bf16", 0, false, fault_round_bf16, NULL, NULL, false},
+    {"crash", 0, false, NULL, fault_crash, NULL, false},
+    {"hang", 0, false, NULL, fault_hang, NULL, false},
+    {FAULT_REFUSE, 0, false, NULL, NULL, NULL, false},
+    {FAULT_MEMORY, 0, false, NULL, NULL, NULL, false},
+    {"branch", 0, false, NULL, NULL, fault_other_branch, false},
+    {"trips", -1, false, NULL, NULL, fault_other_trips, false},
+    {"overwrite", 0, false, NULL, NULL, NULL, true},
+    {FAULT_EXCHANGE, 0, false, NULL, NULL, NULL, false},
 };
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -242,7 +252,7 @@ static const struct fault_kind fault_kinds[] = {
 static const struct odb_executor_option fault_rows[] = {
     {":",
      "scale|offset|noise|swap|nan|inf|step|saturate|zero-channel|round-bf16|crash|hang|refuse|"
-     "memory|branch|trips",
+     "memory|branch|trips|overwrite|exchange",
      NULL, "what goes wrong", true},
     {"node", "NAME|#INDEX|PATH", NULL, "where the fault is", true},
     {"iteration", "K", NULL, "only in that turn of the innermost loop around the node", false},
@@ -256,16 +266,37 @@ static const struct odb_executor_option fault_rows[] = {
     {"hidden", NULL, NULL, "only as long as nobody reads values in between", false},
     {"seen", NULL, NULL, "only when somebody reads values in between", false},
     {"fused", "K", NULL, "only where the K nodes that follow are loaded with it", false},
+    {"whole", NULL, NULL, "only where the whole model is loaded", false},
+    {"from", "NAME", NULL,
+     "overwrite: the value whose numbers stand there instead; exchange: the output that changes "
+     "places with it",
+     false},
     {"every", "N", "1", "only in every Nth run of what is loaded", false},
+    {"after", "N", "0", "not in the first N runs of what is loaded", false},
+    {"until", "N", NULL, "only in the first N runs of what is loaded", false},
+    {"rate", "P", "1", "only in that part of the runs, at random by the seed", false},
     {"seed", "N", "42", "which elements, and which noise", false},
     {"@", "SPEC", NULL, "what runs the model", true},
     {NULL, NULL, NULL, NULL, false},
 };
 
+/* The model runs in two pieces, and a value changes between them. */
+static bool fault_cuts(const struct fault *fault)
+{
+    return fault->kind->spoil || fault->kind->takes;
+}
+
+static bool fault_exchanges(const struct fault *fault)
+{
+    return !strcmp(fault->kind->name, FAULT_EXCHANGE);
+}
+
 static enum odb_status fault_options(struct fault *fault, const struct odb_spec *spec,
                                      struct odb_error *err)
 {
-    double count = 0, fused = 0, every = 1, seed = 42, turn = (double)ODB_ANY_TURN;
+    double count = 0, fused = 0, every = 1, after = 0, until = 0, seed = 42;
+    double turn = (double)ODB_ANY_TURN;
+    const char *from = odb_spec_option(spec, "from");
     ODB_TRY(odb_spec_check(spec, fault_rows, err));
     for (size_t i = 0; i < ODB_COUNT(fault_kinds); i++)
         if (!strcmp(fault_kinds[i].name, spec->arg))
@@ -274,10 +305,19 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     if (!node[0])
         return odb_fail(err, ODB_E_USAGE, "node= names no node");
     fault->amount = fault->kind->amount;
+    fault->rate = 1;
     ODB_TRY(odb_spec_number(spec, "amount", &fault->amount, err));
     ODB_TRY(odb_spec_whole(spec, "count", 1, 0x1p53, &count, err));
     ODB_TRY(odb_spec_whole(spec, "fused", 1, 0x1p53, &fused, err));
     ODB_TRY(odb_spec_whole(spec, "every", 1, 0x1p53, &every, err));
+    ODB_TRY(odb_spec_whole(spec, "after", 0, 0x1p53, &after, err));
+    ODB_TRY(odb_spec_whole(spec, "until", 1, 0x1p53, &until, err));
+    ODB_TRY(odb_spec_number(spec, "rate", &fault->rate, err));
+    bool takes = fault->kind->takes || fault_exchanges(fault);
+    if (takes != (from && from[0]))
+        return odb_fail(err, ODB_E_USAGE, "%s",
+                        takes ? "from= names no value"
+                              : "from= goes with overwrite and exchange alone");
     ODB_TRY(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
     ODB_TRY(odb_spec_whole(spec, "iteration", 0, 0x1p53, &turn, err));
     fault->turn = (int64_t)turn;
@@ -286,6 +326,10 @@ static enum odb_status fault_options(struct fault *fault, const struct odb_spec 
     fault->count = (size_t)count;
     fault->fused = (size_t)fused;
     fault->every = (size_t)every;
+    fault->after = (size_t)after;
+    fault->until = (size_t)until;
+    fault->from = from ? odb_xstrdup(from) : NULL;
+    fault->whole = odb_spec_option(spec, "whole") != NULL;
     fault->seed = (uint64_t)seed;
     fault->hidden = odb_spec_option(spec, "hidden") != NULL;
     fault->seen = odb_spec_option(spec, "seen") != NULL;
@@ -328,6 +372,7 @@ static void fault_release(void *self)
     odb_executor_close(fault->up);
     odb_executor_close(fault->down);
     free(fault->node);
+    free(fault->from);
     free(fault->inner);
     free(fault);
 }
@@ -344,7 +389,7 @@ static enum odb_status fault_init(void **self, const struct odb_spec *spec, stru
         odb_fail(err, ODB_E_USAGE, "a recording runs nothing, so no fault can be planted in it");
         status = odb_error_at(err, "%s", spec->text);
     }
-    if (status == ODB_OK && fault->kind->spoil) /* now, because later we are in another directory */
+    if (status == ODB_OK && fault_cuts(fault)) /* now, because later we are in another directory */
         status = odb_executor_open(&fault->down, fault->inner, err);
     if (status != ODB_OK) {
         fault_release(fault);
@@ -534,10 +579,20 @@ static bool fault_has_fused(const struct fault *fault, const struct fault_cut *c
     return here == fault->fused && read;
 }
 
-static enum odb_status fault_decide(struct fault *fault, const struct fault_cut *cut,
+/* Whose numbers it takes is here as well, and made here, as memory that is used again is. */
+static bool fault_finds_from(const struct fault *fault, struct fault_cut *cut)
+{
+    const struct odb_value *from =
+        fault->from ? odb_graph_value(cut->model->graph, fault->from) : NULL;
+    cut->from = from && from->producer >= 0 ? from->index : ODB_NO_VALUE;
+    return !fault->from || cut->from != ODB_NO_VALUE;
+}
+
+static enum odb_status fault_decide(struct fault *fault, struct fault_cut *cut,
                                     const struct odb_load *load, struct odb_error *err)
 {
-    fault->acts = cut->node != ODB_NO_NODE;
+    fault->acts = cut->node != ODB_NO_NODE && (!fault->whole || fault_is_whole(cut, load)) &&
+                  fault_finds_from(fault, cut);
     if (!fault->acts || (!fault->hidden && !fault->seen && !fault->fused))
         return ODB_OK;
     const struct odb_value *value = fault_likely_value(cut);
@@ -588,7 +643,7 @@ static bool fault_is_between(const struct fault_cut *cut, const struct odb_value
 {
     if (value->producer < 0 || !cut->upstream[value->producer] || !value->name[0])
         return false;
-    if (value->is_output || value->index == cut->value)
+    if (value->is_output || value->index == cut->value || value->index == cut->from)
         return true;
     for (size_t i = 0; i < value->n_consumers; i++)
         if (cut->downstream[value->consumers[i]])
@@ -600,8 +655,10 @@ static void fault_divide(struct fault_cut *cut)
 {
     const struct odb_graph *graph = cut->model->graph;
     const struct odb_node *node = &graph->nodes[cut->node];
-    int *outs = odb_new_n(int, (size_t)node->n_out + 1);
+    int *outs = odb_new_n(int, (size_t)node->n_out + 2);
     size_t n = 0;
+    if (cut->from != ODB_NO_VALUE)
+        outs[n++] = cut->from;
     for (int i = 0; i < node->n_out; i++)
         if (node->out[i] >= 0)
             outs[n++] = node->out[i];
@@ -698,7 +755,9 @@ static bool fault_is_whole_numbers(const struct fault *fault)
 /* Acts in this run. */
 static bool fault_turn(const struct fault *fault)
 {
-    return fault->runs % fault->every == 0;
+    double dice = (double)(odb_mix64(odb_mix64(fault->seed) + fault->all_runs) >> 11) * 0x1p-53;
+    return fault->runs % fault->every == 0 && fault->runs > fault->after &&
+           (!fault->until || fault->runs <= fault->until) && dice < fault->rate;
 }
 
 /* Can hold the fault: a float tensor with elements, one of integers for a step; or a container of
@@ -707,7 +766,7 @@ static bool fault_fits(const struct fault *fault, const struct odb_tensor *t)
 {
     bool type = fault_is_whole_numbers(fault) ? odb_dtype_is_integer(t->dtype)
                                               : odb_dtype_is_float(t->dtype);
-    bool fits = t->kind == ODB_TENSOR && type && t->count > 0;
+    bool fits = t->kind == ODB_TENSOR && (type || fault->kind->takes) && t->count > 0;
     for (size_t i = 0; i < t->n_items && t->kind != ODB_SPARSE; i++)
         fits = fits || fault_fits(fault, t->items[i]);
     return fits;
@@ -792,6 +851,26 @@ static enum odb_status fault_spoil(const struct fault *fault, const char *name,
     odb_tensor_unref(items[at]);
     free(items);
     return status;
+}
+
+/* The numbers of another value lie where *t should be, as far as both reach, and as count says. */
+static enum odb_status fault_take(const struct fault *fault, const char *name,
+                                  struct odb_tensor **t, const struct odb_tensor *from,
+                                  struct odb_error *err)
+{
+    const struct odb_tensor *was = *t;
+    struct odb_tensor *now;
+    if (was->kind != ODB_TENSOR || from->kind != ODB_TENSOR || was->dtype != from->dtype ||
+        odb_dtype_info(was->dtype)->bits % 8 || !odb_dtype_info(was->dtype)->bits)
+        return fault_refuse(fault, name, "the types are not the same", err);
+    size_t bytes = ODB_MIN(was->bytes, from->bytes);
+    if (fault->count)
+        bytes = ODB_MIN(bytes, fault->count * (odb_dtype_info(was->dtype)->bits / 8));
+    ODB_TRY(odb_tensor_clone(&now, was, err));
+    memcpy(now->data, from->data, bytes);
+    odb_tensor_unref(*t);
+    *t = now;
+    return ODB_OK;
 }
 
 /* --- inside a body --------------------------------------------------------------------------- */
@@ -899,7 +978,7 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
     }
     if (status == ODB_OK)
         status = fault_watch(fault, err);
-    if (status != ODB_OK || !fault->acts || !fault->kind->spoil) {
+    if (status != ODB_OK || !fault->acts || !fault_cuts(fault)) {
         fault_cut_free(cut);
         return status == ODB_OK ? odb_executor_load(fault->up, load, err) : status;
     }
@@ -984,20 +1063,23 @@ static int fault_choose(const struct fault_run *run)
 static enum odb_status fault_run_upstream(struct fault_run *run, struct odb_error *err)
 {
     const struct fault_cut *cut = run->cut;
+    const struct fault *fault = run->fault;
     struct odb_tensor **results = odb_new_n(struct odb_tensor *, cut->n_between + 1);
-    enum odb_status status = fault_run_piece(run, run->fault->up, cut->up_in, cut->n_up_in,
+    enum odb_status status = fault_run_piece(run, fault->up, cut->up_in, cut->n_up_in,
                                              cut->between, cut->n_between, results, err);
     for (size_t i = 0; i < cut->n_between && status == ODB_OK; i++)
         run->values[cut->between[i]] = results[i];
     free(results);
     if (status != ODB_OK)
         return status;
-    int value = fault_turn(run->fault) ? fault_choose(run) : ODB_NO_VALUE;
+    int value = fault_turn(fault) ? fault_choose(run) : ODB_NO_VALUE;
     if (value == ODB_NO_VALUE) /* not now; or only the nodes above it are read */
         return ODB_OK;
-    status =
-        fault_spoil(run->fault, cut->model->graph->values[value].name, &run->values[value], err);
-    return run->fault->body && status == ODB_E_INPUT ? ODB_OK : status; /* as in fault_made() */
+    if (fault->kind->takes)
+        return fault_take(fault, cut->model->graph->values[value].name, &run->values[value],
+                          run->values[cut->from], err);
+    status = fault_spoil(fault, cut->model->graph->values[value].name, &run->values[value], err);
+    return fault->body && status == ODB_E_INPUT ? ODB_OK : status; /* as in fault_made() */
 }
 
 static bool fault_same_type(const struct odb_tensor *a, const struct odb_tensor *b)
@@ -1108,16 +1190,37 @@ out:
     return status;
 }
 
+/* The outputs that node= and from= name. */
+static void fault_change_places(const struct fault *fault, const char *const *names, size_t n,
+                                struct odb_tensor **outputs)
+{
+    struct odb_tensor **one = NULL, **other = NULL;
+    for (size_t i = 0; i < n; i++) {
+        one = strcmp(names[i], fault->node) ? one : &outputs[i];
+        other = strcmp(names[i], fault->from) ? other : &outputs[i];
+    }
+    if (!one || !other)
+        return;
+    struct odb_tensor *t = *one;
+    *one = *other;
+    *other = t;
+}
+
 static enum odb_status fault_execute(void *self, const struct odb_named *inputs, size_t n_inputs,
                                      const char *const *names, size_t n_outputs,
                                      struct odb_tensor **outputs, struct odb_error *err)
 {
     struct fault *fault = self;
     fault->runs++;
+    fault->all_runs++;
     if (fault->acts && fault->kind->act && fault_turn(fault))
         fault->kind->act();
     if (!fault->cut)
-        return odb_executor_run(fault->up, inputs, n_inputs, names, n_outputs, outputs, err);
+        ODB_TRY(odb_executor_run(fault->up, inputs, n_inputs, names, n_outputs, outputs, err));
+    if (fault->acts && fault_exchanges(fault) && fault_turn(fault))
+        fault_change_places(fault, names, n_outputs, outputs);
+    if (!fault->cut)
+        return ODB_OK;
     size_t n_values = fault->cut->model->graph->n_values;
     struct fault_run run = {.fault = fault,
                             .cut = fault->cut,
