@@ -10,7 +10,9 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/held.h"
 #include "engine/hooks.h"
+#include "engine/whole.h"
 
 #define ALONE_VERIFY_MOST 16           /* culprits that are verified one by one */
 
@@ -166,18 +168,47 @@ static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *cul
     return status;
 }
 
+/* How many nodes lead from a region's first to its last. */
+static size_t alone_between(const struct bisection *b, const struct odb_culprit *culprit)
+{
+    size_t n = b->graph->n_nodes, count;
+    bool *up = odb_new_n(bool, n), *behind = odb_new_n(bool, b->graph->n_values);
+    odb_graph_ancestors(b->graph, &culprit->value, 1, b->drawn, up);
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_node *node = &b->graph->nodes[i];
+        bool from = (int)i == culprit->segment[0];
+        for (size_t k = 0; k < odb_node_n_reads(node); k++)
+            from |= odb_node_reads(node, k) >= 0 && behind[odb_node_reads(node, k)];
+        for (int o = 0; from && o < node->n_out; o++)
+            if (node->out[o] >= 0)
+                behind[node->out[o]] = true;
+        up[i] = up[i] && from;
+    }
+    count = odb_count_marks(up, n);
+    free(behind);
+    free(up);
+    return count;
+}
+
 /* The accused passes alone: finds where a segment that ends in it must begin to fail. */
 static enum odb_status alone_widen(struct bisection *b, struct odb_culprit *culprit,
                                    struct odb_error *err)
 {
     int first;
+    if (bisection_races_before(b, culprit->node)) { /* in another run it would have been right */
+        culprit->kind = ODB_KIND_NONDETERMINISTIC;
+        return ODB_OK;
+    }
+    if (!b->hidden && bisection_overwritten(b, culprit))
+        return bisection_whole(b, culprit, err);
     ODB_TRY(bisection_lead(b, culprit->value, &first, err));
-    culprit->kind = b->hidden || first == ODB_NO_NODE ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
     if (first == ODB_NO_NODE)
-        return ODB_OK; /* it is wrong only while everything is read */
+        return bisection_whole(b, culprit, err);
+    culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
     culprit->segment[1] = culprit->node;
     culprit->segment[0] = culprit->node = first;
     culprit->verified = true;
+    ODB_TRY(bisection_narrow(b, culprit, alone_between(b, culprit), err));
     return alone_narrow(b, culprit, err);
 }
 
@@ -221,7 +252,9 @@ static enum odb_status alone_conclude(struct bisection *b, struct odb_culprit *c
         alone_adopt_numbers(b, culprit, alone);
     } else if (b->hidden && !b->report->outputs_diverge) {
         culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
-        culprit->kind = ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
+        culprit->kind = bisection_races_before(b, node)
+                            ? ODB_KIND_NONDETERMINISTIC
+                            : ODB_KIND_PROBE_EFFECT; /* wrong only while everything is read */
     } else if (alone->judged && b->trace->ref[culprit->value]) {
         ODB_TRY(bisection_hear(b, err));
         if (bisection_reference_off(b, culprit->value)) {

@@ -3,8 +3,9 @@
  * A search from its first run to its report. Which way it goes in between is plan.c's affair:
  *
  *   1. trace the reference, golden, and what noise is known for free;
- *   2. two plain target runs with the model's own outputs: does it run, does it repeat, is it
- *      wrong? A crash or a hang is hunted over prefixes at once;
+ *   2. plain target runs with the model's own outputs: does it run, does it repeat, is it wrong?
+ *      Does an output hold another one's values? A crash or a hang is hunted over prefixes at
+ *      once;
  *   3. one run with every value probed, or several where memory is short. Does it reproduce the
  *      plain run? Then blame: each operator replayed on the target's own inputs, every node at
  *      once, masked faults included;
@@ -25,6 +26,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/evidence.h"
+#include "engine/held.h"
 #include "base/clock.h"
 #include "base/host.h"
 #include "engine/hooks.h"
@@ -51,6 +53,21 @@ void bisection_keep(struct bisection *b, int value, struct odb_tensor *t)
 {
     odb_tensor_unref(b->report->given[value]);
     b->report->given[value] = odb_tensor_ref(t);
+}
+
+struct bisection_pause bisection_step_pause(const struct bisection *b)
+{
+    struct odb_target_stats now = odb_pool_stats(b->pool);
+    return (struct bisection_pause){now.loads - b->step_stats.loads, now.runs - b->step_stats.runs,
+                                    odb_clock() - b->step_start};
+}
+
+void bisection_step_resume(struct bisection *b, struct bisection_pause spent)
+{
+    b->step_stats = odb_pool_stats(b->pool);
+    b->step_stats.loads -= spent.loads;
+    b->step_stats.runs -= spent.runs;
+    b->step_start = odb_clock() - spent.seconds;
 }
 
 void bisection_step_begin(struct bisection *b, const char *phase)
@@ -256,7 +273,11 @@ static void bisect_start(struct bisection *b)
             b->outputs[b->n_outputs++] = v;
     }
     b->plain = odb_new_n(struct odb_tensor *, b->n_outputs);
+    b->second = odb_new_n(struct odb_tensor *, graph->n_values + 1);
     b->verdicts = odb_new_n(struct odb_value_report, b->n_outputs);
+    b->exchanged = odb_new_n(int, graph->n_values + 1);
+    for (size_t v = 0; v < graph->n_values; v++)
+        b->exchanged[v] = ODB_NO_VALUE;
 }
 
 static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
@@ -367,7 +388,7 @@ enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
     b->run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
     bisection_step_end(b, "plain", "the model as it is, %zu times: is it wrong, does it repeat?",
                        b->report->repeats.runs);
-    return ODB_OK;
+    return bisection_exchanged(b, err);
 }
 
 /* What the target says of the model as it is, which is loaded now: its notes are warnings, and that
@@ -534,6 +555,8 @@ static void bisect_finish(struct bisection *b)
     report->seconds = odb_clock() - b->start;
     for (size_t o = 0; o < b->n_outputs; o++)
         odb_tensor_unref(b->plain[o]);
+    for (size_t v = 0; b->second && v < b->graph->n_values; v++)
+        odb_tensor_unref(b->second[v]);
     for (size_t v = 0; b->given && v < b->graph->n_values; v++)
         odb_tensor_unref(b->given[v]);
     free(b->given);
@@ -545,6 +568,8 @@ static void bisect_finish(struct bisection *b)
     free(b->reaching);
     free(b->decided);
     free(b->plain);
+    free(b->second);
+    free(b->exchanged);
     free(b->verdicts);
     free(b->outputs);
     if (b->pool)

@@ -91,7 +91,7 @@ struct odb_bisect_options {
     const char *target;    /* spec; required */
     struct odb_criterion tolerance;
     const char *expect; /* "f16", "bf16", "tf32", or NULL */
-    int repeat;         /* runs of the model as it is; 0: two, or more where they differ */
+    int repeat;         /* runs of the model as it is; 0: as many as fit, see repeat.c */
     enum odb_strategy strategy;
     bool prove;      /* test every cut before the culprits */
     bool strict;      /* what no output shows and nothing verified is a culprit, and no note */

@@ -56,6 +56,12 @@ struct bisection {
     struct odb_tensor **told_given; /* owned refs; [n_values] what it had */
     struct odb_target_stats inside; /* loads and runs of searches in bodies, and their seconds */
     double inside_seconds;
+    int *exchanged; /* owned; [n_values] outputs: which output's values they hold, else
+                       ODB_NO_VALUE */
+    struct odb_tensor **second; /* owned refs; [n_values], by output: the first repetition */
+    double repeat_seconds;      /* spent on repetitions */
+    double repeat_run;          /* what the last of them took */
+    bool doubted;               /* bisection_doubt() has run */
     bool unsteady; /* of two equal runs one was wrong, and the other was not */
     double step_start;
     struct odb_target_stats step_stats;
@@ -67,6 +73,13 @@ struct bisection {
 void bisection_step_begin(struct bisection *b, const char *phase);
 void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
     ODB_PRINTF(3, 4);
+/* A step within another one: what the outer one has spent until then, and goes on from. */
+struct bisection_pause {
+    size_t loads, runs;
+    double seconds;
+};
+struct bisection_pause bisection_step_pause(const struct bisection *b);
+void bisection_step_resume(struct bisection *b, struct bisection_pause spent);
 /* Announces what goes on within a step. */
 void bisection_phase(struct bisection *b, const char *phase, size_t total);
 /* Tells whoever looks on what the report says of a value. */
@@ -96,8 +109,8 @@ enum odb_status bisection_ask(struct bisection *b, struct odb_probe *probe,
 /* Whether a node that is accused already stands before the value. */
 bool bisection_explains(const struct bisection *b, int value);
 
-/* The model as it is, twice. After bisection_around() has put others there, the outputs are those.
- */
+/* The model as it is, some times. After bisection_around() has put others there, the outputs are
+ * those. */
 enum odb_status bisection_plain(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
 /* --- refused.c -------------------------------------------------------------------------------- */

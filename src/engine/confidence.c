@@ -31,8 +31,10 @@ static const char *confidence_against(const struct odb_culprit *c, bool flips)
         return "together with a neighbour it is right";
     if (c->checks[ODB_CHECK_PINNED] == ODB_CONTRADICTS)
         return "with its value made the reference's the outputs are as wrong as before";
+    bool needs_others = c->kind == ODB_KIND_WHOLE || c->kind == ODB_KIND_EXCHANGED ||
+                        c->kind == ODB_KIND_OVERWRITTEN;
     if (c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS && c->segment[0] == c->segment[1] &&
-        !confidence_is(c, ODB_CHECK_PREFIX))
+        !needs_others && !confidence_is(c, ODB_CHECK_PREFIX))
         return "alone it is right";
     return NULL;
 }
@@ -114,6 +116,15 @@ static void confidence_set(const struct bisection *b, struct odb_culprit *c, boo
         c->confidence = c->verified ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
         why = c->verified ? "what it has there is enough to spoil an output of the reference's run"
                           : "it takes several such values to spoil an output";
+    } else if (c->kind == ODB_KIND_EXCHANGED || c->kind == ODB_KIND_OVERWRITTEN) {
+        c->confidence = ODB_CONFIDENCE_HIGH;
+        why = "more numbers agree than luck brings about";
+    } else if (c->kind == ODB_KIND_WHOLE) {
+        bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
+        c->confidence = ODB_CONFIDENCE_MEDIUM;
+        why = !all
+                  ? "a part of the model fails, and the node alone does not"
+                  : "nothing but the whole model fails; equal runs of it do so alike";
     } else if (c->kind == ODB_KIND_NONDETERMINISTIC) {
         bool found = b->report->repeats.first_node == c->node;
         c->confidence = found ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;

@@ -2,6 +2,7 @@
 #include "engine/evidence.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -29,7 +30,8 @@ static void evidence_measure(const struct bisection *b, struct odb_culprit *c)
 {
     struct odb_sensitivity *s = &c->sensitivity;
     if (c->value < 0 || c->of_reference || c->segment[0] != c->segment[1] ||
-        c->kind == ODB_KIND_NONDETERMINISTIC)
+        c->kind == ODB_KIND_NONDETERMINISTIC || c->kind == ODB_KIND_EXCHANGED ||
+        c->kind == ODB_KIND_OVERWRITTEN)
         return;
     *s = bisection_sensitivity(b, c->value, b->given);
     bool alike = s->growth.known && s->growth_of_random.known &&
@@ -70,14 +72,31 @@ static void evidence_join(struct odb_culprit *racer, struct odb_culprit *fault)
     *racer = *fault;
 }
 
-static void evidence_join_all(struct odb_report *report)
+/* One node; or the racer's place is not known but for the output that shows it, and the fault,
+ * which fails alone, stands before that. */
+static bool evidence_same_place(const struct bisection *b, const struct odb_culprit *racer,
+                                const struct odb_culprit *fault)
 {
+    if (fault->node == racer->node)
+        return true;
+    if (b->report->repeats.first_node != ODB_NO_NODE || !fault->verified || racer->value < 0)
+        return false;
+    bool *up = odb_new_n(bool, b->graph->n_nodes);
+    odb_graph_ancestors(b->graph, &racer->value, 1, NULL, up);
+    bool before = up[fault->node];
+    free(up);
+    return before;
+}
+
+static void evidence_join_all(const struct bisection *b)
+{
+    struct odb_report *report = b->report;
     for (size_t i = 0; i < report->culprits.n; i++)
         for (size_t k = report->culprits.n; k-- > i + 1;) {
             struct odb_culprit *racer = &report->culprits.items[i];
             struct odb_culprit *fault = &report->culprits.items[k];
             if (racer->kind != ODB_KIND_NONDETERMINISTIC || racer->flips_and ||
-                fault->node != racer->node || fault->segment[0] != fault->segment[1] ||
+                !evidence_same_place(b, racer, fault) || fault->segment[0] != fault->segment[1] ||
                 fault->of_reference || !odb_diagnosis_accuses(fault->kind))
                 continue;
             evidence_join(racer, fault);
@@ -88,7 +107,7 @@ static void evidence_join_all(struct odb_report *report)
 enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
 {
     bool asks = !b->prober.recorded;
-    evidence_join_all(b->report);
+    evidence_join_all(b);
     if (asks)
         ODB_TRY(evidence_second_cuts(b, err));
     if (asks && b->report->outputs_diverge)
@@ -104,6 +123,7 @@ enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
         if (c < EVIDENCE_GROWTH)
             evidence_measure(b, culprit);
     }
+    bisection_rank(b);
     bisection_trust(b);
     return ODB_OK;
 }

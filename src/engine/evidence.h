@@ -4,6 +4,8 @@
  * question:
  *
  *     repeat.c       do equal runs give equal bits, and where do they begin to differ?
+ *     held.c         does a wrong value hold what belongs to another one?
+ *     whole.c        how much of the model must be there for it to fail?
  *     tolerated.c    does an error follow from what the tolerance allows of the inputs?
  *     decided.c      do runs that round and select otherwise come out as far off?
  *     sensitivity.c  how much does the reference operator make of the same error in its inputs?
@@ -11,6 +13,7 @@
  *     pinned.c       do the outputs pass once the culprits' values are the reference's?
  *     shares.c       how much of an output's error does each node bring?
  *     confidence.c   how sure is all that?
+ *     rank.c         who comes first, and who is told twice?
  */
 #ifndef ODB_ENGINE_EVIDENCE_H
 #define ODB_ENGINE_EVIDENCE_H
@@ -21,6 +24,16 @@
  * apart, and, where they are, looks for the first node that differs. Accuses it where verdicts
  * flip. */
 enum odb_status bisection_repeat(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* Once in a search, before it says what rests on one run being unlike another: the same again. Sets
+ * b->unsteady where it does not repeat itself. */
+enum odb_status bisection_doubt(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
+/* Whether an output depends on the node that is not the same in equal runs. */
+bool bisection_flips_behind(const struct bisection *b, int node);
+
+/* Whether the node, or one that it depends on, is known not to repeat itself. */
+bool bisection_races_before(const struct bisection *b, int node);
 
 /* Values that are wrong, at nodes that are right about their own inputs: lets those pass that
  * follow from errors in the inputs which the tolerance allows, and what follows from them. */
@@ -56,6 +69,11 @@ enum odb_status bisection_share(struct bisection *b, struct odb_error *err) ODB_
 
 /* Sets confidence and its reason of all culprits, by the rules at the top of confidence.c. */
 void bisection_trust(const struct bisection *b);
+
+/* Puts culprits in order of the evidence against them: verified ones first, and regions that
+ * nothing but the search speaks against last. Those go that are told twice, and regions that a
+ * check has cleared, while somebody else is verified; notes say which. */
+void bisection_rank(struct bisection *b);
 
 /* What they came to, in words: sentences, each with a space behind it. */
 void words_evidence(const struct bisection *b, const struct odb_culprit *culprit,

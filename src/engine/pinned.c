@@ -60,8 +60,15 @@ static void pin_node(struct pin *p, int index)
 
 static bool pin_is_fault(const struct odb_culprit *c)
 {
-    return !c->of_reference && c->kind != ODB_KIND_AMPLIFIED && c->kind != ODB_KIND_ACCUMULATED &&
+    return !c->of_reference && c->kind != ODB_KIND_EXCHANGED && c->kind != ODB_KIND_AMPLIFIED &&
+           c->kind != ODB_KIND_ACCUMULATED &&
            c->kind != ODB_KIND_OVERFLOW; /* pinned, its value would leave the range again */
+}
+
+/* The end of what is at fault: of a node that takes the whole model for it, itself. */
+static int pin_last(const struct odb_culprit *c)
+{
+    return odb_culprit_is_region(c) ? c->segment[1] : c->node;
 }
 
 /* The nodes, and of regions the ends: what lies between is read by these alone, mostly. True:
@@ -70,13 +77,14 @@ static bool pin_culprits(struct pin *p)
 {
     struct bisection *b = p->b;
     size_t before = p->n;
+    for (size_t v = 0; v < b->graph->n_values; v++) /* is what it is, and is not read */
+        p->values[v] |= b->exchanged[v] != ODB_NO_VALUE;
     for (size_t c = 0; c < b->report->culprits.n; c++) {
         const struct odb_culprit *culprit = &b->report->culprits.items[c];
-        int last = culprit->segment[1];
         if (!pin_is_fault(culprit) || !culprit->reaches_output)
             continue;
         pin_node(p, culprit->node);
-        pin_node(p, last);
+        pin_node(p, pin_last(culprit));
     }
     return p->n > before;
 }
@@ -306,11 +314,11 @@ static enum odb_status pin_round(struct pin *p, bool *again, struct odb_error *e
 static bool pin_set(struct pin *p, const struct odb_culprit *culprit, bool pinned)
 {
     const struct bisection *b = p->b;
-    int own[] = {culprit->node, culprit->segment[1]};
+    int own[] = {culprit->node, pin_last(culprit)};
     for (size_t c = 0; c < b->report->culprits.n; c++) {
         const struct odb_culprit *other = &b->report->culprits.items[c];
         for (size_t i = 0; i < ODB_COUNT(own) && other != culprit; i++)
-            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == other->segment[1]))
+            if (p->nodes[own[i]] && (own[i] == other->node || own[i] == pin_last(other)))
                 return false;
     }
     for (size_t i = 0; i < ODB_COUNT(own); i++) {
@@ -328,9 +336,9 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 {
     const struct bisection *b = p->b;
     bool *shows = odb_new_n(bool, b->graph->n_values);
-    for (size_t n = (size_t)culprit->segment[1]; n < b->graph->n_nodes; n++) {
+    for (size_t n = (size_t)pin_last(culprit); n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
-        bool wrong = n == (size_t)culprit->segment[1];
+        bool wrong = n == (size_t)pin_last(culprit);
         for (size_t i = 0; !wrong && i < odb_node_n_reads(node); i++)
             wrong = odb_node_reads(node, i) >= 0 && shows[odb_node_reads(node, i)];
         for (int o = 0; wrong && o < node->n_out; o++)
@@ -355,7 +363,7 @@ static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit
                 !odb_probe_reads(b->graph, b->trace, v))
                 continue;
             int maker = b->graph->values[v].producer;
-            marks[v] = maker != culprit->node && maker != culprit->segment[1];
+            marks[v] = maker != culprit->node && maker != pin_last(culprit);
         }
     }
 }

@@ -24,10 +24,12 @@ bool bisection_explains(const struct bisection *b, int value)
     bool *up = odb_new_n(bool, b->graph->n_nodes);
     bool explained = false;
     odb_graph_ancestors(b->graph, &value, 1, b->fed, up);
-    for (size_t c = 0; c < b->report->culprits.n; c++)
-        explained = explained || up[b->report->culprits.items[c].node];
+    for (size_t c = 0; c < b->report->culprits.n; c++) {
+        const struct odb_culprit *culprit = &b->report->culprits.items[c];
+        explained |= up[culprit->node] && culprit->kind != ODB_KIND_EXCHANGED;
+    }
     free(up);
-    return explained;
+    return explained || b->exchanged[value] != ODB_NO_VALUE;
 }
 
 /* An output is wrong and no node is to blame: many small errors, or a gain. The node named is the
@@ -99,7 +101,8 @@ static enum odb_status plan_blame(struct bisection *b, struct odb_error *err)
         for (int o = 0; o < node->n_out; o++) {
             int v = node->out[o];
             bool off = v >= 0 && bisection_reference_off(b, v);
-            if (v < 0 || !(b->report->values[v].culprit || off))
+            if (v < 0 || !(b->report->values[v].culprit || off) ||
+                b->exchanged[v] != ODB_NO_VALUE)
                 continue;
             struct odb_culprit *culprit = bisection_accuse(b, (int)n, v, bisection_kind(b, v));
             if (off)
@@ -116,6 +119,7 @@ enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err)
         return ODB_OK;
     if (!b->prober.recorded)
         ODB_TRY(bisection_verify_all(b, err));
+    bisection_rank(b);
     struct odb_culprit *first = b->report->culprits.items;
     if (first->value >= 0 && odb_diagnosis_accuses(first->kind)) {
         bisection_step_begin(b, "third opinion");
@@ -271,6 +275,8 @@ static bool plan_doubtful(const struct bisection *b)
 static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
 {
     ODB_TRY(bisection_probed(b, err));
+    if (b->hidden) /* or is it chance? */
+        ODB_TRY(bisection_doubt(b, err));
     if (b->judged)
         ODB_TRY(plan_blame(b, err));
     if (b->judged || b->hidden)

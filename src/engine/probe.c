@@ -686,6 +686,22 @@ enum odb_status odb_probe_run(struct odb_prober *prober, struct odb_probe *probe
     return probe_do(prober, probe, true, err);
 }
 
+size_t odb_probe_known_again(const struct odb_prober *prober)
+{
+    const struct odb_answers *answers = prober->answers;
+    size_t times = 0;
+    bool known = answers && answers->n && prober->asked_last[0];
+    while (known) {
+        struct odb_answered answer = {0};
+        char key[ODB_ANSWERS_KEY];
+        snprintf(key, sizeof key, "%s~.%zu", prober->asked_last, times + 1);
+        known = answers->find(answers->payload, key, &answer);
+        odb_answered_dispose(&answer);
+        times += known;
+    }
+    return times;
+}
+
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err)
 {

@@ -114,6 +114,9 @@ enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe
 enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *probe,
                                 struct odb_error *err) ODB_MUST_USE;
 
+/* How often what was run last was run once more in a search that is gone on with; 0: not known. */
+size_t odb_probe_known_again(const struct odb_prober *prober);
+
 /* What the target says of the model that it ran last; account is the caller's to dispose of.
  * Statuses as in odb_target_account(). ODB_SKIPPED: an earlier search had that model's answers, and
  * not this one. */

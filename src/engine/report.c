@@ -24,6 +24,12 @@ bool odb_diagnosis_accuses(enum odb_diagnosis kind)
     return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN || kind == ODB_KIND_INF;
 }
 
+bool odb_culprit_is_region(const struct odb_culprit *culprit)
+{
+    return culprit->segment[0] != culprit->segment[1] && culprit->kind != ODB_KIND_WHOLE &&
+           culprit->kind != ODB_KIND_OVERWRITTEN;
+}
+
 const char *odb_check_name(enum odb_check check)
 {
     static const char *const names[] = {
@@ -70,6 +76,9 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     static const char *const verbs[] = {
         [ODB_KIND_CRASH] = " is where %s crashes",
         [ODB_KIND_HANG] = " is where %s hangs",
+        [ODB_KIND_WHOLE] = " is where %s goes wrong in the whole model, and not alone",
+        [ODB_KIND_EXCHANGED] = " makes an output where %s has the values of another output",
+        [ODB_KIND_OVERWRITTEN] = " is where %s holds the values of another node",
         [ODB_KIND_OVERFLOW] = " is where %s leaves the range of the type that is expected",
         [ODB_KIND_NONDETERMINISTIC] = " is where equal runs of %s begin to differ",
         [ODB_KIND_AMPLIFIED] = " is where small errors of %s grow, and no node is to blame",
@@ -91,7 +100,7 @@ static void report_put_place(const struct odb_report *report, const struct odb_c
                              struct odb_buf *out)
 {
     const struct odb_graph *graph = report->model->graph;
-    bool region = culprit->segment[0] != culprit->segment[1];
+    bool region = odb_culprit_is_region(culprit);
     odb_buf_puts(out, region ? "the region from " : "");
     odb_node_put(graph, region ? culprit->segment[0] : culprit->node, out);
     if (region) {
@@ -201,12 +210,15 @@ void odb_report_proof(const struct odb_report *report, struct odb_buf *out)
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
 {
     bool region = culprit->segment[0] != culprit->segment[1];
+    bool alone_right = culprit->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS;
     if (region)
         odb_buf_printf(out, "%s: #%d to #%d; ",
                        culprit->of_reference ? "region" : "the smallest region that fails",
                        culprit->segment[0], culprit->segment[1]);
     if (culprit->of_reference)
         odb_buf_puts(out, "not the target's; ");
+    else if (culprit->kind == ODB_KIND_EXCHANGED)
+        odb_buf_puts(out, alone_right ? "right alone; " : "");
     else
         odb_buf_printf(out, "%sverified %s; ", culprit->verified ? "" : "not ",
                        culprit->kind == ODB_KIND_OVERFLOW ? "in the reference's run"

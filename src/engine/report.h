@@ -29,7 +29,10 @@
     X(INF, "inf")                                                                                  \
     X(CRASH, "crash")                                                                              \
     X(HANG, "hang")                                                                                \
-    X(OVERFLOW, "overflow")
+    X(OVERFLOW, "overflow")                                                                        \
+    X(WHOLE, "whole")                                                                              \
+    X(EXCHANGED, "exchanged")                                                                      \
+    X(OVERWRITTEN, "overwritten")
 
 enum odb_diagnosis {
 #define ODB_DIAGNOSIS_ENUM(name, text) ODB_KIND_##name,
@@ -122,6 +125,19 @@ struct odb_histograms {
     size_t equal;
 };
 
+/* Whose numbers a value holds. */
+struct odb_held {
+    bool known;
+    int of;                  /* the other value */
+    size_t first, n, of_all; /* elements that are the other's, and how many there are */
+};
+
+/* Nodes first to last, run together, and how many; n 0: none were. */
+struct odb_stretch {
+    int first, last;
+    size_t n;
+};
+
 struct odb_culprit {
     int node;  /* index in the main graph */
     int value; /* the output that shows it; ODB_NO_VALUE for crash, hang */
@@ -132,6 +148,8 @@ struct odb_culprit {
     bool reaches_output, verified;
     bool of_reference; /* the reference is off from the operator there, and the target is not */
     int segment[2];    /* first and last node of the smallest region that fails */
+    struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
+    struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */
     enum odb_opinion third_opinion; /* of other code than target and reference */
     char *third_by;                 /* owned: whose it is; NULL: nobody's */
     enum odb_opinion own_opinion;   /* of the target's own library without optimisations */
@@ -164,6 +182,8 @@ struct odb_repeats {
     size_t runs;
     bool differ;    /* some output's bits did */
     int first_node; /* of which equal inputs gave other bits, with every value read; ODB_NO_NODE */
+    bool later_alike; /* the first run differs, and all later ones are alike: state is kept */
+    bool begins_anew; /* and loaded once more, the first run is as the first was */
     ODB_VEC(struct odb_repeated) outputs; /* those whose bits differ */
 };
 
@@ -309,6 +329,9 @@ void odb_report_put_pieces(const struct odb_report *report, struct odb_buf *out)
 struct json_t *odb_report_pieces_json(const struct odb_report *report);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
+/* Its segment is what is accused; else a node is, and the segment is what it takes for it to be
+ * wrong. */
+bool odb_culprit_is_region(const struct odb_culprit *culprit);
 /* What to try next, in words; NULL: nothing in particular. */
 const char *odb_report_hint(const struct odb_report *report);
 

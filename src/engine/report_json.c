@@ -173,6 +173,24 @@ static void report_evidence(json_t *object, const struct odb_culprit *culprit)
     report_set(object, "confidence_reason", odb_json_text(culprit->confidence_reason));
 }
 
+static json_t *report_part(const struct odb_stretch *part)
+{
+    return part->n ? json_pack("{s:i,s:i,s:I}", "first", part->first, "last", part->last, "nodes",
+                               (json_int_t)part->n)
+                   : json_null();
+}
+
+static json_t *report_held(const struct odb_report *report, const struct odb_held *held)
+{
+    if (!held->known)
+        return json_null();
+    int node = report->model->graph->values[held->of].producer;
+    return json_pack("{s:o,s:o,s:I,s:I,s:I}", "value", report_value_key(report, held->of), "node",
+                     node == ODB_NO_NODE ? json_null() : json_integer(node), "first",
+                     (json_int_t)held->first, "elements", (json_int_t)held->n, "of",
+                     (json_int_t)held->of_all);
+}
+
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
@@ -185,6 +203,8 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "reaches_output", json_boolean(culprit->reaches_output));
     report_set(object, "verified", json_boolean(culprit->verified));
     report_set(object, "segment", json_pack("[ii]", culprit->segment[0], culprit->segment[1]));
+    report_set(object, "passes", report_part(&culprit->passes));
+    report_set(object, "holds", report_held(report, &culprit->held));
     report_set(object, "of_reference", json_boolean(culprit->of_reference));
     report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
     report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
@@ -292,7 +312,8 @@ static json_t *report_repeats(const struct odb_report *report)
         json_array_append_new(outputs, object);
     }
     return json_pack(
-        "{sIsbsoso}", "runs", (json_int_t)repeats->runs, "differ", repeats->differ, "first_node",
+        "{sIsbss?soso}", "runs", (json_int_t)repeats->runs, "differ", repeats->differ, "pattern",
+        repeats->later_alike ? "first-differs" : NULL, "first_node",
         repeats->first_node == ODB_NO_NODE ? json_null() : json_integer(repeats->first_node),
         "outputs", outputs);
 }

@@ -18,6 +18,7 @@
 #include "engine/dag.h"
 #include "engine/evidence.h"
 #include "engine/failure.h"
+#include "engine/whole.h"
 
 #define SUFFIX_SPARE 1 /* loads that it may cost to begin with those close by */
 
@@ -251,6 +252,7 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
         culprit->node = culprit->segment[0] = node;
         culprit->segment[1] = chain[fails_at - 1];
         culprit->verified = true;
+        status = bisection_narrow(b, culprit, fails_at, err);
     }
     free(chain);
     free(nodes);
@@ -350,6 +352,10 @@ enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb
                        "%zu cuts for %.100s, what follows them fed with the "
                        "reference's values",
                        result.loads, b->graph->values[value].name);
+    if (status == ODB_OK && result.acquitted && !b->prober.pinned) {
+        status = bisection_whole_output(b, value, err);
+        goto out;
+    }
     for (int i = 0; i < (int)n; i++)
         left[i] = (result.acquitted ? s.up : s.suspects)[suffix_turn(&s, i)];
     if (status == ODB_OK)
@@ -360,6 +366,7 @@ enum odb_status bisection_hunt_suffix(struct bisection *b, int value, struct odb
             b, b->report->culprits.items[b->report->culprits.n - 1].segment[0], err);
         bisection_step_end(b, "before", "what the accused reads, as the target makes it");
     }
+out:
     free(left);
     suffix_dispose(&s);
     return status;

@@ -186,15 +186,124 @@ static void words_parted(const struct bisection *b, const struct odb_culprit *c,
                           "spoilt. ");
 }
 
-/* Observation causes it: unobserved and alone, nothing is wrong. */
+/* By how much, where anybody knows: of the node's own, or else of its value. */
+static void words_by(const struct odb_culprit *c, struct odb_buf *out)
+{
+    const struct odb_value_report *v = &c->numbers;
+    bool own = v->local_error.known && v->local_error.v > 0;
+    if (!own && !(v->error.known && v->error.v > 0))
+        return;
+    odb_buf_puts(out, ", by ");
+    if (own)
+        words_against(v->local_error, v->local_noise, out);
+    else
+        words_against(v->error, v->noise, out);
+}
+
+/* Looking decides: the plain run and the one that reads values have different verdicts. */
 static void words_observed(const struct bisection *b, const struct odb_culprit *c,
                            struct odb_buf *out)
 {
     words_node(b, c->node, out);
-    odb_buf_puts(out, " is wrong only while its output is read, by ");
-    words_against(c->numbers.local_error, c->numbers.local_noise, out);
+    if (b->report->outputs_diverge && c->reaches_output) {
+        odb_buf_puts(out, " is where it shows");
+        words_by(c, out);
+        odb_buf_puts(out, ". The model as it is is wrong, and not with its values read: reading "
+                          "changes how the target computes, and no part that was run without "
+                          "reading inside it is wrong. ");
+        return;
+    }
+    odb_buf_puts(out, " is wrong only while its output is read");
+    words_by(c, out);
     odb_buf_puts(out, ". Unobserved, it is not: reading values changes how the target computes "
                       "here. ");
+}
+
+/* What is known of parts of the model: which fail, and which do not. */
+static void words_parts(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
+    if (all) {
+        odb_buf_puts(out, "No part of the model that was asked is wrong, fed with the reference's "
+                          "values: it takes all of it. ");
+    } else {
+        odb_buf_puts(out, "The smallest part known to fail is from ");
+        words_node(b, c->segment[0], out);
+        odb_buf_puts(out, " to ");
+        words_node(b, c->segment[1], out);
+        odb_buf_puts(out, ", with all outputs that it makes kept. ");
+    }
+    if (!c->passes.n)
+        return;
+    odb_buf_puts(out, "The largest known to pass is from ");
+    words_node(b, c->passes.first, out);
+    odb_buf_puts(out, " to ");
+    words_node(b, c->passes.last, out);
+    odb_buf_printf(out, " (%zu of %zu nodes). ", c->passes.n, b->graph->n_nodes);
+}
+
+static void words_whole(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    words_node(b, c->node, out);
+    odb_buf_puts(out, " is wrong in the whole model and right alone: there its ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " is off");
+    words_by(c, out);
+    odb_buf_puts(out, ". ");
+    if (b->report->repeats.runs > 1)
+        odb_buf_printf(out,
+                       "%zu equal runs give the same, so it is no matter of chance, nor of "
+                       "reading. ",
+                       b->report->repeats.runs);
+    words_parts(b, c, out);
+}
+
+/* "output a holds the values of b, b those of a" */
+static void words_exchanged(const struct bisection *b, const struct odb_culprit *c,
+                            struct odb_buf *out)
+{
+    int at = c->value;
+    odb_buf_puts(out, "output ");
+    for (size_t steps = 0; steps <= b->n_outputs; steps++) {
+        int of = b->exchanged[at];
+        words_value(b, at, out);
+        odb_buf_puts(out, steps ? " those of " : " holds the values of output ");
+        words_value(b, of, out);
+        at = of;
+        if (at == c->value || at < 0 || b->exchanged[at] == ODB_NO_VALUE)
+            break;
+        odb_buf_puts(out, ", and ");
+    }
+    odb_buf_puts(out, at == c->value ? ": the target has exchanged them. " : ", which is right. ");
+    odb_node_put(b->graph, c->node, out);
+    odb_buf_puts(out, ", which makes it, is right alone: look at how outputs are bound to their "
+                      "names, or ordered. ");
+}
+
+/* "elements 0 to 63 of 128 are" */
+static void words_overwritten(const struct bisection *b, const struct odb_culprit *c,
+                              struct odb_buf *out)
+{
+    const struct odb_held *held = &c->held;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, ": its output ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " holds the values of ");
+    if (b->graph->values[held->of].producer == ODB_NO_NODE) {
+        odb_buf_puts(out, "the input ");
+        words_value(b, held->of, out);
+    } else {
+        odb_node_put(b->graph, b->graph->values[held->of].producer, out);
+        odb_buf_puts(out, "'s output ");
+        words_value(b, held->of, out);
+    }
+    if (held->n < held->of_all)
+        odb_buf_printf(out, " in elements %zu to %zu of %zu", held->first,
+                       held->first + held->n - 1, held->of_all);
+    odb_buf_puts(out, c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
+                          ? ". Alone it is right: its memory is used again too early, or was. "
+                          : ". Its memory is used again too early, or was. ");
+    words_parts(b, c, out);
 }
 
 static void words_region(const struct bisection *b, const struct odb_culprit *c,
@@ -312,6 +421,25 @@ static void words_wrong_too(const struct bisection *b, const struct odb_culprit 
                                   : " in the run that was judged. ");
 }
 
+/* The first run differs and all later ones are alike: that is no race. */
+static void words_state(const struct bisection *b, struct odb_buf *out)
+{
+    const struct odb_repeats *repeats = &b->report->repeats;
+    if (!repeats->later_alike)
+        return;
+    bool right = true;
+    for (size_t o = 0; o < b->n_outputs; o++)
+        right = right && !odb_verdict_is_bad(b->verdicts[o].verdict);
+    odb_buf_printf(out,
+                   "The first run of the model is %s and all later ones are %s, bit for bit "
+                   "alike",
+                   right ? "right" : "wrong", right ? "wrong" : "right");
+    odb_buf_puts(out, repeats->begins_anew
+                          ? ", and so again once it is loaded anew: state is kept between runs. "
+                          : ", even once it is loaded anew: state is kept between runs, and beyond "
+                            "the model. ");
+}
+
 static void words_races(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
     const struct odb_repeats *repeats = &b->report->repeats;
@@ -320,8 +448,11 @@ static void words_races(const struct bisection *b, const struct odb_culprit *c, 
     odb_buf_puts(out, found
                           ? " is the first that makes other bits of equal inputs in equal runs of "
                             "the target, every value read. "
-                          : " makes an output that differs between equal runs of the target; with "
-                            "every value read they agree, so where it begins is not known. ");
+                      : repeats->first_node == ODB_NO_NODE
+                          ? " makes an output that differs between equal runs of the target; with "
+                            "every value read they agree, so where it begins is not known. "
+                          : " was wrong in a run that does not repeat. ");
+    words_state(b, out);
     for (size_t i = 0; i < repeats->outputs.n && i < 3; i++) {
         const struct odb_repeated *output = &repeats->outputs.items[i];
         odb_buf_puts(out, "At output ");
@@ -382,6 +513,15 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
             words_region(b, c, &out);
         else
             words_observed(b, c, &out);
+        break;
+    case ODB_KIND_WHOLE:
+        words_whole(b, c, &out);
+        break;
+    case ODB_KIND_EXCHANGED:
+        words_exchanged(b, c, &out);
+        break;
+    case ODB_KIND_OVERWRITTEN:
+        words_overwritten(b, c, &out);
         break;
     case ODB_KIND_AMPLIFIED:
     case ODB_KIND_ACCUMULATED:

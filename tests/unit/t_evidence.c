@@ -473,7 +473,7 @@ static void test_evidence__equal_runs_are_counted(void **state)
 {
     struct scene s;
     scene_search(&s, scene_chain(), scene_ramp(), "cpu", ODB_STRATEGY_AUTO);
-    assert_int_equal(s.report->repeats.runs, 2);
+    assert_in_range(s.report->repeats.runs, 5, 24); /* it is cheap */
     assert_false(s.report->repeats.differ);
     assert_int_equal(s.report->repeats.first_node, ODB_NO_NODE);
     scene_close(&s);
@@ -538,14 +538,15 @@ static void test_evidence__runs_that_flip_are_voted_on(void **state)
     scene_close(&s);
 }
 
-/* Two were asked for; as they differ, five are had. */
+/* As many as fit into a tenth of the search's time, and five at least. */
 static void test_evidence__whoever_flips_is_asked_again(void **state)
 {
     struct scene s;
     scene_search(&s, scene_chain(), scene_ramp(), "fault:nan,node=n3,every=2@cpu",
                  ODB_STRATEGY_AUTO);
-    assert_int_equal(s.report->repeats.runs, 5);
-    assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_NAN], 2);
+    assert_in_range(s.report->repeats.runs, 5, 24);
+    assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_NAN],
+                     s.report->repeats.runs / 2);
     assert_int_equal(scene_culprit(&s, 3)->kind, ODB_KIND_NONDETERMINISTIC);
     scene_close(&s);
 }
@@ -560,15 +561,17 @@ static void test_evidence__a_fault_that_comes_and_goes_is_found(void **state)
                  ODB_STRATEGY_AUTO);
     assert_true(s.report->outputs_diverge);
     assert_int_equal(s.report->repeats.first_node, 2);
-    assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_FAIL], 3);
-    assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_PASS], 2);
+    size_t runs = s.report->repeats.runs;
+    assert_in_range(runs, 5, 24);
+    assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_FAIL], runs - runs / 2);
+    assert_int_equal(s.report->repeats.outputs.items[0].votes[ODB_VERDICT_PASS], runs / 2);
     assert_int_equal(s.report->culprits.n, 1); /* one node, told once, with both */
     const struct odb_culprit *culprit = scene_culprit(&s, 2);
     assert_int_equal(culprit->kind, ODB_KIND_NONDETERMINISTIC);
     assert_true(culprit->flips_and);
     assert_int_equal(culprit->also, ODB_KIND_INTRODUCED);
     assert_true(culprit->numbers.local_error.v > 5e-3);
-    assert_non_null(strstr(culprit->text, "of 5 equal runs"));
+    assert_non_null(strstr(culprit->text, " equal runs "));
     assert_non_null(strstr(culprit->text, "a wrong one: e is off"));
     scene_close(&s);
 }
