@@ -30,7 +30,9 @@ static enum odb_status against_dequantise(struct odb_tensor **out, const struct 
 const struct odb_tensor *against_number(const struct against *x, int value)
 {
     const struct odb_value *behind = value < 0 ? NULL : odb_constant_behind(x->b, value);
-    const struct odb_tensor *t = behind ? behind->init : value < 0 ? NULL : x->had[value];
+    const struct odb_tensor *t = behind      ? odb_constant_tensor(x->b, behind)
+                                 : value < 0 ? NULL
+                                             : x->had[value];
     return t && t->kind == ODB_TENSOR && t->count == 1 && t->data ? t : NULL;
 }
 
@@ -159,13 +161,15 @@ static enum odb_status against_unblock_conv(struct against *x, const struct odb_
         node->n_in < 3 || node->in[2] < 0 ? NULL : odb_constant_behind(x->b, node->in[2]);
     if (!w || x->constants[w->index])
         return ODB_OK;
-    ODB_TRY(odb_blocked_filter(&x->constants[w->index], w->init, x->block, err));
+    ODB_TRY(odb_blocked_filter(&x->constants[w->index], odb_constant_tensor(x->b, w), x->block,
+                               err));
     const struct odb_tensor *filter = x->constants[w->index];
-    if (!filter || !bias || x->constants[bias->index] || bias->init->rank != 1 ||
-        bias->init->dims[0] < filter->dims[0] || !bias->init->data)
+    const struct odb_tensor *sum = bias ? odb_constant_tensor(x->b, bias) : NULL;
+    if (!filter || !sum || x->constants[bias->index] || sum->rank != 1 ||
+        sum->dims[0] < filter->dims[0] || !sum->data)
         return ODB_OK;
-    return odb_tensor_copy_of(&x->constants[bias->index], bias->init->dtype, 1, filter->dims,
-                              bias->init->data, err);
+    return odb_tensor_copy_of(&x->constants[bias->index], sum->dtype, 1, filter->dims, sum->data,
+                              err);
 }
 
 /* Asks how large blocks are, where there are any, and puts constants into their usual order. */

@@ -73,6 +73,9 @@ bool odb_quantised_by(const struct odb_graph *graph, int value, int *scale, int 
 /* The constant behind a value, through Identity, Cast and DequantizeLinear; NULL: none. Borrowed.
  */
 const struct odb_value *odb_constant_behind(const struct odb_graph *graph, int value);
+/* What such a value holds: a weight, or what a Constant says. Borrowed, never NULL. */
+const struct odb_tensor *odb_constant_tensor(const struct odb_graph *graph,
+                                             const struct odb_value *behind);
 /* The nodes that make a value of those in stop ([n_values] marks) and of inputs and constants, into
  * marks ([n_nodes]); at its border the values in stop, into border (room for n_values). Returns how
  * many these are. */

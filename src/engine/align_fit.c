@@ -32,7 +32,7 @@ enum align_slot align_slot(const struct align *al, int x, int y)
         const struct odb_tensor *there = al->s->constants ? al->s->constants[cy->index] : NULL;
         if (there)
             b.t = there;
-        else if (cx->init->count != cy->init->count)
+        else if (odb_constant_tensor(al->a, cx)->count != odb_constant_tensor(al->b, cy)->count)
             return align_packed(al->b, cy) ? ALIGN_CONSTANT : ALIGN_NO;
         return known && odb_constants_alike(&a, &b) ? ALIGN_ALIKE : ALIGN_CONSTANT;
     }

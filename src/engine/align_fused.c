@@ -123,7 +123,7 @@ static bool align_pattern(struct align *al, const struct align_fusion *fusion, i
         return false;
     for (size_t n = 0; n < al->a->n_nodes; n++) {
         const struct odb_node *node = &al->a->nodes[n];
-        if (!al->marks_a[n])
+        if (!al->marks_a[n] || !strcmp(node->op_type, "Constant"))
             continue;
         if (!align_carries(node) && !align_holds(fusion->holds, node->op_type))
             return false;

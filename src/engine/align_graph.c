@@ -82,12 +82,28 @@ int align_root(const struct odb_graph *g, int v)
     return v;
 }
 
+/* NULL: it is none. */
+static const struct odb_tensor *align_constant(const struct odb_graph *graph,
+                                               const struct odb_value *value)
+{
+    if (value->producer == ODB_NO_NODE)
+        return value->is_outer ? NULL : value->init;
+    const struct odb_node *node = &graph->nodes[value->producer];
+    const struct odb_attr *attr =
+        strcmp(node->op_type, "Constant") != 0 ? NULL : odb_attrs_find(&node->attrs, "value");
+    return attr && attr->type == ODB_ATTR_TENSOR && attr->n == 1 ? attr->tensors[0] : NULL;
+}
+
 const struct odb_value *odb_constant_behind(const struct odb_graph *graph, int value)
 {
     const struct odb_value *root = &graph->values[align_root(graph, value)];
-    return root->init && root->producer == ODB_NO_NODE && !root->is_outer ? root
-           : root->init && graph->nodes[root->producer].n_in == 0         ? root
-                                                                          : NULL;
+    return align_constant(graph, root) ? root : NULL;
+}
+
+const struct odb_tensor *odb_constant_tensor(const struct odb_graph *graph,
+                                             const struct odb_value *behind)
+{
+    return align_constant(graph, behind);
 }
 
 const char *align_head(const char *op)
@@ -164,7 +180,8 @@ size_t odb_region(const struct odb_graph *graph, int value, const bool *stop, bo
     met[value] = true;
     while (depth) {
         int v = stack[--depth], producer = graph->values[v].producer;
-        if (v != value && stop[v] && !graph->values[v].init) {
+        if (v != value && stop[v] && !graph->values[v].init &&
+            !align_constant(graph, &graph->values[v])) {
             border[n++] = v;
             continue;
         }

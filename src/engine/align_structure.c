@@ -184,6 +184,23 @@ static bool align_inputs(struct align *al, int n, int m)
     return any;
 }
 
+/* What two nodes that do the same read of nodes that are constants. */
+static bool align_constants(struct align *al, int n, int m)
+{
+    struct align_call x = align_call(&al->a->nodes[n]), y = align_call(&al->b->nodes[m]);
+    bool any = false, swapped = align_fit(al, n, m).swapped;
+    for (int i = 0; i < x.n_in && i < y.n_in; i++) {
+        int u = x.in[i], w = y.in[swapped && i < 2 ? 1 - i : i];
+        if (u < 0 || w < 0 || al->out->other[u] >= 0 ||
+            al->a->values[u].producer == ODB_NO_NODE || al->b->values[w].producer == ODB_NO_NODE ||
+            !odb_constant_behind(al->a, u) || align_has_partner(al, w))
+            continue;
+        if (align_slot(al, u, w) == ALIGN_ALIKE)
+            any |= align_pair(al, u, w, ODB_PAIRED_STRUCTURE, 0.8);
+    }
+    return any;
+}
+
 static bool align_backward(struct align *al, int m)
 {
     if (al->out->node[m] < 0) {
@@ -203,7 +220,9 @@ static bool align_backward(struct align *al, int m)
             }
         }
     }
-    return al->out->node[m] >= 0 && align_inputs(al, al->out->node[m], m);
+    int n = al->out->node[m];
+    bool constants = n >= 0 && align_constants(al, n, m);
+    return (n >= 0 && align_inputs(al, n, m)) || constants;
 }
 
 void align_structure(struct align *al)

@@ -25,7 +25,7 @@
 static const struct odb_tensor *weights_init(const struct odb_graph *graph, int value)
 {
     const struct odb_value *behind = value < 0 ? NULL : odb_constant_behind(graph, value);
-    return behind ? behind->init : NULL;
+    return behind ? odb_constant_tensor(graph, behind) : NULL;
 }
 
 /* By the names that quantisers give: W_quantized, W_scale, W_zero_point. */
@@ -66,10 +66,10 @@ bool odb_constant_of(struct odb_constant *out, const struct odb_graph *graph, in
         v = node->in[0];
     }
     const struct odb_value *behind = odb_constant_behind(graph, value);
-    if (!behind || behind->init->kind != ODB_TENSOR || !behind->init->data ||
-        behind->init->dtype == ODB_STRING)
+    const struct odb_tensor *t = behind ? odb_constant_tensor(graph, behind) : NULL;
+    if (!t || t->kind != ODB_TENSOR || !t->data || t->dtype == ODB_STRING)
         return false;
-    out->t = behind->init;
+    out->t = t;
     if (out->axis < 0)
         out->axis += out->t->rank;
     if (!out->scale && !odb_dtype_is_float(out->t->dtype))
