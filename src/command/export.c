@@ -159,7 +159,9 @@ static enum odb_status export_write(struct odb_command_call *call, const struct 
     if (dir)
         options->dir = dir;
     options->reference = search->reference;
+    options->golden = search->golden;
     options->target = search->target;
+    options->seed = search->seed;
     options->tolerance = search->tolerance;
     options->expect = search->expect;
     options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "engine/blame.h"
+#include "engine/fails.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 #include "engine/probe.h"
@@ -48,6 +49,19 @@ static enum odb_status over_judge(void *payload, const struct odb_probe *probe,
     return ODB_OK;
 }
 
+/* A search may let off what the run showed. */
+static enum odb_status over_confirm(struct over *o, struct odb_over_run *run,
+                                    struct odb_error *err)
+{
+    struct odb_bisect_options options = *o->options;
+    bool fails;
+    options.target = run->spec;
+    ODB_TRY(odb_fails(&fails, o->model, o->feeds, options.trace, &options, run->verdict, err));
+    if (odb_verdict_is_bad(run->verdict) && !fails)
+        run->verdict = ODB_VERDICT_PASS;
+    return ODB_OK;
+}
+
 static enum odb_status over_ask_target(struct over *o, struct odb_pool *pool,
                                        struct odb_over_run *run, struct odb_error *err)
 {
@@ -72,7 +86,7 @@ static enum odb_status over_ask_target(struct over *o, struct odb_pool *pool,
     odb_probe_drop(&prober, &probe);
     odb_prober_dispose(&prober);
     free(had);
-    return status;
+    return status == ODB_OK ? over_confirm(o, run, err) : status;
 }
 
 static enum odb_answer over_answer(enum odb_verdict verdict)

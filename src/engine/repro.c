@@ -237,6 +237,12 @@ static const char *repro_reference(const struct repro *r)
     return odb_executor_recorded(r->options->reference) ? "cpu" : r->options->reference;
 }
 
+static const char *repro_golden(const struct repro *r)
+{
+    const char *golden = r->options->golden;
+    return golden && !odb_executor_recorded(golden) ? golden : NULL;
+}
+
 /* What goes in, and what the outputs look like. */
 static enum odb_status repro_trace(struct repro *r, struct odb_error *err)
 {
@@ -410,7 +416,9 @@ static enum odb_status repro_rerun(struct repro *r, struct odb_error *err)
     char *data = odb_xasprintf("%s/test_data_set_0", from);
     struct odb_input_options inputs = ODB_INPUT_OPTIONS_INIT;
     struct odb_bisect_options options = {.reference = r->reference.used,
+                                         .golden = repro_golden(r),
                                          .target = r->target.used,
+                                         .seed = r->options->seed,
                                          .tolerance = r->options->tolerance,
                                          .expect = r->options->expect,
                                          .hooks = r->options->hooks};
@@ -455,6 +463,14 @@ static bool repro_is_sought(const struct repro *r, const struct odb_repro_result
     return found;
 }
 
+/* As `bisect` says of the model that was written: a node that is off by itself need not be so by
+ * more than its output may be off, where what it is fed is rounded as well. */
+static bool repro_fails(const struct repro *r)
+{
+    return r->unreferenced ? r->report->outputs_diverge
+                           : odb_report_outcome(r->report) == ODB_OUTCOME_DIVERGES;
+}
+
 /* The worst output of the second run. */
 static void repro_result(const struct repro *r, struct odb_repro_result *out)
 {
@@ -466,7 +482,7 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
         return;
     }
     const struct odb_graph *graph = r->small->graph;
-    *out = (struct odb_repro_result){.reproduces = r->report->outputs_diverge,
+    *out = (struct odb_repro_result){.reproduces = repro_fails(r),
                                      .verdict = ODB_VERDICT_PASS};
     for (size_t o = 0; o < graph->n_outputs; o++) {
         const struct odb_value_report *v = &r->report->values[graph->outputs[o]];
@@ -480,6 +496,12 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
     }
     if (odb_verdict_is_bad(r->end.verdict)) /* a crash or a hang stands at no output */
         out->verdict = r->end.verdict;
+    const struct odb_culprit *first = r->report->culprits.n ? r->report->culprits.items : NULL;
+    if (out->reproduces && !r->report->outputs_diverge && first) {
+        out->verdict = ODB_VERDICT_FAIL; /* by what it makes of its own inputs */
+        out->error = first->numbers.local_error.known ? first->numbers.local_error.v : 0;
+        out->noise = first->numbers.local_noise.known ? first->numbers.local_noise.v : 0;
+    }
     bool sought = repro_is_sought(r, out), fails = out->reproduces;
     out->reproduces = fails && sought;
     snprintf(out->summary, sizeof out->summary,

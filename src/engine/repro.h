@@ -23,7 +23,8 @@ struct odb_repro_options {
     const struct odb_feeds *good_feeds;
     bool with_target;               /* files that the target's spec names are copied */
     const char *dir;                /* created; must not exist or be empty */
-    const char *reference, *target; /* specs */
+    const char *reference, *golden, *target; /* specs; golden may be NULL */
+    uint64_t seed;                           /* of noisy runs, as the search had it */
     struct odb_criterion tolerance;
     const char *expect;
     int64_t ir_version;              /* 0: the model's */

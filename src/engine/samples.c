@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/alone.h"
+#include "engine/fails.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 
@@ -169,6 +170,17 @@ static enum odb_status samples_run(struct samples_at *at, struct odb_pool *pool,
     return status;
 }
 
+/* A search may let off what the run showed. */
+static enum odb_status samples_fails(struct samples_at *at, struct odb_error *err)
+{
+    bool fails;
+    ODB_TRY(odb_fails(&fails, at->model, at->feeds, at->trace, &at->options, at->sample->verdict,
+                      err));
+    if (odb_verdict_is_bad(at->sample->verdict) && !fails)
+        at->sample->verdict = ODB_VERDICT_PASS;
+    return ODB_OK;
+}
+
 static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct odb_pool *pool,
                                          const struct odb_model *model,
                                          const struct odb_bisect_options *options,
@@ -181,6 +193,8 @@ static enum odb_status samples_judge_one(struct odb_samples *s, size_t i, struct
         status = samples_run(&at, pool, &why);
     else if (!samples_fatal(status))
         at.sample->verdict = ODB_VERDICT_UNTESTABLE;
+    if (status == ODB_OK)
+        status = samples_fails(&at, &why);
     samples_leave(&at);
     if (status == ODB_OK)
         return ODB_OK;

@@ -19,6 +19,7 @@
 
 #include "engine/dag.h"
 #include "engine/ddmin.h"
+#include "engine/fails.h"
 #include "engine/hooks.h"
 
 #define SHRINK_ALONE 32 /* nodes that are tried one by one */
@@ -375,7 +376,8 @@ enum odb_status minimise_begin(struct minimisation *m, struct odb_error *err)
     ODB_TRY(shrink_first(m, false, &m->sought, &m->value, err));
     m->best.shows = m->value;
     m->best.shown = m->sought;
-    m->out->failed = odb_verdict_is_bad(m->sought.verdict);
+    ODB_TRY(odb_fails(&m->out->failed, m->model, m->feeds, m->trace, &m->options->search,
+                      m->sought.verdict, err));
     m->out->signature = m->sought;
     if (!m->out->failed)
         return ODB_OK;
