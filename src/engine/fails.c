@@ -16,6 +16,8 @@ enum odb_status odb_fails(bool *fails, const struct odb_model *model, const stru
     struct odb_bisect_options search = *options;
     struct odb_search_hooks told = trace->hooks;
     const char *phase = trace->phase;
+    const struct odb_budget *all = options->hooks.budget;
+    struct odb_budget own = {.deadline = all ? all->deadline : 0, .memory = all ? all->memory : 0};
     struct odb_report *report = NULL;
     struct odb_error why = ODB_ERROR_INIT;
     *fails = odb_verdict_is_bad(shown);
@@ -27,13 +29,16 @@ enum odb_status odb_fails(bool *fails, const struct odb_model *model, const stru
     search.no_enter = true;
     search.answers = NULL; /* which are of another question */
     search.hooks.event = NULL; /* whoever looks on is told of the runs alone */
+    search.hooks.budget = &own; /* of time; its questions are not those that were bargained for */
     enum odb_status status = odb_bisect(&report, model, feeds, &search, &why);
     trace->hooks = told;
     trace->phase = phase;
     if (status == ODB_OK)
         *fails = report->outputs_diverge;
     odb_report_free(report);
-    if (status == ODB_CANCELLED && err)
+    if (status != ODB_CANCELLED || odb_budget_spent(&own))
+        return ODB_OK;
+    if (err)
         *err = why;
-    return status == ODB_CANCELLED ? status : ODB_OK;
+    return status;
 }

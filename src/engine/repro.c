@@ -51,6 +51,7 @@ struct repro {
     struct odb_signature end;    /* how its run ended */
     struct odb_tensor **made[2]; /* owned refs; [n_outputs of small] by reference and target */
     bool unreferenced;           /* the reference cannot run it: a crash is one all the same */
+    bool own; /* the segment is fed with what the target itself makes, and not the reference */
 };
 
 static enum odb_status repro_file(const struct repro *r, const char *name,
@@ -241,6 +242,41 @@ static const char *repro_golden(const struct repro *r)
 {
     const char *golden = r->options->golden;
     return golden && !odb_executor_recorded(golden) ? golden : NULL;
+}
+
+/* Puts what the target itself makes in the place of what the segment is fed. ODB_SKIPPED: that is
+ * nothing else, or cannot be had. */
+static enum odb_status repro_own(struct repro *r, struct odb_error *err)
+{
+    const struct odb_graph *graph = r->graph;
+    int *list = odb_new_n(int, graph->n_values + 1);
+    size_t n = 0, all = odb_graph_segment_inputs(graph, r->nodes, list);
+    struct odb_tensor **had = odb_new_n(struct odb_tensor *, all + 1);
+    struct odb_error why = ODB_ERROR_INIT;
+    bool differs = false;
+    for (size_t i = 0; i < all; i++)
+        if (graph->values[list[i]].producer != ODB_NO_NODE && r->trace->ref[list[i]])
+            list[n++] = list[i];
+    enum odb_status status = n ? odb_run_values(r->model, r->fed, r->options->target, list, n, had,
+                                                r->description, sizeof r->description,
+                                                &r->options->hooks, &why)
+                               : ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+        struct odb_tensor **ref = &r->trace->ref[list[i]];
+        if (!had[i] || had[i]->kind != ODB_TENSOR || (*ref)->kind != ODB_TENSOR ||
+            had[i]->dtype != (*ref)->dtype || !odb_tensor_same_shape(had[i], *ref))
+            continue;
+        differs |= !odb_tensor_identical(had[i], *ref);
+        odb_tensor_unref(*ref);
+        *ref = odb_tensor_ref(had[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        odb_tensor_unref(had[i]);
+    free(had);
+    free(list);
+    if (status == ODB_CANCELLED && err)
+        *err = why;
+    return status == ODB_CANCELLED ? status : differs ? ODB_OK : ODB_SKIPPED;
 }
 
 /* What goes in, and what the outputs look like. */
@@ -505,8 +541,9 @@ static void repro_result(const struct repro *r, struct odb_repro_result *out)
     bool sought = repro_is_sought(r, out), fails = out->reproduces;
     out->reproduces = fails && sought;
     snprintf(out->summary, sizeof out->summary,
-             "%zu node%s; re-run from its own files: %s, error %.3g, noise %.3g", graph->n_nodes,
+             "%zu node%s%s; re-run from its own files: %s, error %.3g, noise %.3g", graph->n_nodes,
              graph->n_nodes == 1 ? "" : "s",
+             r->own ? ", fed with what the target itself makes before it" : "",
              out->verdict == ODB_VERDICT_CRASH     ? "the target crashes"
              : out->verdict == ODB_VERDICT_TIMEOUT ? "the target hangs"
              : fails && !sought                    ? "the target fails in ANOTHER way"
@@ -684,16 +721,22 @@ static enum odb_status repro_install(const struct repro *r, struct odb_error *er
     return odb_error_at(err, "%s", r->dir);
 }
 
-enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,
-                                const struct odb_feeds *feeds,
-                                const struct odb_repro_options *options, struct odb_error *err)
+/* own: fed with what the target makes; where that is nothing else, ODB_SKIPPED. sure: written only
+ * if it reproduces, else likewise. */
+static enum odb_status repro_make(struct odb_repro_result *out, const struct odb_model *model,
+                                  const struct odb_feeds *feeds,
+                                  const struct odb_repro_options *options, bool own, bool sure,
+                                  struct odb_error *err)
 {
-    struct repro r = {.model = model, .graph = model->graph, .fed = feeds, .options = options};
+    struct repro r = {
+        .model = model, .graph = model->graph, .fed = feeds, .options = options, .own = own};
     enum odb_status status = ODB_OK;
     ODB_TRY(odb_repro_ready(options->dir, err));
     ODB_TRY_OUT(repro_choose(&r, err));
     if (!options->known)
         ODB_TRY_OUT(repro_trace(&r, err));
+    if (own)
+        ODB_TRY_OUT(repro_own(&r, err));
     ODB_TRY_OUT(odb_scratch_beside(&r.dir, options->dir, err));
     ODB_TRY_OUT(repro_specs(&r, err));
     ODB_TRY_OUT(repro_write_cut(&r, err));
@@ -702,6 +745,10 @@ enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_m
     if (!options->known)
         ODB_TRY_OUT(repro_rerun(&r, err));
     repro_result(&r, out);
+    if (sure && !out->reproduces) {
+        status = ODB_SKIPPED;
+        goto out;
+    }
     ODB_TRY_OUT(repro_write_page(&r, out, err));
     status = repro_install(&r, err);
 out:
@@ -726,5 +773,21 @@ out:
     free(r.dir);
     free(r.nodes);
     free(r.outputs);
+    return status;
+}
+
+/* A segment that a search has accused need not fail with the reference's values: rounding them may
+ * be a part of what is allowed there, and the target's own are rounded already. */
+enum odb_status odb_repro_write(struct odb_repro_result *out, const struct odb_model *model,
+                                const struct odb_feeds *feeds,
+                                const struct odb_repro_options *options, struct odb_error *err)
+{
+    if (options->whole || options->known)
+        return repro_make(out, model, feeds, options, false, false, err);
+    enum odb_status status = repro_make(out, model, feeds, options, false, true, err);
+    if (status == ODB_SKIPPED)
+        status = repro_make(out, model, feeds, options, true, true, err);
+    if (status == ODB_SKIPPED) /* neither does: what it shows is told */
+        status = repro_make(out, model, feeds, options, false, false, err);
     return status;
 }
