@@ -66,8 +66,9 @@ void bisection_check_blunt(struct bisection *b)
         return;
     odb_fail(&why, ODB_UNSUPPORTED,
              "nothing can be told of output %.100s: the reference computed in %s is off by %.3g "
-             "times its rms, so that even zeros would pass",
-             b->graph->values[worst].name, b->options->expect, blunt_noise(b, worst));
+             "times its rms, and %g times that is let pass, as even zeros would",
+             b->graph->values[worst].name, b->options->expect, blunt_noise(b, worst),
+             b->options->tolerance.v[0]);
     odb_error_remedy(&why, "this model does not survive %s: judge the target without --expect",
                      b->options->expect);
     if (blunt == judged)

@@ -219,6 +219,48 @@ void odb_trace__pin(const struct trace_run *run, int node, bool mark)
     }
 }
 
+bool odb_trace__rounds(const struct odb_trace *trace, const struct odb_node *node)
+{
+    bool casts = !strcmp(node->op_type, "Cast") || !strcmp(node->op_type, "CastLike");
+    if (!casts || node->domain[0] || node->n_in < 1 || node->in[0] < 0 || node->n_out != 1 ||
+        node->out[0] < 0)
+        return false;
+    const struct odb_tensor *from = odb_trace_value(trace, node->in[0]);
+    const struct odb_tensor *to = trace->ref[node->out[0]];
+    if (!from || !to || from->kind != ODB_TENSOR || to->kind != ODB_TENSOR ||
+        !odb_dtype_is_float(to->dtype) || from->dtype == ODB_STRING)
+        return false;
+    const struct odb_dtype_info *a = odb_dtype_info(from->dtype), *b = odb_dtype_info(to->dtype);
+    return !odb_dtype_is_float(from->dtype) || b->eps > a->eps || b->max < a->max ||
+           b->tiny > a->tiny;
+}
+
+/* Golden is float64 between the model's roundings, and does these as the model says: whoever leaves
+ * them out computes something else. */
+static enum odb_status trace_round(struct trace_run *run, int node, struct odb_error *err)
+{
+    struct odb_trace *trace = run->trace;
+    const struct odb_node *n = &trace->model->graph->nodes[node];
+    struct odb_tensor *in[2] = {NULL}, *out = NULL, *wide = NULL;
+    struct odb_error ignored = ODB_ERROR_INIT;
+    if (!odb_trace__rounds(trace, n) || n->n_in > (int)ODB_COUNT(in) || !run->values[n->out[0]])
+        return ODB_OK;
+    for (int i = 0; i < n->n_in; i++) { /* borrowed; the second one's type alone counts */
+        struct odb_tensor *own = i == 0 ? run->values[n->in[0]] : NULL;
+        in[i] = own ? own : (struct odb_tensor *)odb_trace_value(trace, n->in[i]);
+    }
+    if (odb_cpu_node(trace->cpu, node, ODB_PREC_NATIVE, trace->seed, in, NULL, &out, &ignored) !=
+        ODB_OK)
+        return ODB_OK; /* then it stays as it is */
+    enum odb_status status = odb_tensor_cast_floats(&wide, out, ODB_F64, err);
+    odb_tensor_unref(out);
+    if (status != ODB_OK)
+        return status;
+    odb_tensor_unref(run->values[n->out[0]]);
+    run->values[n->out[0]] = wide;
+    return ODB_OK;
+}
+
 static enum odb_status trace_after_golden(void *payload, int node, enum odb_status status,
                                           struct odb_error *err)
 {
@@ -226,6 +268,8 @@ static enum odb_status trace_after_golden(void *payload, int node, enum odb_stat
     trace_progress(run, node);
     if (status != ODB_OK && !run->trace->why[node])
         run->trace->n_no_golden++;
+    if (status == ODB_OK)
+        ODB_TRY(trace_round(run, node, err));
     odb_trace__pin(run, node, status == ODB_OK);
     return trace_keep(run, node, err);
 }

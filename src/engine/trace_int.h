@@ -29,6 +29,9 @@ odb_trace__walk(struct trace_run *run, enum odb_precision precision, uint64_t se
 /* Values of a node that are no floats, or are missing, become the reference's. */
 void odb_trace__pin(const struct trace_run *run, int node, bool mark);
 
+/* A Cast to a type that does not hold what it is given: the model itself asks for that rounding. */
+bool odb_trace__rounds(const struct odb_trace *trace, const struct odb_node *node);
+
 /* stand_in may be NULL. */
 enum odb_status odb_trace__make_own(struct odb_trace **out, const struct odb_model *model,
                                     const struct odb_feeds *feeds,
