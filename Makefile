@@ -230,7 +230,7 @@ $(B)/mlir/lib/stand-in-%.so: tests/mlir/library.c tests/mlir/stand_in.h
 $(B)/tests/unit/t_onnx_mlir $(B)/tests/unit/t_conformance: | $(B)/mlir/bin/onnx-mlir
 
 # Harnesses of fuzzing, each with a main() that replays files: tests/fuzz/README.md.
-FUZZ_SHARED := tests/fuzz/fuzz.c tests/fuzz/replay.c
+FUZZ_SHARED := tests/fuzz/fuzz.c tests/fuzz/replay.c tests/fuzz/runs.c
 FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(filter-out $(FUZZ_SHARED),$(wildcard tests/fuzz/*.c)))
 FUZZ_BIN := $(FUZZ_NAMES:%=$(B)/fuzz/%)
 

@@ -397,7 +397,7 @@ static const struct odb_attr_spec attend_attrs_25[] = {
     {NULL}};
 
 #define ATTEND_TYPES                                                                               \
-    ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_NUMBER | ODB_T_BOOL, ODB_T_FLOAT, ODB_T_FLOAT,    \
+    ODB_T_FLOAT, ODB_AS(0), ODB_T_FLOAT, ODB_T_NUMBER | ODB_T_BOOL, ODB_AS(0), ODB_AS(2),          \
         ODB_BIT(ODB_I64)
 #define ATTEND_ROW(since, most, attrs)                                                             \
     ODB_ONNX("Attention", since, ODB_ARITY(3, most), ODB_ARITY(1, 4), ODB_OP_REAL | ODB_OP_MATMUL, \

@@ -284,7 +284,7 @@ static const struct odb_attr_spec cast_like_attrs[] = {
 #define CAST_TYPES (ODB_T_ANY & ~(ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128)))
 #define CAST_ROW(op_name, first, n, attributes, op_infer)                                        \
     {.domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,      \
-     .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY, .types = {CAST_TYPES},               \
+     .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY, .types = {CAST_TYPES, CAST_TYPES},   \
      .attrs = attributes, .infer = op_infer, .run = cast_run}
 
 const struct odb_op odb_ops_cast[] = {

@@ -68,6 +68,7 @@ void odb_chain_steps(struct odb_chain *c, const struct odb_step *s, int n,
                                          : c->k->sequential ? ODB_PREC_NOISY
                                                             : ODB_PREC_NATIVE,
                             .keep_in = ~0u,
+                            .inner = true,
                             .seed = c->k->seed + (uint64_t)c->n + 1};
     ODB_ASSERT(call.op && (size_t)n <= ODB_COUNT(wanted));
     while (call.n_in && !s->in[call.n_in - 1])

@@ -28,10 +28,8 @@ bool odb_kern_has(const struct odb_kern *k, const char *name)
 /* Text of the schema's default, NULL when the row gives none. */
 static const char *kern_default(const struct odb_kern *k, const char *name)
 {
-    for (const struct odb_attr_spec *spec = k->op->attrs; spec && spec->name; spec++)
-        if (*spec->name == *name && strcmp(spec->name, name) == 0)
-            return spec->def;
-    return NULL;
+    const struct odb_attr_spec *spec = odb_op_attr(k->op, name);
+    return spec ? spec->def : NULL;
 }
 
 int64_t odb_kern_int(const struct odb_kern *k, const char *name, int64_t fallback)

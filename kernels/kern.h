@@ -55,9 +55,15 @@ enum odb_precision {
 #define ODB_T_OPTIONAL (1u << 28)
 #define ODB_T_SPARSE (1u << 29)
 #define ODB_T_MAP (1u << 30)
-#define ODB_T_EVERYTHING (~0u)
+#define ODB_T_EVERYTHING (~0u >> 1)
 
-#define ODB_OP_TYPES 12 /* inputs whose types a row can tell apart */
+/* What a row says of the types of its inputs. A set of types stands for one of them: for the same
+ * one in all inputs that it is said of, which are the one where it is written and those behind it
+ * for which nothing is. Instead of a set: */
+#define ODB_AS(i) (1u << 31 | (i)) /* the very type of input i */
+#define ODB_EACH (1u << 31 | 0xff) /* at the end: the set before it, a type of it for each input */
+
+#define ODB_OP_TYPES 14 /* inputs whose types a row can tell apart */
 #define ODB_MANY 0x7fff /* arity of variadic operators */
 
 /* Flags of a row. */
@@ -71,6 +77,8 @@ enum odb_precision {
 #define ODB_OP_OVERWRITE 64u /* element i of the output is made of the elements i of inputs of its
                                 shape, and of others that do not have it: it may be written where
                                 such an input lies */
+#define ODB_OP_OPEN 128u   /* attributes that the row does not name may be there: those of a
+                              library, and what ONNX Runtime lets through */
 #define ODB_OP_STEADY 32u  /* noisy mode leaves the operands alone: everybody begins with exact
                               differences from the largest (Softmax), so that a step in a large
                               operand would count for far more than rounding does */
@@ -93,7 +101,7 @@ struct odb_op {
     int since; /* first opset version this row is for; the newest row <= the model's opset wins */
     int min_in, max_in, min_out, max_out;
     unsigned flags;
-    uint32_t types[ODB_OP_TYPES];      /* allowed per input; the last that is not 0 repeats */
+    uint32_t types[ODB_OP_TYPES];      /* of the inputs: see ODB_AS() */
     const struct odb_attr_spec *attrs; /* ends with a NULL name; NULL: no attributes */
     odb_kern_fn infer;                 /* NULL: run() allocates */
     odb_kern_fn run;
@@ -200,6 +208,17 @@ size_t odb_dims_product(const int64_t *dims, int from, int to);
 const struct odb_op *odb_op_find(const char *domain, const char *name, int opset);
 /* Oldest known row of the name, whatever the opset: for schema defaults and messages. */
 const struct odb_op *odb_op_any(const char *domain, const char *name);
+/* The types that input i may have. */
+uint32_t odb_op_types(const struct odb_op *op, int i);
+/* The first input that has to be of the same type as input i: i itself where none before it is. Of
+ * two inputs that share a type the result is below ODB_OP_TYPES. */
+int odb_op_type_of(const struct odb_op *op, int i);
+/* What the row knows of an attribute; NULL: there is none of this name. */
+const struct odb_attr_spec *odb_op_attr(const struct odb_op *op, const char *name);
+/* "INT", "FLOATS": as ONNX's messages name them. */
+const char *odb_attr_type_name(enum odb_attr_type type);
+/* Whether an attribute that the row does not name must not be there. */
+bool odb_op_attr_unknown(const struct odb_op *op, const char *name);
 /* Adds a row, which must live as long as the process, in front of all others. Thread-safe; plans
  * that are made already do not see it. */
 void odb_op_add(const struct odb_op *op);
@@ -221,10 +240,24 @@ struct odb_call {
                                    casts and is not rounded or jittered in F16, BF16, NOISY */
     uint32_t dying; /* bit i: nobody wants input i any more, so that a result may be written over it
                        if in[] and one more hold it, and nothing else its storage */
+    const enum odb_dtype *types; /* [n_in] double mode: the model's types of what is in in[], where
+                                    they are known, else ODB_UNDEFINED; NULL: by the tensors */
+    bool inner; /* a step of another operator, which answers for attributes and carried types */
     uint64_t seed;              /* jitter and random operators */
     struct odb_memo *memo; /* borrowed; of all calls with these attributes; NULL: nothing is kept */
     uint32_t constant;     /* bit i: input i is the same tensor in all of them */
 };
+
+/* Type and presence of attributes, as the row has them. */
+enum odb_status odb_op_check_attrs(const struct odb_op *op, int opset,
+                                   const struct odb_attrs *attrs,
+                                   struct odb_error *err) ODB_MUST_USE;
+/* Holds the call against its row: numbers of inputs and outputs; types, as the model declares them;
+ * type and presence of attributes. The two below begin with it. */
+enum odb_status odb_op_check(const struct odb_call *call, struct odb_error *err) ODB_MUST_USE;
+/* The type that the model declares for input i, which is there: its own, but for floats that are
+ * carried in double. ODB_UNDEFINED: not known. */
+enum odb_dtype odb_call_dtype(const struct odb_call *call, int i);
 
 /* Runs the call; out[i] owned by the caller on success, NULL where not wanted. In double mode
  * float outputs are double whatever the model declares; otherwise they have the declared type.

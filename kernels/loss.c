@@ -118,7 +118,7 @@ static const struct odb_attr_spec loss_attrs[] = {
 
 const struct odb_op odb_ops_loss[] = {
     {"", "NegativeLogLikelihoodLoss", 12, 2, 3, 1, 1, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_T_INDEX, ODB_T_FLOAT}, loss_attrs, loss_infer, loss_likelihood_run},
+     {ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)}, loss_attrs, loss_infer, loss_likelihood_run},
     {"", "SoftmaxCrossEntropyLoss", 12, 2, 3, 1, 2, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_T_INDEX, ODB_T_FLOAT}, loss_attrs, loss_infer, loss_entropy_run},
+     {ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)}, loss_attrs, loss_infer, loss_entropy_run},
     {.name = NULL}};

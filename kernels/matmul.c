@@ -528,8 +528,8 @@ static enum odb_status matmul_quantized_any(struct odb_kern *k)
 /* sums are exact; what they are scaled by is not, and may tip a result over */
 #define MATMUL_QUANTIZED_FLAGS (ODB_OP_REAL | ODB_OP_BOUNDARY)
 /* a and b with scale and zero point, scale and zero point of the result */
-#define MATMUL_QUANTIZED(types)                                                                  \
-    {types, ODB_T_FLOAT, types, types, ODB_T_FLOAT, types, ODB_T_FLOAT, types}
+#define MATMUL_QUANTIZED(types, scale)                                                           \
+    {types, scale, ODB_AS(0), types, ODB_AS(1), ODB_AS(3), ODB_AS(1), types}
 
 static const struct odb_attr_spec gemm_attrs_1[] = {
     {"alpha", ODB_ATTR_FLOAT, "1", false},   {"beta", ODB_ATTR_FLOAT, "1", false},
@@ -549,11 +549,13 @@ const struct odb_op odb_ops_matmul[] = {
      gemm_infer, gemm_run, NULL},
     {"", "Gemm", 7, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, gemm_attrs_7,
      gemm_infer, gemm_run, NULL},
-    {"", "MatMulInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT, {MATMUL_BYTES}, NULL,
-     matmul_integer_infer, matmul_integer_run, NULL},
+    {"", "MatMulInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT,
+     {MATMUL_BYTES, MATMUL_BYTES, ODB_AS(0), ODB_AS(1)}, NULL, matmul_integer_infer,
+     matmul_integer_run, NULL},
     {"", "QLinearMatMul", 10, 8, 8, 1, 1, MATMUL_QUANTIZED_FLAGS,
-     MATMUL_QUANTIZED(MATMUL_BYTES), NULL, matmul_quantized_infer, matmul_quantized_run, NULL},
+     MATMUL_QUANTIZED(MATMUL_BYTES, ODB_BIT(ODB_F32)), NULL, matmul_quantized_infer,
+     matmul_quantized_run, NULL},
     {"", "QLinearMatMul", 21, 8, 8, 1, 1, MATMUL_QUANTIZED_FLAGS,
-     MATMUL_QUANTIZED(MATMUL_BYTES | ODB_T_FLOAT8), NULL, matmul_quantized_infer,
-     matmul_quantized_any, NULL},
+     MATMUL_QUANTIZED(MATMUL_BYTES | ODB_T_FLOAT8, ODB_BIT(ODB_F32) | ODB_T_HALVES), NULL,
+     matmul_quantized_infer, matmul_quantized_any, NULL},
     {.name = NULL}};

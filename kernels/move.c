@@ -819,8 +819,9 @@ static enum odb_status move_run_reverse(struct odb_kern *k)
     .min_out = 1, .max_out = (max_out_), .flags = ODB_OP_EXACT, .infer = move_infer_##kernel,    \
     .run = move_run_##kernel
 /* What is moved, and integers that say how. */
-#define MOVE_BY .types = {ODB_T_ANY, ODB_T_INDEX}
-#define MOVE_PAD .types = {ODB_T_ANY, ODB_T_INDEX, ODB_T_ANY, ODB_T_INDEX}
+#define MOVE_BY .types = {ODB_T_ANY, ODB_BIT(ODB_I64)}
+#define MOVE_BY_INDEX .types = {ODB_T_ANY, ODB_T_INDEX}
+#define MOVE_PAD .types = {ODB_T_ANY, ODB_BIT(ODB_I64), ODB_AS(0), ODB_T_INDEX}
 
 const struct odb_op odb_ops_move[] = {
     {MOVE_ROW("Transpose", 1, 1, 1, 1, transpose), .types = {ODB_T_ANY},
@@ -829,7 +830,7 @@ const struct odb_op odb_ops_move[] = {
      .attrs = MOVE_ATTRS(MOVE_INT("axis", NULL))}, /* 1 where it is not given */
     {MOVE_ROW("Concat", 4, 1, ODB_MANY, 1, concat), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("axis", ODB_ATTR_INT))},
-    {MOVE_ROW("Split", 1, 1, 2, ODB_MANY, split), .types = {ODB_T_ANY, ODB_T_NUMBER},
+    {MOVE_ROW("Split", 1, 1, 2, ODB_MANY, split), .types = {ODB_T_NUMBER},
      .attrs = MOVE_ATTRS(MOVE_INT("axis", NULL), MOVE_INTS("split"))}, /* 0 where not given */
     {MOVE_ROW("Split", 2, 1, 1, ODB_MANY, split), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"), MOVE_INTS("split"))},
@@ -840,9 +841,9 @@ const struct odb_op odb_ops_move[] = {
     {MOVE_ROW("Slice", 1, 1, 1, 1, slice), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("starts", ODB_ATTR_INTS), MOVE_NEEDED("ends", ODB_ATTR_INTS),
                          MOVE_INTS("axes"))},
-    {MOVE_ROW("Slice", 10, 3, 5, 1, slice), MOVE_BY},
+    {MOVE_ROW("Slice", 10, 3, 5, 1, slice), MOVE_BY_INDEX},
     {MOVE_ROW("Expand", 8, 2, 2, 1, expand), MOVE_BY},
-    {MOVE_ROW("Tile", 1, 3, 3, 1, tile), .types = {ODB_T_ANY, ODB_T_NUMBER}},
+    {MOVE_ROW("Tile", 1, 3, 3, 1, tile), .types = {ODB_T_NUMBER}},
     {MOVE_ROW("Tile", 6, 2, 2, 1, tile), MOVE_BY},
     {MOVE_ROW("Pad", 1, 1, 1, 1, pad), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("paddings", ODB_ATTR_INTS),
@@ -854,7 +855,7 @@ const struct odb_op odb_ops_move[] = {
      .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
     {MOVE_ROW("Pad", 18, 2, 4, 1, pad), MOVE_PAD,
      .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
-    {MOVE_ROW("CenterCropPad", 18, 2, 2, 1, center), MOVE_BY,
+    {MOVE_ROW("CenterCropPad", 18, 2, 2, 1, center), MOVE_BY_INDEX,
      .attrs = MOVE_ATTRS(MOVE_INTS("axes"))},
     {MOVE_ROW("SpaceToDepth", 1, 1, 1, 1, to_depth), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT))},

@@ -138,7 +138,6 @@ static const struct odb_attr_spec nms_attrs[] = {
 const struct odb_op odb_ops_nms[] = {
     {.domain = "", .name = "NonMaxSuppression", .since = 10, .min_in = 2, .max_in = 5,
      .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY,
-     .types = {ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64), ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64),
-               ODB_T_INDEX, ODB_T_FLOAT},
+     .types = {ODB_BIT(ODB_F32), ODB_BIT(ODB_F32), ODB_BIT(ODB_I64), ODB_BIT(ODB_F32)},
      .attrs = nms_attrs, .run = nms_run},
     {.name = NULL}};

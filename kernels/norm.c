@@ -62,22 +62,15 @@ static enum odb_status norm_check_rank(struct odb_kern *k, int least)
     return ODB_OK;
 }
 
+/* A list of parameters. With spatial = 0, which went with opset 9, they had an image's shape. */
 static enum odb_status norm_check_count(struct odb_kern *k, int i, size_t count)
 {
     const struct odb_tensor *t = odb_kern_in(k, i);
+    if (t && t->rank != 1 && odb_kern_int(k, "spatial", 1) != 0)
+        return ODB_KERN_FAIL(k, "input %d of %s has rank %d instead of 1", i, k->op->name, t->rank);
     if (t && t->count != count)
         return ODB_KERN_FAIL(k, "input %d of %s has %zu elements instead of %zu", i, k->op->name,
                              t->count, count);
-    return ODB_OK;
-}
-
-static enum odb_status norm_check_type(struct odb_kern *k, int i)
-{
-    const struct odb_tensor *t = odb_kern_in(k, i);
-    if (t && t->dtype != k->in[0]->dtype)
-        return ODB_KERN_FAIL(k, "inputs 0 and %d of %s have types %s and %s", i, k->op->name,
-                             odb_dtype_info(k->in[0]->dtype)->name,
-                             odb_dtype_info(t->dtype)->name);
     return ODB_OK;
 }
 
@@ -176,10 +169,8 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
 static enum odb_status norm_instance_infer(struct odb_kern *k)
 {
     ODB_TRY(norm_check_rank(k, 2));
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < 3; i++)
         ODB_TRY(norm_check_count(k, i, (size_t)k->in[0]->dims[1]));
-        ODB_TRY(norm_check_type(k, i));
-    }
     return odb_infer_same(k);
 }
 
@@ -203,10 +194,8 @@ static enum odb_status norm_group_infer(struct odb_kern *k)
     if (groups < 1 || channels % groups != 0)
         return ODB_KERN_FAIL(k, "%lld channels cannot be cut into %lld groups",
                              (long long)channels, (long long)groups);
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < 3; i++)
         ODB_TRY(norm_check_count(k, i, (size_t)(k->op->since < 21 ? groups : channels)));
-        ODB_TRY(norm_check_type(k, i));
-    }
     return odb_infer_same(k);
 }
 
@@ -483,20 +472,24 @@ const struct odb_op odb_ops_norm[] = {
      norm_batch_infer, norm_batch_run, NULL},
     {"", "BatchNormalization", 9, 5, 5, 1, 5, ODB_OP_REAL, {ODB_T_FLOAT}, norm_batch_attrs_9,
      norm_batch_infer, norm_batch_run, NULL},
-    {"", "BatchNormalization", 14, 5, 5, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_batch_attrs_14,
-     norm_batch_infer, norm_batch_run, NULL},
+    {"", "BatchNormalization", 14, 5, 5, 1, 3, ODB_OP_REAL,
+     {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_T_FLOAT}, norm_batch_attrs_14, norm_batch_infer,
+     norm_batch_run, NULL},
+    {"", "BatchNormalization", 15, 5, 5, 1, 3, ODB_OP_REAL,
+     {ODB_T_FLOAT, ODB_T_FLOAT, ODB_AS(1), ODB_T_FLOAT}, norm_batch_attrs_14, norm_batch_infer,
+     norm_batch_run, NULL},
     {"", "InstanceNormalization", 1, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_instance_attrs,
      norm_instance_infer, norm_instance_run, NULL},
     {"", "GroupNormalization", 18, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_group_attrs,
      norm_group_infer, norm_group_run, NULL},
     {"", "GroupNormalization", 21, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_group_attrs,
      norm_group_infer, norm_group_run, NULL},
-    {"", "LayerNormalization", 1, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
-     norm_scaled_infer, norm_layer_run, NULL},
+    {"", "LayerNormalization", 1, 2, 3, 1, 3, ODB_OP_REAL | ODB_OP_OPEN,
+     {ODB_T_FLOAT, ODB_T_FLOAT}, norm_layer_attrs, norm_scaled_infer, norm_layer_run, NULL},
     {"", "LayerNormalization", 17, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
      norm_layer_infer, norm_layer_run, NULL},
-    {"", "RMSNormalization", 23, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
-     norm_scaled_infer, norm_rms_run, NULL},
+    {"", "RMSNormalization", 23, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT, ODB_T_FLOAT},
+     norm_layer_attrs, norm_scaled_infer, norm_rms_run, NULL},
     {"", "LRN", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_lrn_attrs, norm_lrn_infer,
      norm_lrn_run, NULL},
     {"", "LpNormalization", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_lp_attrs,

@@ -323,6 +323,7 @@ static void plugin_row(struct plugin_op *row, const struct onnxdbg_kernel *kerne
         .max_in = ODB_MIN(kernel->max_inputs, ODB_MANY),
         .min_out = kernel->min_outputs,
         .max_out = ODB_MIN(kernel->max_outputs, ODB_MANY),
+        .flags = ODB_OP_OPEN,
         .infer = plugin_infer,
         .run = plugin_run,
     };
@@ -333,6 +334,13 @@ static void plugin_row(struct plugin_op *row, const struct onnxdbg_kernel *kerne
         if ((kernel->flags & ONNXDBG_REAL) && (kernel->types[i] & ODB_BIT(ODB_F32)))
             row->op.types[i] |= ODB_T_HALVES;
     }
+    int last = ODB_COUNT(kernel->types);
+    while (last > 0 && !row->op.types[last - 1])
+        last--;
+    for (int i = 1; i < last; i++) /* each on its own: a kernel looks at the types of its inputs */
+        row->op.types[i] = row->op.types[i] ? row->op.types[i] : row->op.types[i - 1];
+    if (last > 0)
+        row->op.types[last] = ODB_EACH;
 }
 
 /* Libraries that are loaded, under the lock of odb_plugin_load(). */

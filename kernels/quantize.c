@@ -495,24 +495,24 @@ static const struct odb_attr_spec quant_back_attrs[] = {
 #define QUANT_SCALE (ODB_BIT(ODB_F32) | ODB_T_HALVES | ODB_BIT(ODB_F8E8M0))
 
 /* Halves come unwidened (no ODB_OP_REAL): the division must round to them. */
-#define QUANT_ROW(first, attributes)                                                             \
+#define QUANT_WIDE (ODB_BIT(ODB_F32) | ODB_T_HALVES | ODB_BIT(ODB_I32))
+#define QUANT_ROW(first, attributes, scale)                                                      \
     {.domain = "", .name = "QuantizeLinear", .since = first, .min_in = 2, .max_in = 3,           \
      .min_out = 1, .max_out = 1, .flags = ODB_OP_BOUNDARY,                                       \
-     .types = {ODB_BIT(ODB_F32) | ODB_T_HALVES | ODB_BIT(ODB_I32),                               \
-               QUANT_SCALE | ODB_BIT(ODB_I32), QUANT_SMALL},                                     \
+     .types = {QUANT_WIDE, scale, QUANT_SMALL},                                                  \
      .attrs = attributes, .infer = quant_infer, .run = quant_linear}
 #define QUANT_BACK_ROW(first, attributes)                                                        \
     {.domain = "", .name = "DequantizeLinear", .since = first, .min_in = 2, .max_in = 3,         \
      .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL,                                           \
-     .types = {QUANT_SMALL | ODB_BIT(ODB_I32), QUANT_SCALE, QUANT_SMALL | ODB_BIT(ODB_I32)},     \
+     .types = {QUANT_SMALL | ODB_BIT(ODB_I32), QUANT_SCALE, ODB_AS(0)},                          \
      .attrs = attributes, .infer = quant_infer_back, .run = quant_linear_back}
 
 const struct odb_op odb_ops_quantize[] = {
-    QUANT_ROW(10, NULL),
-    QUANT_ROW(13, quant_attrs + 4),
-    QUANT_ROW(19, quant_attrs + 3),
-    QUANT_ROW(21, quant_attrs + 1),
-    QUANT_ROW(23, quant_attrs),
+    QUANT_ROW(10, NULL, ODB_BIT(ODB_F32)),
+    QUANT_ROW(13, quant_attrs + 4, ODB_BIT(ODB_F32)),
+    QUANT_ROW(19, quant_attrs + 3, ODB_AS(0)),
+    QUANT_ROW(21, quant_attrs + 1, ODB_AS(0)),
+    QUANT_ROW(23, quant_attrs, QUANT_SCALE | ODB_BIT(ODB_I32)),
     QUANT_BACK_ROW(10, NULL),
     QUANT_BACK_ROW(13, quant_back_attrs + 2),
     QUANT_BACK_ROW(21, quant_back_attrs + 1),

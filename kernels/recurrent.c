@@ -454,7 +454,7 @@ out:
 #define RECURRENT_ROW(name_, since_, max_in_, max_out_, ...)                                     \
     {.domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = (max_in_),         \
      .min_out = 0, .max_out = (max_out_), .flags = ODB_OP_REAL,                                  \
-     .types = {ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_INDEX, ODB_T_FLOAT},    \
+     .types = {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32), ODB_AS(0)},       \
      .attrs = (const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}},                       \
      .infer = recurrent_infer, .run = recurrent_run}
 

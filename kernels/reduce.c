@@ -259,7 +259,8 @@ static const struct odb_attr_spec along_scan_attrs[] = {
 /* The two forms of a reduction: axes as an attribute, and since `since` as an input. */
 #define REDUCE_ROWS(name, since, flags, types)                                                   \
     {"", name, 1, 1, 1, 1, 1, flags, {types}, reduce_attrs_1, reduce_infer, reduce_run, NULL},   \
-    {"", name, since, 1, 2, 1, 1, flags, {types, ODB_T_INDEX}, reduce_attrs_13, reduce_infer,    \
+    {"", name, since, 1, 2, 1, 1, flags, {types, ODB_BIT(ODB_I64)}, reduce_attrs_13,               \
+     reduce_infer,                                                                               \
      reduce_run, NULL}
 
 #define REDUCE_PICKS (ODB_OP_EXACT | ODB_OP_REAL) /* results are elements */

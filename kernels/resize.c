@@ -668,14 +668,15 @@ static const struct odb_attr_spec resize_attrs_upsample_7[] = {
 #define RESIZE_ROW(name_, since_, min_in_, max_in_)                                              \
     .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
     .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .infer = resize_infer, .run = resize_run
-#define RESIZE_BY_INPUTS .types = {ODB_T_ANY, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_INDEX}
+#define RESIZE_BY_SCALES .types = {ODB_T_ANY, ODB_BIT(ODB_F32)}
+#define RESIZE_BY_INPUTS .types = {ODB_T_ANY, ODB_T_FLOAT, ODB_BIT(ODB_F32), ODB_BIT(ODB_I64)}
 
 const struct odb_op odb_ops_resize[] = {
     {RESIZE_ROW("Upsample", 1, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_1},
     {RESIZE_ROW("Upsample", 7, 1, 1), .types = {ODB_T_ANY}, .attrs = resize_attrs_upsample_7},
-    {RESIZE_ROW("Upsample", 9, 2, 2), RESIZE_BY_INPUTS, .attrs = resize_attrs_mode},
+    {RESIZE_ROW("Upsample", 9, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode},
     {.domain = "", .name = "Upsample", .since = 10}, /* became Resize */
-    {RESIZE_ROW("Resize", 10, 2, 2), RESIZE_BY_INPUTS, .attrs = resize_attrs_mode},
+    {RESIZE_ROW("Resize", 10, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode},
     {RESIZE_ROW("Resize", 11, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_11},
     {RESIZE_ROW("Resize", 18, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_18},
     {.name = NULL}};

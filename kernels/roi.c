@@ -284,8 +284,8 @@ static const struct odb_attr_spec roi_pool_1[] = {
 const struct odb_op odb_ops_roi[] = {
     {"", "MaxRoiPool", 1, 2, 2, 1, 1, ROI_FLAGS, {ODB_T_FLOAT}, roi_pool_1, roi_pool_infer,
      roi_pool_run},
-    {"", "RoiAlign", 10, 3, 3, 1, 1, ROI_FLAGS, {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64)},
+    {"", "RoiAlign", 10, 3, 3, 1, 1, ROI_FLAGS, {ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)},
      roi_align_10, roi_align_infer, roi_align_run},
-    {"", "RoiAlign", 16, 3, 3, 1, 1, ROI_FLAGS, {ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64)},
+    {"", "RoiAlign", 16, 3, 3, 1, 1, ROI_FLAGS, {ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)},
      roi_align_16, roi_align_infer, roi_align_run},
     {.name = NULL}};

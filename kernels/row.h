@@ -5,7 +5,8 @@
  *     ODB_ONNX("Softmax", 13, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, softmax_attrs,
  *              softmax_infer, softmax_run, ODB_T_FLOAT)
  *
- * ins and outs: ODB_ARITY(least, most). What follows run are the types of the inputs.
+ * ins and outs: ODB_ARITY(least, most). What follows run are the types of the inputs: a set stands
+ * for one type in all inputs that it is said of (ODB_AS() and ODB_EACH in kern.h).
  */
 #ifndef ODB_KERNELS_ROW_H
 #define ODB_KERNELS_ROW_H

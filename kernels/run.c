@@ -27,6 +27,8 @@
 #include "kernels/kern.h"
 #include "kernels/workspace.h"
 
+#define RUN_FEW 8 /* inputs and outputs that need no memory of their own */
+
 static bool run_is_narrow(enum odb_dtype dtype)
 {
     return (ODB_BIT(dtype) & ODB_T_HALVES) != 0;
@@ -180,50 +182,6 @@ static bool run_disturbs(const struct odb_call *call, bool result)
 
 /* --- operands --------------------------------------------------------------------------------- */
 
-/* In double mode any float that the operator takes may arrive carried as double. */
-static bool run_type_fits(const struct odb_call *call, enum odb_dtype dtype, uint32_t mask)
-{
-    bool carried = call->precision == ODB_PREC_F64 && dtype == ODB_F64;
-    return (ODB_BIT(dtype) & mask) || (carried && (mask & (ODB_T_FLOAT | ODB_T_FLOAT8)));
-}
-
-static const struct run_container {
-    uint32_t bit;
-    const char *name;
-} run_containers[] = {[ODB_SEQUENCE] = {ODB_T_SEQUENCE, "a sequence"},
-                      [ODB_OPTIONAL] = {ODB_T_OPTIONAL, "an optional"},
-                      [ODB_SPARSE] = {ODB_T_SPARSE, "a sparse tensor"},
-                      [ODB_MAP] = {ODB_T_MAP, "a map"}};
-
-static enum odb_status run_check_types(const struct odb_call *call, struct odb_error *err)
-{
-    const struct odb_op *op = call->op;
-    if (call->n_in < op->min_in || call->n_in > op->max_in)
-        return odb_fail(err, ODB_E_OPERATOR, "%s takes %d to %d inputs, not %d", op->name,
-                        op->min_in, op->max_in, call->n_in);
-    if (call->n_out < op->min_out || call->n_out > op->max_out)
-        return odb_fail(err, ODB_E_OPERATOR, "%s gives %d to %d outputs, not %d", op->name,
-                        op->min_out, op->max_out, call->n_out);
-    uint32_t mask = ODB_T_ANY;
-    for (int i = 0; i < call->n_in; i++) {
-        if (i < (int)ODB_COUNT(op->types) && op->types[i])
-            mask = op->types[i];
-        const struct odb_tensor *t = call->in[i];
-        if (!t && i < op->min_in)
-            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s is missing", i, op->name);
-        if (t && t->kind != ODB_TENSOR && !(run_containers[t->kind].bit & mask))
-            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s is %s", i, op->name,
-                            run_containers[t->kind].name);
-        if (t && t->kind == ODB_TENSOR && !(mask & ODB_T_ANY))
-            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s must not be a tensor", i,
-                            op->name);
-        if (t && t->kind == ODB_TENSOR && !run_type_fits(call, t->dtype, mask))
-            return odb_fail(err, ODB_UNSUPPORTED, "no %s kernel (opset %d) for input %d of type %s",
-                            op->name, call->opset, i, odb_dtype_info(t->dtype)->name);
-    }
-    return ODB_OK;
-}
-
 /* Moves give the same whether their operands are converted before or their results after, and
  * results are often far smaller (Gather from a vocabulary). True where that holds for the call. */
 static bool run_moves_only(const struct odb_call *call)
@@ -241,6 +199,21 @@ static bool run_moves_only(const struct odb_call *call)
         first = call->in[i]->dtype;
     }
     return true;
+}
+
+/* Whether floats of one width would meet doubles in a kernel of arithmetic, which is written for
+ * one type: where the model has inputs of several, it gets doubles alone. */
+static bool run_mixes(const struct odb_call *call)
+{
+    bool wide = false, other = false;
+    if (!(call->op->flags & ODB_OP_REAL) || call->precision == ODB_PREC_F64)
+        return false;
+    for (int i = 0; i < call->n_in; i++) {
+        bool is_float = run_is_float(call->in[i]);
+        wide = wide || (is_float && call->in[i]->dtype == ODB_F64);
+        other = other || (is_float && call->in[i]->dtype != ODB_F64);
+    }
+    return wide && other;
 }
 
 /* The operand as the kernel gets it: *out is a new reference. */
@@ -277,7 +250,47 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     return ODB_OK;
 }
 
+static enum odb_status run_widen(struct odb_tensor **t, struct odb_error *err)
+{
+    struct odb_tensor *narrow = *t;
+    if (!run_is_float(narrow) || !narrow->data)
+        return ODB_OK;
+    enum odb_status status = odb_tensor_cast(t, narrow, ODB_F64, err);
+    if (status == ODB_OK)
+        odb_tensor_unref(narrow);
+    return status;
+}
+
+static enum odb_status run_operands(const struct odb_call *call, struct odb_tensor **in,
+                                    struct odb_error *err)
+{
+    bool mixes = run_mixes(call);
+    for (int i = 0; i < call->n_in; i++) {
+        ODB_TRY(run_operand(call, i, &in[i], err));
+        if (mixes)
+            ODB_TRY(run_widen(&in[i], err));
+    }
+    return ODB_OK;
+}
+
 /* --- results ---------------------------------------------------------------------------------- */
+
+/* Notes the model's type of a result that is carried in double; of one that others hold, too, a
+ * view is taken. */
+static enum odb_status run_result_of(enum odb_dtype declared, struct odb_tensor **out,
+                                     struct odb_error *err)
+{
+    struct odb_tensor *t = *out, *view = NULL;
+    if (t->declared == declared)
+        return ODB_OK;
+    if (atomic_load(&t->refs) > 1) {
+        ODB_TRY(odb_tensor_reshape(&view, t, t->rank, t->dims, err));
+        odb_tensor_unref(t);
+        *out = t = view;
+    }
+    t->declared = declared;
+    return ODB_OK;
+}
 
 /* Brings result i from the kernel's type to the declared one, and disturbs it. */
 static enum odb_status run_result(const struct odb_call *call, int i, enum odb_dtype declared,
@@ -309,7 +322,7 @@ static enum odb_status run_result(const struct odb_call *call, int i, enum odb_d
         odb_tensor_unref(t);
         out[i] = next;
     }
-    return ODB_OK;
+    return call->precision == ODB_PREC_F64 ? run_result_of(declared, &out[i], err) : ODB_OK;
 }
 
 /* The input that a result shares its bytes with, in the result's shape; a sequence as it is. */
@@ -364,6 +377,54 @@ static enum odb_status run_allocate(const struct odb_call *call, struct odb_kern
     return ODB_OK;
 }
 
+/* The operand as the model has it, for infer(): floats that are carried in double are a shape of
+ * their own type. *out is a new reference; false: its type is not known. */
+static bool run_uncarried(const struct odb_call *call, int i, struct odb_tensor **out)
+{
+    const struct odb_tensor *t = call->in[i];
+    *out = NULL;
+    if (!t)
+        return true;
+    enum odb_dtype own = t->kind == ODB_TENSOR ? odb_call_dtype(call, i) : ODB_UNDEFINED;
+    if (own == ODB_UNDEFINED || own == t->dtype)
+        *out = odb_tensor_ref(t);
+    else if (odb_tensor_new_shape(out, own, t->rank, t->dims, NULL) != ODB_OK)
+        return false;
+    return own != ODB_UNDEFINED;
+}
+
+/* Double mode: what infer() says of operands in the model's own types. Where those of some are not
+ * known, and where infer() needs values of floats, neither are the results'. */
+static enum odb_status run_declare_carried(const struct odb_call *call, const struct odb_kern *k,
+                                           enum odb_dtype *declared)
+{
+    struct odb_tensor *few[RUN_FEW] = {NULL};
+    struct odb_tensor **in =
+        call->n_in <= RUN_FEW ? few : odb_work_n(struct odb_tensor *, call->n_in);
+    bool known = true;
+    for (int i = 0; i < call->n_out; i++)
+        declared[i] = ODB_UNDEFINED;
+    for (int i = 0; i < call->n_in; i++)
+        known = run_uncarried(call, i, &in[i]) && known;
+    struct odb_kern own = *k;
+    own.in = (const struct odb_tensor **)in;
+    own.carry_f64 = false;
+    own.err = NULL;
+    bool told = call->op->infer && !call->inner && call->op->infer(&own) == ODB_OK;
+    for (int i = 0; i < call->n_out; i++) {
+        const struct odb_outline *line = &k->outline[i];
+        if (told && line->set && (known || line->dtype != ODB_F64))
+            declared[i] = line->dtype;
+        k->outline[i].set = false;
+        k->outline[i].alias = 0;
+    }
+    for (int i = 0; i < call->n_in; i++)
+        odb_tensor_unref(in[i]);
+    if (in != few)
+        odb_work_give(in);
+    return ODB_OK;
+}
+
 /* What infer() says of the call's own operands: the declared types of the results. */
 static enum odb_status run_declare(const struct odb_call *call, struct odb_kern *k,
                                    enum odb_dtype *declared)
@@ -371,12 +432,14 @@ static enum odb_status run_declare(const struct odb_call *call, struct odb_kern 
     for (int i = 0; i < call->n_in && k->narrow == ODB_UNDEFINED; i++)
         if (call->in[i] && run_is_narrow(call->in[i]->dtype))
             k->narrow = call->in[i]->dtype;
+    if (call->precision == ODB_PREC_F64)
+        return run_declare_carried(call, k, declared);
     for (int i = 0; i < call->n_out; i++)
         declared[i] = k->narrow; /* operators that allocate for themselves: the operands' type */
-    if (call->precision == ODB_PREC_NATIVE && k->narrow == ODB_UNDEFINED)
+    if (call->precision == ODB_PREC_NATIVE && k->narrow == ODB_UNDEFINED && !run_mixes(call))
         return ODB_OK; /* results are what the kernel makes of the operands as they are */
-    if (!call->op->infer || call->precision == ODB_PREC_F64)
-        return ODB_OK; /* operands mix doubles with the model's own floats until converted */
+    if (!call->op->infer)
+        return ODB_OK;
     ODB_TRY(call->op->infer(k));
     for (int i = 0; i < call->n_out; i++) {
         declared[i] = k->outline[i].dtype;
@@ -479,12 +542,21 @@ static enum odb_status run_pieces(const struct odb_call *call, struct odb_kern *
                : ODB_OK;
 }
 
-#define RUN_FEW 8 /* inputs and outputs that need no memory of their own */
+static enum odb_status run_check_values(const struct odb_call *call, struct odb_error *err)
+{
+    for (int i = 0; i < call->n_in; i++) {
+        const struct odb_tensor *t = call->in[i];
+        if (t && t->kind == ODB_TENSOR && !t->data && t->count)
+            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i,
+                            call->op->name);
+    }
+    return ODB_OK;
+}
 
 enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                            struct odb_error *err)
 {
-    ODB_TRY(run_check_types(call, err));
+    ODB_TRY(odb_op_check(call, err));
     enum odb_status status = ODB_OK;
     struct odb_memo own_memo = {NULL};
     bool few = call->n_out <= RUN_FEW && call->n_in <= RUN_FEW;
@@ -515,22 +587,14 @@ enum odb_status odb_op_run(const struct odb_call *call, struct odb_tensor **out,
                          .constant = call->precision == ODB_PREC_NATIVE ? call->constant : 0,
                          .err = err};
     ODB_TRY_OUT(run_declare(call, &k, declared));
-    for (int i = 0; i < call->n_in; i++) {
-        const struct odb_tensor *t = call->in[i];
-        if (t && t->kind == ODB_TENSOR && !t->data && t->count) {
-            status =
-                odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i, call->op->name);
-            goto out;
-        }
-    }
+    ODB_TRY_OUT(run_check_values(call, err));
     if (run_by_pieces(call, &k)) {
         for (int i = 0; i < call->n_in; i++)
             in[i] = odb_tensor_ref(call->in[i]);
         status = run_pieces(call, &k, in);
         goto out;
     }
-    for (int i = 0; i < call->n_in; i++)
-        ODB_TRY_OUT(run_operand(call, i, &in[i], err));
+    ODB_TRY_OUT(run_operands(call, in, err));
     k.in = (const struct odb_tensor **)in;
     bool all_alias = false;
     if (call->op->infer) {
@@ -567,7 +631,7 @@ enum odb_status odb_op_infer(const struct odb_call *call, struct odb_tensor **ou
                              struct odb_error *err)
 {
     memset(out, 0, (size_t)call->n_out * sizeof *out);
-    ODB_TRY(run_check_types(call, err));
+    ODB_TRY(odb_op_check(call, err));
     if (!call->op->infer)
         return ODB_SKIPPED;
     struct odb_outline *lines = odb_work_n(struct odb_outline, call->n_out);

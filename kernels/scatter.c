@@ -332,22 +332,28 @@ static const struct odb_attr_spec scatter_cache[] = {
     {.name = NULL}};
 
 /* Before reductions came, scatters only moved. */
-#define SCATTER_ROW(name_, since_, flags_, kernel)                                               \
+#define SCATTER_ROW(name_, since_, flags_, kernel, index)                                        \
     .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = 3, .min_out = 1,    \
-    .max_out = 1, .flags = (flags_), .types = {ODB_T_ANY, ODB_T_INDEX, ODB_T_ANY},               \
+    .max_out = 1, .flags = (flags_), .types = {ODB_T_ANY, index, ODB_AS(0)},                     \
     .infer = scatter_infer_##kernel, .run = scatter_run_##kernel
 
 const struct odb_op odb_ops_scatter[] = {
-    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements), .attrs = scatter_axis},
+    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements, ODB_T_INDEX),
+     .attrs = scatter_axis},
     {.domain = "", .name = "Scatter", .since = 11}, /* became ScatterElements */
-    {SCATTER_ROW("ScatterElements", 11, ODB_OP_EXACT, elements), .attrs = scatter_axis},
-    {SCATTER_ROW("ScatterElements", 16, ODB_OP_REAL, elements), .attrs = scatter_axis_reduction},
-    {SCATTER_ROW("ScatterND", 11, ODB_OP_EXACT, nd)},
-    {SCATTER_ROW("ScatterND", 16, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
-    {SCATTER_ROW("ScatterND", 18, ODB_OP_REAL, nd), .attrs = scatter_axis_reduction + 1},
-    {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements), .attrs = scatter_axis_reduction},
+    {SCATTER_ROW("ScatterElements", 11, ODB_OP_EXACT, elements, ODB_T_INDEX),
+     .attrs = scatter_axis},
+    {SCATTER_ROW("ScatterElements", 16, ODB_OP_REAL, elements, ODB_T_INDEX),
+     .attrs = scatter_axis_reduction},
+    {SCATTER_ROW("ScatterND", 11, ODB_OP_EXACT, nd, ODB_BIT(ODB_I64))},
+    {SCATTER_ROW("ScatterND", 16, ODB_OP_REAL, nd, ODB_BIT(ODB_I64)),
+     .attrs = scatter_axis_reduction + 1},
+    {SCATTER_ROW("ScatterND", 18, ODB_OP_REAL, nd, ODB_BIT(ODB_I64)),
+     .attrs = scatter_axis_reduction + 1},
+    {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements, ODB_T_INDEX),
+     .attrs = scatter_axis_reduction},
     {.domain = "", .name = "TensorScatter", .since = 24, .min_in = 2, .max_in = 3, .min_out = 1,
-     .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY, ODB_T_ANY, ODB_T_INDEX},
+     .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY, ODB_AS(0), ODB_BIT(ODB_I64)},
      .attrs = scatter_cache,
      .infer = scatter_infer_cache, .run = scatter_run_cache},
     {.name = NULL}};

@@ -226,7 +226,7 @@ static enum odb_status shape_run_bitcast(struct odb_kern *k)
     {.name = (attr_name), .type = ODB_ATTR_INT, .def = (default_)}, {.name = NULL}})
 #define SHAPE_TYPED(name_, since_, min_in_, max_in_, types_, infer_, run_)                       \
     .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_, ODB_T_INDEX},           \
+    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_, ODB_BIT(ODB_I64)},      \
     .infer = (infer_), .run = (run_)
 #define SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, run_)                                 \
     SHAPE_TYPED(name_, since_, min_in_, max_in_, ODB_T_ANY, infer_, run_)
@@ -259,6 +259,7 @@ const struct odb_op odb_ops_shape[] = {
     {SHAPE_ROW("Shape", 1, 1, 1, shape_infer_shape, shape_run_shape)},
     {SHAPE_ROW("Shape", 15, 1, 1, shape_infer_shape, shape_run_shape), .attrs = shape_shape_15},
     {SHAPE_ROW("Size", 1, 1, 1, shape_infer_size, shape_run_size)},
-    {SHAPE_ROW("BitCast", 26, 1, 1, shape_infer_bitcast, shape_run_bitcast),
+    {SHAPE_TYPED("BitCast", 26, 1, 1, ODB_T_ANY & ~ODB_T_STRING, shape_infer_bitcast,
+                 shape_run_bitcast),
      .attrs = shape_bitcast_26},
     {.name = NULL}};

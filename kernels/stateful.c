@@ -258,7 +258,8 @@ static const struct odb_attr_spec causal_attrs[] = {{"activation", ODB_ATTR_STRI
 
 const struct odb_op odb_ops_stateful[] = {
     ODB_ONNX("LinearAttention", 27, ODB_ARITY(3, 6), ODB_ARITY(1, 2), ODB_OP_REAL, linear_attrs,
-             linear_infer, linear_run, ODB_T_FLOAT),
+             linear_infer, linear_run, ODB_T_FLOAT, ODB_AS(0), ODB_AS(0),
+             ODB_T_FLOAT & ~ODB_BIT(ODB_F64), ODB_AS(0)),
     ODB_ONNX("CausalConvWithState", 27, ODB_ARITY(2, 4), ODB_ARITY(1, 2), ODB_OP_REAL, causal_attrs,
              causal_infer, causal_run, ODB_T_FLOAT),
     {.name = NULL},

@@ -183,7 +183,7 @@ static enum odb_status training_run_momentum(struct odb_kern *k)
 #define TRAINING_ROW(op, method, method_attrs)                                                     \
     ODB_ROW("ai.onnx.preview.training", op, 1, ODB_ARITY(3, ODB_MANY), ODB_ARITY(1, ODB_MANY),     \
             ODB_OP_REAL, method_attrs, training_infer_##method, training_run_##method,             \
-            TRAINING_FLOAT, ODB_BIT(ODB_I64), TRAINING_FLOAT)
+            TRAINING_FLOAT, ODB_BIT(ODB_I64), TRAINING_FLOAT, ODB_EACH)
 
 static const struct odb_attr_spec training_adagrad_attrs[] = {
     {"decay_factor", ODB_ATTR_FLOAT, "0.0", false},

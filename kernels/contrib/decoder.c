@@ -216,7 +216,7 @@ static const struct odb_attr_spec decoder_attrs[] = {
 const struct odb_op odb_ops_contrib_decoder[] = {
     ODB_MICROSOFT("DecoderAttention", ODB_ARITY(5, 12), ODB_ARITY(1, 3),
                   ODB_OP_REAL | ODB_OP_MATMUL, decoder_attrs, decoder_infer, decoder_run, DECODER_T,
-                  DECODER_T, DECODER_T, DECODER_T, DECODER_T, ODB_T_BOOL, DECODER_T, DECODER_T,
+                  ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_T_BOOL, ODB_AS(0), ODB_AS(0),
                   ODB_T_BOOL, ODB_T_BOOL, ODB_T_BOOL, ODB_T_BOOL),
     {.name = NULL},
 };

@@ -344,7 +344,7 @@ const struct odb_op odb_ops_fused[] = {
               fused_nhwc_max_pool),
     ODB_MICROSOFT("ConvTransposeWithDynamicPads", ODB_ARITY(2, 4), ODB_ARITY(1, 1), FUSED_REAL,
                   fused_spread_attrs, fused_conv_transpose_infer, fused_conv_transpose_run,
-                  ODB_T_FLOAT, ODB_T_FLOAT, ODB_BIT(ODB_I64), ODB_T_FLOAT),
+                  ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64), ODB_AS(0)),
     FUSED_ROW("FusedGemm", 2, 3, FUSED_REAL, ODB_T_FLOAT | FUSED_WIDE, fused_gemm_attrs,
               fused_gemm),
     FUSED_ROW("FusedMatMul", 2, 2, FUSED_REAL, ODB_T_FLOAT, fused_product_attrs, fused_matmul),

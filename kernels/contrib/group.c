@@ -444,10 +444,11 @@ static const struct odb_attr_spec group_sparse_attrs[] = {
 
 const struct odb_op odb_ops_contrib_group[] = {
     ODB_MICROSOFT("GroupQueryAttention", ODB_ARITY(1, 16), ODB_ARITY(1, 4), GROUP_REAL,
-                  group_query_attrs, group_infer, group_run, GROUP_T, GROUP_T, GROUP_T, GROUP_T,
-                  GROUP_T, GROUP_M, GROUP_M, GROUP_T, GROUP_T, ODB_BIT(ODB_I64), GROUP_T, GROUP_T),
+                  group_query_attrs, group_infer, group_run, GROUP_T, ODB_AS(0), ODB_AS(0),
+                  ODB_AS(0), ODB_AS(0), GROUP_M, GROUP_M, ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I64),
+                  ODB_AS(0), ODB_AS(0)),
     ODB_MICROSOFT("SparseAttention", ODB_ARITY(1, 11), ODB_ARITY(1, 3), GROUP_REAL,
-                  group_sparse_attrs, group_infer, group_run, GROUP_T, GROUP_T, GROUP_T, GROUP_T,
-                  GROUP_T, GROUP_M, GROUP_M, GROUP_M, GROUP_M, GROUP_T, GROUP_T),
+                  group_sparse_attrs, group_infer, group_run, GROUP_T, ODB_AS(0), ODB_AS(0),
+                  ODB_AS(0), ODB_AS(0), GROUP_M, GROUP_M, GROUP_M, GROUP_M, ODB_AS(0), ODB_AS(0)),
     {.name = NULL},
 };

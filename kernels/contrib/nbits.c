@@ -378,10 +378,10 @@ static const struct odb_attr_spec nbits_gather_attrs[] = {
 
 const struct odb_op odb_ops_nbits[] = {
     ODB_MICROSOFT("MatMulNBits", ODB_ARITY(3, 6), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_attrs,
-                  nbits_matmul_infer, nbits_matmul_run, NBITS_HALF, NBITS_BYTES, NBITS_HALF,
-                  NBITS_BYTES | NBITS_HALF, ODB_BIT(ODB_I32), NBITS_HALF),
+                  nbits_matmul_infer, nbits_matmul_run, NBITS_HALF, NBITS_BYTES, ODB_AS(0),
+                  NBITS_BYTES | NBITS_HALF, ODB_BIT(ODB_I32), ODB_AS(0)),
     ODB_MICROSOFT("MatMulBnb4", ODB_ARITY(3, 3), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_bnb4_attrs,
-                  nbits_bnb4_infer, nbits_bnb4_run, NBITS_HALF, NBITS_BYTES, NBITS_HALF),
+                  nbits_bnb4_infer, nbits_bnb4_run, NBITS_HALF, NBITS_BYTES, ODB_AS(0)),
     ODB_MICROSOFT("MatMulFpQ4", ODB_ARITY(3, 3), ODB_ARITY(1, 1), NBITS_FLAGS, nbits_fpq4_attrs,
                   nbits_fpq4_infer, nbits_fpq4_run, ODB_BIT(ODB_F32), NBITS_BYTES,
                   ODB_BIT(ODB_I64)),
@@ -389,6 +389,6 @@ const struct odb_op odb_ops_nbits[] = {
                   nbits_gather_attrs, nbits_gather_infer, nbits_gather_run,
                   NBITS_BYTES | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4) | ODB_T_FLOAT8 |
                       ODB_BIT(ODB_F4E2M1),
-                  ODB_T_INDEX, NBITS_HALF, NBITS_BYTES | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U4)),
+                  ODB_T_INDEX, NBITS_HALF, ODB_AS(0)),
     {.name = NULL},
 };

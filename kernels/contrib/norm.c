@@ -364,14 +364,16 @@ static const struct odb_attr_spec norm_groups_attrs[] = {
 #define NORM_IDS ODB_BIT(ODB_I32)
 
 const struct odb_op odb_ops_contrib_norm[] = {
-    ODB_ONNX("SimplifiedLayerNormalization", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 2), ODB_OP_REAL,
-             norm_simplified_attrs, norm_simplified_infer, norm_simplified_run, ODB_T_FLOAT),
-    NORM_ROW("SimplifiedLayerNormalization", 2, 2, 2, simplified, ODB_T_FLOAT),
+    ODB_ONNX("SimplifiedLayerNormalization", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 2),
+             ODB_OP_REAL | ODB_OP_OPEN, norm_simplified_attrs, norm_simplified_infer,
+             norm_simplified_run, ODB_T_FLOAT, ODB_T_FLOAT),
+    NORM_ROW("SimplifiedLayerNormalization", 2, 2, 2, simplified, ODB_T_FLOAT, ODB_T_FLOAT),
     NORM_ROW("SkipLayerNormalization", 3, 5, 4, skip, ODB_T_FLOAT),
     NORM_ROW("SkipSimplifiedLayerNormalization", 3, 4, 4, skip, ODB_T_FLOAT),
     NORM_ROW("EmbedLayerNormalization", 1, 9, 3, embed, NORM_IDS, NORM_IDS, ODB_T_FLOAT,
-             ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, ODB_T_FLOAT, NORM_IDS, NORM_IDS),
-    NORM_ROW("GroupNorm", 3, 3, 1, groups, ODB_T_FLOAT),
-    NORM_ROW("SkipGroupNorm", 4, 5, 2, groups, ODB_T_FLOAT),
+             ODB_AS(2), ODB_AS(2), ODB_AS(2), ODB_AS(2), NORM_IDS, NORM_IDS),
+    NORM_ROW("GroupNorm", 3, 3, 1, groups, ODB_T_FLOAT, ODB_T_FLOAT),
+    NORM_ROW("SkipGroupNorm", 4, 5, 2, groups, ODB_T_FLOAT, ODB_T_FLOAT, ODB_AS(1), ODB_AS(0),
+             ODB_AS(0)),
     {.name = NULL},
 };

@@ -299,7 +299,7 @@ static const struct odb_attr_spec qlstm_attr_specs[] = {
 
 const struct odb_op odb_ops_qlstm[] = {
     ODB_MICROSOFT("DynamicQuantizeLSTM", ODB_ARITY(1, 12), ODB_ARITY(0, 3),
-                  ODB_OP_REAL | ODB_OP_MATMUL, qlstm_attr_specs, qlstm_infer, qlstm_run, QF, Q8, Q8,
-                  QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, Q8, QF, Q8),
+                  ODB_OP_REAL | ODB_OP_MATMUL, qlstm_attr_specs, qlstm_infer, qlstm_run, QF, Q8,
+                  ODB_AS(1), QF, ODB_BIT(ODB_I32), QF, QF, QF, QF, ODB_AS(1), QF, ODB_AS(1)),
     {.name = NULL},
 };

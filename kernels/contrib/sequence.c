@@ -340,7 +340,7 @@ const struct odb_op odb_ops_contrib_sequence[] = {
                   seq_relative_attrs, seq_relative_infer, seq_relative_run, SEQ_MOVED, ODB_T_INDEX),
     ODB_MICROSOFT("GatedRelativePositionBias", ODB_ARITY(6, 7), ODB_ARITY(1, 1),
                   ODB_OP_REAL | ODB_OP_MATMUL, seq_heads_attrs, seq_gated_infer, seq_gated_run,
-                  SEQ_MOVED, SEQ_MOVED, SEQ_MOVED, SEQ_MOVED, SEQ_MOVED, SEQ_MOVED, SEQ_IDS),
+                  SEQ_MOVED, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_AS(0), SEQ_IDS),
     ODB_MICROSOFT("RemovePadding", ODB_ARITY(2, 2), ODB_ARITY(4, 4), ODB_OP_EXACT, NULL, NULL,
                   seq_remove_run, SEQ_MOVED, SEQ_IDS),
     ODB_MICROSOFT("RestorePadding", ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_EXACT, NULL,

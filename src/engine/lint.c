@@ -257,15 +257,12 @@ static void lint_attributes(struct lint_walk *walk, const struct odb_op *op)
         /* what inputs an operator of opset 1 overwrote: gone since 6, and never written */
         if (!attr && spec->required && strcmp(spec->name, "consumed_inputs") != 0)
             LINT_NODE(walk, ATTRIBUTE, "attribute %s is required, and missing", spec->name);
-        if (attr && attr->type != spec->type && !(attr->ref_name && *attr->ref_name))
-            LINT_NODE(walk, ATTRIBUTE, "attribute %s has another type than the operator gives it",
-                      spec->name);
+        if (attr && attr->type && attr->type != spec->type && !(attr->ref_name && *attr->ref_name))
+            LINT_NODE(walk, ATTRIBUTE, "attribute %s is of type %s, and must be %s", spec->name,
+                      odb_attr_type_name(attr->type), odb_attr_type_name(spec->type));
     }
-    for (size_t i = 0; lint_is_standard(op->domain) && i < node->attrs.n; i++) {
-        const struct odb_attr_spec *spec = op->attrs;
-        while (spec && spec->name && strcmp(spec->name, node->attrs.items[i].name) != 0)
-            spec++;
-        if (!spec || !spec->name)
+    for (size_t i = 0; i < node->attrs.n; i++) {
+        if (odb_op_attr_unknown(op, node->attrs.items[i].name))
             LINT_NODE(walk, ATTRIBUTE, "it has no attribute %s in this opset",
                       node->attrs.items[i].name);
     }
@@ -285,15 +282,28 @@ static enum odb_dtype lint_dtype(const struct lint_walk *walk, int index)
 
 static void lint_types(struct lint_walk *walk, const struct odb_op *op)
 {
-    uint32_t allowed = 0;
+    int first[ODB_OP_TYPES]; /* 1 + input whose type others share; 0: none yet */
+    enum odb_dtype types[ODB_OP_TYPES];
+    memset(first, 0, sizeof first);
     for (int i = 0; i < walk->node->n_in; i++) {
-        if (i < ODB_OP_TYPES && op->types[i])
-            allowed = op->types[i];
+        int of = odb_op_type_of(op, i);
         enum odb_dtype dtype =
             walk->node->in[i] == ODB_NO_VALUE ? ODB_UNDEFINED : lint_dtype(walk, walk->node->in[i]);
-        if (allowed && dtype && !(allowed & ODB_BIT(dtype)))
+        if (!dtype)
+            continue;
+        if (!(odb_op_types(op, i) & ODB_BIT(dtype)))
             LINT_NODE(walk, INPUT_TYPE, "input %d is %s, which %s does not take in opset %d", i,
                       odb_dtype_info(dtype)->name, walk->node->op_type, walk->node->opset);
+        if (of >= ODB_OP_TYPES)
+            continue;
+        if (first[of] && dtype != types[of])
+            LINT_NODE(walk, INPUT_TYPE, "inputs %d and %d are %s and %s, and must be of one type",
+                      first[of] - 1, i, odb_dtype_info(types[of])->name,
+                      odb_dtype_info(dtype)->name);
+        if (!first[of]) {
+            first[of] = i + 1;
+            types[of] = dtype;
+        }
     }
 }
 
@@ -351,8 +361,8 @@ static void lint_node(struct lint_walk *walk, const struct odb_node *node)
             LINT_NODE(walk, OPSET_IMPORT, "its domain %s is not imported",
                       lint_domain(node->domain));
     } else if (!odb_node_is_debug(node) && lint_operator(walk)) {
-        const struct odb_op *op = odb_op_find(node->domain, node->op_type, node->opset);
-        if (op) { /* control flow has none */
+        const struct odb_op *op = odb_cpu_row(node);
+        if (op) {
             lint_arity(walk, op);
             lint_attributes(walk, op);
             lint_types(walk, op);

@@ -340,25 +340,3 @@ out:
     free(l.outs);
     return status;
 }
-
-/* --- all of them ------------------------------------------------------------------------------ */
-
-const struct cpu_control_row cpu_control_rows[] = {
-    {"", "If", cpu_control_if, 1},
-    {"", "Loop", cpu_control_loop, 1},
-    {"", "Scan", cpu_control_scan, 8},
-    {"", "SequenceMap", cpu_control_map, 17},
-    {"ai.onnx.preview", "FlexAttention", cpu_control_flex, 1},
-    {"com.microsoft", "GreedySearch", cpu_control_greedy, 1},
-    {"com.microsoft", "BeamSearch", cpu_control_beam, 1},
-    {"ai.onnx.preview.training", "Gradient", cpu_control_gradient, 1},
-    {NULL, NULL, NULL, 0},
-};
-
-cpu_control_fn cpu_control_find(const struct odb_node *node)
-{
-    for (const struct cpu_control_row *row = cpu_control_rows; row->name; row++)
-        if (!strcmp(node->op_type, row->name) && !strcmp(node->domain, row->domain))
-            return row->run;
-    return NULL;
-}

@@ -140,6 +140,7 @@ static const char *cpu_name(const char *name, char buf[CPU_NAME])
 /* Says why a node cannot be run. */
 static void ODB_PRINTF(2, 3) cpu_refuse(struct cpu_node *slot, const char *fmt, ...)
 {
+    slot->status = ODB_UNSUPPORTED;
     char text[CPU_WHY];
     va_list args;
     va_start(args, fmt);
@@ -178,6 +179,18 @@ static void cpu_plan_bodies(struct cpu_node *slot, const struct odb_node *node)
     }
 }
 
+/* Nobody reads attributes that are not what the operator's row says: not even to plan. */
+static void cpu_plan_attrs(struct cpu_node *slot, const struct odb_op *op,
+                           const struct odb_node *node)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    enum odb_status status = odb_op_check_attrs(op, node->opset, &slot->attrs, &err);
+    if (status == ODB_OK)
+        return;
+    cpu_refuse(slot, "%s", err.what);
+    slot->status = status;
+}
+
 /* Whether a node may give the same tensor in every run: its operator is one of ONNX's own, which
  * have no memory, and draws nothing. */
 static bool cpu_folds(const struct cpu_plan *plan, const struct cpu_node *slot,
@@ -204,6 +217,7 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
     slot->control = cpu_control_find(node);
     struct odb_cpu *cpu = plan->cpu;
     if (slot->control) {
+        cpu_plan_attrs(slot, &slot->control->op, node);
         slot->bodies = odb_new_n(struct cpu_plan *, slot->attrs.n);
         for (size_t a = 0; a < slot->attrs.n; a++)
             if (slot->attrs.items[a].type == ODB_ATTR_GRAPH)
@@ -215,6 +229,9 @@ static void cpu_plan_node(struct cpu_plan *plan, const struct odb_node *node,
     slot->op = odb_node_is_debug(node) ? odb_op_find("", "Identity", 1)
                                        : odb_op_find(node->domain, node->op_type, node->opset);
     if (slot->op) {
+        if (odb_node_is_debug(node))
+            slot->attrs.n = 0;
+        cpu_plan_attrs(slot, slot->op, node);
         slot->memo = odb_new(struct odb_memo);
         slot->constant = cpu_constant_of(slot);
         slot->folds = cpu_folds(plan, slot, node);
@@ -428,6 +445,16 @@ bool odb_cpu_random(const struct odb_cpu *cpu, int node)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
+const struct odb_value *cpu_scope_owner(const struct cpu_scope **scope, int value)
+{
+    const struct odb_value *v = &(*scope)->plan->graph->values[value];
+    while (v && v->is_outer && (*scope)->parent) {
+        *scope = (*scope)->parent;
+        v = odb_graph_value((*scope)->plan->graph, v->name);
+    }
+    return v;
+}
+
 const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value)
 {
     while (scope) {
@@ -448,13 +475,10 @@ const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value
 }
 
 /* Whether the value is an input of the scope, or of one around it: its caller may omit it. */
-static bool cpu_scope_is_input(const struct cpu_scope *scope, const struct odb_value *value)
+static bool cpu_scope_is_input(const struct cpu_scope *scope, int value)
 {
-    while (value && value->is_outer && scope->parent) {
-        scope = scope->parent;
-        value = odb_graph_value(scope->plan->graph, value->name);
-    }
-    return value && value->is_input;
+    const struct odb_value *own = cpu_scope_owner(&scope, value);
+    return own && own->is_input;
 }
 
 /* --- the operands of a node ------------------------------------------------------------------- */
@@ -551,7 +575,7 @@ enum odb_status cpu_scope_run(struct cpu_scope *scope, struct odb_error *err)
         for (int i = 0; i < node->n_in && status == ODB_OK; i++) {
             const struct odb_value *value = node->in[i] < 0 ? NULL : &graph->values[node->in[i]];
             o.in[i] = value ? cpu_scope_read(scope, value->index) : NULL;
-            if (!o.in[i] && value && !cpu_scope_is_input(scope, value))
+            if (!o.in[i] && value && !cpu_scope_is_input(scope, value->index))
                 status = odb_fail(err, ODB_E_OPERATOR, "%s has no value", value->name);
         }
         if (status == ODB_OK)
@@ -619,13 +643,36 @@ static enum odb_status cpu_run_function(const struct cpu_scope *scope, const str
     return status;
 }
 
+/* Without those that are left out at the end. */
+static int cpu_count_in(const struct odb_node *node, const struct odb_tensor *const *in, int least)
+{
+    int n = node->n_in;
+    while (n > least && !in[n - 1])
+        n--;
+    return n;
+}
+
 /* A node with bodies. What bodies hand through has met no kernel yet. */
 static enum odb_status cpu_run_control(const struct cpu_scope *scope, int index,
                                        const struct odb_tensor *const *in, struct odb_tensor **out,
                                        struct odb_error *err)
 {
     const struct odb_node *node = &scope->plan->graph->nodes[index];
-    enum odb_status status = scope->plan->nodes[index].control(scope, index, in, out, err);
+    const struct cpu_control_row *row = scope->plan->nodes[index].control;
+    struct odb_call call = {.op = &row->op,
+                            .opset = node->opset,
+                            .attrs = scope->plan->nodes[index].attrs,
+                            .n_in = cpu_count_in(node, in, row->op.min_in),
+                            .n_out = node->n_out,
+                            .in = in,
+                            .precision = scope->precision};
+    struct cpu_typed typed;
+    enum odb_status status = cpu_typed_begin(&typed, scope, index, &call, err);
+    if (status == ODB_OK)
+        status = odb_op_check(&call, err);
+    if (status == ODB_OK)
+        status = row->run(scope, index, call.in, out, err);
+    cpu_typed_end(&typed, &call);
     for (int o = 0; o < node->n_out; o++) {
         struct odb_tensor *t = out[o];
         if (t && status == ODB_OK && scope->precision == ODB_PREC_F64) {
@@ -676,7 +723,7 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
     const struct odb_node *node = &plan->graph->nodes[index];
     const struct cpu_node *slot = &plan->nodes[index];
     if (slot->why)
-        return odb_fail(err, ODB_UNSUPPORTED, "%s", slot->why);
+        return odb_fail(err, slot->status, "%s", slot->why);
     if (slot->control)
         return cpu_run_control(scope, index, in, out, err);
     if (slot->body)
@@ -687,17 +734,15 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
         return ODB_OK;
     bool stack_wanted[16];
     bool *wanted = node->n_out <= 16 ? stack_wanted : odb_work_n(bool, node->n_out);
-    int n_out = node->n_out, n_in = node->n_in;
+    int n_out = node->n_out;
     for (int o = 0; o < node->n_out; o++)
         wanted[o] = node->out[o] >= 0;
     while (n_out > slot->op->min_out && !wanted[n_out - 1])
         n_out--;
-    while (n_in > slot->op->min_in && !in[n_in - 1])
-        n_in--;
     struct odb_call call = {.op = slot->op,
                             .opset = node->opset,
                             .attrs = slot->attrs,
-                            .n_in = n_in,
+                            .n_in = cpu_count_in(node, in, slot->op->min_in),
                             .n_out = n_out,
                             .in = in,
                             .wanted = wanted,
@@ -707,7 +752,11 @@ enum odb_status cpu_node_run(const struct cpu_scope *scope, int index,
                             .keep_in = slot->keep_in,
                             .keep_out = slot->keep_out,
                             .seed = scope->seed ^ (uint64_t)(index + 1) << 20};
-    enum odb_status status = odb_op_run(&call, out, err);
+    struct cpu_typed typed;
+    enum odb_status status = cpu_typed_begin(&typed, scope, index, &call, err);
+    if (status == ODB_OK)
+        status = odb_op_run(&call, out, err);
+    cpu_typed_end(&typed, &call);
     if (constant && status == ODB_OK)
         cpu_fold(plan, index, out[0]);
     if (wanted != stack_wanted)
@@ -804,6 +853,7 @@ enum odb_status odb_cpu_node_watched(const struct odb_cpu *cpu, int node,
     struct cpu_scope scope = {.plan = cpu->plan,
                               .values = captured ? (struct odb_tensor **)captured : none,
                               .precision = precision,
+                              .replay = true,
                               .seed = seed,
                               .watch = watch};
     memset(out, 0, (size_t)cpu->plan->graph->nodes[node].n_out * sizeof *out);

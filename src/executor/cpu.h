@@ -43,6 +43,8 @@ struct odb_cpu_operator {
     unsigned flags; /* of its row (kern.h); 0: it has bodies */
     bool added;     /* by a library */
 };
+/* What calls of the node are held against; NULL: the reference does not know the operator. */
+const struct odb_op *odb_cpu_row(const struct odb_node *node);
 /* Sorted by domain, name and version; *n of them. Owned by the caller. */
 struct odb_cpu_operator *odb_cpu_operators(size_t *n);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by cpu.c (plans, operators, functions), control.c (If, Loop), scan.c (Scan, SequenceMap),
- * flex.c (FlexAttention), generate.c (GreedySearch, BeamSearch) and gradient.c.
+ * Shared by cpu.c (plans, operators, functions), cpu_typed.c (types of operands), cpu_control.c
+ * (the table of what is no kernel), control.c (If, Loop), scan.c (Scan, SequenceMap), flex.c
+ * (FlexAttention), generate.c (GreedySearch, BeamSearch) and gradient.c.
  */
 #ifndef ODB_EXECUTOR_CPU_INT_H
 #define ODB_EXECUTOR_CPU_INT_H
@@ -14,6 +15,7 @@
 #define CPU_MAX_DEPTH 64 /* of functions that call functions */
 
 struct cpu_scope;
+struct cpu_control_row;
 
 /* Runs a node that has bodies. in[] and out[] as for cpu_node_run(). */
 typedef enum odb_status (*cpu_control_fn)(const struct cpu_scope *scope, int node,
@@ -22,7 +24,7 @@ typedef enum odb_status (*cpu_control_fn)(const struct cpu_scope *scope, int nod
 
 struct cpu_node {
     const struct odb_op *op; /* NULL: control flow, function, or no kernel */
-    cpu_control_fn control;
+    const struct cpu_control_row *control; /* NULL: none of those */
     struct cpu_plan *body;    /* owned; of a local function */
     struct cpu_plan **bodies; /* owned; of control flow, in the order of the attributes */
     size_t n_bodies;
@@ -34,6 +36,7 @@ struct cpu_node {
     _Atomic(struct odb_tensor *) folded; /* owned; its output then, once it was made */
     uint32_t keep_in, keep_out; /* bit i: input (output) i is never rounded */
     char *why;                  /* owned: it cannot be run; NULL: it can */
+    enum odb_status status;     /* what a run of it ends with then */
 };
 
 struct cpu_plan {
@@ -61,21 +64,21 @@ struct cpu_scope {
     const struct cpu_scope *parent; /* NULL: the main graph, a function */
     enum odb_precision precision;
     uint64_t seed;
+    bool replay; /* what goes in is a target's, and may have types of its own */
     bool (*cancelled)(void *payload);
     void *payload;
     const struct odb_cpu_watch *watch; /* NULL: nobody */
     const struct odb_cpu_place *place; /* NULL: the main graph */
 };
 
-/* Operators that are run here and not by a kernel, as they need the graph; ends without a name. */
+/* Operators that are run here and not by a kernel, as they need the graph; ends without a run. */
 extern const struct cpu_control_row {
-    const char *domain, *name;
     cpu_control_fn run;
-    int since; /* first opset version */
+    struct odb_op op; /* what calls are held against; no functions */
 } cpu_control_rows[];
 
-/* NULL when the operator is not among them. */
-cpu_control_fn cpu_control_find(const struct odb_node *node);
+/* The newest row of the operator that is not newer than opset; NULL: it is not among them. */
+const struct cpu_control_row *cpu_control_find(const struct odb_node *node);
 enum odb_status cpu_control_if(const struct cpu_scope *scope, int index,
                                const struct odb_tensor *const *in, struct odb_tensor **out,
                                struct odb_error *err) ODB_MUST_USE;
@@ -100,6 +103,17 @@ enum odb_status cpu_control_beam(const struct cpu_scope *scope, int index,
 enum odb_status cpu_control_gradient(const struct cpu_scope *scope, int index,
                                      const struct odb_tensor *const *in, struct odb_tensor **out,
                                      struct odb_error *err) ODB_MUST_USE;
+
+/* What the operands of a call are, where tensors do not say it. */
+struct cpu_typed {
+    enum odb_dtype *types;    /* owned, [n_in]; NULL: those of the tensors */
+    struct odb_tensor **made; /* owned refs, [n_in]; NULL: all are as they were */
+};
+/* Fills call->types, where the run carries floats as double; call->in, where they are a target's:
+ * what shares a type in the model is brought to one type. */
+enum odb_status cpu_typed_begin(struct cpu_typed *typed, const struct cpu_scope *scope, int index,
+                                struct odb_call *call, struct odb_error *err) ODB_MUST_USE;
+void cpu_typed_end(struct cpu_typed *typed, const struct odb_call *call);
 
 /* The plan of the body in attribute name; NULL: there is none. */
 const struct cpu_plan *cpu_body_find(const struct cpu_scope *scope, int index, const char *name);
@@ -140,6 +154,8 @@ uint64_t cpu_scope_seed(const struct cpu_scope *scope, int index, uint64_t turn)
 void cpu_scope_init(struct cpu_scope *scope, const struct cpu_plan *plan,
                     const struct cpu_scope *like, const struct cpu_scope *parent);
 void cpu_scope_dispose(struct cpu_scope *scope);
+/* The same value in the scope around that has it as its own; *scope becomes that one. */
+const struct odb_value *cpu_scope_owner(const struct cpu_scope **scope, int value);
 /* Borrowed; looks into initializers and the scopes around; NULL: not computed. */
 const struct odb_tensor *cpu_scope_read(const struct cpu_scope *scope, int value);
 /* All nodes of a body; the first that fails ends it. */

@@ -16,6 +16,12 @@ static int operators_order(const void *x, const void *y)
     return order ? order : a->since - b->since;
 }
 
+const struct odb_op *odb_cpu_row(const struct odb_node *node)
+{
+    const struct cpu_control_row *control = cpu_control_find(node);
+    return control ? &control->op : odb_op_find(node->domain, node->op_type, node->opset);
+}
+
 struct odb_cpu_operator *odb_cpu_operators(size_t *n)
 {
     ODB_VEC(struct odb_cpu_operator) all = {0};
@@ -27,8 +33,9 @@ struct odb_cpu_operator *odb_cpu_operators(size_t *n)
                                                      rows[i]->flags, false});
     for (size_t i = 0; (op = odb_op_added(i)) != NULL; i++)
         odb_push(&all, (struct odb_cpu_operator){op->domain, op->name, op->since, op->flags, true});
-    for (const struct cpu_control_row *row = cpu_control_rows; row->name; row++)
-        odb_push(&all, (struct odb_cpu_operator){row->domain, row->name, row->since, 0, false});
+    for (const struct cpu_control_row *row = cpu_control_rows; row->run; row++)
+        odb_push(&all, (struct odb_cpu_operator){row->op.domain, row->op.name, row->op.since, 0,
+                                                 false});
     qsort(all.items, all.n, sizeof *all.items, operators_order);
     *n = all.n;
     return all.items;

@@ -37,6 +37,7 @@ static enum odb_status flex_op(struct flex *f, const char *name, struct odb_attr
                             .in = in,
                             .wanted = wanted,
                             .precision = f->scope->precision,
+                            .inner = true,
                             .seed = cpu_scope_seed(f->scope, f->index, ++f->step)};
     return odb_op_run(&call, out, f->err);
 }

@@ -92,6 +92,7 @@ void grad_record(struct grad_tape *t, const struct odb_op *op, int opset, struct
                                   .in = tensors,
                                   .wanted = wanted,
                                   .precision = t->scope->precision,
+                                  .inner = true, /* plans have looked at attributes */
                                   .seed = cpu_scope_seed(t->scope, 0, t->calls.n)};
     bool cancelled = t->scope->cancelled && t->scope->cancelled(t->scope->payload);
     t->status = cancelled ? odb_fail(t->err, ODB_CANCELLED, "cancelled")
@@ -431,9 +432,9 @@ static void grad_node(struct grad_tape *t, struct grad_frame *frame, int index)
         grad_operator(t, slot, node, in, out);
     else if (slot->body)
         grad_function(t, frame, index, in, out);
-    else if (slot->control == cpu_control_if && node->n_in == 1)
+    else if (slot->control && slot->control->run == cpu_control_if && node->n_in == 1)
         grad_if(t, frame, index, in, out);
-    else if (slot->control == cpu_control_gradient)
+    else if (slot->control && slot->control->run == cpu_control_gradient)
         grad_gradient(t, frame, index, in, out);
     else
         grad_fail(t, ODB_UNSUPPORTED, "no derivative is known for %s", node->op_type);

@@ -37,6 +37,10 @@ struct odb_model *fuzz_model(void);
 /* The same as a file. */
 void fuzz_model_bytes(struct odb_buf *bytes);
 
+/* Runs a model by the reference, in its own types, in double and with noise, on small inputs that
+ * are always the same, until a value is large. */
+void fuzz_run_model(const struct odb_model *model);
+
 /* Two vectors of four floats, as a target and the reference give them: they differ, and both have a
  * NaN at the same place. Borrowed. */
 void fuzz_pair(const struct odb_tensor *pair[2]);

@@ -331,10 +331,10 @@ static void test_qlstm__two_directions(void **state)
     const struct op_call c =
         MS("DynamicQuantizeLSTM", "hidden_size=2 direction=bidirectional",
            {"float[3,2,3] random 1", "int8[2,3,8] random 2",
-            "uint8[2,2,8] 1 2 3 4 5 6 7 8 1 2 3 4 "
+            "int8[2,2,8] 1 2 3 4 5 6 7 8 1 2 3 4 "
             "5 6 7 8 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8",
             "float[2,16] random 4", "-", "-", "-", "float[2,6] random 5", "float[2] 0.01 0.02",
-            "int8[2] 0 0", "float[2,8] random 6", "uint8[2,8] 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4"});
+            "int8[2] 0 0", "float[2,8] random 6", "int8[2,8] 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4"});
     struct odb_tensor *out[3];
     struct odb_error err = ODB_ERROR_INIT;
     if (op_run_text(&c, 3, out, &err) != ODB_OK)

@@ -288,9 +288,9 @@ static struct odb_builder *control_bad_loop(const char *n, const char *cond, con
 static void test_control__loop_refuses(void **state)
 {
     control_refuses(control_bad_loop("float[] 2", "bool[] 1", "s"), ODB_E_OPERATOR,
-                    "the trip count of Loop must be of type int64, not float");
+                    "input 0 of Loop must not be of type float");
     control_refuses(control_bad_loop("int64[] 2", "int64[] 1", "s"), ODB_E_OPERATOR,
-                    "the condition of Loop must be of type bool, not int64");
+                    "input 1 of Loop must not be of type int64");
     control_refuses(control_bad_loop("int64[2] 2 2", "bool[] 1", "s"), ODB_E_OPERATOR,
                     "must be one element, not (2,)");
     control_refuses(control_bad_loop("int64[] 2", "bool[] 1", "i"), ODB_E_OPERATOR,
@@ -552,7 +552,8 @@ static void test_control__map(void **state)
     control_expect(&c, "n", "int64[] 0");
     control_close(&c);
     control_refuses(control_map(items, 2, "s none"), ODB_E_OPERATOR, "2 and 0 elements");
-    control_refuses(control_map(items, 2, "t s"), ODB_E_OPERATOR, "SequenceMap needs a sequence");
+    control_refuses(control_map(items, 2, "t s"), ODB_E_OPERATOR,
+                    "input 0 of SequenceMap must not be a tensor");
 }
 
 /* --- functions ------------------------------------------------------------------------------- */
@@ -728,10 +729,96 @@ static void test_control__constants_are_computed_once(void **state)
     control_close(&c);
 }
 
+/* Adds a weight to an input, in opset 17. */
+static struct odb_builder *control_sum(enum odb_dtype x, enum odb_dtype w)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", x, 1, (int64_t[]){2});
+    control_weight(b, "w", w, 2, w == ODB_F32 ? (void *)(float[]){2, 3} : (void *)(double[]){2, 3});
+    odb_build_node(b, "Add", "sum", "x w", "y");
+    odb_build_output(b, "y");
+    return b;
+}
+
+/* What a target gives in a type of its own is converted where it is replayed; a model that says so
+ * itself is refused, in double mode as well. */
+static void test_control__types_of_targets_and_of_models(void **state)
+{
+    static const enum odb_precision modes[] = {ODB_PREC_NATIVE, ODB_PREC_F64, ODB_PREC_NOISY};
+    static const enum odb_dtype types[] = {ODB_F16, ODB_BF16, ODB_F64};
+    struct control c = {.precision = ODB_PREC_NATIVE};
+    (void)state;
+    assert_int_equal(control_run(&c, control_sum(ODB_F32, ODB_F32), NULL), ODB_SKIPPED);
+    for (size_t t = 0; t < ODB_COUNT(types); t++)
+        for (size_t m = 0; m < ODB_COUNT(modes); m++) {
+            struct odb_tensor *x = NULL, *in[2] = {NULL}, *out = NULL;
+            MODELS_OK(odb_tensor_new(&x, types[t], 1, (int64_t[]){2}, &why));
+            in[0] = x;
+            in[1] = (struct odb_tensor *)c.model->graph->values[models_value(c.model, "w")].init;
+            MODELS_OK(odb_cpu_node(c.cpu, 0, modes[m], 1, in, NULL, &out, &why));
+            assert_int_equal(out->dtype, modes[m] == ODB_PREC_F64 ? ODB_F64 : ODB_F32);
+            assert_float_equal(odb_tensor_f64(out, 1), 3, 1e-5);
+            odb_tensor_unref(out);
+            odb_tensor_unref(x);
+        }
+    control_close(&c);
+    for (size_t m = 0; m < ODB_COUNT(modes); m++) {
+        struct odb_builder *b = control_sum(ODB_F64, ODB_F32);
+        struct odb_tensor *x = NULL;
+        c.precision = ODB_PREC_NATIVE;
+        assert_int_equal(control_run(&c, b, NULL), ODB_SKIPPED); /* nothing is fed yet */
+        MODELS_OK(odb_tensor_new(&x, ODB_F64, 1, (int64_t[]){2}, &why));
+        c.values[models_value(c.model, "x")] = x;
+        c.first = (struct odb_error)ODB_ERROR_INIT;
+        struct odb_cpu_run run = {
+            .precision = modes[m], .values = c.values, .after = control_note, .payload = &c};
+        MODELS_OK(odb_cpu_execute(c.cpu, &run, &why));
+        assert_int_equal(c.last, ODB_E_OPERATOR);
+        assert_string_equal(c.first.what,
+                            "inputs 0 and 1 of Add must be of one type, and are double and float");
+        control_close(&c);
+    }
+}
+
+/* Attributes are looked at before anything is run; those of tools are let through. */
+static void test_control__attributes_are_the_schemas(void **state)
+{
+    static const struct {
+        const char *op, *name;
+        bool text;
+        const char *why; /* NULL: it runs */
+    } cases[] = {
+        {"Softmax", "axis", false, NULL},
+        {"Softmax", "__tool", false, NULL},
+        {"Softmax", "axis", true, "attribute axis of Softmax is of type STRING, and must be INT"},
+        {"Softmax", "axes", false, "Softmax has no attribute axes in opset 17"},
+        {"Concat", "new_axis", false, "Concat has no attribute new_axis in opset 17"},
+        {"Concat", "__tool", false, "attribute axis of Concat is missing"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct control c = {.precision = ODB_PREC_NATIVE};
+        struct odb_builder *b = odb_build_new("g", 17);
+        control_weight(b, "w", ODB_F32, 2, (float[]){2, 3});
+        odb_build_node(b, cases[i].op, "it", "w", "y");
+        if (cases[i].text)
+            odb_build_attr_string(b, cases[i].name, "0");
+        else
+            odb_build_attr_int(b, cases[i].name, 0);
+        odb_build_output(b, "y");
+        assert_int_equal(control_run(&c, b, NULL), cases[i].why ? ODB_E_OPERATOR : ODB_OK);
+        assert_string_equal(c.first.what, cases[i].why ? cases[i].why : "");
+        assert_string_equal(odb_cpu_unsupported(c.cpu, 0), cases[i].why ? cases[i].why : "");
+        control_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_control__loop_needs_scalars),
+        cmocka_unit_test(test_control__types_of_targets_and_of_models),
+        cmocka_unit_test(test_control__attributes_are_the_schemas),
         cmocka_unit_test(test_control__loop_without_turns_has_empty_scans),
         cmocka_unit_test(test_control__empty_body_can_be_cancelled),
         cmocka_unit_test(test_control__function_input_may_be_omitted),

@@ -194,9 +194,9 @@ static void test_flex__refuses(void **state)
         const char *text;
     } cases[] = {
         {{.type = ODB_F32, .odd_heads = true}, "do not fit"},
-        {{.type = ODB_F32, .no_value = true}, "needs Q, K and V"},
-        {{.type = ODB_I32}, "of a float type"},
-        {{.type = ODB_F32, .mixed = true}, "different types"},
+        {{.type = ODB_F32, .no_value = true}, "takes 3 to 3 inputs, not 2"},
+        {{.type = ODB_I32}, "must not be of type int32"},
+        {{.type = ODB_F32, .mixed = true}, "must be of one type"},
         {{.type = ODB_F32, .soft_type = 7}, "softmax_precision 7"},
         {{.type = ODB_F32, .score_op = "Shape"}, "score_mod changes type or shape"},
         {{.type = ODB_F32, .prob_op = "Cast"}, "prob_mod changes type or shape"},

@@ -108,8 +108,8 @@ static void test_lint__nodes(void **state)
     odb_build_attr_int(b, "alpha", 1);
     odb_build_attr_int(b, "beta", 1);
     lint_check(b, false,
-               "attribute #0 r (LeakyRelu): attribute alpha has another type than the operator "
-               "gives it\n"
+               "attribute #0 r (LeakyRelu): attribute alpha is of type INT, and must be "
+               "FLOAT\n"
                "attribute #0 r (LeakyRelu): it has no attribute beta in this opset\n");
     b = lint_sound();
     odb_build_node(b, "Not", "r", "x", "y");
@@ -173,6 +173,10 @@ static void test_lint__graph(void **state)
             odb_build_node(b, "Abs", "outer", "x", "same");
         odb_build_node(b, "If", "branch", "c", "taken");
         odb_build_attr_graph(b, "then_branch", body);
+        body = odb_build_new("other", 13);
+        odb_build_node(body, "Abs", "inner", "x", "other");
+        odb_build_output_typed(body, "other", ODB_F32, 1, (int64_t[]){2});
+        odb_build_attr_graph(b, "else_branch", body);
         odb_build_node(b, before ? "Add" : "Abs", "last", before ? "taken same" : "taken",
                        before ? "y" : "same");
         if (!before)

@@ -23,7 +23,7 @@ static void test_make__constant_values(void **state)
     op_expect_shape(&i, 0, 0);
     assert_true(odb_tensor_i64(i.out[0], 0) == INT64_MIN);
     op_int(&i, "value_ints", 3);
-    op_expect_refused(&i, "both value_int and value_ints");
+    op_expect_refused(&i, "attribute value_ints of Constant is of type INT, and must be INTS");
     op_free(&i);
     struct odb_attr *strings = op_attr(&s, "value_strings", ODB_ATTR_STRINGS);
     strings->n = 2;

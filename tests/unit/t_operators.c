@@ -5,42 +5,10 @@
  * defaults; what is deprecated is not served, and no row claims a version that does not exist.
  * All breaches are printed before the test fails, so that one run gives the whole list.
  */
+#include "schemas.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "base/mem.h"
-#include "executor/cpu_int.h"
-#include "kernels/kern.h"
-
-enum { SCHEMA_COLUMNS = 9, SCHEMA_MAX_IN = 16, SCHEMA_MAX_ATTRS = 32 };
-
-struct schema_attr {
-    const char *name, *type, *def; /* def: NULL for none */
-    bool required;
-};
-
-struct schema {
-    char *line; /* owned; everything below points into it */
-    const char *domain, *name;
-    int since, min_in, max_in, min_out, max_out;
-    bool deprecated;
-    int n_types, n_attrs;
-    uint32_t types[SCHEMA_MAX_IN]; /* the last repeats */
-    struct schema_attr attrs[SCHEMA_MAX_ATTRS];
-};
-
-struct schemas {
-    ODB_VEC(struct schema) all;
-    int breaches;
-};
 
 /* What stands on purpose. */
 static const struct operators_exception {
@@ -71,113 +39,10 @@ static const char *const operators_withdrawn[] = {"Affine",
                                                   "LayerNormalization",
                                                   "SimplifiedLayerNormalization"};
 
-/* --- reading -------------------------------------------------------------------------------- */
-
-static uint32_t schema_type(const char *text)
-{
-    static const struct {
-        const char *start;
-        uint32_t bit;
-    } containers[] = {{"seq(", ODB_T_SEQUENCE},
-                      {"optional(", ODB_T_OPTIONAL},
-                      {"map(", ODB_T_MAP},
-                      {"sparse_tensor(", ODB_T_SPARSE}};
-    for (size_t i = 0; i < ODB_COUNT(containers); i++)
-        if (strncmp(text, containers[i].start, strlen(containers[i].start)) == 0)
-            return containers[i].bit;
-    enum odb_dtype dtype = odb_dtype_parse(text);
-    if (dtype == ODB_UNDEFINED)
-        fail_msg("unknown type %s", text);
-    return ODB_BIT(dtype);
-}
-
-/* "float,int64;map(int64,float)": inputs with their types */
-static void schema_types(struct schema *s, char *text)
-{
-    int depth = 0;
-    char *start = text;
-    if (strcmp(text, "-") == 0)
-        return;
-    for (char *p = text;; p++) {
-        char c = *p;
-        depth += (c == '(') - (c == ')');
-        if (c && (depth || (c != ',' && c != ';')))
-            continue;
-        assert_true(s->n_types < SCHEMA_MAX_IN);
-        *p = '\0';
-        s->types[s->n_types] |= schema_type(start);
-        start = p + 1;
-        if (c != ',')
-            s->n_types++;
-        if (!c)
-            return;
-    }
-}
-
-/* "axis:int=0 shape:ints!" */
-static void schema_attrs(struct schema *s, char *text)
-{
-    char *save = NULL;
-    if (strcmp(text, "-") == 0)
-        return;
-    for (char *p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
-        assert_true(s->n_attrs < SCHEMA_MAX_ATTRS);
-        struct schema_attr *a = &s->attrs[s->n_attrs++];
-        char *type = strchr(p, ':'), *end;
-        assert_non_null(type);
-        *type++ = '\0';
-        end = type + strcspn(type, "!=");
-        a->required = *end == '!';
-        a->def = *end == '=' ? end + 1 : NULL;
-        *end = '\0';
-        a->name = p;
-        a->type = type;
-    }
-}
-
-static void schema_arity(char *text, int *least, int *most)
-{
-    *least = (int)strtol(text, &text, 10);
-    assert_int_equal(*text, '-');
-    *most = text[1] == '*' ? ODB_MANY : atoi(text + 1);
-}
-
-static void schema_parse(struct schema *s, const char *line)
-{
-    char *column[SCHEMA_COLUMNS], *save = NULL;
-    memset(s, 0, sizeof *s);
-    s->line = odb_xstrdup(line);
-    s->line[strcspn(s->line, "\n")] = '\0';
-    for (int i = 0; i < SCHEMA_COLUMNS; i++) {
-        column[i] = strtok_r(i ? NULL : s->line, "\t", &save);
-        assert_non_null(column[i]);
-    }
-    s->domain = strcmp(column[0], "ai.onnx") == 0 ? "" : column[0];
-    s->name = column[1];
-    s->since = atoi(column[2]);
-    s->deprecated = strcmp(column[3], "-") != 0;
-    schema_arity(column[4], &s->min_in, &s->max_in);
-    schema_arity(column[5], &s->min_out, &s->max_out);
-    schema_types(s, column[6]);
-    schema_attrs(s, column[8]);
-}
-
 static int schemas_setup(void **state)
 {
     static struct schemas schemas;
-    char *line = NULL;
-    size_t size = 0;
-    FILE *f = fopen("tests/operators.tsv", "r");
-    assert_non_null(f);
-    while (getline(&line, &size, f) >= 0) {
-        struct schema s;
-        if (line[0] == '#')
-            continue;
-        schema_parse(&s, line);
-        odb_push(&schemas.all, s);
-    }
-    free(line);
-    fclose(f);
+    schemas_read(&schemas, "tests/operators.tsv");
     assert_true(schemas.all.n > 500);
     *state = &schemas;
     return 0;
@@ -185,10 +50,7 @@ static int schemas_setup(void **state)
 
 static int schemas_teardown(void **state)
 {
-    struct schemas *schemas = *state;
-    for (size_t i = 0; i < schemas->all.n; i++)
-        free(schemas->all.items[i].line);
-    free(schemas->all.items);
+    schemas_free(*state);
     return 0;
 }
 
@@ -218,16 +80,10 @@ static void operators_judge(struct schemas *all)
         fail_msg("%d breaches, listed above", n);
 }
 
-/* The row that serves the schema; NULL: none, which another test complains of, or control flow. */
+/* The row that serves the schema; NULL: none, which another test complains of. */
 static const struct odb_op *operators_row(const struct schema *s)
 {
-    return s->deprecated ? NULL : odb_op_find(s->domain, s->name, s->since);
-}
-
-static bool operators_is_control(const struct schema *s)
-{
-    struct odb_node node = {.domain = (char *)s->domain, .op_type = (char *)s->name};
-    return cpu_control_find(&node) != NULL;
+    return s->deprecated ? NULL : schema_row(s);
 }
 
 static void test_operators__served(void **state)
@@ -238,7 +94,7 @@ static void test_operators__served(void **state)
         const struct odb_op *row = odb_op_find(s->domain, s->name, s->since);
         if (s->deprecated && row)
             operators_breach(all, s->name, s->since, "deprecated, but served");
-        if (!s->deprecated && !row && !operators_is_control(s))
+        if (!s->deprecated && !operators_row(s))
             operators_breach(all, s->name, s->since, "no row");
     }
     operators_judge(all);
@@ -283,8 +139,7 @@ static void test_operators__types(void **state)
         uint32_t mask = ODB_T_ANY;
         for (int in = 0; row && in < s->n_types; in++) {
             char text[400];
-            if (in < ODB_OP_TYPES && row->types[in])
-                mask = row->types[in];
+            mask = odb_op_types(row, in);
             operators_mask_text(s->types[in] & ~mask, text, sizeof text);
             if (text[0])
                 operators_breach(all, s->name, s->since, "input %d does not take%s", in, text);
@@ -449,7 +304,7 @@ static void call_row(const struct odb_op *op, enum odb_dtype dtype, size_t shape
     int n_in = full ? (op->max_in == ODB_MANY ? op->min_in + 2 : op->max_in) : op->min_in;
     n_in = ODB_MIN(n_in, MOST);
     for (int i = 0; i < n_in; i++) {
-        mask = i < ODB_OP_TYPES && op->types[i] ? op->types[i] : mask;
+        mask = odb_op_types(op, i);
         bool same = (mask & ODB_BIT(dtype)) != 0;
         if (mask & ODB_T_ANY) /* an input that takes containers alone is left out */
             in[i] = call_operand(same ? dtype : (enum odb_dtype)__builtin_ctz(mask), shape,
@@ -480,7 +335,7 @@ static void test_operators__survive(void **state)
     const struct odb_op *const *rows = odb_op_table(&n);
     for (size_t r = 0; r < n; r++)
         for (int dtype = 1; rows[r]->run && dtype < ODB_DTYPE_COUNT; dtype++) {
-            if (rows[r]->max_in > 0 && !(rows[r]->types[0] & ODB_BIT(dtype)))
+            if (rows[r]->max_in > 0 && !(odb_op_types(rows[r], 0) & ODB_BIT(dtype)))
                 continue;
             for (size_t shape = 0; shape < ODB_COUNT(call_shapes); shape++)
                 for (int way = 0; way < 4; way++)

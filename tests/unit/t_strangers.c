@@ -152,7 +152,7 @@ static void stranger_make(struct stranger *s, const struct odb_op *op)
     size_t shape = stranger_draw(s, ODB_COUNT(stranger_shapes));
     s->n_in = op->min_in + (int)stranger_draw(s, (size_t)(most - op->min_in) + 1);
     for (int i = 0; i < s->n_in; i++) {
-        mask = i < ODB_OP_TYPES && op->types[i] ? op->types[i] : mask;
+        mask = odb_op_types(op, i);
         uint32_t tensors = mask & ODB_T_ANY & ~ODB_BIT(ODB_UNDEFINED);
         if (i && stranger_draw(s, 2))
             shape = stranger_draw(s, ODB_COUNT(stranger_shapes));
