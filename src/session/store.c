@@ -633,7 +633,7 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
     enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt,
                          "reference, target, tolerance, expect, " ODB_STORE_OUTCOME
-                         ", " ODB_STORE_REPORT("failure"),
+                         ", " ODB_STORE_REPORT("failure") ", " ODB_STORE_REPORT("target_words"),
                          "search", "id", err));
     *out = NULL;
     if (odb_store__row(store, stmt, &status, err)) {
@@ -653,6 +653,7 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
         report->complete = sqlite3_column_int(stmt, 5);
         report->outputs_diverge = sqlite3_column_int(stmt, 6);
         report->failure = store_column(stmt, 7);
+        report->target_words = store_column(stmt, 8);
         *out = report;
     }
     sqlite3_finalize(stmt);
