@@ -27,6 +27,8 @@ static enum odb_dtype cast_named(const char *name)
     return odb_dtype_parse(lower);
 }
 
+#define CAST_FLOAT8 (ODB_T_FLOAT8 | ODB_BIT(ODB_F8E8M0))
+
 static enum odb_status cast_infer_to(struct odb_kern *k, int64_t to)
 {
     const struct odb_tensor *x = k->in[0];
@@ -35,10 +37,11 @@ static enum odb_status cast_infer_to(struct odb_kern *k, int64_t to)
     enum odb_dtype dtype = (enum odb_dtype)to;
     if (odb_dtype_info(dtype)->class_ == ODB_CLASS_COMPLEX)
         return ODB_KERN_UNSUPPORTED(k, "there is no cast to %s", odb_dtype_info(dtype)->name);
+    bool rounds = (ODB_BIT(dtype) & CAST_FLOAT8) != 0;
     if (k->carry_f64 && odb_dtype_is_float(dtype))
         dtype = ODB_F64;
     ODB_TRY(odb_kern_outline(k, 0, dtype, x->rank, x->dims));
-    if (dtype == x->dtype)
+    if (dtype == x->dtype && !(rounds && k->carry_f64))
         k->outline[0].alias = 1;
     return ODB_OK;
 }
@@ -165,9 +168,10 @@ static void cast_float8_block(void *arg, size_t begin, size_t end)
 }
 
 /* x: the input, or the numbers that its strings hold. */
-static enum odb_status cast_to_float8(struct odb_kern *k, const struct odb_tensor *x)
+static enum odb_status cast_to_float8(struct odb_kern *k, const struct odb_tensor *x,
+                                      struct odb_tensor *out)
 {
-    struct cast_float8 c = {x, k->out[0], odb_kern_int(k, "saturate", 1) != 0, ODB_E8M0_UP};
+    struct cast_float8 c = {x, out, odb_kern_int(k, "saturate", 1) != 0, ODB_E8M0_UP};
     const char *round = odb_kern_string(k, "round_mode", "up");
     if (strcmp(round, "down") == 0)
         c.round = ODB_E8M0_DOWN;
@@ -179,15 +183,42 @@ static enum odb_status cast_to_float8(struct odb_kern *k, const struct odb_tenso
     return ODB_OK;
 }
 
-static enum odb_status cast_strings_to_float8(struct odb_kern *k)
+static enum odb_status cast_strings_to_float8(struct odb_kern *k, struct odb_tensor *out)
 {
     const struct odb_tensor *x = k->in[0];
     struct odb_tensor *numbers = NULL;
     ODB_TRY(odb_tensor_new_raw(&numbers, ODB_F64, x->rank, x->dims, k->err));
     enum odb_status status = cast_from_strings(k, numbers);
     if (status == ODB_OK)
-        status = cast_to_float8(k, numbers);
+        status = cast_to_float8(k, numbers, out);
     odb_tensor_unref(numbers);
+    return status;
+}
+
+static enum odb_status cast_any_to_float8(struct odb_kern *k, struct odb_tensor *out)
+{
+    return k->in[0]->dtype == ODB_STRING ? cast_strings_to_float8(k, out)
+                                         : cast_to_float8(k, k->in[0], out);
+}
+
+/* The type that the model asks for, whatever the output is carried in. */
+static enum odb_dtype cast_asked(const struct odb_kern *k)
+{
+    if (k->n_in > 1)
+        return k->in[1]->dtype;
+    return k->op->since >= 6 ? (enum odb_dtype)odb_kern_int(k, "to", ODB_UNDEFINED) : ODB_UNDEFINED;
+}
+
+/* What is carried in double is rounded all the same: that numbers out of range become NaN, or the
+ * largest, is what the model asks for, and no inexactness. */
+static enum odb_status cast_carried_float8(struct odb_kern *k)
+{
+    struct odb_tensor *rounded = NULL, *out = k->out[0];
+    ODB_TRY(odb_tensor_new_raw(&rounded, cast_asked(k), out->rank, out->dims, k->err));
+    enum odb_status status = cast_any_to_float8(k, rounded);
+    if (status == ODB_OK)
+        odb_convert(out->dtype, out->data, rounded->dtype, rounded->data, out->count);
+    odb_tensor_unref(rounded);
     return status;
 }
 
@@ -252,8 +283,10 @@ static enum odb_status cast_run(struct odb_kern *k)
         ((char *)out->data)[out->bytes - 1] = 0;
     if (out->dtype == ODB_STRING)
         return cast_to_strings(k);
-    if (ODB_BIT(out->dtype) & (ODB_T_FLOAT8 | ODB_BIT(ODB_F8E8M0)))
-        return x->dtype == ODB_STRING ? cast_strings_to_float8(k) : cast_to_float8(k, x);
+    if (ODB_BIT(out->dtype) & CAST_FLOAT8)
+        return cast_any_to_float8(k, out);
+    if (ODB_BIT(cast_asked(k)) & CAST_FLOAT8)
+        return cast_carried_float8(k);
     if (x->dtype == ODB_STRING)
         return cast_from_strings(k, out);
     if (odb_dtype_is_float(x->dtype) && cast_to_int[out->dtype])
@@ -284,7 +317,9 @@ static const struct odb_attr_spec cast_like_attrs[] = {
 #define CAST_TYPES (ODB_T_ANY & ~(ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128)))
 #define CAST_ROW(op_name, first, n, attributes, op_infer)                                        \
     {.domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,      \
-     .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY, .types = {CAST_TYPES, CAST_TYPES},   \
+     .max_out = 1,                                                                               \
+     .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY | (n > 1 ? ODB_OP_LIKE : 0),                        \
+     .types = {CAST_TYPES, CAST_TYPES},                                                          \
      .attrs = attributes, .infer = op_infer, .run = cast_run}
 
 const struct odb_op odb_ops_cast[] = {

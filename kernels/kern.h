@@ -82,6 +82,7 @@ enum odb_precision {
 #define ODB_OP_STEADY 32u  /* noisy mode leaves the operands alone: everybody begins with exact
                               differences from the largest (Softmax), so that a step in a large
                               operand would count for far more than rounding does */
+#define ODB_OP_LIKE 256u   /* of operand 1 the element type alone counts: it stays as it is */
 
 struct odb_kern;
 

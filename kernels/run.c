@@ -225,7 +225,8 @@ static enum odb_status run_operand(const struct odb_call *call, int i, struct od
     *out = NULL;
     if (t && t->kind != ODB_TENSOR && call->precision == ODB_PREC_F64)
         return odb_tensor_cast_floats(out, t, ODB_F64, err); /* a kernel never meets both */
-    if (!run_is_float(t) || !t->data || run_moves_only(call)) {
+    bool like = i == 1 && (call->op->flags & ODB_OP_LIKE);
+    if (!run_is_float(t) || !t->data || like || run_moves_only(call)) {
         *out = odb_tensor_ref(t);
         return ODB_OK;
     }

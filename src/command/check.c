@@ -13,12 +13,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/mem.h"
 #include "base/parallel.h"
+#include "base/utf8.h"
 #include "command/check_int.h"
 #include "command/watch.h"
 #include "engine/json.h"
@@ -146,12 +149,31 @@ static void check_put(struct check_result *result, const struct odb_error *err)
     snprintf(result->text, sizeof result->text, "%.480s", odb_error_text(err, text, sizeof text));
 }
 
+/* A case that there is nothing to compare with: whether it could be run is told all the same. */
+static void check_run_none(struct check_result *result, const struct check_rules *rules,
+                           const struct odb_model *model, const struct odb_cpu *cpu)
+{
+    const struct odb_graph *graph = model->graph;
+    result->outcome = CHECK_NO_GOLDEN;
+    for (size_t n = 0; n < graph->n_nodes && !rules->target; n++) {
+        const char *why = odb_cpu_unsupported(cpu, (int)n);
+        if (!*why)
+            continue;
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_node_put(graph, (int)n, &text);
+        result->outcome = CHECK_UNSUPPORTED;
+        odb_text_fit(result->text, sizeof result->text, "%s: %s", odb_buf_text(&text), why);
+        odb_buf_dispose(&text);
+        return;
+    }
+}
+
 static void check_run_case(struct check *check, size_t at, const struct odb_model *model,
                            const struct odb_cpu *cpu)
 {
     const struct check_case *one = &check->cases.items[at];
     if (!one->golden) {
-        check->results[at].outcome = CHECK_NO_GOLDEN;
+        check_run_none(&check->results[at], &check->rules, model, cpu);
         return;
     }
     char *dir = odb_xasprintf("%s/test_data_set_%d", one->folder, one->set);
@@ -237,6 +259,25 @@ static void check_work(struct check *check, size_t worker)
     }
 }
 
+/* What a case gathers without end (a Loop without a trip count) is an error of that case, and takes
+ * the memory of its worker, not the machine's. */
+static void check_limit(const struct check *check, size_t jobs)
+{
+    uint64_t most = check->call->budget.memory ? check->call->budget.memory : odb_mem_spare();
+    unsigned long long data = 0;
+    struct rlimit limit;
+    FILE *file = most < UINT64_MAX / 2 ? fopen("/proc/self/statm", "re") : NULL;
+    bool known = file && fscanf(file, "%*u %*u %*u %*u %*u %llu", &data) == 1;
+    if (file)
+        fclose(file);
+    if (!known || getrlimit(RLIMIT_DATA, &limit) < 0)
+        return;
+    most = most / jobs + data * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (limit.rlim_cur == RLIM_INFINITY || most < limit.rlim_cur)
+        limit.rlim_cur = most;
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
 static pid_t check_fork(struct check *check, size_t worker, size_t jobs)
 {
     fflush(check->call->out);
@@ -252,6 +293,7 @@ static pid_t check_fork(struct check *check, size_t worker, size_t jobs)
     signal(SIGHUP, SIG_DFL);
     if (jobs > 1)
         odb_parallel_set_threads(1);
+    check_limit(check, jobs);
     check_work(check, worker);
     _exit(0);
 }
@@ -298,7 +340,7 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
         return odb_fail(err, ODB_E_NOMEM, "cannot start a process: %s", strerror(errno));
     while (alive) {
         int wait_status;
-        pid_t pid = waitpid(-1, &wait_status, check->call->progress ? WNOHANG : 0);
+        pid_t pid = waitpid(-1, &wait_status, WNOHANG); /* Esc on the screen is no signal */
         if (check->hooks.cancelled(check->hooks.payload) && status == ODB_OK) {
             status = odb_fail(err, ODB_CANCELLED, "interrupted");
             for (size_t i = 0; i < jobs; i++)
@@ -308,7 +350,7 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
         if (pid <= 0) {
             check_progress(check, false);
             if (pid == 0)
-                usleep(50000);
+                usleep(20000);
             continue;
         }
         for (size_t i = 0; i < jobs; i++) {

@@ -293,7 +293,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_dirs,
         .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS) | ODB_OPT(KERNELS) |
-                   ODB_OPT(IR_VERSION) | ODB_OPT(JSON),
+                   ODB_OPT(MEM) | ODB_OPT(IR_VERSION) | ODB_OPT(JSON),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "
@@ -301,8 +301,13 @@ static const struct odb_command command_table[] = {
                 "operator's own, and NaN equals NaN. Of random draws only type and shape count. "
                 "Of several cases a table says how each operator fared, the largest share of "
                 "failures first; a case counts for every operator in its model. The worst error "
-                "is max|e-b| / rms(b) of the worst output, and behind it stands the case. A target "
-                "that refuses so new an IR version is given another with --ir-version.",
+                "is max|e-b| / rms(b) of the worst output, and behind it stands the case. In the "
+                "last line every data set stands once: failed, also where it could not be run to its "
+                "end; unsupported, where an operator has no kernel or the target refuses it, "
+                "whether there are outputs or not; without golden, where it could be run and has "
+                "no outputs to compare with. What a case takes beyond --mem, or without it half of "
+                "what is free, parted among the --jobs, fails that case. A target that refuses so "
+                "new an IR version is given another with --ir-version.",
         .example = "onnxdbg check onnx/backend/test/data/node",
         .flags = ODB_COMMAND_LONG | ODB_COMMAND_SHELL,
         .exec = odb_command__check,

@@ -329,6 +329,21 @@ static void lint_shadows(struct lint_walk *walk)
     }
 }
 
+/* How many values a body of the standard's is given: those that it declares as its inputs. */
+static void lint_formal(struct lint_walk *walk, const char *attr, const struct odb_graph *body)
+{
+    const struct odb_node *node = walk->node;
+    bool branches = !strcmp(node->op_type, "If"), loops = !strcmp(node->op_type, "Loop");
+    size_t given = branches ? 0 : (size_t)node->n_in, takes = odb_graph_feeds(body, NULL);
+    if (!branches && !loops && strcmp(node->op_type, "Scan") != 0)
+        return;
+    if (!branches && !loops && node->opset < 9)
+        given -= given > 0; /* the lengths of sequences */
+    if (!*node->domain && takes != given)
+        LINT_NODE(walk, ARITY, "its %s declares %zu input%s, and is given %zu", attr, takes,
+                  takes == 1 ? "" : "s", given);
+}
+
 static void lint_bodies(struct lint_walk *walk)
 {
     const struct odb_node *node = walk->node;
@@ -341,6 +356,7 @@ static void lint_bodies(struct lint_walk *walk)
             inner.outer = lint_main_node(walk);
             inner.where = where;
             inner.around = walk;
+            lint_formal(walk, attr->name, attr->graphs[g]);
             lint_graph(&inner, attr->graphs[g]);
         }
     }
