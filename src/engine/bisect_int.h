@@ -177,7 +177,7 @@ enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err) ODB_
  * bisection_hear(). */
 bool bisection_reference_off(const struct bisection *b, int value);
 /* Makes the reference of the culprit whom it accuses. */
-void bisection_blame_reference(const struct bisection *b, struct odb_culprit *culprit);
+void bisection_blame_reference(struct bisection *b, struct odb_culprit *culprit);
 
 /* --- recorded.c ------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/recall.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,70 @@
 #include "engine/hooks.h"
 
 #define RECALL_LISTED 8                  /* weights that are told of */
+#define RECALL_FACTOR 1e-4                /* how far elements may be from a common factor */
 #define RECALL_BATCH ((size_t)256 << 20) /* bytes of weights asked for at once */
 
+/* A stretch of the weight: elements of one place of its first axis. */
+struct recall_channel {
+    bool off;
+    bool scaled; /* by factor, all of it */
+    double factor;
+};
+
+static struct recall_channel recall_channel(const struct odb_tensor *had,
+                                            const struct odb_tensor *init, size_t first, size_t n)
+{
+    struct recall_channel c = {.scaled = true};
+    double products = 0, squares = 0, most = 0;
+    for (size_t i = first; i < first + n; i++) {
+        double a = odb_tensor_f64(had, i), b = odb_tensor_f64(init, i);
+        c.off |= !(a == b || (isnan(a) && isnan(b)));
+        products += a * b;
+        squares += a * a;
+        most = fmax(most, fabs(a));
+    }
+    c.factor = products / squares;
+    for (size_t i = first; i < first + n && c.scaled; i++)
+        c.scaled = fabs(odb_tensor_f64(had, i) * c.factor - odb_tensor_f64(init, i)) <=
+                   RECALL_FACTOR * fabs(c.factor) * most;
+    return c;
+}
+
+/* Where two of one type and shape differ, and how: "channel 3, 1.2 times", "8 of 64 channels, off
+ * by 0.3 of its rms". */
+static void recall_place(const struct odb_tensor *had, const struct odb_tensor *init,
+                         const struct odb_gap *gap, char *text, size_t size)
+{
+    bool plain = had->kind == ODB_TENSOR && odb_dtype_is_float(had->dtype) && had->rank > 0;
+    size_t channels = plain ? (size_t)had->dims[0] : 0, n_off = 0, at = 0;
+    struct recall_channel first = {.scaled = false};
+    for (size_t c = 0; c < channels; c++) {
+        size_t each = had->count / channels;
+        struct recall_channel one = recall_channel(had, init, c * each, each);
+        if (!one.off)
+            continue;
+        at = n_off ? at : c;
+        first = n_off ? first : one;
+        first.scaled &= one.scaled && fabs(one.factor - first.factor) <= RECALL_FACTOR;
+        n_off++;
+    }
+    const char *what = had->rank > 1 ? "channel" : "element";
+    char factor[40];
+    snprintf(factor, sizeof factor, "%.4g times", first.factor);
+    if (n_off == 1)
+        text += odb_text_fit(text, size, "%s %zu, ", what, at);
+    else if (n_off && n_off < channels)
+        text += odb_text_fit(text, size, "%zu of %zu %ss, the first is %zu, ", n_off, channels,
+                             what, at);
+    if (first.scaled)
+        odb_text_fit(text, size / 2, "%s", factor);
+    else
+        odb_text_fit(text, size / 2, "off by %.3g of its rms", gap->error);
+}
+
 /* How a recorded weight differs from the model's; "" where it does not. Floats that were recorded
- * in another type are rounded to the model's first. */
-static void recall_differs(const struct odb_tensor *had, const struct odb_tensor *init, char *text,
+ * in another type are rounded to the model's first, and *had is that then. */
+static void recall_differs(struct odb_tensor **had, const struct odb_tensor *init, char *text,
                            size_t size)
 {
     struct odb_tensor *cast = NULL;
@@ -23,23 +83,25 @@ static void recall_differs(const struct odb_tensor *had, const struct odb_tensor
     struct odb_gap gap;
     char a[120], b[120];
     text[0] = '\0';
-    if (odb_tensor_real(had) != ODB_UNDEFINED && odb_tensor_real(init) != ODB_UNDEFINED &&
-        had->dtype != init->dtype &&
-        odb_tensor_cast_floats(&cast, had, odb_tensor_real(init), &ignored) == ODB_OK)
-        had = cast;
-    odb_gap_measure(&gap, had, init);
-    if (!odb_tensor_same_shape(had, init) || had->dtype != init->dtype)
-        snprintf(text, size, "%s %.60s, in the model %s %.60s", odb_dtype_info(had->dtype)->name,
-                 odb_shape_text(had, a, sizeof a), odb_dtype_info(init->dtype)->name,
-                 odb_shape_text(init, b, sizeof b));
+    if (odb_tensor_real(*had) != ODB_UNDEFINED && odb_tensor_real(init) != ODB_UNDEFINED &&
+        (*had)->dtype != init->dtype &&
+        odb_tensor_cast_floats(&cast, *had, odb_tensor_real(init), &ignored) == ODB_OK) {
+        odb_tensor_unref(*had);
+        *had = cast;
+    }
+    odb_gap_measure(&gap, *had, init);
+    if (!odb_tensor_same_shape(*had, init) || (*had)->dtype != init->dtype)
+        odb_text_fit(text, size, "%s %.30s, in the model %s %.30s",
+                     odb_dtype_info((*had)->dtype)->name, odb_shape_text(*had, a, sizeof a),
+                     odb_dtype_info(init->dtype)->name, odb_shape_text(init, b, sizeof b));
     else if (!gap.same)
-        snprintf(text, size, "off by %.3g of its rms", gap.error);
-    odb_tensor_unref(cast);
+        recall_place(*had, init, &gap, text, size);
 }
 
 struct recall {
     struct odb_prober *prober;
     void (*tell)(void *payload, const char *line);
+    void (*take)(void *payload, const struct odb_recalled *weight); /* NULL: nobody wants them */
     void *payload;
     const struct odb_value **batch; /* owned array */
     size_t n;
@@ -66,13 +128,18 @@ static enum odb_status recall_batch(struct recall *w, struct odb_error *err)
     if (status == ODB_OK && w->n)
         status = odb_target_run(odb_pool_target(w->prober->pool), NULL, 0, names, w->n, had, err);
     for (size_t i = 0; i < w->n; i++) {
-        char text[300] = "";
         if (!had[i])
             continue;
-        recall_differs(had[i], w->batch[i]->init, text, sizeof text);
+        struct odb_recalled weight = {.value = w->batch[i]->index};
+        recall_differs(&had[i], w->batch[i]->init, weight.text, sizeof weight.text);
         w->compared++;
-        if (text[0] && w->differ++ < RECALL_LISTED)
-            recall_tell(w, "weight %s is another one in the recording: %s", names[i], text);
+        if (weight.text[0] && w->differ++ < RECALL_LISTED) {
+            recall_tell(w, "weight %s is another one in the recording: %s", names[i], weight.text);
+            bool same = odb_tensor_same_shape(had[i], w->batch[i]->init);
+            weight.t = same && w->take ? odb_tensor_ref(had[i]) : NULL;
+            if (w->take)
+                w->take(w->payload, &weight);
+        }
         odb_tensor_unref(had[i]);
     }
     w->n = 0;
@@ -111,11 +178,12 @@ static enum odb_status recall_weights(struct recall *w, struct odb_error *err)
 }
 
 enum odb_status odb_recall_notes(struct odb_prober *prober,
-                                 void (*tell)(void *payload, const char *line), void *payload,
-                                 struct odb_error *err)
+                                 void (*tell)(void *payload, const char *line),
+                                 void (*take)(void *payload, const struct odb_recalled *weight),
+                                 void *payload, struct odb_error *err)
 {
     struct odb_account account = ODB_ACCOUNT_INIT;
-    struct recall w = {.prober = prober, .tell = tell, .payload = payload};
+    struct recall w = {.prober = prober, .tell = tell, .take = take, .payload = payload};
     enum odb_status status = recall_weights(&w, err);
     if (status == ODB_OK)
         status = odb_target_account(odb_pool_target(prober->pool), &account, err);

@@ -8,9 +8,11 @@
 
 #include "engine/probe.h"
 
-/* After a first run of the prober's target: tells line by line. */
+/* After a first run of the prober's target: tells line by line; and hands each weight that differs,
+ * as far as not too many do, to take (NULL: nobody wants them), which owns its tensor then. */
 enum odb_status odb_recall_notes(struct odb_prober *prober,
-                                 void (*tell)(void *payload, const char *line), void *payload,
-                                 struct odb_error *err) ODB_MUST_USE;
+                                 void (*tell)(void *payload, const char *line),
+                                 void (*take)(void *payload, const struct odb_recalled *weight),
+                                 void *payload, struct odb_error *err) ODB_MUST_USE;
 
 #endif

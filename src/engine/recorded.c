@@ -349,7 +349,7 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
     bisection_step_begin(b, "recorded values");
     ODB_TRY(recorded_recall(r, err));
     if (!b->options->recorded)
-        ODB_TRY(odb_recall_notes(&b->prober, recorded_note, b->report, err));
+        ODB_TRY(odb_recall_notes(&b->prober, recorded_note, NULL, b->report, err));
     if (!r->n_had) {
         odb_fail(err, ODB_E_INPUT, "%s holds no value of this model under its name",
                  b->options->target);

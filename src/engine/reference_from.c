@@ -31,6 +31,12 @@ static void reference_note(void *payload, const char *line)
     odb_push(&trace->notes, odb_xstrdup(line));
 }
 
+static void reference_weight(void *payload, const struct odb_recalled *weight)
+{
+    struct odb_trace *trace = payload;
+    odb_push(&trace->recalled, *weight);
+}
+
 /* --- asking ----------------------------------------------------------------------------------- */
 
 /* Everything that it can be asked for; a recording may have drawn at random for itself, and says
@@ -138,7 +144,9 @@ static enum odb_status reference_ask(struct odb_trace *trace, const struct odb_t
     if (status != ODB_OK && status != ODB_CANCELLED)
         odb_error_at(err, "--%s %s", source->what, source->spec);
     if (status == ODB_OK && prober.recorded)
-        status = odb_recall_notes(&prober, reference_note, trace, err);
+        status = odb_recall_notes(&prober, reference_note,
+                                  strcmp(source->what, "reference") ? NULL : reference_weight,
+                                  trace, err);
     if (status == ODB_OK)
         status = reference_take(trace, own, source, &probe, err);
     odb_probe_drop(&prober, &probe);

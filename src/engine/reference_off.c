@@ -132,7 +132,56 @@ static bool reference_target_right(const struct bisection *b, const struct odb_s
     return true;
 }
 
-void bisection_blame_reference(const struct bisection *b, struct odb_culprit *culprit)
+/* The model's weight that is not the recorded one, at the first node of the segment that reads such
+ * a one; NULL: none does. */
+static const struct odb_recalled *reference_weight(const struct bisection *b,
+                                                   const struct odb_segment *s, int *node)
+{
+    for (*node = s->first; *node <= s->last && *node >= 0; ++*node)
+        for (size_t i = 0; s->nodes[*node] && i < b->trace->recalled.n; i++)
+            for (int k = 0; k < b->graph->nodes[*node].n_in; k++)
+                if (b->graph->nodes[*node].in[k] == b->trace->recalled.items[i].value)
+                    return &b->trace->recalled.items[i];
+    return NULL;
+}
+
+/* Whether the operators make what was recorded once they have the weights that were. */
+static bool reference_weights_explain(struct bisection *b, int value)
+{
+    struct odb_value_report with = {0};
+    struct odb_error ignored;
+    for (size_t i = 0; i < b->trace->recalled.n; i++)
+        b->told_given[b->trace->recalled.items[i].value] = b->trace->recalled.items[i].t;
+    struct odb_tensor *told = b->told_given[value];
+    struct odb_tensor *t = odb_segment_replay(b->trace, value, b->told_given);
+    for (size_t i = 0; i < b->trace->recalled.n; i++)
+        b->told_given[b->trace->recalled.items[i].value] = NULL;
+    bool explain = t && told && odb_judge_value(&b->judge, value, t, &with, &ignored) == ODB_OK &&
+                   with.verdict == ODB_VERDICT_PASS;
+    odb_tensor_unref(t);
+    return explain;
+}
+
+/* A recording that is believed: the model is what differs, and a weight may be why. */
+static void reference_blame_weight(struct bisection *b, struct odb_culprit *culprit,
+                                   const struct odb_segment *s)
+{
+    int node;
+    const struct odb_recalled *weight = reference_weight(b, s, &node);
+    culprit->of_recording =
+        !strcmp(b->trace->teller, "reference") && odb_executor_recorded(b->trace->told_by);
+    if (!culprit->of_recording || !weight)
+        return;
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_buf_put_shown(&text, b->graph->values[weight->value].name);
+    memcpy(culprit->recorded_off, weight->text, sizeof culprit->recorded_off);
+    culprit->recorded_weight = odb_buf_take(&text);
+    culprit->weight_explains = reference_weights_explain(b, culprit->value);
+    if (culprit->weight_explains) /* the others of the region are as they should be */
+        culprit->node = culprit->segment[0] = culprit->segment[1] = node;
+}
+
+void bisection_blame_reference(struct bisection *b, struct odb_culprit *culprit)
 {
     struct odb_segment s;
     const struct odb_value_report *own = &b->report->values[culprit->value];
@@ -145,5 +194,6 @@ void bisection_blame_reference(const struct bisection *b, struct odb_culprit *cu
     culprit->segment[1] = s.last;
     if (known && reference_target_right(b, &s))
         culprit->third_opinion = ODB_OPINION_TARGET; /* of the CPU */
+    reference_blame_weight(b, culprit, &s);
     odb_segment_dispose(&s);
 }

@@ -86,7 +86,12 @@ static void report_put_verdict(const struct odb_report *report, const struct odb
     };
     const char *verb = culprit->kind < ODB_COUNT(verbs) ? verbs[culprit->kind] : NULL;
     const char *subject = report->target, *at = verb ? strstr(verb, "%s") : NULL;
-    if (culprit->of_reference) {
+    if (culprit->recorded_weight) {
+        odb_buf_printf(out, "; its weight %s is not the recorded one (%s)",
+                       culprit->recorded_weight, culprit->recorded_off);
+    } else if (culprit->of_recording) {
+        return;
+    } else if (culprit->of_reference) {
         odb_buf_printf(out, " is where %s is off, not %s", report_base(report), subject);
     } else if (at) {
         odb_buf_printf(out, "%.*s%s%s", (int)(at - verb), verb, subject, at + 2);
@@ -117,6 +122,10 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
         odb_buf_printf(out, "no verdict: %s",
                        report->failure ? report->failure : "the search did not end");
     } else if (report->culprits.n) {
+        const struct odb_culprit *c = report->culprits.items;
+        if (c->of_recording)
+            odb_buf_printf(out, "the exported model differs from the recording %s ",
+                           c->segment[0] == c->segment[1] ? "at" : "in");
         report_put_place(report, report->culprits.items, out);
         if (report->culprits.items[0].path) {
             odb_buf_puts(out, ", within it ");
@@ -269,6 +278,7 @@ void odb_culprit_dispose(struct odb_culprit *culprit)
     free(culprit->third_by);
     free(culprit->own_by);
     free(culprit->within);
+    free(culprit->recorded_weight);
     free(culprit->path);
     free(culprit->text);
 }

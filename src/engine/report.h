@@ -147,6 +147,11 @@ struct odb_culprit {
     struct odb_value_report numbers; /* of value */
     bool reaches_output, verified;
     bool of_reference; /* the reference is off from the operator there, and the target is not */
+    bool of_recording; /* likewise, and it is a recording: believed, so that the model differs */
+    char *recorded_weight; /* owned: its name; the model has another one than was recorded, which
+                              recorded_off says: "channel 3, 1.2 times"; NULL: none is known */
+    char recorded_off[100];
+    bool weight_explains; /* with the recorded weights the operators make what was recorded */
     int segment[2];    /* first and last node of the smallest region that fails */
     struct odb_held held;      /* kinds exchanged and overwritten: whose values these are */
     struct odb_stretch passes; /* kind whole: the largest part that was asked and is right */

@@ -206,6 +206,9 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "passes", report_part(&culprit->passes));
     report_set(object, "holds", report_held(report, &culprit->held));
     report_set(object, "of_reference", json_boolean(culprit->of_reference));
+    report_set(object, "recorded_weight", odb_json_text(culprit->recorded_weight));
+    report_set(object, "recorded_weight_off",
+               odb_json_text(culprit->recorded_weight ? culprit->recorded_off : NULL));
     report_set(object, "third_opinion", report_opinion(culprit->third_opinion));
     report_set(object, "third_opinion_by", odb_json_text(culprit->third_by));
     report_set(object, "own_library_opinion", report_opinion(culprit->own_opinion));

@@ -37,8 +37,8 @@ enum odb_status odb_judge_segments(const struct odb_judge *judge, int node,
 /* Puts the reference's values into given[] ([n_values], owned refs) where nothing was given, no
  * input and no draw goes into them; derived[] ([n_values]) marks them. */
 void odb_segment_derive(const struct odb_trace *trace, struct odb_tensor **given, bool *derived);
-/* What the reference, in its own precision, makes of what was given before the value. NULL: it
- * cannot. Owned by the caller. */
+/* What the reference, in its own precision, makes of what was given before the value, which may be
+ * weights in the place of the model's. NULL: it cannot. Owned by the caller. */
 struct odb_tensor *odb_segment_replay(const struct odb_trace *trace, int value,
                                       struct odb_tensor *const *given);
 

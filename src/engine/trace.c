@@ -574,6 +574,9 @@ void odb_trace_free(struct odb_trace *trace)
     free(trace->split);
     free(trace->dynamic);
     free(trace->why);
+    for (size_t i = 0; i < trace->recalled.n; i++)
+        odb_tensor_unref(trace->recalled.items[i].t);
+    free(trace->recalled.items);
     free(trace->pinned);
     free(trace->only);
     free(trace->noise);

@@ -39,6 +39,14 @@ void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const stru
  * types that are no floats. */
 double odb_noise_floor(double rms, enum odb_dtype dtype);
 
+/* A weight that is not the one that was recorded. */
+struct odb_recalled {
+    int value;
+    struct odb_tensor *t; /* owned ref: the recorded one, in the model's type and shape; NULL: it
+                             has another */
+    char text[100];       /* how the model's differs: "channel 3, 1.2 times" */
+};
+
 struct odb_trace {
     const struct odb_model *model; /* borrowed */
     const struct odb_feeds *feeds; /* borrowed */
@@ -83,6 +91,8 @@ struct odb_trace {
     const char *teller;        /* static: "reference" or "golden", whichever that is */
     char *told_by;             /* owned: its spec */
     ODB_VEC(char *) notes;     /* owned: what there is to say of it, a line each */
+    ODB_VEC(struct odb_recalled) recalled; /* owned: weights, where it is a recording that has them
+                                              and that is the reference */
 };
 
 /* A value that is not computed, or not believed: reference, golden and target go on from this. The

@@ -148,6 +148,41 @@ static void words_stretch(const struct bisection *b, const struct odb_culprit *c
     odb_buf_puts(out, ". Which of its nodes it is, values recorded in between would tell. ");
 }
 
+/* A recording is believed, and the model's operators make something else of what was recorded. */
+static void words_not_recorded(const struct bisection *b, const struct odb_culprit *c,
+                               struct odb_buf *out)
+{
+    const struct odb_value_report *told = &b->told[c->value];
+    odb_buf_puts(out, "The exported model differs from the recording (");
+    odb_buf_put_shown(out, b->trace->told_by);
+    odb_buf_puts(out, "): at its ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " its operators make something else of what was recorded before than was "
+                      "recorded there");
+    if (told->local_error.known) {
+        odb_buf_puts(out, ", by ");
+        words_against(told->local_error, told->local_noise, out);
+    } else if (told->reason[0]) {
+        odb_buf_puts(out, ": ");
+        odb_buf_put_shown(out, told->reason);
+    }
+    odb_buf_puts(out, ". ");
+    if (c->recorded_weight) {
+        words_node(b, c->node, out);
+        odb_buf_printf(out, " has a weight, %s, that is not the recorded one (%s). ",
+                       c->recorded_weight, c->recorded_off);
+        odb_buf_puts(out, c->weight_explains ? "With the recorded weight they make what was "
+                                               "recorded: the weight is all. "
+                                             : "With the recorded weight they do not make what was "
+                                               "recorded either, so there is more to it. ");
+    } else {
+        odb_buf_puts(out, "Model and framework mean different things there, or the recording is "
+                          "spoilt. ");
+    }
+    if (c->third_opinion == ODB_OPINION_TARGET)
+        odb_buf_puts(out, "The target computes what the model says. ");
+}
+
 /* Target and reference part, and it is the reference that is off from the CPU's operator. */
 static void words_parted(const struct bisection *b, const struct odb_culprit *c,
                          struct odb_buf *out)
@@ -498,7 +533,9 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
     case ODB_KIND_INTRODUCED:
     case ODB_KIND_NAN:
     case ODB_KIND_INF:
-        if (c->of_reference)
+        if (c->of_recording)
+            words_not_recorded(b, c, &out);
+        else if (c->of_reference)
             words_parted(b, c, &out);
         else if (c->segment[0] == c->segment[1])
             words_introduced(b, c, &out);

@@ -7,6 +7,7 @@
 
 #include "engine/bisect.h"
 #include "engine/trace.h"
+#include "engine/outcome.h"
 #include "tensor/npz.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
@@ -245,7 +246,7 @@ static void test_reference_from__recorded_in_part(void **state)
     char *dump = scene_record(&s, FAULT("v2"), 2, -1); /* v1, v3, v5 */
     scene_search(&s, dump, "cpu");
     scene_blames(&s, 2, 3, true);
-    assert_non_null(strstr(s.report->culprits.items[0].text, "Model and recording mean"));
+    assert_non_null(strstr(s.report->culprits.items[0].text, "Model and framework mean"));
     scene_search(&s, dump, FAULT("v4"));
     assert_int_equal(s.report->culprits.n, 2); /* the recording's, and the target's own */
     assert_int_equal(s.report->culprits.items[1].node, 4);
@@ -364,9 +365,96 @@ static void test_reference_from__errors(void **state)
     scene_close(&s);
 }
 
+/* What a framework ran, where that says so, and what was exported of it: there, one channel of
+ * a weight is 1.2 times too large. */
+static void scene_exported(struct scene *s, bool framework)
+{
+    struct odb_builder *b = odb_build_new("chain", 17);
+    float w[3][16], x[8];
+    for (int i = 0; i < 8; i++)
+        x[i] = (float)(i - 3) / 3;
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){2, 4});
+    for (int n = 0; n < 3; n++) {
+        static const char *const names[] = {"a.weight", "b.weight", "c.weight"};
+        for (int i = 0; i < 16; i++)
+            w[n][i] = (float)((i * 7 + 3 + n) % 11) / 7 - 0.6f;
+        for (int i = 0; n == 1 && !framework && i < 4; i++)
+            w[n][3 * 4 + i] *= 1.2f;
+        struct odb_tensor *weight = models_f32(2, (int64_t[]){4, 4}, w[n]);
+        odb_build_weight(b, names[n], weight);
+        odb_tensor_unref(weight);
+    }
+    odb_build_node(b, "Tanh", "n0", "x", "v0");
+    odb_build_node(b, "Gemm", "n1", "v0 a.weight", "v1");
+    odb_build_attr_int(b, "transB", 1);
+    odb_build_node(b, "Tanh", "n2", "v1", "v2");
+    odb_build_node(b, "Gemm", "n3", "v2 b.weight", "v3");
+    odb_build_attr_int(b, "transB", 1);
+    odb_build_node(b, "Tanh", "n4", "v3", "v4");
+    odb_build_node(b, "Gemm", "n5", "v4 c.weight", "v5");
+    odb_build_attr_int(b, "transB", 1);
+    odb_build_output(b, "v5");
+    help_find_serve();
+    *s = (struct scene){.model = models_take(b), .dir = models_folder()};
+    s->feed = (struct odb_feed){.value = models_value(s->model, "x"),
+                                .tensor = models_f32(2, (int64_t[]){2, 4}, x)};
+    s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
+}
+
+/* The recording is believed: the node is named in the region between two checkpoints, and its
+ * weight. spoilt: so is a recorded value behind it, which the weight does not explain. */
+static void test_reference__a_weight_that_was_not_recorded_is_named(void **state)
+{
+    for (int spoilt = 0; spoilt < 2; spoilt++) {
+        struct scene framework, s;
+        struct odb_tensor *t[6] = {NULL};
+        static const char *const names[] = {"v2", "v4", "v5", "parameters/a.weight",
+                                            "parameters/b.weight", "parameters/c.weight"};
+        scene_exported(&framework, true);
+        scene_exported(&s, false);
+        int values[3];
+        for (int i = 0; i < 3; i++)
+            values[i] = models_value(framework.model, names[i]);
+        MODELS_OK(odb_run_values(framework.model, &framework.feeds, "cpu", values, 3, t, NULL, 0,
+                                 NULL, &why));
+        for (int i = 3; i < 6; i++)
+            t[i] = odb_tensor_ref(odb_graph_value(framework.model->graph, names[i] + 11)->init);
+        if (spoilt) /* one that the weight has no part in */
+            for (size_t row = 0; row < 2; row++)
+                ((float *)t[1]->data)[row * 4] *= 1.05f;
+        char *path = odb_xasprintf("%s/torch.npz", s.dir), *spec = odb_xasprintf("dump:%s", path);
+        MODELS_OK(odb_npz_write(path, names, (const struct odb_tensor *const *)t, 6, false, &why));
+        scene_search(&s, spec, "cpu");
+        assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_DIVERGES);
+        const struct odb_culprit *c = s.report->culprits.items;
+        assert_true(s.report->culprits.n >= 1 && c->of_recording);
+        assert_string_equal(c->recorded_weight, "b.weight");
+        assert_string_equal(c->recorded_off, "channel 3, 1.2 times");
+        assert_int_equal(c->weight_explains, !spoilt);
+        assert_int_equal(c->segment[0], 3);
+        assert_int_equal(c->segment[1], spoilt ? 4 : 3);
+        assert_non_null(strstr(c->text, spoilt ? "there is more to it" : "the weight is all"));
+        struct odb_buf line = ODB_BUF_INIT;
+        odb_report_headline(s.report, &line);
+        if (!spoilt)
+            assert_string_equal(odb_buf_text(&line),
+                                "the exported model differs from the recording at #3 n3 (Gemm); "
+                                "its weight b.weight is not the recorded one (channel 3, 1.2 "
+                                "times)");
+        odb_buf_dispose(&line);
+        for (int i = 0; i < 6; i++)
+            odb_tensor_unref(t[i]);
+        free(spec);
+        free(path);
+        scene_close(&s);
+        scene_close(&framework);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference__a_weight_that_was_not_recorded_is_named),
         cmocka_unit_test(test_reference_from__agree),
         cmocka_unit_test(test_reference_from__target_off),
         cmocka_unit_test(test_reference_from__reference_off),
