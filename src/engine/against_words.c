@@ -162,10 +162,10 @@ void against_words(const struct against *x, const struct odb_culprit *c,
         against_put_nodes(x->a, r->here, out);
         odb_buf_puts(out, ") does");
         const char *reason = c->numbers.reason;
-        if (local->known)
-            odb_buf_printf(out, ": on the same values it is off by %.3g", local->v);
-        if (local->known && noise->known)
-            odb_buf_printf(out, " where rounding explains %.3g", noise->v);
+        if (local->known) {
+            odb_buf_puts(out, ": on the same values it is off by ");
+            odb_put_off(*local, *noise, out);
+        }
         if (reason[0] && (!local->known || !noise->known)) {
             odb_buf_puts(out, local->known ? "; " : ": ");
             odb_buf_put_shown(out, reason);

@@ -85,11 +85,15 @@ void bisection_step_end(struct bisection *b, const char *step, const char *why, 
     va_start(args, why);
     odb_text_vfit(line, sizeof line, why, args);
     va_end(args);
+    double target = now.load_seconds + now.run_seconds - b->step_stats.load_seconds -
+                    b->step_stats.run_seconds;
+    double seconds = odb_clock() - b->step_start;
+    b->report->reference_seconds += fmax(seconds - target, 0); /* replays and noise */
     odb_push(&b->report->steps, (struct odb_search_step){.step = step,
                                                          .why = odb_xstrdup(line),
                                                          .loads = now.loads - b->step_stats.loads,
                                                          .runs = now.runs - b->step_stats.runs,
-                                                         .seconds = odb_clock() - b->step_start});
+                                                         .seconds = seconds});
 }
 
 int bisection_output_of(const struct bisection *b, int node)

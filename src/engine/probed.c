@@ -21,6 +21,7 @@
 #include "engine/hooks.h"
 
 #define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
+#define PROBED_TELLING 32    /* values of a whole model: fewer are equal by chance, too */
 #define PROBED_SHRINKS 5     /* refused batches before reading is given up */
 #define PROBED_SKIPS 8       /* single nodes that cannot be read, likewise */
 
@@ -183,11 +184,12 @@ static void probed_compare(struct probed *p, const struct probed_batch *batch)
 static void probed_warn_identical(const struct probed *p)
 {
     const struct bisection *b = p->b;
-    bool same = p->identical;
+    bool same = p->identical && !b->options->scope && !b->report->pieces.refused.n;
     for (size_t o = 0; o < b->n_outputs; o++) /* and unobserved */
         same = same && b->trace->ref[b->outputs[o]] &&
                odb_tensor_identical(b->trace->ref[b->outputs[o]], b->plain[o]);
-    if (same && p->compared > 1 && p->computes && strncmp(b->options->target, "cpu", 3) != 0)
+    same = same && p->compared >= PROBED_TELLING && p->computes;
+    if (same && strncmp(b->options->target, "cpu", 3) != 0)
         odb_report_warn(b->report,
                         "reference and target agree bit for bit in all %zu values: "
                         "is the target the same code?",

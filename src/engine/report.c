@@ -216,6 +216,17 @@ void odb_report_proof(const struct odb_report *report, struct odb_buf *out)
     odb_buf_putc(out, '\n');
 }
 
+void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_buf *out)
+{
+    if (error.v == 0) {
+        odb_buf_puts(out, "no finite number, but NaN or infinities stand elsewhere");
+        return;
+    }
+    odb_buf_printf(out, "%.3g", error.v);
+    if (noise.known)
+        odb_buf_printf(out, " where rounding explains %.3g", noise.v);
+}
+
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out)
 {
     bool region = culprit->segment[0] != culprit->segment[1];

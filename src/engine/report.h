@@ -332,6 +332,9 @@ void odb_report_proof(const struct odb_report *report, struct odb_buf *out);
 void odb_report_put_pieces(const struct odb_report *report, struct odb_buf *out);
 /* The same counts and nodes; null then. */
 struct json_t *odb_report_pieces_json(const struct odb_report *report);
+/* "0.0123 where rounding explains 1.2e-06", of what is off; or that no number is, but NaN and
+ * infinities stand elsewhere, which errors do not count. */
+void odb_put_off(struct odb_number error, struct odb_number noise, struct odb_buf *out);
 /* "verified alone; reaches an output", and the region where it is not one node. */
 void odb_culprit_facts(const struct odb_culprit *culprit, struct odb_buf *out);
 /* Its segment is what is accused; else a node is, and the segment is what it takes for it to be

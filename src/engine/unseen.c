@@ -26,10 +26,10 @@ static void unseen_note(const struct bisection *b, const struct odb_culprit *cul
         odb_buf_puts(&line, ": its output ");
         odb_buf_put_shown(&line, b->graph->values[culprit->value].name);
         odb_buf_puts(&line, " is off");
-        if (culprit->numbers.error.known)
-            odb_buf_printf(&line, " by %.3g", culprit->numbers.error.v);
-        if (culprit->numbers.noise.known)
-            odb_buf_printf(&line, " where rounding explains %.3g", culprit->numbers.noise.v);
+        if (culprit->numbers.error.known) {
+            odb_buf_puts(&line, " by ");
+            odb_put_off(culprit->numbers.error, culprit->numbers.noise, &line);
+        }
     }
     odb_report_note(b->report, "%s, and no output of the model shows it; --strict counts it",
                     odb_buf_text(&line));

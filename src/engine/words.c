@@ -36,11 +36,8 @@ static void words_value(const struct bisection *b, int value, struct odb_buf *ou
 /* "0.0123 where rounding explains 1.2e-06 (10000 times as much)". */
 static void words_against(struct odb_number error, struct odb_number noise, struct odb_buf *out)
 {
-    odb_buf_printf(out, "%.3g", error.v);
-    if (!noise.known)
-        return;
-    odb_buf_printf(out, " where rounding explains %.3g", noise.v);
-    if (noise.v > 0 && isfinite(error.v))
+    odb_put_off(error, noise, out);
+    if (noise.known && noise.v > 0 && error.v > 0 && isfinite(error.v))
         odb_buf_printf(out, " (%.3g times as much)", error.v / noise.v);
 }
 

@@ -786,9 +786,48 @@ static void test_plan__copies_and_constants_may_be_taken_away(void **state)
     }
 }
 
+/* That a target has the reference's bits says that it is the same code where there are many values,
+ * and it took the model whole. */
+static void test_plan__the_same_code_is_asked_after_for_whole_models(void **state)
+{
+    static const struct {
+        int n;
+        const char *target;
+        bool asked;
+    } cases[] = {{6, "fault:scale,node=n0,amount=0@cpu", false},
+                 {60, "fault:scale,node=n0,amount=0@cpu", true},
+                 {60, "fault:refuse,node=n50@cpu", false}};
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct plan p;
+        struct odb_error err = ODB_ERROR_INIT;
+        bool asked = false;
+        const struct plan_how how = {.strategy = ODB_STRATEGY_AUTO};
+        enum odb_status status =
+            plan_search(&p, plan_chain(cases[i].n), cases[i].target, how, &err);
+        assert_true(status == ODB_OK || status == ODB_E_EXECUTOR);
+        for (size_t w = 0; w < p.report->warnings.n; w++)
+            asked |= strstr(p.report->warnings.items[w], "is the target the same code?") != NULL;
+        assert_int_equal(asked, cases[i].asked);
+        plan_close(&p);
+    }
+}
+
+static void test_plan__what_is_off_by_no_number_is_said_so(void **state)
+{
+    struct odb_buf off = ODB_BUF_INIT;
+    odb_put_off(ODB_NUMBER(0), ODB_NUMBER(0), &off);
+    odb_buf_puts(&off, "; ");
+    odb_put_off(ODB_NUMBER(0.5), ODB_NUMBER(0.001), &off);
+    assert_string_equal(odb_buf_text(&off), "no finite number, but NaN or infinities stand "
+                                            "elsewhere; 0.5 where rounding explains 0.001");
+    odb_buf_dispose(&off);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plan__the_same_code_is_asked_after_for_whole_models),
+        cmocka_unit_test(test_plan__what_is_off_by_no_number_is_said_so),
         cmocka_unit_test(test_plan__every_way_names_the_culprit),
         cmocka_unit_test(test_plan__halving_asks_logarithmically),
         cmocka_unit_test(test_plan__batches_keep_to_the_budget),
