@@ -54,7 +54,7 @@ enum odb_status odb_call__against(struct odb_command_call *call, struct odb_call
         odb_error_remedy(err, "use --strategy blame, or auto");
         return odb_error_at(err, "--against");
     }
-    ODB_TRY(odb_model_open(&out->model, path, err));
+    ODB_TRY(odb_call_read_model(&out->model, call, path, err));
     if (map)
         ODB_TRY(odb_renames_read(&out->renames, map, err));
     out->how = (struct odb_against){

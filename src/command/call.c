@@ -449,7 +449,7 @@ enum odb_status odb_call__open_model(struct odb_command_call *call, const char *
         odb_fail(err, ODB_E_IO, "%s", strerror(errno));
         return odb_error_at(err, "--session %s", session);
     }
-    enum odb_status status = odb_model_open(&model, of ? of : path, err);
+    enum odb_status status = odb_call_read_model(&model, call, of ? of : path, err);
     free(of);
     ODB_TRY(status);
     ODB_TRY(odb_session_open_take(&call->session, model, session, err));
@@ -465,6 +465,14 @@ enum odb_status odb_call__open_source(struct odb_command_call *call, struct odb_
     if (call->model || call_ends_with(source, ".npy") || call_ends_with(source, ".pb"))
         return ODB_OK;
     return odb_call__open_model(call, source, err);
+}
+
+enum odb_status odb_call_read_model(struct odb_model **out, const struct odb_command_call *call,
+                                    const char *path, struct odb_error *err)
+{
+    bool all = odb_call_has(call, ODB_OPTION_FOLLOW_LINKS) ||
+               (call->console && call->console->session->model->links == ODB_LINKS_ALL);
+    return odb_model_open_linked(out, path, all ? ODB_LINKS_ALL : ODB_LINKS_NEAR, err);
 }
 
 /* At a console the reference runs once, with what is pinned, and keeps all values. */

@@ -222,7 +222,7 @@ static void check_folder(struct check *check, size_t begin, size_t end, atomic_s
     struct odb_cpu *cpu = NULL;
     char *path = odb_xasprintf("%s/model.onnx", check->cases.items[begin].folder);
     atomic_store(current, begin);
-    enum odb_status status = odb_model_open(&model, path, &err);
+    enum odb_status status = odb_call_read_model(&model, check->call, path, &err);
     if (status == ODB_OK && check->ir_version)
         model->ir_version = check->ir_version; /* targets are given models that are written anew */
     if (status == ODB_OK)

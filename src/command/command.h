@@ -235,6 +235,10 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
 enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err) ODB_MUST_USE;
 void odb_call_dispose(struct odb_command_call *call);
 bool odb_call_has(const struct odb_command_call *call, enum odb_option_id id);
+/* Opens a model that the user has named, with the links that --follow-links allows, and at a
+ * console those that its own model was opened with. */
+enum odb_status odb_call_read_model(struct odb_model **out, const struct odb_command_call *call,
+                                    const char *path, struct odb_error *err) ODB_MUST_USE;
 /* The value given last, else the console's setting, NULL when there is none. */
 const char *odb_call_option(const struct odb_command_call *call, enum odb_option_id id);
 /* All values of an option that may be repeated, the console's first, but for those that are given

@@ -202,7 +202,7 @@ static enum odb_status dump_part(struct dump_command *d, struct odb_error *err)
                                      .n_outputs = part.outputs.n,
                                      .weights = ODB_WEIGHTS_REFERENCE};
     ODB_TRY_OUT(odb_model_extract(whole, &what, &bytes, err));
-    ODB_TRY_OUT(odb_model_open_bytes(&d->part, bytes.data, bytes.len, NULL, whole->dir,
+    ODB_TRY_OUT(odb_model_open_bytes(&d->part, bytes.data, bytes.len, NULL, whole->base,
                                      "the part between --inputs and --outputs", err));
     d->model = d->part;
 out:

@@ -160,8 +160,11 @@ static void extract_directory(const char *path, struct stat *st)
 /* Beside the model its weights stay in the files that they are in, and nothing is copied. */
 static bool extract_stays(const struct extract *extract, const char *path)
 {
+    const struct odb_model *model = extract->part.call->model;
     struct stat from, to;
-    extract_directory(extract->part.call->model->path, &from);
+    if (strcmp(model->base, model->dir) != 0) /* links lead to them, which not everybody follows */
+        return false;
+    extract_directory(model->path, &from);
     extract_directory(path, &to);
     return from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }

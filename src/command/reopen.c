@@ -61,13 +61,13 @@ enum odb_status odb_sessions_model(char **out, const char *path, struct odb_erro
     return status;
 }
 
-static enum odb_status reopen_read(const char *path, struct odb_session **out,
+static enum odb_status reopen_read(const char *path, enum odb_links links, struct odb_session **out,
                                    struct odb_error *err)
 {
     struct odb_model *model = NULL;
     char *file;
     ODB_TRY(odb_sessions_model(&file, path, err));
-    enum odb_status status = odb_model_open(&model, file, err);
+    enum odb_status status = odb_model_open_linked(&model, file, links, err);
     if (status == ODB_OK)
         status = odb_session_open_take(out, model, path, err);
     if (status != ODB_OK)
@@ -98,7 +98,7 @@ enum odb_status odb_sessions_reopen(struct odb_console *console, const char *pat
         return odb_fail(err, ODB_E_USAGE, "this session is open already");
     if (!over)
         ODB_TRY(reopen_spares(console->session, path, err));
-    ODB_TRY(reopen_read(path, &next, err));
+    ODB_TRY(reopen_read(path, console->session->model->links, &next, err));
     odb_session_close(console->next);
     console->next = next;
     return ODB_OK;

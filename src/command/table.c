@@ -107,7 +107,7 @@ static const struct odb_arg args_topic[] = {TAKES("COMMAND", COMMAND), {0}};
 
 #define OPTS_FEEDS                                                                                 \
     (ODB_OPT(INPUT) | ODB_OPT(INPUTS_FROM) | ODB_OPT(DIM) | ODB_OPT(SEED) | ODB_OPT(KERNELS) |     \
-     ODB_OPT(MEM))
+     ODB_OPT(MEM) | ODB_OPT(FOLLOW_LINKS))
 #define OPTS_RUN (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(TARGET) | ODB_OPT(MAP))
 #define OPTS_SEARCH                                                                                \
     (OPTS_FEEDS | ODB_OPT(REFERENCE) | ODB_OPT(GOLDEN) | ODB_OPT(TARGET) | ODB_OPT(MAP) |          \
@@ -264,8 +264,8 @@ static const struct odb_command command_table[] = {
                 "dump_range and dump_list work, too. In the debugger the model, its inputs and the "
                 "target are the session's, unless an option says otherwise, for this dump alone.",
         .example = "onnxdbg dump full model.onnx -f ort --step 5",
-        .flags = BOTH | ODB_COMMAND_LONG | ODB_COMMAND_WRITES | ODB_COMMAND_RESUMES |
-                 ODB_COMMAND_ASIDE,
+        .flags =
+            BOTH | ODB_COMMAND_LONG | ODB_COMMAND_WRITES | ODB_COMMAND_RESUMES | ODB_COMMAND_ASIDE,
         .exec = odb_command__dump,
     },
     {
@@ -293,7 +293,7 @@ static const struct odb_command command_table[] = {
         .group = "find the fault",
         .args = args_dirs,
         .options = ODB_OPT(TOL) | ODB_OPT(TARGET) | ODB_OPT(JOBS) | ODB_OPT(KERNELS) |
-                   ODB_OPT(MEM) | ODB_OPT(IR_VERSION) | ODB_OPT(JSON),
+                   ODB_OPT(MEM) | ODB_OPT(IR_VERSION) | ODB_OPT(FOLLOW_LINKS) | ODB_OPT(JSON),
         .help = "run folders in the layout of ONNX's backend tests against their outputs",
         .text = "Looks below each DIR for folders that hold a model.onnx, runs every "
                 "test_data_set_N of them on the reference, or on --target, and compares with the "
@@ -373,8 +373,7 @@ static const struct odb_command command_table[] = {
         .alias = "p",
         .group = "run",
         .args = args_slice,
-        .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS) |
-                   ODB_OPT(SESSION),
+        .options = OPTS_RUN | ODB_OPT(SAVE) | ODB_OPT(NODES) | ODB_OPT(WEIGHTS) | ODB_OPT(SESSION),
         .help = "print numbers of a value, or the model in ONNX's syntax",
         .text = "Prints values as NumPy does, long ones shortened. A slice is written as in "
                 "Python: indices and ranges separated by commas, in brackets; max(x), mean(x[0]) "
@@ -452,8 +451,8 @@ static const struct odb_command command_table[] = {
         .name = "nodes",
         .group = "look",
         .args = args_model,
-        .options = OPTS_FEEDS | ODB_OPT(FILTER) | ODB_OPT(JSON) | ODB_OPT(TSV) |
-                   ODB_OPT(MEASURE) | ODB_OPT(SESSION),
+        .options = OPTS_FEEDS | ODB_OPT(FILTER) | ODB_OPT(JSON) | ODB_OPT(TSV) | ODB_OPT(MEASURE) |
+                   ODB_OPT(SESSION),
         .help = "list the nodes in topological order",
         .text = "Prints one line per node: index, operator, name, and what it makes with the type "
                 "and shape that the model declares, or, with --run, as the reference makes them. "
@@ -489,7 +488,7 @@ static const struct odb_command command_table[] = {
         .name = "node",
         .group = "look",
         .args = args_node,
-        .options = ODB_OPT(SESSION) | ODB_OPT(JSON),
+        .options = ODB_OPT(SESSION) | ODB_OPT(FOLLOW_LINKS) | ODB_OPT(JSON),
         .help = "everything about one node",
         .text = "Prints operator, attributes (those that the file leaves to their defaults are "
                 "marked), inputs and outputs with their makers and readers, and the node in ONNX's "

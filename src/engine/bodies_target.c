@@ -113,7 +113,7 @@ enum odb_status bodies_owner(struct bodies *s, struct odb_error *err)
     struct odb_buf bytes = ODB_BUF_INIT;
     ODB_TRY(odb_body_owner(trace->model, s->node->index, BODIES_TRIPS, &bytes, err));
     enum odb_status status = odb_model_open_bytes(&s->owner, bytes.data, bytes.len, NULL,
-                                                  trace->model->dir, s->where, err);
+                                                  trace->model->base, s->where, err);
     odb_buf_dispose(&bytes);
     return status;
 }

@@ -102,7 +102,7 @@ enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_t
     }
     turn = bodies_has_turns(body) ? r.wanted : ODB_ANY_TURN;
     ODB_TRY_OUT(odb_body_extract(trace->model, node, body, turn, &bytes, err));
-    ODB_TRY_OUT(odb_model_open_bytes(&out->model, bytes.data, bytes.len, NULL, trace->model->dir,
+    ODB_TRY_OUT(odb_model_open_bytes(&out->model, bytes.data, bytes.len, NULL, trace->model->base,
                                      step, err));
     bodies_fill(out, trace, given, n, body, &r);
 out:

@@ -661,7 +661,7 @@ enum odb_status odb_dump_text(const struct odb_dump *dump, struct odb_buf *out,
         in[i].value = list[i];
     enum odb_status status = odb_model_extract(dump->model, &what, &bytes, err);
     if (status == ODB_OK)
-        status = odb_model_open_bytes(&part, bytes.data, bytes.len, NULL, dump->model->dir,
+        status = odb_model_open_bytes(&part, bytes.data, bytes.len, NULL, dump->model->base,
                                       "the submodel", err);
     if (status == ODB_OK)
         odb_model_text(part, out);

@@ -218,7 +218,7 @@ enum odb_status precision_probe(struct precision *p, const bool *keep,
     precision_tell(p, text, NULL);
     enum odb_status status = odb_convert_write(p->convert, &form, &bytes, err);
     if (status == ODB_OK) {
-        struct odb_load load = precision_load(p, &bytes, p->model->dir);
+        struct odb_load load = precision_load(p, &bytes, p->model->base);
         load.node_index = origin;
         load.n_nodes = n;
         status = precision_try(p, p->targets, &load, probe, err);

@@ -405,7 +405,7 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
     if (status == ODB_OK) {
         struct odb_load load = {.bytes = bytes.data,
                                 .size = bytes.len,
-                                .dir = model->dir,
+                                .dir = model->base,
                                 .node_index = index,
                                 .n_nodes = n,
                                 .original_outputs = prober->original_outputs,

@@ -116,7 +116,7 @@ static enum odb_status segment_cut(struct segment_run *run, const struct odb_seg
                                .weights = ODB_WEIGHTS_REFERENCE};
     enum odb_status status = odb_model_extract(model, &what, &bytes, err);
     if (status == ODB_OK)
-        status = odb_model_open_bytes(&run->model, bytes.data, bytes.len, NULL, model->dir,
+        status = odb_model_open_bytes(&run->model, bytes.data, bytes.len, NULL, model->base,
                                       "segment", err);
     odb_buf_dispose(&bytes);
     free(in);

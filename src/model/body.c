@@ -469,7 +469,8 @@ static enum odb_status body_pack(struct body_cut *cut, struct odb_buf *out, stru
     if (!cut->to.name || !*cut->to.name)
         cut->to.name = (char *)(uintptr_t) "body";
     cut->out.graph = &cut->to;
-    enum odb_status status = odb_model__pack(&cut->out.base, out, err);
+    enum odb_status status =
+        odb_model__pack_model(cut->model, ODB_WEIGHTS_REFERENCE, &cut->out, out, err);
     odb_model__arena_free(cut->arena);
     return status;
 }
@@ -536,7 +537,7 @@ enum odb_status odb_body_follow(struct odb_model **out, int *node, const struct 
                                   &bytes, err);
         *out = NULL;
         if (status == ODB_OK)
-            status = odb_model_open_bytes(out, bytes.data, bytes.len, NULL, model->dir, text, err);
+            status = odb_model_open_bytes(out, bytes.data, bytes.len, NULL, model->base, text, err);
         odb_buf_dispose(&bytes);
         odb_model_free(outer);
     }

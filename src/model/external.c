@@ -19,6 +19,8 @@ struct external {
     char *to;                          /* in the arena */
     size_t n;                          /* tensors met */
     const struct model_weights *place; /* borrowed; not NULL: the tensors are placed anew */
+    const struct odb_model *base;      /* borrowed; not NULL: they are named from its base */
+    struct model_arena *arena;         /* borrowed; for these names */
     enum odb_status status;
     struct odb_error *err;
 };
@@ -36,6 +38,15 @@ static enum odb_status external_place(const struct model_weights *to, Onnx__Tens
     return status;
 }
 
+static void external_from_base(const struct external *e, Onnx__StringStringEntryProto *entry)
+{
+    const struct odb_model *model = e->base;
+    char *name = odb_model__files_below_base(model->priv->files, model->base, entry->value);
+    if (name)
+        entry->value = odb_model__arena_printf(e->arena, "%s", name);
+    free(name);
+}
+
 static void external_tensor(struct external *e, Onnx__TensorProto *t)
 {
     if (!t || t->data_location != ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
@@ -50,7 +61,9 @@ static void external_tensor(struct external *e, Onnx__TensorProto *t)
         Onnx__StringStringEntryProto *entry = t->external_data[i];
         if (!entry->key || !entry->value || strcmp(entry->key, "location") != 0)
             continue;
-        if (e->from && !strcmp(entry->value, e->from))
+        if (e->base)
+            external_from_base(e, entry);
+        else if (e->from && !strcmp(entry->value, e->from))
             entry->value = e->to;
         else if (e->seen && odb_map_add(e->seen, entry->value, e->list.n))
             odb_push(&e->list, entry->value);
@@ -97,9 +110,8 @@ static void external_graph(struct external *e, const Onnx__GraphProto *graph)
     external_nodes(e, graph->node, graph->n_node);
 }
 
-static void external_model(struct external *e, const struct odb_model *model)
+static void external_model(struct external *e, const Onnx__ModelProto *proto)
 {
-    const Onnx__ModelProto *proto = model->priv->proto;
     e->seen = odb_map_new();
     if (proto->graph)
         external_graph(e, proto->graph);
@@ -111,7 +123,7 @@ static void external_model(struct external *e, const struct odb_model *model)
 const char **odb_model_external_files(const struct odb_model *model, size_t *n)
 {
     struct external e = {0};
-    external_model(&e, model);
+    external_model(&e, model->priv->proto);
     *n = e.list.n;
     return e.list.items;
 }
@@ -125,8 +137,40 @@ void odb_model_drop_pages(const struct odb_model *model)
 void odb_model_rename_external(struct odb_model *model, const char *from, const char *to)
 {
     struct external e = {.from = from, .to = odb_model__arena_printf(model->priv->arena, "%s", to)};
-    external_model(&e, model);
+    external_model(&e, model->priv->proto);
     free(e.list.items);
+}
+
+/* The message is mostly made of the loaded model's own, which stay as they are: so it is packed,
+ * and names change in a copy. */
+static enum odb_status external_pack_from_base(const struct odb_model *model,
+                                               const Onnx__ModelProto *proto, struct odb_buf *out,
+                                               struct odb_error *err)
+{
+    struct odb_buf bytes = ODB_BUF_INIT;
+    struct external e = {.base = model, .arena = odb_model__arena_new()};
+    enum odb_status status;
+    ODB_TRY_OUT(odb_model__pack(&proto->base, &bytes, err));
+    Onnx__ModelProto *copy = onnx__model_proto__unpack(odb_model__arena_allocator(e.arena),
+                                                       bytes.len, (const uint8_t *)bytes.data);
+    status = copy ? ODB_OK : odb_fail(err, ODB_E_NOMEM, "no memory for a copy of the model");
+    if (copy) {
+        external_model(&e, copy);
+        status = odb_model__pack(&copy->base, out, err);
+    }
+out:
+    odb_model__arena_free(e.arena);
+    odb_buf_dispose(&bytes);
+    return status;
+}
+
+enum odb_status odb_model__pack_model(const struct odb_model *model, enum odb_weights how,
+                                      const Onnx__ModelProto *proto, struct odb_buf *out,
+                                      struct odb_error *err)
+{
+    if (how == ODB_WEIGHTS_REFERENCE && strcmp(model->base, model->dir) != 0)
+        return external_pack_from_base(model, proto, out, err);
+    return odb_model__pack(&proto->base, out, err);
 }
 
 /* A copy of our own, all the way down, with its weights where they shall be. */

@@ -5,6 +5,10 @@
  * directory: checked by name first, then with all links resolved, and what that gives is opened
  * beneath the directory without following any link, so that one that is put there in between leads
  * nowhere.
+ *
+ * In a cache as Hugging Face's both the model and its data are links, to files that lie side by
+ * side elsewhere. The user has named the model, and with it the directory that it leads to: a link
+ * that ends beside the model's own file is as good as a file beside the model.
  */
 #include "model/files.h"
 
@@ -29,10 +33,14 @@ struct file_storage {
 
 struct model_files {
     char *dir;                          /* owned; never "" */
+    char *path;                         /* owned: of the model's own file; "": it has none */
     char *real_dir;                     /* owned; NULL until it is needed */
+    char *real_path;                    /* owned; NULL: not yet needed, or there is none */
+    enum odb_links links;
     struct odb_map *by_location;        /* owned; index in list */
     ODB_VEC(struct model_bytes *) list; /* each owned: callers keep pointers */
     ODB_VEC(char *) locations;          /* owned; beside list */
+    ODB_VEC(char *) real;               /* owned; beside list: paths without links */
     bool missing_ok;
     struct odb_error missing; /* code 0: none */
 };
@@ -95,10 +103,13 @@ void odb_model__files_drop(const struct model_files *files)
         odb_model__file_drop(files->list.items[i]->storage);
 }
 
-struct model_files *odb_model__files_new(const char *dir, bool missing_ok)
+struct model_files *odb_model__files_new(const char *dir, const char *path, enum odb_links links,
+                                         bool missing_ok)
 {
     struct model_files *files = odb_new(struct model_files);
     files->dir = odb_xstrdup(*dir ? dir : ".");
+    files->path = odb_xstrdup(path);
+    files->links = links;
     files->by_location = odb_map_new();
     files->missing_ok = missing_ok;
     return files;
@@ -112,11 +123,15 @@ void odb_model__files_free(struct model_files *files)
         odb_storage_unref(files->list.items[i]->storage);
         free(files->list.items[i]);
         free(files->locations.items[i]);
+        free(files->real.items[i]);
     }
     free(files->locations.items);
+    free(files->real.items);
     free(files->list.items);
     odb_map_free(files->by_location);
+    free(files->real_path);
     free(files->real_dir);
+    free(files->path);
     free(files->dir);
     free(files);
 }
@@ -195,16 +210,16 @@ static int files_open_beneath(int dir, const char *path)
                                                          : fd;
 }
 
-/* real: a location below real_dir, with all links resolved. */
-static enum odb_status files_open_real(int *fd, const char *real_dir, const char *real,
+/* real: a path below dir; both have all links resolved. */
+static enum odb_status files_open_real(int *fd, const char *dir, const char *real,
                                        const char *location, struct odb_error *err)
 {
-    size_t n = strlen(real_dir);
-    int dir = open(real_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *fd = dir < 0 ? -1 : files_open_beneath(dir, real + n + (real_dir[n - 1] != '/'));
+    size_t n = strlen(dir);
+    int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *fd = at < 0 ? -1 : files_open_beneath(at, real + n + (dir[n - 1] != '/'));
     int why = errno;
-    if (dir >= 0)
-        close(dir);
+    if (at >= 0)
+        close(at);
     if (*fd >= 0)
         return ODB_OK;
     return odb_fail(err, ODB_E_MODEL, "external data in \"%s\": %s", location,
@@ -213,8 +228,33 @@ static enum odb_status files_open_real(int *fd, const char *real_dir, const char
                                    : strerror(why));
 }
 
-static enum odb_status files_open(int *fd, struct model_files *files, const char *location,
-                                  struct odb_error *err)
+/* The directory of a path without links; the caller's. */
+static char *files_directory(const char *real)
+{
+    const char *slash = strrchr(real, '/');
+    return odb_xstrndup(real, slash == real ? 1 : (size_t)(slash - real));
+}
+
+/* Beneath which directory a path without links may be opened; NULL: it may not. The caller's. */
+static char *files_anchor(struct model_files *files, const char *real)
+{
+    if (files_is_below(files->real_dir, real))
+        return odb_xstrdup(files->real_dir);
+    char *dir = files_directory(real);
+    if (!files->real_path && *files->path)
+        files->real_path = realpath(files->path, NULL);
+    char *own = files->real_path ? files_directory(files->real_path) : NULL;
+    bool may = files->links == ODB_LINKS_ALL || (own && !strcmp(own, dir));
+    free(own);
+    if (may)
+        return dir;
+    free(dir);
+    return NULL;
+}
+
+/* real: owned by the caller on success. */
+static enum odb_status files_open(int *fd, char **real, struct model_files *files,
+                                  const char *location, struct odb_error *err)
 {
     if (files_is_outside(location)) {
         odb_fail(err, ODB_E_MODEL, "external data in \"%s\": not below the model's directory",
@@ -224,39 +264,47 @@ static enum odb_status files_open(int *fd, struct model_files *files, const char
     }
     if (!files->real_dir && !(files->real_dir = realpath(files->dir, NULL)))
         return odb_fail(err, ODB_E_IO, "%s: %s", files->dir, strerror(errno));
-    char *path = odb_xasprintf("%s/%s", files->real_dir, location);
-    char *real = realpath(path, NULL);
+    char *path = odb_xasprintf("%s/%s", files->real_dir, location), *anchor = NULL;
     enum odb_status status;
-    if (!real) {
+    *real = realpath(path, NULL);
+    if (!*real) {
         status = files_unreachable(files, location, errno, err);
-    } else if (!files_is_below(files->real_dir, real)) {
+    } else if ((anchor = files_anchor(files, *real))) {
+        status = files_open_real(fd, anchor, *real, location, err);
+    } else {
         status = odb_fail(err, ODB_E_MODEL,
                           "external data in \"%s\": a link leads out of the model's directory",
                           location);
-        odb_error_remedy(err, "replace the link by a copy of the file");
-    } else {
-        status = files_open_real(fd, files->real_dir, real, location, err);
+        odb_error_remedy(err, "follow it with --follow-links, or replace it by a copy of the file");
     }
-    free(real);
+    if (status != ODB_OK) {
+        free(*real);
+        *real = NULL;
+    }
+    free(anchor);
     free(path);
     return status;
 }
 
-static enum odb_status files_map(struct model_bytes *out, struct model_files *files,
+static enum odb_status files_map(struct model_bytes *out, char **real, struct model_files *files,
                                  const char *location, struct odb_error *err)
 {
     int fd;
-    ODB_TRY(files_open(&fd, files, location, err));
+    ODB_TRY(files_open(&fd, real, files, location, err));
     enum odb_status status = file_map(out, fd, location, err);
     close(fd);
+    if (status != ODB_OK)
+        free(*real);
     return status;
 }
 
 enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
                                         struct odb_error *err)
 {
-    struct model_files *files = odb_model__files_new(dir, false);
-    enum odb_status status = files_open(fd, files, location, err);
+    struct model_files *files = odb_model__files_new(dir, "", ODB_LINKS_ALL, false);
+    char *real = NULL;
+    enum odb_status status = files_open(fd, &real, files, location, err);
+    free(real);
     odb_model__files_free(files);
     return status;
 }
@@ -272,10 +320,12 @@ enum odb_status odb_model__files_get(const struct model_bytes **out, struct mode
     size_t i;
     if (!odb_map_get(files->by_location, location, &i)) {
         struct model_bytes bytes;
-        ODB_TRY(files_map(&bytes, files, location, err));
+        char *real;
+        ODB_TRY(files_map(&bytes, &real, files, location, err));
         i = files->list.n;
         odb_push(&files->list, (struct model_bytes *)odb_xmemdup(&bytes, sizeof bytes));
         odb_push(&files->locations, odb_xstrdup(location));
+        odb_push(&files->real, real);
         odb_map_add(files->by_location, location, i);
     }
     *out = files->list.items[i];
@@ -295,4 +345,47 @@ bool odb_model__files_find(const struct model_files *files, const void *data, si
         return true;
     }
     return false;
+}
+
+/* The part of a path below a directory, both without links. */
+static const char *files_rest(const char *dir, const char *real)
+{
+    size_t n = strlen(dir);
+    return real + n + (dir[n - 1] != '/');
+}
+
+char *odb_model__files_base(struct model_files *files)
+{
+    if (!files->real_dir)
+        files->real_dir = realpath(files->dir, NULL);
+    if (!files->real_path && *files->path)
+        files->real_path = realpath(files->path, NULL);
+    const char *own = files->real_path;
+    bool within = !own || !files->real_dir || files_is_below(files->real_dir, own);
+    for (size_t i = 0; i < files->real.n && within && own; i++)
+        within = files_is_below(files->real_dir, files->real.items[i]);
+    if (within)
+        return odb_xstrdup(files->dir);
+    char *base = files_directory(own);
+    for (size_t i = 0; i < files->real.n; i++)
+        while (!files_is_below(base, files->real.items[i])) {
+            char *above = files_directory(base);
+            free(base);
+            base = above;
+        }
+    return base;
+}
+
+char *odb_model__files_below_base(const struct model_files *files, const char *base,
+                                  const char *location)
+{
+    const char *name = strrchr(files->path, '/');
+    size_t i;
+    if (!strcmp(base, files->dir))
+        return NULL;
+    if (odb_map_get(files->by_location, location, &i))
+        return odb_xstrdup(files_rest(base, files->real.items[i]));
+    if (files->real_path && !strcmp(location, name ? name + 1 : files->path))
+        return odb_xstrdup(files_rest(base, files->real_path));
+    return NULL;
 }

@@ -380,7 +380,7 @@ static enum odb_status load_model(struct odb_model *model, const struct model_by
 /* Takes a ref on bytes->storage. */
 static enum odb_status load_open(struct odb_model **out, const struct model_bytes *bytes,
                                  const char *path, const char *dir, const char *name,
-                                 bool missing_ok, struct odb_error *err)
+                                 enum odb_links links, struct odb_error *err)
 {
     struct odb_model *model = odb_new(struct odb_model);
     struct model_int *priv = model->priv = odb_new(struct model_int);
@@ -391,8 +391,10 @@ static enum odb_status load_open(struct odb_model **out, const struct model_byte
     priv->file_data = bytes->data;
     priv->file_size = bytes->size;
     priv->arena = odb_model__arena_new();
-    priv->files = odb_model__files_new(dir, missing_ok);
+    priv->files = odb_model__files_new(dir, path, links, *path != '\0');
     enum odb_status status = load_model(model, bytes, err);
+    model->links = links;
+    model->base = odb_model__files_base(priv->files);
     if (status != ODB_OK) {
         odb_error_at(err, "%s", name);
         odb_model_free(model);
@@ -404,12 +406,18 @@ static enum odb_status load_open(struct odb_model **out, const struct model_byte
 
 enum odb_status odb_model_open(struct odb_model **out, const char *path, struct odb_error *err)
 {
+    return odb_model_open_linked(out, path, ODB_LINKS_NEAR, err);
+}
+
+enum odb_status odb_model_open_linked(struct odb_model **out, const char *path,
+                                      enum odb_links links, struct odb_error *err)
+{
     struct model_bytes bytes;
     ODB_TRY(odb_model__map_file(&bytes, path, err));
     const char *slash = strrchr(path, '/');
     size_t n = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     char *dir = n ? odb_xstrndup(path, n) : odb_xstrdup(".");
-    enum odb_status status = load_open(out, &bytes, path, dir, path, true, err);
+    enum odb_status status = load_open(out, &bytes, path, dir, path, links, err);
     free(dir);
     odb_storage_unref(bytes.storage);
     return status;
@@ -431,7 +439,7 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
 {
     if (keep) {
         struct model_bytes kept = {keep, bytes, size};
-        return load_open(out, &kept, "", dir, name, false, err);
+        return load_open(out, &kept, "", dir, name, ODB_LINKS_ALL, err);
     }
     struct copy_storage *copy = size < SIZE_MAX / 2 ? malloc(sizeof *copy + size) : NULL;
     if (!copy)
@@ -442,7 +450,7 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
     if (size)
         memcpy(copy->data, bytes, size);
     struct model_bytes copied = {&copy->storage, copy->data, size};
-    enum odb_status status = load_open(out, &copied, "", dir, name, false, err);
+    enum odb_status status = load_open(out, &copied, "", dir, name, ODB_LINKS_ALL, err);
     odb_storage_unref(&copy->storage);
     return status;
 }
@@ -465,6 +473,7 @@ void odb_model_free(struct odb_model *model)
     free(priv);
     free((char *)model->path);
     free((char *)model->dir);
+    free((char *)model->base);
     free(model);
 }
 

@@ -130,9 +130,19 @@ struct odb_opset {
     int64_t version;
 };
 
+/* Which links external data may be behind. */
+enum odb_links {
+    ODB_LINKS_NEAR, /* those that end below the model's directory, or beside the file that the model
+                       is, where its own path is a link */
+    ODB_LINKS_ALL
+};
+
 struct odb_model {
     const char *path;  /* as given; "" for bytes; owned */
     const char *dir;   /* where external data is looked for; owned */
+    const char *base;  /* where ODB_WEIGHTS_REFERENCE finds it and the model's own file: dir, or
+                          what links in it lead to; owned */
+    enum odb_links links; /* that were followed */
     int64_t ir_version;
     const char *producer_name, *producer_version, *domain, *doc;
     int64_t model_version;
@@ -146,13 +156,18 @@ struct odb_model {
     struct model_int *priv; /* owned: what load.c and write.c keep */
 };
 
-/* Maps and reads a model file. External data is taken only from below the file's directory. Where
+/* Maps and reads a model file. External data is taken only from below the file's directory; where
+ * the path is a link, also through links that end beside what it leads to. Where
  * a file of external data is not there, the model opens all the same, to be looked at: the tensors
  * in it have shapes and no data, and odb_model_require_data() says what is wrong. */
 enum odb_status odb_model_open(struct odb_model **out, const char *path,
                                struct odb_error *err) ODB_MUST_USE;
-/* The same from bytes, which are copied unless keep is a storage that owns them. Relative external
- * data is looked for below dir. name stands in messages for the path. */
+/* The same, and links lead wherever the user says that they may. */
+enum odb_status odb_model_open_linked(struct odb_model **out, const char *path,
+                                      enum odb_links links, struct odb_error *err) ODB_MUST_USE;
+/* The same from bytes, which are copied unless keep is a storage that owns them: what was cut out
+ * of a model that was opened. So relative external data is looked for below dir through all links.
+ * name stands in messages for the path. */
 enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, size_t size,
                                      struct odb_storage *keep, const char *dir, const char *name,
                                      struct odb_error *err) ODB_MUST_USE;
@@ -164,8 +179,7 @@ const char **odb_model_external_files(const struct odb_model *model, size_t *n);
 /* What was looked at of the mapped files need not stay in memory: the weights of a model may be
  * more than that holds. They are read again when somebody looks. */
 void odb_model_drop_pages(const struct odb_model *model);
-/* Opens one of them for reading, as the model itself is read: below dir, whatever links there are;
- * else ODB_E_MODEL. */
+/* Opens one of them for reading: by a name below dir, whatever links lead to; else ODB_E_MODEL. */
 enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
                                         struct odb_error *err) ODB_MUST_USE;
 /* Gives a file of external data another name in what is extracted from now on; tensors stay. */
@@ -216,7 +230,7 @@ void odb_graph_ancestors(const struct odb_graph *graph, const int *values, size_
 
 enum odb_weights {
     ODB_WEIGHTS_INLINE,    /* in the model's own bytes */
-    ODB_WEIGHTS_REFERENCE, /* large ones by byte range in the original file, from its directory */
+    ODB_WEIGHTS_REFERENCE, /* large ones by byte range in the original file, from model->base */
     ODB_WEIGHTS_KEEP,      /* where they are: inside, or in files beside the original */
     ODB_WEIGHTS_BESIDE     /* large ones in a file of their own */
 };

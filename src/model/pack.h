@@ -74,5 +74,9 @@ enum odb_status odb_model__place_functions(const struct model_weights *to,
 /* Appends the message's bytes. Over protobuf's 2 GiB: ODB_E_MODEL. */
 enum odb_status odb_model__pack(const ProtobufCMessage *message, struct odb_buf *out,
                                 struct odb_error *err) ODB_MUST_USE;
+/* The same for a model that is made of another one, and stands for it in model->base. */
+enum odb_status odb_model__pack_model(const struct odb_model *model, enum odb_weights how,
+                                      const Onnx__ModelProto *proto, struct odb_buf *out,
+                                      struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -241,7 +241,7 @@ enum odb_status rewrite_finish(struct rewrite *r, const bool *declared,
     ODB_TRY(odb_model__place_functions(&r->weights, model.functions, model.n_functions, err));
     rewrite_inputs(r, &graph);
     rewrite_infos(r, &graph, declared);
-    ODB_TRY(odb_model__pack(&model.base, out, err));
+    ODB_TRY(odb_model__pack_model(r->model, r->weights.how, &model, out, err));
     if (form->origin) {
         *form->origin = odb_xmemdup(r->origin.items, r->origin.n * sizeof *r->origin.items);
         *form->n_nodes = r->origin.n;

@@ -308,7 +308,7 @@ enum odb_status odb_model__tensor(struct odb_tensor **out, const Onnx__TensorPro
                                   struct odb_storage *storage, const char *dir,
                                   struct odb_error *err)
 {
-    struct model_files *files = odb_model__files_new(dir, false);
+    struct model_files *files = odb_model__files_new(dir, "", ODB_LINKS_NEAR, false);
     enum odb_status status = odb_model__tensor_of(out, proto, storage, files, err);
     odb_model__files_free(files);
     return status;
@@ -318,7 +318,7 @@ enum odb_status odb_model__sparse(struct odb_tensor **out, const Onnx__SparseTen
                                   struct odb_storage *storage, const char *dir,
                                   struct odb_error *err)
 {
-    struct model_files *files = odb_model__files_new(dir, false);
+    struct model_files *files = odb_model__files_new(dir, "", ODB_LINKS_NEAR, false);
     enum odb_status status = odb_model__sparse_of(out, proto, storage, files, err);
     odb_model__files_free(files);
     return status;

@@ -615,7 +615,7 @@ enum odb_status odb_model_extract(const struct odb_model *model, const struct od
     cut_fill_model(&cut, &proto);
     ODB_TRY_OUT(
         odb_model__place_functions(&cut.weights, proto.functions, proto.n_functions, err));
-    ODB_TRY_OUT(odb_model__pack(&proto.base, out, err));
+    ODB_TRY_OUT(odb_model__pack_model(model, what->weights, &proto, out, err));
 out:
     odb_model__arena_free(cut.arena);
     return status;
