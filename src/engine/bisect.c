@@ -30,6 +30,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "engine/hooks.h"
+#include "engine/lint.h"
 
 #define BISECT_GOLDEN "cpu:f64"
 #define BISECT_HISTOGRAMS 4 /* culprits that have them: counting reads each value twice */
@@ -221,6 +222,19 @@ static void bisect_warn_reference(struct bisection *b)
     }
 }
 
+/* A runtime may trust what is declared, and then it is the model that is wrong. */
+static void bisect_note_declarations(struct bisection *b)
+{
+    char *first;
+    size_t n = odb_lint_contradictions(b->graph, b->trace->ref, &first);
+    if (n)
+        odb_report_note(b->report,
+                        "%zu value%s not what the model declares, the first: %s; `onnxdbg lint "
+                        "--run` tells %s",
+                        n, n == 1 ? " is" : "s are", first, n == 1 ? "more" : "all of them");
+    free(first);
+}
+
 /* One operator's weights are there up to five times: as they are and as float64 with us, mapped and
  * packed with the target. */
 static void bisect_warn_memory(struct bisection *b)
@@ -239,6 +253,25 @@ static void bisect_warn_memory(struct bisection *b)
     odb_buf_dispose(&text);
 }
 
+/* No output can be compared: the first that an operator draws at random is named. */
+static enum odb_status bisect_drawn(const struct bisection *b, struct odb_error *err)
+{
+    for (size_t o = 0; o < b->graph->n_outputs; o++) {
+        const struct odb_value *value = &b->graph->values[b->graph->outputs[o]];
+        struct odb_buf node = ODB_BUF_INIT;
+        if (value->producer == ODB_NO_NODE || !odb_cpu_random(b->trace->cpu, value->producer))
+            continue;
+        odb_node_put(b->graph, value->producer, &node);
+        odb_fail(err, ODB_E_MODEL,
+                 "it draws output %s at random, and nothing is computed from that", value->name);
+        odb_error_remedy(err, "make what reads the draw an output");
+        odb_error_at(err, "%s", odb_buf_text(&node));
+        odb_buf_dispose(&node);
+        return ODB_E_MODEL;
+    }
+    return odb_fail(err, ODB_E_MODEL, "the model has no output that a node computes");
+}
+
 /* Some output can be judged, or there is nothing to search. */
 static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_error *err)
 {
@@ -255,7 +288,7 @@ static enum odb_status bisect_check_reach(const struct bisection *b, struct odb_
         odb_buf_dispose(&node);
         return err ? err->code : ODB_UNSUPPORTED;
     }
-    return odb_fail(err, ODB_E_MODEL, "the model has no output that a node computes");
+    return bisect_drawn(b, err);
 }
 
 /* What is known before the target is asked: which outputs it makes, and what it is fed. */
@@ -315,6 +348,7 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
         odb_report_note(b->report, "%s", no_golden);
     free(no_golden);
     bisect_warn_reference(b);
+    bisect_note_declarations(b);
     bisect_warn_memory(b);
     return ODB_OK;
 }

@@ -577,6 +577,31 @@ static bool lint_agrees(const struct odb_type *type, const struct odb_shape *sha
     return same;
 }
 
+size_t odb_lint_contradictions(const struct odb_graph *graph,
+                               struct odb_tensor *const *values, char **first)
+{
+    size_t n = 0;
+    *first = NULL;
+    for (size_t v = 0; v < graph->n_values; v++) {
+        const struct odb_value *value = &graph->values[v];
+        struct odb_shape shape;
+        struct odb_buf text = ODB_BUF_INIT;
+        char made[400];
+        if (value->producer == ODB_NO_NODE || !value->type.known || !values[v])
+            continue;
+        odb_shape_of(&shape, values[v]);
+        if (lint_agrees(&value->type, &shape) || n++)
+            continue;
+        odb_node_put(graph, value->producer, &text);
+        odb_buf_puts(&text, " makes ");
+        odb_buf_put_shown(&text, value->name);
+        odb_buf_printf(&text, " as %s, and it is declared as %s",
+                       odb_shape_put(&shape, true, made, sizeof made), value->type.shown);
+        *first = odb_buf_take(&text);
+    }
+    return n;
+}
+
 void odb_lint_run(struct odb_lint *lint, const struct odb_model *model,
                   const struct odb_shapes *shapes)
 {

@@ -74,4 +74,10 @@ void odb_lint_value(struct odb_lint *lint, const struct odb_graph *graph, int va
                     const struct odb_tensor *t);
 void odb_lint_dispose(struct odb_lint *lint);
 
+/* How many values that nodes make are declared as something else than they are in values
+ * ([n_values]; NULL: not known). *first: the first of them, in words, the caller's to free(); NULL:
+ * there is none. */
+size_t odb_lint_contradictions(const struct odb_graph *graph, struct odb_tensor *const *values,
+                               char **first);
+
 #endif

@@ -110,6 +110,43 @@ static struct odb_builder *search_noise(void)
 }
 
 /* The draw is captured once: the target's own would differ. */
+/* Nothing but draws comes out: who draws is named. */
+static void test_bisect__outputs_that_are_drawn_name_who_draws(void **state)
+{
+    struct search s;
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_builder *b = search_graph();
+    char text[600];
+    (void)state;
+    odb_build_node(b, "RandomNormalLike", "dice", "x", "y");
+    odb_build_output(b, "y");
+    assert_int_equal(search_try(&s, b, search_ramp(), "cpu", ODB_STRATEGY_AUTO, &err),
+                     ODB_E_MODEL);
+    odb_error_text(&err, text, sizeof text);
+    assert_non_null(strstr(text, "#0 dice (RandomNormalLike)"));
+    assert_non_null(strstr(text, "output y at random"));
+    search_close(&s);
+}
+
+static void test_bisect__contradicting_declarations_are_noted(void **state)
+{
+    struct search s;
+    struct odb_builder *b = search_chain();
+    (void)state;
+    odb_build_value_info(b, "h", ODB_F32, 1, (int64_t[]){8});
+    odb_build_value_info(b, "q", ODB_F32, 2, (int64_t[]){2, 4});
+    search_run(&s, b, search_ramp(), "cpu", ODB_STRATEGY_AUTO);
+    const char *found = NULL;
+    for (size_t i = 0; i < s.report->notes.n; i++)
+        if (strstr(s.report->notes.items[i], "declare"))
+            found = s.report->notes.items[i];
+    assert_non_null(found);
+    assert_non_null(strstr(found, "1 value is not"));
+    assert_non_null(strstr(found, "#1 n1 (Mul) makes q as float[8]"));
+    assert_non_null(strstr(found, "lint --run"));
+    search_close(&s);
+}
+
 static void test_bisect__random_draws_are_fed(void **state)
 {
     struct search s;
@@ -471,6 +508,8 @@ int main(void)
         cmocka_unit_test(test_bisect__a_target_that_runs_nothing_blames_no_node),
         cmocka_unit_test(test_bisect__a_stopped_search_goes_on_where_it_was),
         cmocka_unit_test(test_bisect__rounding_beside_an_exact_zero_is_no_fault),
+        cmocka_unit_test(test_bisect__outputs_that_are_drawn_name_who_draws),
+        cmocka_unit_test(test_bisect__contradicting_declarations_are_noted),
         cmocka_unit_test(test_bisect__random_draws_are_fed),
         cmocka_unit_test(test_bisect__fault_in_control_flow_is_named),
         cmocka_unit_test(test_bisect__fault_in_a_sequence_is_named),
