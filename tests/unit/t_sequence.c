@@ -83,7 +83,7 @@ static void test_sequence__makes(void **state)
     sequence_is(sequence_run("SequenceEmpty", 11, "dtype=8", 0, NULL), NO_SEQ(ODB_STRING));
     sequence_refuses("SequenceEmpty", "dtype=99", 0, NULL, "no element type");
     sequence_refuses("SequenceConstruct", NULL, IN(op_tensor("float[] 1"), op_tensor("int64[] 1")),
-                     "input 1 is int64");
+                     "must be of one type, and are float and int64");
 }
 
 static void test_sequence__inserts_and_erases(void **state)
@@ -178,7 +178,8 @@ static void test_sequence__joins(void **state)
                              IN(SEQ(ODB_BOOL, "bool[] 1", "bool[] 0"))),
                 op_tensor("bool[2] 1 0"));
     sequence_refuses("ConcatFromSequence", "axis=0", IN(NO_SEQ(ODB_F32)), "empty sequence");
-    sequence_refuses("ConcatFromSequence", NULL, IN(SEQ(ODB_F32, "float[1] 1")), "axis is missing");
+    sequence_refuses("ConcatFromSequence", NULL, IN(SEQ(ODB_F32, "float[1] 1")),
+                     "attribute axis of ConcatFromSequence is missing");
     sequence_refuses("ConcatFromSequence", "axis=1", IN(SEQ(ODB_F32, "float[1] 1")), "axis 1");
     sequence_refuses("ConcatFromSequence", "axis=0",
                      IN(SEQ(ODB_F32, "float[1,1] 1", "float[1,2] 1 2")), "element 1, float (1, 2)");
