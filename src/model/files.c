@@ -301,7 +301,7 @@ static enum odb_status files_map(struct model_bytes *out, char **real, struct mo
 enum odb_status odb_model_open_external(int *fd, const char *dir, const char *location,
                                         struct odb_error *err)
 {
-    struct model_files *files = odb_model__files_new(dir, "", ODB_LINKS_ALL, false);
+    struct model_files *files = odb_model__files_new(dir, "", ODB_LINKS_NEAR, false);
     char *real = NULL;
     enum odb_status status = files_open(fd, &real, files, location, err);
     free(real);

@@ -439,7 +439,7 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
 {
     if (keep) {
         struct model_bytes kept = {keep, bytes, size};
-        return load_open(out, &kept, "", dir, name, ODB_LINKS_ALL, err);
+        return load_open(out, &kept, "", dir, name, ODB_LINKS_NEAR, err);
     }
     struct copy_storage *copy = size < SIZE_MAX / 2 ? malloc(sizeof *copy + size) : NULL;
     if (!copy)
@@ -450,7 +450,7 @@ enum odb_status odb_model_open_bytes(struct odb_model **out, const void *bytes, 
     if (size)
         memcpy(copy->data, bytes, size);
     struct model_bytes copied = {&copy->storage, copy->data, size};
-    enum odb_status status = load_open(out, &copied, "", dir, name, ODB_LINKS_ALL, err);
+    enum odb_status status = load_open(out, &copied, "", dir, name, ODB_LINKS_NEAR, err);
     odb_storage_unref(&copy->storage);
     return status;
 }
