@@ -209,7 +209,7 @@ static void models_hostile(struct odb_builder *b)
     models_weight(b, "w" HOSTILE, 4);
     for (size_t i = 0; i < 2 * ODB_COUNT(names); i++) {
         char *inputs = odb_xasprintf("%s w" HOSTILE, input);
-        char *known = odb_xasprintf("%zu" HOSTILE, i);
+        char *known = odb_xasprintf("__%zu" HOSTILE, i); /* without __ Add would have to know it */
         bool runs = i < ODB_COUNT(names);
         snprintf(output, sizeof output, "v%zu" HOSTILE, i);
         odb_build_node(b, runs ? "Add" : "domain" HOSTILE "::Op" HOSTILE,
