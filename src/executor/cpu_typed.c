@@ -66,7 +66,7 @@ static enum odb_status typed_convert(struct cpu_typed *typed, const struct cpu_s
                                      int index, struct odb_call *call, struct odb_error *err)
 {
     const struct odb_node *node = &scope->plan->graph->nodes[index];
-    typed->made = odb_new_n(struct odb_tensor *, call->n_in);
+    typed->made = odb_new_n(struct odb_tensor *, node->n_in); /* of those left out as well */
     for (int i = 0; i < call->n_in; i++) {
         const struct odb_tensor *t = call->in[i];
         bool tensor = t && t->kind == ODB_TENSOR;
