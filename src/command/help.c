@@ -119,7 +119,7 @@ const char *odb_help_exit(size_t i, const char **help)
         {"2", "wrong usage"},
         {"3", "bad model or input, or no output can be computed"},
         {"4", "no verdict, because an executor failed"},
-        {"130", "interrupted"},
+        {"130", "interrupted; 143 where SIGTERM had to end what would not in a second"},
     };
     *help = i < ODB_COUNT(rows) ? rows[i].help : NULL;
     return i < ODB_COUNT(rows) ? rows[i].status : NULL;

@@ -29,7 +29,8 @@ static const struct {
                            "onnxdbg-dump-tools(7)."},
     {"ONNXDBG_ORT", "the library of ONNX Runtime; see onnxdbg-ort(7)."},
     {"ONNXDBG_PASSED_PATH", "configuration of their passes, likewise."},
-    {"ONNXDBG_PYTHON", "the Python that runs python: and tvm: targets; see onnxdbg-python(7)."},
+    {"ONNXDBG_PYTHON", "the Python that runs python:, numpy, opencv and torch targets; see "
+                       "onnxdbg-python(7)."},
     {"ONNXDBG_REMOTE_SERVE", "onnxdbg-serve on the other machine; see onnxdbg-ssh(7)."},
     {"ONNXDBG_SERVE", "the child program that targets run in; else the one beside onnxdbg."},
     {"ONNXDBG_SHARE", "where the Python files of onnxdbg lie."},
