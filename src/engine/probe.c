@@ -367,7 +367,7 @@ static void probe_unask(struct odb_prober *prober, const struct odb_probe *probe
 void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *probe,
                     enum odb_verdict verdict, size_t remaining)
 {
-    if (probe->silent)
+    if (probe->silent || probe->aside)
         return;
     odb_hooks_tell(&prober->hooks,
                    (struct odb_search_event){.what = ODB_EVENT_PROBE_END,
@@ -493,14 +493,15 @@ bool odb_budget_spent(const struct odb_budget *budget)
 }
 
 /* False: there is no budget left for it. What an earlier search has the answer to costs nothing. */
-static bool probe_charge(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+static bool probe_charge(const struct odb_prober *prober, const struct odb_probe *probe,
+                         const struct odb_probe_cut *cut)
 {
     struct odb_budget *budget = prober->hooks.budget;
     if (!budget || cut->known || (!cut->task && cut->status != ODB_OK) || !cut->n_names)
         return true;
     if (odb_budget_spent(budget) && !budget->lifted)
         return false;
-    budget->asked++;
+    budget->asked += !probe->aside;
     return true;
 }
 
@@ -654,8 +655,8 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         probe_consult(prober, probe, cut);
     probe->begun = NULL;
     probe->silent = cut->known || (cut->status == ODB_CANCELLED && !cut->task);
-    bool allowed = probe_charge(prober, cut);
-    if (!probe->silent)
+    bool allowed = probe_charge(prober, probe, cut);
+    if (!probe->silent && !probe->aside)
         probe_announce(prober, probe, cut);
     if (cut->task) {
         odb_pool_wait(prober->pool, cut->task);

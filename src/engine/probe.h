@@ -50,6 +50,8 @@ struct odb_probe {
                                     says so with odb_probe_tell(), once after each run */
     bool any;                    /* what the same question was answered before in this search will
                                     do; else whoever asks twice wants to be answered twice */
+    bool aside;                  /* one of many that say the same, as many as time allows: nobody
+                                    is told, and no budget of questions is charged */
     bool silent;                 /* out: nothing was asked, for an earlier search was answered the
                                     same, or it was cancelled; nobody is told */
     size_t remaining;            /* suspects that it is to divide; 0: none */

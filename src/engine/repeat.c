@@ -94,10 +94,8 @@ static enum odb_status repeat_once(struct bisection *b, bool anew, bool *ran, st
     struct odb_tensor **again = odb_new_n(struct odb_tensor *, b->n_outputs);
     struct odb_probe probe = bisection_plain_probe(b, "the whole model again", again);
     struct odb_error why = ODB_ERROR_INIT;
-    struct odb_search_hooks hooks = b->prober.hooks;
     double start = odb_clock();
-    if (b->report->repeats.runs > 1 && !b->options->repeat) /* twenty lines would say no more */
-        b->prober.hooks.event = NULL;
+    probe.aside = b->report->repeats.runs > 1 && !b->options->repeat;
     enum odb_status status =
         anew ? odb_probe_run(&b->prober, &probe, &why) : odb_probe_again(&b->prober, &probe, &why);
     enum odb_verdict shown = odb_probe_verdict(status);
@@ -119,7 +117,6 @@ static enum odb_status repeat_once(struct bisection *b, bool anew, bool *ran, st
     b->repeat_seconds += odb_clock() - start;
     odb_probe_tell(&b->prober, &probe, shown, 0);
     odb_probe_drop(&b->prober, &probe);
-    b->prober.hooks = hooks;
     free(again);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "engine/alone.h"
 #include "executor/spec.h"
+#include "model/body.h"
 
 /* Who can be asked, the most independent first. */
 static const struct third {
@@ -19,10 +20,11 @@ static const struct third {
     const char *spec;
     const char *own, *without; /* option that leaves its own optimisations out, and in words; NULL:
                                   it has none */
+    bool bodies; /* it runs nodes that have bodies */
 } third_rows[] = {
-    {"numpy", "NumPy", "numpy", NULL, NULL},
-    {"opencv", "OpenCV", "opencv", "fusion=off", "fusion"},
-    {"ort", "ONNX Runtime", "ort,opt=disabled", "opt=disabled", "optimisations"},
+    {"numpy", "NumPy", "numpy", NULL, NULL, false},
+    {"opencv", "OpenCV", "opencv", "fusion=off", "fusion", false},
+    {"ort", "ONNX Runtime", "ort,opt=disabled", "opt=disabled", "optimisations", true},
 };
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -107,9 +109,10 @@ static enum odb_opinion third_ask(struct bisection *b, const struct odb_culprit 
 {
     const struct third *target = third_of_target(b);
     enum odb_opinion opinion = ODB_OPINION_NONE;
+    bool body = odb_node_has_body(&b->graph->nodes[culprit->node]);
     for (size_t i = 0; i < ODB_COUNT(third_rows) && opinion == ODB_OPINION_NONE; i++) {
         const struct third *row = &third_rows[i];
-        if (row != target && !third_runs(b->trace->told_by, row) && third_available(row))
+        if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) && third_available(row))
             opinion = bisection_opinion(b, culprit->node, culprit->value, row->spec, by);
     }
     return opinion;

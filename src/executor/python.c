@@ -6,6 +6,7 @@
  */
 #include "executor/python.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,10 +140,16 @@ static const char *python_program(const struct python_kind *kind, enum python_ha
                                   struct odb_buf *lacks)
 {
     static const char *const usual[] = {"python3", "/usr/bin/python3"};
+    static _Atomic(const char *) found[ODB_COUNT(python_kinds)]; /* to look takes 0.1 s */
     const char *env = getenv(PYTHON_ENV);
     if (env && env[0]) {
         *has = python_look(env, kind, lacks);
         return env;
+    }
+    const char *known = atomic_load(&found[kind - python_kinds]);
+    if (known) {
+        *has = PYTHON_HAS;
+        return known;
     }
     for (size_t i = 0; i < ODB_COUNT(usual); i++) {
         struct odb_buf ignored = ODB_BUF_INIT;
@@ -152,6 +159,7 @@ static const char *python_program(const struct python_kind *kind, enum python_ha
             *has = seen;
         if (seen == PYTHON_HAS) {
             *has = seen;
+            atomic_store(&found[kind - python_kinds], usual[i]);
             return usual[i];
         }
     }

@@ -346,6 +346,7 @@ static char *workers_json(const struct odb_report *report)
     assert_non_null(root);
     for (size_t i = 0; i < ODB_COUNT(top); i++)
         json_object_del(root, top[i]);
+    json_object_del(json_object_get(root, "repeat"), "runs"); /* as many as time allows */
     char *out = json_dumps(root, JSON_INDENT(1) | JSON_SORT_KEYS);
     json_decref(root);
     odb_buf_dispose(&text);
