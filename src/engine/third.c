@@ -112,7 +112,8 @@ static enum odb_opinion third_ask(struct bisection *b, const struct odb_culprit 
     bool body = odb_node_has_body(&b->graph->nodes[culprit->node]);
     for (size_t i = 0; i < ODB_COUNT(third_rows) && opinion == ODB_OPINION_NONE; i++) {
         const struct third *row = &third_rows[i];
-        if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) && third_available(row))
+        if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) &&
+            third_available(row))
             opinion = bisection_opinion(b, culprit->node, culprit->value, row->spec, by);
     }
     return opinion;
