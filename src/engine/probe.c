@@ -100,7 +100,10 @@ struct odb_probe_cut {
     bool *nodes;                     /* owned; [n_nodes] */
     struct odb_port *in, *out;       /* owned; in[].like are refs */
     size_t n_in, n_out;
-    struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing */
+    struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing; of
+                                the whole model all that it takes */
+    bool whole;              /* the user's model as it is, so that its own bytes are loaded */
+    bool fixed;              /* the target takes fixed dimensions */
     const char **names;      /* owned; [n_names]: n_out, a recording is asked for anything */
     size_t n_feeds, n_names;
     size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
@@ -132,14 +135,22 @@ static void probe_cut_dispose(struct odb_probe_cut *cut)
     free(cut->outputs);
 }
 
+static const struct odb_tensor *probe_fed(const struct odb_feeds *feeds, int value)
+{
+    for (size_t f = 0; f < feeds->n; f++)
+        if (feeds->items[f].value == value)
+            return feeds->items[f].tensor;
+    return NULL;
+}
+
 static const struct odb_tensor *probe_known(const struct odb_prober *prober,
                                             const struct odb_probe *probe, int value)
 {
     if (probe->given && probe->given[value])
         return probe->given[value];
-    for (size_t f = 0; f < prober->feeds->n; f++)
-        if (prober->feeds->items[f].value == value)
-            return prober->feeds->items[f].tensor;
+    const struct odb_tensor *fed = probe_fed(prober->feeds, value);
+    if (fed)
+        return fed;
     return prober->trace ? odb_trace_value(prober->trace, value)
                          : prober->model->graph->values[value].init;
 }
@@ -198,6 +209,59 @@ static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_pr
     free(drawn);
 }
 
+/* Whether the cut has the inputs and outputs of the model, these in its order, and all that they
+ * come from: nothing is drawn beforehand, pinned or made a weight. */
+static bool probe_cut_is_whole(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    size_t n = 0;
+    for (size_t i = 0; i < cut->n_in; i++)
+        if (!graph->values[cut->in[i].value].is_input || cut->in[i].constant)
+            return false;
+    bool *seen = odb_new_n(bool, graph->n_values), same = true;
+    for (size_t o = 0; o < graph->n_outputs && same; o++) {
+        int v = graph->outputs[o];
+        if (graph->values[v].producer == ODB_NO_NODE || seen[v])
+            continue;
+        seen[v] = true;
+        same = n < cut->n_out && cut->out[n].value == v;
+        n++;
+    }
+    free(seen);
+    return same && n == cut->n_out && n > 0;
+}
+
+/* What no node reads, and the whole model takes all the same. False: nobody has it. */
+static bool probe_feed_unread(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    const struct odb_graph *graph = prober->model->graph;
+    bool *had = odb_new_n(bool, graph->n_values), all = true;
+    int *list = odb_new_n(int, graph->n_inputs);
+    size_t n = odb_graph_feeds(graph, list), fed = cut->n_feeds;
+    for (size_t i = 0; i < cut->n_in; i++)
+        had[cut->in[i].value] = true;
+    cut->feeds = odb_xrealloc(cut->feeds, cut->n_feeds + n + 1, sizeof *cut->feeds);
+    for (size_t i = 0; i < n && all; i++) {
+        if (had[list[i]])
+            continue;
+        const struct odb_tensor *t = probe_fed(prober->feeds, list[i]);
+        all = t != NULL;
+        cut->feeds[fed++] = (struct odb_named){graph->values[list[i]].name, t};
+    }
+    cut->n_feeds = all ? fed : cut->n_feeds;
+    free(list);
+    free(had);
+    return all;
+}
+
+/* The target gets the user's own file where the cut is all of it, and nothing has to be changed. */
+static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
+{
+    cut->fixed = odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
+    cut->whole = prober->model->path[0] && !cut->fixed && probe_cut_is_whole(prober, cut) &&
+                 !odb_model_has_debug(prober->model) && probe_feed_unread(prober, cut);
+}
+
 static enum odb_status probe_cut_make(const struct odb_prober *prober,
                                       const struct odb_probe *probe, struct odb_probe_cut *cut,
                                       struct odb_error *err)
@@ -225,6 +289,7 @@ static enum odb_status probe_cut_make(const struct odb_prober *prober,
     }
     cut->n_names = cut->n_out;
     free(at);
+    probe_cut_whole(prober, cut);
     return ODB_OK;
 }
 
@@ -279,7 +344,7 @@ static void probe_identify(struct odb_probe_cut *cut)
     for (size_t n = 0; n < prober->model->graph->n_nodes; n++)
         if (cut->nodes[n])
             odb_buf_printf(&text, " %zu", n);
-    odb_buf_puts(&text, "\nread");
+    odb_buf_puts(&text, cut->whole ? "\nthe file, read" : cut->fixed ? "\nread" : "\nopen, read");
     for (size_t o = 0; o < cut->n_out; o++)
         odb_buf_printf(&text, " %d", cut->out[o].value);
     for (size_t i = 0; i < cut->n_in; i++) {
@@ -382,37 +447,59 @@ void odb_probe_tell(const struct odb_prober *prober, const struct odb_probe *pro
                                              .seconds = probe->seconds});
 }
 
-static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_target *target,
-                                  struct odb_error *err)
+/* Where the nodes of what is loaded stand in the debugged model, in the order of its file. Returns
+ * how many there are. */
+static size_t probe_origins(const struct odb_probe_cut *cut, int *index)
 {
-    const struct odb_prober *prober = cut->prober;
-    const struct odb_model *model = prober->model;
-    struct odb_buf bytes = ODB_BUF_INIT;
+    const struct odb_graph *graph = cut->prober->model->graph;
+    int *origin = odb_new_n(int, graph->n_nodes);
+    size_t n = 0;
+    odb_model_origin(cut->prober->model, origin);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        if (cut->whole)
+            index[graph->nodes[i].file_index] = origin[i];
+        else if (cut->nodes[i])
+            index[n++] = origin[i];
+    }
+    free(origin);
+    return cut->whole ? graph->n_nodes : n;
+}
+
+static enum odb_status probe_extract(const struct odb_probe_cut *cut, struct odb_buf *bytes,
+                                     struct odb_error *err)
+{
     struct odb_extract what = {.nodes = cut->nodes,
                                .inputs = cut->in,
                                .n_inputs = cut->n_in,
                                .outputs = cut->out,
                                .n_outputs = cut->n_out,
                                .weights = ODB_WEIGHTS_REFERENCE,
-                               .plain_debug = !prober->recorded};
-    enum odb_status status = odb_model_extract(model, &what, &bytes, err);
-    int *index = odb_new_n(int, model->graph->n_nodes);
-    size_t n = 0;
-    odb_model_origin(model, index);
-    for (size_t i = 0; i < model->graph->n_nodes; i++)
-        if (cut->nodes[i])
-            index[n++] = index[i];
+                               .declared = !cut->fixed,
+                               .plain_debug = !cut->prober->recorded};
+    return odb_model_extract(cut->prober->model, &what, bytes, err);
+}
+
+static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_target *target,
+                                  struct odb_error *err)
+{
+    const struct odb_prober *prober = cut->prober;
+    const struct odb_model *model = prober->model;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    enum odb_status status = cut->whole ? ODB_OK : probe_extract(cut, &bytes, err);
     if (status == ODB_OK) {
+        int *index = odb_new_n(int, model->graph->n_nodes);
         struct odb_load load = {.bytes = bytes.data,
                                 .size = bytes.len,
                                 .dir = model->base,
                                 .node_index = index,
-                                .n_nodes = n,
+                                .n_nodes = probe_origins(cut, index),
                                 .original_outputs = prober->original_outputs,
                                 .n_original_outputs = model->graph->n_outputs};
+        if (cut->whole)
+            load.bytes = odb_model_bytes(model, &load.size);
         status = odb_target_load(target, &load, err);
+        free(index);
     }
-    free(index);
     odb_buf_dispose(&bytes);
     return status;
 }

@@ -184,6 +184,8 @@ static enum odb_status repro_write_model(const struct repro *r, const int *input
                                .weights_file = "model.weights",
                                .weights_out = &weights,
                                .ir_version = r->options->ir_version,
+                               .declared = r->options->target &&
+                                           !odb_executor_fixed(r->options->target),
                                .plain_debug = true,
                                .record_nodes = true};
     enum odb_status status = odb_model_extract(r->model, &what, &bytes, err);

@@ -96,8 +96,8 @@ static enum odb_status cpu_executor_load(void *arg, const struct odb_load *load,
 {
     struct cpu_executor *self = arg;
     cpu_executor_unload(self);
-    ODB_TRY(
-        odb_model_open_bytes(&self->model, load->bytes, load->size, NULL, load->dir, "model", err));
+    ODB_TRY(odb_model_open_bytes(&self->model, load->bytes, load->size, load->keep, load->dir,
+                                 "model", err));
     enum odb_status status = odb_cpu_new(&self->cpu, self->model, err);
     if (status != ODB_OK)
         cpu_executor_unload(self);

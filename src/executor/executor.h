@@ -61,6 +61,7 @@ struct odb_executor_ops {
     const struct odb_executor_option *options; /* what its specs may hold, for odb_spec_check() */
     const char *help;   /* one line */
     const char *page;   /* of the manual: "onnxdbg-ort(7)" */
+    bool fixed;         /* takes models with fixed dimensions only, or does badly with others */
     bool recorded;      /* gives what was recorded before, whatever is cut out of the model: outputs
                            that were not are NULL, and that is no failure */
     bool partial;       /* runs what it is given, but may have to say of an output that it cannot be
@@ -103,6 +104,9 @@ const struct odb_executor_ops *const *odb_executor_list(size_t *n);
 const struct odb_executor_ops *odb_executor_of(const char *spec);
 /* Whether a spec names one that gives what was recorded before; false for a malformed one. */
 bool odb_executor_recorded(const char *spec);
+/* Whether a spec, or one that it wraps, is for models with fixed dimensions: its executor is, or it
+ * says `static`. */
+bool odb_executor_fixed(const char *spec);
 /* Whether a spec that stands in a file may be followed without the user having given it: it starts,
  * loads, reaches, reads and writes nothing that it names. False for a malformed one. */
 bool odb_executor_trusted(const char *spec);

@@ -452,6 +452,7 @@ const struct odb_executor_ops odb_executor_onnx_mlir = {
     .size = sizeof(struct odb_executor_ops),
     .kind = "onnx-mlir",
     .options = mlir_options,
+    .fixed = true,
     .help = "models compiled to shared libraries by onnx-mlir",
     .page = "onnxdbg-onnx-mlir(7)",
     .available = mlir_available,

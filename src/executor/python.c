@@ -285,7 +285,7 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
     return ODB_OK;
 }
 
-#define PYTHON_ROW(name, line)                                                                     \
+#define PYTHON_ROW(name, dims, line)                                                               \
     static void python_available_##name(char *why, size_t size)                                    \
     {                                                                                              \
         python_available(python_kind(#name), why, size);                                           \
@@ -297,6 +297,7 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
         .options = python_options_##name,                                                          \
         .help = line,                                                                              \
         .page = "onnxdbg-python(7)",                                                               \
+        .fixed = dims,                                                                             \
         .partial = true,                                                                           \
         .available = python_available_##name,                                                      \
         .init = python_init,                                                                       \
@@ -307,7 +308,7 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
         .account = odb_relay_account,                                                              \
     };
 
-PYTHON_ROW(python, "a class of yours in Python")
-PYTHON_ROW(numpy, "NumPy: ONNX's operators as in a textbook, slowly")
-PYTHON_ROW(opencv, "OpenCV's DNN module")
-PYTHON_ROW(torch, "PyTorch's operators, node by node")
+PYTHON_ROW(python, false, "a class of yours in Python")
+PYTHON_ROW(numpy, false, "NumPy: ONNX's operators as in a textbook, slowly")
+PYTHON_ROW(opencv, true, "OpenCV's DNN module")
+PYTHON_ROW(torch, false, "PyTorch's operators, node by node")

@@ -50,6 +50,18 @@ bool odb_executor_recorded(const char *text)
     return ops && ops->recorded;
 }
 
+bool odb_executor_fixed(const char *text)
+{
+    struct odb_spec *spec;
+    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
+        return false;
+    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
+    bool fixed = (ops && ops->fixed) || odb_spec_option(spec, "static") ||
+                 (spec->inner && odb_executor_fixed(spec->inner));
+    odb_spec_free(spec);
+    return fixed;
+}
+
 bool odb_executor_accounts(const char *text)
 {
     const struct odb_executor_ops *ops = odb_executor_of(text);

@@ -335,6 +335,7 @@ enum odb_status odb_spec_check(const struct odb_spec *spec,
 const struct odb_executor_option odb_spec_common[] = {
     {"timeout", "SECONDS", "600", "how long one load or run may take", false},
     {"mem", "SIZE", NULL, "how much memory the child may have: 512M, 4G", false},
+    {"static", NULL, NULL, "its models have fixed dimensions, those of this run", false},
     {"workers", "N", "1", "children at work side by side, where questions are independent", false},
     {NULL, NULL, NULL, NULL, false},
 };

@@ -479,6 +479,23 @@ void odb_model_free(struct odb_model *model)
 
 /* --- questions -------------------------------------------------------------------------------- */
 
+const void *odb_model_bytes(const struct odb_model *model, size_t *size)
+{
+    *size = model->priv->file_size;
+    return model->priv->file_data;
+}
+
+bool odb_model_has_debug(const struct odb_model *model)
+{
+    for (size_t g = 0; g < model->priv->graphs.n; g++) {
+        const struct odb_graph *graph = model->priv->graphs.items[g];
+        for (size_t n = 0; n < graph->n_nodes; n++)
+            if (odb_node_is_debug(&graph->nodes[n]))
+                return true;
+    }
+    return false;
+}
+
 enum odb_status odb_model_require_data(const struct odb_model *model, struct odb_error *err)
 {
     const struct odb_error *missing = odb_model__files_missing(model->priv->files);

@@ -190,6 +190,9 @@ void odb_model_rename_external(struct odb_model *model, const char *from, const 
 enum odb_status odb_model_require_data(const struct odb_model *model,
                                        struct odb_error *err) ODB_MUST_USE;
 
+/* The bytes that the model was read from, as they are; borrowed. */
+const void *odb_model_bytes(const struct odb_model *model, size_t *size);
+
 /* SHA-256 of the model file, as 64 hex digits. */
 enum odb_status odb_model_sha256(const struct odb_model *model, char hex[65],
                                  struct odb_error *err) ODB_MUST_USE;
@@ -210,6 +213,8 @@ void odb_node_put(const struct odb_graph *graph, int node, struct odb_buf *out);
 /* A node Debug of any domain with one input and one output, as a probe in PyTorch leaves it: it
  * gives what it gets. */
 bool odb_node_is_debug(const struct odb_node *node);
+/* Whether there is one of them anywhere: in the main graph, in bodies, in functions. */
+bool odb_model_has_debug(const struct odb_model *model);
 /* Its attribute name, which the checkpoint goes by; NULL where there is none. Owned by the
  * caller. */
 char *odb_node_checkpoint(const struct odb_node *node);
@@ -262,6 +267,9 @@ struct odb_extract {
     struct odb_file_parts *weights_out; /* BESIDE: its bytes, which are the model's */
     int64_t ir_version;           /* 0: the model's */
     const char *graph_name;       /* NULL: the model's */
+    bool declared;                /* dimensions at the border as the model declares them, where what
+                                     the ports are like fits that; what it says nothing of has
+                                     fixed ones only in a model whose feeds all have */
     bool plain_debug;             /* nodes for which odb_node_is_debug() holds become Identity, in
                                      bodies too: nobody else knows them */
     bool record_nodes;            /* say in the metadata which nodes of the model these are, as

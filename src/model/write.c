@@ -381,6 +381,40 @@ static Onnx__TypeProto *cut_type_of(struct cut *cut, const struct odb_tensor *t)
     return type;
 }
 
+/* Whether a tensor is what the declaration says. */
+static bool cut_fits(const Onnx__TypeProto *declared, const struct odb_tensor *t)
+{
+    const Onnx__TypeProto__Tensor *type = declared->tensor_type;
+    if (type->elem_type != (int32_t)t->dtype)
+        return false;
+    if (!type->shape)
+        return true;
+    bool fits = type->shape->n_dim == (size_t)t->rank;
+    for (int d = 0; fits && d < t->rank; d++) {
+        const Onnx__TensorShapeProto__Dimension *dim = type->shape->dim[d];
+        fits = dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ||
+               dim->dim_value == t->dims[d];
+    }
+    return fits;
+}
+
+/* Whether all that the whole model is fed has fixed dimensions. */
+static bool cut_is_fixed(const struct odb_graph *graph)
+{
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct odb_value *value = &graph->values[graph->inputs[i]];
+        const struct odb_type *type = &value->type;
+        if (value->init || (type->known && type->kind != ODB_TENSOR))
+            continue;
+        if (!type->known || type->rank < 0)
+            return false;
+        for (int d = 0; d < type->rank; d++)
+            if (type->dims[d].value < 0)
+                return false;
+    }
+    return true;
+}
+
 /* Type to declare at the border; NULL: nobody knows. The model's declaration stands for whatever
  * is no plain tensor: an optional that holds a value looks like its value. */
 static const Onnx__TypeProto *cut_port_type(struct cut *cut, const struct odb_port *port)
@@ -388,10 +422,14 @@ static const Onnx__TypeProto *cut_port_type(struct cut *cut, const struct odb_po
     const struct odb_tensor *like = port->like;
     const Onnx__TypeProto *declared = cut_declared(cut, port->value);
     const char *name = cut_name(cut, port->value);
-    if (like && like->kind == ODB_TENSOR && like->dtype && (!declared || cut_is_tensor(declared)))
-        return port->symbolic
+    if (like && like->kind == ODB_TENSOR && like->dtype && (!declared || cut_is_tensor(declared))) {
+        if (cut->what->declared && declared && cut_fits(declared, like))
+            return declared;
+        bool symbolic = port->symbolic || (cut->what->declared && !cut_is_fixed(cut->graph));
+        return symbolic
                    ? cut_shapeless(cut, like->dtype, like->rank, name)
                    : odb_model__tensor_type(like->dtype, like->rank, like->dims, name, cut->arena);
+    }
     if (declared && port->symbolic && cut_is_tensor(declared) && declared->tensor_type->shape)
         return cut_shapeless(cut, (enum odb_dtype)declared->tensor_type->elem_type,
                              (int)declared->tensor_type->shape->n_dim, name);
