@@ -254,11 +254,20 @@ static bool probe_feed_unread(const struct odb_prober *prober, struct odb_probe_
     return all;
 }
 
+/* Whether the file's own names of external data lead to it from where the child is: behind a link to
+ * the model they need not. */
+static bool probe_finds_data(const struct odb_model *model)
+{
+    size_t n;
+    free(odb_model_external_files(model, &n));
+    return n == 0 || !strcmp(model->base, model->dir);
+}
+
 /* The target gets the user's own file where the cut is all of it, and nothing has to be changed. */
 static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     cut->fixed = odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
-    cut->whole = prober->model->path[0] && !cut->fixed && probe_cut_is_whole(prober, cut) &&
+    cut->whole = prober->model->path[0] && !cut->fixed && probe_finds_data(prober->model) && probe_cut_is_whole(prober, cut) &&
                  !odb_model_has_debug(prober->model) && probe_feed_unread(prober, cut);
 }
 
