@@ -254,8 +254,8 @@ static bool probe_feed_unread(const struct odb_prober *prober, struct odb_probe_
     return all;
 }
 
-/* Whether the file's own names of external data lead to it from where the child is: behind a link to
- * the model they need not. */
+/* Whether the file's own names of external data lead to it from where the child is: behind a link
+ * to the model they need not. */
 static bool probe_finds_data(const struct odb_model *model)
 {
     size_t n;
@@ -267,8 +267,9 @@ static bool probe_finds_data(const struct odb_model *model)
 static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     cut->fixed = odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
-    cut->whole = prober->model->path[0] && !cut->fixed && probe_finds_data(prober->model) && probe_cut_is_whole(prober, cut) &&
-                 !odb_model_has_debug(prober->model) && probe_feed_unread(prober, cut);
+    cut->whole = prober->model->path[0] && !cut->fixed && probe_finds_data(prober->model) &&
+                 !odb_model_has_debug(prober->model) && probe_cut_is_whole(prober, cut) &&
+                 probe_feed_unread(prober, cut);
 }
 
 static enum odb_status probe_cut_make(const struct odb_prober *prober,
