@@ -40,7 +40,8 @@ static const struct odb_undecided_reason *outcome_reason(const struct odb_report
 enum odb_outcome odb_report_outcome(const struct odb_report *report)
 {
     const struct odb_undecided_reason *reason = outcome_reason(report);
-    bool found = report->outputs_diverge || report->culprits.n || report->elsewhere;
+    bool found = report->outputs_diverge || report->culprits.n || report->elsewhere ||
+                 odb_verdict_is_bad(report->repeats.died);
     if (report->told)
         return report->stored;
     if (report->dead || (reason && outcome_beats[reason->why]))

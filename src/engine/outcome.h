@@ -33,6 +33,7 @@ const char *odb_outcome_name(enum odb_outcome outcome);
     /* name, beats */                                                                              \
     X(UNJUDGED, false) /* no value could be judged */                                              \
     X(PIECES, false)   /* the target refuses nodes: it never ran the whole model */                \
+    X(REPEAT, false)   /* it ran the model, and failed to run it again */                          \
     X(SAMPLES, false)  /* other samples of inputs could not be judged */                           \
     X(BLUNT, false)    /* what the expected type must lose is as large as the outputs are */
 

@@ -88,6 +88,22 @@ static void repeat_follow(struct bisection *b, struct odb_tensor *const *again)
                                : repeats->later_alike && repeat_same(b, b->second, again);
 }
 
+/* A run that failed, of a model that has run: who dies of it is no honest target, and where a run
+ * is refused nobody knows what it would have shown. */
+static void repeat_failed(struct bisection *b, enum odb_verdict shown, struct odb_error *why)
+{
+    struct odb_repeats *repeats = &b->report->repeats;
+    if (odb_verdict_is_bad(repeats->died))
+        return; /* it is known */
+    odb_report_warn(b->report,
+                    "the target ran the model %zu time%s and failed the next time: %.300s",
+                    repeats->runs, repeats->runs == 1 ? "" : "s", why->what);
+    if (odb_verdict_is_bad(shown))
+        repeats->died = shown;
+    else
+        odb_report_undecide(b->report, ODB_UNDECIDED_REPEAT, why);
+}
+
 /* One more run of what is loaded, or of the model loaded once more; *ran: it came to its end. */
 static enum odb_status repeat_once(struct bisection *b, bool anew, bool *ran, struct odb_error *err)
 {
@@ -103,8 +119,7 @@ static enum odb_status repeat_once(struct bisection *b, bool anew, bool *ran, st
     if (status == ODB_CANCELLED) {
         *err = why;
     } else if (status != ODB_OK) {
-        odb_report_warn(b->report, "the target ran %s and failed the next time: %.300s",
-                        b->report->repeats.runs == 1 ? "once" : "some times", why.what);
+        repeat_failed(b, shown, &why);
         status = ODB_OK;
     } else {
         status = repeat_count(b, again, &shown, err);

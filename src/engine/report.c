@@ -141,6 +141,9 @@ void odb_report_headline(const struct odb_report *report, struct odb_buf *out)
     } else if (report->outputs_diverge) {
         odb_buf_printf(out, "%s diverges from %s, and no node could be named", report->target,
                        report_base(report));
+    } else if (odb_verdict_is_bad(report->repeats.died)) {
+        odb_buf_printf(out, "%s %s in some runs of the model and not in others", report->target,
+                       report->repeats.died == ODB_VERDICT_CRASH ? "crashes" : "hangs");
     } else if (odb_report_outcome(report) == ODB_OUTCOME_DIVERGES) {
         odb_buf_printf(out, "%s diverges from %s elsewhere, and not in what was searched",
                        report->target, report_base(report));

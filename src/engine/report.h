@@ -189,6 +189,7 @@ struct odb_repeats {
     int first_node; /* of which equal inputs gave other bits, with every value read; ODB_NO_NODE */
     bool later_alike; /* the first run differs, and all later ones are alike: state is kept */
     bool begins_anew; /* and loaded once more, the first run is as the first was */
+    enum odb_verdict died; /* CRASH or TIMEOUT: of a run after others that came to their end */
     ODB_VEC(struct odb_repeated) outputs; /* those whose bits differ */
 };
 

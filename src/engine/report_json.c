@@ -315,8 +315,9 @@ static json_t *report_repeats(const struct odb_report *report)
         json_array_append_new(outputs, object);
     }
     return json_pack(
-        "{sIsbss?soso}", "runs", (json_int_t)repeats->runs, "differ", repeats->differ, "pattern",
-        repeats->later_alike ? "first-differs" : NULL, "first_node",
+        "{sIsbss?ss?soso}", "runs", (json_int_t)repeats->runs, "differ", repeats->differ, "pattern",
+        repeats->later_alike ? "first-differs" : NULL, "died",
+        odb_verdict_is_bad(repeats->died) ? odb_verdict_name(repeats->died) : NULL, "first_node",
         repeats->first_node == ODB_NO_NODE ? json_null() : json_integer(repeats->first_node),
         "outputs", outputs);
 }

@@ -283,6 +283,24 @@ static void test_whole__state_that_is_kept_is_told(void **state)
     scene_close(&s);
 }
 
+/* That some runs came to their end is no pass. */
+static void test_whole__a_target_that_dies_in_some_runs_does_not_pass(void **state)
+{
+    static const char *const targets[] = {"fault:crash,node=n12,after=1@cpu",
+                                          "fault:crash,node=n12,after=3@cpu"};
+    for (size_t i = 0; i < ODB_COUNT(targets); i++) {
+        struct scene s;
+        struct odb_buf line = ODB_BUF_INIT;
+        scene_search(&s, targets[i], (struct odb_bisect_options){0});
+        odb_report_headline(s.report, &line);
+        assert_int_equal(s.report->repeats.died, ODB_VERDICT_CRASH);
+        assert_int_equal(odb_report_outcome(s.report), ODB_OUTCOME_DIVERGES);
+        assert_non_null(strstr(odb_buf_text(&line), "crashes in some runs of the model"));
+        odb_buf_dispose(&line);
+        scene_close(&s);
+    }
+}
+
 /* --- who comes first -------------------------------------------------------------------------- */
 
 static void test_whole__evidence_decides_who_comes_first(void **state)
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_whole__a_branch_beside_it_is_found_unobserved),
         cmocka_unit_test(test_whole__a_race_is_no_effect_of_looking),
         cmocka_unit_test(test_whole__state_that_is_kept_is_told),
+        cmocka_unit_test(test_whole__a_target_that_dies_in_some_runs_does_not_pass),
         cmocka_unit_test(test_whole__evidence_decides_who_comes_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
