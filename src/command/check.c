@@ -340,7 +340,7 @@ static enum odb_status check_work_all(struct check *check, size_t jobs, struct o
         return odb_fail(err, ODB_E_NOMEM, "cannot start a process: %s", strerror(errno));
     while (alive) {
         int wait_status;
-        pid_t pid = waitpid(-1, &wait_status, WNOHANG); /* Esc on the screen is no signal */
+        pid_t pid = waitpid(-1, &wait_status, WNOHANG); /* a signal may come before a wait */
         if (check->hooks.cancelled(check->hooks.payload) && status == ODB_OK) {
             status = odb_fail(err, ODB_CANCELLED, "interrupted");
             for (size_t i = 0; i < jobs; i++)

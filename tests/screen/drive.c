@@ -285,14 +285,28 @@ static void drive_drain(struct drive *d)
     term_settle(&d->term, 0.05, term_now() + 1);
 }
 
+/* Whether the program ended with one of these statuses and signals, which commas part. */
+static bool drive_ended_with(struct drive *d, char *ends, bool *as_said)
+{
+    char *rest = NULL;
+    int status = d->term.status;
+    for (char *end = strtok_r(ends, ",", &rest); end; end = strtok_r(NULL, ",", &rest)) {
+        double number = 0;
+        int sig = 0;
+        if (!drive_number(end, &number) && !drive_signal(end, &sig))
+            return drive_fail(d, "neither a status nor a signal: %s", end);
+        *as_said |= sig ? WIFSIGNALED(status) && WTERMSIG(status) == sig
+                        : WIFEXITED(status) && WEXITSTATUS(status) == (int)number;
+    }
+    return true;
+}
+
 static bool drive_expect_exit(struct drive *d, char *arg)
 {
     struct term *t = &d->term;
-    double status = 0, seconds = d->limit;
-    int sig = 0;
-    const char *word = drive_word(&arg);
-    if (word && !drive_number(word, &status) && !drive_signal(word, &sig))
-        return drive_fail(d, "neither a status nor a signal: %s", word);
+    double seconds = d->limit;
+    bool as_said = false;
+    char none[] = "0", *word = drive_word(&arg);
     drive_number(drive_word(&arg), &seconds);
     double until = term_now() + seconds;
     while (!t->ended && term_now() < until)
@@ -300,9 +314,8 @@ static bool drive_expect_exit(struct drive *d, char *arg)
     if (!t->ended)
         return drive_fail(d, "after %g s the program still %s", seconds, drive_fate(d));
     drive_drain(d);
-    bool as_said = sig ? WIFSIGNALED(t->status) && WTERMSIG(t->status) == sig
-                       : WIFEXITED(t->status) && WEXITSTATUS(t->status) == (int)status;
-    return as_said || drive_fail(d, "the program %s", drive_fate(d));
+    return drive_ended_with(d, word ? word : none, &as_said) &&
+           (as_said || drive_fail(d, "the program %s", drive_fate(d)));
 }
 
 static bool drive_expect_stop(struct drive *d, char *arg)
@@ -514,7 +527,7 @@ static const struct command COMMANDS[] = {
     {"svg", drive_svg, true, "FILE: a picture of the screen"},
     {"cursor", drive_cursor, true, ": where it is"},
     {"bytes", drive_bytes, true, ": how many the program wrote so far"},
-    {"expect-exit", drive_expect_exit, true, "[STATUS|SIGNAL [SECONDS]]"},
+    {"expect-exit", drive_expect_exit, true, "[STATUS|SIGNAL[,…] [SECONDS]]: one of these, or 0"},
     {"expect-stop", drive_expect_stop, true, ": waits until the program is stopped"},
     {"terminal-restored", drive_restored, true, ": is it as before the start?"},
     {"storm", drive_storm, true, "COUNT SEED [KEYS]: random keys, clicks and sizes"},
