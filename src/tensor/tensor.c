@@ -6,6 +6,7 @@
  */
 #include "tensor/tensor.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,12 +286,26 @@ static void tensor_describe_like(struct odb_tensor *t, const struct odb_tensor *
     memcpy(t->dims, like->dims, sizeof like->dims);
 }
 
+/* For float8e5m2, of which odb_convert() makes the largest number. */
+static void tensor_keep_infinities(struct odb_tensor *out, const struct odb_tensor *from)
+{
+    for (size_t i = 0; out->data && i < out->count; i++) {
+        double v = odb_tensor_f64(from, i);
+        if (isinf(v))
+            ((uint8_t *)out->data)[i] = odb_f64_to_f8(out->dtype, v, false, ODB_E8M0_NEAREST);
+    }
+}
+
 enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb_tensor *t,
                                        enum odb_dtype dtype, struct odb_error *err)
 {
     *out = NULL;
-    if (t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype))
-        return odb_tensor_cast(out, t, dtype, err);
+    if (t->kind == ODB_TENSOR && odb_dtype_is_float(t->dtype)) {
+        ODB_TRY(odb_tensor_cast(out, t, dtype, err));
+        if (dtype == ODB_F8E5M2 && t->dtype != dtype)
+            tensor_keep_infinities(*out, t);
+        return ODB_OK;
+    }
     if (t->kind == ODB_TENSOR) {
         *out = odb_tensor_ref(t);
         return ODB_OK;

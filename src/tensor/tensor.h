@@ -82,7 +82,8 @@ enum odb_status odb_tensor_reshape(struct odb_tensor **out, const struct odb_ten
 /* Values in another element type (odb_convert); a ref of t itself where the type is the same. */
 enum odb_status odb_tensor_cast(struct odb_tensor **out, const struct odb_tensor *t,
                                 enum odb_dtype dtype, struct odb_error *err) ODB_MUST_USE;
-/* The same for whatever floats there are in t, which may be a container; the rest stays. */
+/* The same for whatever floats there are in t, which may be a container; the rest stays. They are
+ * carried and not cast: an infinity stays one in every type that has it. */
 enum odb_status odb_tensor_cast_floats(struct odb_tensor **out, const struct odb_tensor *t,
                                        enum odb_dtype dtype, struct odb_error *err) ODB_MUST_USE;
 /* Own storage, so that it can be written to. */

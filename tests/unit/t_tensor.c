@@ -210,6 +210,30 @@ static void test_tensor__shape_text(void **state)
     }
 }
 
+/* What is carried in float64 comes out as it went in: a cast that was to give infinities gave them. */
+static void test_tensor__carried_infinities_stay(void **state)
+{
+    const double numbers[] = {INFINITY, -INFINITY, 1e6, NAN, 1.5};
+    for (int type = 1; type < ODB_DTYPE_COUNT; type++) {
+        struct odb_tensor *t = NULL, *u = NULL;
+        if (!odb_dtype_is_float((enum odb_dtype)type))
+            continue;
+        uint8_t any[16] = {0};
+        odb_store_f64((enum odb_dtype)type, any, 0, 1.5);
+        bool holds = odb_load_f64((enum odb_dtype)type, any, 0) == 1.5;
+        assert_int_equal(odb_tensor_copy_of(&t, ODB_F64, 1, (int64_t[]){5}, numbers, &err), ODB_OK);
+        assert_int_equal(odb_tensor_cast_floats(&u, t, (enum odb_dtype)type, &err), ODB_OK);
+        double inf = odb_tensor_f64(u, 0), most = odb_dtype_info((enum odb_dtype)type)->max;
+        bool has = type == ODB_F32 || type == ODB_F64 || type == ODB_F16 || type == ODB_BF16 ||
+                   type == ODB_F8E5M2;
+        assert_true(has ? isinf(inf) && odb_tensor_f64(u, 1) == -inf : !isinf(inf));
+        assert_true(type != ODB_F8E5M2 || odb_tensor_f64(u, 2) == most);
+        assert_true(!holds || odb_tensor_f64(u, 4) == 1.5);
+        odb_tensor_unref(u);
+        odb_tensor_unref(t);
+    }
+}
+
 static void test_tensor__attributes_by_name(void **state)
 {
     const struct odb_attr items[] = {{.name = "axis", .i = 1}, {.name = "alpha", .f = 2}};
@@ -230,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_tensor__identical_is_bit_for_bit),
         cmocka_unit_test(test_tensor__containers),
         cmocka_unit_test(test_tensor__shape_text),
+        cmocka_unit_test(test_tensor__carried_infinities_stay),
         cmocka_unit_test(test_tensor__attributes_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
