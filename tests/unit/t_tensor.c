@@ -210,7 +210,7 @@ static void test_tensor__shape_text(void **state)
     }
 }
 
-/* What is carried in float64 comes out as it went in: a cast that was to give infinities gave them. */
+/* What is carried in float64 comes out as it went in: whoever cast it has given its infinities. */
 static void test_tensor__carried_infinities_stay(void **state)
 {
     const double numbers[] = {INFINITY, -INFINITY, 1e6, NAN, 1.5};
