@@ -220,6 +220,7 @@ static void minimise_dispose(struct minimisation *m)
     minimise_cut_dispose(&m->best);
     minimise_cut_dispose(&m->good);
     subject_dispose(&m->left);
+    subject_dispose(&m->proven);
 }
 
 /* Ends it: with what is left, if there is something that may be written. */
@@ -229,6 +230,7 @@ static enum odb_status minimise_finish(struct minimisation *m, enum odb_status s
     struct odb_minimised *out = m->out;
     struct odb_budget *budget = m->options->search.hooks.budget;
     struct odb_error late = ODB_ERROR_INIT;
+    bool undone;
     out->stopped = status == ODB_CANCELLED;
     m->over = m->over || (out->stopped && odb_budget_spent(budget));
     if (!out->failed || (status != ODB_OK && !out->stopped))
@@ -239,7 +241,9 @@ static enum odb_status minimise_finish(struct minimisation *m, enum odb_status s
         status = ODB_OK;
     if (budget) /* what is left to do proves what was done */
         budget->lifted = true;
-    if (m->over && m->options->scramble)
+    if (m->over && m->left.model && status == ODB_OK)
+        status = minimise_prove(m, &undone, err);
+    if (m->over && m->options->scramble && status == ODB_OK)
         status = minimise_scramble_late(m, err);
     if (m->options->scramble && status != ODB_OK) {
         odb_error_remedy(err, "nothing is written, because it would not be scrambled");

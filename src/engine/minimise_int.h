@@ -44,12 +44,16 @@ struct minimisation {
     struct minimise_cut best;    /* the smallest that failed */
     struct minimise_cut good;    /* the largest that passed; nodes NULL: none was met */
     struct subject left;         /* model NULL: not cut out yet */
+    struct subject proven;       /* as left was when a search last said that it fails; model NULL:
+                                    nothing has been made simpler */
     struct odb_tensor **own;     /* owned refs; [n_values] of the target, that a subject is fed in
                                     the place of the reference's; NULL entries, and NULL: none */
     size_t limit;                /* probes that this search among cuts may take; 0: any */
     bool enough;                 /* it has taken them */
     bool over;                   /* the budget is used up */
     bool alone;                  /* left fails by itself in the way sought */
+    bool strict;                 /* what fails among cuts is a search's to say */
+    bool unproven;               /* left has changed since proven was kept */
     double start, step_start;
     size_t step_probes;
 };
@@ -86,6 +90,14 @@ enum odb_status minimise_subject(const struct minimisation *m, const struct mini
 void subject_dispose(struct subject *subject);
 /* Bytes of the weights that are used and of the inputs. */
 size_t subject_bytes(const struct subject *subject);
+/* Whether a search would say that it fails: what one run shows may be let off, see fails.h. True
+ * where the reference cannot run it. */
+enum odb_status subject_fails(bool *fails, const struct minimisation *m, const struct subject *s,
+                              struct odb_error *err) ODB_MUST_USE;
+/* Puts back what was left, where a search lets off what has become of it since it was proven;
+ * *undone: so it was. */
+enum odb_status minimise_prove(struct minimisation *m, bool *undone,
+                               struct odb_error *err) ODB_MUST_USE;
 /* Cuts out what is left, and makes it simple. */
 enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err) ODB_MUST_USE;
 /* Replaces weights, inputs and names by random ones. */

@@ -121,7 +121,7 @@ enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err)
         ODB_TRY(bisection_verify_all(b, err));
     bisection_rank(b);
     struct odb_culprit *first = b->report->culprits.items;
-    if (first->value >= 0 && odb_diagnosis_accuses(first->kind)) {
+    if (first->value >= 0 && odb_diagnosis_accuses(first->kind) && !b->options->no_opinion) {
         bisection_step_begin(b, "third opinion");
         bisection_third_opinion(b, first);
         bisection_step_end(b, "third", "the first culprit alone on another executor");

@@ -244,6 +244,25 @@ static enum odb_status shrink_run(struct minimisation *m, struct minimise_cut *c
     return status;
 }
 
+/* Whether a search would say so of the cut as a model of its own; one that cannot be cut out is
+ * believed. */
+static enum odb_status shrink_prove(const struct minimisation *m, const struct minimise_cut *cut,
+                                    bool *fails, struct odb_error *err)
+{
+    struct subject subject;
+    struct odb_error why = ODB_ERROR_INIT;
+    *fails = true;
+    enum odb_status status = minimise_subject(m, cut, &subject, &why);
+    if (status != ODB_OK) {
+        if (status == ODB_CANCELLED)
+            *err = why;
+        return status == ODB_CANCELLED ? status : ODB_OK;
+    }
+    status = subject_fails(fails, m, &subject, err);
+    subject_dispose(&subject);
+    return status;
+}
+
 /* Asks about the wanted nodes that the values depend on; keeps the smallest that fails and the
  * largest that passes. */
 static enum odb_status shrink_ask(struct minimisation *m, const bool *wanted, const int *values,
@@ -268,6 +287,11 @@ static enum odb_status shrink_ask(struct minimisation *m, const bool *wanted, co
     bool smaller = cut.n_nodes < m->best.n_nodes ||
                    (cut.n_nodes == m->best.n_nodes && cut.n_values < m->best.n_values);
     struct minimise_cut *into = NULL;
+    if (status == ODB_OK && *answer == ODB_ANSWER_BAD && smaller && m->strict) {
+        bool fails;
+        status = shrink_prove(m, &cut, &fails, err);
+        *answer = fails ? ODB_ANSWER_BAD : ODB_ANSWER_UNTESTABLE;
+    }
     if (status == ODB_OK && *answer == ODB_ANSWER_BAD && smaller)
         into = &m->best;
     if (status == ODB_OK && *answer == ODB_ANSWER_GOOD && cut.n_nodes > m->good.n_nodes)
@@ -639,7 +663,7 @@ static enum odb_status shrink_alone(struct minimisation *m, struct odb_error *er
     return ODB_OK;
 }
 
-enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err)
+static enum odb_status shrink_steps(struct minimisation *m, struct odb_error *err)
 {
     ODB_TRY(shrink_outputs(m, err));
     ODB_TRY(shrink_inputs(m, err));
@@ -647,6 +671,24 @@ enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err)
     if (m->best.n_nodes > 1 && m->best.n_nodes <= SHRINK_ALONE)
         ODB_TRY(shrink_alone(m, err));
     return shrink_settle(m, err);
+}
+
+enum odb_status minimise_shrink(struct minimisation *m, struct odb_error *err)
+{
+    bool fails;
+    ODB_TRY(shrink_steps(m, err));
+    ODB_TRY(shrink_prove(m, &m->best, &fails, err));
+    if (fails)
+        return ODB_OK;
+    m->strict = true;
+    minimise_step_begin(m, "beginning again");
+    minimise_cut_dispose(&m->best);
+    minimise_cut_dispose(&m->good);
+    ODB_TRY(minimise_first_cut(m, ODB_NO_NODE, ODB_NO_NODE, err));
+    m->best.shows = m->value;
+    m->best.shown = m->sought;
+    minimise_step_end(m, "again", "a search lets off what was left; each cut is searched now");
+    return shrink_steps(m, err);
 }
 
 /* --- as a model ------------------------------------------------------------------------------- */

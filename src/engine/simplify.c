@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "engine/ddmin.h"
+#include "engine/fails.h"
 #include "engine/hooks.h"
 #include "model/edit.h"
 
@@ -156,6 +157,27 @@ static enum odb_status simplify_probe(struct simplify_run *run, const struct odb
     return status;
 }
 
+/* The reference's run of it. *trace NULL: the reference cannot run it, or does not come to the
+ * value that shows the failure. */
+static enum odb_status simplify_trace(const struct minimisation *m, const struct subject *s,
+                                      struct odb_trace **trace, struct odb_error *err)
+{
+    struct odb_trace_options how;
+    struct odb_bisect_options search = m->options->search;
+    struct odb_error why = ODB_ERROR_INIT;
+    search.hooks.event = NULL; /* one probe among many */
+    *trace = NULL;
+    ODB_TRY(odb_bisect_trace_options(&search, &how, err));
+    enum odb_status status = odb_trace_make(trace, s->model, s->feeds, &how, &why);
+    if (status == ODB_OK && !(*trace)->ref[s->model->graph->outputs[s->at]]) {
+        odb_trace_free(*trace);
+        *trace = NULL;
+    } else if (status == ODB_CANCELLED) {
+        *err = why;
+    }
+    return status == ODB_CANCELLED ? status : ODB_OK;
+}
+
 /* The reference runs it as well: what that cannot run is nobody's failure. shown: what it shows,
  * untestable where nothing was run. */
 static enum odb_status simplify_ask(struct minimisation *m, const struct subject *s,
@@ -164,29 +186,64 @@ static enum odb_status simplify_ask(struct minimisation *m, const struct subject
 {
     const struct odb_graph *graph = s->model->graph;
     struct simplify_run run = {.m = m, .at = s->at, .shown = shown, .value = graph->outputs[s->at]};
-    struct odb_trace_options how;
-    struct odb_bisect_options search = m->options->search;
-    search.hooks.event = NULL; /* one probe among many */
     *shown = (struct odb_signature){.verdict = ODB_VERDICT_UNTESTABLE};
     ODB_TRY(minimise_spend(m, err));
-    ODB_TRY(odb_bisect_trace_options(&search, &how, err));
-    struct odb_error why = ODB_ERROR_INIT;
-    enum odb_status status = odb_trace_make(&run.trace, s->model, s->feeds, &how, &why);
-    if (status != ODB_OK || !run.trace->ref[run.value]) {
-        if (status == ODB_OK)
-            odb_trace_free(run.trace);
-        if (status == ODB_CANCELLED)
-            *err = why;
-        return status == ODB_CANCELLED ? status : ODB_OK;
-    }
+    ODB_TRY(simplify_trace(m, s, &run.trace, err));
+    if (!run.trace)
+        return ODB_OK;
     run.judge = (struct odb_judge){run.trace, &m->options->search.tolerance};
     run.outputs = odb_new_n(struct odb_tensor *, graph->n_outputs + 1);
     odb_prober_init(&run.prober, s->model, s->feeds, run.trace, m->pool, m->options->search.hooks);
-    status = simplify_probe(&run, graph, what, err);
+    enum odb_status status = simplify_probe(&run, graph, what, err);
     odb_prober_dispose(&run.prober);
     odb_trace_free(run.trace);
     free(run.outputs);
     return status;
+}
+
+enum odb_status subject_fails(bool *fails, const struct minimisation *m, const struct subject *s,
+                              struct odb_error *err)
+{
+    struct odb_trace *trace;
+    *fails = true;
+    ODB_TRY(simplify_trace(m, s, &trace, err));
+    if (!trace)
+        return ODB_OK;
+    enum odb_status status = odb_fails(fails, s->model, s->feeds, trace, &m->options->search,
+                                       m->sought.verdict, err);
+    odb_trace_free(trace);
+    if (status == ODB_OK) /* a search that has its verdict may end well all the same */
+        status = odb_hooks_cancelled(&m->options->search.hooks, err);
+    return status;
+}
+
+/* What is left now is what a later step goes back to. */
+static enum odb_status simplify_keep(struct minimisation *m, struct odb_error *err)
+{
+    struct change nothing = change_new(&m->left);
+    subject_dispose(&m->proven);
+    enum odb_status status = change_make(&m->left, &nothing, &m->proven, err);
+    change_dispose(&nothing, &m->left);
+    if (status != ODB_OK)
+        subject_dispose(&m->proven);
+    m->unproven = false;
+    return status;
+}
+
+enum odb_status minimise_prove(struct minimisation *m, bool *undone, struct odb_error *err)
+{
+    bool fails;
+    *undone = false;
+    if (!m->unproven)
+        return ODB_OK;
+    ODB_TRY(subject_fails(&fails, m, &m->left, err));
+    *undone = !fails;
+    if (*undone) {
+        subject_dispose(&m->left);
+        m->left = m->proven;
+        m->proven = (struct subject){0};
+    }
+    return simplify_keep(m, err);
 }
 
 /* Tries a change of what was left when a step began; what fails is what is left from now on. */
@@ -211,6 +268,7 @@ static enum odb_status simplify_try(struct minimisation *m, const struct subject
     if (m->left.model != from->model)
         subject_dispose(&m->left);
     m->left = candidate;
+    m->unproven = true;
     return ODB_OK;
 }
 
@@ -619,7 +677,7 @@ static enum odb_status simplify_begin(struct minimisation *m, bool *same, struct
 enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err)
 {
     char text[200];
-    bool same;
+    bool same, undone;
     ODB_TRY(simplify_begin(m, &same, err));
     if (!same && m->value == ODB_NO_VALUE && !m->trace->ref[m->best.values[0]]) {
         minimise_note(m, "the reference cannot run what is left, so it is made no simpler");
@@ -630,10 +688,13 @@ enum odb_status minimise_simplify(struct minimisation *m, struct odb_error *err)
                          "so it is left as it is");
         return ODB_OK;
     }
+    ODB_TRY(simplify_keep(m, err));
     for (size_t i = 0; i < ODB_COUNT(simplify_steps); i++) {
         minimise_step_begin(m, simplify_steps[i].doing);
         ODB_TRY(simplify_steps[i].run(m, text, sizeof text, err));
-        minimise_step_end(m, simplify_steps[i].name, "%s", text);
+        ODB_TRY(minimise_prove(m, &undone, err));
+        minimise_step_end(m, simplify_steps[i].name, "%s",
+                          undone ? "put back: a search lets off what it came to" : text);
     }
     return ODB_OK;
 }
