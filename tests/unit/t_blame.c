@@ -575,6 +575,30 @@ static void test_blame__fixed_criterion_decides_alone(void **state)
     }
 }
 
+/* Where float64 is farther away than the tolerance, who computes what the reference computes is
+ * right under any; and who does not is wrong, at the first place alone. */
+static void test_blame__the_reference_is_right_under_any_tolerance(void **state)
+{
+    static const struct odb_criterion tolerances[] = {{ODB_CRITERION_ALLCLOSE, {1e-9, 0}},
+                                                      {ODB_CRITERION_DIFF2, {1e-12}},
+                                                      {ODB_CRITERION_ULP, {0}}};
+    for (size_t i = 0; i < 2 * ODB_COUNT(tolerances); i++) {
+        struct scene s;
+        bool off = i % 2;
+        scene_open(&s, chain(), 8, ramp);
+        s.tolerance = tolerances[i / 2];
+        struct odb_tensor *h = scaled(&s, "h", 1);
+        odb_f32 *v = h->data;
+        if (off)
+            v[2] = nextafterf(v[2], 9);
+        scene_spoil(&s, "h", h);
+        scene_blame(&s);
+        assert_culprit(&s, off ? "h" : "");
+        scene_close(&s);
+    }
+    (void)state;
+}
+
 /* Tanh h -> Mul q -> Neg n, which is exact -> Exp y. */
 static struct odb_builder *chain_with_move(void)
 {
@@ -757,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_blame__sums_of_what_another_shape_brought_are_inherited),
         cmocka_unit_test(test_blame__another_type_is_blamed_where_it_began),
         cmocka_unit_test(test_blame__fixed_criterion_decides_alone),
+        cmocka_unit_test(test_blame__the_reference_is_right_under_any_tolerance),
         cmocka_unit_test(test_blame__another_tolerance_later_is_the_same_as_at_once),
         cmocka_unit_test(test_blame__rejudging_goes_by_what_there_is),
         cmocka_unit_test(test_blame__rejudging_tells_and_can_be_cancelled),
