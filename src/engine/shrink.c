@@ -751,6 +751,7 @@ enum odb_status minimise_subject(const struct minimisation *m, const struct mini
                                .outputs = ports,
                                .n_outputs = cut->n_values,
                                .weights = ODB_WEIGHTS_INLINE,
+                               .declared = !odb_executor_fixed(m->options->search.target),
                                .plain_debug = true,
                                .record_nodes = true};
     enum odb_status status = odb_model_extract(m->model, &what, &bytes, err);

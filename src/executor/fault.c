@@ -62,6 +62,7 @@ struct fault {
     bool hidden, seen, whole;
     int64_t turn;                   /* iteration=, or ODB_ANY_TURN */
     char *inner;                    /* owned: spec */
+    bool fixed;                     /* the target is for models with fixed dimensions */
     struct odb_executor *up, *down; /* owned; down is NULL where nothing is spoiled */
     struct fault_cut *cut;          /* owned; NULL: up runs the whole model */
     bool acts;
@@ -83,6 +84,7 @@ struct fault_cut {
     const char *text;            /* borrowed: that names it there; NULL: it is elsewhere */
     int value;                   /* named in the spec, else ODB_NO_VALUE */
     int from;                    /* whose numbers are taken; or ODB_NO_VALUE */
+    bool fixed;                  /* pieces have fixed dimensions */
     bool *upstream, *downstream; /* owned; [n_nodes] */
     int *between;                /* owned: values that upstream has to give */
     size_t n_between;
@@ -381,6 +383,7 @@ static enum odb_status fault_init(void **self, const struct odb_spec *spec, stru
 {
     struct fault *fault = odb_new(struct fault);
     enum odb_status status = fault_options(fault, spec, err);
+    fault->fixed = odb_executor_fixed(spec->text);
     if (status != ODB_OK && err && !err->where[0])
         odb_error_at(err, "%s", spec->text);
     if (status == ODB_OK)
@@ -701,6 +704,7 @@ static enum odb_status fault_load_piece(const struct fault_cut *cut, struct odb_
                                .n_inputs = n_in,
                                .outputs = ports + n_in,
                                .n_outputs = n_out,
+                               .declared = !cut->fixed,
                                .weights = ODB_WEIGHTS_REFERENCE};
     enum odb_status status = odb_model_extract(cut->model, &what, &bytes, err);
     struct odb_load load = {.bytes = bytes.data,
@@ -965,6 +969,7 @@ static enum odb_status fault_load(void *self, const struct odb_load *load, struc
     fault->acts = fault->inside = false;
     fault->runs = 0;
     ODB_TRY(fault_cut_new(&cut, load, err));
+    cut->fixed = fault->fixed;
     enum odb_status status = fault_find(fault, cut, load, err);
     if (status == ODB_OK)
         status = fault_decide(fault, cut, load, err);

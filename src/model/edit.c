@@ -106,16 +106,58 @@ static enum odb_status edit_weights(struct edit *e, struct odb_error *err)
     return ODB_OK;
 }
 
+static const Onnx__TensorShapeProto *edit_shape(const Onnx__ValueInfoProto *info)
+{
+    const Onnx__TypeProto *type = info->type;
+    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+               ? type->tensor_type->shape
+               : NULL;
+}
+
+/* Whether all dimensions of that name have one size. */
+static bool edit_agrees(const struct edit *e, const char *name, int64_t size)
+{
+    const Onnx__GraphProto *graph = e->proto->graph;
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const struct odb_tensor *t = edit_of(e, e->what->inputs, graph->input[i]->name);
+        const Onnx__TensorShapeProto *shape = edit_shape(graph->input[i]);
+        for (size_t d = 0; t && shape && d < shape->n_dim && (int)d < t->rank; d++)
+            if (shape->dim[d]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+                !strcmp(shape->dim[d]->dim_param, name) && t->dims[d] != size)
+                return false;
+    }
+    return true;
+}
+
+/* The type of t; what was declared without a number stays so. */
+static Onnx__TypeProto *edit_type(const struct edit *e, const Onnx__ValueInfoProto *info,
+                                  const struct odb_tensor *t)
+{
+    const Onnx__TensorShapeProto *was = edit_shape(info);
+    Onnx__TypeProto *type = odb_model__tensor_type(t->dtype, t->rank, t->dims, "", e->arena);
+    for (size_t d = 0; was && was->n_dim == (size_t)t->rank && d < was->n_dim; d++) {
+        Onnx__TensorShapeProto__Dimension *dim = was->dim[d];
+        if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
+                ? edit_agrees(e, dim->dim_param, t->dims[d])
+                : dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE__NOT_SET)
+            type->tensor_type->shape->dim[d] = dim;
+    }
+    return type;
+}
+
 static void edit_inputs(struct edit *e)
 {
     Onnx__GraphProto *to = e->proto->graph;
     if (!e->what->inputs)
         return;
+    Onnx__TypeProto **types = arena_new_n(e->arena, Onnx__TypeProto *, to->n_input);
     for (size_t i = 0; i < to->n_input; i++) {
         const struct odb_tensor *t = edit_of(e, e->what->inputs, to->input[i]->name);
         if (t && t->kind == ODB_TENSOR)
-            to->input[i]->type = odb_model__tensor_type(t->dtype, t->rank, t->dims, "", e->arena);
+            types[i] = edit_type(e, to->input[i], t);
     }
+    for (size_t i = 0; i < to->n_input; i++)
+        to->input[i]->type = types[i] ? types[i] : to->input[i]->type;
     to->n_value_info = 0;
     for (size_t i = 0; i < to->n_output; i++)
         to->output[i]->type = NULL;

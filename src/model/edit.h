@@ -13,8 +13,9 @@ struct odb_edit {
     struct odb_tensor *const *weights; /* [n_values] named inputs, weights, or what a dropped node
                                           makes: become initializers with these contents; NULL
                                           entries stay */
-    struct odb_tensor *const *inputs;  /* [n_values] of this type and shape from now on; shapes
-                                          declared behind them are forgotten */
+    struct odb_tensor *const *inputs;  /* [n_values] of this type and shape from now on, but for
+                                          dimensions that are open; shapes declared behind them are
+                                          forgotten */
     const bool *drop;                  /* [n_nodes] nodes that go */
     const bool *attributes;            /* which stay: of node 0 in order, of node 1, and so on */
     bool neutral; /* values, nodes, dimensions and graphs get names without meaning; documentation,

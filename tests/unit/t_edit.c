@@ -162,11 +162,45 @@ static void test_edit__inputs_become_weights_and_change_shape(void **state)
     list[models_value(model, "secret_x")] = one;
     edit = (struct odb_edit){.inputs = list};
     other = edited(model, &edit, &bytes);
-    assert_int_equal(other->graph->values[other->graph->inputs[0]].type.dims[0].value, 1);
+    assert_int_equal(other->graph->values[other->graph->inputs[0]].type.dims[0].value, -1);
     odb_buf_dispose(&bytes);
     odb_tensor_unref(x);
     odb_tensor_unref(one);
     odb_model_free(other);
+    odb_model_free(model);
+    free(list);
+    (void)state;
+}
+
+/* What is declared without a number stays so, unless that would say of two sizes that they are
+ * one. */
+static void test_edit__open_dimensions_stay_open(void **state)
+{
+    struct odb_builder *b = odb_build_new("open", 17);
+    odb_build_input(b, "x", ODB_F32, 2, (int64_t[]){-1, 4});
+    odb_build_input(b, "y", ODB_F32, 2, (int64_t[]){-1, 4});
+    odb_build_node(b, "Add", "add", "x y", "z");
+    odb_build_output(b, "z");
+    struct odb_model *model = models_take(b);
+    struct odb_tensor *three = NULL, *two = NULL;
+    struct odb_tensor **list = odb_new_n(struct odb_tensor *, model->graph->n_values);
+    struct odb_edit edit = {.inputs = list};
+    struct odb_buf bytes = ODB_BUF_INIT;
+    MODELS_OK(odb_tensor_new(&three, ODB_F32, 2, (int64_t[]){3, 1}, &why));
+    MODELS_OK(odb_tensor_new(&two, ODB_F32, 2, (int64_t[]){2, 1}, &why));
+    for (int equal = 0; equal <= 1; equal++) {
+        list[models_value(model, "x")] = three;
+        list[models_value(model, "y")] = equal ? three : two;
+        struct odb_model *other = edited(model, &edit, &bytes);
+        const struct odb_dim *dims = odb_graph_value(other->graph, "x")->type.dims;
+        assert_int_equal(dims[0].value, equal ? -1 : 3);
+        assert_int_equal(dims[1].value, 1);
+        odb_model_free(other);
+        odb_buf_clear(&bytes);
+    }
+    odb_buf_dispose(&bytes);
+    odb_tensor_unref(three);
+    odb_tensor_unref(two);
     odb_model_free(model);
     free(list);
     (void)state;
@@ -200,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_edit__neutral_names_compute_the_same),
         cmocka_unit_test(test_edit__a_dropped_node_is_a_weight),
         cmocka_unit_test(test_edit__inputs_become_weights_and_change_shape),
+        cmocka_unit_test(test_edit__open_dimensions_stay_open),
         cmocka_unit_test(test_edit__attributes_go_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
