@@ -137,35 +137,51 @@ static void alone_adopt_numbers(struct bisection *b, struct odb_culprit *culprit
     }
 }
 
-/* The segment's first node fails alone: what the nodes after it did not show, its end did, and
- * that node is to blame by itself. */
-static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *culprit,
-                                    struct odb_error *err)
+/* Runs node alone on the reference's values, and where it fails there the culprit is that node by
+ * itself; *had: what the run came to. */
+static enum odb_status alone_blame(struct bisection *b, struct odb_culprit *culprit, int node,
+                                   bool *found, enum odb_status *had, struct odb_error *err)
 {
-    int node = culprit->segment[0], n_out = b->graph->nodes[node].n_out, value = ODB_NO_VALUE;
+    int n_out = b->graph->nodes[node].n_out, value = ODB_NO_VALUE;
     struct alone alone = {0};
-    struct odb_error probe_err = ODB_ERROR_INIT;
-    enum odb_status status =
-        alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &probe_err);
-    if (status == ODB_CANCELLED) {
-        *err = probe_err;
-    } else if (status != ODB_OK) { /* cannot be run alone: nobody knows whether it is right there */
-        culprit->kind = bisection_kind(b, culprit->value);
-        status = ODB_OK;
-    }
+    struct odb_error why = ODB_ERROR_INIT;
+    *had = alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, &why);
     for (int o = n_out; alone.guilty && o-- > 0;)
         if (b->graph->nodes[node].out[o] >= 0 &&
             alone.reports[b->graph->nodes[node].out[o]].culprit)
             value = b->graph->nodes[node].out[o];
-    if (value != ODB_NO_VALUE) {
+    *found = value != ODB_NO_VALUE;
+    if (*found) {
+        culprit->node = culprit->segment[0] = culprit->segment[1] = node;
         culprit->value = value;
-        culprit->segment[1] = node;
         culprit->kind = bisection_kind_of(alone.reports[value].verdict, NULL, NULL);
         culprit->numbers = b->report->values[value];
         alone_adopt_numbers(b, culprit, &alone);
     }
     alone_dispose(&alone, n_out);
-    return status;
+    if (*had == ODB_CANCELLED)
+        *err = why;
+    return *had == ODB_CANCELLED ? ODB_CANCELLED : ODB_OK;
+}
+
+enum odb_status alone_is_it(struct bisection *b, struct odb_culprit *culprit, int node, bool *found,
+                            struct odb_error *err)
+{
+    enum odb_status had;
+    return alone_blame(b, culprit, node, found, &had, err);
+}
+
+/* The segment's first node fails alone: what the nodes after it did not show, its end did, and
+ * that node is to blame by itself. */
+static enum odb_status alone_narrow(struct bisection *b, struct odb_culprit *culprit,
+                                    struct odb_error *err)
+{
+    enum odb_status had;
+    bool found;
+    ODB_TRY(alone_blame(b, culprit, culprit->segment[0], &found, &had, err));
+    if (had != ODB_OK) /* cannot be run alone: nobody knows whether it is right there */
+        culprit->kind = bisection_kind(b, culprit->value);
+    return ODB_OK;
 }
 
 /* How many nodes lead from a region's first to its last. */

@@ -39,6 +39,10 @@ enum odb_status alone_try(struct bisection *b, int node, struct question *q, str
 enum odb_status alone_believe(struct bisection *b, struct odb_culprit *culprit,
                               const struct alone *known, bool widen,
                               struct odb_error *err) ODB_MUST_USE;
+/* Runs node alone on the reference's values; *found: it fails, and the culprit is that node now, by
+ * itself. One that cannot be run is not found. */
+enum odb_status alone_is_it(struct bisection *b, struct odb_culprit *culprit, int node, bool *found,
+                            struct odb_error *err) ODB_MUST_USE;
 void alone_dispose(struct alone *alone, int n_out); /* all zero is fine */
 
 #endif

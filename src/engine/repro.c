@@ -289,7 +289,13 @@ static enum odb_status repro_trace(struct repro *r, struct odb_error *err)
         .reference = o->reference, .expect = o->expect, .hooks = o->hooks};
     struct odb_trace_options how;
     ODB_TRY(odb_bisect_trace_options(&search, &how, err));
-    return odb_trace_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err);
+    ODB_TRY(odb_trace_up_to(&r->trace, r->model, r->fed, r->outputs, r->n_outputs, &how, err));
+    if (!o->whole && o->first < o->last) { /* as a search asks for it */
+        bool *constant = odb_trace_constant(r->trace);
+        odb_trace_add_weights(r->trace, constant, r->nodes);
+        free(constant);
+    }
+    return ODB_OK;
 }
 
 /* The model that passes, with what goes in and should come out, in a folder of its own. */

@@ -13,8 +13,10 @@
 #include "engine/bisect.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "engine/alone.h"
 #include "engine/dag.h"
 #include "engine/evidence.h"
 #include "engine/failure.h"
@@ -36,6 +38,45 @@ static int suffix_turn(const struct suffix *s, int node)
     return (int)s->dag.n - 1 - node;
 }
 
+/* Whether all that a node makes hangs on weights alone: it goes along with whoever reads it. */
+static bool suffix_is_weight(const struct bisection *b, int node)
+{
+    int value = bisection_output_of(b, node);
+    return value >= 0 && b->prober.constant && b->prober.constant[value];
+}
+
+static void suffix_add_weights(const struct bisection *b, bool *nodes)
+{
+    if (b->prober.constant)
+        odb_trace_add_weights(b->trace, b->prober.constant, nodes);
+}
+
+/* The first of those who make weights for the node; the node itself where nobody does. */
+static int suffix_first_weight(const struct bisection *b, int node)
+{
+    bool *nodes = odb_new_n(bool, b->graph->n_nodes);
+    int first = 0;
+    nodes[node] = true;
+    suffix_add_weights(b, nodes);
+    while (!nodes[first])
+        first++;
+    free(nodes);
+    return first;
+}
+
+/* Who may be to blame: all that lead to the value but makers of weights, which are in every cut that
+ * reads them. */
+static bool *suffix_suspects(const struct suffix *s)
+{
+    size_t n = s->dag.n;
+    bool *suspects = odb_xmemdup(s->up, n * sizeof *s->up);
+    for (size_t i = 0; i < n; i++)
+        suspects[i] = s->up[i] && !suffix_is_weight(s->b, suffix_turn(s, (int)i));
+    if (!odb_count_marks(suspects, n)) /* the value is itself a weight */
+        memcpy(suspects, s->up, n * sizeof *suspects);
+    return suspects;
+}
+
 static struct suffix suffix_new(struct bisection *b, int value, struct failure *failure)
 {
     size_t n = b->graph->n_nodes;
@@ -46,7 +87,7 @@ static struct suffix suffix_new(struct bisection *b, int value, struct failure *
     odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
     for (int i = 0; i < (int)n; i++)
         s.up[suffix_turn(&s, i)] = up[i];
-    s.suspects = odb_xmemdup(s.up, n * sizeof *s.up);
+    s.suspects = suffix_suspects(&s);
     free(up);
     return s;
 }
@@ -100,6 +141,7 @@ static enum odb_status suffix_ask(void *payload, const struct odb_cut *cut,
     struct odb_tensor *output = NULL;
     char what[240];
     bool *nodes = suffix_from(s, cut->nodes, cut->n);
+    suffix_add_weights(b, nodes);
     struct odb_probe probe = {.asked = ODB_ASKED_SUFFIX,
                               .what = odb_probe_title(b->graph, "suffix from", first,
                                                       b->graph->values[s->value].producer, what,
@@ -171,17 +213,20 @@ enum odb_status bisection_lead(struct bisection *b, int value, int *node, struct
 {
     struct failure failure = failure_at(b, value, &b->report->values[value], b->given[value]);
     struct suffix s = suffix_new(b, value, &failure);
-    int maker = suffix_turn(&s, b->graph->values[value].producer);
+    int producer = b->graph->values[value].producer, maker = suffix_turn(&s, producer);
     double *closeness = suffix_closeness(&s, maker);
     struct odb_search_result result;
     *node = ODB_NO_NODE;
-    s.suspects[maker] = false; /* it is right alone */
+    /* It is right alone, fed with its weights; whoever makes them may be what it takes. */
+    s.suspects[maker] = suffix_first_weight(b, producer) != producer;
     enum odb_status status = suffix_search(&s, closeness, &result, err);
     if (status == ODB_OK)
         status = suffix_ask_left(&s, &result, err);
     for (int i = 0; i < (int)s.dag.n && result.confirmed; i++)
         if (s.suspects[i])
             *node = suffix_turn(&s, i); /* the last here is the first of them */
+    if (*node == producer)
+        *node = suffix_first_weight(b, producer);
     free(closeness);
     suffix_dispose(&s);
     return status;
@@ -219,10 +264,29 @@ static enum odb_status suffix_region_fails(const struct suffix *s, const int *ch
             odb_probe_reads(graph, b->trace, (int)v))
             values[probe.n_values++] = (int)v;
     }
+    suffix_add_weights(b, nodes);
     enum odb_status status = bisection_ask(b, &probe, &verdict, err);
     *fails = question_answer(verdict) == ODB_ANSWER_BAD;
     free(outputs);
     free(values);
+    free(nodes);
+    return status;
+}
+
+/* The accused passes alone, fed with its weights, and fails together with whoever makes them: one
+ * of these by itself, or all. */
+static enum odb_status suffix_blame_weights(struct bisection *b, struct odb_culprit *culprit,
+                                            int node, struct odb_error *err)
+{
+    bool *nodes = odb_new_n(bool, b->graph->n_nodes), found = false;
+    enum odb_status status = ODB_OK;
+    nodes[node] = true;
+    suffix_add_weights(b, nodes);
+    for (int n = 0; n < (int)b->graph->n_nodes && !found && status == ODB_OK; n++)
+        if (nodes[n] && n != node)
+            status = alone_is_it(b, culprit, n, &found, err);
+    if (status == ODB_OK && !found)
+        culprit->node = culprit->segment[0] = suffix_first_weight(b, node);
     free(nodes);
     return status;
 }
@@ -235,24 +299,26 @@ static enum odb_status suffix_widen(const struct suffix *s, struct odb_culprit *
     struct bisection *b = s->b;
     bool *nodes = suffix_from(s, &(int){suffix_turn(s, node)}, 1);
     int *chain = odb_new_n(int, b->graph->n_nodes);
-    size_t n = 0, passes = 1, fails_at;
+    size_t n = 0, fails_at;
+    size_t passes = suffix_first_weight(b, node) == node; /* with weights it was not asked */
     enum odb_status status = ODB_OK;
     for (size_t i = 0; i < b->graph->n_nodes; i++)
         if (nodes[i])
             chain[n++] = (int)i;
     for (fails_at = n; fails_at - passes > 1 && status == ODB_OK;) {
-        size_t next = ODB_MIN(2 * passes, (fails_at + passes) / 2);
+        size_t next = ODB_MAX(1, ODB_MIN(2 * passes, (fails_at + passes) / 2));
         bool fails = false;
         status = suffix_region_fails(s, chain, next, &fails, err);
         *(fails ? &fails_at : &passes) = next;
     }
-    if (status == ODB_OK && n > 1) {
+    if (status == ODB_OK && fails_at > passes) {
         if (culprit->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS)
             culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_FUSION;
         culprit->node = culprit->segment[0] = node;
         culprit->segment[1] = chain[fails_at - 1];
         culprit->verified = true;
-        status = bisection_narrow(b, culprit, fails_at, err);
+        status = fails_at == 1 ? suffix_blame_weights(b, culprit, node, err)
+                               : bisection_narrow(b, culprit, fails_at, err);
     }
     free(chain);
     free(nodes);

@@ -630,3 +630,14 @@ bool *odb_trace_constant(const struct odb_trace *trace)
     }
     return constant;
 }
+
+void odb_trace_add_weights(const struct odb_trace *trace, const bool *constant, bool *nodes)
+{
+    const struct odb_graph *graph = trace->model->graph;
+    for (size_t n = graph->n_nodes; n-- > 0;)
+        for (size_t i = 0; nodes[n] && i < odb_node_n_reads(&graph->nodes[n]); i++) {
+            int v = odb_node_reads(&graph->nodes[n], i);
+            if (v >= 0 && constant[v] && trace->ref[v] && graph->values[v].producer != ODB_NO_NODE)
+                nodes[graph->values[v].producer] = true;
+        }
+}

@@ -44,6 +44,8 @@ static void whole_collect(struct whole *w, int first, int last)
         if (leaves)
             w->values[w->n_values++] = (int)v;
     }
+    if (b->prober.constant)
+        odb_trace_add_weights(b->trace, b->prober.constant, w->nodes);
 }
 
 /* Whether the stretch fails. One that cannot be run does not, as far as anybody knows. */
