@@ -19,6 +19,24 @@ const char *odb_diagnosis_name(enum odb_diagnosis kind)
     return (size_t)kind < ODB_COUNT(names) ? names[kind] : "?";
 }
 
+bool odb_diagnosis_parse(enum odb_diagnosis *out, const char *name)
+{
+    for (int k = 0; strcmp(odb_diagnosis_name((enum odb_diagnosis)k), "?"); k++)
+        if (!strcmp(odb_diagnosis_name((enum odb_diagnosis)k), name)) {
+            *out = (enum odb_diagnosis)k;
+            return true;
+        }
+    return false;
+}
+
+const char *odb_opinion_name(enum odb_opinion opinion)
+{
+    static const char *const names[] = {[ODB_OPINION_TARGET] = "target",
+                                        [ODB_OPINION_REFERENCE] = "reference",
+                                        [ODB_OPINION_NEITHER] = "neither"};
+    return (size_t)opinion < ODB_COUNT(names) ? names[opinion] : NULL;
+}
+
 bool odb_diagnosis_accuses(enum odb_diagnosis kind)
 {
     return kind == ODB_KIND_INTRODUCED || kind == ODB_KIND_NAN || kind == ODB_KIND_INF;
@@ -333,6 +351,7 @@ void odb_report_free(struct odb_report *report)
     free(report->target_words);
     odb_account_dispose(&report->account);
     json_decref(report->more);
+    json_decref(report->written);
     free(report->summary);
     free(report);
 }

@@ -40,6 +40,7 @@ enum odb_diagnosis {
 #undef ODB_DIAGNOSIS_ENUM
 };
 const char *odb_diagnosis_name(enum odb_diagnosis kind);
+bool odb_diagnosis_parse(enum odb_diagnosis *out, const char *name);
 /* The node itself is said to make wrong values, which running it alone shows. */
 bool odb_diagnosis_accuses(enum odb_diagnosis kind);
 
@@ -56,6 +57,7 @@ enum odb_opinion {
     ODB_OPINION_REFERENCE,
     ODB_OPINION_NEITHER
 };
+const char *odb_opinion_name(enum odb_opinion opinion); /* NULL: none */
 
 /* All that is known about one value of the main graph. Errors are relative to rms of the golden
  * value (mechanism 6): dimensionless. */
@@ -200,7 +202,8 @@ struct odb_contribution {
 };
 
 struct odb_search_step {
-    const char *step; /* "reference", "plain", "probed", "prefix", "isolated", "third" …; static */
+    const char *step; /* "reference", "plain", "probed", "prefix", "isolated", "third" …; static, or
+                         of the report's written */
     char *why;        /* owned */
     size_t loads, runs;
     double seconds;
@@ -218,7 +221,7 @@ struct odb_observer {
 
 /* What the search was expected to cost in all, when it was last thought about. */
 struct odb_forecast {
-    const char *strategy; /* static; NULL: nobody thought about it */
+    const char *strategy; /* static, or of the report's written; NULL: nobody thought about it */
     size_t loads;
     double seconds;
 };
@@ -301,6 +304,7 @@ struct odb_report {
     char *target_words;  /* owned: the end of what it printed before it died; NULL: it lives */
     char *summary;       /* owned: lines that its text has behind the headline; NULL: none */
     struct json_t *more; /* owned: an object whose members the JSON has as well; NULL: none */
+    struct json_t *written; /* owned: the JSON that it was read from; NULL: it was not */
     struct odb_account account; /* what the target said of the model; empty: it was not asked */
 };
 
@@ -346,5 +350,10 @@ const char *odb_report_hint(const struct odb_report *report);
 
 /* The JSON of interfaces.md. */
 void odb_report_json(const struct odb_report *report, struct odb_buf *out);
+/* What values are called in it: a new reference, null for ODB_NO_VALUE. */
+struct json_t *odb_report_value_key(const struct odb_report *report, int value);
+/* Completes a report that has its specs, its culprits' nodes and kinds and its values from where it
+ * was stored, by the JSON that was written of it. What text lacks, or is none, stays as it is. */
+void odb_report_read(struct odb_report *report, const char *text);
 
 #endif

@@ -30,7 +30,7 @@ static void report_numbers(json_t *object, const struct odb_value_report *number
     report_set(object, "local_noise", report_number(numbers->local_noise));
 }
 
-static json_t *report_value_key(const struct odb_report *report, int value)
+json_t *odb_report_value_key(const struct odb_report *report, int value)
 {
     const struct odb_graph *graph = report->model->graph;
     char key[512];
@@ -47,7 +47,7 @@ static json_t *report_inputs(const struct odb_report *report)
     for (size_t i = 0; report->feeds && i < report->feeds->n; i++) {
         const struct odb_feed *feed = &report->feeds->items[i];
         json_t *input = json_object();
-        report_set(input, "name", report_value_key(report, feed->value));
+        report_set(input, "name", odb_report_value_key(report, feed->value));
         report_set(input, "dtype", odb_json_text(odb_dtype_info(feed->tensor->dtype)->name));
         report_set(input, "shape", odb_json_shape(feed->tensor));
         report_set(input, "source", odb_json_text(feed->source));
@@ -74,10 +74,7 @@ static json_t *report_steps(const struct odb_report *report)
 
 static json_t *report_opinion(enum odb_opinion opinion)
 {
-    static const char *const names[] = {[ODB_OPINION_TARGET] = "target",
-                                        [ODB_OPINION_REFERENCE] = "reference",
-                                        [ODB_OPINION_NEITHER] = "neither"};
-    return odb_json_text(opinion < ODB_COUNT(names) ? names[opinion] : NULL);
+    return odb_json_text(odb_opinion_name(opinion));
 }
 
 /* The node in a body of the culprit's that is to blame. */
@@ -185,17 +182,17 @@ static json_t *report_held(const struct odb_report *report, const struct odb_hel
     if (!held->known)
         return json_null();
     int node = report->model->graph->values[held->of].producer;
-    return json_pack("{s:o,s:o,s:I,s:I,s:I}", "value", report_value_key(report, held->of), "node",
-                     node == ODB_NO_NODE ? json_null() : json_integer(node), "first",
-                     (json_int_t)held->first, "elements", (json_int_t)held->n, "of",
-                     (json_int_t)held->of_all);
+    json_t *maker = node == ODB_NO_NODE ? json_null() : json_integer(node);
+    return json_pack("{s:o,s:o,s:I,s:I,s:I}", "value", odb_report_value_key(report, held->of),
+                     "node", maker, "first", (json_int_t)held->first, "elements",
+                     (json_int_t)held->n, "of", (json_int_t)held->of_all);
 }
 
 static json_t *report_culprit(const struct odb_report *report, const struct odb_culprit *culprit)
 {
     const struct odb_node *node = &report->model->graph->nodes[culprit->node];
     json_t *object = odb_json_node(culprit->node, node->name, node->op_type, node->domain);
-    report_set(object, "value", report_value_key(report, culprit->value));
+    report_set(object, "value", odb_report_value_key(report, culprit->value));
     report_set(object, "path", odb_json_text(culprit->path ? culprit->path : ""));
     report_set(object, "inside", report_inside(culprit->inside));
     report_set(object, "kind", odb_json_text(odb_diagnosis_name(culprit->kind)));
@@ -206,6 +203,7 @@ static json_t *report_culprit(const struct odb_report *report, const struct odb_
     report_set(object, "passes", report_part(&culprit->passes));
     report_set(object, "holds", report_held(report, &culprit->held));
     report_set(object, "of_reference", json_boolean(culprit->of_reference));
+    report_set(object, "of_recording", json_boolean(culprit->of_recording));
     report_set(object, "recorded_weight", odb_json_text(culprit->recorded_weight));
     report_set(object, "recorded_weight_off",
                odb_json_text(culprit->recorded_weight ? culprit->recorded_off : NULL));
@@ -230,7 +228,7 @@ static json_t *report_values(const struct odb_report *report)
         if (value->producer == ODB_NO_NODE && (!value->is_input || value->init))
             continue;
         object = json_object();
-        report_set(object, "name", report_value_key(report, (int)i));
+        report_set(object, "name", odb_report_value_key(report, (int)i));
         report_set(object, "node",
                    value->producer == ODB_NO_NODE ? json_null() : json_integer(value->producer));
         report_set(object, "verdict", odb_json_text(odb_verdict_name(numbers->verdict)));
@@ -245,9 +243,9 @@ static json_t *report_values(const struct odb_report *report)
 
 static json_t *report_firsts(const struct odb_report *report, const struct odb_firsts *firsts)
 {
-    return json_pack("{s:o,s:o,s:o}", "nan", report_value_key(report, firsts->nan), "inf",
-                     report_value_key(report, firsts->inf), "beyond_f16",
-                     report_value_key(report, firsts->beyond_f16));
+    return json_pack("{s:o,s:o,s:o}", "nan", odb_report_value_key(report, firsts->nan), "inf",
+                     odb_report_value_key(report, firsts->inf), "beyond_f16",
+                     odb_report_value_key(report, firsts->beyond_f16));
 }
 
 static json_t *report_model(const struct odb_report *report)
@@ -268,7 +266,7 @@ static json_t *report_observer(const struct odb_report *report)
     report_set(object, "moved", json_boolean(seen->moved));
     report_set(object, "by", odb_json_real(seen->by));
     report_set(object, "output",
-               seen->moved ? report_value_key(report, seen->output) : json_null());
+               seen->moved ? odb_report_value_key(report, seen->output) : json_null());
     report_set(object, "decides", json_boolean(seen->decides));
     return object;
 }
@@ -309,7 +307,7 @@ static json_t *report_repeats(const struct odb_report *report)
             if (output->votes[v])
                 report_set(votes, odb_verdict_name((enum odb_verdict)v),
                            json_integer((json_int_t)output->votes[v]));
-        report_set(object, "name", report_value_key(report, output->value));
+        report_set(object, "name", odb_report_value_key(report, output->value));
         report_set(object, "spread", odb_json_real(output->spread));
         report_set(object, "votes", votes);
         json_array_append_new(outputs, object);
@@ -379,7 +377,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "notes", odb_json_texts(report->notes.items, report->notes.n));
     report_set(root, "repeat", report_repeats(report));
     report_set(root, "pinned", report_pinned(report));
-    report_set(root, "contributions_to", report_value_key(report, report->contributions_to));
+    report_set(root, "contributions_to", odb_report_value_key(report, report->contributions_to));
     report_set(root, "contributions", report_contributions(report));
     report_set(root, "strategy", report_steps(report));
     report_set(root, "forecast", report_forecast(&report->forecast));

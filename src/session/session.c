@@ -420,7 +420,6 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_report_free(session->report);
     session->report = report;
     session->stored = false;
-    session_keep_account(session, &report->account);
     session_index_culprits(session);
     for (size_t v = 0; v < n; v++) {
         if (report->values[v].verdict != ODB_VERDICT_UNTESTED)
@@ -433,9 +432,10 @@ enum odb_status odb_session_end_take(struct odb_session *session, struct odb_rep
     odb_session_wake(session);
     if (!stopped) /* a target that failed may be another one when it is asked again */
         session_drop_memory(session);
-    if (!session->store)
-        return ODB_OK;
-    ODB_TRY(odb_store_put(session->store, report, err));
+    enum odb_status status = session->store ? odb_store_put(session->store, report, err) : ODB_OK;
+    odb_session_account_take(session, &report->account); /* which the file has by now */
+    if (status != ODB_OK || !session->store)
+        return status;
     return stopped ? odb_store_pause(session->store, err) : odb_store_finish(session->store, err);
 }
 

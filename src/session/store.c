@@ -632,8 +632,7 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt,
-                         "reference, target, tolerance, expect, " ODB_STORE_OUTCOME
-                         ", " ODB_STORE_REPORT("failure") ", " ODB_STORE_REPORT("target_words"),
+                         "reference, target, tolerance, expect, " ODB_STORE_OUTCOME,
                          "search", "id", err));
     *out = NULL;
     if (odb_store__row(store, stmt, &status, err)) {
@@ -652,8 +651,6 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
         report->stored = odb_store__outcome(stmt, 4);
         report->complete = sqlite3_column_int(stmt, 5);
         report->outputs_diverge = sqlite3_column_int(stmt, 6);
-        report->failure = store_column(stmt, 7);
-        report->target_words = store_column(stmt, 8);
         *out = report;
     }
     sqlite3_finalize(stmt);
@@ -711,13 +708,10 @@ static bool store_read_culprit(sqlite3_stmt *stmt, const struct odb_report *repo
         return false;
     if (out->value != ODB_NO_VALUE)
         out->numbers = report->values[out->value];
-    for (int k = 0; strcmp(odb_diagnosis_name((enum odb_diagnosis)k), "?"); k++)
-        if (!strcmp(odb_diagnosis_name((enum odb_diagnosis)k), kind)) {
-            out->kind = (enum odb_diagnosis)k;
-            out->text = store_column(stmt, 7);
-            return true;
-        }
-    return false;
+    if (!odb_diagnosis_parse(&out->kind, kind))
+        return false;
+    out->text = store_column(stmt, 7);
+    return true;
 }
 
 static enum odb_status store_read_culprits(struct odb_store *store, struct odb_report *report,
@@ -756,6 +750,18 @@ static enum odb_status store_read_paths(struct odb_store *store, struct odb_repo
     return status;
 }
 
+/* All that tables do not hold. */
+static enum odb_status store_read_json(struct odb_store *store, struct odb_report *report,
+                                       struct odb_error *err)
+{
+    char *text = NULL;
+    ODB_TRY(odb_store_last_report(store, &text, err));
+    if (text)
+        odb_report_read(report, text);
+    free(text);
+    return ODB_OK;
+}
+
 enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
                                struct odb_error *err)
 {
@@ -767,6 +773,8 @@ enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
         status = store_read_culprits(store, *out, err);
     if (status == ODB_OK)
         status = store_read_paths(store, *out, err);
+    if (status == ODB_OK)
+        status = store_read_json(store, *out, err);
     if (status != ODB_OK) {
         odb_report_free(*out);
         *out = NULL;

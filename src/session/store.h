@@ -35,8 +35,8 @@ enum odb_status odb_store_put(struct odb_store *store, const struct odb_report *
  * caller's. */
 enum odb_status odb_store_last_report(struct odb_store *store, char **out,
                                       struct odb_error *err) ODB_MUST_USE;
-/* The newest search that ended, as far as tables hold it: specs, verdicts, culprits; *out is NULL
- * when there is none, else the caller's. */
+/* The newest search that ended, as it was told then; *out is NULL when there is none, else the
+ * caller's. */
 enum odb_status odb_store_read(struct odb_store *store, struct odb_report **out,
                                struct odb_error *err) ODB_MUST_USE;
 /* The options that load the kernels which the newest search was made with and which are not loaded

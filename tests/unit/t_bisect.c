@@ -11,6 +11,7 @@
 #include "session/memory.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 struct search {
     struct odb_model *model;
@@ -44,6 +45,7 @@ static void search_run(struct search *s, struct odb_builder *b, struct odb_tenso
 
 static void search_close(struct search *s)
 {
+    survives(s->report);
     odb_report_free(s->report);
     odb_tensor_unref(s->feed.tensor);
     odb_model_free(s->model);

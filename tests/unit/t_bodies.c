@@ -7,6 +7,7 @@
 #include "engine/bisect.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 #define N 8
 
@@ -50,6 +51,7 @@ static void search_run(struct search *s, struct odb_builder *b, const char *targ
 
 static void search_close(struct search *s)
 {
+    survives(s->report);
     odb_report_free(s->report);
     odb_tensor_unref(s->feed.tensor);
     odb_model_free(s->model);

@@ -11,6 +11,7 @@
 #include "engine/evidence.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 struct scene {
     struct odb_model *model;
@@ -42,6 +43,7 @@ static void scene_search(struct scene *s, struct odb_builder *b, struct odb_tens
 
 static void scene_close(struct scene *s)
 {
+    survives(s->report);
     odb_report_free(s->report);
     odb_tensor_unref(s->feed.tensor);
     odb_model_free(s->model);

@@ -7,6 +7,7 @@
 #include "engine/outcome.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 struct range {
     struct odb_model *model;
@@ -67,6 +68,7 @@ static void range_search(struct range *r, float by, enum odb_strategy strategy)
 
 static void range_close(struct range *r)
 {
+    survives(r->report);
     odb_report_free(r->report);
     odb_tensor_unref(r->feed.tensor);
     odb_model_free(r->model);

@@ -11,6 +11,7 @@
 #include "engine/outcome.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 struct plan {
     struct odb_model *model;
@@ -68,6 +69,7 @@ static void plan_run(struct plan *p, struct odb_builder *b, const char *target, 
 
 static void plan_close(struct plan *p)
 {
+    survives(p->report);
     odb_report_free(p->report);
     odb_tensor_unref(p->feed.tensor);
     odb_model_free(p->model);

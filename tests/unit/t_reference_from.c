@@ -11,6 +11,7 @@
 #include "tensor/npz.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 #define ASKED "cpu,threads=1"
 #define FAULT(node) "fault:scale,node=" node ",amount=0.01@" ASKED
@@ -59,6 +60,7 @@ static void scene_open(struct scene *s, bool custom)
 
 static void scene_close(struct scene *s)
 {
+    survives(s->report);
     odb_report_free(s->report);
     odb_tensor_unref(s->feed.tensor);
     odb_model_free(s->model);

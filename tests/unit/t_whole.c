@@ -8,6 +8,7 @@
 #include "engine/evidence.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
+#include "tests/survives.h"
 
 #define LAST 35 /* the node that makes the last output */
 
@@ -64,6 +65,7 @@ static void scene_search(struct scene *s, const char *target, struct odb_bisect_
 
 static void scene_close(struct scene *s)
 {
+    survives(s->report);
     odb_report_free(s->report);
     odb_tensor_unref(s->feed.tensor);
     odb_model_free(s->model);
