@@ -64,8 +64,8 @@ static int suffix_first_weight(const struct bisection *b, int node)
     return first;
 }
 
-/* Who may be to blame: all that lead to the value but makers of weights, which are in every cut that
- * reads them. */
+/* Who may be to blame: all that lead to the value but makers of weights, which are in every cut
+ * that reads them. */
 static bool *suffix_suspects(const struct suffix *s)
 {
     size_t n = s->dag.n;

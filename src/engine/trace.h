@@ -155,9 +155,9 @@ bool odb_trace_drawn(const struct odb_trace *trace, int value);
 /* Marks values that hang on weights alone: neither on an input of the model, nor on a draw, nor on
  * what the user pinned. [n_values], the caller's. */
 bool *odb_trace_constant(const struct odb_trace *trace);
-/* Marks, besides the nodes that are marked, whoever makes them weights that they read, out of weights
- * alone: a part that is to do what it does in the whole model needs them, for a target may fuse them
- * with it. constant: what odb_trace_constant() gave. */
+/* Marks, besides the nodes that are marked, whoever makes them weights that they read, out of
+ * weights alone: a part that is to do what it does in the whole model needs them, for a target may
+ * fuse them with it. constant: what odb_trace_constant() gave. */
 void odb_trace_add_weights(const struct odb_trace *trace, const bool *constant, bool *nodes);
 
 /* Says of how many nodes float64 has nothing, so that errors are measured from the reference. The
