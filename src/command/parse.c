@@ -292,6 +292,20 @@ static enum odb_status call_kernels(const struct odb_command_call *call, struct 
     return ODB_OK;
 }
 
+/* What this line names as executors, before a session is made or a model read for nothing. What a
+ * console keeps was taken there. */
+static enum odb_status call_look(struct odb_command_call *call, struct odb_error *err)
+{
+    static const enum odb_option_id ids[] = {ODB_OPTION_TARGET, ODB_OPTION_REFERENCE,
+                                             ODB_OPTION_GOLDEN};
+    for (size_t i = 0; i < ODB_COUNT(ids) && !call->console; i++) {
+        const char *spec = odb_call__spec(call, ids[i]);
+        if (spec)
+            ODB_TRY(odb_executor_here(spec, err));
+    }
+    return ODB_OK;
+}
+
 enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_command *command,
                                struct odb_console *console, int argc, char *const *argv,
                                struct odb_error *err)
@@ -324,6 +338,7 @@ enum odb_status odb_call_parse(struct odb_command_call *out, const struct odb_co
         return odb_error_remedy(err, "what is found here goes into the session that is open");
     }
     ODB_TRY(call_kernels(out, err));
+    ODB_TRY(call_look(out, err));
     if (console && !(command->flags & ODB_COMMAND_ASIDE))
         odb_console_adopt(console, out);
     else if (!console && command->args && command->args->type == ODB_ARG_MODEL)
@@ -340,23 +355,8 @@ static void call_warn_kernels(struct odb_command_call *call)
     free(text);
 }
 
-/* What this line names as executors, before a model has been run for nothing. What a console keeps
- * was taken there. */
-static enum odb_status call_look(struct odb_command_call *call, struct odb_error *err)
-{
-    static const enum odb_option_id ids[] = {ODB_OPTION_TARGET, ODB_OPTION_REFERENCE,
-                                             ODB_OPTION_GOLDEN};
-    for (size_t i = 0; i < ODB_COUNT(ids) && !call->console; i++) {
-        const char *spec = odb_call__spec(call, ids[i]);
-        if (spec)
-            ODB_TRY(odb_executor_here(spec, err));
-    }
-    return ODB_OK;
-}
-
 enum odb_status odb_call_run(struct odb_command_call *call, struct odb_error *err)
 {
-    ODB_TRY(call_look(call, err));
     call_warn_kernels(call);
     if (call->session && call->command->flags & ODB_COMMAND_LONG)
         odb_session_start(call->session);

@@ -379,13 +379,30 @@ static void fault_release(void *self)
     free(fault);
 }
 
-static enum odb_status fault_init(void **self, const struct odb_spec *spec, struct odb_error *err)
+/* What the spec says. The caller's, whatever the status. */
+static enum odb_status fault_read(struct fault **out, const struct odb_spec *spec,
+                                  struct odb_error *err)
 {
-    struct fault *fault = odb_new(struct fault);
+    struct fault *fault = *out = odb_new(struct fault);
     enum odb_status status = fault_options(fault, spec, err);
-    fault->fixed = odb_executor_fixed(spec->text);
     if (status != ODB_OK && err && !err->where[0])
         odb_error_at(err, "%s", spec->text);
+    return status;
+}
+
+static enum odb_status fault_look(const struct odb_spec *spec, struct odb_error *err)
+{
+    struct fault *fault;
+    enum odb_status status = fault_read(&fault, spec, err);
+    fault_release(fault);
+    return status;
+}
+
+static enum odb_status fault_init(void **self, const struct odb_spec *spec, struct odb_error *err)
+{
+    struct fault *fault;
+    enum odb_status status = fault_read(&fault, spec, err);
+    fault->fixed = odb_executor_fixed(spec->text);
     if (status == ODB_OK)
         status = odb_executor_open(&fault->up, fault->inner, err);
     if (status == ODB_OK && fault->up->ops->recorded) {
@@ -1264,6 +1281,7 @@ const struct odb_executor_ops odb_executor_fault = {
     .options = fault_rows,
     .help = "another executor with a fault planted in one value: for trials and tests",
     .page = "onnxdbg-fault(7)",
+    .look = fault_look,
     .init = fault_init,
     .load_model = fault_load,
     .execute = fault_execute,
