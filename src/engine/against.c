@@ -112,6 +112,13 @@ static enum odb_status against_feed(struct against *x, struct odb_error *err)
     return status;
 }
 
+static void against_unref(struct odb_tensor **list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        odb_tensor_unref(list[i]);
+    free(list);
+}
+
 static enum odb_status against_run(struct against *x, struct odb_error *err)
 {
     int *list = odb_new_n(int, x->b->n_values + 1);
@@ -137,6 +144,43 @@ static enum odb_status against_run(struct against *x, struct odb_error *err)
     if (status != ODB_OK && status != ODB_CANCELLED && err && !err->remedy[0])
         odb_error_remedy(err, "it is %s that does not run; bisect it by itself",
                          x->how->other->path);
+    return status;
+}
+
+/* A runtime may compute otherwise while every value is an output, so what its outputs come to is
+ * asked of a run that reads nothing else. The reference computes one as the other. */
+static enum odb_status against_run_unobserved(struct against *x, struct odb_error *err)
+{
+    int *list = odb_new_n(int, x->a->n_outputs + 1), *of = odb_new_n(int, x->a->n_outputs + 1);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, x->a->n_outputs + 1);
+    enum odb_status status = ODB_OK;
+    size_t n = 0;
+    for (size_t o = 0; o < x->a->n_outputs; o++) {
+        int u = x->a->outputs[o], w = x->alignment.other[u];
+        if (w < 0 || !x->given[u] || x->b->values[w].producer == ODB_NO_NODE)
+            continue;
+        of[n] = u;
+        list[n++] = w;
+    }
+    if (n && strncmp(x->how->spec, "cpu", 3) != 0) {
+        odb_hooks_phase(&x->options->hooks, "the other model, nothing else read", 0);
+        status = odb_run_values(x->how->other, &x->there, x->how->spec, list, n, outputs, NULL, 0,
+                                &x->options->hooks, err);
+        x->loads++;
+        x->runs++;
+    }
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+        struct odb_tensor *plain = NULL;
+        if (!outputs[i])
+            continue;
+        status = against_plain_of(x, list[i], outputs[i], &plain, err);
+        if (status == ODB_OK && plain)
+            status = against_cast(x, of[i], plain, &x->unobserved[of[i]], err);
+        odb_tensor_unref(plain);
+    }
+    against_unref(outputs, n);
+    free(list);
+    free(of);
     return status;
 }
 
@@ -204,8 +248,10 @@ static enum odb_status against_search(struct against *x, struct odb_report **out
     ODB_TRY(against_feed(x, err));
     ODB_TRY(against_run(x, err));
     ODB_TRY(against_align(x, err));
+    ODB_TRY(against_run_unobserved(x, err));
     json_t *regions = json_array();
     options.recorded = x->given;
+    options.unobserved = x->unobserved;
     enum odb_status status = odb_bisect(out, x->model, x->feeds, &options, err);
     if (status == ODB_OK)
         status = against_steps(x, *out, err);
@@ -220,13 +266,6 @@ static enum odb_status against_search(struct against *x, struct odb_report **out
     }
     json_decref(regions);
     return status;
-}
-
-static void against_unref(struct odb_tensor **list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        odb_tensor_unref(list[i]);
-    free(list);
 }
 
 enum odb_status odb_against_bisect(struct odb_report **out, const struct odb_against *against,
@@ -245,6 +284,7 @@ enum odb_status odb_against_bisect(struct odb_report **out, const struct odb_aga
                         .had = odb_new_n(struct odb_tensor *, b->n_values + 1),
                         .plain = odb_new_n(struct odb_tensor *, b->n_values + 1),
                         .given = odb_new_n(struct odb_tensor *, a->n_values + 1),
+                        .unobserved = odb_new_n(struct odb_tensor *, a->n_values + 1),
                         .tells = odb_new_n(signed char, a->n_values + 1),
                         .rms = odb_new_n(double, a->n_values + 1),
                         .blocked = odb_new_n(bool, b->n_values + 1),
@@ -255,6 +295,7 @@ enum odb_status odb_against_bisect(struct odb_report **out, const struct odb_aga
     against_unref(x.had, b->n_values);
     against_unref(x.plain, b->n_values);
     against_unref(x.given, a->n_values);
+    against_unref(x.unobserved, a->n_values);
     against_unref(x.constants, b->n_values);
     free(x.blocked);
     for (size_t f = 0; f < x.there.n; f++)

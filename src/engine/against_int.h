@@ -31,6 +31,8 @@ struct against {
     struct odb_tensor **plain; /* owned refs; [values of other] the same as numbers that compare: no
                                   longer quantised, in float32 where they were narrower */
     struct odb_tensor **given; /* owned refs; [values of original] in the original's types */
+    struct odb_tensor **unobserved; /* owned refs; [values of original] outputs, where a run that
+                                       reads nothing else may give others; NULL: as given */
     bool *blocked;             /* owned; [values of other] kept in blocks; see blocked.h */
     size_t n_blocked;
     int64_t block; /* size of one; 0: not known, so that such values have no partners */

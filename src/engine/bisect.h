@@ -109,6 +109,8 @@ struct odb_bisect_options {
     struct odb_tensor *const *recorded; /* borrowed; [n_values] what the target made is had already,
                                            and it is not opened: target is but what it is called;
                                            NULL: it is asked */
+    struct odb_tensor *const *unobserved; /* borrowed; [n_values] beside recorded: outputs as they
+                                             are where nothing else is read, NULL: as recorded */
     struct odb_search_hooks hooks;
 };
 

@@ -25,31 +25,18 @@ double precision_error(const struct odb_tensor *t, const struct odb_tensor *base
     return isnan(m.finite_diff2) ? 0 : m.finite_diff2;
 }
 
-/* Golden, where it shows what float32 shows. */
-static const struct odb_tensor *precision_base(const struct odb_trace *trace, int value)
-{
-    const struct odb_tensor *ref = odb_trace_value(trace, value), *golden = trace->golden[value];
-    return golden && !trace->split[value] && !trace->boundary[value] ? golden : ref;
-}
-
-static enum odb_status precision_judge_output(struct precision *p,
+/* As every search judges an output, with the numbers in the reason where it passes. */
+static enum odb_status precision_judge_output(const struct precision *p,
                                               const struct odb_precision_case *one, int value,
                                               const struct odb_tensor *t,
                                               struct odb_value_report *report,
                                               struct odb_error *err)
 {
-    const struct odb_criterion *tolerance = &p->options->tolerance;
-    const struct odb_tensor *ref = odb_trace_value(one->trace, value);
-    const struct odb_judge judge = {one->trace, tolerance};
-    if (tolerance->kind == ODB_CRITERION_NOISE || !t || !ref || t->dtype != ref->dtype) {
-        ODB_TRY(odb_judge_value(&judge, value, t, report, err));
-        if (!report->reason[0] && report->error.known && report->noise.known)
-            snprintf(report->reason, sizeof report->reason, "distance %.3g, noise %.3g",
-                     report->error.v, report->noise.v);
-        return ODB_OK;
-    }
-    report->verdict = odb_criterion_apply(tolerance, t, precision_base(one->trace, value),
-                                          report->reason, sizeof report->reason);
+    const struct odb_judge judge = {one->trace, &p->options->tolerance};
+    ODB_TRY(odb_judge_value(&judge, value, t, report, err));
+    if (!report->reason[0] && report->error.known && report->noise.known)
+        snprintf(report->reason, sizeof report->reason, "distance %.3g, noise %.3g",
+                 report->error.v, report->noise.v);
     return ODB_OK;
 }
 
@@ -66,7 +53,7 @@ static enum odb_status precision_judge(struct precision *p, const struct odb_pre
             continue; /* said once, in precision_check() */
         bool passes = report.verdict == ODB_VERDICT_PASS;
         double error =
-            outputs[o] ? precision_error(outputs[o], precision_base(one->trace, v)) : INFINITY;
+            outputs[o] ? precision_error(outputs[o], odb_trace_value(one->trace, v)) : INFINITY;
         if (probe->value == ODB_NO_VALUE || (probe->passes && !passes) ||
             (probe->passes == passes && error > probe->error)) {
             probe->value = v;

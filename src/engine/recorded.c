@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
+#include "engine/evidence.h"
 #include "engine/hooks.h"
 #include "engine/recall.h"
 #include "engine/segment.h"
@@ -252,6 +253,38 @@ static enum odb_status recorded_judge_made(struct recorded *r, int index, struct
     return ODB_OK;
 }
 
+/* Off, and by more than honest runs that decide otherwise. */
+static bool recorded_is_off(struct bisection *b, int value, const struct odb_value_report *report)
+{
+    return odb_verdict_is_bad(report->verdict) && !bisection_decided(b, value, report);
+}
+
+/* What an output is where nothing else is read counts, and what was read with all the rest does
+ * not, where the two differ. */
+static enum odb_status recorded_unobserved(struct bisection *b, size_t o, struct odb_error *err)
+{
+    int v = b->outputs[o];
+    struct odb_value_report told = {0}, *read = &b->report->values[v];
+    bool judged = odb_verdict_is_bad(read->verdict) || read->verdict == ODB_VERDICT_PASS;
+    if (!b->options->unobserved || !b->options->unobserved[v] || !judged)
+        return ODB_OK;
+    ODB_TRY(odb_judge_value(&b->judge, v, b->options->unobserved[v], &told, err));
+    bool bad = recorded_is_off(b, v, &told);
+    if (bad == recorded_is_off(b, v, read))
+        return ODB_OK;
+    odb_report_warn(b->report,
+                    "output %s %s as it is, and %s while all values are read: the runtime computes "
+                    "otherwise then, and what was read may not be what is",
+                    b->graph->values[v].name, bad ? "is off" : "passes", bad ? "passes" : "is off");
+    b->verdicts[o] = told;
+    if (bad) /* nobody is accused of what was not read */
+        return ODB_OK;
+    read->verdict = told.verdict;
+    read->error = told.error;
+    read->error_mean = told.error_mean;
+    return ODB_OK;
+}
+
 static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
 {
     struct bisection *b = r->b;
@@ -263,6 +296,7 @@ static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
     }
     for (size_t o = 0; o < b->n_outputs; o++) {
         b->verdicts[o] = b->report->values[b->outputs[o]];
+        ODB_TRY(recorded_unobserved(b, o, err));
         b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
     }
     return ODB_OK;
@@ -318,6 +352,7 @@ static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error 
             if (v >= 0 && (b->report->values[v].culprit || bisection_reference_off(b, v)))
                 recorded_accuse(r, v, bisection_kind(b, v));
         }
+    bisection_excuse_outputs(b);
     ODB_TRY(bisection_overflow(b, err));
     bool *up = odb_new_n(bool, b->graph->n_nodes);
     for (size_t o = 0; o < b->n_outputs; o++) {
@@ -367,6 +402,7 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
     recorded_mark_drawn(r);
     ODB_TRY(recorded_judge(r, err));
     ODB_TRY(bisection_weigh(b, err));
+    ODB_TRY(bisection_tolerate(b, err));
     ODB_TRY(recorded_accuse_all(r, err));
     bisection_step_end(b, "blame", "the reference replayed on what was recorded");
     return ODB_OK;
