@@ -135,14 +135,18 @@ static void report_remark(struct report_view *v, enum ui_style style, const char
 
 static void report_remarks(struct report_view *v, const struct odb_report *report)
 {
-    char *head = odb_xasprintf("remarks: %zu", report->warnings.n + report->notes.n);
-    if (report->warnings.n + report->notes.n)
+    size_t n = report->warnings.n + report->notes.n + (report->instead_text != NULL);
+    char *head = odb_xasprintf("remarks: %zu", n);
+    if (n)
         report_heading(v, REPORT_REMARKS, UI_STYLE_LABEL, ODB_NO_NODE, head);
     for (size_t i = 0; i < report->warnings.n; i++)
         report_remark(v, UI_STYLE_WARN, "warning", report->warnings.items[i]);
     for (size_t i = 0; i < report->notes.n; i++)
         report_remark(v, UI_STYLE_NORMAL, "note", report->notes.items[i]);
-    if (report->warnings.n + report->notes.n)
+    if (report->instead_text)
+        report_remark(v, UI_STYLE_NORMAL, "the target was not given the file itself",
+                      report->instead_text);
+    if (n)
         report_gap(v);
     free(head);
 }

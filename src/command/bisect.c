@@ -126,6 +126,11 @@ static void bisect_put_headline(const struct odb_report *report, struct odb_buf 
     odb_buf_putc(out, '\n');
     odb_report_firsts(report, out);
     odb_report_proof(report, out);
+    if (report->instead_text) {
+        odb_buf_puts(out, "the target was not given the file itself: ");
+        odb_buf_put_shown(out, report->instead_text);
+        odb_buf_putc(out, '\n');
+    }
     if (report->observer.moved && !report->observer.decides)
         odb_buf_printf(out, "probing changes the outputs' bits (by %.2g), verdict unaffected\n",
                        report->observer.by);

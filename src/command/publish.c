@@ -375,6 +375,8 @@ void odb_publish_markdown(const json_t *report, struct odb_buf *out)
                  publish_text(report, "failure"));
     publish_line(out, "target", publish_text(report, "target"));
     publish_line(out, "which is", publish_text(report, "target_description"));
+    publish_line(out, "not given the file itself",
+                 publish_text(json_object_get(report, "plain_model"), "text"));
     publish_line(out, "reference", publish_text(report, "reference"));
     publish_line(out, "tolerance", publish_text(report, "tolerance"));
     publish_line(out, "model's SHA-256", publish_text(model, "sha256"));

@@ -102,9 +102,10 @@ struct odb_probe_cut {
     size_t n_in, n_out;
     struct odb_named *feeds; /* owned; [n_feeds]: n_in but weights; a recording is fed nothing; of
                                 the whole model all that it takes */
-    bool whole;              /* the user's model as it is, so that its own bytes are loaded */
-    bool fixed;              /* the target takes fixed dimensions */
-    const char **names;      /* owned; [n_names]: n_out, a recording is asked for anything */
+    struct odb_instead instead; /* why it is not the user's model as it is */
+    bool whole;                 /* it is, so that its own bytes are loaded */
+    bool fixed;                 /* the target takes fixed dimensions */
+    const char **names;         /* owned; [n_names]: n_out, a recording is asked for anything */
     size_t n_feeds, n_names;
     size_t *which; /* owned; [n_values of the probe] output + 1; 0: a feed */
 
@@ -209,26 +210,42 @@ static void probe_cut_nodes(const struct odb_prober *prober, const struct odb_pr
     free(drawn);
 }
 
-/* Whether the cut has the inputs and outputs of the model, these in its order, and all that they
- * come from: nothing is drawn beforehand, pinned or made a weight. */
-static bool probe_cut_is_whole(const struct odb_prober *prober, const struct odb_probe_cut *cut)
+/* A value that the model makes is fed, or an output is not computed: why. */
+static void probe_explain(const struct odb_prober *prober, struct odb_instead *instead, int value)
+{
+    const bool *pins = prober->trace ? prober->trace->pinned : NULL;
+    if ((prober->pinned && prober->pinned[value]) || (pins && pins[value])) {
+        instead->why[ODB_INSTEAD_PINNED] = true;
+    } else if (prober->trace && odb_trace_drawn(prober->trace, value)) {
+        instead->why[ODB_INSTEAD_DRAWN] = true;
+        if (!instead->n_drawn++)
+            instead->drawn = prober->model->graph->values[value].producer;
+    } else {
+        instead->why[ODB_INSTEAD_PART] = true;
+    }
+}
+
+/* Whether the cut begins with the model's inputs, and ends with its outputs, in their order. */
+static void probe_look_at_border(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     const struct odb_graph *graph = prober->model->graph;
+    bool *seen = odb_new_n(bool, graph->n_values);
     size_t n = 0;
     for (size_t i = 0; i < cut->n_in; i++)
         if (!graph->values[cut->in[i].value].is_input || cut->in[i].constant)
-            return false;
-    bool *seen = odb_new_n(bool, graph->n_values), same = true;
-    for (size_t o = 0; o < graph->n_outputs && same; o++) {
+            probe_explain(prober, &cut->instead, cut->in[i].value);
+    for (size_t o = 0; o < graph->n_outputs; o++) {
         int v = graph->outputs[o];
         if (graph->values[v].producer == ODB_NO_NODE || seen[v])
             continue;
         seen[v] = true;
-        same = n < cut->n_out && cut->out[n].value == v;
-        n++;
+        if (n < cut->n_out && cut->out[n].value == v)
+            n++;
+        else
+            probe_explain(prober, &cut->instead, v);
     }
+    cut->instead.why[ODB_INSTEAD_PART] |= n == 0 || n < cut->n_out;
     free(seen);
-    return same && n == cut->n_out && n > 0;
 }
 
 /* What no node reads, and the whole model takes all the same. False: nobody has it. */
@@ -266,10 +283,16 @@ static bool probe_finds_data(const struct odb_model *model)
 /* The target gets the user's own file where the cut is all of it, and nothing has to be changed. */
 static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
+    bool *why = cut->instead.why;
     cut->fixed = odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
-    cut->whole = prober->model->path[0] && !cut->fixed && probe_finds_data(prober->model) &&
-                 !odb_model_has_debug(prober->model) && probe_cut_is_whole(prober, cut) &&
-                 probe_feed_unread(prober, cut);
+    why[ODB_INSTEAD_NO_FILE] = !prober->model->path[0];
+    why[ODB_INSTEAD_LINKS] = !probe_finds_data(prober->model);
+    why[ODB_INSTEAD_STATIC] = cut->fixed;
+    probe_look_at_border(prober, cut);
+    why[ODB_INSTEAD_CHECKPOINTS] = odb_model_has_debug(prober->model);
+    if (!odb_instead_any(&cut->instead))
+        why[ODB_INSTEAD_PART] = !probe_feed_unread(prober, cut);
+    cut->whole = !odb_instead_any(&cut->instead);
 }
 
 static enum odb_status probe_cut_make(const struct odb_prober *prober,
@@ -613,6 +636,19 @@ static struct odb_probe_cut *probe_cut_new(const struct odb_prober *prober,
         cut->status = prober->recorded ? probe_cut_recall(prober, probe, cut)
                                        : probe_cut_make(prober, probe, cut, &cut->err);
     return cut;
+}
+
+enum odb_status odb_probe_instead(const struct odb_prober *prober, const struct odb_probe *probe,
+                                  struct odb_instead *out, struct odb_error *err)
+{
+    struct odb_probe_cut *cut = odb_new(struct odb_probe_cut);
+    enum odb_status status = probe_cut_make(prober, probe, cut, err);
+    *out = cut->instead;
+    out->pieces = odb_probe_pieces(prober, probe->values, probe->n_values);
+    out->why[ODB_INSTEAD_PIECES] = out->pieces > 1;
+    probe_cut_dispose(cut);
+    free(cut);
+    return status;
 }
 
 static void probe_cut_free(void *arg)

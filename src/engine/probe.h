@@ -10,6 +10,7 @@
 #include "engine/answers.h"
 #include "engine/asked.h"
 #include "engine/bisect.h"
+#include "engine/instead.h"
 #include "engine/trace.h"
 #include "executor/pool.h"
 
@@ -78,6 +79,10 @@ size_t odb_probe_pieces(const struct odb_prober *prober, const int *values, size
 /* The bytes of weights of the node that has most, which cannot be cut. 0: no node has any, and
  * *node stays. */
 size_t odb_probe_heaviest(const struct odb_graph *graph, int *node);
+
+/* What a target that runs what it is given gets for a probe of the whole model. */
+enum odb_status odb_probe_instead(const struct odb_prober *prober, const struct odb_probe *probe,
+                                  struct odb_instead *out, struct odb_error *err) ODB_MUST_USE;
 
 /* Has a probe that is going to be run asked for already, where there are workers for that. It is
  * announced and tells as if it began when it is run. What it is fed is taken now. */

@@ -349,6 +349,7 @@ void odb_report_free(struct odb_report *report)
     free(report->target_description);
     free(report->host);
     free(report->target_words);
+    free(report->instead_text);
     odb_account_dispose(&report->account);
     json_decref(report->more);
     json_decref(report->written);

@@ -12,6 +12,7 @@
 #include "compare/inspect.h"
 #include "compare/specials.h"
 #include "compare/verdict.h"
+#include "engine/instead.h"
 #include "engine/firsts.h"
 #include "engine/inputs.h"
 #include "engine/outcome.h"
@@ -295,6 +296,10 @@ struct odb_report {
     size_t n_unsupported; /* nodes without a reference kernel */
     size_t target_loads, target_runs;
     struct odb_pieces pieces;
+    bool plain_given;           /* the target was given the model for a plain run; instead is set */
+    struct odb_instead instead; /* meaningless where it was read from where it was stored */
+    char *instead_text; /* owned: what was given in the place of the model's own file, and why;
+                           NULL: that file */
     struct odb_observer observer;
     struct odb_forecast forecast;
     struct odb_proof proof;

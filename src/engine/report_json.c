@@ -320,6 +320,21 @@ static json_t *report_repeats(const struct odb_report *report)
         "outputs", outputs);
 }
 
+/* What the target's plain run was given: the user's file, or why not that. */
+static json_t *report_plain_model(const struct odb_report *report)
+{
+    json_t *why = json_array();
+    if (!report->plain_given) {
+        json_decref(why);
+        return json_null();
+    }
+    for (int i = 0; i < ODB_INSTEAD_COUNT; i++)
+        if (report->instead.why[i])
+            json_array_append_new(why, json_string(odb_instead_word((enum odb_instead_why)i)));
+    return json_pack("{sbsoso}", "as_is", !odb_instead_any(&report->instead), "why", why, "text",
+                     odb_json_text(report->instead_text));
+}
+
 static json_t *report_contributions(const struct odb_report *report)
 {
     json_t *array = json_array();
@@ -369,6 +384,7 @@ void odb_report_json(const struct odb_report *report, struct odb_buf *out)
     report_set(root, "failure", odb_json_text(report->failure));
     report_set(root, "outputs_diverge", json_boolean(report->outputs_diverge));
     report_set(root, "pieces", odb_report_pieces_json(report));
+    report_set(root, "plain_model", report_plain_model(report));
     report_set(root, "signature",
                report->signature ? odb_json_text(report->signature) : json_null());
     report_set(root, "target_runs_at_all", json_boolean(!report->dead));

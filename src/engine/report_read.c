@@ -418,6 +418,19 @@ static void read_pieces(const struct reading *r, const json_t *json)
         read_refused(r, json_array_get(operators, i));
 }
 
+static void read_plain_model(const struct reading *r, const json_t *json)
+{
+    const json_t *why = json_object_get(json, "why");
+    r->report->plain_given = json_is_object(json);
+    read_text(json_object_get(json, "text"), &r->report->instead_text);
+    for (size_t i = 0; i < json_array_size(why); i++) {
+        const char *word = json_string_value(json_array_get(why, i));
+        for (int w = 0; w < ODB_INSTEAD_COUNT; w++)
+            if (word && !strcmp(word, odb_instead_word((enum odb_instead_why)w)))
+                r->report->instead.why[w] = true;
+    }
+}
+
 static void read_proof(const struct reading *r, const json_t *json)
 {
     static const struct read_row rows[] = {
@@ -462,6 +475,7 @@ static void read_firsts(const struct reading *r, const json_t *json, struct odb_
 static void read_search(const struct reading *r, const json_t *json)
 {
     const json_t *first = json_object_get(json, "first");
+    read_plain_model(r, json_object_get(json, "plain_model"));
     read_pieces(r, json_object_get(json, "pieces"));
     read_repeats(r, json_object_get(json, "repeat"));
     read_pinned(r, json_object_get(json, "pinned"));
