@@ -12,9 +12,12 @@
  * value is off, and nothing that was made of it), honest (every third node, and no fault). --sample
  * 0 takes every eligible node. An answer is right when the planted node comes first, with the
  * diagnosis that the kind deserves; those accused besides it are counted, because nobody else did
- * anything.
+ * anything. Where nothing is planted nobody is to be accused, but whoever leaves the range of
+ * float16 where that is expected; and that nothing can be told of such a model is right.
  */
 #include "tests/planted/subject.h"
+
+#include <math.h>
 
 #include "tensor/npz.h"
 
@@ -128,6 +131,18 @@ static bool deserved(const char *kind, enum odb_diagnosis diagnosis)
     return false;
 }
 
+/* No fault of anybody's: the model itself leaves the range of the type that is expected there. */
+static bool leaves_range(const struct subject *s, const struct options *options,
+                         const struct odb_culprit *culprit)
+{
+    const struct odb_tensor *ref = culprit->value < 0 ? NULL : s->trace->ref[culprit->value];
+    bool beyond = false;
+    for (size_t i = 0; ref && ref->kind == ODB_TENSOR && i < ref->count; i++)
+        beyond |= fabs(odb_tensor_f64(ref, i)) > 65504; /* the largest float16 */
+    return beyond && culprit->kind == ODB_KIND_OVERFLOW && options->expect &&
+           strcmp(options->expect, "f16") == 0;
+}
+
 /* Plants one fault; true when the answer is right. what gets a word on a wrong one. */
 static bool plant(const struct subject *s, const struct options *options, const char *kind,
                   int node, struct score *score, char *what, size_t size)
@@ -159,10 +174,11 @@ static bool plant(const struct subject *s, const struct options *options, const 
     snprintf(what, size, "nobody");
     if (status != ODB_OK) {
         odb_error_text(&err, what, size);
-        right = (hidden && strstr(what, "no fault can hide")) || strstr(what, "change nothing");
+        right = (hidden && strstr(what, "no fault can hide")) || strstr(what, "change nothing") ||
+                (none && options->expect && strstr(what, "this model does not survive"));
         score->refused += right;
     } else if (none) {
-        right = !first && !report->outputs_diverge;
+        right = first ? leaves_range(s, options, first) : !report->outputs_diverge;
     } else if (first && first->node == node && first->segment[0] == first->segment[1]) {
         right = deserved(kind, first->kind) && first->of_reference == wrong;
         score->named += right;
@@ -187,6 +203,7 @@ static bool plant(const struct subject *s, const struct options *options, const 
         score->seconds += report->seconds;
         for (size_t i = 0; i < report->culprits.n; i++)
             score->innocent += report->culprits.items[i].node != node &&
+                               !leaves_range(s, options, &report->culprits.items[i]) &&
                                !(sparse && report->culprits.items[i].segment[0] <= node &&
                                  node <= report->culprits.items[i].segment[1]);
     }
