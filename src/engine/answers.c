@@ -13,6 +13,7 @@ void odb_answered_dispose(struct odb_answered *known)
     for (size_t i = 0; known->outputs && i < known->n; i++)
         odb_tensor_unref(known->outputs[i]);
     free(known->outputs);
+    free(known->words);
     *known = (struct odb_answered){0};
 }
 

@@ -25,6 +25,8 @@ struct odb_answered {
     struct odb_tensor **outputs; /* owned refs; [n]; entries are NULL where the target lacks them;
                                     only with ODB_OK */
     size_t n;
+    char *words; /* owned: the last that the target printed before it died of the question; NULL:
+                    it lives, or said nothing */
 };
 void odb_answered_dispose(struct odb_answered *known);
 

@@ -455,7 +455,10 @@ static enum odb_status bisect_account(struct bisection *b, struct odb_error *err
     if (b->prober.pieces > 1 || !odb_target_accounts(target))
         return ODB_OK;
     bisection_step_begin(b, "account");
-    enum odb_status status = odb_probe_account(&b->prober, account, &why);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, b->n_outputs);
+    struct odb_probe again = bisection_plain_probe(b, "the whole model", outputs);
+    enum odb_status status = odb_probe_account(&b->prober, &again, account, &why);
+    free(outputs);
     if (status == ODB_CANCELLED) {
         *err = why;
         return status;
@@ -475,20 +478,6 @@ static enum odb_status bisect_account(struct bisection *b, struct odb_error *err
 
 /* --- the search --------------------------------------------------------------------------------
  */
-
-/* A target that is dead has said its last; zeros among it are no end of it. */
-static void bisect_keep_words(struct bisection *b, enum odb_status status)
-{
-    struct odb_buf words = ODB_BUF_INIT;
-    const struct odb_target *target = odb_pool_target(b->pool);
-    if (status != ODB_E_CRASH && status != ODB_E_TIMEOUT && odb_target_pid(target))
-        return;
-    odb_target_words(target, &words);
-    for (size_t i = 0; i < words.len; i++)
-        if (!words.data[i])
-            words.data[i] = ' ';
-    b->report->target_words = words.len ? odb_buf_take(&words) : NULL;
-}
 
 /* The model as it is kills the target. */
 static enum odb_status bisect_dies(struct bisection *b, enum odb_status signature,
@@ -541,8 +530,8 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
     enum odb_status status = bisection_plain(b, err);
     if (status != ODB_OK)
         bisection_probed_forget(b);
-    if (status < 0)
-        bisect_keep_words(b, status);
+    if (status < 0 && b->prober.words)
+        b->report->target_words = odb_xstrdup(b->prober.words);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
         return bisect_dies(b, status, err);
     if (bisection_is_refusal(status))

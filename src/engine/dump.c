@@ -550,7 +550,7 @@ static void dump_account(struct dump_run *run)
 {
     struct odb_account account = ODB_ACCOUNT_INIT;
     if (run->dump->options.account && run->dump->failed < run->dump->n &&
-        odb_probe_account(&run->prober, &account, NULL) == ODB_OK && account.text.len)
+        odb_probe_account(&run->prober, NULL, &account, NULL) == ODB_OK && account.text.len)
         run->dump->own = odb_buf_take(&account.text);
     odb_account_dispose(&account);
 }

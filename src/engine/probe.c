@@ -41,6 +41,8 @@ void odb_prober_dispose(struct odb_prober *prober)
     free(prober->original_outputs);
     free(prober->constant);
     odb_map_free(prober->asked);
+    free(prober->words);
+    prober->words = NULL;
     prober->original_outputs = NULL;
     prober->constant = NULL;
     prober->asked = NULL;
@@ -119,6 +121,7 @@ struct odb_probe_cut {
     struct odb_error err;
     size_t loads, runs;
     double seconds;
+    char *words; /* owned: the last of a child that died of it; NULL */
 };
 
 static void probe_cut_dispose(struct odb_probe_cut *cut)
@@ -134,6 +137,7 @@ static void probe_cut_dispose(struct odb_probe_cut *cut)
     free(cut->names);
     free(cut->which);
     free(cut->outputs);
+    free(cut->words);
 }
 
 static const struct odb_tensor *probe_fed(const struct odb_feeds *feeds, int value)
@@ -427,6 +431,8 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
     } else {
         cut->status = known.status;
         cut->err = known.err;
+        cut->words = known.words;
+        known.words = NULL;
     }
     odb_answered_dispose(&known);
 }
@@ -435,7 +441,7 @@ static void probe_consult(struct odb_prober *prober, struct odb_probe *probe,
 static void probe_remember(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     const struct odb_answers *answers = prober->answers;
-    struct odb_answered known = {cut->status, cut->err, NULL, cut->n_names};
+    struct odb_answered known = {cut->status, cut->err, NULL, cut->n_names, cut->words};
     if (!cut->key[0] || cut->known)
         return;
     if (cut->status == ODB_OK)
@@ -745,6 +751,20 @@ static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *pro
     prober->loaded[0] = '\0';
 }
 
+/* Of a child that is dead; zeros among them are no end. */
+static char *probe_words(const struct odb_target *target, enum odb_status status)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    if (status >= 0 ||
+        (status != ODB_E_CRASH && status != ODB_E_TIMEOUT && odb_target_pid(target)))
+        return NULL;
+    odb_target_words(target, &words);
+    for (size_t i = 0; i < words.len; i++)
+        if (!words.data[i])
+            words.data[i] = ' ';
+    return words.len ? odb_buf_take(&words) : NULL;
+}
+
 /* Asks the caller's own target. */
 static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
                           struct odb_probe_cut *cut)
@@ -759,6 +779,7 @@ static void probe_ask_own(struct odb_prober *prober, struct odb_probe *probe,
         snprintf(prober->loaded, sizeof prober->loaded, "%s", cut->what);
         probe_spill(prober, cut);
     }
+    cut->words = probe_words(odb_pool_target(prober->pool), cut->status);
     free(stops);
 }
 
@@ -810,6 +831,9 @@ static enum odb_status probe_do(struct odb_prober *prober, struct odb_probe *pro
         odb_error_text(&cut->err, prober->failure, sizeof prober->failure);
     if (!probe->judged)
         odb_probe_tell(prober, probe, odb_probe_verdict(status), probe->remaining);
+    free(prober->words);
+    prober->words = cut->words;
+    cut->words = NULL;
     probe_cut_free(cut);
     return status;
 }
@@ -875,18 +899,34 @@ enum odb_status odb_probe_ask(struct odb_prober *prober, struct odb_probe *probe
     return status;
 }
 
-static enum odb_status probe_ask_account(struct odb_prober *prober, const char *key,
-                                         struct odb_account *account, struct odb_error *err)
+/* The run is for the account alone: nobody is told of it, and its answers are known. */
+static enum odb_status probe_load_again(struct odb_prober *prober, struct odb_probe *run,
+                                        struct odb_error *err)
+{
+    const struct odb_answers *answers = prober->answers;
+    run->aside = true;
+    prober->answers = NULL;
+    enum odb_status status = odb_probe_run(prober, run, err);
+    prober->answers = answers;
+    odb_probe_drop(prober, run);
+    return status;
+}
+
+static enum odb_status probe_ask_account(struct odb_prober *prober, struct odb_probe *run,
+                                         const char *key, struct odb_account *account,
+                                         struct odb_error *err)
 {
     const struct odb_answers *answers = prober->answers;
     struct odb_target *target = odb_pool_target(prober->pool);
     struct odb_tensor *said = NULL;
+    enum odb_status status = ODB_OK;
     if (!key[0])
         return odb_target_account(target, account, err);
-    if (strcmp(prober->loaded, prober->asked_last))
-        return odb_fail(err, ODB_SKIPPED, "it is not loaded for that alone again");
     answers->begin(answers->payload, key, "what became of the model", ODB_NO_NODE);
-    enum odb_status status = odb_target_account(target, account, err);
+    if (strcmp(prober->loaded, prober->asked_last))
+        status = probe_load_again(prober, run, err);
+    if (status == ODB_OK)
+        status = odb_target_account(target, account, err);
     if (status == ODB_OK && odb_answers_from_account(&said, account, NULL) == ODB_OK)
         answers->keep(answers->payload, key,
                       &(struct odb_answered){ODB_OK, ODB_ERROR_INIT, &said, 1});
@@ -896,8 +936,8 @@ static enum odb_status probe_ask_account(struct odb_prober *prober, const char *
     return status;
 }
 
-enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account *account,
-                                  struct odb_error *err)
+enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *run,
+                                  struct odb_account *account, struct odb_error *err)
 {
     struct odb_answered known = {0};
     char key[ODB_ANSWERS_KEY] = "";
@@ -913,7 +953,7 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account 
         status = known.status;
         *err = known.err;
     } else if (!said || known.n != 1 || !odb_answers_to_account(known.outputs[0], account)) {
-        status = probe_ask_account(prober, key, account, err);
+        status = probe_ask_account(prober, run, key, account, err);
     }
     odb_answered_dispose(&known);
     return status;

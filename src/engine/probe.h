@@ -27,6 +27,7 @@ struct odb_prober {
     struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */
     char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
     struct odb_all_seen compared;      /* since the probe that was begun last */
+    char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
     char failure[400];                 /* why that has no answer; "": it has one */
     char loaded[65];                   /* the cut that the target has loaded; "": not known */
     size_t pieces;      /* that the cut which was asked for last ran in */
@@ -125,10 +126,11 @@ enum odb_status odb_probe_again(struct odb_prober *prober, struct odb_probe *pro
 size_t odb_probe_known_again(const struct odb_prober *prober);
 
 /* What the target says of the model that it ran last; account is the caller's to dispose of.
- * Statuses as in odb_target_account(). ODB_SKIPPED: an earlier search had that model's answers, and
- * not this one. */
-enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_account *account,
-                                  struct odb_error *err) ODB_MUST_USE;
+ * Statuses as in odb_target_account(), and of odb_probe_run(): where an earlier search had that
+ * model's answers and not this one, run, which is that question, is put once more. NULL: nobody
+ * remembers. */
+enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *run,
+                                  struct odb_account *account, struct odb_error *err) ODB_MUST_USE;
 
 /* What a recording holds of some values: refs owned by the caller, NULL where it lacks one, and all
  * NULL where the spec is of no recording. */

@@ -34,7 +34,8 @@ void odb_memory_free(struct odb_memory *memory)
 
 static void memory_copy(struct odb_answered *out, const struct odb_answered *known)
 {
-    *out = (struct odb_answered){known->status, known->err, NULL, known->n};
+    char *words = known->words ? odb_xstrdup(known->words) : NULL;
+    *out = (struct odb_answered){known->status, known->err, NULL, known->n, words};
     if (!known->outputs)
         return;
     out->outputs = odb_new_n(struct odb_tensor *, known->n);

@@ -366,6 +366,8 @@ static enum odb_status answers_update(struct odb_store *store, const char *key,
         sqlite3_bind_int64(stmt, 4, (sqlite3_int64)known->n);
         if (had)
             sqlite3_bind_blob64(stmt, 5, odb_buf_text(&values), values.len, SQLITE_STATIC);
+        else if (known->words) /* of a question that has no values */
+            odb_store__bind_text(stmt, 5, known->words);
         sqlite3_bind_int64(stmt, 6, store->search);
         odb_store__bind_text(stmt, 7, key);
         status = odb_store__step(store, stmt, err);
@@ -426,6 +428,8 @@ static bool answers_read(sqlite3_stmt *stmt, struct odb_answered *out)
     out->status = (enum odb_status)sqlite3_column_int(stmt, 0);
     out->n = (size_t)sqlite3_column_int64(stmt, 5);
     if (out->status != ODB_OK) {
+        const char *words = (const char *)sqlite3_column_text(stmt, 6);
+        out->words = words ? odb_xstrdup(words) : NULL;
         odb_fail(&out->err, out->status, "%s", what ? what : "?");
         if (remedy && *remedy)
             odb_error_remedy(&out->err, "%s", remedy);
