@@ -23,7 +23,7 @@ static const struct third {
     bool bodies; /* it runs nodes that have bodies */
 } third_rows[] = {
     {"numpy", "NumPy", "numpy", NULL, NULL, false},
-    {"opencv", "OpenCV", "opencv", "fusion=off", "fusion", false},
+    {"opencv", "OpenCV", "opencv", NULL, NULL, false}, /* which only fuses: in one node, nothing */
     {"ort", "ONNX Runtime", "ort,opt=disabled", "opt=disabled", "optimisations", true},
 };
 
@@ -42,6 +42,8 @@ enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, co
     int slot = b->graph->values[value].slot;
     if (!told || odb_probe_pool(&third, spec, &b->options->hooks, &ignored) != ODB_OK)
         return ODB_OPINION_NONE;
+    const bool *fed = b->trace->fed; /* what the target takes alone, and not in the model */
+    b->trace->fed = NULL;
     odb_prober_init(&prober, b->model, b->feeds, b->trace, third, b->options->hooks);
     prober.answers = b->prober.answers;
     prober.scope = b->prober.scope;
@@ -62,6 +64,7 @@ enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, co
             *by = odb_xstrndup(text, strcspn(text, ","));
         }
     }
+    b->trace->fed = fed;
     alone_dispose(&alone, node->n_out);
     odb_prober_dispose(&prober);
     odb_pool_close(third);
