@@ -439,6 +439,9 @@ ZSH_DIR ?= share/zsh/site-functions# below PREFIX; Debian's zsh looks elsewhere 
 DUMP_LINKS = dump_full dump_list dump_once dump_range
 INSTALL_SHELLS = share/bash-completion/completions/onnxdbg $(ZSH_DIR)/_onnxdbg \
                  share/fish/vendor_completions.d/onnxdbg.fish
+# What tools/setup.sh has fetched is where installed programs look for it. RUNTIME=: nothing is.
+RUNTIME = $(wildcard vendor/node_modules/onnxruntime-node/bin/napi-v6/linux/$(RUNTIME_ARCH)/*.so.1)
+RUNTIME_ARCH = $(if $(filter aarch64,$(shell uname -m)),arm64,x64)
 INSTALL_DIRS = $(addprefix $(DESTDIR)$(PREFIX)/,bin include/onnxdbg share/pkgconfig share/man/man1 \
                                                 share/man/man7 \
                                                 share/onnxdbg/python $(dir $(INSTALL_SHELLS)))
@@ -465,6 +468,8 @@ install: all
 	$(Q)set -- bash zsh fish; for file in $(INSTALL_SHELLS); do \
 	    $(abspath $(PROGRAM)) completion $$1 >$(DESTDIR)$(PREFIX)/$$file; shift; done
 	$(Q)install -m 644 share/python/*.py $(DESTDIR)$(PREFIX)/share/onnxdbg/python
+	$(Q)[ -z "$(RUNTIME)" ] || \
+	    install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/onnxdbg $(RUNTIME)
 	$(Q)for name in $(DUMP_LINKS); do \
 	    ln -sf ../../bin/onnxdbg $(DESTDIR)$(PREFIX)/share/onnxdbg/$$name; done
 	$(Q)echo "$$PKG_CONFIG" > $(DESTDIR)$(PREFIX)/share/pkgconfig/onnxdbg.pc
@@ -474,7 +479,7 @@ uninstall:
 	$(Q)cd $(DESTDIR)$(PREFIX) && rm -f bin/onnxdbg bin/onnxdbg-serve share/pkgconfig/onnxdbg.pc \
 	    share/man/man1/onnxdbg.1 share/man/man1/onnxdbg-*.1 share/man/man7/onnxdbg-*.7 \
 	    $(INSTALL_SHELLS)
-	$(Q)cd $(DESTDIR)$(PREFIX) && rm -rf include/onnxdbg share/onnxdbg
+	$(Q)cd $(DESTDIR)$(PREFIX) && rm -rf include/onnxdbg share/onnxdbg lib/onnxdbg
 
 # --- packages -------------------------------------------------------------------------------------
 

@@ -16,8 +16,8 @@
 #include "base/file.h"
 
 #define ORT_REMEDY                                                                                 \
-    "install it (npm install --ignore-scripts onnxruntime-node, or pip install onnxruntime) or "   \
-    "name libonnxruntime.so or its directory in ONNXDBG_ORT"
+    "install it (npm install -g --ignore-scripts onnxruntime-node, or pip install onnxruntime), "  \
+    "or name libonnxruntime.so or its directory in ONNXDBG_ORT"
 
 #ifdef __aarch64__
 #define ORT_NODE_ARCH "arm64"

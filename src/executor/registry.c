@@ -92,8 +92,9 @@ enum odb_status odb_executor_here(const char *text, struct odb_error *err)
     enum odb_status status = ODB_OK;
     if (strcmp(spec->kind, "ssh") != 0) {
         if (!ops) {
-            executor_unknown(spec, err);
-            status = odb_error_at(err, "%s", text);
+            status = executor_unknown(spec, err);
+            if (strcmp(text, spec->kind) != 0) /* which names it once already */
+                odb_error_at(err, "%s", text);
         } else if (ops->look) {
             status = ops->look(spec, err);
         }
