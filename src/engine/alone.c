@@ -211,7 +211,13 @@ static enum odb_status alone_widen(struct bisection *b, struct odb_culprit *culp
                                    struct odb_error *err)
 {
     int first;
-    if (bisection_races_before(b, culprit->node)) { /* in another run it would have been right */
+    bool chance, apart = false;
+    size_t index = (size_t)(culprit - b->report->culprits.items);
+    ODB_TRY(bisection_by_chance(b, culprit->node, &chance, err));
+    culprit = &b->report->culprits.items[index]; /* there may be others now */
+    if (chance)
+        ODB_TRY(bisection_fails_apart(b, culprit->value, &apart, err));
+    if (chance && !apart) { /* in another run it would have been right; searches would toss coins */
         culprit->kind = ODB_KIND_NONDETERMINISTIC;
         return ODB_OK;
     }

@@ -62,6 +62,7 @@ struct bisection {
     double repeat_seconds;      /* spent on repetitions */
     double repeat_run;          /* what the last of them took */
     bool doubted;               /* bisection_doubt() has run */
+    bool looked;                /* bisection_by_chance() has made its runs */
     bool unsteady; /* of two equal runs one was wrong, and the other was not */
     double step_start;
     struct odb_target_stats step_stats;
@@ -231,6 +232,10 @@ size_t bisection_step_length(const struct bisection *b, size_t n);
 /* The mirror of bisection_hunt_value(): what follows a cut runs on the target, fed with the
  * reference's values there, and the output that is wrong is read. */
 enum odb_status bisection_hunt_suffix(struct bisection *b, int value,
+                                      struct odb_error *err) ODB_MUST_USE;
+/* Whether the value is wrong in the same way where no node runs that is known not to repeat itself,
+ * nor what stands before it. */
+enum odb_status bisection_fails_apart(struct bisection *b, int value, bool *fails,
                                       struct odb_error *err) ODB_MUST_USE;
 /* The node that makes a wrong value is right alone: the first before it that must run together with
  * all that leads from there for the value to be wrong in the same way. ODB_NO_NODE: none does, fed

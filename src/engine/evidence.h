@@ -35,6 +35,13 @@ bool bisection_flips_behind(const struct bisection *b, int node);
 /* Whether the node, or one that it depends on, is known not to repeat itself. */
 bool bisection_races_before(const struct bisection *b, int node);
 
+/* Whether a node that was wrong, and is right alone, may have been so by chance: it does not repeat
+ * itself, or one that it depends on; or a search had two answers to one question, and runs with
+ * every value read, which are made for that once, do not show of whom that comes. Accuses whom they
+ * show. */
+enum odb_status bisection_by_chance(struct bisection *b, int node, bool *chance,
+                                    struct odb_error *err) ODB_MUST_USE;
+
 /* Values that are wrong, at nodes that are right about their own inputs: lets those pass that
  * follow from errors in the inputs which the tolerance allows, and what follows from them. */
 enum odb_status bisection_tolerate(struct bisection *b, struct odb_error *err) ODB_MUST_USE;

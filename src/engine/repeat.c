@@ -351,6 +351,51 @@ enum odb_status bisection_repeat(struct bisection *b, struct odb_error *err)
     return repeats->differ ? repeat_explain(b, err) : ODB_OK;
 }
 
+static bool repeat_knows_racer(const struct bisection *b)
+{
+    for (size_t c = 0; c < b->report->culprits.n; c++)
+        if (b->report->culprits.items[c].kind == ODB_KIND_NONDETERMINISTIC)
+            return true;
+    return false;
+}
+
+/* Looks once who makes other bits of equal ones, where one run can read every value. */
+static enum odb_status repeat_look_once(struct bisection *b, struct odb_error *err)
+{
+    struct odb_repeats *repeats = &b->report->repeats;
+    size_t bytes;
+    bool flips;
+    const bool *pinned = b->prober.pinned;
+    if (b->looked || bisection_batches(b, &bytes) != 1)
+        return ODB_OK;
+    b->looked = true;
+    b->prober.pinned = NULL; /* the target as it is */
+    struct bisection_pause outer = bisection_step_pause(b);
+    bisection_step_begin(b, "who differs");
+    enum odb_status status = repeat_look(b, &flips, err);
+    b->prober.pinned = pinned;
+    if (repeats->first_node != ODB_NO_NODE) {
+        repeats->differ = true;
+        bisection_accuse(b, repeats->first_node, bisection_output_of(b, repeats->first_node),
+                         ODB_KIND_NONDETERMINISTIC);
+    }
+    bisection_step_end(b, "differs", "a question had two answers: who makes other bits of the "
+                                     "same ones?");
+    bisection_step_resume(b, outer);
+    return status;
+}
+
+enum odb_status bisection_by_chance(struct bisection *b, int node, bool *chance,
+                                    struct odb_error *err)
+{
+    *chance = bisection_races_before(b, node);
+    if (*chance || !b->unsteady || repeat_knows_racer(b))
+        return ODB_OK;
+    ODB_TRY(repeat_look_once(b, err));
+    *chance = bisection_races_before(b, node) || !repeat_knows_racer(b);
+    return ODB_OK;
+}
+
 enum odb_status bisection_doubt(struct bisection *b, struct odb_error *err)
 {
     struct odb_repeats *repeats = &b->report->repeats;

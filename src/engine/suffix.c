@@ -31,6 +31,7 @@ struct suffix {
     bool *up;                /* owned; [n] the value's ancestors, turned round */
     bool *suspects;          /* owned; [n] who is left of them */
     struct failure *failure; /* borrowed */
+    bool apart;              /* none of them stands before a node that does not repeat itself */
 };
 
 static int suffix_turn(const struct suffix *s, int node)
@@ -185,7 +186,7 @@ static enum odb_status suffix_search(struct suffix *s, const double *suspicion,
 {
     struct odb_oracle oracle = {.ask = suffix_ask, .payload = s};
     struct odb_search_options options = {.joint = true,
-                                         .flaky = s->b->unsteady,
+                                         .flaky = s->b->unsteady && !s->apart,
                                          .suspicion = suspicion,
                                          .spare = suspicion ? SUFFIX_SPARE : 0};
     return odb_search(&s->dag, s->suspects, &oracle, &options, result, err);
@@ -209,6 +210,37 @@ static enum odb_status suffix_ask_left(struct suffix *s, struct odb_search_resul
     return status;
 }
 
+/* Nodes that are known not to repeat themselves are no suspects, nor is what stands before them: a
+ * cut with none of these in it is fed with the reference's values, and has one answer. */
+static void suffix_leave_racers(struct suffix *s)
+{
+    const struct bisection *b = s->b;
+    bool *up = odb_new_n(bool, s->dag.n);
+    for (size_t c = 0; c < b->report->culprits.n; c++) {
+        int node = b->report->culprits.items[c].node, value = bisection_output_of(b, node);
+        if (b->report->culprits.items[c].kind != ODB_KIND_NONDETERMINISTIC || value < 0)
+            continue;
+        s->apart = true;
+        odb_graph_ancestors(b->graph, &value, 1, b->drawn, up);
+        for (int n = 0; n < (int)s->dag.n; n++)
+            s->suspects[suffix_turn(s, n)] &= !up[n];
+    }
+    free(up);
+}
+
+enum odb_status bisection_fails_apart(struct bisection *b, int value, bool *fails,
+                                      struct odb_error *err)
+{
+    struct failure failure = failure_at(b, value, &b->report->values[value], b->given[value]);
+    struct suffix s = suffix_new(b, value, &failure);
+    struct odb_search_result result = {0};
+    suffix_leave_racers(&s);
+    enum odb_status status = suffix_ask_left(&s, &result, err);
+    *fails = result.confirmed;
+    suffix_dispose(&s);
+    return status;
+}
+
 enum odb_status bisection_lead(struct bisection *b, int value, int *node, struct odb_error *err)
 {
     struct failure failure = failure_at(b, value, &b->report->values[value], b->given[value]);
@@ -219,6 +251,7 @@ enum odb_status bisection_lead(struct bisection *b, int value, int *node, struct
     *node = ODB_NO_NODE;
     /* It is right alone, fed with its weights; whoever makes them may be what it takes. */
     s.suspects[maker] = suffix_first_weight(b, producer) != producer;
+    suffix_leave_racers(&s);
     enum odb_status status = suffix_search(&s, closeness, &result, err);
     if (status == ODB_OK)
         status = suffix_ask_left(&s, &result, err);

@@ -261,6 +261,55 @@ static void test_whole__a_race_is_no_effect_of_looking(void **state)
     assert_true(found >= 27);
 }
 
+/* Behind a fault that hides it, no plain run shows that a node races; a question that has two
+ * answers does. Then who races is looked for, and nobody tosses coins over what stands before it. */
+static void test_whole__a_race_that_a_search_meets_is_looked_for(void **state)
+{
+    static const struct {
+        const char *behind;
+        int node, seed; /* with which the search does have two answers */
+    } cases[] = {{"nan,node=n28", 28, 4}, {"nan,node=n28", 28, 5}, {"nan,node=n28", 28, 6},
+                 {"nan,node=n28", 28, 7}, {"inf,node=n26", 26, 4}, {"inf,node=n26", 26, 7}};
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        struct scene s;
+        char target[120];
+        snprintf(target, sizeof target,
+                 "fault:%s@fault:scale,node=n10,amount=0.05,rate=0.5,seed=%d@cpu", cases[i].behind,
+                 cases[i].seed);
+        scene_search(&s, target,
+                     (struct odb_bisect_options){.strategy = ODB_STRATEGY_PREFIX, .repeat = 2});
+        size_t behind = 0, racers = 0;
+        for (size_t c = 0; c < s.report->culprits.n; c++) {
+            const struct odb_culprit *culprit = &s.report->culprits.items[c];
+            behind += culprit->node == cases[i].node && culprit->verified;
+            racers += culprit->node == 10 && culprit->kind == ODB_KIND_NONDETERMINISTIC;
+        }
+        if (behind != 1 || racers != 1 || s.report->culprits.n != 2 || s.report->target_loads > 100)
+            fail_msg("%s: %zu culprits, %zu loads", target, s.report->culprits.n,
+                     s.report->target_loads);
+        scene_close(&s);
+    }
+}
+
+/* What is wrong behind a node that races is wrong without it as well, and is told. */
+static void test_whole__a_race_hides_nobody_behind_it(void **state)
+{
+    size_t found = 0;
+    for (int seed = 1; seed <= 6; seed++) {
+        struct scene s;
+        char target[120];
+        snprintf(target, sizeof target,
+                 "fault:scale,node=n20,amount=0.5,fused=2@fault:scale,node=n10,amount=0.05,"
+                 "rate=0.5,seed=%d@cpu",
+                 seed);
+        scene_search(&s, target, (struct odb_bisect_options){0});
+        for (size_t c = 0; c < s.report->culprits.n; c++)
+            found += s.report->culprits.items[c].segment[0] == 20;
+        scene_close(&s);
+    }
+    assert_int_equal(found, 6);
+}
+
 static void test_whole__state_that_is_kept_is_told(void **state)
 {
     static const struct {
@@ -343,6 +392,8 @@ int main(void)
         cmocka_unit_test(test_whole__luck_is_not_taken_for_it),
         cmocka_unit_test(test_whole__a_branch_beside_it_is_found_unobserved),
         cmocka_unit_test(test_whole__a_race_is_no_effect_of_looking),
+        cmocka_unit_test(test_whole__a_race_that_a_search_meets_is_looked_for),
+        cmocka_unit_test(test_whole__a_race_hides_nobody_behind_it),
         cmocka_unit_test(test_whole__state_that_is_kept_is_told),
         cmocka_unit_test(test_whole__a_target_that_dies_in_some_runs_does_not_pass),
         cmocka_unit_test(test_whole__evidence_decides_who_comes_first),
