@@ -262,7 +262,7 @@ static void test_whole__a_race_is_no_effect_of_looking(void **state)
 }
 
 /* Behind a fault that hides it, no plain run shows that a node races; a question that has two
- * answers does. Then who races is looked for, and nobody tosses coins over what stands before it. */
+ * answers does. Then who races is looked for, and no coin is tossed over what stands before it. */
 static void test_whole__a_race_that_a_search_meets_is_looked_for(void **state)
 {
     static const struct {
