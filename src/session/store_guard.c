@@ -7,12 +7,20 @@
  * version is nobody's to guess. Nor is a file ours whose pages are each part of several others:
  * seven of them can hold more rows than anybody can count.
  *
+ * And what lies beside the file is part of it: a journal that was left behind is played back by
+ * whoever opens the file first, and may name another file, of a commit over several databases,
+ * which SQLite deletes when that is done. We never write to several at once, so none of ours does.
+ *
  * Whatever cannot be read to its end is refused as well: an error is no clean row.
  */
 #include "session/store_int.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -58,6 +66,47 @@ static enum odb_status guard_each(sqlite3 *db, const char *path, const char *sql
         status = odb_store__fail_at(db, path, err);
     sqlite3_finalize(stmt);
     return status;
+}
+
+/* --- files beside it -------------------------------------------------------------------------- */
+
+/* Whether a journal ends as one that names another file does; SQLite looks there as well. */
+static bool guard_names_another(const char *path)
+{
+    static const unsigned char ends[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    unsigned char bytes[sizeof ends];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    bool names = size >= (off_t)sizeof bytes &&
+                 pread(fd, bytes, sizeof bytes, size - (off_t)sizeof bytes) == sizeof bytes &&
+                 !memcmp(bytes, ends, sizeof ends);
+    if (fd >= 0)
+        close(fd);
+    return names;
+}
+
+/* Before anything is read, for the first who reads plays a journal back. SQLite opens a FIFO as it
+ * does any file, and waits for ever. */
+static enum odb_status guard_beside(sqlite3 *db, const char *path, struct odb_error *err)
+{
+    static const char *const endings[] = {"-journal", "-wal", "-shm"};
+    const char *file = sqlite3_db_filename(db, "main"); /* where a link leads to */
+    for (size_t i = 0; file && i < ODB_COUNT(endings); i++) {
+        struct stat st;
+        char *beside = odb_xasprintf("%s%s", file, endings[i]);
+        const char *why = lstat(beside, &st) != 0 ? NULL
+                          : !S_ISREG(st.st_mode) ? "is no regular file"
+                          : !i && guard_names_another(beside)
+                              ? "names another file, which SQLite would delete"
+                              : NULL;
+        free(beside);
+        if (!why)
+            continue;
+        odb_fail(err, ODB_E_FORMAT, "%s is no session of onnxdbg's: %s%s beside it %s", path, path,
+                 endings[i], why);
+        return odb_error_remedy(err, GUARD_WHO);
+    }
+    return ODB_OK;
 }
 
 /* --- pages ------------------------------------------------------------------------------------ */
@@ -139,6 +188,7 @@ enum odb_status odb_store__guard(sqlite3 *db, const char *path, struct odb_error
 {
     struct guard_schema schema = {.path = path};
     guard_settle(db);
+    ODB_TRY(guard_beside(db, path, err));
     ODB_TRY(guard_each(db, path, "PRAGMA user_version", guard_version, &schema, err));
     ODB_TRY(guard_each(db, path, "SELECT type, name, tbl_name, sql FROM main.sqlite_master",
                        guard_row, &schema, err));
