@@ -53,7 +53,7 @@ static enum odb_status report_read(json_t **out, const char *path, struct odb_er
 }
 
 /* The model's nodes, where its file is there and still the same; else null. */
-static json_t *report_nodes(const json_t *report)
+static json_t *report_nodes(const struct odb_command_call *call, const json_t *report)
 {
     struct odb_model *model = NULL;
     struct odb_error ignored = ODB_ERROR_INIT;
@@ -62,7 +62,7 @@ static json_t *report_nodes(const json_t *report)
     const char *want = json_string_value(json_object_get(about, "sha256"));
     char sha[65];
     json_t *nodes = json_null();
-    if (!path || !want || odb_model_open(&model, path, &ignored) != ODB_OK)
+    if (!path || !want || odb_call_read_model(&model, call, path, &ignored) != ODB_OK)
         return nodes;
     if (odb_model_sha256(model, sha, &ignored) == ODB_OK && !strcmp(sha, want)) {
         nodes = json_array();
@@ -126,7 +126,7 @@ enum odb_status odb_command__report(struct odb_command_call *call, struct odb_er
     ODB_TRY(report_form(&form, odb_call_option(call, ODB_OPTION_REPORT_FORMAT), path, err));
     ODB_TRY(report_read(&report, odb_call_arg(call, 0), err));
     if (report_forms[form].put != report_json)
-        json_object_set_new(report, "nodes", report_nodes(report));
+        json_object_set_new(report, "nodes", report_nodes(call, report));
     report_forms[form].put(report, &out);
     json_decref(report);
     if (path)

@@ -434,7 +434,7 @@ static const struct odb_command command_table[] = {
         .name = "report",
         .group = "look",
         .args = args_report,
-        .options = ODB_OPT(REPORT_FILE) | ODB_OPT(REPORT_FORMAT),
+        .options = ODB_OPT(REPORT_FILE) | ODB_OPT(REPORT_FORMAT) | ODB_OPT(FOLLOW_LINKS),
         .help = "what was found, as a page to pass on: HTML, Markdown, CSV, JUnit, JSON",
         .text = "Takes the newest search of a session, or a file that `bisect --json` wrote. As "
                 "HTML it is one page that needs no network: the diagnosis with histograms and the "
