@@ -48,11 +48,27 @@ static inline void survives_same(const struct odb_report *one, const struct odb_
         odb_buf_dispose(&text[i]);
 }
 
+/* Nobody is listed twice, by node or by value. */
+static inline void survives_once(const struct odb_report *report)
+{
+    for (size_t c = 0; c < report->culprits.n; c++)
+        for (size_t o = 0; o < c; o++) {
+            const struct odb_culprit *one = &report->culprits.items[o];
+            const struct odb_culprit *other = &report->culprits.items[c];
+            if (one->node == other->node || (one->value >= 0 && one->value == other->value))
+                fail_msg("#%d is listed as %s and #%d as %s, value %d and %d: %s\n%s", one->node,
+                         odb_diagnosis_name(one->kind), other->node,
+                         odb_diagnosis_name(other->kind), one->value, other->value, one->text,
+                         other->text);
+        }
+}
+
 /* report: NULL: nothing was found. */
 static inline void survives(const struct odb_report *report)
 {
     if (!report)
         return;
+    survives_once(report);
     char *folder = models_folder(), *path = odb_xasprintf("%s/s.odb", folder);
     struct odb_store *store = NULL;
     struct odb_report *again = NULL;

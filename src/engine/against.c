@@ -199,7 +199,8 @@ static enum odb_status against_explain(struct against *x, struct odb_report *rep
         struct odb_buf words = ODB_BUF_INIT;
         struct against_region r;
         if (culprit->value < 0 || x->alignment.other[culprit->value] < 0 ||
-            culprit->kind == ODB_KIND_OVERFLOW) /* of the type, and of no node */
+            culprit->kind == ODB_KIND_OVERFLOW || /* of the type, and of no node */
+            culprit->kind == ODB_KIND_EXCHANGED)
             continue;
         against_region_init(x, &r, culprit->value);
         status = against_alone(x, &r, err);

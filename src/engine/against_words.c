@@ -190,6 +190,11 @@ void against_words(const struct against *x, const struct odb_culprit *c,
                                 "pass, so that is all that is wrong with them. "
                               : "With the original's value in its place outputs of the other model "
                                 "are wrong still. ");
+    if (c->held.known) {
+        odb_buf_puts(out, "It holds the values of the original's ");
+        odb_buf_put_shown(out, x->a->values[c->held.of].name);
+        odb_buf_puts(out, ". ");
+    }
     odb_buf_puts(out, odb_buf_text(&r->words));
     if (x->alignment.confidence[c->value] < AGAINST_NAMED)
         odb_buf_puts(out, "The two values are taken for one by their name alone, so this may be a "

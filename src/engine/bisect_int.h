@@ -295,6 +295,9 @@ void bisection_put_steered(const struct bisection *b, const struct odb_culprit *
 
 /* --- words.c ---------------------------------------------------------------------------------- */
 
+/* Whose values one holds, and in which elements. */
+void bisection_put_held(const struct bisection *b, const struct odb_held *held,
+                        struct odb_buf *out);
 /* The paragraph of a culprit. Owned by the caller. */
 char *bisection_words(const struct bisection *b, const struct odb_culprit *culprit);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/held.h"
 
 #define EVIDENCE_NEIGHBOURS 4 /* culprits that are run in a second cut */
 #define EVIDENCE_GROWTH 16    /* culprits whose sensitivity is measured */
@@ -108,6 +109,7 @@ enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
 {
     bool asks = !b->prober.recorded;
     evidence_join_all(b);
+    bisection_look_held(b);
     if (asks)
         ODB_TRY(evidence_second_cuts(b, err));
     if (asks && b->report->outputs_diverge)

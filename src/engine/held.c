@@ -10,7 +10,9 @@
 
 #define HELD_BITS 64     /* that agree, of a value by itself */
 #define HELD_BITS_SET 32 /* of outputs that have changed places with each other, all together */
+#define HELD_BITS_LETTER 4 /* of a string */
 #define HELD_SAMPLES 4096
+#define HELD_LOOKS 16 /* culprits whose values are looked for among others */
 #define HELD_EPS 64 /* units in the last place that rounding before it may have moved a value by   \
                      */
 
@@ -35,6 +37,17 @@ static int held_order(const void *a, const void *b)
 static bool held_apart(double a, double b, double near)
 {
     return isnan(a) || isnan(b) ? isnan(a) != isnan(b) : fabs(a - b) > near;
+}
+
+/* Element i of one and k of the other, of one type. */
+static bool held_unlike(const struct odb_tensor *a, size_t i, const struct odb_tensor *b, size_t k,
+                        double near)
+{
+    if (a->dtype != ODB_STRING)
+        return held_apart(odb_tensor_f64(a, i), odb_tensor_f64(b, k), near);
+    const struct odb_str *x = (const struct odb_str *)a->data + i;
+    const struct odb_str *y = (const struct odb_str *)b->data + k;
+    return x->len != y->len || (x->len && memcmp(x->data, y->data, x->len));
 }
 
 static double held_rms(const struct odb_tensor *t)
@@ -67,7 +80,7 @@ static struct held_wrong held_wrong_of(const struct odb_tensor *t, const struct 
     w.near = floats && w.own ? 1e-4 * held_rms(w.own) : 0;
     w.first = t->count;
     for (size_t i = 0; i < t->count; i++) {
-        w.wrong[i] = !w.own || held_apart(odb_tensor_f64(t, i), odb_tensor_f64(w.own, i), w.near);
+        w.wrong[i] = !w.own || held_unlike(t, i, w.own, i, w.near);
         if (!w.wrong[i])
             continue;
         w.first = ODB_MIN(w.first, i);
@@ -77,9 +90,36 @@ static struct held_wrong held_wrong_of(const struct odb_tensor *t, const struct 
     return w;
 }
 
+static int held_order_strings(const void *a, const void *b)
+{
+    const struct odb_str *x = *(const struct odb_str *const *)a;
+    const struct odb_str *y = *(const struct odb_str *const *)b;
+    int order = x->len && y->len ? memcmp(x->data, y->data, ODB_MIN(x->len, y->len)) : 0;
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* Different strings among the wrong ones, by their letters. */
+static double held_weigh_strings(const struct held_wrong *w)
+{
+    const struct odb_str **seen = odb_new_n(const struct odb_str *, HELD_SAMPLES);
+    size_t n = 0;
+    double bits = 0;
+    for (size_t i = w->first; i < w->first + w->n && n < HELD_SAMPLES; i++)
+        if (w->wrong[i])
+            seen[n++] = (const struct odb_str *)w->t->data + i;
+    qsort(seen, n, sizeof *seen, held_order_strings);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || held_order_strings(&seen[i], &seen[i - 1]))
+            bits += HELD_BITS_LETTER * (double)seen[i]->len;
+    free(seen);
+    return bits;
+}
+
 /* Different numbers among the wrong ones say something; a sample of them is enough. */
 static double held_weigh(const struct held_wrong *w)
 {
+    if (w->t->dtype == ODB_STRING)
+        return held_weigh_strings(w);
     double *seen = odb_new_n(double, HELD_SAMPLES), span, bits;
     size_t n = 0, different = 0;
     for (size_t i = w->first; i < w->first + w->n && n < HELD_SAMPLES; i++) {
@@ -103,7 +143,7 @@ static bool held_agrees(const struct held_wrong *w, const struct odb_tensor *oth
     if (at > other->count || other->count - at < w->n)
         return false;
     for (size_t i = 0; i < w->n; i++)
-        if (held_apart(odb_tensor_f64(w->t, w->first + i), odb_tensor_f64(other, at + i), near))
+        if (held_unlike(w->t, w->first + i, other, at + i, near))
             return false;
     return true;
 }
@@ -136,15 +176,21 @@ static bool held_can(const struct odb_tensor *t, enum odb_dtype dtype)
 /* Something can be said of it. */
 static bool held_looks(const struct odb_tensor *t)
 {
-    return t && held_can(t, t->dtype) && odb_dtype_info(t->dtype)->bits &&
-           odb_dtype_info(t->dtype)->bits % 8 == 0;
+    return t && held_can(t, t->dtype) &&
+           (t->dtype == ODB_STRING || (odb_dtype_info(t->dtype)->bits &&
+                                       odb_dtype_info(t->dtype)->bits % 8 == 0));
 }
 
 /* Two that are the same numbers in the same order, whatever their shapes. */
 static bool held_copies(const struct odb_tensor *a, const struct odb_tensor *b)
 {
-    return a && b && a->kind == ODB_TENSOR && b->kind == ODB_TENSOR && a->dtype == b->dtype &&
-           a->bytes == b->bytes && a->data && b->data && !memcmp(a->data, b->data, a->bytes);
+    bool can = a && b && a->kind == ODB_TENSOR && b->kind == ODB_TENSOR && a->dtype == b->dtype &&
+               a->count == b->count && a->data && b->data;
+    if (!can || a->dtype != ODB_STRING)
+        return can && a->bytes == b->bytes && !memcmp(a->data, b->data, a->bytes);
+    for (size_t i = 0; i < a->count && can; i++)
+        can = !held_unlike(a, i, b, i, 0);
+    return can;
 }
 
 /* Its node reads it, or a copy of it: whoever lets that through has not met another's memory. */
@@ -169,7 +215,8 @@ static bool held_try(const struct bisection *b, int value, const struct held_wro
     const struct odb_value_report *report = &b->report->values[other];
     double noise = report->noise.known ? report->noise.v : 0;
     size_t at;
-    bool is = held_can(given, w->t->dtype) && held_is(w, given, true, 0, &at);
+    bool right = !odb_verdict_is_bad(report->verdict); /* else it may be what follows from it */
+    bool is = right && held_can(given, w->t->dtype) && held_is(w, given, true, 0, &at);
     if (!is && held_can(ref, w->t->dtype))
         is = held_is(w, ref, false, noise, &at);
     if (!is || held_is_read(b, value, held_can(ref, w->t->dtype) ? ref : given))
@@ -257,7 +304,7 @@ static enum odb_status held_wrong_alone(struct bisection *b, int node, bool *wro
 {
     struct alone alone = {0};
     *wrong = false;
-    if (!alone_possible(b, node))
+    if (b->prober.recorded || !alone_possible(b, node))
         return ODB_OK;
     enum odb_status status =
         alone_run(b, question_alone(b, &b->prober, node, b->trace->ref), &alone, err);
@@ -283,7 +330,8 @@ static enum odb_status held_accuse(struct bisection *b, const int *holds, size_t
     }
     struct odb_culprit *culprit = bisection_accuse(b, node, value, ODB_KIND_EXCHANGED);
     culprit->held = (struct odb_held){true, b->outputs[holds[first]], 0, count, count};
-    culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
+    if (!b->prober.recorded)
+        culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
     culprit->reaches_output = true;
     return ODB_OK;
 }
@@ -298,11 +346,11 @@ enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err)
         if (holds[o] < 0 || b->exchanged[b->outputs[o]] != ODB_NO_VALUE ||
             !held_believed(holds, bits, b->n_outputs, o))
             continue;
-        if (!n++)
+        if (!n++ && !b->prober.recorded)
             bisection_step_begin(b, "outputs");
         status = held_accuse(b, holds, o, err);
     }
-    if (n && status == ODB_OK)
+    if (n && status == ODB_OK && !b->prober.recorded)
         bisection_step_end(b, "outputs",
                            "who makes an output that holds the values of another one, alone");
     free(bits);
@@ -311,6 +359,20 @@ enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err)
 }
 
 /* --- memory that was used again --------------------------------------------------------------- */
+
+void bisection_look_held(struct bisection *b)
+{
+    for (size_t c = 0; c < b->report->culprits.n && c < HELD_LOOKS; c++) {
+        struct odb_culprit *culprit = &b->report->culprits.items[c];
+        struct odb_held held;
+        if (culprit->held.known || culprit->value < 0 || !odb_diagnosis_accuses(culprit->kind) ||
+            culprit->of_reference)
+            continue;
+        const struct odb_tensor *t = b->given[culprit->value];
+        if (held_find(b, culprit->value, t ? t : b->report->given[culprit->value], &held))
+            culprit->held = held;
+    }
+}
 
 bool bisection_overwritten(const struct bisection *b, struct odb_culprit *culprit)
 {

@@ -21,6 +21,9 @@ bool held_find(const struct bisection *b, int value, const struct odb_tensor *t,
  * for each set of them, unless the node that makes the output is wrong alone as well. */
 enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
+/* Whoever makes wrong values himself may have them from somewhere: notes whose they are. */
+void bisection_look_held(struct bisection *b);
+
 /* A culprit that is right alone: sets its kind where it holds another value. True: so it was. */
 bool bisection_overwritten(const struct bisection *b, struct odb_culprit *culprit);
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "engine/bisect_int.h"
 #include "engine/evidence.h"
+#include "engine/held.h"
 #include "engine/hooks.h"
 #include "engine/recall.h"
 #include "engine/segment.h"
@@ -285,6 +286,39 @@ static enum odb_status recorded_unobserved(struct bisection *b, size_t o, struct
     return ODB_OK;
 }
 
+/* What a value is that was recorded under the name of another one, or was not. The caller's. */
+static struct odb_tensor *recorded_right(const struct bisection *b, int value)
+{
+    for (size_t o = 0; o < b->n_outputs; o++)
+        if (b->exchanged[b->outputs[o]] == value)
+            return odb_tensor_ref(b->plain[o]);
+    return odb_tensor_ref(b->trace->ref[value]);
+}
+
+/* Outputs that hold each other's values: who has read them read what they should have, so that is
+ * put in their place, and nobody else is accused. */
+static enum odb_status recorded_exchanged(struct recorded *r, struct odb_error *err)
+{
+    struct bisection *b = r->b;
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        int v = b->outputs[o];
+        if (!b->given[v] || r->derived[v] || r->drawn[v])
+            continue;
+        odb_tensor_unref(b->plain[o]);
+        b->plain[o] = odb_tensor_ref(b->given[v]);
+        ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
+    }
+    ODB_TRY(bisection_exchanged(b, err));
+    for (size_t o = 0; o < b->n_outputs; o++) {
+        int v = b->outputs[o];
+        if (b->exchanged[v] == ODB_NO_VALUE)
+            continue;
+        odb_tensor_unref(b->given[v]);
+        b->given[v] = recorded_right(b, v);
+    }
+    return ODB_OK;
+}
+
 static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
 {
     struct bisection *b = r->b;
@@ -295,6 +329,11 @@ static enum odb_status recorded_judge(struct recorded *r, struct odb_error *err)
         odb_hooks_progress(&b->options->hooks, "replay", (int)n, n + 1, b->graph->n_nodes);
     }
     for (size_t o = 0; o < b->n_outputs; o++) {
+        if (b->exchanged[b->outputs[o]] != ODB_NO_VALUE) {
+            b->report->values[b->outputs[o]] = b->verdicts[o];
+            b->report->outputs_diverge = true;
+            continue;
+        }
         b->verdicts[o] = b->report->values[b->outputs[o]];
         ODB_TRY(recorded_unobserved(b, o, err));
         b->report->outputs_diverge |= odb_verdict_is_bad(b->verdicts[o].verdict);
@@ -349,7 +388,8 @@ static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error 
     for (size_t n = 0; n < b->graph->n_nodes; n++)
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
-            if (v >= 0 && (b->report->values[v].culprit || bisection_reference_off(b, v)))
+            if (v >= 0 && b->exchanged[v] == ODB_NO_VALUE &&
+                (b->report->values[v].culprit || bisection_reference_off(b, v)))
                 recorded_accuse(r, v, bisection_kind(b, v));
         }
     bisection_excuse_outputs(b);
@@ -400,10 +440,12 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
                        r->n_had, r->n_made);
     bisection_step_begin(b, "replay");
     recorded_mark_drawn(r);
+    ODB_TRY(recorded_exchanged(r, err));
     ODB_TRY(recorded_judge(r, err));
     ODB_TRY(bisection_weigh(b, err));
     ODB_TRY(bisection_tolerate(b, err));
     ODB_TRY(recorded_accuse_all(r, err));
+    bisection_look_held(b);
     bisection_step_end(b, "blame", "the reference replayed on what was recorded");
     return ODB_OK;
 }

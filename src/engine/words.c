@@ -307,20 +307,18 @@ static void words_exchanged(const struct bisection *b, const struct odb_culprit 
         odb_buf_puts(out, ", and ");
     }
     odb_buf_puts(out, at == c->value ? ": the target has exchanged them. " : ", which is right. ");
+    if (b->prober.recorded) {
+        odb_buf_puts(out, "Look at how outputs were bound to their names, or ordered. ");
+        return;
+    }
     odb_node_put(b->graph, c->node, out);
     odb_buf_puts(out, ", which makes it, is right alone: look at how outputs are bound to their "
                       "names, or ordered. ");
 }
 
-/* "elements 0 to 63 of 128 are" */
-static void words_overwritten(const struct bisection *b, const struct odb_culprit *c,
-                              struct odb_buf *out)
+/* "#12 conv (Conv)'s output v12 in elements 0 to 63 of 128" */
+void bisection_put_held(const struct bisection *b, const struct odb_held *held, struct odb_buf *out)
 {
-    const struct odb_held *held = &c->held;
-    words_node(b, c->node, out);
-    odb_buf_puts(out, ": its output ");
-    words_value(b, c->value, out);
-    odb_buf_puts(out, " holds the values of ");
     if (b->graph->values[held->of].producer == ODB_NO_NODE) {
         odb_buf_puts(out, "the input ");
         words_value(b, held->of, out);
@@ -332,6 +330,17 @@ static void words_overwritten(const struct bisection *b, const struct odb_culpri
     if (held->n < held->of_all)
         odb_buf_printf(out, " in elements %zu to %zu of %zu", held->first,
                        held->first + held->n - 1, held->of_all);
+}
+
+static void words_overwritten(const struct bisection *b, const struct odb_culprit *c,
+                              struct odb_buf *out)
+{
+    const struct odb_held *held = &c->held;
+    words_node(b, c->node, out);
+    odb_buf_puts(out, ": its output ");
+    words_value(b, c->value, out);
+    odb_buf_puts(out, " holds the values of ");
+    bisection_put_held(b, held, out);
     odb_buf_puts(out, c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
                           ? ". Alone it is right: its memory is used again too early, or was. "
                           : ". Its memory is used again too early, or was. ");
@@ -571,6 +580,11 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
     case ODB_KIND_OVERFLOW:
         bisection_put_overflow(b, c, &out);
         break;
+    }
+    if (c->held.known && odb_diagnosis_accuses(c->kind)) {
+        odb_buf_puts(&out, "It holds the values of ");
+        bisection_put_held(b, &c->held, &out);
+        odb_buf_puts(&out, ". ");
     }
     words_evidence(b, c, &out);
     words_end(b, c, &out);

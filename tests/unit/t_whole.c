@@ -47,12 +47,13 @@ static struct odb_builder *scene_branches(void)
     return b;
 }
 
-static void scene_search(struct scene *s, const char *target, struct odb_bisect_options options)
+static void scene_search_in(struct scene *s, struct odb_builder *b, const char *target,
+                            struct odb_bisect_options options)
 {
     float ramp[16];
     for (int i = 0; i < 16; i++)
         ramp[i] = -2.0f + 0.27f * (float)i;
-    *s = (struct scene){.model = models_take(scene_branches())};
+    *s = (struct scene){.model = models_take(b)};
     s->feed = (struct odb_feed){.value = models_value(s->model, "x"),
                                 .tensor = models_f32(1, (int64_t[]){16}, ramp)};
     s->feeds = (struct odb_feeds){&s->feed, 1, NULL};
@@ -61,6 +62,11 @@ static void scene_search(struct scene *s, const char *target, struct odb_bisect_
     options.tolerance = ODB_CRITERION_DEFAULT;
     help_find_serve();
     MODELS_OK(odb_bisect(&s->report, s->model, &s->feeds, &options, &why));
+}
+
+static void scene_search(struct scene *s, const char *target, struct odb_bisect_options options)
+{
+    scene_search_in(s, scene_branches(), target, options);
 }
 
 static void scene_close(struct scene *s)
@@ -166,6 +172,91 @@ static void test_whole__an_exchange_hides_no_fault(void **state)
         assert_true(culprit->kind == ODB_KIND_EXCHANGED ||
                     (culprit->node == 34 && culprit->kind == ODB_KIND_INTRODUCED));
     }
+    scene_close(&s);
+}
+
+/* What was recorded cannot be asked again, and whose values it holds is seen all the same; one of
+ * two may have been written twice, too. What reads them is innocent. */
+static void test_whole__recorded_outputs_that_changed_places(void **state)
+{
+    static const struct {
+        const char *value, *from;
+        bool both;
+    } cases[] = {{"a", "c", true}, {"c", "y", true}, {"a", "c", false}, {"c", "y", false}};
+    struct scene s;
+    scene_search(&s, "cpu", (struct odb_bisect_options){0});
+    size_t n = s.model->graph->n_values;
+    for (size_t i = 0; i < ODB_COUNT(cases); i++) {
+        int value = models_value(s.model, cases[i].value);
+        int from = models_value(s.model, cases[i].from);
+        struct odb_tensor **recorded = odb_xmemdup(s.report->given, n * sizeof *recorded);
+        struct scene again = s;
+        char words[80];
+        recorded[value] = s.report->given[from];
+        if (cases[i].both)
+            recorded[from] = s.report->given[value];
+        MODELS_OK(odb_bisect(&again.report, s.model, &s.feeds,
+                             &(struct odb_bisect_options){.reference = "cpu",
+                                                          .target = "dump:x.npz",
+                                                          .tolerance = ODB_CRITERION_DEFAULT,
+                                                          .recorded = recorded},
+                             &why));
+        const struct odb_culprit *culprit = scene_only(&again, ODB_KIND_EXCHANGED);
+        assert_true(culprit->value == value || (cases[i].both && culprit->value == from));
+        assert_true(culprit->held.of == from || (cases[i].both && culprit->held.of == value));
+        snprintf(words, sizeof words, "utput %s holds the values of output %s",
+                 s.model->graph->values[culprit->value].name,
+                 s.model->graph->values[culprit->held.of].name);
+        scene_says(culprit, words);
+        survives(again.report);
+        odb_report_free(again.report);
+        free(recorded);
+    }
+    scene_close(&s);
+}
+
+/* Inner values as well: who makes wrong ones has them from somewhere. */
+static void test_whole__an_accused_value_says_whose_it_is(void **state)
+{
+    struct scene s, again;
+    scene_search(&s, "cpu", (struct odb_bisect_options){0});
+    struct odb_tensor **recorded =
+        odb_xmemdup(s.report->given, s.model->graph->n_values * sizeof *recorded);
+    recorded[models_value(s.model, "v12")] = s.report->given[models_value(s.model, "v7")];
+    again = s;
+    MODELS_OK(odb_bisect(&again.report, s.model, &s.feeds,
+                         &(struct odb_bisect_options){.reference = "cpu",
+                                                      .target = "dump:x.npz",
+                                                      .tolerance = ODB_CRITERION_DEFAULT,
+                                                      .recorded = recorded},
+                         &why));
+    const struct odb_culprit *culprit = scene_only(&again, ODB_KIND_INTRODUCED);
+    assert_int_equal(culprit->node, 12);
+    assert_true(culprit->held.known);
+    scene_says(culprit, "It holds the values of #7 n7 (");
+    survives(again.report);
+    odb_report_free(again.report);
+    free(recorded);
+    scene_close(&s);
+}
+
+/* Texts have places to change as numbers have. */
+static void test_whole__strings_that_changed_places(void **state)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){16});
+    odb_build_node(b, "Sin", "n0", "x", "p");
+    odb_build_node(b, "Tanh", "n1", "x", "q");
+    odb_build_node(b, "Cast", "n2", "p", "s");
+    odb_build_attr_int(b, "to", ODB_STRING);
+    odb_build_node(b, "Cast", "n3", "q", "t");
+    odb_build_attr_int(b, "to", ODB_STRING);
+    odb_build_output(b, "s");
+    odb_build_output(b, "t");
+    struct scene s;
+    scene_search_in(&s, b, "fault:exchange,node=s,from=t@cpu", (struct odb_bisect_options){0});
+    scene_says(scene_only(&s, ODB_KIND_EXCHANGED),
+               "utput s holds the values of output t, and t those of s");
     scene_close(&s);
 }
 
@@ -388,6 +479,9 @@ int main(void)
         cmocka_unit_test(test_whole__probing_is_blamed_only_where_it_decides),
         cmocka_unit_test(test_whole__outputs_that_changed_places),
         cmocka_unit_test(test_whole__an_exchange_hides_no_fault),
+        cmocka_unit_test(test_whole__recorded_outputs_that_changed_places),
+        cmocka_unit_test(test_whole__an_accused_value_says_whose_it_is),
+        cmocka_unit_test(test_whole__strings_that_changed_places),
         cmocka_unit_test(test_whole__memory_used_again_is_named),
         cmocka_unit_test(test_whole__luck_is_not_taken_for_it),
         cmocka_unit_test(test_whole__a_branch_beside_it_is_found_unobserved),
