@@ -407,25 +407,10 @@ static void bisect_sign(struct bisection *b, enum odb_status status, const struc
     odb_buf_dispose(&text);
 }
 
-/* Whether it is the user's own file that the target is going to run. */
-static enum odb_status bisect_instead(struct bisection *b, const struct odb_probe *probe,
-                                      struct odb_error *err)
-{
-    struct odb_report *report = b->report;
-    struct odb_buf text = ODB_BUF_INIT;
-    if (report->plain_given || b->prober.recorded) /* around refused nodes: that was its first */
-        return ODB_OK;
-    ODB_TRY(odb_probe_instead(&b->prober, probe, &report->instead, err));
-    report->plain_given = true;
-    odb_instead_put(&report->instead, b->graph, &text);
-    report->instead_text = text.len ? odb_buf_take(&text) : NULL;
-    return ODB_OK;
-}
-
 enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
 {
     struct odb_probe probe = bisection_plain_probe(b, "the whole model", b->plain);
-    ODB_TRY(bisect_instead(b, &probe, err));
+    ODB_TRY(bisection_instead(b, &probe, err));
     bisection_step_begin(b, "plain run 1");
     enum odb_status status = odb_probe_run(&b->prober, &probe, err);
     enum odb_verdict shown = odb_probe_verdict(status);
@@ -526,6 +511,7 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
         ODB_TRY(bisection_recorded(b, err));
         return bisection_confirm(b, err);
     }
+    ODB_TRY(bisection_own_file(b, err));
     bisection_plan_ahead(b);
     enum odb_status status = bisection_plain(b, err);
     if (status != ODB_OK)

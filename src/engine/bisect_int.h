@@ -114,6 +114,16 @@ bool bisection_explains(const struct bisection *b, int value);
  * those. */
 enum odb_status bisection_plain(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
+/* --- own_file.c ------------------------------------------------------------------------------- */
+
+/* Says in the report whether it is the user's own file that the target is given for this probe of
+ * the whole model, the first time. */
+enum odb_status bisection_instead(struct bisection *b, const struct odb_probe *probe,
+                                  struct odb_error *err) ODB_MUST_USE;
+/* Before the plain run of a target that has fixed dimensions by its option: runs the file as well,
+ * and has that judged from here on where it comes out differently. What fails is told. */
+enum odb_status bisection_own_file(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
+
 /* --- refused.c -------------------------------------------------------------------------------- */
 
 /* The plain run was refused: finds the nodes that are, and makes it without them, what they make

@@ -288,7 +288,8 @@ static bool probe_finds_data(const struct odb_model *model)
 static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     bool *why = cut->instead.why;
-    cut->fixed = odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
+    cut->fixed =
+        !prober->open && odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
     why[ODB_INSTEAD_NO_FILE] = !prober->model->path[0];
     why[ODB_INSTEAD_LINKS] = !probe_finds_data(prober->model);
     why[ODB_INSTEAD_STATIC] = cut->fixed;

@@ -22,6 +22,7 @@ struct odb_prober {
     struct odb_search_hooks hooks;
     const char **original_outputs;     /* owned array */
     bool recorded;                     /* the target runs nothing */
+    bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
     const char *scope;                 /* borrowed: of odb_bisect_options */
     struct odb_map *asked;             /* owned: how often each question was put; NULL: none was */

@@ -298,6 +298,7 @@ struct odb_report {
     struct odb_pieces pieces;
     bool plain_given;           /* the target was given the model for a plain run; instead is set */
     struct odb_instead instead; /* meaningless where it was read from where it was stored */
+    char own_file[300]; /* what the file did, where fixed dimensions were asked for; "": nothing */
     char *instead_text; /* owned: what was given in the place of the model's own file, and why;
                            NULL: that file */
     struct odb_observer observer;

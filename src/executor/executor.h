@@ -107,6 +107,8 @@ bool odb_executor_recorded(const char *spec);
 /* Whether a spec, or one that it wraps, is for models with fixed dimensions: its executor is, or it
  * says `static`. */
 bool odb_executor_fixed(const char *spec);
+/* Whether its executor is, whatever it says. */
+bool odb_executor_needs_fixed(const char *spec);
 /* Whether a spec that stands in a file may be followed without the user having given it: it starts,
  * loads, reaches, reads and writes nothing that it names. False for a malformed one. */
 bool odb_executor_trusted(const char *spec);

@@ -50,16 +50,26 @@ bool odb_executor_recorded(const char *text)
     return ops && ops->recorded;
 }
 
-bool odb_executor_fixed(const char *text)
+static bool registry_fixed(const char *text, bool by_option)
 {
     struct odb_spec *spec;
     if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
         return false;
     const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
-    bool fixed = (ops && ops->fixed) || odb_spec_option(spec, "static") ||
-                 (spec->inner && odb_executor_fixed(spec->inner));
+    bool fixed = (ops && ops->fixed) || (by_option && odb_spec_option(spec, "static")) ||
+                 (spec->inner && registry_fixed(spec->inner, by_option));
     odb_spec_free(spec);
     return fixed;
+}
+
+bool odb_executor_fixed(const char *text)
+{
+    return registry_fixed(text, true);
+}
+
+bool odb_executor_needs_fixed(const char *text)
+{
+    return registry_fixed(text, false);
 }
 
 bool odb_executor_accounts(const char *text)

@@ -107,7 +107,8 @@ static void test_instead__every_exception_is_told(void **state)
     } rows[] = {
         {"Neg", "cpu", 0, NULL, NULL},
         {"Neg", "cpu,static", 0, "static",
-         "its dimensions are fixed, as the target asks for: those of this run's inputs"},
+         "its dimensions are fixed, as the target asks for: those of this run's inputs; the file "
+         "itself gives the same, bit for bit"},
         {"my::Debug", "cpu", 0, "checkpoints",
          "its checkpoints (Debug nodes), which nobody else knows, are Identity"},
         {"RandomUniformLike", "cpu", 0, "drawn",
