@@ -98,10 +98,13 @@ static void repeat_failed(struct bisection *b, enum odb_verdict shown, struct od
     odb_report_warn(b->report,
                     "the target ran the model %zu time%s and failed the next time: %.300s",
                     repeats->runs, repeats->runs == 1 ? "" : "s", why->what);
-    if (odb_verdict_is_bad(shown))
+    if (odb_verdict_is_bad(shown)) {
         repeats->died = shown;
-    else
-        odb_report_undecide(b->report, ODB_UNDECIDED_REPEAT, why);
+        return;
+    }
+    if (bisection_is_refusal(why->code)) /* which is no property of a model that has run */
+        why->code = ODB_E_EXECUTOR;
+    odb_report_undecide(b->report, ODB_UNDECIDED_REPEAT, why);
 }
 
 /* One more run of what is loaded, or of the model loaded once more; *ran: it came to its end. */
@@ -187,7 +190,8 @@ static enum odb_status repeat_shown(const struct bisection *b, const int *list, 
     return ODB_OK;
 }
 
-/* What fits into a share of the search's time, as far as that is known: of what a run takes. */
+/* What fits into a share of the search's time, as far as that is known: of what a run takes. Runs
+ * that are cheap are more than that: 0.12 s of them where they are so cheap, 0.5 s at most. */
 static size_t repeat_fits(const struct bisection *b, double seconds)
 {
     double run = fmax(b->repeat_run, 1e-4);
