@@ -300,7 +300,7 @@ static struct odb_tensor *recorded_right(const struct bisection *b, int value)
 static enum odb_status recorded_exchanged(struct recorded *r, struct odb_error *err)
 {
     struct bisection *b = r->b;
-    for (size_t o = 0; o < b->n_outputs; o++) {
+    for (size_t o = 0; o < b->n_outputs && b->n_outputs > 1; o++) {
         int v = b->outputs[o];
         if (!b->given[v] || r->derived[v] || r->drawn[v])
             continue;

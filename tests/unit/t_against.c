@@ -317,6 +317,36 @@ static void test_against__an_input_that_nobody_knows(void **state)
     search_close(&s);
 }
 
+/* Two branches, an output at the end of each; exchanged: under each other's names. */
+static struct odb_model *make_branches(bool exchanged)
+{
+    struct odb_builder *b = odb_build_new("g", 17);
+    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){16});
+    odb_build_node(b, "Tanh", "n0", "x", "p");
+    odb_build_node(b, "Sin", "n1", "x", "q");
+    odb_build_node(b, "Exp", "n2", "p", exchanged ? "c" : "a");
+    odb_build_node(b, "Neg", "n3", "q", exchanged ? "a" : "c");
+    odb_build_node(b, "Add", "n4", "a c", "s");
+    odb_build_node(b, "Cos", "n5", "s", "y");
+    odb_build_output(b, "a");
+    odb_build_output(b, "c");
+    odb_build_output(b, "y");
+    return models_take(b);
+}
+
+static void test_against__outputs_under_each_others_names(void **state)
+{
+    struct search s;
+    search_open(&s, make_branches(false), 1, (int64_t[]){16});
+    MODELS_OK(search_try(&s, make_branches(true), "cpu", &why));
+    assert_int_equal(s.report->culprits.n, 1);
+    const struct odb_culprit *culprit = &s.report->culprits.items[0];
+    assert_int_equal(culprit->kind, ODB_KIND_EXCHANGED);
+    assert_non_null(strstr(culprit->text, "utput a holds the values of output c, and c those of"));
+    assert_true(s.report->outputs_diverge);
+    search_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_against__a_part_runs_on_the_originals_values),
         cmocka_unit_test(test_against__two_faults_are_not_acquitted_by_one_another),
         cmocka_unit_test(test_against__an_input_that_nobody_knows),
+        cmocka_unit_test(test_against__outputs_under_each_others_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
