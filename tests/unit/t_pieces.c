@@ -256,14 +256,6 @@ static void search(struct fixture *f, const char *target, struct odb_report **re
     MODELS_OK(odb_bisect(report, f->model, &f->feeds, &options, &why));
 }
 
-static bool noted(const struct odb_report *report, const char *words)
-{
-    for (size_t i = 0; i < report->notes.n; i++)
-        if (strstr(report->notes.items[i], words))
-            return true;
-    return false;
-}
-
 static void test_pieces__a_search_names_the_culprit(void **state)
 {
     (void)state;
@@ -278,7 +270,7 @@ static void test_pieces__a_search_names_the_culprit(void **state)
         assert_int_equal(report->culprits.n, 1);
         assert_string_equal(f.model->graph->nodes[report->culprits.items[0].node].name, nodes[i]);
         assert_true(report->culprits.items[0].verified);
-        assert_true(noted(report, "pieces"));
+        assert_true(report->instead.why[ODB_INSTEAD_PIECES]);
         odb_report_free(report);
         fixture_close(&f);
     }
