@@ -532,60 +532,52 @@ static void words_confidence(const struct bisection *b, const struct odb_culprit
                        c->confidence_reason);
 }
 
+/* A value that is off, or a stretch where it becomes so. */
+static void words_wrong(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (c->of_recording)
+        words_not_recorded(b, c, out);
+    else if (c->of_reference)
+        words_parted(b, c, out);
+    else if (c->segment[0] == c->segment[1])
+        words_introduced(b, c, out);
+    else if (words_recorded(b))
+        words_stretch(b, c, out);
+    else
+        words_region(b, c, out);
+}
+
+/* What reading decides. */
+static void words_read(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (c->segment[0] != c->segment[1])
+        words_region(b, c, out);
+    else
+        words_observed(b, c, out);
+}
+
+typedef void words_fn(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out);
+static words_fn *const words_of_kind[] = {
+    [ODB_KIND_INTRODUCED] = words_wrong,
+    [ODB_KIND_NAN] = words_wrong,
+    [ODB_KIND_INF] = words_wrong,
+    [ODB_KIND_FUSION] = words_read,
+    [ODB_KIND_PROBE_EFFECT] = words_read,
+    [ODB_KIND_WHOLE] = words_whole,
+    [ODB_KIND_EXCHANGED] = words_exchanged,
+    [ODB_KIND_OVERWRITTEN] = words_overwritten,
+    [ODB_KIND_AMPLIFIED] = words_spread,
+    [ODB_KIND_ACCUMULATED] = words_spread,
+    [ODB_KIND_CRASH] = words_dead,
+    [ODB_KIND_HANG] = words_dead,
+    [ODB_KIND_NONDETERMINISTIC] = words_races,
+    [ODB_KIND_OVERFLOW] = bisection_put_overflow,
+};
+
 char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
 {
     struct odb_buf out = ODB_BUF_INIT;
-    switch (c->kind) {
-    case ODB_KIND_INTRODUCED:
-    case ODB_KIND_NAN:
-    case ODB_KIND_INF:
-        if (c->of_recording)
-            words_not_recorded(b, c, &out);
-        else if (c->of_reference)
-            words_parted(b, c, &out);
-        else if (c->segment[0] == c->segment[1])
-            words_introduced(b, c, &out);
-        else if (words_recorded(b))
-            words_stretch(b, c, &out);
-        else
-            words_region(b, c, &out);
-        break;
-    case ODB_KIND_FUSION:
-    case ODB_KIND_PROBE_EFFECT:
-        if (c->segment[0] != c->segment[1])
-            words_region(b, c, &out);
-        else
-            words_observed(b, c, &out);
-        break;
-    case ODB_KIND_WHOLE:
-        words_whole(b, c, &out);
-        break;
-    case ODB_KIND_EXCHANGED:
-        words_exchanged(b, c, &out);
-        break;
-    case ODB_KIND_OVERWRITTEN:
-        words_overwritten(b, c, &out);
-        break;
-    case ODB_KIND_AMPLIFIED:
-    case ODB_KIND_ACCUMULATED:
-        words_spread(b, c, &out);
-        break;
-    case ODB_KIND_CRASH:
-    case ODB_KIND_HANG:
-        words_dead(b, c, &out);
-        break;
-    case ODB_KIND_NONDETERMINISTIC:
-        words_races(b, c, &out);
-        break;
-    case ODB_KIND_OVERFLOW:
-        bisection_put_overflow(b, c, &out);
-        break;
-    }
-    if (c->held.known && odb_diagnosis_accuses(c->kind)) {
-        odb_buf_puts(&out, "It holds the values of ");
-        bisection_put_held(b, &c->held, &out);
-        odb_buf_puts(&out, ". ");
-    }
+    words_of_kind[c->kind](b, c, &out);
     words_evidence(b, c, &out);
     words_end(b, c, &out);
     words_confidence(b, c, &out);
