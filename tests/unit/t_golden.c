@@ -48,15 +48,16 @@ static double golden_at(const struct golden *g, const char *name, size_t i)
     return odb_tensor_f64(g->trace->golden[models_value(g->model, name)], i);
 }
 
-/* x, a double, to float and back, and what that loses: d = double(float(x)) - x. */
-static struct odb_builder *golden_round_trip(void)
+/* x, n elements of a type, to one that holds less and back, and what that loses: d = w - x, where
+ * w is x by way of f. */
+static struct odb_builder *golden_round_trip(enum odb_dtype type, enum odb_dtype less, int64_t n)
 {
     struct odb_builder *b = odb_build_new("g", 17);
-    odb_build_input(b, "x", ODB_F64, 1, (int64_t[]){4});
+    odb_build_input(b, "x", type, 1, &n);
     odb_build_node(b, "Cast", "down", "x", "f");
-    odb_build_attr_int(b, "to", ODB_F32);
+    odb_build_attr_int(b, "to", less);
     odb_build_node(b, "Cast", "up", "f", "w");
-    odb_build_attr_int(b, "to", ODB_F64);
+    odb_build_attr_int(b, "to", type);
     odb_build_node(b, "Sub", "sub", "w x", "d");
     odb_build_output(b, "d");
     return b;
@@ -66,7 +67,7 @@ static void test_golden__a_cast_to_less_rounds(void **state)
 {
     struct golden g;
     (void)state;
-    golden_open(&g, golden_round_trip(), golden_doubles());
+    golden_open(&g, golden_round_trip(ODB_F64, ODB_F32, 4), golden_doubles());
     for (size_t i = 0; i < 4; i++) {
         assert_true(golden_at(&g, "f", i) == (double)(float)golden_x[i]);
         assert_true(golden_at(&g, "d", i) == (double)(float)golden_x[i] - golden_x[i]);
@@ -107,7 +108,7 @@ static void test_golden__between_casts_it_stays_in_double(void **state)
 static void test_golden__casts_that_are_left_out_are_a_divergence(void **state)
 {
     static const double zeros[4] = {0};
-    struct odb_model *model = models_take(golden_round_trip());
+    struct odb_model *model = models_take(golden_round_trip(ODB_F64, ODB_F32, 4));
     struct odb_feed feed = {.value = models_value(model, "x"), .tensor = golden_doubles()};
     struct odb_feeds feeds = {&feed, 1, NULL};
     (void)state;
@@ -141,17 +142,9 @@ static void test_golden__casts_through_half_that_are_left_out_as_well(void **sta
 {
     static const float x[8] = {0.1f, -1.7f, 3.3f, 12.34f, 0.77f, -9.1f, 5.55f, 2.2f};
     static const float zeros[8] = {0};
-    struct odb_builder *b = odb_build_new("g", 17);
     struct odb_report *report = NULL;
     (void)state;
-    odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
-    odb_build_node(b, "Cast", "down", "x", "h");
-    odb_build_attr_int(b, "to", ODB_F16);
-    odb_build_node(b, "Cast", "up", "h", "w");
-    odb_build_attr_int(b, "to", ODB_F32);
-    odb_build_node(b, "Sub", "sub", "w x", "d");
-    odb_build_output(b, "d");
-    struct odb_model *model = models_take(b);
+    struct odb_model *model = models_take(golden_round_trip(ODB_F32, ODB_F16, 8));
     struct odb_feed feed = {.value = models_value(model, "x"),
                             .tensor = models_f32(1, (int64_t[]){8}, x)};
     struct odb_feeds feeds = {&feed, 1, NULL};
