@@ -461,9 +461,10 @@ static enum odb_status matmul_widen_float8(struct odb_kern *k, int i, int zero, 
     const struct odb_tensor *t = k->in[i], *points = k->in[zero];
     struct odb_tensor *ints = NULL;
     if (odb_dtype_is_integer(t->dtype)) {
-        ODB_TRY(matmul_widen(k, t, points, per_row, &ints));
-        enum odb_status status = odb_tensor_cast(out, ints, ODB_F64, k->err);
-        odb_tensor_unref(ints);
+        enum odb_status status = matmul_widen(k, t, points, per_row, &ints);
+        if (status == ODB_OK)
+            status = odb_tensor_cast(out, ints, ODB_F64, k->err);
+        odb_tensor_unref(ints); /* which is there where its zero points do not fit, too */
         return status;
     }
     for (size_t p = 0; p < points->count; p++)
