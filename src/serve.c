@@ -263,6 +263,7 @@ static enum odb_status serve_load(struct serve *serve, const struct odb_frame *f
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_load load = {
         .dir = serve->relays ? odb_cache_dir(serve->cache) : message->dir,
+        .path = serve->relays || !message->path[0] ? NULL : message->path,
         .node_index = message->node_index,
         .n_nodes = message->n_node_index,
         .original_outputs = (const char *const *)message->original_outputs,

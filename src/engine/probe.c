@@ -525,12 +525,14 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
     const struct odb_prober *prober = cut->prober;
     const struct odb_model *model = prober->model;
     struct odb_buf bytes = ODB_BUF_INIT;
+    char *path = cut->whole ? realpath(model->path, NULL) : NULL;
     enum odb_status status = cut->whole ? ODB_OK : probe_extract(cut, &bytes, err);
     if (status == ODB_OK) {
         int *index = odb_new_n(int, model->graph->n_nodes);
         struct odb_load load = {.bytes = bytes.data,
                                 .size = bytes.len,
                                 .dir = model->base,
+                                .path = path,
                                 .node_index = index,
                                 .n_nodes = probe_origins(cut, index),
                                 .original_outputs = prober->original_outputs,
@@ -541,6 +543,7 @@ static enum odb_status probe_load(const struct odb_probe_cut *cut, struct odb_ta
         free(index);
     }
     odb_buf_dispose(&bytes);
+    free(path);
     return status;
 }
 

@@ -29,6 +29,7 @@ struct odb_load {
     size_t size;
     struct odb_storage *keep; /* owns bytes, for those who hold on to them; borrowed; NULL: copy */
     const char *dir;       /* relative external data is below it; the child's working directory */
+    const char *path;      /* absolute: the user's file, when it was read, held bytes; NULL: none */
     const int *node_index; /* [n_nodes] index in the debugged model of each node, in file order */
     size_t n_nodes;
     const char *const *original_outputs; /* of the debugged model: outputs that are no probes */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "model/files.h"
 #include "model/model.h"
 
 /* Versions before this one optimise no model that comes as bytes with external data. */
@@ -108,6 +109,8 @@ static void ort_unload(struct ort *ort)
     ort_free_ports(ort->outputs, ort->n_outputs);
     ort->inputs = ort->outputs = NULL;
     ort->n_inputs = ort->n_outputs = 0;
+    free(ort->file);
+    ort->file = NULL;
     if (ort->keep)
         odb_storage_unref(ort->keep);
     else
@@ -282,12 +285,15 @@ enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
 {
     struct ort_weights weights = {0};
     enum odb_status status = ODB_OK;
-    if (ort->minor < ORT_MINOR_FOLDER && ort->options.opt->value != ORT_OPT_DISABLED)
+    if (!ort->file && ort->minor < ORT_MINOR_FOLDER && ort->options.opt->value != ORT_OPT_DISABLED)
         status = ort_add_weights(ort, options, &weights, err);
     if (status == ODB_OK) {
         ort_set_loading(ort, options);
         status = ort_check(
-            ort, ort->api.create_session(ort->env, ort->bytes, ort->size, options, out), err);
+            ort,
+            ort->file ? ort->api.open_session(ort->env, ort->file, options, out)
+                      : ort->api.create_session(ort->env, ort->bytes, ort->size, options, out),
+            err);
         ort_set_loading(ort, NULL);
     }
     ort_weights_dispose(ort, &weights);
@@ -327,14 +333,31 @@ static enum odb_status ort_create_reported(struct ort *ort, struct ort_session_o
     return status;
 }
 
+/* The user's file is opened by its path, as the user does, as long as it holds what was read of it;
+ * else the bytes. */
+static void ort_take(struct ort *ort, const struct odb_load *load)
+{
+    struct model_bytes file;
+    ort->size = load->size;
+    if (load->path && odb_model__map_file(&file, load->path, NULL) == ODB_OK) {
+        if (file.size == load->size && !memcmp(file.data, load->bytes, file.size)) {
+            ort->file = odb_xstrdup(load->path);
+            ort->keep = file.storage;
+            ort->bytes = file.data;
+            return;
+        }
+        odb_storage_unref(file.storage);
+    }
+    ort->keep = load->keep ? odb_storage_ref(load->keep) : NULL;
+    ort->bytes = load->keep ? load->bytes : odb_xmemdup(load->bytes, load->size);
+}
+
 static enum odb_status ort_load(void *self, const struct odb_load *load, struct odb_error *err)
 {
     struct ort *ort = self;
     struct ort_session_options *options = NULL;
     ort_unload(ort);
-    ort->keep = load->keep ? odb_storage_ref(load->keep) : NULL;
-    ort->bytes = load->keep ? load->bytes : odb_xmemdup(load->bytes, load->size);
-    ort->size = load->size;
+    ort_take(ort, load);
     enum odb_status status = ort_session_options(ort, &options, err);
     if (status == ODB_OK)
         status = ort->reported ? ort_create(ort, options, &ort->session, err)

@@ -54,6 +54,9 @@ enum ort_log_level { ORT_LOG_VERBOSE = 0, ORT_LOG_ERROR = 3 };
     X(4, 1, struct ort_status *, create_env,                                                       \
       (ort_log_fn, void *, int, const char *, struct ort_env **))                                  \
     X(6, 1, struct ort_status *, disable_telemetry, (const struct ort_env *))                      \
+    X(7, 1, struct ort_status *, open_session,                                                     \
+      (const struct ort_env *, const char *, const struct ort_session_options *,                   \
+       struct ort_session **))                                                                     \
     X(8, 1, struct ort_status *, create_session,                                                   \
       (const struct ort_env *, const void *, size_t, const struct ort_session_options *,           \
        struct ort_session **))                                                                     \

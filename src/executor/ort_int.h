@@ -56,6 +56,7 @@ struct ort {
     struct ort_port *inputs, *outputs; /* owned; of the session */
     size_t n_inputs, n_outputs;
     /* the loaded model, for ort_account() */
+    char *file;        /* owned: that is opened, and holds bytes; NULL: there is none */
     const void *bytes; /* borrowed: keep, or owned */
     size_t size;
     struct odb_storage *keep; /* ref; NULL: bytes are owned */

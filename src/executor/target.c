@@ -488,12 +488,14 @@ void odb_target_close(struct odb_target *target)
     free(target);
 }
 
+/* dir: NULL for another machine, which has neither that nor the file. */
 static void target_load_message(Odb__Wire__Load *message, const struct odb_load *load,
                                 const char *dir, struct odb_parcel *parcel, Odb__Wire__Blob *model)
 {
     odb_parcel_add(parcel, model, load->bytes, load->size);
     message->model = model;
-    message->dir = (char *)dir;
+    message->dir = (char *)(dir ? dir : "");
+    message->path = (char *)(dir && load->path ? load->path : "");
     message->node_index = (int32_t *)load->node_index;
     message->n_node_index = load->node_index ? load->n_nodes : 0;
     message->original_outputs = (char **)load->original_outputs;
@@ -510,7 +512,7 @@ static enum odb_status target_load_from(struct odb_target *target, const struct 
     Odb__Wire__Reply *reply;
     struct odb_parcel parcel = {0};
     struct odb_frame frame;
-    target_load_message(message, load, dir ? dir : "", &parcel, &model);
+    target_load_message(message, load, dir, &parcel, &model);
     request.say_case = ODB__WIRE__REQUEST__SAY_LOAD;
     request.load = message;
     target->stats.loads++;

@@ -8,7 +8,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/scratch.h"
+#include "executor/ort_int.h"
 #include "executor/target.h"
 #include "model/model.h"
 
@@ -515,6 +517,37 @@ static void test_ort__cannot_write(void **state)
     odb_executor_close(ort);
 }
 
+/* The file that the bytes are of is what is opened, as long as it still holds them. */
+static void test_ort__opens_the_file(void **state)
+{
+    NEED_ORT();
+    static const char *const held[] = {NULL, "something else", ""}; /* NULL: the model */
+    struct odb_executor *ort = open_ort("ort");
+    struct odb_error err = ODB_ERROR_INIT;
+    struct odb_buf bytes = ODB_BUF_INIT;
+    char *dir;
+    help_ok(odb_scratch_new(&dir, &err), &err);
+    char *path = odb_xasprintf("%s/m.onnx", dir);
+    help_chain(&bytes, NULL);
+    struct odb_load load = help_load(&bytes, 4);
+    load.path = path;
+    for (size_t i = 0; i < ODB_COUNT(held); i++) {
+        const void *data = held[i] ? held[i] : bytes.data;
+        size_t size = held[i] ? strlen(held[i]) : bytes.len;
+        help_ok(odb_file_write(path, data, size, &err), &err);
+        help_ok(odb_executor_load(ort, &load, &err), &err);
+        assert_int_equal(((struct ort *)ort->self)->file != NULL, held[i] == NULL);
+    }
+    load.path = dir; /* no file at all */
+    help_ok(odb_executor_load(ort, &load, &err), &err);
+    assert_null(((struct ort *)ort->self)->file);
+    odb_executor_close(ort);
+    odb_scratch_remove(dir);
+    odb_buf_dispose(&bytes);
+    free(path);
+    free(dir);
+}
+
 /* Weights in another file, which optimisers read: the working directory is where it lies. */
 static void test_ort__external_weights(void **state)
 {
@@ -789,6 +822,7 @@ int main(void)
         cmocka_unit_test(test_ort__refusals),
         cmocka_unit_test(test_ort__writes_files),
         cmocka_unit_test(test_ort__cannot_write),
+        cmocka_unit_test(test_ort__opens_the_file),
         cmocka_unit_test(test_ort__external_weights),
         cmocka_unit_test(test_ort__account),
         cmocka_unit_test(test_ort__account_of_half),

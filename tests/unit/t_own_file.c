@@ -126,6 +126,8 @@ static void own_compare(const struct own *own, const char *name, size_t *compare
     enum odb_status second = own_plain(own, plain, &plainly);
     if (first != ODB_OK)
         print_message("ONNX Runtime itself refuses %s: %.160s\n", name, itself.what);
+    if (strstr(itself.what, "Load model from") && !strstr(plainly.what, "Load model from"))
+        fail_msg("%s: as a plain run not by its path: %s", name, plainly.what);
     if ((first == ODB_OK) != (second == ODB_OK))
         fail_msg("%s: by itself: %s; as a plain run: %s", name,
                  first == ODB_OK ? "runs" : itself.what, second == ODB_OK ? "runs" : plainly.what);
