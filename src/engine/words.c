@@ -556,6 +556,16 @@ static void words_read(const struct bisection *b, const struct odb_culprit *c, s
         words_observed(b, c, out);
 }
 
+/* Whose values stand where the wrong ones are, which an accused node need not know of. */
+static void words_held(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
+{
+    if (!c->held.known || !odb_diagnosis_accuses(c->kind))
+        return;
+    odb_buf_puts(out, "It holds the values of ");
+    bisection_put_held(b, &c->held, out);
+    odb_buf_puts(out, ". ");
+}
+
 typedef void words_fn(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out);
 static words_fn *const words_of_kind[] = {
     [ODB_KIND_INTRODUCED] = words_wrong,
@@ -578,6 +588,7 @@ char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
 {
     struct odb_buf out = ODB_BUF_INIT;
     words_of_kind[c->kind](b, c, &out);
+    words_held(b, c, &out);
     words_evidence(b, c, &out);
     words_end(b, c, &out);
     words_confidence(b, c, &out);
