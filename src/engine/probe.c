@@ -288,8 +288,7 @@ static bool probe_finds_data(const struct odb_model *model)
 static void probe_cut_whole(const struct odb_prober *prober, struct odb_probe_cut *cut)
 {
     bool *why = cut->instead.why;
-    cut->fixed =
-        !prober->open && odb_executor_fixed(odb_target_spec(odb_pool_target(prober->pool)));
+    cut->fixed = !prober->open && odb_executor_fixed(odb_pool_spec(prober->pool));
     why[ODB_INSTEAD_NO_FILE] = !prober->model->path[0];
     why[ODB_INSTEAD_LINKS] = !probe_finds_data(prober->model);
     why[ODB_INSTEAD_STATIC] = cut->fixed;
@@ -378,7 +377,7 @@ static void probe_identify(struct odb_probe_cut *cut)
     const struct odb_prober *prober = cut->prober;
     struct odb_buf text = ODB_BUF_INIT;
     odb_buf_printf(&text, "%s%s\nnodes", prober->scope ? prober->scope : "",
-                   odb_target_spec(odb_pool_target(prober->pool)));
+                   odb_pool_spec(prober->pool));
     for (size_t n = 0; n < prober->model->graph->n_nodes; n++)
         if (cut->nodes[n])
             odb_buf_printf(&text, " %zu", n);
@@ -971,8 +970,7 @@ static enum odb_status probe_complete(struct odb_prober *prober, struct odb_prob
         if (probe->outputs[i])
             continue;
         odb_probe_drop(prober, probe);
-        return odb_fail(err, ODB_E_INPUT, "%s: '%s' %s",
-                        odb_target_spec(odb_pool_target(prober->pool)),
+        return odb_fail(err, ODB_E_INPUT, "%s: '%s' %s", odb_pool_spec(prober->pool),
                         prober->model->graph->values[probe->values[i]].name,
                         prober->recorded ? "was not recorded" : "cannot be read there");
     }

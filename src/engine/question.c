@@ -74,8 +74,7 @@ struct question *question_alone(struct bisection *b, struct odb_prober *prober, 
 {
     char how[100] = "alone:";
     if (prober != &b->prober)
-        snprintf(how, sizeof how,
-                 "alone on %.80s:", odb_target_spec(odb_pool_target(prober->pool)));
+        snprintf(how, sizeof how, "alone on %.80s:", odb_pool_spec(prober->pool));
     struct question *q = question_new(b, prober, &(struct odb_cut){&node, 1}, how);
     q->nodes = odb_new_n(bool, b->graph->n_nodes);
     q->nodes[node] = true;

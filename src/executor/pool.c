@@ -259,6 +259,11 @@ void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void 
     pthread_mutex_unlock(&pool->asking);
 }
 
+const char *odb_pool_spec(const struct odb_pool *pool)
+{
+    return pool->workers[0].spec;
+}
+
 size_t odb_pool_workers(const struct odb_pool *pool)
 {
     return pool->n_workers;

@@ -28,6 +28,8 @@ void odb_pool_close(struct odb_pool *pool); /* NULL is fine; stops */
 /* Somebody else is asked from now on. */
 void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void *payload);
 
+/* Of the target that is opened first; nobody is waited for. Borrowed: pool. */
+const char *odb_pool_spec(const struct odb_pool *pool);
 /* How many tasks can be at work at once. 1: there are no threads, and no tasks can be begun. */
 size_t odb_pool_workers(const struct odb_pool *pool);
 /* How many more would be at work at once if they were begun now. */
