@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "engine/bisect.h"
+#include "engine/probe.h"
 #include "executor/pool.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
@@ -322,6 +323,59 @@ static struct odb_model *workers_model(void)
     return models_take(b);
 }
 
+/* A worker's time, until it is let go; or 5 s, where whoever would do that waits for it. */
+struct held {
+    atomic_bool go, gave_up;
+};
+
+static void held_work(void *arg, struct odb_target *target)
+{
+    struct held *held = arg;
+    int looks = 5000;
+    while (!atomic_load(&held->go) && looks-- > 0)
+        usleep(1000);
+    if (looks <= 0)
+        atomic_store(&held->gave_up, true);
+    (void)target;
+}
+
+/* Though all are at work, the next questions stand in the queue, for those who are free first. */
+static void test_workers__a_question_begun_ahead_waits_for_nobody(void **state)
+{
+    struct odb_model *model = workers_model();
+    struct odb_tensor *x = models_f32(1, (int64_t[]){8}, help_x);
+    struct odb_feed feed = {models_value(model, "x"), x};
+    struct odb_feeds feeds = {&feed, 1, NULL};
+    struct odb_pool *pool = workers_open("cpu,threads=1,workers=2");
+    struct held held = {false, false};
+    struct odb_pool_task *tasks[2];
+    struct odb_prober prober;
+    int value = models_value(model, "v7");
+    struct odb_tensor *output = NULL;
+    struct odb_probe probe = {.what = "ahead",
+                              .node = ODB_NO_NODE,
+                              .values = &value,
+                              .n_values = 1,
+                              .outputs = &output};
+    odb_prober_init(&prober, model, &feeds, NULL, pool, (struct odb_search_hooks){0});
+    for (int i = 0; i < 2; i++)
+        tasks[i] = odb_pool_begin(pool, held_work, &held);
+    while (odb_pool_idle(pool))
+        usleep(1000);
+    odb_probe_begin(&prober, &probe);
+    assert_false(atomic_load(&held.gave_up));
+    atomic_store(&held.go, true);
+    MODELS_OK(odb_probe_run(&prober, &probe, &why));
+    assert_non_null(output);
+    for (int i = 0; i < 2; i++)
+        odb_pool_wait(pool, tasks[i]);
+    odb_probe_drop(&prober, &probe);
+    odb_prober_dispose(&prober);
+    odb_pool_close(pool);
+    odb_tensor_unref(x);
+    odb_model_free(model);
+}
+
 /* All that a search told while it ran. */
 static void journal_event(void *payload, const struct odb_search_event *e)
 {
@@ -474,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_workers__who_was_asked_is_let_go),
         cmocka_unit_test(test_workers__one_that_cannot_start_is_out),
         cmocka_unit_test(test_workers__how_many),
+        cmocka_unit_test(test_workers__a_question_begun_ahead_waits_for_nobody),
         cmocka_unit_test(test_workers__any_number_tells_the_same),
         cmocka_unit_test(test_workers__a_search_is_stopped_with_all_its_workers),
     };
