@@ -147,6 +147,8 @@ static void test_own_file__real_models_bit_for_bit(void **state)
     if (!dir || !help_has_ort()) {
         print_message("there are no shared models, or there is no ONNX Runtime\n");
         free(models);
+        if (dir)
+            closedir(dir);
         skip();
     }
     help_find_serve();
