@@ -8,9 +8,13 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "command/sessions.h"
 #include "command/watch.h"
+#include "engine/feeds.h"
+#include "engine/inputs.h"
+#include "engine/run_values.h"
 #include "executor/executor.h"
 #include "tensor/npy.h"
 

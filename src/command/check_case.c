@@ -12,6 +12,7 @@
 #include "compare/exact.h"
 #include "compare/metrics.h"
 #include "compare/numpy.h"
+#include "engine/run_values.h"
 #include "model/body.h"
 
 /* A case at work. */

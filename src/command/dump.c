@@ -14,6 +14,7 @@
 #include "command/part.h"
 #include "command/watch.h"
 #include "compare/oldstyle.h"
+#include "engine/inputs.h"
 #include "executor/spec.h"
 #include "session/identity.h"
 

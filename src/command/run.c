@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "command/watch.h"
+#include "engine/run_values.h"
 #include "tensor/stats.h"
 
 static void run_line(const char *name, const struct odb_tensor *t, struct odb_buf *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command/watch.h"
+#include "engine/inputs.h"
 
 #define SAMPLES_SHOWN 30 /* in the table */
 

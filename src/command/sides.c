@@ -4,6 +4,7 @@
 #include "command/watch.h"
 #include "compare/exact.h"
 #include "engine/body_case.h"
+#include "engine/run_values.h"
 
 void odb_sides_dispose(struct odb_sides *sides)
 {

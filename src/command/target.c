@@ -4,6 +4,7 @@
 
 #include "command/watch.h"
 #include "engine/json.h"
+#include "engine/run_values.h"
 
 static bool target_wants(const struct odb_placement *place, const char *text)
 {

@@ -14,6 +14,7 @@
 #include "command/compare.h"
 #include "command/watch.h"
 #include "compare/exact.h"
+#include "engine/run_values.h"
 #include "executor/cpu.h"
 
 #define VERIFY_TOLERANCE "decimal:5"

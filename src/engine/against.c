@@ -9,9 +9,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 #include "engine/probe.h"
+#include "engine/report.h"
+#include "engine/run_values.h"
 #include "executor/renames.h"
 
 /* --- what it was made into -------------------------------------------------------------------- */

@@ -9,7 +9,9 @@
 #ifndef ODB_ENGINE_AGAINST_H
 #define ODB_ENGINE_AGAINST_H
 
-#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
+#include "engine/report.h"
 #include "engine/weights.h"
 
 struct odb_renames;

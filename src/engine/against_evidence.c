@@ -18,6 +18,9 @@
 #include "engine/blame.h"
 #include "engine/blocked.h"
 #include "engine/probe.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* The original's value for w, as the other model has it. ODB_UNSUPPORTED: there is none. */
 static enum odb_status against_right(const struct against *x, int w, struct odb_tensor **out,

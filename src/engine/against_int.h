@@ -8,7 +8,11 @@
 #include <jansson.h>
 
 #include "engine/against.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
+#include "engine/report.h"
 #include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define AGAINST_NAMED 0.7 /* pairs less sure than this have nothing but a name in common */
 

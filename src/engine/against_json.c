@@ -5,6 +5,7 @@
 #include "engine/against_int.h"
 
 #include "engine/json.h"
+#include "engine/report.h"
 
 static json_t *against_json_nodes(const struct odb_graph *g, const bool *marks)
 {

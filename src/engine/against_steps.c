@@ -13,6 +13,8 @@
 
 #include "base/mem.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/trace.h"
 
 #define AGAINST_EXCESS 0.02 /* of a quantised value's rms, that steps do not explain */
 #define AGAINST_BEYOND 0.1  /* of it, that its codes cannot hold */

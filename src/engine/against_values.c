@@ -9,6 +9,7 @@
 
 #include "engine/blocked.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
 
 #define AGAINST_NEAR 1e-4      /* gaps of float32 up to this are no difference */
 #define AGAINST_NEAR_HALF 2e-2 /* and of narrower types */

@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/report.h"
+#include "engine/value_report.h"
+
 #define AGAINST_LISTED 4 /* weights, attributes in a text */
 
 /* --- what differs within ---------------------------------------------------------------------- */

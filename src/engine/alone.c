@@ -12,6 +12,10 @@
 #include "engine/evidence.h"
 #include "engine/held.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/search.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 #include "engine/whole.h"
 
 #define ALONE_VERIFY_MOST 16           /* culprits that are verified one by one */

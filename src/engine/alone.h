@@ -6,6 +6,8 @@
 #define ODB_ENGINE_ALONE_H
 
 #include "engine/question.h"
+#include "engine/report.h"
+#include "engine/value_report.h"
 
 /* What one node does alone on given inputs: its outputs by slot, and the judge's word on them in
  * reports ([n_values], only the node's outputs are meaningful). */

@@ -5,7 +5,9 @@
 #ifndef ODB_ENGINE_ASKED_H
 #define ODB_ENGINE_ASKED_H
 
-#include "engine/report.h"
+#include <stddef.h>
+
+#include "engine/value_report.h"
 
 struct odb_graph;
 

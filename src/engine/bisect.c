@@ -29,10 +29,15 @@
 #include "engine/held.h"
 #include "base/clock.h"
 #include "base/host.h"
+#include "engine/bisect_options.h"
+#include "engine/budget.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/lint.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
-#define BISECT_GOLDEN "cpu:f64"
 #define BISECT_HISTOGRAMS 4 /* culprits that have them: counting reads each value twice */
 
 /* --- accounting ------------------------------------------------------------------------------- */
@@ -169,35 +174,6 @@ struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
 }
 
 /* --- the reference ---------------------------------------------------------------------------- */
-
-/* What errors are measured from. */
-static const char *bisect_golden(const struct odb_bisect_options *options)
-{
-    enum odb_precision ignored;
-    if (options->golden)
-        return options->golden;
-    return odb_precision_parse(&ignored, options->reference, NULL) == ODB_OK ? BISECT_GOLDEN
-                                                                             : options->reference;
-}
-
-enum odb_status odb_bisect_trace_options(const struct odb_bisect_options *options,
-                                         struct odb_trace_options *out, struct odb_error *err)
-{
-    const char *golden = options->golden ? options->golden : BISECT_GOLDEN;
-    char spec[32];
-    *out = (struct odb_trace_options){
-        .golden = ODB_PREC_F64, .seed = options->seed, .hooks = options->hooks};
-    /* Whatever is no precision of the CPU's is an executor that is asked. */
-    if (odb_precision_parse(&out->reference, options->reference, NULL) != ODB_OK)
-        out->reference_from = options->reference;
-    if (odb_precision_parse(&out->golden, golden, NULL) != ODB_OK)
-        out->golden_from = golden;
-    out->golden_is_reference = out->reference_from && !options->golden;
-    if (!options->expect)
-        return ODB_OK;
-    snprintf(spec, sizeof spec, "cpu:%s", options->expect);
-    return odb_precision_parse(&out->expect, spec, err);
-}
 
 /* Reference outputs that say little: constant, or not finite. */
 static void bisect_warn_reference(struct bisection *b)
@@ -633,7 +609,7 @@ struct odb_report *odb_bisect_report(const struct odb_model *model, const struct
     struct odb_error sha_err = ODB_ERROR_INIT;
     report->feeds = feeds;
     report->reference = odb_xstrdup(options->reference);
-    report->golden = odb_xstrdup(bisect_golden(options));
+    report->golden = odb_xstrdup(odb_bisect_golden(options));
     report->target = odb_xstrdup(options->target);
     report->tolerance = odb_xstrdup(odb_criterion_text(&options->tolerance, text, sizeof text));
     report->expect = options->expect;

@@ -6,9 +6,15 @@
 #ifndef ODB_ENGINE_BISECT_INT_H
 #define ODB_ENGINE_BISECT_INT_H
 
+#include "engine/bisect_options.h"
 #include "engine/blame.h"
+#include "engine/feeds.h"
 #include "engine/probe.h"
+#include "engine/report.h"
+#include "engine/search.h"
 #include "engine/signature.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* How far runs come out from golden. */
 struct odb_spread {

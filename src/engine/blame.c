@@ -16,6 +16,8 @@
 
 #include "base/mem.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define BLAME_NOISY_RUNS 3
 #define BLAME_NOISY_SEED 0x5eed0000u

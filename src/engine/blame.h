@@ -8,8 +8,9 @@
 
 #include "compare/criterion.h"
 #include "engine/asked.h"
-#include "engine/report.h"
+#include "engine/hooks.h"
 #include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* What the judge goes by. */
 struct odb_judge {

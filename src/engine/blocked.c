@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
+#include "engine/run_values.h"
 #include "model/build.h"
 
 #define BLOCKED_LEAST 2

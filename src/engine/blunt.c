@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
+#include "engine/trace.h"
 
 /* How far zeros are from golden, as errors are measured: the largest over rms. 0: it is zeros, or
  * no float. */

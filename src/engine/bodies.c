@@ -19,7 +19,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/trace.h"
 
 #define BODIES_MOST 4 /* culprits that are entered */
 

@@ -7,6 +7,10 @@
 
 #include "engine/bisect_int.h"
 #include "engine/body_case.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/trace.h"
 
 /* What the reference is asked about a node's turns. */
 struct bodies_record {

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
 
 #define BODIES_NOISE 10 /* times the noise is still the same value */
 

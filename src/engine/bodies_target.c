@@ -11,7 +11,11 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/trace.h"
 #include "tensor/print.h"
 
 #define BODIES_TRIPS "onnxdbg_trips"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/feeds.h"
 
 #define BODIES_LINEAR 64 /* turns that are tried one by one */
 #define BODIES_FEW 4     /* turns that are tried one by one at once */

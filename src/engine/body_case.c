@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "engine/bodies_int.h"
+#include "engine/feeds.h"
+#include "engine/trace.h"
 
 void odb_body_case_dispose(struct odb_body_case *c)
 {

@@ -5,6 +5,7 @@
 #ifndef ODB_ENGINE_BODY_CASE_H
 #define ODB_ENGINE_BODY_CASE_H
 
+#include "engine/feeds.h"
 #include "engine/trace.h"
 #include "model/body.h"
 

@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
+#include "engine/value_report.h"
 #include "tensor/stats.h"
 
 #define CONDITION_DEPTH 100 /* of parentheses and negations: deeper is nobody's question */

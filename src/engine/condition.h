@@ -11,8 +11,9 @@
 #ifndef ODB_ENGINE_CONDITION_H
 #define ODB_ENGINE_CONDITION_H
 
+#include "base/buf.h"
 #include "compare/measure.h"
-#include "engine/report.h"
+#include "engine/value_report.h"
 
 /* What a condition is asked about. */
 struct odb_condition_facts {

@@ -17,6 +17,8 @@
 
 #include "engine/evidence.h"
 
+#include "engine/report.h"
+
 static bool confidence_is(const struct odb_culprit *c, enum odb_check check)
 {
     return c->checks[check] == ODB_CONFIRMS;

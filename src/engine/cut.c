@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/search.h"
 
 #define CUT_WORK 200000 /* edges looked at for single nodes, about */
 #define CUT_LEAST 16    /* single nodes looked at, if there are as many */

@@ -2,6 +2,7 @@
 #include "engine/dag.h"
 
 #include "base/mem.h"
+#include "engine/search.h"
 
 struct odb_dag odb_dag_of(const struct odb_graph *graph, const bool *cut)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/search.h"
 
 struct ddmin {
     bool *keep;

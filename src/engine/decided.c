@@ -12,7 +12,10 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
+#include "engine/trace.h"
 #include "engine/trace_int.h"
+#include "engine/value_report.h"
 
 #define DECIDED_RUNS 3
 #define DECIDED_SEED 0x5e93e700u

@@ -20,6 +20,7 @@
 #include "base/lock.h"
 #include "base/map.h"
 #include "base/sha256.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
 #include "engine/room.h"

@@ -7,9 +7,9 @@
 #ifndef ODB_ENGINE_DUMP_H
 #define ODB_ENGINE_DUMP_H
 
-#include "engine/bisect.h"
 #include "engine/dump_info.h"
-#include "engine/inputs.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 
 #define ODB_DUMP_STRATEGIES "auto|all|each"
 

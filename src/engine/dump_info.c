@@ -10,6 +10,7 @@
 #include "base/pyjson.h"
 #include "compare/numpy.h"
 #include "engine/dump.h"
+#include "engine/feeds.h"
 #include "tensor/stats.h"
 
 /* --- tensors ---------------------------------------------------------------------------------- */

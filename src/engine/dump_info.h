@@ -12,6 +12,12 @@
 
 #define ODB_DUMP_INFO "dump_info.json"
 
+/* The ends of what dump_tools generates. */
+#define ODB_DUMPED_FLOAT_MIN 0.0
+#define ODB_DUMPED_FLOAT_MAX 1.0
+#define ODB_DUMPED_INT_MIN 0
+#define ODB_DUMPED_INT_MAX 100
+
 struct odb_dump;
 
 /* What the manifest says of a tensor. */

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "engine/held.h"
+#include "engine/report.h"
 
 #define EVIDENCE_NEIGHBOURS 4 /* culprits that are run in a second cut */
 #define EVIDENCE_GROWTH 16    /* culprits whose sensitivity is measured */

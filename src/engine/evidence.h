@@ -19,6 +19,8 @@
 #define ODB_ENGINE_EVIDENCE_H
 
 #include "engine/bisect_int.h"
+#include "engine/report.h"
+#include "engine/value_report.h"
 
 /* More runs of what is loaded, the model as it is: counts verdicts, measures how far runs are
  * apart, and, where they are, looks for the first node that differs. Accuses it where verdicts

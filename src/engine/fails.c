@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "engine/fails.h"
 
+#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/budget.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
+#include "engine/report.h"
 #include "engine/trace.h"
 
 /* Wrong numbers, and shapes that numbers decide; nothing excuses the rest. */

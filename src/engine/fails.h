@@ -8,7 +8,9 @@
 #ifndef ODB_ENGINE_FAILS_H
 #define ODB_ENGINE_FAILS_H
 
-#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
+#include "engine/trace.h"
 
 /* *fails: whether a search with these options would say that the outputs diverge; shown is the
  * worst of what a plain run of options->target showed, trace the reference's values for the feeds.

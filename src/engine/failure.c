@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/search.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* --- at the value where it was seen ----------------------------------------------------------- */
 

@@ -12,6 +12,8 @@
 #define ODB_ENGINE_FAILURE_H
 
 #include "engine/question.h"
+#include "engine/search.h"
+#include "engine/value_report.h"
 
 struct failure {
     struct bisection *b; /* borrowed */

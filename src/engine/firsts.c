@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "engine/feeds.h"
 
 #define FIRSTS_F16_ROUNDS_TO_INF 65520.0 /* from here on the nearest float16 is Inf */
 

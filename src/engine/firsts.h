@@ -6,7 +6,7 @@
 #ifndef ODB_ENGINE_FIRSTS_H
 #define ODB_ENGINE_FIRSTS_H
 
-#include "engine/inputs.h"
+#include "engine/feeds.h"
 #include "model/model.h"
 
 /* Indices of values; ODB_NO_VALUE: there is none. */

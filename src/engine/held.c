@@ -7,6 +7,9 @@
 
 #include "base/mem.h"
 #include "engine/alone.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define HELD_BITS 64     /* that agree, of a value by itself */
 #define HELD_BITS_SET 32 /* of outputs that have changed places with each other, all together */

@@ -11,6 +11,7 @@
 #define ODB_ENGINE_HELD_H
 
 #include "engine/bisect_int.h"
+#include "engine/report.h"
 
 /* Whose numbers the wrong value has, which the target gave as t: those of another output, else of
  * an input or a value that a node makes, but of none that its own node reads. False: nobody's. */

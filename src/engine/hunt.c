@@ -20,6 +20,9 @@
 #include "engine/dag.h"
 #include "engine/failure.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/search.h"
+#include "engine/value_report.h"
 
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
 

@@ -16,8 +16,9 @@
 #include "base/mem.h"
 #include "base/pyjson.h"
 #include "engine/dump_info.h"
+#include "engine/feeds.h"
 #include "engine/input_file.h"
-#include "engine/probe.h"
+#include "engine/run_values.h"
 #include "tensor/npy.h"
 #include "tensor/npz.h"
 #include "tensor/random.h"
@@ -713,22 +714,6 @@ static void inputs_end(struct inputs_work *work)
     odb_buf_dispose(&work->warnings);
 }
 
-struct odb_feeds *odb_feeds_new(const struct odb_model *model)
-{
-    struct odb_feeds *feeds = odb_new(struct odb_feeds);
-    feeds->items = odb_new_n(struct odb_feed, model->graph->n_inputs + 1);
-    feeds->warnings = odb_xstrdup("");
-    return feeds;
-}
-
-void odb_feeds_add(struct odb_feeds *feeds, int value, const struct odb_tensor *t,
-                   const char *source)
-{
-    struct odb_feed *feed = &feeds->items[feeds->n++];
-    *feed = (struct odb_feed){.value = value, .tensor = odb_tensor_ref(t)};
-    snprintf(feed->source, sizeof feed->source, "%s", source);
-}
-
 enum odb_status odb_feeds_make(struct odb_feeds **out, const struct odb_model *model,
                                const struct odb_input_options *options, struct odb_error *err)
 {
@@ -765,15 +750,4 @@ enum odb_status odb_feeds_check(const struct odb_model *model,
     enum odb_status status = inputs_read(&work, err);
     inputs_end(&work);
     return status;
-}
-
-void odb_feeds_free(struct odb_feeds *feeds)
-{
-    if (!feeds)
-        return;
-    for (size_t i = 0; i < feeds->n; i++)
-        odb_tensor_unref(feeds->items[i].tensor);
-    free(feeds->items);
-    free(feeds->warnings);
-    free(feeds);
 }

@@ -6,7 +6,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "engine/bisect_options.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
 
 static void inside_event(void *payload, const struct odb_search_event *event)
 {

@@ -8,7 +8,10 @@
 #ifndef ODB_ENGINE_INSIDE_H
 #define ODB_ENGINE_INSIDE_H
 
+#include "engine/bisect_options.h"
 #include "engine/body_case.h"
+#include "engine/hooks.h"
+#include "engine/trace.h"
 #include "engine/walk.h"
 
 struct odb_inside {

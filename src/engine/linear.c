@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
+#include "engine/search.h"
 
 struct linear {
     struct bisection *b;

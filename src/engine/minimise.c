@@ -16,9 +16,15 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/bisect_options.h"
+#include "engine/budget.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 #include "engine/minimise_int.h"
+#include "engine/run_values.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* --- accounting ------------------------------------------------------------------------------- */
 

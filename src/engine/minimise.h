@@ -8,7 +8,8 @@
 #ifndef ODB_ENGINE_MINIMISE_H
 #define ODB_ENGINE_MINIMISE_H
 
-#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
 #include "engine/repro.h"
 #include "engine/signature.h"
 

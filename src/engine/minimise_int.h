@@ -7,8 +7,10 @@
 #define ODB_ENGINE_MINIMISE_INT_H
 
 #include "engine/blame.h"
+#include "engine/feeds.h"
 #include "engine/minimise.h"
 #include "engine/probe.h"
+#include "engine/trace.h"
 
 /* Nodes of the model and the values that are read of them. */
 struct minimise_cut {

@@ -10,7 +10,9 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
 #include "engine/segment.h"
+#include "engine/value_report.h"
 
 static bool neighbour_fed(const struct bisection *b, const struct odb_node *node)
 {

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "engine/question.h"
+#include "engine/value_report.h"
 
 struct observed {
     struct bisection *b;

@@ -7,11 +7,16 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/bisect_options.h"
 #include "engine/blame.h"
 #include "engine/fails.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
 #include "engine/probe.h"
+#include "engine/search.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* --- runs ------------------------------------------------------------------------------------- */
 

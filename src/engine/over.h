@@ -7,7 +7,9 @@
 #ifndef ODB_ENGINE_OVER_H
 #define ODB_ENGINE_OVER_H
 
-#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
+#include "engine/search.h"
 
 /* --- the search alone: no models, no targets -------------------------------------------------- */
 

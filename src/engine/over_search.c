@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "engine/ddmin.h"
+#include "engine/search.h"
 
 #define OVER_EACH 16 /* options that are asked one by one where all together pass */
 

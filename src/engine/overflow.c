@@ -14,7 +14,10 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "engine/failure.h"
+#include "engine/report.h"
 #include "engine/segment.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define OVERFLOW_MOST 16 /* values that are put into the reference's run */
 

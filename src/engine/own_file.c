@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
+#include "engine/report.h"
+#include "engine/value_report.h"
 
 enum odb_status bisection_instead(struct bisection *b, const struct odb_probe *probe,
                                   struct odb_error *err)

@@ -13,6 +13,9 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/value_report.h"
 
 #define PIN_ROUNDS 4
 /* Culprits of several that are left out once: a load each, one besides, and two more for whoever

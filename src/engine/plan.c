@@ -2,7 +2,6 @@
  *
  * Which way to search, what it will cost, and when to go another way.
  */
-#include "engine/bisect.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +13,11 @@
 #include "base/utf8.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
 #include "engine/room.h"
 #include "engine/search.h"
+#include "engine/strategy.h"
+#include "engine/value_report.h"
 
 /* --- from evidence to culprits ---------------------------------------------------------------- */
 

@@ -22,8 +22,12 @@
 
 #include "base/clock.h"
 #include "base/scratch.h"
+#include "compare/criterion.h"
 #include "engine/ddmin.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/search.h"
+#include "engine/trace.h"
 
 /* --- types and tolerances --------------------------------------------------------------------- */
 

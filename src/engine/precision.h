@@ -11,6 +11,9 @@
 #ifndef ODB_ENGINE_PRECISION_H
 #define ODB_ENGINE_PRECISION_H
 
+#include "compare/criterion.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 #include "engine/trace.h"
 
 /* What one sample of inputs must do: all of them have to pass. */

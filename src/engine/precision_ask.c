@@ -7,8 +7,11 @@
 
 #include "base/clock.h"
 #include "engine/blame.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* --- judging ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/hooks.h"
+#include "engine/trace.h"
 
 /* --- the local error of every node ------------------------------------------------------------ */
 

@@ -9,7 +9,11 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "engine/blame.h"
+#include "engine/budget.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 enum odb_status odb_probe_pool(struct odb_pool **out, const char *spec,
                                const struct odb_search_hooks *hooks, struct odb_error *err)
@@ -615,12 +619,6 @@ static void probe_collect(const struct odb_prober *prober, struct odb_probe *pro
     }
 }
 
-bool odb_budget_spent(const struct odb_budget *budget)
-{
-    return budget && ((budget->deadline > 0 && odb_clock() >= budget->deadline) ||
-                      (budget->probes && budget->asked >= budget->probes));
-}
-
 /* False: there is no budget left for it. What an earlier search has the answer to costs nothing. */
 static bool probe_charge(const struct odb_prober *prober, const struct odb_probe *probe,
                          const struct odb_probe_cut *cut)
@@ -959,132 +957,5 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *r
         status = probe_ask_account(prober, run, key, account, err);
     }
     odb_answered_dispose(&known);
-    return status;
-}
-
-/* For those who need every value: what a target lacks is an error. */
-static enum odb_status probe_complete(struct odb_prober *prober, struct odb_probe *probe,
-                                      struct odb_error *err)
-{
-    for (size_t i = 0; i < probe->n_values; i++) {
-        if (probe->outputs[i])
-            continue;
-        odb_probe_drop(prober, probe);
-        return odb_fail(err, ODB_E_INPUT, "%s: '%s' %s", odb_pool_spec(prober->pool),
-                        prober->model->graph->values[probe->values[i]].name,
-                        prober->recorded ? "was not recorded" : "cannot be read there");
-    }
-    return ODB_OK;
-}
-
-/* A prober with a pool of its own, and without a reference. */
-static enum odb_status probe_open(struct odb_prober *prober, const struct odb_model *model,
-                                  const struct odb_feeds *feeds, const char *spec,
-                                  const struct odb_search_hooks *hooks, struct odb_error *err)
-{
-    struct odb_pool *pool;
-    ODB_TRY(odb_model_require_data(model, err));
-    ODB_TRY(odb_probe_pool(&pool, spec, hooks, err));
-    odb_prober_init(prober, model, feeds, NULL, pool,
-                    hooks ? *hooks : (struct odb_search_hooks){0});
-    return ODB_OK;
-}
-
-static void probe_close(struct odb_prober *prober)
-{
-    odb_pool_close(prober->pool);
-    odb_prober_dispose(prober);
-}
-
-static void probe_describe(const struct odb_prober *prober, char *description, size_t size)
-{
-    if (description && size)
-        snprintf(description, size, "%s", odb_target_description(odb_pool_target(prober->pool)));
-}
-
-/* complete: a value that is not had is an error. */
-static enum odb_status probe_values(const struct odb_model *model, const struct odb_feeds *feeds,
-                                    const char *spec, const int *values, size_t n_values,
-                                    struct odb_tensor **outputs, char *description, size_t size,
-                                    const struct odb_search_hooks *hooks, bool complete,
-                                    struct odb_error *err)
-{
-    struct odb_prober prober;
-    struct odb_probe probe = {.what = "run",
-                              .node = ODB_NO_NODE,
-                              .values = values,
-                              .n_values = n_values,
-                              .outputs = outputs};
-    ODB_TRY(probe_open(&prober, model, feeds, spec, hooks, err));
-    enum odb_status status = odb_probe_run(&prober, &probe, err);
-    if (status == ODB_OK && complete)
-        status = probe_complete(&prober, &probe, err);
-    probe_describe(&prober, description, size);
-    probe_close(&prober);
-    return status;
-}
-
-enum odb_status odb_run_values(const struct odb_model *model, const struct odb_feeds *feeds,
-                               const char *spec, const int *values, size_t n_values,
-                               struct odb_tensor **outputs, char *description, size_t size,
-                               const struct odb_search_hooks *hooks, struct odb_error *err)
-{
-    return probe_values(model, feeds, spec, values, n_values, outputs, description, size, hooks,
-                        true, err);
-}
-
-enum odb_status odb_run_readable(const struct odb_model *model, const struct odb_feeds *feeds,
-                                 const char *spec, const int *values, size_t n_values,
-                                 struct odb_tensor **outputs, char *description, size_t size,
-                                 const struct odb_search_hooks *hooks, struct odb_error *err)
-{
-    return probe_values(model, feeds, spec, values, n_values, outputs, description, size, hooks,
-                        false, err);
-}
-
-enum odb_status odb_run_account(const struct odb_model *model, const struct odb_feeds *feeds,
-                                const char *spec, struct odb_account *account, char *description,
-                                size_t size, const struct odb_search_hooks *hooks,
-                                struct odb_error *err)
-{
-    struct odb_prober prober;
-    size_t n = model->graph->n_outputs;
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, n);
-    struct odb_probe probe = {.what = "the whole model",
-                              .node = ODB_NO_NODE,
-                              .values = model->graph->outputs,
-                              .n_values = n,
-                              .outputs = outputs};
-    enum odb_status status = probe_open(&prober, model, feeds, spec, hooks, err);
-    if (status == ODB_OK) {
-        status = odb_probe_run(&prober, &probe, err);
-        if (status == ODB_OK)
-            status = odb_target_account(odb_pool_target(prober.pool), account, err);
-        probe_describe(&prober, description, size);
-        odb_probe_drop(&prober, &probe);
-        probe_close(&prober);
-    }
-    free(outputs);
-    return status;
-}
-
-enum odb_status odb_recall(const struct odb_model *model, const char *spec, const int *values,
-                           size_t n_values, struct odb_tensor **outputs, struct odb_error *err)
-{
-    const struct odb_feeds none = {0};
-    struct odb_pool *pool = NULL;
-    struct odb_prober prober;
-    struct odb_probe probe = {.what = "what was recorded",
-                              .node = ODB_NO_NODE,
-                              .values = values,
-                              .n_values = n_values,
-                              .outputs = outputs};
-    if (!odb_executor_recorded(spec))
-        return ODB_OK;
-    ODB_TRY(odb_probe_pool(&pool, spec, NULL, err));
-    odb_prober_init(&prober, model, &none, NULL, pool, (struct odb_search_hooks){0});
-    enum odb_status status = odb_probe_run(&prober, &probe, err);
-    odb_prober_dispose(&prober);
-    odb_pool_close(pool);
     return status;
 }

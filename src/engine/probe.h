@@ -9,7 +9,8 @@
 #include "base/map.h"
 #include "engine/answers.h"
 #include "engine/asked.h"
-#include "engine/bisect.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 #include "engine/instead.h"
 #include "engine/trace.h"
 #include "executor/pool.h"
@@ -132,12 +133,6 @@ size_t odb_probe_known_again(const struct odb_prober *prober);
  * remembers. */
 enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *run,
                                   struct odb_account *account, struct odb_error *err) ODB_MUST_USE;
-
-/* What a recording holds of some values: refs owned by the caller, NULL where it lacks one, and all
- * NULL where the spec is of no recording. */
-enum odb_status odb_recall(const struct odb_model *model, const char *spec, const int *values,
-                           size_t n_values, struct odb_tensor **outputs,
-                           struct odb_error *err) ODB_MUST_USE;
 
 /* Whether a target can be asked for a value: named, made by a node, and no random draw. */
 bool odb_probe_reads(const struct odb_graph *graph, const struct odb_trace *trace, int value);

@@ -19,6 +19,9 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
 #define PROBED_TELLING 32    /* values of a whole model: fewer are equal by chance, too */

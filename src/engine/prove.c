@@ -4,13 +4,15 @@
  * culprits is tested, unobserved but for the cut itself: all of them good, and all values that were
  * read before them good, or here is the one that is not.
  */
-#include "engine/bisect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
+#include "engine/report.h"
+#include "engine/search.h"
+#include "engine/value_report.h"
 
 /* Nodes before a culprit or its region, and not behind another one. */
 static size_t prove_list(const struct bisection *b, int *list)

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/search.h"
+#include "engine/value_report.h"
 
 /* --- one question ----------------------------------------------------------------------------- */
 

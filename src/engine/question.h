@@ -9,6 +9,7 @@
 #define ODB_ENGINE_QUESTION_H
 
 #include "engine/bisect_int.h"
+#include "engine/search.h"
 
 struct question {
     struct odb_probe probe;

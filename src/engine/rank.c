@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
 
 /* Lower comes first. */
 static int rank_of(const struct bisection *b, const struct odb_culprit *c)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
 
 #define RECALL_LISTED 8                  /* weights that are told of */
 #define RECALL_FACTOR 1e-4                /* how far elements may be from a common factor */

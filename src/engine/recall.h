@@ -7,6 +7,7 @@
 #define ODB_ENGINE_RECALL_H
 
 #include "engine/probe.h"
+#include "engine/trace.h"
 
 /* After a first run of the prober's target: tells line by line; and hands each weight that differs,
  * as far as not too many do, to take (NULL: nobody wants them), which owns its tensor then. */

@@ -16,7 +16,9 @@
 #include "engine/held.h"
 #include "engine/hooks.h"
 #include "engine/recall.h"
+#include "engine/report.h"
 #include "engine/segment.h"
+#include "engine/value_report.h"
 
 struct recorded {
     struct bisection *b;

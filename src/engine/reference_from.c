@@ -14,9 +14,12 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
+#include "compare/metrics.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
 #include "engine/recall.h"
+#include "engine/trace.h"
 #include "engine/trace_int.h"
 
 /* An executor that is asked. */

@@ -17,7 +17,10 @@
 #include "base/mem.h"
 #include "engine/bisect_int.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
 #include "engine/segment.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* What the executor had: what it gave, the feeds, draws, and what weights alone make. */
 static void reference_given(struct bisection *b)

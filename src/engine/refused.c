@@ -9,7 +9,6 @@
  * are, until the target takes the rest. Others of the operator that look alike are asked for by a
  * few of them, alone.
  */
-#include "engine/bisect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,10 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/alone.h"
+#include "engine/report.h"
 #include "engine/search.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define REFUSED_WITNESSES 3 /* of nodes that look alike; where all are refused, so are the others */
 #define REFUSED_ROUNDS 8    /* searches for a node, and more where they are less than asking all */

@@ -15,6 +15,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define REPEAT_RUNS 2
 #define REPEAT_RUNS_OF_RACERS 5

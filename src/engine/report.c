@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/json.h"
+#include "engine/value_report.h"
 
 const char *odb_diagnosis_name(enum odb_diagnosis kind)
 {

@@ -14,8 +14,9 @@
 #include "compare/verdict.h"
 #include "engine/instead.h"
 #include "engine/firsts.h"
-#include "engine/inputs.h"
+#include "engine/feeds.h"
 #include "engine/outcome.h"
+#include "engine/value_report.h"
 #include "executor/executor.h"
 #include "model/model.h"
 
@@ -45,13 +46,6 @@ bool odb_diagnosis_parse(enum odb_diagnosis *out, const char *name);
 /* The node itself is said to make wrong values, which running it alone shows. */
 bool odb_diagnosis_accuses(enum odb_diagnosis kind);
 
-/* A number that may not have been had. NaN stands for itself. */
-struct odb_number {
-    bool known;
-    double v;
-};
-#define ODB_NUMBER(x) ((struct odb_number){true, (x)})
-
 enum odb_opinion {
     ODB_OPINION_NONE,
     ODB_OPINION_TARGET,
@@ -59,18 +53,6 @@ enum odb_opinion {
     ODB_OPINION_NEITHER
 };
 const char *odb_opinion_name(enum odb_opinion opinion); /* NULL: none */
-
-/* All that is known about one value of the main graph. Errors are relative to rms of the golden
- * value (mechanism 6): dimensionless. */
-struct odb_value_report {
-    enum odb_verdict verdict;
-    struct odb_number error, error_mean, noise;
-    /* Of the node that makes it, on the target's own inputs; unknown for feeds. */
-    struct odb_number local_error, inherited_error, gain, local_noise;
-    bool boundary;    /* golden would have decided otherwise than the reference */
-    bool culprit;     /* local error over local noise */
-    char reason[160]; /* why this verdict, in words; may be "" */
-};
 
 /* The node inside the culprit's bodies that is to blame. */
 struct odb_culprit_inside {

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/feeds.h"
 #include "engine/json.h"
 #include "engine/report.h"
+#include "engine/value_report.h"
 
 static void report_set(json_t *object, const char *key, json_t *value)
 {

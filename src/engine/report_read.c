@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "engine/json.h"
 #include "engine/report.h"
+#include "engine/value_report.h"
 
 struct reading {
     struct odb_report *report; /* borrowed */

@@ -7,7 +7,10 @@
 #ifndef ODB_ENGINE_REPRO_H
 #define ODB_ENGINE_REPRO_H
 
-#include "engine/bisect.h"
+#include "compare/criterion.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
+#include "engine/report.h"
 #include "engine/signature.h"
 
 struct odb_repro_options {

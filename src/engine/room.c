@@ -2,7 +2,7 @@
 #include "engine/room.h"
 
 #include "base/mem.h"
-#include "engine/bisect.h"
+#include "engine/budget.h"
 
 /* Together: a piece, mapped and packed, is two eighths; what is read of it, there and here, two;
  * what is kept one; the rest is for an operator, its weights in float64, and what nobody counts. */

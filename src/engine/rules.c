@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "engine/value_report.h"
 
 #define RULES_TYPE "type:"
 #define RULES_DUMPED "topoidx_"

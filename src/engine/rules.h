@@ -12,6 +12,8 @@
 #ifndef ODB_ENGINE_RULES_H
 #define ODB_ENGINE_RULES_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "compare/criterion.h"
 #include "engine/condition.h"
 

@@ -8,9 +8,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/alone.h"
+#include "engine/bisect_options.h"
 #include "engine/fails.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/json.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define SAMPLES_CULPRITS 16 /* that are confirmed */
 

@@ -6,7 +6,9 @@
 #ifndef ODB_ENGINE_SAMPLES_H
 #define ODB_ENGINE_SAMPLES_H
 
-#include "engine/bisect.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
+#include "engine/report.h"
 
 struct odb_sample {
     char *source;             /* owned: "seed 43", a folder */

@@ -15,6 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/feeds.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
+
 #define SEGMENT_NOISY_RUNS 3
 #define SEGMENT_NOISY_SEED 0x5e93e700u
 

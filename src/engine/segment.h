@@ -8,6 +8,8 @@
 #define ODB_ENGINE_SEGMENT_H
 
 #include "engine/blame.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* The nodes between a value and the given values before it. */
 struct odb_segment {

@@ -11,6 +11,9 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 #include "tensor/random.h"
 
 #define SENSITIVITY_RUNS 3

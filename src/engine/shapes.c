@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/room.h"
 #include "executor/cpu.h"

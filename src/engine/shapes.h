@@ -6,8 +6,8 @@
 #ifndef ODB_ENGINE_SHAPES_H
 #define ODB_ENGINE_SHAPES_H
 
-#include "engine/bisect.h"
-#include "engine/inputs.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 
 /* One value. What is no tensor (a sequence, an optional, a map) has no shape. */
 struct odb_shape {

@@ -15,6 +15,9 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define SHARES_NODES 24
 #define SHARES_KEPT 10

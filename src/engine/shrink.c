@@ -20,7 +20,10 @@
 #include "engine/dag.h"
 #include "engine/ddmin.h"
 #include "engine/fails.h"
-#include "engine/hooks.h"
+#include "engine/feeds.h"
+#include "engine/search.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 #define SHRINK_ALONE 32 /* nodes that are tried one by one */
 

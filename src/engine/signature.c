@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "engine/search.h"
+#include "engine/value_report.h"
+#include "tensor/dtype.h"
+#include "tensor/tensor.h"
+
 /* --- taking ----------------------------------------------------------------------------------- */
 
 static unsigned signature_class(double v)

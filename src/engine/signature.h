@@ -8,8 +8,10 @@
 #ifndef ODB_ENGINE_SIGNATURE_H
 #define ODB_ENGINE_SIGNATURE_H
 
-#include "engine/report.h"
+#include "base/buf.h"
 #include "engine/search.h"
+#include "engine/value_report.h"
+#include "tensor/tensor.h"
 
 /* Errors of one failure may differ by this factor, either way. */
 #define ODB_SIGNATURE_FACTOR 10.0

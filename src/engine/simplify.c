@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/bisect_options.h"
 #include "engine/ddmin.h"
 #include "engine/fails.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/search.h"
+#include "engine/trace.h"
 #include "model/edit.h"
 
 void subject_dispose(struct subject *subject)

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "engine/bisect_int.h"
+#include "engine/report.h"
 
 #define STEERED_CULPRITS 20 /* whose consequences are looked for */
 #define STEERED_TOLD 4      /* of one */

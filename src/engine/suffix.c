@@ -10,7 +10,6 @@
  * beginning need not run on the target at all. Within a prefix the same tells what brought about a
  * wrong value whose maker is right alone: then those closest to it are the first suspects.
  */
-#include "engine/bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,10 @@
 #include "engine/dag.h"
 #include "engine/evidence.h"
 #include "engine/failure.h"
+#include "engine/report.h"
+#include "engine/search.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 #include "engine/whole.h"
 
 #define SUFFIX_SPARE 1 /* loads that it may cost to begin with those close by */

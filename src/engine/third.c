@@ -11,6 +11,9 @@
 
 #include "base/mem.h"
 #include "engine/alone.h"
+#include "engine/report.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 #include "executor/spec.h"
 #include "model/body.h"
 

@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "engine/evidence.h"
 #include "engine/hooks.h"
+#include "engine/report.h"
+#include "engine/value_report.h"
 
 struct tolerance {
     struct bisection *b;

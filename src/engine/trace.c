@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "compare/metrics.h"
 #include "base/clock.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/room.h"
 

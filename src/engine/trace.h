@@ -9,9 +9,8 @@
 #ifndef ODB_ENGINE_TRACE_H
 #define ODB_ENGINE_TRACE_H
 
-#include "engine/bisect.h"
-#include "engine/inputs.h"
-#include "engine/report.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 #include "executor/cpu.h"
 #include "model/model.h"
 #include "tensor/spill.h"

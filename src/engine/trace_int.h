@@ -6,6 +6,8 @@
 #ifndef ODB_ENGINE_TRACE_INT_H
 #define ODB_ENGINE_TRACE_INT_H
 
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 #include "engine/trace.h"
 
 /* A run over the whole model. */

@@ -8,6 +8,7 @@
  */
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
 
 static bool unseen_outputs_pass(const struct bisection *b)
 {

@@ -7,7 +7,11 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/bisect_options.h"
+#include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 /* A stretch under way. */
 struct walk_stretch {

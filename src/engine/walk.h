@@ -7,8 +7,13 @@
 #ifndef ODB_ENGINE_WALK_H
 #define ODB_ENGINE_WALK_H
 
+#include "engine/bisect_options.h"
 #include "engine/blame.h"
+#include "engine/feeds.h"
+#include "engine/hooks.h"
 #include "engine/probe.h"
+#include "engine/trace.h"
+#include "engine/value_report.h"
 
 struct odb_walk {
     const struct odb_model *model;   /* borrowed */

@@ -14,6 +14,9 @@
 #include "engine/evidence.h"
 #include "engine/held.h"
 #include "engine/question.h"
+#include "engine/report.h"
+#include "engine/search.h"
+#include "engine/trace.h"
 
 #define WHOLE_WIDE 8 /* nodes of a region, beyond which cutting it down is worth the loads */
 

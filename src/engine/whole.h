@@ -6,6 +6,7 @@
 #define ODB_ENGINE_WHOLE_H
 
 #include "engine/bisect_int.h"
+#include "engine/report.h"
 
 /* The culprit passes alone, and no part that leads to it is wrong. Runs the model as it is more
  * often (bisection_doubt()), and, where it repeats itself, looks for the smallest stretch of nodes

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "engine/evidence.h"
+#include "engine/report.h"
+#include "engine/value_report.h"
 
 static void words_node(const struct bisection *b, int node, struct odb_buf *out)
 {

@@ -6,6 +6,8 @@
 
 #include "engine/evidence.h"
 
+#include "engine/report.h"
+
 #define EVIDENCE_EXPLAINED 0.01 /* the least part of a culprit's error that is worth a sentence */
 #define EVIDENCE_LISTED 8       /* nodes that a sentence names */
 
