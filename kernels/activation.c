@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "kernels/elementwise.h"
 #include "kernels/floatmath.h"
+#include "kernels/row.h"
 
 /* --- formulas --------------------------------------------------------------------------------- */
 
@@ -79,52 +80,55 @@ struct act_constants {
     double p, q;
 };
 
-#define ACT_LOOP(t, T, ctype, name, ...)                                                         \
-    ODB_INLINE ctype act_##name##_##T(const ctype a, const ctype p, const ctype q)               \
-    {                                                                                            \
-        (void)p, (void)q;                                                                        \
-        return (ctype)(__VA_ARGS__);                                                             \
-    }                                                                                            \
-    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
-                                         void *out, const void *arg)                             \
-    {                                                                                            \
-        const ctype p = (ctype)((const struct act_constants *)arg)->p;                           \
-        const ctype q = (ctype)((const struct act_constants *)arg)->q;                           \
-        const odb_##t *x = in[0];                                                                \
-        odb_##t *y = out;                                                                        \
-        (void)step;                                                                              \
-        ODB_EW_EACH(i, n) y[i] = act_##name##_##T(x[i], p, q);                                   \
+#define ACT_LOOP(t, T, ctype, name, ...)                                                           \
+    ODB_INLINE ctype act_##name##_##T(const ctype a, const ctype p, const ctype q)                 \
+    {                                                                                              \
+        (void)p, (void)q;                                                                          \
+        return (ctype)(__VA_ARGS__);                                                               \
+    }                                                                                              \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,         \
+                                         void *out, const void *arg)                               \
+    {                                                                                              \
+        const ctype p = (ctype)((const struct act_constants *)arg)->p;                             \
+        const ctype q = (ctype)((const struct act_constants *)arg)->q;                             \
+        const odb_##t *x = in[0];                                                                  \
+        odb_##t *y = out;                                                                          \
+        (void)step;                                                                                \
+        ODB_EW_EACH(i, n)                                                                          \
+            y[i] = act_##name##_##T(x[i], p, q);                                                   \
     }
 
 /* first and second name the attributes behind p and q; their defaults stand in the rows. */
-#define ACT(name, types, first, second, ...)                                                     \
-    types(ACT_LOOP, name, __VA_ARGS__)                                                           \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {types(ODB_EW_SLOT, name)};            \
-    static enum odb_status ew_run_##name(struct odb_kern *k)                                     \
-    {                                                                                            \
-        struct act_constants c = {odb_kern_float(k, first, 0), odb_kern_float(k, second, 0)};    \
-        return odb_ew_run(k, ew_##name, &c);                                                     \
+#define ACT(name, TYPES, first, second, ...)                                                       \
+    TYPES(ACT_LOOP, name, __VA_ARGS__)                                                             \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {TYPES(ODB_EW_SLOT, name)};              \
+    static enum odb_status ew_run_##name(struct odb_kern *k)                                       \
+    {                                                                                              \
+        struct act_constants c = {odb_kern_float(k, first, 0), odb_kern_float(k, second, 0)};      \
+        return odb_ew_run(k, ew_##name, &c);                                                       \
     }
-#define ACT_SIGNED(X, ...) ODB_EW_FLOATS(X, __VA_ARGS__) ODB_EW_SIGNED(X, __VA_ARGS__)
+#define ACT_SIGNED(X, ...)                                                                         \
+    ODB_EW_FLOATS(X, __VA_ARGS__)                                                                  \
+    ODB_EW_SIGNED(X, __VA_ARGS__)
 
 #define ACT_E ODB_BY_TYPE(a, exp)
 #define ACT_EXPM1 ODB_BY_TYPE(a, expm1)
 #define ACT_ERFC ODB_BY_TYPE(a, erfc)
 
 ACT(relu, ACT_SIGNED, "", "", a < 0 ? 0 : a)
-ACT(leaky_relu, ODB_EW_FLOATS, "alpha", "", a *(a < 0 ? p : 1))
+ACT(leaky_relu, ODB_EW_FLOATS, "alpha", "", (a * (a < 0 ? p : 1)))
 ACT(thresholded_relu, ODB_EW_FLOATS, "alpha", "", a > p ? a : 0)
-ACT(hard_sigmoid, ODB_EW_FLOATS, "alpha", "beta", act_unit(p *a + q))
-ACT(hard_swish, ODB_EW_FLOATS, "", "", a *act_unit(a / 6.0 + 0.5))
+ACT(hard_sigmoid, ODB_EW_FLOATS, "alpha", "beta", act_unit((p * a) + q))
+ACT(hard_swish, ODB_EW_FLOATS, "", "", (a * act_unit(a / 6.0 + 0.5)))
 ACT(softsign, ODB_EW_FLOATS, "", "", a / (1 + (a < 0 ? -a : a)))
 ACT(elu, ODB_EW_FLOATS, "alpha", "", act_elu(a, p, a, ACT_EXPM1))
-ACT(selu, ODB_EW_FLOATS, "alpha", "gamma", (double)q *act_elu(a, p, a, ACT_EXPM1))
+ACT(selu, ODB_EW_FLOATS, "alpha", "gamma", ((double)q * act_elu(a, p, a, ACT_EXPM1)))
 ACT(celu, ODB_EW_FLOATS, "alpha", "", act_celu(a, p, ACT_EXPM1))
-ACT(sigmoid, ODB_EW_FLOATS, "", "",
-    _Generic(a, float: odb_single_sigmoid, double: act_sigmoid_of)(a))
+#define ACT_SIGMOID(a) _Generic(a, float : odb_single_sigmoid, double : act_sigmoid_of)(a)
+ACT(sigmoid, ODB_EW_FLOATS, "", "", ACT_SIGMOID(a))
 ACT(softplus, ODB_EW_FLOATS, "", "", act_softplus(a, ACT_E))
 ACT(mish, ODB_EW_FLOATS, "", "", act_mish(a, ACT_E))
-ACT(swish, ODB_EW_FLOATS, "alpha", "", a *act_sigmoid((double)p * a, ACT_E))
+ACT(swish, ODB_EW_FLOATS, "alpha", "", (a * act_sigmoid((double)p * a, ACT_E)))
 ACT(gelu, ODB_EW_FLOATS, "", "", act_gelu(a, ACT_ERFC))
 ACT(gelu_tanh, ODB_EW_FLOATS, "", "", act_gelu_tanh(a, ACT_E))
 
@@ -136,11 +140,11 @@ ACT(gelu_tanh, ODB_EW_FLOATS, "", "", act_gelu_tanh(a, ACT_E))
 #define ACT_TEXTBOOK_SIGMOID(x) (ACT_T(0.5) + ACT_T(0.5) * ACT_T(tanh(ACT_T(0.5) * (x))))
 
 /* act_NAME(): the exact formula, or in noisy mode the textbook's. */
-#define ACT_WITH_TEXTBOOK(name, first, ...)                                                      \
-    ACT(name##_textbook, ODB_EW_FLOATS, first, "", __VA_ARGS__)                                  \
-    static enum odb_status act_run_##name(struct odb_kern *k)                                    \
-    {                                                                                            \
-        return k->sequential ? ew_run_##name##_textbook(k) : ew_run_##name(k);                   \
+#define ACT_WITH_TEXTBOOK(name, first, ...)                                                        \
+    ACT(name##_textbook, ODB_EW_FLOATS, first, "", __VA_ARGS__)                                    \
+    static enum odb_status act_run_##name(struct odb_kern *k)                                      \
+    {                                                                                              \
+        return k->sequential ? ew_run_##name##_textbook(k) : ew_run_##name(k);                     \
     }
 
 ACT_WITH_TEXTBOOK(sigmoid, "", ACT_TEXTBOOK_SIGMOID(a))
@@ -174,9 +178,9 @@ ODB_INLINE uint64_t act_shrink_int(long double x, const struct act_constants *c)
 
 #define ACT_SHRINK ((const struct act_constants *)arg)
 ODB_EW_FLOATS(ODB_EW_LOOP1_SAME, shrink,
-              a < -ACT_SHRINK->p  ? a + ACT_SHRINK->q
-              : a > ACT_SHRINK->p ? a - ACT_SHRINK->q
-                                  : 0)
+              (a < -ACT_SHRINK->p  ? a + ACT_SHRINK->q
+               : a > ACT_SHRINK->p ? a - ACT_SHRINK->q
+                                   : 0))
 ODB_EW_INTS(ODB_EW_LOOP1_SAME, shrink, act_shrink_int(a, ACT_SHRINK))
 static const odb_ew_loop ew_shrink[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, shrink)
                                                            ODB_EW_INTS(ODB_EW_SLOT, shrink)};
@@ -189,8 +193,8 @@ static enum odb_status act_shrink(struct odb_kern *k)
 
 /* --- two operands ----------------------------------------------------------------------------- */
 
-#define ACT_PAIR(name, of_float)                                                                 \
-    ODB_EW_FLOATS(ODB_EW_LOOP2_SAME, name, of_float)                                             \
+#define ACT_PAIR(name, of_float)                                                                   \
+    ODB_EW_FLOATS(ODB_EW_LOOP2_SAME, name, of_float)                                               \
     static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)};
 ACT_PAIR(gate, a *b)
 ACT_PAIR(bias_gelu, act_gelu((double)a + b, ACT_ERFC))
@@ -285,9 +289,9 @@ static enum odb_status act_prelu(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define ACT_ATTRS(of, ...)                                                                     \
+#define ACT_ATTRS(of, ...)                                                                         \
     static const struct odb_attr_spec act_##of##_attrs[] = {__VA_ARGS__, {.name = NULL}};
-#define ACT_ATTR(name, def) {name, ODB_ATTR_FLOAT, def, false}
+#define ACT_ATTR(name, def) ODB_OPTIONAL_ATTR(name, FLOAT, def)
 ACT_ATTRS(leaky, ODB_EW_CONSUMED, ACT_ATTR("alpha", "0.01"))
 ACT_ATTRS(alpha, ODB_EW_CONSUMED, ACT_ATTR("alpha", "1.0"))
 ACT_ATTRS(hard, ODB_EW_CONSUMED, ACT_ATTR("alpha", "0.2"), ACT_ATTR("beta", "0.5"))
@@ -298,25 +302,26 @@ ACT_ATTRS(shrink, ACT_ATTR("bias", "0.0"), ACT_ATTR("lambd", "0.5"))
 ACT_ATTRS(gelu, {"approximate", ODB_ATTR_STRING, "none", false})
 ACT_ATTRS(quick, ACT_ATTR("alpha", "1.702"))
 
-#define ACT_ROW(name, first, flags, run, ...)                                                    \
-    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE | (flags),            \
+#define ACT_ROW(name, first, flags, run, ...)                                                      \
+    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE | (flags),              \
                odb_infer_same, run, __VA_ARGS__)
 /* As old as ONNX: opset 1 had consumed_inputs, the first of attrs. */
-#define ACT_OLD(name, run, first_attrs)                                                          \
-    ACT_ROW(name, 1, 0, run, .attrs = first_attrs),                                              \
+#define ACT_OLD(name, run, first_attrs)                                                            \
+    ACT_ROW(name, 1, 0, run, .attrs = first_attrs),                                                \
         ACT_ROW(name, 6, 0, run, .attrs = (first_attrs) + 1)
-#define ACT_MICROSOFT(op_name, least, most, op_infer, op_run, ...)                               \
-    {.domain = "com.microsoft", .name = op_name, .since = 1, .min_in = least, .max_in = most,    \
-     .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_FLOAT},                   \
-     .infer = op_infer, .run = op_run, __VA_ARGS__}
+#define ACT_MICROSOFT(op_name, least, most, op_infer, op_run, ...)                                 \
+    {                                                                                              \
+        .domain = "com.microsoft", .name = op_name, .since = 1, .min_in = least, .max_in = most,   \
+        .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_FLOAT},                  \
+        .infer = op_infer, .run = op_run, __VA_ARGS__                                              \
+    }
 
 #define RELU_FLAGS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_OVERWRITE)
 
 const struct odb_op odb_ops_activation[] = {
-    ODB_EW_ROW("Relu", 1, 1, ODB_T_FLOAT | ODB_T_SIGNED, RELU_FLAGS,
-               odb_infer_same, ew_run_relu, .attrs = odb_ew_consumed_attrs),
-    ODB_EW_ROW("Relu", 6, 1, ODB_T_FLOAT | ODB_T_SIGNED, RELU_FLAGS,
-               odb_infer_same, ew_run_relu),
+    ODB_EW_ROW("Relu", 1, 1, ODB_T_FLOAT | ODB_T_SIGNED, RELU_FLAGS, odb_infer_same, ew_run_relu,
+               .attrs = odb_ew_consumed_attrs),
+    ODB_EW_ROW("Relu", 6, 1, ODB_T_FLOAT | ODB_T_SIGNED, RELU_FLAGS, odb_infer_same, ew_run_relu),
     ACT_OLD("LeakyRelu", ew_run_leaky_relu, act_leaky_attrs),
     ACT_ROW("ThresholdedRelu", 1, ODB_OP_EXACT | ODB_OP_BOUNDARY, ew_run_thresholded_relu,
             .attrs = act_alpha_attrs + 1),

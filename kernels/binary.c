@@ -14,7 +14,7 @@
 
 ODB_EW_BINARY(add, a + b, ODB_U(a) + ODB_U(b), ODB_U(a) + ODB_U(b))
 ODB_EW_BINARY(sub, a - b, ODB_U(a) - ODB_U(b), ODB_U(a) - ODB_U(b))
-ODB_EW_BINARY(mul, a * b, ODB_U(a) * ODB_U(b), ODB_U(a) * ODB_U(b))
+ODB_EW_BINARY(mul, (a * b), ODB_U(a) * ODB_U(b), ODB_U(a) * ODB_U(b))
 /* Dividing the smallest number by -1 overflows, and traps on many processors. */
 ODB_EW_BINARY(div, a / b, b == -1 ? 0 - ODB_U(a) : ODB_U(a / b), a / b)
 ODB_EW_BINARY(fmod, fmod(a, b), b == -1 ? 0 : a % b, a % b)
@@ -43,24 +43,24 @@ ODB_INLINE int64_t binary_int_pow(int64_t base, int64_t power)
 }
 
 /* Squares are everywhere in models, and a product is exact to half an ulp. */
-#define BINARY_POW(t, T, ctype, name)                                                            \
-    ODB_EW_LOOP1_SAME(t, T, ctype, name##_square, a *a)                                          \
-    ODB_EW_LOOP2_SAME(t, T, ctype, name##_any, pow(a, b))                                        \
-    static void ew_##name##_##T(size_t n, const void *const *in, const int *step, void *out,     \
-                                const void *arg)                                                 \
-    {                                                                                            \
-        bool square = !step[1] && *(const odb_##t *)in[1] == 2;                                  \
-        (square ? ew_##name##_square_##T : ew_##name##_any_##T)(n, in, step, out, arg);          \
+#define BINARY_POW(t, T, ctype, name)                                                              \
+    ODB_EW_LOOP1_SAME(t, T, ctype, name##_square, (a * a))                                         \
+    ODB_EW_LOOP2_SAME(t, T, ctype, name##_any, pow(a, b))                                          \
+    static void ew_##name##_##T(size_t n, const void *const *in, const int *step, void *out,       \
+                                const void *arg)                                                   \
+    {                                                                                              \
+        bool square = !step[1] && *(const odb_##t *)in[1] == 2;                                    \
+        (square ? ew_##name##_square_##T : ew_##name##_any_##T)(n, in, step, out, arg);            \
     }
 ODB_EW_FLOATS(BINARY_POW, pow)
 ODB_EW_LOOP2_SAME(i64, I64, int64_t, pow, binary_int_pow(a, b))
-static const odb_ew_loop ew_pow[ODB_DTYPE_COUNT] = {
-    ODB_EW_FLOATS(ODB_EW_SLOT, pow)[ODB_I64] = ew_pow_I64};
+static const odb_ew_loop ew_pow[ODB_DTYPE_COUNT] = {[ODB_I64] = ew_pow_I64,
+                                                    ODB_EW_FLOATS(ODB_EW_SLOT, pow)};
 
-#define BINARY_INT(name, types, ...)                                                             \
-    types(ODB_EW_LOOP2_SAME, name, __VA_ARGS__)                                                  \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {types(ODB_EW_SLOT, name)};
-BINARY_INT(bitwise_and, ODB_EW_INTS, a &b)
+#define BINARY_INT(name, TYPES, ...)                                                               \
+    TYPES(ODB_EW_LOOP2_SAME, name, __VA_ARGS__)                                                    \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {TYPES(ODB_EW_SLOT, name)};
+BINARY_INT(bitwise_and, ODB_EW_INTS, (a & b))
 BINARY_INT(bitwise_or, ODB_EW_INTS, a | b)
 BINARY_INT(bitwise_xor, ODB_EW_INTS, a ^ b)
 /* Shifting everything out leaves nothing. */
@@ -72,10 +72,10 @@ BINARY_INT(xor, ODB_EW_BOOLS, (a != 0) ^ (b != 0))
 
 /* --- run() ------------------------------------------------------------------------------------ */
 
-#define BINARY_RUN(name)                                                                         \
-    static enum odb_status binary_##name(struct odb_kern *k)                                     \
-    {                                                                                            \
-        return odb_ew_run2(k, ew_##name);                                                        \
+#define BINARY_RUN(name)                                                                           \
+    static enum odb_status binary_##name(struct odb_kern *k)                                       \
+    {                                                                                              \
+        return odb_ew_run2(k, ew_##name);                                                          \
     }
 BINARY_RUN(add)
 BINARY_RUN(sub)
@@ -165,9 +165,7 @@ static enum odb_status binary_pow(struct odb_kern *k)
 {
     const struct odb_tensor *x = k->in[0], *y = k->in[1];
     bool integers = odb_dtype_is_integer(x->dtype) && odb_dtype_is_integer(y->dtype);
-    enum odb_dtype common = integers               ? ODB_I64
-                            : x->dtype == y->dtype ? x->dtype
-                                                   : ODB_F64;
+    enum odb_dtype common = integers ? ODB_I64 : x->dtype == y->dtype ? x->dtype : ODB_F64;
     struct odb_tensor *in[2] = {NULL, NULL}, *out = NULL;
     enum odb_status status = ODB_OK;
 
@@ -205,17 +203,17 @@ static const struct odb_attr_spec binary_shift_attrs[] = {
 
 #define BINARY_FLAGS (ODB_OP_REAL | ODB_OP_OVERWRITE)
 /* Both lives of an operator that is as old as ONNX. */
-#define BINARY_ROWS(name, mask, flags, infer, run, first_attrs)                                  \
-    ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = first_attrs),                       \
+#define BINARY_ROWS(name, mask, flags, infer, run, first_attrs)                                    \
+    ODB_EW_ROW(name, 1, 2, mask, flags, infer, run, .attrs = first_attrs),                         \
         ODB_EW_ROW(name, 7, 2, mask, flags, infer, run)
 /* Integer results are exact by nature; REAL speaks of the float ones. */
-#define BINARY_REAL(name, run)                                                                   \
-    BINARY_ROWS(name, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                            \
-                odb_ew_legacy_consumed_attrs),                                                   \
-        ODB_EW_ROW(name, 6, 2, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                   \
+#define BINARY_REAL(name, run)                                                                     \
+    BINARY_ROWS(name, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                              \
+                odb_ew_legacy_consumed_attrs),                                                     \
+        ODB_EW_ROW(name, 6, 2, ODB_T_NUMBER, BINARY_FLAGS, odb_ew_infer2, run,                     \
                    .attrs = odb_ew_legacy_attrs)
 #define BINARY_BITS(name, mask, run) ODB_EW_ROW(name, 18, 2, mask, ODB_OP_EXACT, odb_ew_infer, run)
-#define BINARY_LOGIC(name, run)                                                                  \
+#define BINARY_LOGIC(name, run)                                                                    \
     BINARY_ROWS(name, ODB_T_BOOL, ODB_OP_EXACT, odb_ew_infer2, run, odb_ew_legacy_attrs)
 
 const struct odb_op odb_ops_binary[] = {

@@ -242,8 +242,8 @@ ODB_INLINE uint64_t cast_u64(double x)
     return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x : (uint64_t)cast_i64(x);
 }
 
-#define CAST_TO_INT(t, T, convert)                                                               \
-    ODB_EW_FLOATS(ODB_EW_LOOP1, to_##T, odb_##t, (odb_##t)convert(a))                            \
+#define CAST_TO_INT(t, T, convert)                                                                 \
+    ODB_EW_FLOATS(ODB_EW_LOOP1, to_##T, odb_##t, (odb_##t)convert(a))                              \
     static const odb_ew_loop ew_to_##T[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, to_##T)};
 CAST_TO_INT(i8, I8, cast_i32)
 CAST_TO_INT(u8, U8, cast_i32)
@@ -315,12 +315,12 @@ static const struct odb_attr_spec cast_like_attrs[] = {
 };
 
 #define CAST_TYPES (ODB_T_ANY & ~(ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128)))
-#define CAST_ROW(op_name, first, n, attributes, op_infer)                                        \
-    {.domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,      \
-     .max_out = 1,                                                                               \
-     .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY | (n > 1 ? ODB_OP_LIKE : 0),                        \
-     .types = {CAST_TYPES, CAST_TYPES},                                                          \
-     .attrs = attributes, .infer = op_infer, .run = cast_run}
+#define CAST_ROW(op_name, first, n, attributes, op_infer)                                          \
+    {                                                                                              \
+        .domain = "", .name = op_name, .since = first, .min_in = n, .max_in = n, .min_out = 1,     \
+        .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY | (n > 1 ? ODB_OP_LIKE : 0),         \
+        .types = {CAST_TYPES, CAST_TYPES}, .attrs = attributes, .infer = op_infer, .run = cast_run \
+    }
 
 const struct odb_op odb_ops_cast[] = {
     CAST_ROW("Cast", 1, 1, cast_named_attrs, cast_infer),

@@ -17,7 +17,10 @@ struct odb_cells {
     void *own;           /* owned */
 };
 
-#define ODB_CELLS_INIT {.own = NULL}
+#define ODB_CELLS_INIT                                                                             \
+    {                                                                                              \
+        .own = NULL                                                                                \
+    }
 
 /* Cells to read; nothing may be written through them. */
 enum odb_status odb_cells_read(struct odb_cells *c, const struct odb_tensor *t,

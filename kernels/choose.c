@@ -9,27 +9,30 @@
 #include "base/blocks.h"
 #include "base/mem.h"
 #include "kernels/elementwise.h"
+#include "kernels/row.h"
 
 /* --- Where ------------------------------------------------------------------------------------ */
 
 /* Elements are only moved, so their size is all that matters. */
-#define CHOOSE_WHERE(type, size)                                                                 \
-    ODB_EW_HOT static void choose_where_##size(size_t n, const void *const *in, const int *step, \
-                                               void *out, const void *arg)                       \
-    {                                                                                            \
-        const odb_u8 *c = in[0];                                                                 \
-        const type *x = in[1], *y = in[2];                                                       \
-        type *z = out;                                                                           \
-        (void)arg;                                                                               \
-        if (step[0] && step[1] && step[2]) {                                                     \
-            ODB_EW_EACH(i, n) z[i] = c[i] ? x[i] : y[i];                                         \
-        } else if (step[0] && step[1]) {                                                         \
-            const type other = *y;                                                               \
-            ODB_EW_EACH(i, n) z[i] = c[i] ? x[i] : other;                                        \
-        } else {                                                                                 \
-            ODB_EW_EACH(i, n)                                                                    \
-            z[i] = c[step[0] ? i : 0] ? x[step[1] ? i : 0] : y[step[2] ? i : 0];                 \
-        }                                                                                        \
+#define CHOOSE_WHERE(type, size)                                                                   \
+    ODB_EW_HOT static void choose_where_##size(size_t n, const void *const *in, const int *step,   \
+                                               void *out, const void *arg)                         \
+    {                                                                                              \
+        const odb_u8 *c = in[0];                                                                   \
+        const type *x = in[1], *y = in[2];                                                         \
+        type *z = out;                                                                             \
+        (void)arg;                                                                                 \
+        if (step[0] && step[1] && step[2]) {                                                       \
+            ODB_EW_EACH(i, n)                                                                      \
+                z[i] = c[i] ? x[i] : y[i];                                                         \
+        } else if (step[0] && step[1]) {                                                           \
+            const type other = *y;                                                                 \
+            ODB_EW_EACH(i, n)                                                                      \
+                z[i] = c[i] ? x[i] : other;                                                        \
+        } else {                                                                                   \
+            ODB_EW_EACH(i, n)                                                                      \
+                z[i] = c[step[0] ? i : 0] ? x[step[1] ? i : 0] : y[step[2] ? i : 0];               \
+        }                                                                                          \
     }
 struct choose_16 {
     char bytes[16]; /* a complex128, or the pointer and length of a string */
@@ -88,21 +91,20 @@ static enum odb_status choose_where(struct odb_kern *k)
 
 /* arg: borders in the input's own type. A low border above the high one gives way to it, as in
  * Min(high, Max(low, x)). */
-#define CHOOSE_CLIP(t, T, ctype, name)                                                           \
-    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
-                                         void *out, const void *arg)                             \
-    {                                                                                            \
-        const void *const *borders = arg;                                                        \
-        const ctype low = *(const odb_##t *)borders[0], high = *(const odb_##t *)borders[1];     \
-        const odb_##t *x = in[0];                                                                \
-        odb_##t *y = out;                                                                        \
-        (void)step;                                                                              \
-        ODB_EW_EACH(i, n)                                                                        \
-        {                                                                                        \
-            ctype a = x[i];                                                                      \
-            a = a < low ? low : a;                                                               \
-            y[i] = a > high ? high : a;                                                          \
-        }                                                                                        \
+#define CHOOSE_CLIP(t, T, ctype, name)                                                             \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,         \
+                                         void *out, const void *arg)                               \
+    {                                                                                              \
+        const void *const *borders = arg;                                                          \
+        const ctype low = *(const odb_##t *)borders[0], high = *(const odb_##t *)borders[1];       \
+        const odb_##t *x = in[0];                                                                  \
+        odb_##t *y = out;                                                                          \
+        (void)step;                                                                                \
+        ODB_EW_EACH(i, n) {                                                                        \
+            ctype a = x[i];                                                                        \
+            a = a < low ? low : a;                                                                 \
+            y[i] = a > high ? high : a;                                                            \
+        }                                                                                          \
     }
 ODB_EW_FLOATS(CHOOSE_CLIP, clip)
 ODB_EW_INTS(CHOOSE_CLIP, clip)
@@ -156,8 +158,8 @@ ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, sum, a + b)
 static const odb_ew_loop ew_sum[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, sum)};
 
 /* arg: how many. */
-#define CHOOSE_SHARE(t, T, ctype, name)                                                          \
-    ODB_EW_LOOP1_SAME(t, T, ctype, name, a / (ctype)*(const int *)arg)
+#define CHOOSE_SHARE(t, T, ctype, name)                                                            \
+    ODB_EW_LOOP1_SAME(t, T, ctype, name, a / (ctype) * (const int *)arg)
 ODB_EW_FLOATS(CHOOSE_SHARE, share)
 static const odb_ew_loop ew_share[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, share)};
 
@@ -215,8 +217,8 @@ static enum odb_status choose_mean(struct odb_kern *k)
 {
     ODB_TRY(choose_fold(k, ew_sum));
     if (k->out[0])
-        odb_ew_apply(ew_share[k->out[0]->dtype], 1,
-                     (const struct odb_tensor *const *)&k->out[0], k->out[0], &k->n_in);
+        odb_ew_apply(ew_share[k->out[0]->dtype], 1, (const struct odb_tensor *const *)&k->out[0],
+                     k->out[0], &k->n_in);
     return ODB_OK;
 }
 
@@ -237,13 +239,15 @@ static const struct odb_attr_spec choose_clip_attrs_6[] = {
 #define CHOOSE_EXACT (ODB_OP_EXACT | ODB_OP_REAL)
 #define CHOOSE_CLIPS (CHOOSE_EXACT | ODB_OP_OVERWRITE)
 #define CHOOSE_ANY (ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING | ODB_BIT(ODB_C64) | ODB_BIT(ODB_C128))
-#define CHOOSE_FOLD_ROW(op_name, first, mask, op_flags, op_run, op_attrs)                        \
-    {.domain = "", .name = op_name, .since = first, .min_in = 1, .max_in = ODB_MANY,             \
-     .min_out = 1, .max_out = 1, .flags = op_flags, .types = {mask}, .attrs = op_attrs,          \
-     .infer = choose_infer_fold, .run = op_run}
-#define CHOOSE_FOLD(name, mask, flags, run)                                                      \
-    CHOOSE_FOLD_ROW(name, 1, mask, flags, run, odb_ew_consumed_attrs),                           \
-        CHOOSE_FOLD_ROW(name, 6, mask, flags, run, NULL),                                        \
+#define CHOOSE_FOLD_ROW(op_name, first, mask, op_flags, op_run, op_attrs)                          \
+    {                                                                                              \
+        .domain = "", .name = op_name, .since = first, .min_in = 1, .max_in = ODB_MANY,            \
+        .min_out = 1, .max_out = 1, .flags = op_flags, .types = {mask}, .attrs = op_attrs,         \
+        .infer = choose_infer_fold, .run = op_run                                                  \
+    }
+#define CHOOSE_FOLD(name, mask, flags, run)                                                        \
+    CHOOSE_FOLD_ROW(name, 1, mask, flags, run, odb_ew_consumed_attrs),                             \
+        CHOOSE_FOLD_ROW(name, 6, mask, flags, run, NULL),                                          \
         CHOOSE_FOLD_ROW(name, 8, mask, flags, run, NULL)
 
 const struct odb_op odb_ops_choose[] = {
@@ -253,9 +257,8 @@ const struct odb_op odb_ops_choose[] = {
                .attrs = choose_clip_attrs_1),
     ODB_EW_ROW("Clip", 6, 1, ODB_T_FLOAT, CHOOSE_CLIPS, odb_infer_same, choose_clip,
                .attrs = choose_clip_attrs_6),
-    {.domain = "", .name = "Clip", .since = 11, .min_in = 1, .max_in = 3, .min_out = 1,
-     .max_out = 1, .flags = CHOOSE_CLIPS, .types = {ODB_T_NUMBER}, .infer = odb_infer_same,
-     .run = choose_clip},
+    ODB_ONNX("Clip", 11, ODB_ARITY(1, 3), ODB_ARITY(1, 1), CHOOSE_CLIPS, NULL, odb_infer_same,
+             choose_clip, ODB_T_NUMBER),
     CHOOSE_FOLD("Max", ODB_T_NUMBER, CHOOSE_EXACT, choose_max),
     CHOOSE_FOLD("Min", ODB_T_NUMBER, CHOOSE_EXACT, choose_min),
     CHOOSE_FOLD("Sum", ODB_T_FLOAT, ODB_OP_REAL, choose_sum),

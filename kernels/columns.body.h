@@ -6,8 +6,8 @@
  */
 
 /* to[i] = from[first + i * stride] for i in [0, n), 0 outside of from[0, in). */
-ODB_INLINE void FN(columns_run)(const E *from, int64_t in, int64_t first, int64_t stride,
-                                int64_t n, E *to)
+ODB_INLINE void FN(columns_run)(const E *from, int64_t in, int64_t first, int64_t stride, int64_t n,
+                                E *to)
 {
     int64_t begin = first >= 0 ? 0 : stride == 1 ? -first : (stride - 1 - first) / stride;
     int64_t end = first >= in ? 0 : stride == 1 ? in - first : (in - first + stride - 1) / stride;

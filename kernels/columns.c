@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 #include "kernels/window.h"
 
@@ -114,6 +115,7 @@ static const struct odb_attr_spec columns_attrs[] = {{.name = "dilations", .type
                                                      {.name = NULL}};
 
 const struct odb_op odb_ops_columns[] = {
-    {"", "Col2Im", 18, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_NUMBER, ODB_BIT(ODB_I64)}, columns_attrs,
-     columns_infer, columns_run},
-    {.name = NULL}};
+    ODB_ONNX("Col2Im", 18, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL, columns_attrs,
+             columns_infer, columns_run, ODB_T_NUMBER, ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

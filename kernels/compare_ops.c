@@ -7,14 +7,14 @@
 
 #include "kernels/elementwise.h"
 
-#define COMPARE(name, op)                                                                        \
-    ODB_EW_FLOATS(ODB_EW_LOOP2_BOOL, name, a op b)                                               \
-    ODB_EW_INTS(ODB_EW_LOOP2_BOOL, name, a op b)                                                 \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {                                      \
-        ODB_EW_FLOATS(ODB_EW_SLOT, name) ODB_EW_INTS(ODB_EW_SLOT, name)};                        \
-    static enum odb_status compare_##name(struct odb_kern *k)                                    \
-    {                                                                                            \
-        return odb_ew_run2(k, ew_##name);                                                        \
+#define COMPARE(name, op)                                                                          \
+    ODB_EW_FLOATS(ODB_EW_LOOP2_BOOL, name, a op b)                                                 \
+    ODB_EW_INTS(ODB_EW_LOOP2_BOOL, name, a op b)                                                   \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)        \
+                                                               ODB_EW_INTS(ODB_EW_SLOT, name)};    \
+    static enum odb_status compare_##name(struct odb_kern *k)                                      \
+    {                                                                                              \
+        return odb_ew_run2(k, ew_##name);                                                          \
     }
 COMPARE(less, <)
 COMPARE(greater, >)
@@ -46,13 +46,12 @@ static enum odb_status compare_equal(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define COMPARE_ROW(name, first, mask, run, ...)                                                 \
-    ODB_EW_ROW(name, first, 2, mask, ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY,               \
+#define COMPARE_ROW(name, first, mask, run, ...)                                                   \
+    ODB_EW_ROW(name, first, 2, mask, ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY,                 \
                odb_ew_infer2_bool, run, __VA_ARGS__)
 
 const struct odb_op odb_ops_compare[] = {
-    COMPARE_ROW("Equal", 1, ODB_T_NUMBER | ODB_T_BOOL, compare_equal,
-                .attrs = odb_ew_legacy_attrs),
+    COMPARE_ROW("Equal", 1, ODB_T_NUMBER | ODB_T_BOOL, compare_equal, .attrs = odb_ew_legacy_attrs),
     COMPARE_ROW("Equal", 7, ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING, compare_equal),
     COMPARE_ROW("Less", 1, ODB_T_NUMBER, compare_less, .attrs = odb_ew_legacy_attrs),
     COMPARE_ROW("Less", 7, ODB_T_NUMBER, compare_less),

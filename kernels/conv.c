@@ -86,6 +86,7 @@ struct conv_direct {
 #define E odb_u32
 #define SUFFIX 4
 #include "kernels/columns.body.h"
+#include "kernels/row.h"
 #undef E
 #undef SUFFIX
 #define E odb_u64
@@ -129,10 +130,18 @@ static bool conv_run_direct(const struct conv *c)
 static struct odb_gemm conv_gemm(const struct conv *c)
 {
     size_t depth = c->c / c->group * c->window.taps;
-    return (struct odb_gemm){.dtype = c->dtype, .sequential = c->sequential,
-                             .accumulate = c->bias != NULL, .m = c->m / c->group,
-                             .n = c->window.out_size, .k = depth, .a = c->w, .b = c->x, .c = c->y,
-                             .lda = depth, .ldb = c->window.out_size, .ldc = c->window.out_size,
+    return (struct odb_gemm){.dtype = c->dtype,
+                             .sequential = c->sequential,
+                             .accumulate = c->bias != NULL,
+                             .m = c->m / c->group,
+                             .n = c->window.out_size,
+                             .k = depth,
+                             .a = c->w,
+                             .b = c->x,
+                             .c = c->y,
+                             .lda = depth,
+                             .ldb = c->window.out_size,
+                             .ldc = c->window.out_size,
                              .alpha = 1};
 }
 
@@ -207,8 +216,7 @@ static void conv_fill(const struct conv_columns *s, size_t task, size_t begin, s
 {
     const struct conv *c = s->conv;
     size_t n, first = conv_block(s, task, &n), group = task / s->blocks;
-    const char *x =
-        (const char *)c->x + group * (c->c / c->group) * c->window.in_size * c->size;
+    const char *x = (const char *)c->x + group * (c->c / c->group) * c->window.in_size * c->size;
     if (c->size == 8)
         columns_fill_8(&c->window, (const odb_u64 *)x, begin, end, first, n, columns);
     else
@@ -290,9 +298,9 @@ static bool conv_compute(const struct conv *c)
     bool wide = matrix ? c->window.out_size > 1 : !conv_is_apart(c);
     if (c->c > 0 && wide && odb_conv_panels_can(c))
         return odb_conv_panels_run(c);
+    void (*add)(const void *, size_t, size_t, void *) = c->size == 8 ? conv_bias_8 : conv_bias_4;
     for (size_t i = 0; c->bias && i < c->n; i++)
-        (c->size == 8 ? conv_bias_8 : conv_bias_4)(
-            c->bias, c->m, c->window.out_size,
+        add(c->bias, c->m, c->window.out_size,
             (char *)c->y + i * c->m * c->window.out_size * c->size);
     return matrix ? conv_run_pointwise(c) : conv_run_columns(c);
 }
@@ -313,8 +321,8 @@ static enum odb_status conv_check(struct odb_kern *k, const struct odb_tensor *x
         fits = w->dims[0] == x->dims[1] && w->dims[0] % group == 0 &&
                !__builtin_mul_overflow(w->dims[1], group, &m);
     else if (fits)
-        fits = w->dims[1] == x->dims[1] / group && x->dims[1] % group == 0 &&
-               w->dims[0] % group == 0;
+        fits =
+            w->dims[1] == x->dims[1] / group && x->dims[1] % group == 0 && w->dims[0] % group == 0;
     if (!fits)
         return ODB_KERN_FAIL(k, "input %s and weights %s do not fit with group %lld",
                              odb_shape_text(x, text_x, sizeof text_x),
@@ -399,11 +407,18 @@ static void conv_transpose_tasks(void *arg, size_t begin, size_t end)
         size_t channels = ODB_MIN(s->channels, out_group - first);
         size_t weight = (group * in_group * out_group + first) * w->taps;
         size_t x = (image * c->c + group * in_group) * w->in_size;
-        struct odb_gemm g = {.dtype = c->dtype, .trans_a = true, .sequential = c->sequential,
-                             .m = channels * w->taps, .n = w->in_size, .k = in_group,
+        struct odb_gemm g = {.dtype = c->dtype,
+                             .trans_a = true,
+                             .sequential = c->sequential,
+                             .m = channels * w->taps,
+                             .n = w->in_size,
+                             .k = in_group,
                              .a = (const char *)c->w + weight * c->size,
-                             .b = (const char *)c->x + x * c->size, .c = columns,
-                             .lda = out_group * w->taps, .ldb = w->in_size, .ldc = w->in_size,
+                             .b = (const char *)c->x + x * c->size,
+                             .c = columns,
+                             .lda = out_group * w->taps,
+                             .ldb = w->in_size,
+                             .ldc = w->in_size,
                              .alpha = 1};
         if (!columns || !sums || !odb_gemm_run(&g)) {
             atomic_store(&s->failed, true);
@@ -446,11 +461,11 @@ struct conv_roles {
     int x, x_zero, w, w_zero, bias;
 };
 
-#define CONV_WIDEN(name, FROM, TO)                                                               \
-    ODB_SIMD static void name(const void *from, size_t n, int32_t point, void *to)               \
-    {                                                                                            \
-        for (size_t i = 0; i < n; i++)                                                           \
-            ((TO *)to)[i] = (TO)(((const FROM *)from)[i] - point);                               \
+#define CONV_WIDEN(name, FROM, TO)                                                                 \
+    ODB_SIMD static void name(const void *from, size_t n, int32_t point, void *to)                 \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            ((TO *)to)[i] = (TO)(((const FROM *)from)[i] - point);                                 \
     }
 CONV_WIDEN(conv_widen_i8_f32, int8_t, float)
 CONV_WIDEN(conv_widen_u8_f32, uint8_t, float)
@@ -458,11 +473,11 @@ CONV_WIDEN(conv_widen_i8_f64, int8_t, double)
 CONV_WIDEN(conv_widen_u8_f64, uint8_t, double)
 
 /* y[i] = sums[i] + add, wrapping. */
-#define CONV_NARROW(name, FROM)                                                                  \
-    ODB_SIMD static void name(const void *sums, size_t n, uint32_t add, odb_i32 *y)              \
-    {                                                                                            \
-        for (size_t i = 0; i < n; i++)                                                           \
-            y[i] = (int32_t)((uint32_t)(int64_t)((const FROM *)sums)[i] + add);                  \
+#define CONV_NARROW(name, FROM)                                                                    \
+    ODB_SIMD static void name(const void *sums, size_t n, uint32_t add, odb_i32 *y)                \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            y[i] = (int32_t)((uint32_t)(int64_t)((const FROM *)sums)[i] + add);                    \
     }
 CONV_NARROW(conv_narrow_f32, float)
 CONV_NARROW(conv_narrow_f64, double)
@@ -488,12 +503,13 @@ static enum odb_status conv_widen(struct odb_kern *k, const struct odb_tensor *t
     return ODB_OK;
 }
 
-#define CONV_EXACT_F32 258 /* products of bytes, less zero points, of which sums stay below 2^24 */
+/* products of bytes, less zero points, of which sums stay below 2^24 */
+#define CONV_EXACT_F32 258
 
 /* The int32 convolution of what stands there, into y; c says of what shape. Sums of so few products
  * of bytes are exact in float, and all that there can be are in double, in any order. */
-static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles *in,
-                                    struct conv *c, odb_i32 *y)
+static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles *in, struct conv *c,
+                                    odb_i32 *y)
 {
     struct odb_tensor *x = NULL, *w = NULL, *sums = NULL;
     const struct odb_tensor *x_zero = odb_kern_in(k, in->x_zero);
@@ -515,10 +531,11 @@ static enum odb_status conv_integer(struct odb_kern *k, const struct conv_roles 
     c->y = sums->data;
     status = conv_compute(c) ? ODB_OK : odb_kern_no_memory(k);
     size_t n = c->window.out_size;
+    void (*narrow)(const void *, size_t, uint32_t, odb_i32 *) =
+        few ? conv_narrow_f32 : conv_narrow_f64;
     for (size_t i = 0; status == ODB_OK && n && i < sums->count / n; i++)
-        (few ? conv_narrow_f32 : conv_narrow_f64)(
-            (const char *)sums->data + i * n * c->size, n,
-            bias ? (uint32_t)odb_tensor_i64(bias, i % c->m) : 0, y + i * n);
+        narrow((const char *)sums->data + i * n * c->size, n,
+               bias ? (uint32_t)odb_tensor_i64(bias, i % c->m) : 0, y + i * n);
 out:
     odb_tensor_unref(x);
     odb_tensor_unref(w);
@@ -556,8 +573,7 @@ static enum odb_status conv_quantized_run(struct odb_kern *k)
     struct odb_tensor *y = k->out[0], *sums;
     struct conv c;
     ODB_TRY(odb_tensor_new_raw(&sums, ODB_I32, y->rank, y->dims, k->err));
-    enum odb_status status =
-        conv_integer(k, &(struct conv_roles){0, 2, 3, 5, 8}, &c, sums->data);
+    enum odb_status status = conv_integer(k, &(struct conv_roles){0, 2, 3, 5, 8}, &c, sums->data);
     int32_t zero = (int32_t)odb_tensor_i64(k->in[7], 0);
     float scale_x = (float)odb_tensor_f64(k->in[1], 0);
     float scale_y = (float)odb_tensor_f64(k->in[6], 0);
@@ -575,33 +591,38 @@ static enum odb_status conv_quantized_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const struct odb_attr_spec conv_attrs[] = {
-    {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}, {"dilations", ODB_ATTR_INTS, NULL, false},
-    {"group", ODB_ATTR_INT, "1", false},            {"kernel_shape", ODB_ATTR_INTS, NULL, false},
-    {"pads", ODB_ATTR_INTS, NULL, false},           {"strides", ODB_ATTR_INTS, NULL, false},
-    {NULL}};
+static const struct odb_attr_spec conv_attrs[] = {{"auto_pad", ODB_ATTR_STRING, "NOTSET", false},
+                                                  {"dilations", ODB_ATTR_INTS, NULL, false},
+                                                  {"group", ODB_ATTR_INT, "1", false},
+                                                  {"kernel_shape", ODB_ATTR_INTS, NULL, false},
+                                                  {"pads", ODB_ATTR_INTS, NULL, false},
+                                                  {"strides", ODB_ATTR_INTS, NULL, false},
+                                                  {NULL}};
 
 static const struct odb_attr_spec conv_transpose_attrs[] = {
-    {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}, {"dilations", ODB_ATTR_INTS, NULL, false},
-    {"group", ODB_ATTR_INT, "1", false},            {"kernel_shape", ODB_ATTR_INTS, NULL, false},
-    {"output_padding", ODB_ATTR_INTS, NULL, false}, {"output_shape", ODB_ATTR_INTS, NULL, false},
-    {"pads", ODB_ATTR_INTS, NULL, false},           {"strides", ODB_ATTR_INTS, NULL, false},
+    {"auto_pad", ODB_ATTR_STRING, "NOTSET", false},
+    {"dilations", ODB_ATTR_INTS, NULL, false},
+    {"group", ODB_ATTR_INT, "1", false},
+    {"kernel_shape", ODB_ATTR_INTS, NULL, false},
+    {"output_padding", ODB_ATTR_INTS, NULL, false},
+    {"output_shape", ODB_ATTR_INTS, NULL, false},
+    {"pads", ODB_ATTR_INTS, NULL, false},
+    {"strides", ODB_ATTR_INTS, NULL, false},
     {NULL}};
 
 #define CONV_BYTES (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
 
 /* Later versions only allow more types. */
 const struct odb_op odb_ops_conv[] = {
-    {"", "Conv", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {ODB_T_FLOAT}, conv_attrs, conv_infer,
-     conv_run, NULL},
-    {"", "ConvTranspose", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {ODB_T_FLOAT},
-     conv_transpose_attrs, conv_transpose_infer, conv_transpose_run, NULL},
-    {"", "ConvInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT,
-     {CONV_BYTES, CONV_BYTES, ODB_AS(0), ODB_AS(1)}, conv_attrs,
-     conv_integer_infer, conv_integer_run, NULL},
-    {"", "QLinearConv", 10, 8, 9, 1, 1, ODB_OP_REAL | ODB_OP_BOUNDARY,
-     {CONV_BYTES, ODB_BIT(ODB_F32), ODB_AS(0), CONV_BYTES, ODB_BIT(ODB_F32), ODB_AS(3),
-      ODB_BIT(ODB_F32), CONV_BYTES, ODB_BIT(ODB_I32)},
-     conv_attrs, conv_quantized_infer,
-     conv_quantized_run, NULL},
-    {.name = NULL}};
+    ODB_ONNX("Conv", 1, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, conv_attrs,
+             conv_infer, conv_run, ODB_T_FLOAT),
+    ODB_ONNX("ConvTranspose", 1, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL,
+             conv_transpose_attrs, conv_transpose_infer, conv_transpose_run, ODB_T_FLOAT),
+    ODB_ONNX("ConvInteger", 10, ODB_ARITY(2, 4), ODB_ARITY(1, 1), ODB_OP_EXACT, conv_attrs,
+             conv_integer_infer, conv_integer_run, CONV_BYTES, CONV_BYTES, ODB_AS(0), ODB_AS(1)),
+    ODB_ONNX("QLinearConv", 10, ODB_ARITY(8, 9), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_BOUNDARY,
+             conv_attrs, conv_quantized_infer, conv_quantized_run, CONV_BYTES, ODB_BIT(ODB_F32),
+             ODB_AS(0), CONV_BYTES, ODB_BIT(ODB_F32), ODB_AS(3), ODB_BIT(ODB_F32), CONV_BYTES,
+             ODB_BIT(ODB_I32)),
+    {.name = NULL},
+};

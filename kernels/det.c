@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 #include "kernels/workspace.h"
 
 #define DET_GRAIN 100000 /* multiplications per block */
@@ -45,5 +46,7 @@ static enum odb_status det_run(struct odb_kern *k)
 }
 
 const struct odb_op odb_ops_det[] = {
-    {"", "Det", 11, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, NULL, det_infer, det_run},
-    {.name = NULL}};
+    ODB_ONNX("Det", 11, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, NULL, det_infer, det_run,
+             ODB_T_FLOAT),
+    {.name = NULL},
+};

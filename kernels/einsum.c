@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "kernels/matmul.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 
 /* Labels by number: A-Z, a-z, then the dimensions of an ellipsis, aligned on the right. */
@@ -82,8 +83,9 @@ static enum odb_status einsum_bind(struct odb_kern *k, struct einsum *e, int i, 
     if (e->seen[label] == 1 || *size == 1)
         *size = dim;
     else if (dim != *size && dim != 1)
-        return ODB_KERN_FAIL(k, "dimension %d of input %d is %lld where another of its label is "
-                                "%lld",
+        return ODB_KERN_FAIL(k,
+                             "dimension %d of input %d is %lld where another of its label is "
+                             "%lld",
                              d, i, (long long)dim, (long long)*size);
     return ODB_OK;
 }
@@ -260,8 +262,18 @@ static enum odb_status einsum_multiply(struct odb_kern *k, enum odb_dtype dtype,
                                        size_t m, size_t n, size_t inner, const void *a,
                                        const void *b, void *c)
 {
-    struct odb_gemm g = {.dtype = dtype, .sequential = k->sequential, .m = m, .n = n, .k = inner,
-                         .a = a, .b = b, .c = c, .lda = inner, .ldb = n, .ldc = n, .alpha = 1};
+    struct odb_gemm g = {.dtype = dtype,
+                         .sequential = k->sequential,
+                         .m = m,
+                         .n = n,
+                         .k = inner,
+                         .a = a,
+                         .b = b,
+                         .c = c,
+                         .lda = inner,
+                         .ldb = n,
+                         .ldc = n,
+                         .alpha = 1};
     bool ok = true;
 
     if (batch * m * n == 0 || inner == 0)
@@ -287,15 +299,14 @@ struct einsum_groups {
 };
 
 static enum odb_status einsum_sort_labels(struct odb_kern *k, const struct einsum *e,
-                                          const struct einsum_term *a,
-                                          const struct einsum_term *b, const bool *needed,
-                                          struct einsum_groups *g)
+                                          const struct einsum_term *a, const struct einsum_term *b,
+                                          const bool *needed, struct einsum_groups *g)
 {
     *g = (struct einsum_groups){{.count = 1}, {.count = 1}, {.count = 1}, {.count = 1}};
     for (int l = 0; l < EINSUM_LABELS; l++) {
         if (!a->has[l] && !b->has[l])
             continue;
-        struct einsum_list *to = !b->has[l]  ? &g->left
+        struct einsum_list *to = !b->has[l]   ? &g->left
                                  : !a->has[l] ? &g->right
                                  : needed[l]  ? &g->batch
                                               : &g->sum;
@@ -355,9 +366,8 @@ out:
 }
 
 /* Sums what only t has and nobody else needs: a contraction with one 1, repeated by strides. */
-static enum odb_status einsum_sum(struct odb_kern *k, const struct einsum *e,
-                                  enum odb_dtype dtype, struct einsum_term *t,
-                                  const bool *needed)
+static enum odb_status einsum_sum(struct odb_kern *k, const struct einsum *e, enum odb_dtype dtype,
+                                  struct einsum_term *t, const bool *needed)
 {
     unsigned char one[8];
     struct einsum_term ones = {.data = one};
@@ -369,15 +379,15 @@ static enum odb_status einsum_sum(struct odb_kern *k, const struct einsum *e,
     return any ? einsum_contract(k, e, dtype, t, &ones, needed) : ODB_OK;
 }
 
-/* Which labels the output or any term from `from` on, other than `not`, needs. */
-static void einsum_needed(const struct einsum *e, const struct einsum_term *terms, int from,
-                          int n, int not, bool *needed)
+/* Which labels the output or any term from `from` on, other than `except`, needs. */
+static void einsum_needed(const struct einsum *e, const struct einsum_term *terms, int from, int n,
+                          int except, bool *needed)
 {
     memset(needed, 0, EINSUM_LABELS * sizeof *needed);
     for (int i = 0; i < e->n_out; i++)
         needed[e->out[i]] = true;
     for (int t = from; t < n; t++)
-        for (int l = 0; t != not && l < EINSUM_LABELS; l++)
+        for (int l = 0; t != except && l < EINSUM_LABELS; l++)
             needed[l] = needed[l] || terms[t].has[l];
 }
 
@@ -454,7 +464,7 @@ static const struct odb_attr_spec einsum_attrs[] = {
     {.name = "equation", .type = ODB_ATTR_STRING, .required = true}, {.name = NULL}};
 
 const struct odb_op odb_ops_einsum[] = {
-    {.domain = "", .name = "Einsum", .since = 12, .min_in = 1, .max_in = ODB_MANY, .min_out = 1,
-     .max_out = 1, .flags = ODB_OP_REAL | ODB_OP_MATMUL, .types = {ODB_T_NUMBER},
-     .attrs = einsum_attrs, .infer = einsum_infer, .run = einsum_run},
-    {.name = NULL}};
+    ODB_ONNX("Einsum", 12, ODB_ARITY(1, ODB_MANY), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL,
+             einsum_attrs, einsum_infer, einsum_run, ODB_T_NUMBER),
+    {.name = NULL},
+};

@@ -92,7 +92,10 @@ static void ew_block(void *arg, size_t begin, size_t end)
 void odb_ew_apply(odb_ew_loop loop, int n_in, const struct odb_tensor *const *in,
                   struct odb_tensor *out, const void *arg)
 {
-    struct ew_plan p = {.loop = loop, .arg = arg, .n_in = n_in, .out = out->data,
+    struct ew_plan p = {.loop = loop,
+                        .arg = arg,
+                        .n_in = n_in,
+                        .out = out->data,
                         .out_size = odb_ew_size(out->dtype)};
     ptrdiff_t step[ODB_EW_MAX_IN][ODB_MAX_RANK];
     if (out->count == 0)

@@ -149,9 +149,9 @@ enum odb_status odb_ew_infer_same_bool(struct odb_kern *k) ODB_MUST_USE;
 /* --- operators -------------------------------------------------------------------------------- */
 
 /* ew_run_NAME of one input, one expression for all types. */
-#define ODB_EW_UNARY(name, types, ...)                                                           \
-    types(ODB_EW_LOOP1_SAME, name, __VA_ARGS__)                                                  \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {types(ODB_EW_SLOT, name)};            \
+#define ODB_EW_UNARY(name, TYPES, ...)                                                           \
+    TYPES(ODB_EW_LOOP1_SAME, name, __VA_ARGS__)                                                  \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {TYPES(ODB_EW_SLOT, name)};            \
     static enum odb_status ew_run_##name(struct odb_kern *k)                                     \
     {                                                                                            \
         return odb_ew_run(k, ew_##name, NULL);                                                   \

@@ -20,8 +20,8 @@
 
 #include "kernels/simd.h"
 
-#define ODB_BY_TYPE(a, name) _Generic((a), float: odb_float_##name, double: name)
-#define ODB_SINGLE(a, name) _Generic((a), float: odb_single_##name, double: name)
+#define ODB_BY_TYPE(a, name) _Generic((a), float : odb_float_##name, double : name)
+#define ODB_SINGLE(a, name) _Generic((a), float : odb_single_##name, double : name)
 
 /* e^x = 2^n e^r with n whole and |r| <= ln(2) / 2. *scale = 2^n; returns e^r - 1, to its own
  * precision, not that of 1. What is beyond a double's range gives its largest or smallest power. */
@@ -167,7 +167,7 @@ ODB_INLINE float odb_single_tanh(float x)
     p = ODB_FMA(p, square, -0x1.555554p-2f);
     float near = ODB_FMA(p * square, x, x);
     float power, less = odb_single_exp_parts(2 * (size > 10 ? 10 : size), 0, &power);
-    float far = 1 - 2 / (ODB_FMA(less, power, power) + 1); /* 1 - 4e-9 at 10 */
+    float far = 1 - 2 / (ODB_FMA(less, power, power) + 1);    /* 1 - 4e-9 at 10 */
     return __builtin_copysignf(size < 0.55f ? near : far, x); /* -0 stays */
 }
 

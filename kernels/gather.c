@@ -17,10 +17,10 @@ struct gather_job {
     int64_t *indices; /* owned */
     unsigned char *dst;
     const unsigned char *src;
-    size_t size;            /* bytes per cell */
-    size_t run;             /* bytes per run */
-    size_t n, len;          /* Gather: indices; elements of the axis */
-    struct odb_rows rows;   /* GatherElements */
+    size_t size;              /* bytes per cell */
+    size_t run;               /* bytes per run */
+    size_t n, len;            /* Gather: indices; elements of the axis */
+    struct odb_rows rows;     /* GatherElements */
     struct odb_tuples tuples; /* GatherND */
 };
 
@@ -82,8 +82,8 @@ static void gather_rows(void *arg, size_t begin, size_t end)
     size_t outer = begin / j->n, at = begin % j->n;
 
     for (size_t i = begin; i < end; i++) {
-        gather_run(j->dst + i * j->run,
-                   j->src + (outer * j->len + (size_t)j->indices[at]) * j->run, j->run);
+        gather_run(j->dst + i * j->run, j->src + (outer * j->len + (size_t)j->indices[at]) * j->run,
+                   j->run);
         if (++at == j->n) {
             at = 0;
             outer++;
@@ -171,8 +171,7 @@ static void gather_nd(void *arg, size_t begin, size_t end)
 
     for (size_t i = begin; i < end; i++)
         gather_run(j->dst + i * j->run,
-                   j->src + odb_tuples_base(&j->tuples, j->indices, i) * (int64_t)j->size,
-                   j->run);
+                   j->src + odb_tuples_base(&j->tuples, j->indices, i) * (int64_t)j->size, j->run);
 }
 
 static enum odb_status gather_run_nd(struct odb_kern *k)
@@ -194,9 +193,9 @@ static const struct odb_attr_spec gather_axis[] = {
 static const struct odb_attr_spec gather_batch[] = {
     {.name = "batch_dims", .type = ODB_ATTR_INT, .def = "0"}, {.name = NULL}};
 
-#define GATHER_ROW(name_, since_, infer_, run_)                                                  \
-    .domain = "", .name = (name_), .since = (since_), .min_in = 2, .max_in = 2, .min_out = 1,    \
-    .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY, ODB_T_INDEX}, .infer = (infer_),   \
+#define GATHER_ROW(name_, since_, infer_, run_)                                                    \
+    .domain = "", .name = (name_), .since = (since_), .min_in = 2, .max_in = 2, .min_out = 1,      \
+    .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY, ODB_T_INDEX}, .infer = (infer_),     \
     .run = (run_)
 
 const struct odb_op odb_ops_gather[] = {
@@ -205,4 +204,5 @@ const struct odb_op odb_ops_gather[] = {
      .attrs = gather_axis},
     {GATHER_ROW("GatherND", 11, gather_infer_nd, gather_run_nd)},
     {GATHER_ROW("GatherND", 12, gather_infer_nd, gather_run_nd), .attrs = gather_batch},
-    {.name = NULL}};
+    {.name = NULL},
+};

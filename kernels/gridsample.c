@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/cells.h"
+#include "kernels/row.h"
 
 #define GRID_DIMS 4          /* spatial dimensions at most */
 #define GRID_TAPS 256        /* 4 to the power of that */
@@ -23,9 +24,9 @@ struct grid_job {
     enum grid_mode mode;
     enum grid_padding padding;
     bool align;
-    bool narrow;                 /* noisy mode: sums in float */
-    int dims;                    /* spatial dimensions */
-    int64_t in[GRID_DIMS];       /* of the input */
+    bool narrow;                       /* noisy mode: sums in float */
+    int dims;                          /* spatial dimensions */
+    int64_t in[GRID_DIMS];             /* of the input */
     size_t channels, plane, locations; /* input cells and output cells per channel */
     const struct odb_tensor *grid;
     struct odb_tensor *y;
@@ -73,8 +74,7 @@ static int64_t grid_cell(const struct grid_job *j, double i, int64_t n)
     if (j->padding == GRID_ZEROS)
         return -1;
     if (j->padding == GRID_REFLECTION)
-        i = j->align ? grid_reflect(i, 0, (double)(n - 1))
-                     : grid_reflect(i, -0.5, (double)n - 0.5);
+        i = j->align ? grid_reflect(i, 0, (double)(n - 1)) : grid_reflect(i, -0.5, (double)n - 0.5);
     return i > 0 ? (int64_t)fmin(i, (double)(n - 1)) : 0;
 }
 
@@ -105,8 +105,8 @@ static size_t grid_axis(const struct grid_job *j, double v, int64_t n, int64_t *
     }
     for (int t = 0; t < 4; t++) {
         double d = fabs(r + 1 - t);
-        weight[t] = d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1
-                           : ((d - 5) * d + 8) * d * a - 4 * a;
+        weight[t] =
+            d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((d - 5) * d + 8) * d * a - 4 * a;
     }
     return 4;
 }
@@ -311,22 +311,23 @@ static enum odb_status grid_run_affine(struct odb_kern *k)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define GRID_ROW(since_, mode_)                                                                  \
-    .domain = "", .name = "GridSample", .since = (since_), .min_in = 2, .max_in = 2,             \
-    .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_ANY, ODB_T_FLOAT},         \
-    .attrs = (const struct odb_attr_spec[]){                                                     \
-        {.name = "mode", .type = ODB_ATTR_STRING, .def = (mode_)},                               \
-        {.name = "padding_mode", .type = ODB_ATTR_STRING, .def = "zeros"},                       \
-        {.name = "align_corners", .type = ODB_ATTR_INT, .def = "0"},                             \
-        {.name = NULL}},                                                                         \
-    .infer = grid_infer, .run = grid_run
+#define GRID_ALIGN ODB_OPTIONAL_ATTR("align_corners", INT, "0")
+#define GRID_ATTRS(mode)                                                                           \
+    ODB_OPTIONAL_ATTR("mode", STRING, mode), ODB_OPTIONAL_ATTR("padding_mode", STRING, "zeros"),   \
+        GRID_ALIGN,                                                                                \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
+static const struct odb_attr_spec grid_attrs_16[] = {GRID_ATTRS("bilinear")};
+static const struct odb_attr_spec grid_attrs_20[] = {GRID_ATTRS("linear")};
+static const struct odb_attr_spec grid_affine_attrs[] = {GRID_ALIGN, {NULL}};
 
 const struct odb_op odb_ops_gridsample[] = {
-    {GRID_ROW(16, "bilinear")},
-    {GRID_ROW(20, "linear")},
-    {.domain = "", .name = "AffineGrid", .since = 20, .min_in = 2, .max_in = 2, .min_out = 1,
-     .max_out = 1, .flags = ODB_OP_REAL, .types = {ODB_T_FLOAT, ODB_BIT(ODB_I64)},
-     .attrs = (const struct odb_attr_spec[]){
-         {.name = "align_corners", .type = ODB_ATTR_INT, .def = "0"}, {.name = NULL}},
-     .infer = grid_infer_affine, .run = grid_run_affine},
-    {.name = NULL}};
+    ODB_ONNX("GridSample", 16, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, grid_attrs_16,
+             grid_infer, grid_run, ODB_T_ANY, ODB_T_FLOAT),
+    ODB_ONNX("GridSample", 20, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, grid_attrs_20,
+             grid_infer, grid_run, ODB_T_ANY, ODB_T_FLOAT),
+    ODB_ONNX("AffineGrid", 20, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, grid_affine_attrs,
+             grid_infer_affine, grid_run_affine, ODB_T_FLOAT, ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

@@ -38,8 +38,7 @@ struct odb_tuples {
     int64_t dense[ODB_MAX_RANK];
 };
 
-enum odb_status odb_tuples_init(struct odb_kern *k, int batch,
-                                struct odb_tuples *t) ODB_MUST_USE;
+enum odb_status odb_tuples_init(struct odb_kern *k, int batch, struct odb_tuples *t) ODB_MUST_USE;
 /* Cell of data where the run of tuple i starts. */
 int64_t odb_tuples_base(const struct odb_tuples *t, const int64_t *indices, size_t i);
 

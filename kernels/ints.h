@@ -10,11 +10,16 @@
 
 #include "kernels/real.h"
 
-#define ODB_INT_FN(dtype, name)                                                                  \
-    ((__typeof__(&name##_i8) const[ODB_DTYPE_COUNT]){                                            \
-        [ODB_I8] = name##_i8, [ODB_I16] = name##_i16, [ODB_I32] = name##_i32,                    \
-        [ODB_I64] = name##_i64, [ODB_U8] = name##_u8, [ODB_U16] = name##_u16,                    \
-        [ODB_U32] = name##_u32, [ODB_U64] = name##_u64, [ODB_BOOL] = name##_u8}[dtype])
+#define ODB_INT_FN(dtype, name)                                                                    \
+    ((__typeof__(&name##_i8) const[ODB_DTYPE_COUNT]){[ODB_I8] = name##_i8,                         \
+                                                     [ODB_I16] = name##_i16,                       \
+                                                     [ODB_I32] = name##_i32,                       \
+                                                     [ODB_I64] = name##_i64,                       \
+                                                     [ODB_U8] = name##_u8,                         \
+                                                     [ODB_U16] = name##_u16,                       \
+                                                     [ODB_U32] = name##_u32,                       \
+                                                     [ODB_U64] = name##_u64,                       \
+                                                     [ODB_BOOL] = name##_u8}[dtype])
 #define ODB_BYTE_FN(dtype, name) ((dtype) == ODB_I8 ? name##_i8 : name##_u8)
 
 #endif

@@ -30,15 +30,15 @@ enum odb_precision {
     ODB_PREC_F64,    /* every float value carried as double */
     ODB_PREC_F16,    /* floats rounded to float16 at every operator's borders, sums in float32 */
     ODB_PREC_BF16,
-    ODB_PREC_TF32,   /* operands of MatMul, Gemm and Conv rounded to 10 bits of mantissa */
-    ODB_PREC_NOISY   /* sequential sums in the model's type, operands jittered by half an ulp */
+    ODB_PREC_TF32, /* operands of MatMul, Gemm and Conv rounded to 10 bits of mantissa */
+    ODB_PREC_NOISY /* sequential sums in the model's type, operands jittered by half an ulp */
 };
 
 /* Bit sets of element types, for the operator table. */
 #define ODB_BIT(dtype) (1u << (dtype))
 #define ODB_T_HALVES (ODB_BIT(ODB_F16) | ODB_BIT(ODB_BF16))
-#define ODB_T_FLOAT8                                                                             \
-    (ODB_BIT(ODB_F8E4M3FN) | ODB_BIT(ODB_F8E4M3FNUZ) | ODB_BIT(ODB_F8E5M2) |                     \
+#define ODB_T_FLOAT8                                                                               \
+    (ODB_BIT(ODB_F8E4M3FN) | ODB_BIT(ODB_F8E4M3FNUZ) | ODB_BIT(ODB_F8E5M2) |                       \
      ODB_BIT(ODB_F8E5M2FNUZ))
 #define ODB_T_FLOAT (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | ODB_T_HALVES)
 #define ODB_T_SIGNED (ODB_BIT(ODB_I8) | ODB_BIT(ODB_I16) | ODB_BIT(ODB_I32) | ODB_BIT(ODB_I64))
@@ -61,28 +61,33 @@ enum odb_precision {
  * one in all inputs that it is said of, which are the one where it is written and those behind it
  * for which nothing is. Instead of a set: */
 #define ODB_AS(i) (1u << 31 | (i)) /* the very type of input i */
-#define ODB_EACH (1u << 31 | 0xff) /* at the end: the set before it, a type of it for each input */
+/* at the end: the set before it, a type of it for each input */
+#define ODB_EACH (1u << 31 | 0xff)
 
 #define ODB_OP_TYPES 14 /* inputs whose types a row can tell apart */
 #define ODB_MANY 0x7fff /* arity of variadic operators */
 
 /* Flags of a row. */
-#define ODB_OP_EXACT 1u    /* moves, selects, compares, or integer arithmetic: outputs must match
-                              bit for bit (-0 = +0) */
-#define ODB_OP_REAL 2u     /* float arithmetic, written for float and double; float16 and bfloat16
-                              are widened to float before and rounded after */
-#define ODB_OP_MATMUL 4u   /* operands are rounded in tf32 mode */
-#define ODB_OP_RANDOM 8u   /* output is a draw: captured once, never compared */
-#define ODB_OP_BOUNDARY 16u /* a tiny change of the input can flip the output (Round, ArgMax, …) */
-#define ODB_OP_OVERWRITE 64u /* element i of the output is made of the elements i of inputs of its
-                                shape, and of others that do not have it: it may be written where
-                                such an input lies */
-#define ODB_OP_OPEN 128u   /* attributes that the row does not name may be there: those of a
-                              library, and what ONNX Runtime lets through */
-#define ODB_OP_STEADY 32u  /* noisy mode leaves the operands alone: everybody begins with exact
-                              differences from the largest (Softmax), so that a step in a large
-                              operand would count for far more than rounding does */
-#define ODB_OP_LIKE 256u   /* of operand 1 the element type alone counts: it stays as it is */
+
+/* moves, selects, compares, or integer arithmetic: outputs must match bit for bit (-0 = +0) */
+#define ODB_OP_EXACT 1u
+/* float arithmetic, written for float and double; float16 and bfloat16 are widened to float before
+ * and rounded after */
+#define ODB_OP_REAL 2u
+#define ODB_OP_MATMUL 4u /* operands are rounded in tf32 mode */
+#define ODB_OP_RANDOM 8u /* output is a draw: captured once, never compared */
+/* a tiny change of the input can flip the output (Round, ArgMax, …) */
+#define ODB_OP_BOUNDARY 16u
+/* noisy mode leaves the operands alone: everybody begins with exact differences from the largest
+ * (Softmax), so that a step in a large operand would count for far more than rounding does */
+#define ODB_OP_STEADY 32u
+/* element i of the output is made of the elements i of inputs of its shape, and of others that do
+ * not have it: it may be written where such an input lies */
+#define ODB_OP_OVERWRITE 64u
+/* attributes that the row does not name may be there: those of a library, and what ONNX Runtime
+ * lets through */
+#define ODB_OP_OPEN 128u
+#define ODB_OP_LIKE 256u /* of operand 1 the element type alone counts: it stays as it is */
 
 struct odb_kern;
 
@@ -125,23 +130,23 @@ struct odb_outline {
 /* One call of an operator. */
 struct odb_kern {
     const struct odb_op *op;
-    int opset;                     /* of the node's domain */
+    int opset; /* of the node's domain */
     struct odb_attrs attrs;
-    int n_in, n_out;               /* as the node has them, trailing omitted ones not counted */
-    const struct odb_tensor **in;  /* [n_in]; NULL where omitted */
-    struct odb_tensor **out;       /* [n_out]; NULL before run() where the output is not wanted */
-    struct odb_outline *outline;   /* [n_out] */
-    const bool *wanted;            /* [n_out]; false for omitted outputs */
-    bool sequential;               /* noisy mode: sums one by one in the element type, no BLAS; the
-                                      textbook's formula where the reference takes a better one */
-    bool carry_f64;                /* double mode: a kernel that makes floats makes doubles */
-    enum odb_dtype narrow;         /* the half type that operands were widened from, where one was;
-                                      else ODB_UNDEFINED */
-    uint64_t seed;                 /* random operators */
-    struct odb_memo *memo;         /* borrowed; in run(): what is made of attributes alone may be
-                                      kept there */
-    uint32_t constant;             /* bit i: and of input i, which is the same in every call */
-    struct odb_error *err;         /* borrowed: the caller's */
+    int n_in, n_out;              /* as the node has them, trailing omitted ones not counted */
+    const struct odb_tensor **in; /* [n_in]; NULL where omitted */
+    struct odb_tensor **out;      /* [n_out]; NULL before run() where the output is not wanted */
+    struct odb_outline *outline;  /* [n_out] */
+    const bool *wanted;           /* [n_out]; false for omitted outputs */
+    bool sequential;              /* noisy mode: sums one by one in the element type, no BLAS; the
+                                     textbook's formula where the reference takes a better one */
+    bool carry_f64;               /* double mode: a kernel that makes floats makes doubles */
+    enum odb_dtype narrow;        /* the half type that operands were widened from, where one was;
+                                     else ODB_UNDEFINED */
+    uint64_t seed;                /* random operators */
+    struct odb_memo *memo;        /* borrowed; in run(): what is made of attributes alone may be
+                                     kept there */
+    uint32_t constant;            /* bit i: and of input i, which is the same in every call */
+    struct odb_error *err;        /* borrowed: the caller's */
 };
 
 /* --- for infer() and run() ------------------------------------------------------------------ */
@@ -243,8 +248,8 @@ struct odb_call {
                        if in[] and one more hold it, and nothing else its storage */
     const enum odb_dtype *types; /* [n_in] double mode: the model's types of what is in in[], where
                                     they are known, else ODB_UNDEFINED; NULL: by the tensors */
-    bool inner; /* a step of another operator, which answers for attributes and carried types */
-    uint64_t seed;              /* jitter and random operators */
+    bool inner;    /* a step of another operator, which answers for attributes and carried types */
+    uint64_t seed; /* jitter and random operators */
     struct odb_memo *memo; /* borrowed; of all calls with these attributes; NULL: nothing is kept */
     uint32_t constant;     /* bit i: input i is the same tensor in all of them */
 };

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 
 #define LOSS_GRAIN 4096 /* elements per block */
 
@@ -117,8 +118,9 @@ static const struct odb_attr_spec loss_attrs[] = {
     {.name = NULL}};
 
 const struct odb_op odb_ops_loss[] = {
-    {"", "NegativeLogLikelihoodLoss", 12, 2, 3, 1, 1, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)}, loss_attrs, loss_infer, loss_likelihood_run},
-    {"", "SoftmaxCrossEntropyLoss", 12, 2, 3, 1, 2, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)}, loss_attrs, loss_infer, loss_entropy_run},
-    {.name = NULL}};
+    ODB_ONNX("NegativeLogLikelihoodLoss", 12, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL,
+             loss_attrs, loss_infer, loss_likelihood_run, ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)),
+    ODB_ONNX("SoftmaxCrossEntropyLoss", 12, ODB_ARITY(2, 3), ODB_ARITY(1, 2), ODB_OP_REAL,
+             loss_attrs, loss_infer, loss_entropy_run, ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0)),
+    {.name = NULL},
+};

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "kernels/cells.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 #include "tensor/random.h"
 
@@ -47,8 +48,8 @@ static enum odb_status make_dtype(struct odb_kern *k, enum odb_dtype fallback,
 
 /* --- Constant --------------------------------------------------------------------------------- */
 
-static const char *const make_values[] = {"value",      "sparse_value", "value_float",
-                                          "value_floats", "value_int",  "value_ints",
+static const char *const make_values[] = {"value",        "sparse_value", "value_float",
+                                          "value_floats", "value_int",    "value_ints",
                                           "value_string", "value_strings"};
 
 /* The one attribute that holds the value. */
@@ -474,23 +475,21 @@ static enum odb_status make_run_dropout(struct odb_kern *k)
 /* --- rows ------------------------------------------------------------------------------------- */
 
 #define MAKE_ATTRS(...) ((const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}})
-#define MAKE_ATTR(name_, type_, default_)                                                        \
-    {.name = (name_), .type = ODB_ATTR_##type_, .def = (default_)}
-#define MAKE_ROW(name_, since_, n_in, flags_, types_, infer_, run_)                              \
-    .domain = "", .name = (name_), .since = (since_), .min_in = (n_in), .max_in = (n_in),        \
-    .min_out = 1, .max_out = 1, .flags = (flags_), .types = {types_}, .infer = (infer_),         \
+#define MAKE_ATTR(name_, type_, default_) ODB_OPTIONAL_ATTR(name_, type_, default_)
+#define MAKE_ROW(name_, since_, n_in, flags_, types_, infer_, run_)                                \
+    .domain = "", .name = (name_), .since = (since_), .min_in = (n_in), .max_in = (n_in),          \
+    .min_out = 1, .max_out = 1, .flags = (flags_), .types = {types_}, .infer = (infer_),           \
     .run = (run_)
 #define MAKE_STEPS (ODB_T_FLOAT | ODB_BIT(ODB_I16) | ODB_T_INDEX)
-#define MAKE_CONSTANT(since_)                                                                    \
-    MAKE_ROW("Constant", since_, 0, ODB_OP_EXACT, ODB_T_ANY, make_infer_constant,                \
-             make_run_constant)
-#define MAKE_DROPOUT(since_, most, flags_)                                                       \
-    .domain = "", .name = "Dropout", .since = (since_), .min_in = 1, .max_in = (most),           \
-    .min_out = 1, .max_out = 2, .flags = ODB_OP_EXACT | (flags_),                                \
-    .types = {ODB_T_FLOAT | ODB_T_FLOAT8, ODB_T_FLOAT | ODB_T_FLOAT8, ODB_T_BOOL},               \
+#define MAKE_CONSTANT(since_)                                                                      \
+    MAKE_ROW("Constant", since_, 0, ODB_OP_EXACT, ODB_T_ANY, make_infer_constant, make_run_constant)
+#define MAKE_DROPOUT(since_, most, flags_)                                                         \
+    .domain = "", .name = "Dropout", .since = (since_), .min_in = 1, .max_in = (most),             \
+    .min_out = 1, .max_out = 2, .flags = ODB_OP_EXACT | (flags_),                                  \
+    .types = {ODB_T_FLOAT | ODB_T_FLOAT8, ODB_T_FLOAT | ODB_T_FLOAT8, ODB_T_BOOL},                 \
     .infer = make_infer_dropout, .run = make_run_dropout
 
-#define MAKE_SHAPE {.name = "shape", .type = ODB_ATTR_INTS, .required = true}
+#define MAKE_SHAPE ODB_REQUIRED_ATTR("shape", INTS)
 #define MAKE_DTYPE(default_) MAKE_ATTR("dtype", INT, default_)
 #define MAKE_SEED MAKE_ATTR("seed", FLOAT, NULL)
 #define MAKE_GAUSS MAKE_ATTR("mean", FLOAT, "0"), MAKE_ATTR("scale", FLOAT, "1")
@@ -498,10 +497,10 @@ static enum odb_status make_run_dropout(struct odb_kern *k)
 
 static const struct odb_attr_spec make_constant_1[] = {
     {.name = "value", .type = ODB_ATTR_TENSOR, .required = true}, {.name = NULL}};
-static const struct odb_attr_spec make_constant_11[] = {MAKE_ATTR("value", TENSOR, NULL),
-                                                        MAKE_ATTR("sparse_value", SPARSE_TENSOR,
-                                                                  NULL),
-                                                        {.name = NULL}};
+static const struct odb_attr_spec make_constant_11[] = {
+    MAKE_ATTR("value", TENSOR, NULL),
+    MAKE_ATTR("sparse_value", SPARSE_TENSOR, NULL),
+    {.name = NULL}};
 static const struct odb_attr_spec make_constant_12[] = {
     MAKE_ATTR("value", TENSOR, NULL),
     MAKE_ATTR("sparse_value", SPARSE_TENSOR, NULL),
@@ -552,4 +551,5 @@ const struct odb_op odb_ops_make[] = {
     {MAKE_DROPOUT(10, 1, 0), .attrs = make_dropout + 2},
     {MAKE_DROPOUT(12, 3, ODB_OP_RANDOM), .attrs = MAKE_ATTRS(MAKE_ATTR("seed", INT, NULL)),
      .draws = make_may_drop_12},
-    {.name = NULL}};
+    {.name = NULL},
+};

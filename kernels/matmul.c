@@ -18,6 +18,7 @@
 #include "kernels/kern.h"
 #include "kernels/product.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 #include "kernels/workspace.h"
 
 #define E float
@@ -213,9 +214,18 @@ static size_t matmul_at(const struct matmul *s, const int64_t *dims, size_t item
 static bool matmul_product(const struct matmul *s, enum odb_dtype dtype, bool sequential,
                            const void *a, const void *b, void *y)
 {
-    struct odb_gemm g = {.dtype = dtype, .sequential = sequential, .m = s->m, .n = s->n,
-                         .k = s->k, .a = a, .b = b, .c = y, .lda = s->k, .ldb = s->n,
-                         .ldc = s->n, .alpha = 1};
+    struct odb_gemm g = {.dtype = dtype,
+                         .sequential = sequential,
+                         .m = s->m,
+                         .n = s->n,
+                         .k = s->k,
+                         .a = a,
+                         .b = b,
+                         .c = y,
+                         .lda = s->k,
+                         .ldb = s->n,
+                         .ldc = s->n,
+                         .alpha = 1};
     if (s->count == 0 || s->m == 0 || s->n == 0)
         return true;
     bool one_b = odb_dims_product(s->batch_b, 0, s->rank) == 1;
@@ -252,8 +262,8 @@ static enum odb_status matmul_run(struct odb_kern *k)
 {
     struct matmul s;
     ODB_TRY(matmul_shape(k, k->in[0], k->in[1], &s));
-    bool done = matmul_product(&s, k->out[0]->dtype, k->sequential, k->in[0]->data,
-                               k->in[1]->data, k->out[0]->data);
+    bool done = matmul_product(&s, k->out[0]->dtype, k->sequential, k->in[0]->data, k->in[1]->data,
+                               k->out[0]->data);
     return done ? ODB_OK : odb_kern_no_memory(k);
 }
 
@@ -321,12 +331,21 @@ static enum odb_status gemm_run(struct odb_kern *k)
     bool ta = odb_kern_int(k, "transA", 0) != 0, tb = odb_kern_int(k, "transB", 0) != 0;
     double alpha = odb_kern_float(k, "alpha", 1), beta = odb_kern_float(k, "beta", 1);
     bool real = odb_dtype_is_float(y->dtype);
-    struct odb_gemm g = {.dtype = y->dtype, .trans_a = ta, .trans_b = tb,
-                         .sequential = k->sequential, .m = (size_t)y->dims[0],
-                         .n = (size_t)y->dims[1], .k = (size_t)a->dims[!ta], .a = a->data,
-                         .b = b->data, .c = y->data, .lda = (size_t)a->dims[1],
-                         .ldb = (size_t)b->dims[1], .ldc = (size_t)y->dims[1],
-                         .alpha = real ? alpha : 1, .accumulate = real && c};
+    struct odb_gemm g = {.dtype = y->dtype,
+                         .trans_a = ta,
+                         .trans_b = tb,
+                         .sequential = k->sequential,
+                         .m = (size_t)y->dims[0],
+                         .n = (size_t)y->dims[1],
+                         .k = (size_t)a->dims[!ta],
+                         .a = a->data,
+                         .b = b->data,
+                         .c = y->data,
+                         .lda = (size_t)a->dims[1],
+                         .ldb = (size_t)b->dims[1],
+                         .ldc = (size_t)y->dims[1],
+                         .alpha = real ? alpha : 1,
+                         .accumulate = real && c};
     if (g.accumulate)
         ODB_REAL_FN(k, y->dtype, gemm_bias)(y, c, beta);
     if (!odb_gemm_batch(&g, 1, NULL, NULL, NULL))
@@ -441,9 +460,8 @@ static enum odb_status matmul_quantized_run(struct odb_kern *k)
     for (size_t row = 0; status == ODB_OK && y->count && row < s.count * s.m; row++) {
         float a = (float)odb_tensor_f64(scale_a, row % scale_a->count);
         for (size_t j = 0; j < s.n; j++)
-            ratio[j] =
-                a * (float)odb_tensor_f64(scale_b, (row / s.m * s.n + j) % scale_b->count) /
-                scale_y;
+            ratio[j] = a * (float)odb_tensor_f64(scale_b, (row / s.m * s.n + j) % scale_b->count) /
+                       scale_y;
         odb_requantize((odb_i32 *)sums->data + row * s.n, s.n, ratio, 1, y->dtype, zero,
                        (odb_u8 *)y->data + row * s.n);
     }
@@ -523,40 +541,43 @@ static enum odb_status matmul_quantized_any(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define MATMUL_TYPES                                                                             \
+#define MATMUL_TYPES                                                                               \
     (ODB_T_FLOAT | ODB_BIT(ODB_I32) | ODB_BIT(ODB_U32) | ODB_BIT(ODB_I64) | ODB_BIT(ODB_U64))
 #define MATMUL_BYTES (ODB_BIT(ODB_I8) | ODB_BIT(ODB_U8))
 /* sums are exact; what they are scaled by is not, and may tip a result over */
 #define MATMUL_QUANTIZED_FLAGS (ODB_OP_REAL | ODB_OP_BOUNDARY)
 /* a and b with scale and zero point, scale and zero point of the result */
-#define MATMUL_QUANTIZED(types, scale)                                                           \
-    {types, scale, ODB_AS(0), types, ODB_AS(1), ODB_AS(3), ODB_AS(1), types}
+#define MATMUL_QUANTIZED(types, scale)                                                             \
+    types, scale, ODB_AS(0), types, ODB_AS(1), ODB_AS(3), ODB_AS(1), types
 
 static const struct odb_attr_spec gemm_attrs_1[] = {
     {"alpha", ODB_ATTR_FLOAT, "1", false},   {"beta", ODB_ATTR_FLOAT, "1", false},
     {"broadcast", ODB_ATTR_INT, "0", false}, {"transA", ODB_ATTR_INT, "0", false},
     {"transB", ODB_ATTR_INT, "0", false},    {NULL}};
 
-static const struct odb_attr_spec gemm_attrs_7[] = {
-    {"alpha", ODB_ATTR_FLOAT, "1", false}, {"beta", ODB_ATTR_FLOAT, "1", false},
-    {"transA", ODB_ATTR_INT, "0", false},  {"transB", ODB_ATTR_INT, "0", false}, {NULL}};
+static const struct odb_attr_spec gemm_attrs_7[] = {{"alpha", ODB_ATTR_FLOAT, "1", false},
+                                                    {"beta", ODB_ATTR_FLOAT, "1", false},
+                                                    {"transA", ODB_ATTR_INT, "0", false},
+                                                    {"transB", ODB_ATTR_INT, "0", false},
+                                                    {NULL}};
 
 /* Later versions of these operators differ only in the types that they allow; a row takes all of
  * them from the start. */
 const struct odb_op odb_ops_matmul[] = {
-    {"", "MatMul", 1, 2, 2, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, NULL, matmul_infer,
-     matmul_run, NULL},
-    {"", "Gemm", 1, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, gemm_attrs_1,
-     gemm_infer, gemm_run, NULL},
-    {"", "Gemm", 7, 2, 3, 1, 1, ODB_OP_REAL | ODB_OP_MATMUL, {MATMUL_TYPES}, gemm_attrs_7,
-     gemm_infer, gemm_run, NULL},
-    {"", "MatMulInteger", 10, 2, 4, 1, 1, ODB_OP_EXACT,
-     {MATMUL_BYTES, MATMUL_BYTES, ODB_AS(0), ODB_AS(1)}, NULL, matmul_integer_infer,
-     matmul_integer_run, NULL},
-    {"", "QLinearMatMul", 10, 8, 8, 1, 1, MATMUL_QUANTIZED_FLAGS,
-     MATMUL_QUANTIZED(MATMUL_BYTES, ODB_BIT(ODB_F32)), NULL, matmul_quantized_infer,
-     matmul_quantized_run, NULL},
-    {"", "QLinearMatMul", 21, 8, 8, 1, 1, MATMUL_QUANTIZED_FLAGS,
-     MATMUL_QUANTIZED(MATMUL_BYTES | ODB_T_FLOAT8, ODB_BIT(ODB_F32) | ODB_T_HALVES), NULL,
-     matmul_quantized_infer, matmul_quantized_any, NULL},
-    {.name = NULL}};
+    ODB_ONNX("MatMul", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, NULL,
+             matmul_infer, matmul_run, MATMUL_TYPES),
+    ODB_ONNX("Gemm", 1, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, gemm_attrs_1,
+             gemm_infer, gemm_run, MATMUL_TYPES),
+    ODB_ONNX("Gemm", 7, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_MATMUL, gemm_attrs_7,
+             gemm_infer, gemm_run, MATMUL_TYPES),
+    ODB_ONNX("MatMulInteger", 10, ODB_ARITY(2, 4), ODB_ARITY(1, 1), ODB_OP_EXACT, NULL,
+             matmul_integer_infer, matmul_integer_run, MATMUL_BYTES, MATMUL_BYTES, ODB_AS(0),
+             ODB_AS(1)),
+    ODB_ONNX("QLinearMatMul", 10, ODB_ARITY(8, 8), ODB_ARITY(1, 1), MATMUL_QUANTIZED_FLAGS, NULL,
+             matmul_quantized_infer, matmul_quantized_run,
+             MATMUL_QUANTIZED(MATMUL_BYTES, ODB_BIT(ODB_F32))),
+    ODB_ONNX("QLinearMatMul", 21, ODB_ARITY(8, 8), ODB_ARITY(1, 1), MATMUL_QUANTIZED_FLAGS, NULL,
+             matmul_quantized_infer, matmul_quantized_any,
+             MATMUL_QUANTIZED(MATMUL_BYTES | ODB_T_FLOAT8, ODB_BIT(ODB_F32) | ODB_T_HALVES)),
+    {.name = NULL},
+};

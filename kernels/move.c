@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "kernels/cells.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 
 /* One strided copy from an input to an output, offsets in cells. */
@@ -21,8 +22,7 @@ static enum odb_status move_copy(struct odb_kern *k, void *arg, size_t size, uns
 {
     const struct move_job *job = arg;
 
-    odb_stride_copy(&job->s, size, dst + job->dst * (int64_t)size,
-                    src + job->src * (int64_t)size);
+    odb_stride_copy(&job->s, size, dst + job->dst * (int64_t)size, src + job->src * (int64_t)size);
     return ODB_OK;
 }
 
@@ -94,8 +94,8 @@ static enum odb_status move_run_transpose(struct odb_kern *k)
 /* Copies len steps of the axis, from where a tensor with dst_dims holds them to where one with
  * src_dims does. */
 static void move_part(const struct odb_tensor *like, int axis, int64_t len, size_t size,
-                      unsigned char *dst, int64_t dst_len, int64_t dst_at,
-                      const unsigned char *src, int64_t src_len, int64_t src_at)
+                      unsigned char *dst, int64_t dst_len, int64_t dst_at, const unsigned char *src,
+                      int64_t src_len, int64_t src_at)
 {
     int64_t outer = (int64_t)odb_dims_product(like->dims, 0, axis);
     int64_t inner = (int64_t)odb_dims_product(like->dims, axis + 1, like->rank);
@@ -244,8 +244,7 @@ static enum odb_status move_run_split(struct odb_kern *k)
         if (k->out[i] == NULL)
             continue;
         ODB_TRY_OUT(odb_cells_write(&dst, k->out[i], k->err));
-        move_part(x, axis, parts[i], src.size, dst.data, parts[i], 0, src.data, x->dims[axis],
-                  at);
+        move_part(x, axis, parts[i], src.size, dst.data, parts[i], 0, src.data, x->dims[axis], at);
         ODB_TRY_OUT(odb_cells_commit(&dst, k->out[i], k->err));
     }
 out:
@@ -263,8 +262,8 @@ struct move_slice {
 };
 
 /* One list of a slice: attribute before opset 10, input i from there. Absent: *n = 0. */
-static enum odb_status move_slice_list(struct odb_kern *k, const char *attr, int i,
-                                       int64_t *values, size_t *n)
+static enum odb_status move_slice_list(struct odb_kern *k, const char *attr, int i, int64_t *values,
+                                       size_t *n)
 {
     if (k->op->since >= 10)
         return odb_kern_values(k, i, values, ODB_MAX_RANK, n);
@@ -495,8 +494,8 @@ static void move_pad_fill(const struct odb_stride *inner, const int64_t *lead,
         for (int64_t i = 0; i < y->dims[axis]; i++)
             if (i < lead[axis] || i >= lead[axis] + n)
                 odb_stride_copy(&s, size, base + i * step,
-                                base + (lead[axis] + move_reflected(mode, i - lead[axis], n)) *
-                                           step);
+                                base +
+                                    (lead[axis] + move_reflected(mode, i - lead[axis], n)) * step);
     }
 }
 
@@ -809,14 +808,14 @@ static enum odb_status move_run_reverse(struct odb_kern *k)
 /* --- rows ------------------------------------------------------------------------------------- */
 
 #define MOVE_ATTRS(...) ((const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}})
-#define MOVE_INT(name_, default_) {.name = (name_), .type = ODB_ATTR_INT, .def = (default_)}
-#define MOVE_INTS(name_) {.name = (name_), .type = ODB_ATTR_INTS}
-#define MOVE_NEEDED(name_, type_) {.name = (name_), .type = (type_), .required = true}
-#define MOVE_TEXT(name_, default_) {.name = (name_), .type = ODB_ATTR_STRING, .def = (default_)}
-#define MOVE_VALUE {.name = "value", .type = ODB_ATTR_FLOAT, .def = "0"}
-#define MOVE_ROW(name_, since_, min_in_, max_in_, max_out_, kernel)                              \
-    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = (max_out_), .flags = ODB_OP_EXACT, .infer = move_infer_##kernel,    \
+#define MOVE_INT(name_, default_) ODB_OPTIONAL_ATTR(name_, INT, default_)
+#define MOVE_INTS(name_) ODB_OPTIONAL_ATTR(name_, INTS, NULL)
+#define MOVE_NEEDED(name_, type_) ODB_REQUIRED_ATTR(name_, type_)
+#define MOVE_TEXT(name_, default_) ODB_OPTIONAL_ATTR(name_, STRING, default_)
+#define MOVE_VALUE ODB_OPTIONAL_ATTR("value", FLOAT, "0")
+#define MOVE_ROW(name_, since_, min_in_, max_in_, max_out_, kernel)                                \
+    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),    \
+    .min_out = 1, .max_out = (max_out_), .flags = ODB_OP_EXACT, .infer = move_infer_##kernel,      \
     .run = move_run_##kernel
 /* What is moved, and integers that say how. */
 #define MOVE_BY .types = {ODB_T_ANY, ODB_BIT(ODB_I64)}
@@ -829,7 +828,7 @@ const struct odb_op odb_ops_move[] = {
     {MOVE_ROW("Concat", 1, 1, ODB_MANY, 1, concat), .types = {ODB_T_ANY},
      .attrs = MOVE_ATTRS(MOVE_INT("axis", NULL))}, /* 1 where it is not given */
     {MOVE_ROW("Concat", 4, 1, ODB_MANY, 1, concat), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_NEEDED("axis", ODB_ATTR_INT))},
+     .attrs = MOVE_ATTRS(MOVE_NEEDED("axis", INT))},
     {MOVE_ROW("Split", 1, 1, 2, ODB_MANY, split), .types = {ODB_T_NUMBER},
      .attrs = MOVE_ATTRS(MOVE_INT("axis", NULL), MOVE_INTS("split"))}, /* 0 where not given */
     {MOVE_ROW("Split", 2, 1, 1, ODB_MANY, split), .types = {ODB_T_ANY},
@@ -839,18 +838,16 @@ const struct odb_op odb_ops_move[] = {
     {MOVE_ROW("Split", 18, 1, 2, ODB_MANY, split), MOVE_BY,
      .attrs = MOVE_ATTRS(MOVE_INT("axis", "0"), MOVE_INT("num_outputs", NULL))},
     {MOVE_ROW("Slice", 1, 1, 1, 1, slice), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_NEEDED("starts", ODB_ATTR_INTS), MOVE_NEEDED("ends", ODB_ATTR_INTS),
-                         MOVE_INTS("axes"))},
+     .attrs =
+         MOVE_ATTRS(MOVE_NEEDED("starts", INTS), MOVE_NEEDED("ends", INTS), MOVE_INTS("axes"))},
     {MOVE_ROW("Slice", 10, 3, 5, 1, slice), MOVE_BY_INDEX},
     {MOVE_ROW("Expand", 8, 2, 2, 1, expand), MOVE_BY},
     {MOVE_ROW("Tile", 1, 3, 3, 1, tile), .types = {ODB_T_NUMBER}},
     {MOVE_ROW("Tile", 6, 2, 2, 1, tile), MOVE_BY},
     {MOVE_ROW("Pad", 1, 1, 1, 1, pad), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("paddings", ODB_ATTR_INTS),
-                         MOVE_VALUE)},
+     .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("paddings", INTS), MOVE_VALUE)},
     {MOVE_ROW("Pad", 2, 1, 1, 1, pad), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("pads", ODB_ATTR_INTS),
-                         MOVE_VALUE)},
+     .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"), MOVE_NEEDED("pads", INTS), MOVE_VALUE)},
     {MOVE_ROW("Pad", 11, 2, 3, 1, pad), MOVE_PAD,
      .attrs = MOVE_ATTRS(MOVE_TEXT("mode", "constant"))},
     {MOVE_ROW("Pad", 18, 2, 4, 1, pad), MOVE_PAD,
@@ -858,11 +855,12 @@ const struct odb_op odb_ops_move[] = {
     {MOVE_ROW("CenterCropPad", 18, 2, 2, 1, center), MOVE_BY_INDEX,
      .attrs = MOVE_ATTRS(MOVE_INTS("axes"))},
     {MOVE_ROW("SpaceToDepth", 1, 1, 1, 1, to_depth), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT))},
+     .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", INT))},
     {MOVE_ROW("DepthToSpace", 1, 1, 1, 1, to_space), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT))},
+     .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", INT))},
     {MOVE_ROW("DepthToSpace", 11, 1, 1, 1, to_space), .types = {ODB_T_ANY},
-     .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", ODB_ATTR_INT), MOVE_TEXT("mode", "DCR"))},
+     .attrs = MOVE_ATTRS(MOVE_NEEDED("blocksize", INT), MOVE_TEXT("mode", "DCR"))},
     {MOVE_ROW("ReverseSequence", 10, 2, 2, 1, reverse), MOVE_BY,
      .attrs = MOVE_ATTRS(MOVE_INT("batch_axis", "1"), MOVE_INT("time_axis", "0"))},
-    {.name = NULL}};
+    {.name = NULL},
+};

@@ -11,6 +11,7 @@
 
 #define ODB_BODY "kernels/nms.real.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 
 typedef bool (*nms_overlap_fn)(const void *boxes, size_t i, size_t j, bool center,
                                double threshold);
@@ -136,8 +137,8 @@ static const struct odb_attr_spec nms_attrs[] = {
     {.name = "center_point_box", .type = ODB_ATTR_INT, .def = "0"}, {.name = NULL}};
 
 const struct odb_op odb_ops_nms[] = {
-    {.domain = "", .name = "NonMaxSuppression", .since = 10, .min_in = 2, .max_in = 5,
-     .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT | ODB_OP_BOUNDARY,
-     .types = {ODB_BIT(ODB_F32), ODB_BIT(ODB_F32), ODB_BIT(ODB_I64), ODB_BIT(ODB_F32)},
-     .attrs = nms_attrs, .run = nms_run},
-    {.name = NULL}};
+    ODB_ONNX("NonMaxSuppression", 10, ODB_ARITY(2, 5), ODB_ARITY(1, 1),
+             ODB_OP_EXACT | ODB_OP_BOUNDARY, nms_attrs, NULL, nms_run, ODB_BIT(ODB_F32),
+             ODB_BIT(ODB_F32), ODB_BIT(ODB_I64), ODB_BIT(ODB_F32)),
+    {.name = NULL},
+};

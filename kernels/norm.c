@@ -15,6 +15,7 @@
 #include "kernels/kern.h"
 #include "kernels/lanes.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 
 /* Blocks of contiguous elements, each normalised by itself. Element i of a block is scaled by
  * scale[(block * advance + i / run) % params]. */
@@ -155,8 +156,7 @@ static enum odb_status norm_batch_run(struct odb_kern *k)
         odb_parallel_for(s.channels, grain, ODB_REAL_FN(k, x->dtype, norm_moments), &s);
     if (k->out[0] && x->count) {
         s.y = k->out[0]->data;
-        odb_parallel_for(s.images * s.channels, grain, ODB_REAL_FN(k, x->dtype, norm_channels),
-                         &s);
+        odb_parallel_for(s.images * s.channels, grain, ODB_REAL_FN(k, x->dtype, norm_channels), &s);
     }
     if (train || k->n_out > 1)
         norm_batch_outputs(k, &s);
@@ -178,10 +178,16 @@ static enum odb_status norm_instance_run(struct odb_kern *k)
 {
     const struct odb_tensor *x = k->in[0];
     size_t length = odb_dims_product(x->dims, 2, x->rank);
-    struct norm s = {.length = length, .run = ODB_MAX(length, 1), .advance = 1,
-                     .params = (size_t)x->dims[1], .centred = true,
-                     .epsilon = odb_kern_float(k, "epsilon", 1e-5f), .x = x->data,
-                     .scale = k->in[1]->data, .bias = k->in[2]->data, .y = k->out[0]->data};
+    struct norm s = {.length = length,
+                     .run = ODB_MAX(length, 1),
+                     .advance = 1,
+                     .params = (size_t)x->dims[1],
+                     .centred = true,
+                     .epsilon = odb_kern_float(k, "epsilon", 1e-5f),
+                     .x = x->data,
+                     .scale = k->in[1]->data,
+                     .bias = k->in[2]->data,
+                     .y = k->out[0]->data};
     if (x->count)
         norm_run_blocks(k, &s, x->count / length);
     return ODB_OK;
@@ -192,8 +198,8 @@ static enum odb_status norm_group_infer(struct odb_kern *k)
     ODB_TRY(norm_check_rank(k, 2));
     int64_t groups = odb_kern_int(k, "num_groups", 0), channels = k->in[0]->dims[1];
     if (groups < 1 || channels % groups != 0)
-        return ODB_KERN_FAIL(k, "%lld channels cannot be cut into %lld groups",
-                             (long long)channels, (long long)groups);
+        return ODB_KERN_FAIL(k, "%lld channels cannot be cut into %lld groups", (long long)channels,
+                             (long long)groups);
     for (int i = 1; i < 3; i++)
         ODB_TRY(norm_check_count(k, i, (size_t)(k->op->since < 21 ? groups : channels)));
     return odb_infer_same(k);
@@ -205,10 +211,15 @@ static enum odb_status norm_group_run(struct odb_kern *k)
     size_t groups = (size_t)odb_kern_int(k, "num_groups", 1), channels = (size_t)x->dims[1];
     size_t image = odb_dims_product(x->dims, 2, x->rank);
     bool per_group = k->op->since < 21; /* scale and bias */
-    struct norm s = {.length = channels / groups * image, .params = per_group ? groups : channels,
-                     .advance = per_group ? 1 : channels / groups, .centred = true,
-                     .epsilon = odb_kern_float(k, "epsilon", 1e-5f), .x = x->data,
-                     .scale = k->in[1]->data, .bias = k->in[2]->data, .y = k->out[0]->data};
+    struct norm s = {.length = channels / groups * image,
+                     .params = per_group ? groups : channels,
+                     .advance = per_group ? 1 : channels / groups,
+                     .centred = true,
+                     .epsilon = odb_kern_float(k, "epsilon", 1e-5f),
+                     .x = x->data,
+                     .scale = k->in[1]->data,
+                     .bias = k->in[2]->data,
+                     .y = k->out[0]->data};
     s.run = per_group ? s.length : image;
     if (x->count)
         norm_run_blocks(k, &s, (size_t)x->dims[0] * groups);
@@ -314,19 +325,24 @@ static enum odb_status norm_layer_any(struct odb_kern *k, bool centred)
     ODB_TRY_OUT(norm_param(k, scale, spread, dtype, &own_scale));
     if (bias)
         ODB_TRY_OUT(norm_param(k, bias, spread, dtype, &own_bias));
-    struct norm s = {.length = length, .run = 1, .advance = length, .params = own_scale->count,
-                     .centred = centred, .epsilon = odb_kern_float(k, "epsilon", 1e-5f),
-                     .x = own_x->data, .scale = own_scale->data,
+    struct norm s = {.length = length,
+                     .run = 1,
+                     .advance = length,
+                     .params = own_scale->count,
+                     .centred = centred,
+                     .epsilon = odb_kern_float(k, "epsilon", 1e-5f),
+                     .x = own_x->data,
+                     .scale = own_scale->data,
                      .bias = own_bias ? own_bias->data : NULL,
-                     .y = k->out[0] ? k->out[0]->data : NULL, .mean = moments,
+                     .y = k->out[0] ? k->out[0]->data : NULL,
+                     .mean = moments,
                      .inverse = moments + blocks};
     if (x->count)
-        odb_parallel_for(blocks, NORM_GRAIN / (length + 1) + 1,
-                         ODB_REAL_FN(k, dtype, norm_blocks), &s);
+        odb_parallel_for(blocks, NORM_GRAIN / (length + 1) + 1, ODB_REAL_FN(k, dtype, norm_blocks),
+                         &s);
     for (int i = 1; i < k->n_out; i++)
         for (size_t b = 0; k->out[i] && b < blocks; b++)
-            odb_store_f64(k->out[i]->dtype, k->out[i]->data, b,
-                          moments[(i == 1 ? 0 : blocks) + b]);
+            odb_store_f64(k->out[i]->dtype, k->out[i]->data, b, moments[(i == 1 ? 0 : blocks) + b]);
 out:
     odb_tensor_unref(own_x);
     odb_tensor_unref(own_scale);
@@ -363,7 +379,8 @@ static enum odb_status norm_lrn_run(struct odb_kern *k)
                          .size = (size_t)odb_kern_int(k, "size", 1),
                          .alpha = odb_kern_float(k, "alpha", 1e-4f),
                          .beta = odb_kern_float(k, "beta", 0.75),
-                         .bias = odb_kern_float(k, "bias", 1), .x = x->data,
+                         .bias = odb_kern_float(k, "bias", 1),
+                         .x = x->data,
                          .y = k->out[0]->data};
     if (x->count)
         odb_parallel_for(x->count / s.length, NORM_GRAIN / (s.length * 8) + 1,
@@ -431,12 +448,12 @@ static enum odb_status norm_mvn_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define NORM_EPSILON {"epsilon", ODB_ATTR_FLOAT, "1e-05", false}
-#define NORM_MOMENTUM {"momentum", ODB_ATTR_FLOAT, "0.9", false}
-#define NORM_SPATIAL {"spatial", ODB_ATTR_INT, "1", false}
-#define NORM_CONSUMED {"consumed_inputs", ODB_ATTR_INTS, NULL, false}
-#define NORM_STASH {"stash_type", ODB_ATTR_INT, "1", false}
-#define NORM_AXIS {"axis", ODB_ATTR_INT, "-1", false}
+#define NORM_EPSILON ODB_OPTIONAL_ATTR("epsilon", FLOAT, "1e-05")
+#define NORM_MOMENTUM ODB_OPTIONAL_ATTR("momentum", FLOAT, "0.9")
+#define NORM_SPATIAL ODB_OPTIONAL_ATTR("spatial", INT, "1")
+#define NORM_CONSUMED ODB_OPTIONAL_ATTR("consumed_inputs", INTS, NULL)
+#define NORM_STASH ODB_OPTIONAL_ATTR("stash_type", INT, "1")
+#define NORM_AXIS ODB_OPTIONAL_ATTR("axis", INT, "-1")
 
 static const struct odb_attr_spec norm_batch_attrs_1[] = {
     {"consumed_inputs", ODB_ATTR_INTS, NULL, true},
@@ -445,16 +462,16 @@ static const struct odb_attr_spec norm_batch_attrs_1[] = {
     NORM_MOMENTUM,
     NORM_SPATIAL,
     {NULL}};
-static const struct odb_attr_spec norm_batch_attrs_7[] = {NORM_EPSILON, NORM_MOMENTUM,
-                                                          NORM_SPATIAL, {NULL}};
+static const struct odb_attr_spec norm_batch_attrs_7[] = {
+    NORM_EPSILON, NORM_MOMENTUM, NORM_SPATIAL, {NULL}};
 static const struct odb_attr_spec norm_batch_attrs_9[] = {NORM_EPSILON, NORM_MOMENTUM, {NULL}};
 static const struct odb_attr_spec norm_batch_attrs_14[] = {
     NORM_EPSILON, NORM_MOMENTUM, {"training_mode", ODB_ATTR_INT, "0", false}, {NULL}};
 static const struct odb_attr_spec norm_instance_attrs[] = {NORM_CONSUMED, NORM_EPSILON, {NULL}};
 static const struct odb_attr_spec norm_group_attrs[] = {
     NORM_EPSILON, {"num_groups", ODB_ATTR_INT, NULL, true}, NORM_STASH, {NULL}};
-static const struct odb_attr_spec norm_layer_attrs[] = {NORM_AXIS, NORM_EPSILON, NORM_STASH,
-                                                        {NULL}};
+static const struct odb_attr_spec norm_layer_attrs[] = {
+    NORM_AXIS, NORM_EPSILON, NORM_STASH, {NULL}};
 static const struct odb_attr_spec norm_lrn_attrs[] = {{"alpha", ODB_ATTR_FLOAT, "0.0001", false},
                                                       {"beta", ODB_ATTR_FLOAT, "0.75", false},
                                                       {"bias", ODB_ATTR_FLOAT, "1", false},
@@ -462,38 +479,39 @@ static const struct odb_attr_spec norm_lrn_attrs[] = {{"alpha", ODB_ATTR_FLOAT, 
                                                       {NULL}};
 static const struct odb_attr_spec norm_lp_attrs[] = {
     NORM_AXIS, {"p", ODB_ATTR_INT, "2", false}, {NULL}};
-static const struct odb_attr_spec norm_mvn_attrs[] = {
-    {"axes", ODB_ATTR_INTS, "[0, 2, 3]", false}, {NULL}};
+static const struct odb_attr_spec norm_mvn_attrs[] = {{"axes", ODB_ATTR_INTS, "[0, 2, 3]", false},
+                                                      {NULL}};
 
 const struct odb_op odb_ops_norm[] = {
-    {"", "BatchNormalization", 1, 5, 5, 1, 5, ODB_OP_REAL, {ODB_T_FLOAT}, norm_batch_attrs_1,
-     norm_batch_infer, norm_batch_run, NULL},
-    {"", "BatchNormalization", 7, 5, 5, 1, 5, ODB_OP_REAL, {ODB_T_FLOAT}, norm_batch_attrs_7,
-     norm_batch_infer, norm_batch_run, NULL},
-    {"", "BatchNormalization", 9, 5, 5, 1, 5, ODB_OP_REAL, {ODB_T_FLOAT}, norm_batch_attrs_9,
-     norm_batch_infer, norm_batch_run, NULL},
-    {"", "BatchNormalization", 14, 5, 5, 1, 3, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_T_FLOAT}, norm_batch_attrs_14, norm_batch_infer,
-     norm_batch_run, NULL},
-    {"", "BatchNormalization", 15, 5, 5, 1, 3, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_T_FLOAT, ODB_AS(1), ODB_T_FLOAT}, norm_batch_attrs_14, norm_batch_infer,
-     norm_batch_run, NULL},
-    {"", "InstanceNormalization", 1, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_instance_attrs,
-     norm_instance_infer, norm_instance_run, NULL},
-    {"", "GroupNormalization", 18, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_group_attrs,
-     norm_group_infer, norm_group_run, NULL},
-    {"", "GroupNormalization", 21, 3, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_group_attrs,
-     norm_group_infer, norm_group_run, NULL},
-    {"", "LayerNormalization", 1, 2, 3, 1, 3, ODB_OP_REAL | ODB_OP_OPEN,
-     {ODB_T_FLOAT, ODB_T_FLOAT}, norm_layer_attrs, norm_scaled_infer, norm_layer_run, NULL},
-    {"", "LayerNormalization", 17, 2, 3, 1, 3, ODB_OP_REAL, {ODB_T_FLOAT}, norm_layer_attrs,
-     norm_layer_infer, norm_layer_run, NULL},
-    {"", "RMSNormalization", 23, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT, ODB_T_FLOAT},
-     norm_layer_attrs, norm_scaled_infer, norm_rms_run, NULL},
-    {"", "LRN", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_lrn_attrs, norm_lrn_infer,
-     norm_lrn_run, NULL},
-    {"", "LpNormalization", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_lp_attrs,
-     norm_lp_infer, norm_lp_run, NULL},
-    {"", "MeanVarianceNormalization", 9, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, norm_mvn_attrs,
-     norm_mvn_infer, norm_mvn_run, NULL},
-    {.name = NULL}};
+    ODB_ONNX("BatchNormalization", 1, ODB_ARITY(5, 5), ODB_ARITY(1, 5), ODB_OP_REAL,
+             norm_batch_attrs_1, norm_batch_infer, norm_batch_run, ODB_T_FLOAT),
+    ODB_ONNX("BatchNormalization", 7, ODB_ARITY(5, 5), ODB_ARITY(1, 5), ODB_OP_REAL,
+             norm_batch_attrs_7, norm_batch_infer, norm_batch_run, ODB_T_FLOAT),
+    ODB_ONNX("BatchNormalization", 9, ODB_ARITY(5, 5), ODB_ARITY(1, 5), ODB_OP_REAL,
+             norm_batch_attrs_9, norm_batch_infer, norm_batch_run, ODB_T_FLOAT),
+    ODB_ONNX("BatchNormalization", 14, ODB_ARITY(5, 5), ODB_ARITY(1, 3), ODB_OP_REAL,
+             norm_batch_attrs_14, norm_batch_infer, norm_batch_run, ODB_T_FLOAT, ODB_AS(0),
+             ODB_AS(0), ODB_T_FLOAT),
+    ODB_ONNX("BatchNormalization", 15, ODB_ARITY(5, 5), ODB_ARITY(1, 3), ODB_OP_REAL,
+             norm_batch_attrs_14, norm_batch_infer, norm_batch_run, ODB_T_FLOAT, ODB_T_FLOAT,
+             ODB_AS(1), ODB_T_FLOAT),
+    ODB_ONNX("InstanceNormalization", 1, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL,
+             norm_instance_attrs, norm_instance_infer, norm_instance_run, ODB_T_FLOAT),
+    ODB_ONNX("GroupNormalization", 18, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL,
+             norm_group_attrs, norm_group_infer, norm_group_run, ODB_T_FLOAT),
+    ODB_ONNX("GroupNormalization", 21, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ODB_OP_REAL,
+             norm_group_attrs, norm_group_infer, norm_group_run, ODB_T_FLOAT),
+    ODB_ONNX("LayerNormalization", 1, ODB_ARITY(2, 3), ODB_ARITY(1, 3), ODB_OP_REAL | ODB_OP_OPEN,
+             norm_layer_attrs, norm_scaled_infer, norm_layer_run, ODB_T_FLOAT, ODB_T_FLOAT),
+    ODB_ONNX("LayerNormalization", 17, ODB_ARITY(2, 3), ODB_ARITY(1, 3), ODB_OP_REAL,
+             norm_layer_attrs, norm_layer_infer, norm_layer_run, ODB_T_FLOAT),
+    ODB_ONNX("RMSNormalization", 23, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL,
+             norm_layer_attrs, norm_scaled_infer, norm_rms_run, ODB_T_FLOAT, ODB_T_FLOAT),
+    ODB_ONNX("LRN", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, norm_lrn_attrs,
+             norm_lrn_infer, norm_lrn_run, ODB_T_FLOAT),
+    ODB_ONNX("LpNormalization", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, norm_lp_attrs,
+             norm_lp_infer, norm_lp_run, ODB_T_FLOAT),
+    ODB_ONNX("MeanVarianceNormalization", 9, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
+             norm_mvn_attrs, norm_mvn_infer, norm_mvn_run, ODB_T_FLOAT),
+    {.name = NULL},
+};

@@ -53,12 +53,12 @@ static void FN(norm_blocks)(void *arg, size_t begin, size_t end)
         for (size_t i = 0; i < s->length; i += s->run) {
             size_t param = (block * s->advance + i / s->run) % s->params;
             if (s->run == 1) {
-                FN(norm_each)(x, s->length, mean, inverse, scale + param,
-                              bias ? bias + param : NULL, y);
+                const T *add = bias ? bias + param : NULL;
+                FN(norm_each)(x, s->length, mean, inverse, scale + param, add, y);
                 break;
             }
-            FN(norm_all)(x + i, s->run, mean, inverse * (ACC)scale[param],
-                         bias ? (ACC)bias[param] : 0, y + i);
+            ACC add = bias ? (ACC)bias[param] : 0;
+            FN(norm_all)(x + i, s->run, mean, inverse * (ACC)scale[param], add, y + i);
         }
     }
 }
@@ -70,8 +70,9 @@ static void FN(norm_channels)(void *arg, size_t begin, size_t end)
     for (size_t row = begin; row < end; row++) {
         size_t c = row % s->channels;
         ACC factor = (ACC)s->scale[c] / (ACC)sqrt((double)((ACC)s->var[c] + (ACC)s->epsilon));
-        FN(norm_all)((const T *)s->x + row * s->length, s->length, (ACC)s->mean[c], factor,
-                     (ACC)s->bias[c], (T *)s->y + row * s->length);
+        const T *x = (const T *)s->x + row * s->length;
+        T *y = (T *)s->y + row * s->length;
+        FN(norm_all)(x, s->length, (ACC)s->mean[c], factor, (ACC)s->bias[c], y);
     }
 }
 
@@ -129,8 +130,8 @@ static void FN(norm_lrn)(void *arg, size_t begin, size_t end)
             memset(sum, 0, sizeof sum);
             for (size_t r = first; r <= last; r++)
                 FN(norm_add_squares)((const T *)s->x + r * s->length + i, n, sum);
-            FN(norm_respond)(s, (const T *)s->x + row * s->length + i, n, sum,
-                             (T *)s->y + row * s->length + i);
+            const T *x = (const T *)s->x + row * s->length + i;
+            FN(norm_respond)(s, x, n, sum, (T *)s->y + row * s->length + i);
         }
     }
 }

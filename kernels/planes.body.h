@@ -27,8 +27,7 @@ ODB_INLINE void FN(planes_copy)(const T *from, int64_t there, int64_t stride, in
 /* One plane, whose coordinates in the padded channel have the given remainders (phase) modulo the
  * strides. No x[`there`] is read. */
 ODB_INLINE void FN(planes_deal)(const struct odb_window *w, const struct odb_planes *p,
-                                const int64_t *phase, const T *x, size_t there, FILL pad,
-                                FILL *to)
+                                const int64_t *phase, const T *x, size_t there, FILL pad, FILL *to)
 {
     int last = w->rank - 1;
     int64_t length = p->grid[last], stride = w->stride[last];

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ints.h"
+#include "kernels/row.h"
 #include "kernels/kern.h"
 #include "kernels/real.h"
 #include "kernels/workspace.h"
@@ -222,8 +223,8 @@ static enum odb_status pool_global_infer(struct odb_kern *k)
 static enum odb_status pool_global_run(struct odb_kern *k, enum pool_kind kind, double p)
 {
     const struct odb_tensor *x = k->in[0];
-    struct pool pool = {.kind = kind, .p = p, .x = x->data, .elements = x->count,
-                        .y = k->out[0]->data};
+    struct pool pool = {
+        .kind = kind, .p = p, .x = x->data, .elements = x->count, .y = k->out[0]->data};
     pool.window.in_size = odb_dims_product(x->dims, 2, x->rank);
     pool_whole(k, &pool, k->out[0]->count);
     return ODB_OK;
@@ -292,24 +293,24 @@ static enum odb_status pool_unpool_run(struct odb_kern *k)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define POOL_AUTO_PAD {"auto_pad", ODB_ATTR_STRING, "NOTSET", false}
-#define POOL_CEIL {"ceil_mode", ODB_ATTR_INT, "0", false}
-#define POOL_COUNT {"count_include_pad", ODB_ATTR_INT, "0", false}
-#define POOL_DILATIONS {"dilations", ODB_ATTR_INTS, NULL, false}
-#define POOL_KERNEL {"kernel_shape", ODB_ATTR_INTS, NULL, true}
-#define POOL_ORDER {"storage_order", ODB_ATTR_INT, "0", false}
-#define POOL_P_FLOAT {"p", ODB_ATTR_FLOAT, "2", false}
-#define POOL_P {"p", ODB_ATTR_INT, "2", false}
-#define POOL_PADS {"pads", ODB_ATTR_INTS, NULL, false}
-#define POOL_STRIDES {"strides", ODB_ATTR_INTS, NULL, false}
+#define POOL_AUTO_PAD ODB_OPTIONAL_ATTR("auto_pad", STRING, "NOTSET")
+#define POOL_CEIL ODB_OPTIONAL_ATTR("ceil_mode", INT, "0")
+#define POOL_COUNT ODB_OPTIONAL_ATTR("count_include_pad", INT, "0")
+#define POOL_DILATIONS ODB_OPTIONAL_ATTR("dilations", INTS, NULL)
+#define POOL_KERNEL ODB_REQUIRED_ATTR("kernel_shape", INTS)
+#define POOL_ORDER ODB_OPTIONAL_ATTR("storage_order", INT, "0")
+#define POOL_P_FLOAT ODB_OPTIONAL_ATTR("p", FLOAT, "2")
+#define POOL_P ODB_OPTIONAL_ATTR("p", INT, "2")
+#define POOL_PADS ODB_OPTIONAL_ATTR("pads", INTS, NULL)
+#define POOL_STRIDES ODB_OPTIONAL_ATTR("strides", INTS, NULL)
 
-static const struct odb_attr_spec pool_attrs_1[] = {POOL_AUTO_PAD, POOL_KERNEL, POOL_PADS,
-                                                    POOL_STRIDES, {NULL}};
-static const struct odb_attr_spec pool_max_attrs_8[] = {
-    POOL_AUTO_PAD, POOL_KERNEL, POOL_PADS, POOL_ORDER, POOL_STRIDES, {NULL}};
-static const struct odb_attr_spec pool_max_attrs_10[] = {
-    POOL_AUTO_PAD, POOL_CEIL,  POOL_DILATIONS, POOL_KERNEL,
-    POOL_PADS,     POOL_ORDER, POOL_STRIDES,   {NULL}};
+static const struct odb_attr_spec pool_attrs_1[] = {
+    POOL_AUTO_PAD, POOL_KERNEL, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_max_attrs_8[] = {POOL_AUTO_PAD, POOL_KERNEL,  POOL_PADS,
+                                                        POOL_ORDER,    POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_max_attrs_10[] = {POOL_AUTO_PAD, POOL_CEIL, POOL_DILATIONS,
+                                                         POOL_KERNEL,   POOL_PADS, POOL_ORDER,
+                                                         POOL_STRIDES,  {NULL}};
 static const struct odb_attr_spec pool_average_attrs_7[] = {
     POOL_AUTO_PAD, POOL_COUNT, POOL_KERNEL, POOL_PADS, POOL_STRIDES, {NULL}};
 static const struct odb_attr_spec pool_average_attrs_10[] = {
@@ -324,13 +325,12 @@ static const struct odb_attr_spec pool_lp_attrs_1[] = {
     POOL_PADS,
     POOL_STRIDES,
     {NULL}};
-static const struct odb_attr_spec pool_lp_attrs_2[] = {
-    POOL_AUTO_PAD, POOL_KERNEL, POOL_P, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_lp_attrs_2[] = {POOL_AUTO_PAD, POOL_KERNEL,  POOL_P,
+                                                       POOL_PADS,     POOL_STRIDES, {NULL}};
 static const struct odb_attr_spec pool_lp_attrs_18[] = {
-    POOL_AUTO_PAD, POOL_CEIL, POOL_DILATIONS, POOL_KERNEL,
-    POOL_P,        POOL_PADS, POOL_STRIDES,   {NULL}};
-static const struct odb_attr_spec pool_unpool_attrs[] = {POOL_KERNEL, POOL_PADS, POOL_STRIDES,
-                                                         {NULL}};
+    POOL_AUTO_PAD, POOL_CEIL, POOL_DILATIONS, POOL_KERNEL, POOL_P, POOL_PADS, POOL_STRIDES, {NULL}};
+static const struct odb_attr_spec pool_unpool_attrs[] = {
+    POOL_KERNEL, POOL_PADS, POOL_STRIDES, {NULL}};
 static const struct odb_attr_spec pool_global_lp_attrs_1[] = {POOL_P_FLOAT, {NULL}};
 static const struct odb_attr_spec pool_global_lp_attrs_2[] = {POOL_P, {NULL}};
 
@@ -338,34 +338,35 @@ static const struct odb_attr_spec pool_global_lp_attrs_2[] = {POOL_P, {NULL}};
 #define POOL_MAX_FLAGS (ODB_OP_EXACT | ODB_OP_REAL)
 
 const struct odb_op odb_ops_pool[] = {
-    {"", "MaxPool", 1, 1, 1, 1, 1, POOL_MAX_FLAGS, {POOL_MAX_TYPES}, pool_attrs_1, pool_infer,
-     pool_max_run, NULL},
-    {"", "MaxPool", 8, 1, 1, 1, 2, POOL_MAX_FLAGS, {POOL_MAX_TYPES}, pool_max_attrs_8, pool_infer,
-     pool_max_run, NULL},
-    {"", "MaxPool", 10, 1, 1, 1, 2, POOL_MAX_FLAGS, {POOL_MAX_TYPES}, pool_max_attrs_10,
-     pool_infer, pool_max_run, NULL},
-    {"", "AveragePool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_attrs_1, pool_infer,
-     pool_average_run, NULL},
-    {"", "AveragePool", 7, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_average_attrs_7,
-     pool_infer, pool_average_run, NULL},
-    {"", "AveragePool", 10, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_average_attrs_10,
-     pool_infer, pool_average_run, NULL},
-    {"", "AveragePool", 19, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_average_attrs_19,
-     pool_infer, pool_average_run, NULL},
-    {"", "LpPool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_lp_attrs_1, pool_infer,
-     pool_lp_run, NULL},
-    {"", "LpPool", 2, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_lp_attrs_2, pool_infer,
-     pool_lp_run, NULL},
-    {"", "LpPool", 18, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_lp_attrs_18, pool_infer,
-     pool_lp_run, NULL},
-    {"", "GlobalMaxPool", 1, 1, 1, 1, 1, POOL_MAX_FLAGS, {ODB_T_FLOAT}, NULL, pool_global_infer,
-     pool_global_max_run, NULL},
-    {"", "GlobalAveragePool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, NULL, pool_global_infer,
-     pool_global_average_run, NULL},
-    {"", "GlobalLpPool", 1, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_global_lp_attrs_1,
-     pool_global_infer, pool_global_lp_run, NULL},
-    {"", "GlobalLpPool", 2, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT}, pool_global_lp_attrs_2,
-     pool_global_infer, pool_global_lp_run, NULL},
-    {"", "MaxUnpool", 9, 2, 3, 1, 1, ODB_OP_EXACT, {ODB_T_FLOAT, ODB_BIT(ODB_I64)},
-     pool_unpool_attrs, pool_unpool_infer, pool_unpool_run, NULL},
-    {.name = NULL}};
+    ODB_ONNX("MaxPool", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), POOL_MAX_FLAGS, pool_attrs_1,
+             pool_infer, pool_max_run, POOL_MAX_TYPES),
+    ODB_ONNX("MaxPool", 8, ODB_ARITY(1, 1), ODB_ARITY(1, 2), POOL_MAX_FLAGS, pool_max_attrs_8,
+             pool_infer, pool_max_run, POOL_MAX_TYPES),
+    ODB_ONNX("MaxPool", 10, ODB_ARITY(1, 1), ODB_ARITY(1, 2), POOL_MAX_FLAGS, pool_max_attrs_10,
+             pool_infer, pool_max_run, POOL_MAX_TYPES),
+    ODB_ONNX("AveragePool", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, pool_attrs_1,
+             pool_infer, pool_average_run, ODB_T_FLOAT),
+    ODB_ONNX("AveragePool", 7, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, pool_average_attrs_7,
+             pool_infer, pool_average_run, ODB_T_FLOAT),
+    ODB_ONNX("AveragePool", 10, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
+             pool_average_attrs_10, pool_infer, pool_average_run, ODB_T_FLOAT),
+    ODB_ONNX("AveragePool", 19, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
+             pool_average_attrs_19, pool_infer, pool_average_run, ODB_T_FLOAT),
+    ODB_ONNX("LpPool", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, pool_lp_attrs_1,
+             pool_infer, pool_lp_run, ODB_T_FLOAT),
+    ODB_ONNX("LpPool", 2, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, pool_lp_attrs_2,
+             pool_infer, pool_lp_run, ODB_T_FLOAT),
+    ODB_ONNX("LpPool", 18, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, pool_lp_attrs_18,
+             pool_infer, pool_lp_run, ODB_T_FLOAT),
+    ODB_ONNX("GlobalMaxPool", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), POOL_MAX_FLAGS, NULL,
+             pool_global_infer, pool_global_max_run, ODB_T_FLOAT),
+    ODB_ONNX("GlobalAveragePool", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, NULL,
+             pool_global_infer, pool_global_average_run, ODB_T_FLOAT),
+    ODB_ONNX("GlobalLpPool", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
+             pool_global_lp_attrs_1, pool_global_infer, pool_global_lp_run, ODB_T_FLOAT),
+    ODB_ONNX("GlobalLpPool", 2, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL,
+             pool_global_lp_attrs_2, pool_global_infer, pool_global_lp_run, ODB_T_FLOAT),
+    ODB_ONNX("MaxUnpool", 9, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_EXACT, pool_unpool_attrs,
+             pool_unpool_infer, pool_unpool_run, ODB_T_FLOAT, ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

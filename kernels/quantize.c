@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "kernels/elementwise.h"
+#include "kernels/row.h"
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
@@ -98,90 +99,90 @@ struct quant_range {
 };
 
 /* arg: the range. Whatever is not above its lowest number, NaN included, becomes that. */
-#define QUANT_ROUND(t, T, ctype, name, F, P)                                                     \
-    ODB_INLINE ctype ew_##name##_##T##_op(const F a, const ctype zero, const F low,              \
-                                          const F high)                                          \
-    {                                                                                            \
-        const F v = _Generic(a, float: rintf, double: rint)(a) + (F)zero;                        \
-        return (ctype)(!(v > low) ? low : v > high ? high : v);                                  \
-    }                                                                                            \
-    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,       \
-                                         void *out, const void *arg)                             \
-    {                                                                                            \
-        const struct quant_range *range = arg;                                                   \
-        const F low = (F)range->low, high = (F)range->high;                                      \
-        const P *q = in[0];                                                                      \
-        const odb_##t *zero = in[1];                                                             \
-        odb_##t *y = out;                                                                        \
-        if (step[0] && step[1]) {                                                                \
-            ODB_EW_EACH(i, n) y[i] = ew_##name##_##T##_op(q[i], zero[i], low, high);             \
-        } else if (step[0]) {                                                                    \
-            const ctype z = *zero;                                                               \
-            ODB_EW_EACH(i, n) y[i] = ew_##name##_##T##_op(q[i], z, low, high);                   \
-        } else {                                                                                 \
-            const F a = *q;                                                                      \
-            ODB_EW_EACH(i, n) y[i] = ew_##name##_##T##_op(a, zero[i], low, high);                \
-        }                                                                                        \
+#define QUANT_ROUND(t, T, ctype, name, F, P)                                                       \
+    ODB_INLINE ctype ew_##name##_##T##_op(const F a, const ctype zero, const F low, const F high)  \
+    {                                                                                              \
+        const F v = _Generic(a, float : rintf, double : rint)(a) + (F)zero;                        \
+        return (ctype)(!(v > low) ? low : v > high ? high : v);                                    \
+    }                                                                                              \
+    ODB_SIMD static void ew_##name##_##T(size_t n, const void *const *in, const int *step,         \
+                                         void *out, const void *arg)                               \
+    {                                                                                              \
+        const struct quant_range *range = arg;                                                     \
+        const F low = (F)range->low, high = (F)range->high;                                        \
+        const P *q = in[0];                                                                        \
+        const odb_##t *zero = in[1];                                                               \
+        odb_##t *y = out;                                                                          \
+        if (step[0] && step[1]) {                                                                  \
+            ODB_EW_EACH(i, n)                                                                      \
+                y[i] = ew_##name##_##T##_op(q[i], zero[i], low, high);                             \
+        } else if (step[0]) {                                                                      \
+            const ctype z = *zero;                                                                 \
+            ODB_EW_EACH(i, n)                                                                      \
+                y[i] = ew_##name##_##T##_op(q[i], z, low, high);                                   \
+        } else {                                                                                   \
+            const F a = *q;                                                                        \
+            ODB_EW_EACH(i, n)                                                                      \
+                y[i] = ew_##name##_##T##_op(a, zero[i], low, high);                                \
+        }                                                                                          \
     }
-#define QUANT_TYPES(X, ...)                                                                      \
-    X(u8, U8, uint8_t, __VA_ARGS__)                                                              \
-    X(i8, I8, int8_t, __VA_ARGS__)                                                               \
-    X(u16, U16, uint16_t, __VA_ARGS__)                                                           \
+#define QUANT_TYPES(X, ...)                                                                        \
+    X(u8, U8, uint8_t, __VA_ARGS__)                                                                \
+    X(i8, I8, int8_t, __VA_ARGS__)                                                                 \
+    X(u16, U16, uint16_t, __VA_ARGS__)                                                             \
     X(i16, I16, int16_t, __VA_ARGS__)
 QUANT_TYPES(QUANT_ROUND, round_float, float, odb_f32)
 QUANT_TYPES(QUANT_ROUND, round_double, double, odb_f64)
-static const odb_ew_loop ew_round_float[ODB_DTYPE_COUNT] = {
-    QUANT_TYPES(ODB_EW_SLOT, round_float)};
+static const odb_ew_loop ew_round_float[ODB_DTYPE_COUNT] = {QUANT_TYPES(ODB_EW_SLOT, round_float)};
 static const odb_ew_loop ew_round_double[ODB_DTYPE_COUNT] = {
     QUANT_TYPES(ODB_EW_SLOT, round_double)};
 
 /* Of three inputs at once, as they lie: v = FN(a, zero, scale). Most often all share one zero and
  * one scale. */
-#define QUANT_EACH(value)                                                                        \
-    if (step[0] && !step[1] && !step[2]) {                                                       \
-        const __typeof__(*zeros) zero = *zeros;                                                  \
-        const float scale = *scales;                                                             \
-        ODB_EW_EACH(i, n)                                                                        \
-        {                                                                                        \
-            const __typeof__(*x) a = x[i];                                                       \
-            y[i] = value;                                                                        \
-        }                                                                                        \
-    } else {                                                                                     \
-        for (size_t i = 0; i < n; i++) {                                                         \
-            const __typeof__(*x) a = x[step[0] ? i : 0];                                         \
-            const __typeof__(*zeros) zero = zeros[step[1] ? i : 0];                              \
-            const float scale = scales[step[2] ? i : 0];                                         \
-            y[i] = value;                                                                        \
-        }                                                                                        \
+#define QUANT_EACH(value)                                                                          \
+    if (step[0] && !step[1] && !step[2]) {                                                         \
+        const __typeof__(*zeros) zero = *zeros;                                                    \
+        const float scale = *scales;                                                               \
+        ODB_EW_EACH(i, n) {                                                                        \
+            const __typeof__(*x) a = x[i];                                                         \
+            y[i] = value;                                                                          \
+        }                                                                                          \
+    } else {                                                                                       \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const __typeof__(*x) a = x[step[0] ? i : 0];                                           \
+            const __typeof__(*zeros) zero = zeros[step[1] ? i : 0];                                \
+            const float scale = scales[step[2] ? i : 0];                                           \
+            y[i] = value;                                                                          \
+        }                                                                                          \
     }
-#define QUANT_BOTH(t, T, ctype, name)                                                            \
-    ODB_SIMD static void ew_whole_##T(size_t n, const void *const *in, const int *step,          \
-                                      void *out, const void *arg)                                \
-    {                                                                                            \
-        const struct quant_range *range = arg;                                                   \
-        const float low = (float)range->low, high = (float)range->high;                          \
-        const odb_f32 *x = in[0], *scales = in[2];                                               \
-        const odb_##t *zeros = in[1];                                                            \
-        odb_##t *y = out;                                                                        \
-        QUANT_EACH(ew_round_float_##T##_op(a / scale, zero, low, high))                          \
-    }                                                                                            \
-    ODB_SIMD static void ew_back_##T(size_t n, const void *const *in, const int *step,           \
-                                     void *out, const void *arg)                                 \
-    {                                                                                            \
-        const odb_##t *x = in[0], *zeros = in[1];                                                \
-        const odb_f32 *scales = in[2];                                                           \
-        odb_f32 *y = out;                                                                        \
-        QUANT_EACH(((float)a - (float)zero) * scale)                                             \
+#define QUANT_BOTH(t, T, ctype, name)                                                              \
+    ODB_SIMD static void ew_whole_##T(size_t n, const void *const *in, const int *step, void *out, \
+                                      const void *arg)                                             \
+    {                                                                                              \
+        const struct quant_range *range = arg;                                                     \
+        const float low = (float)range->low, high = (float)range->high;                            \
+        const odb_f32 *x = in[0], *scales = in[2];                                                 \
+        const odb_##t *zeros = in[1];                                                              \
+        odb_##t *y = out;                                                                          \
+        QUANT_EACH(ew_round_float_##T##_op(a / scale, zero, low, high))                            \
+    }                                                                                              \
+    ODB_SIMD static void ew_back_##T(size_t n, const void *const *in, const int *step, void *out,  \
+                                     const void *arg)                                              \
+    {                                                                                              \
+        const odb_##t *x = in[0], *zeros = in[1];                                                  \
+        const odb_f32 *scales = in[2];                                                             \
+        odb_f32 *y = out;                                                                          \
+        QUANT_EACH(((float)a - (float)zero) * scale)                                               \
     }
 QUANT_TYPES(QUANT_BOTH, both)
 static const odb_ew_loop ew_whole[ODB_DTYPE_COUNT] = {QUANT_TYPES(ODB_EW_SLOT, whole)};
 static const odb_ew_loop ew_back[ODB_DTYPE_COUNT] = {QUANT_TYPES(ODB_EW_SLOT, back)};
 
-#define QUANT_FLOAT_TABLE(name, ...)                                                             \
-    ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, __VA_ARGS__)                                          \
+#define QUANT_FLOAT_TABLE(name, ...)                                                               \
+    ODB_EW_FLOATS(ODB_EW_LOOP2_WIDE, name, __VA_ARGS__)                                            \
     static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)};
 QUANT_FLOAT_TABLE(divide, a / b)
-QUANT_FLOAT_TABLE(multiply, a * b)
+QUANT_FLOAT_TABLE(multiply, (a * b))
 QUANT_FLOAT_TABLE(add, a + b)
 QUANT_FLOAT_TABLE(subtract, a - b)
 
@@ -280,8 +281,7 @@ static enum odb_status quant_to_int(struct odb_kern *k, const struct odb_tensor 
     enum odb_dtype dtype = odb_dtype_info(y->dtype)->bits >= 8 ? y->dtype
                            : range.low < 0                     ? ODB_I8
                                                                : ODB_U8;
-    odb_ew_loop loop =
-        quotient->dtype == ODB_F64 ? ew_round_double[dtype] : ew_round_float[dtype];
+    odb_ew_loop loop = quotient->dtype == ODB_F64 ? ew_round_double[dtype] : ew_round_float[dtype];
     enum odb_status status = ODB_OK;
     if (!loop)
         return ODB_KERN_UNSUPPORTED(k, "no %s kernel for type %s", k->op->name,
@@ -393,8 +393,8 @@ static enum odb_status quant_linear_back(struct odb_kern *k)
     if (!y)
         return ODB_OK;
     if (zero && zero->dtype != x->dtype)
-        return ODB_KERN_FAIL(k, "x is %s, but its zero point is %s",
-                             odb_dtype_info(x->dtype)->name, odb_dtype_info(zero->dtype)->name);
+        return ODB_KERN_FAIL(k, "x is %s, but its zero point is %s", odb_dtype_info(x->dtype)->name,
+                             odb_dtype_info(zero->dtype)->name);
     if (y->dtype == ODB_F32 && ew_back[x->dtype])
         return quant_at_once(k, ew_back[x->dtype], x->dtype, NULL);
     if (ODB_BIT(y->dtype) & ODB_T_HALVES)
@@ -425,18 +425,18 @@ static enum odb_status quant_infer_dynamic(struct odb_kern *k)
 }
 
 /* The range of x, made to include 0, is laid over 0..255; every step rounds to the type of x. */
-#define QUANT_DYNAMIC(t, T, ctype, name)                                                         \
-    static void name##_##T(const struct odb_tensor *x, odb_##t *scale, odb_u8 *zero)             \
-    {                                                                                            \
-        const odb_##t *v = x->data;                                                              \
-        ctype low = 0, high = 0;                                                                 \
-        for (size_t i = 0; i < x->count; i++) {                                                  \
-            low = v[i] < low ? v[i] : low;                                                       \
-            high = v[i] > high ? v[i] : high;                                                    \
-        }                                                                                        \
-        *scale = low == high ? 1 : (high - low) / 255; /* of zeros any scale is right */         \
-        ctype at = rint(0 - low / *scale);                                                       \
-        *zero = (uint8_t)(!(at > 0) ? 0 : at > 255 ? 255 : at);                                  \
+#define QUANT_DYNAMIC(t, T, ctype, name)                                                           \
+    static void name##_##T(const struct odb_tensor *x, odb_##t *scale, odb_u8 *zero)               \
+    {                                                                                              \
+        const odb_##t *v = x->data;                                                                \
+        ctype low = 0, high = 0;                                                                   \
+        for (size_t i = 0; i < x->count; i++) {                                                    \
+            low = v[i] < low ? v[i] : low;                                                         \
+            high = v[i] > high ? v[i] : high;                                                      \
+        }                                                                                          \
+        *scale = low == high ? 1 : (high - low) / 255; /* of zeros any scale is right */           \
+        ctype at = rint(0 - low / *scale);                                                         \
+        *zero = (uint8_t)(!(at > 0) ? 0 : at > 255 ? 255 : at);                                    \
     }
 ODB_EW_FLOATS(QUANT_DYNAMIC, quant_dynamic)
 
@@ -457,8 +457,8 @@ static enum odb_status quant_dynamic(struct odb_kern *k)
         ODB_TRY_OUT(odb_tensor_new_raw(&quotient, x->dtype, x->rank, x->dims, k->err));
         const struct odb_tensor *of[2] = {x, scale}, *to[2] = {quotient, zero};
         odb_ew_apply(ew_divide[x->dtype], 2, of, quotient, NULL);
-        odb_ew_apply(is_double ? ew_round_double[ODB_U8] : ew_round_float[ODB_U8], 2, to,
-                     k->out[0], &range);
+        odb_ew_apply(is_double ? ew_round_double[ODB_U8] : ew_round_float[ODB_U8], 2, to, k->out[0],
+                     &range);
     }
     if (k->n_out > 1 && k->out[1])
         memcpy(k->out[1]->data, scale->data, scale->bytes);
@@ -489,23 +489,27 @@ static const struct odb_attr_spec quant_back_attrs[] = {
     {.name = NULL},
 };
 
-#define QUANT_SMALL                                                                              \
-    (ODB_T_FLOAT8 | ODB_BIT(ODB_U8) | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U16) | ODB_BIT(ODB_I16) |    \
+#define QUANT_SMALL                                                                                \
+    (ODB_T_FLOAT8 | ODB_BIT(ODB_U8) | ODB_BIT(ODB_I8) | ODB_BIT(ODB_U16) | ODB_BIT(ODB_I16) |      \
      ODB_BIT(ODB_U4) | ODB_BIT(ODB_I4) | ODB_BIT(ODB_U2) | ODB_BIT(ODB_I2) | ODB_BIT(ODB_F4E2M1))
 #define QUANT_SCALE (ODB_BIT(ODB_F32) | ODB_T_HALVES | ODB_BIT(ODB_F8E8M0))
 
 /* Halves come unwidened (no ODB_OP_REAL): the division must round to them. */
 #define QUANT_WIDE (ODB_BIT(ODB_F32) | ODB_T_HALVES | ODB_BIT(ODB_I32))
-#define QUANT_ROW(first, attributes, scale)                                                      \
-    {.domain = "", .name = "QuantizeLinear", .since = first, .min_in = 2, .max_in = 3,           \
-     .min_out = 1, .max_out = 1, .flags = ODB_OP_BOUNDARY,                                       \
-     .types = {QUANT_WIDE, scale, QUANT_SMALL},                                                  \
-     .attrs = attributes, .infer = quant_infer, .run = quant_linear}
-#define QUANT_BACK_ROW(first, attributes)                                                        \
-    {.domain = "", .name = "DequantizeLinear", .since = first, .min_in = 2, .max_in = 3,         \
-     .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL,                                           \
-     .types = {QUANT_SMALL | ODB_BIT(ODB_I32), QUANT_SCALE, ODB_AS(0)},                          \
-     .attrs = attributes, .infer = quant_infer_back, .run = quant_linear_back}
+#define QUANT_ROW(first, attributes, scale)                                                        \
+    {                                                                                              \
+        .domain = "", .name = "QuantizeLinear", .since = first, .min_in = 2, .max_in = 3,          \
+        .min_out = 1, .max_out = 1, .flags = ODB_OP_BOUNDARY,                                      \
+        .types = {QUANT_WIDE, scale, QUANT_SMALL}, .attrs = attributes, .infer = quant_infer,      \
+        .run = quant_linear                                                                        \
+    }
+#define QUANT_BACK_ROW(first, attributes)                                                          \
+    {                                                                                              \
+        .domain = "", .name = "DequantizeLinear", .since = first, .min_in = 2, .max_in = 3,        \
+        .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL,                                          \
+        .types = {QUANT_SMALL | ODB_BIT(ODB_I32), QUANT_SCALE, ODB_AS(0)}, .attrs = attributes,    \
+        .infer = quant_infer_back, .run = quant_linear_back                                        \
+    }
 
 const struct odb_op odb_ops_quantize[] = {
     QUANT_ROW(10, NULL, ODB_BIT(ODB_F32)),
@@ -517,8 +521,8 @@ const struct odb_op odb_ops_quantize[] = {
     QUANT_BACK_ROW(13, quant_back_attrs + 2),
     QUANT_BACK_ROW(21, quant_back_attrs + 1),
     QUANT_BACK_ROW(23, quant_back_attrs),
-    {.domain = "", .name = "DynamicQuantizeLinear", .since = 11, .min_in = 1, .max_in = 1,
-     .min_out = 3, .max_out = 3, .flags = ODB_OP_REAL | ODB_OP_BOUNDARY,
-     .types = {ODB_BIT(ODB_F32)}, .infer = quant_infer_dynamic, .run = quant_dynamic},
+    ODB_ONNX("DynamicQuantizeLinear", 11, ODB_ARITY(1, 1), ODB_ARITY(3, 3),
+             ODB_OP_REAL | ODB_OP_BOUNDARY, NULL, quant_infer_dynamic, quant_dynamic,
+             ODB_BIT(ODB_F32)),
     {.name = NULL},
 };

@@ -30,8 +30,8 @@
 #include "kernels/kern.h"
 #include "kernels/simd.h"
 
-#define ODB_REAL_FN(k, dtype, name)                                                              \
-    ((dtype) == ODB_F64 ? ((k)->sequential ? name##_f64s : name##_f64)                           \
+#define ODB_REAL_FN(k, dtype, name)                                                                \
+    ((dtype) == ODB_F64 ? ((k)->sequential ? name##_f64s : name##_f64)                             \
                         : ((k)->sequential ? name##_f32s : name##_f32))
 
 #endif

@@ -28,10 +28,10 @@ struct recurrent_act {
 
 struct recurrent {
     size_t gates, hidden, input, batch, steps, dirs;
-    bool by_batch;       /* layout 1: batch is the first dimension */
-    bool reverse;        /* the direction now computed */
-    bool linear, couple; /* GRU: linear_before_reset; LSTM: input_forget */
-    double clip;         /* 0: none */
+    bool by_batch;                      /* layout 1: batch is the first dimension */
+    bool reverse;                       /* the direction now computed */
+    bool linear, couple;                /* GRU: linear_before_reset; LSTM: input_forget */
+    double clip;                        /* 0: none */
     struct recurrent_act acts[6], *act; /* act: of the direction now computed */
     enum odb_dtype dtype;
     size_t size; /* bytes per element */
@@ -253,17 +253,18 @@ static enum odb_status recurrent_infer(struct odb_kern *k)
 
 #define ODB_BODY "kernels/recurrent.real.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 
 typedef void (*recurrent_cell_fn)(const struct recurrent *r, const void *peep, void *x, void *rec,
                                   void *h, void *c);
 
 /* Working memory of a direction, and the functions of its element type. */
 struct recurrent_work {
-    char *xw;    /* [rows of X][gates * hidden] */
-    char *x;     /* [batch][gates * hidden]: of the step, with biases */
-    char *rec;   /* [batch][gates * hidden] */
-    char *reset; /* [batch][hidden] */
-    char *h, *c; /* [batch][hidden] */
+    char *xw;                    /* [rows of X][gates * hidden] */
+    char *x;                     /* [batch][gates * hidden]: of the step, with biases */
+    char *rec;                   /* [batch][gates * hidden] */
+    char *reset;                 /* [batch][hidden] */
+    char *h, *c;                 /* [batch][hidden] */
     const char *r, *bias, *peep; /* weights of the direction; bias and peep may be NULL */
     const struct odb_tensor *lens;
     recurrent_cell_fn cell;
@@ -272,8 +273,7 @@ struct recurrent_work {
     void (*scale)(const struct recurrent *r, const void *x, const void *h, void *out);
 };
 
-static const char *recurrent_part(const struct recurrent *r, const struct odb_tensor *t,
-                                  size_t dir)
+static const char *recurrent_part(const struct recurrent *r, const struct odb_tensor *t, size_t dir)
 {
     return t != NULL ? (const char *)t->data + t->bytes / r->dirs * dir : NULL;
 }
@@ -285,13 +285,23 @@ static size_t recurrent_state(const struct recurrent *r, size_t b, size_t dir)
 }
 
 /* c[rows, n] = a[rows, inner] * w[n, inner]^T */
-static enum odb_status recurrent_product(struct odb_kern *k, const struct recurrent *r,
-                                         size_t rows, size_t n, size_t inner, const void *a,
-                                         const void *w, void *c, size_t ldc)
+static enum odb_status recurrent_product(struct odb_kern *k, const struct recurrent *r, size_t rows,
+                                         size_t n, size_t inner, const void *a, const void *w,
+                                         void *c, size_t ldc)
 {
-    struct odb_gemm g = {.dtype = r->dtype, .trans_b = true, .sequential = k->sequential,
-                         .m = rows, .n = n, .k = inner, .a = a, .b = w, .c = c, .lda = inner,
-                         .ldb = inner, .ldc = ldc, .alpha = 1};
+    struct odb_gemm g = {.dtype = r->dtype,
+                         .trans_b = true,
+                         .sequential = k->sequential,
+                         .m = rows,
+                         .n = n,
+                         .k = inner,
+                         .a = a,
+                         .b = w,
+                         .c = c,
+                         .lda = inner,
+                         .ldb = inner,
+                         .ldc = ldc,
+                         .alpha = 1};
 
     if (rows == 0 || n == 0 || inner == 0) /* c is zero already */
         return ODB_OK;
@@ -315,8 +325,8 @@ static enum odb_status recurrent_step(struct odb_kern *k, const struct recurrent
     size_t n = r->gates * r->hidden;
     bool resets = r->gates == 3 && !r->linear;
 
-    ODB_TRY(recurrent_product(k, r, r->batch, resets ? n / 3 * 2 : n, r->hidden, w->h, w->r,
-                              w->rec, n));
+    ODB_TRY(recurrent_product(k, r, r->batch, resets ? n / 3 * 2 : n, r->hidden, w->h, w->r, w->rec,
+                              n));
     for (size_t b = 0; b < r->batch; b++) {
         if (!recurrent_time(r, w, b, step, &t))
             continue;
@@ -336,8 +346,8 @@ static enum odb_status recurrent_step(struct odb_kern *k, const struct recurrent
         if (!recurrent_time(r, w, b, step, &t))
             continue;
         w->cell(r, w->peep, w->x + b * row, w->rec + b * row, w->h + b * line, w->c + b * line);
-        size_t to = r->by_batch ? (b * r->steps + t) * r->dirs + dir
-                                : (t * r->dirs + dir) * r->batch + b;
+        size_t to =
+            r->by_batch ? (b * r->steps + t) * r->dirs + dir : (t * r->dirs + dir) * r->batch + b;
         if (k->n_out > 0 && k->out[0] != NULL)
             memcpy((char *)k->out[0]->data + to * line, w->h + b * line, line);
     }
@@ -438,25 +448,25 @@ out:
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define RECURRENT_ATTR(name_, type_, default_)                                                   \
-    {.name = (name_), .type = ODB_ATTR_##type_, .def = (default_)}
-#define RECURRENT_COMMON                                                                         \
-    RECURRENT_ATTR("activation_alpha", FLOATS, NULL),                                            \
-        RECURRENT_ATTR("activation_beta", FLOATS, NULL),                                         \
-        RECURRENT_ATTR("clip", FLOAT, NULL), RECURRENT_ATTR("direction", STRING, "forward"),     \
-        RECURRENT_ATTR("hidden_size", INT, NULL)
+#define RECURRENT_ATTR(name_, type_, default_) ODB_OPTIONAL_ATTR(name_, type_, default_)
+#define RECURRENT_COMMON                                                                           \
+    RECURRENT_ATTR("activation_alpha", FLOATS, NULL),                                              \
+        RECURRENT_ATTR("activation_beta", FLOATS, NULL), RECURRENT_ATTR("clip", FLOAT, NULL),      \
+        RECURRENT_ATTR("direction", STRING, "forward"), RECURRENT_ATTR("hidden_size", INT, NULL)
 #define RECURRENT_ACTS RECURRENT_ATTR("activations", STRINGS, NULL)
 #define RECURRENT_ACTS_TANH RECURRENT_ATTR("activations", STRINGS, "[Tanh, Tanh]")
 #define RECURRENT_LAYOUT RECURRENT_ATTR("layout", INT, "0")
 #define RECURRENT_LINEAR RECURRENT_ATTR("linear_before_reset", INT, "0")
 #define RECURRENT_COUPLE RECURRENT_ATTR("input_forget", INT, "0")
 #define RECURRENT_SEQUENCE RECURRENT_ATTR("output_sequence", INT, "0") /* outputs say it too */
-#define RECURRENT_ROW(name_, since_, max_in_, max_out_, ...)                                     \
-    {.domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = (max_in_),         \
-     .min_out = 0, .max_out = (max_out_), .flags = ODB_OP_REAL,                                  \
-     .types = {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32), ODB_AS(0)},       \
-     .attrs = (const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}},                       \
-     .infer = recurrent_infer, .run = recurrent_run}
+#define RECURRENT_ROW(name_, since_, max_in_, max_out_, ...)                                       \
+    {                                                                                              \
+        .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = (max_in_),        \
+        .min_out = 0, .max_out = (max_out_), .flags = ODB_OP_REAL,                                 \
+        .types = {ODB_T_FLOAT, ODB_AS(0), ODB_AS(0), ODB_AS(0), ODB_BIT(ODB_I32), ODB_AS(0)},      \
+        .attrs = (const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}},                      \
+        .infer = recurrent_infer, .run = recurrent_run                                             \
+    }
 
 const struct odb_op odb_ops_recurrent[] = {
     RECURRENT_ROW("RNN", 1, 6, 2, RECURRENT_COMMON, RECURRENT_ACTS_TANH, RECURRENT_SEQUENCE),
@@ -473,4 +483,5 @@ const struct odb_op odb_ops_recurrent[] = {
     RECURRENT_ROW("LSTM", 7, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE),
     RECURRENT_ROW("LSTM", 14, 8, 3, RECURRENT_COMMON, RECURRENT_ACTS, RECURRENT_COUPLE,
                   RECURRENT_LAYOUT),
-    {.name = NULL}};
+    {.name = NULL},
+};

@@ -62,8 +62,8 @@ ODB_INLINE void FN(reduce_row)(enum reduce_kind kind, const T *x, size_t n, cons
 ODB_SIMD static ACC FN(reduce_along)(enum reduce_kind kind, const T *x, size_t n, ACC acc, ACC top)
 {
     switch (kind) {
-#define REDUCE_CASE(name, text)                                                                  \
-    case name:                                                                                   \
+#define REDUCE_CASE(name, text)                                                                    \
+    case name:                                                                                     \
         return FN(reduce_line)(name, x, n, acc, top);
         REDUCE_KINDS(REDUCE_CASE)
 #undef REDUCE_CASE
@@ -72,13 +72,13 @@ ODB_SIMD static ACC FN(reduce_along)(enum reduce_kind kind, const T *x, size_t n
 }
 
 /* acc[i] joined with x[i]. */
-ODB_SIMD static void FN(reduce_across)(enum reduce_kind kind, const T *x, size_t n,
-                                       const ACC *top, ACC *acc)
+ODB_SIMD static void FN(reduce_across)(enum reduce_kind kind, const T *x, size_t n, const ACC *top,
+                                       ACC *acc)
 {
     switch (kind) {
-#define REDUCE_CASE(name, text)                                                                  \
-    case name:                                                                                   \
-        FN(reduce_row)(name, x, n, top, acc);                                                    \
+#define REDUCE_CASE(name, text)                                                                    \
+    case name:                                                                                     \
+        FN(reduce_row)(name, x, n, top, acc);                                                      \
         return;
         REDUCE_KINDS(REDUCE_CASE)
 #undef REDUCE_CASE

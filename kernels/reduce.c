@@ -11,20 +11,21 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/ints.h"
+#include "kernels/row.h"
 #include "kernels/kern.h"
 #include "kernels/lanes.h"
 #include "kernels/real.h"
 
-#define REDUCE_KINDS(X)                                                                          \
-    X(REDUCE_SUM, "ReduceSum")                                                                   \
-    X(REDUCE_MEAN, "ReduceMean")                                                                 \
-    X(REDUCE_MAX, "ReduceMax")                                                                   \
-    X(REDUCE_MIN, "ReduceMin")                                                                   \
-    X(REDUCE_PROD, "ReduceProd")                                                                 \
-    X(REDUCE_L1, "ReduceL1")                                                                     \
-    X(REDUCE_L2, "ReduceL2")                                                                     \
-    X(REDUCE_LOG_SUM, "ReduceLogSum")                                                            \
-    X(REDUCE_LOG_SUM_EXP, "ReduceLogSumExp")                                                     \
+#define REDUCE_KINDS(X)                                                                            \
+    X(REDUCE_SUM, "ReduceSum")                                                                     \
+    X(REDUCE_MEAN, "ReduceMean")                                                                   \
+    X(REDUCE_MAX, "ReduceMax")                                                                     \
+    X(REDUCE_MIN, "ReduceMin")                                                                     \
+    X(REDUCE_PROD, "ReduceProd")                                                                   \
+    X(REDUCE_L1, "ReduceL1")                                                                       \
+    X(REDUCE_L2, "ReduceL2")                                                                       \
+    X(REDUCE_LOG_SUM, "ReduceLogSum")                                                              \
+    X(REDUCE_LOG_SUM_EXP, "ReduceLogSumExp")                                                       \
     X(REDUCE_SUM_SQUARE, "ReduceSumSquare")
 
 enum reduce_kind {
@@ -81,7 +82,7 @@ static size_t along_chunk(const struct along *s, size_t chunk, size_t *lanes)
 #define REDUCE_GRAIN (1u << 15) /* elements worth a thread's wake-up */
 
 /* The function of this type. */
-#define REDUCE_FN(k, dtype, name)                                                                \
+#define REDUCE_FN(k, dtype, name)                                                                  \
     (odb_dtype_is_float(dtype) ? ODB_REAL_FN(k, dtype, name) : ODB_INT_FN(dtype, name))
 
 /* --- Reduce ----------------------------------------------------------------------------------- */
@@ -257,11 +258,12 @@ static const struct odb_attr_spec along_scan_attrs[] = {
     {"exclusive", ODB_ATTR_INT, "0", false}, {"reverse", ODB_ATTR_INT, "0", false}, {NULL}};
 
 /* The two forms of a reduction: axes as an attribute, and since `since` as an input. */
-#define REDUCE_ROWS(name, since, flags, types)                                                   \
-    {"", name, 1, 1, 1, 1, 1, flags, {types}, reduce_attrs_1, reduce_infer, reduce_run, NULL},   \
-    {"", name, since, 1, 2, 1, 1, flags, {types, ODB_BIT(ODB_I64)}, reduce_attrs_13,               \
-     reduce_infer,                                                                               \
-     reduce_run, NULL}
+#define REDUCE_ROWS(name, since, flags, types)                                                     \
+    {"", name, 1, 1, 1, 1, 1, flags, {types}, reduce_attrs_1, reduce_infer, reduce_run, NULL},     \
+    {                                                                                              \
+        "", name, since, 1, 2, 1, 1, flags, {types, ODB_BIT(ODB_I64)}, reduce_attrs_13,            \
+            reduce_infer, reduce_run, NULL                                                         \
+    }
 
 #define REDUCE_PICKS (ODB_OP_EXACT | ODB_OP_REAL) /* results are elements */
 #define ALONG_PICKS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
@@ -277,16 +279,17 @@ const struct odb_op odb_ops_reduce[] = {
     REDUCE_ROWS("ReduceLogSum", 18, ODB_OP_REAL, ODB_T_NUMBER),
     REDUCE_ROWS("ReduceLogSumExp", 18, ODB_OP_REAL, ODB_T_NUMBER),
     REDUCE_ROWS("ReduceSumSquare", 18, ODB_OP_REAL, ODB_T_NUMBER),
-    {"", "ArgMax", 1, 1, 1, 1, 1, ALONG_PICKS, {ODB_T_NUMBER}, along_arg_attrs_1, along_arg_infer,
-     along_arg_run, NULL},
-    {"", "ArgMax", 12, 1, 1, 1, 1, ALONG_PICKS, {ODB_T_NUMBER}, along_arg_attrs_12,
-     along_arg_infer, along_arg_run, NULL},
-    {"", "ArgMin", 1, 1, 1, 1, 1, ALONG_PICKS, {ODB_T_NUMBER}, along_arg_attrs_1, along_arg_infer,
-     along_arg_run, NULL},
-    {"", "ArgMin", 12, 1, 1, 1, 1, ALONG_PICKS, {ODB_T_NUMBER}, along_arg_attrs_12,
-     along_arg_infer, along_arg_run, NULL},
-    {"", "CumSum", 11, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_NUMBER, ODB_T_INDEX}, along_scan_attrs,
-     odb_infer_same, along_scan_run, NULL},
-    {"", "CumProd", 26, 2, 2, 1, 1, ODB_OP_REAL, {ODB_T_NUMBER, ODB_T_INDEX}, along_scan_attrs,
-     odb_infer_same, along_scan_run, NULL},
-    {.name = NULL}};
+    ODB_ONNX("ArgMax", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_1,
+             along_arg_infer, along_arg_run, ODB_T_NUMBER),
+    ODB_ONNX("ArgMax", 12, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_12,
+             along_arg_infer, along_arg_run, ODB_T_NUMBER),
+    ODB_ONNX("ArgMin", 1, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_1,
+             along_arg_infer, along_arg_run, ODB_T_NUMBER),
+    ODB_ONNX("ArgMin", 12, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ALONG_PICKS, along_arg_attrs_12,
+             along_arg_infer, along_arg_run, ODB_T_NUMBER),
+    ODB_ONNX("CumSum", 11, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, along_scan_attrs,
+             odb_infer_same, along_scan_run, ODB_T_NUMBER, ODB_T_INDEX),
+    ODB_ONNX("CumProd", 26, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ODB_OP_REAL, along_scan_attrs,
+             odb_infer_same, along_scan_run, ODB_T_NUMBER, ODB_T_INDEX),
+    {.name = NULL},
+};

@@ -45,7 +45,7 @@ enum resize_rounding {
 
 static const char *const resize_modes[] = {"nearest", "linear", "cubic", NULL};
 static const char *const resize_coord_names[] = {
-    "half_pixel",           "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
     "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize", NULL};
 static const char *const resize_roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                                "ceil", NULL};
@@ -81,8 +81,8 @@ struct resize_pass {
 
 /* --- reading the node ------------------------------------------------------------------------- */
 
-static enum odb_status resize_choice(struct odb_kern *k, const char *attr,
-                                     const char *const *names, int *out)
+static enum odb_status resize_choice(struct odb_kern *k, const char *attr, const char *const *names,
+                                     int *out)
 {
     const char *text = odb_kern_string(k, attr, names[0]);
 
@@ -235,8 +235,8 @@ static enum odb_status resize_read(struct odb_kern *k, struct resize *r)
 
     r->rank = x->rank;
     for (int i = 0; i < x->rank; i++)
-        r->axes[i] = (struct resize_axis){.in = x->dims[i], .out = x->dims[i], .scale = 1,
-                                          .width = (float)x->dims[i], .end = 1};
+        r->axes[i] = (struct resize_axis){
+            .in = x->dims[i], .out = x->dims[i], .scale = 1, .width = (float)x->dims[i], .end = 1};
     ODB_TRY(resize_read_modes(k, r));
     ODB_TRY(resize_read_axes(k, x->rank, axes, &n));
     if (late && sizes != NULL && sizes->count > 0) {
@@ -328,12 +328,12 @@ static int64_t resize_round(const struct resize *r, const struct resize_axis *a,
 
 struct resize_map {
     const struct resize *r;
-    int rank;                    /* axes before the trailing ones that stay as they are */
-    int64_t *at[ODB_MAX_RANK];   /* owned: input index, -1 beyond the input */
-    size_t run;                  /* bytes that move together */
+    int rank;                  /* axes before the trailing ones that stay as they are */
+    int64_t *at[ODB_MAX_RANK]; /* owned: input index, -1 beyond the input */
+    size_t run;                /* bytes that move together */
     unsigned char *dst;
     const unsigned char *src;
-    unsigned char beyond[16];    /* extrapolation, one cell */
+    unsigned char beyond[16]; /* extrapolation, one cell */
     size_t size;
 };
 
@@ -410,8 +410,8 @@ static enum odb_status resize_nearest_cells(struct odb_kern *k, void *arg, size_
                                             unsigned char *dst, const unsigned char *src)
 {
     const struct resize *r = arg;
-    struct resize_map m = {.r = r, .rank = r->rank, .run = size, .dst = dst, .src = src,
-                           .size = size};
+    struct resize_map m = {
+        .r = r, .rank = r->rank, .run = size, .dst = dst, .src = src, .size = size};
     enum odb_status status = ODB_OK;
     size_t lines = 1;
 
@@ -440,6 +440,7 @@ out:
 
 #define ODB_BODY "kernels/resize.real.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 
 /* Weight of an input element at distance d (Keys 1981 for cubic). */
 static double resize_filter(const struct resize *r, double d)
@@ -605,8 +606,8 @@ static enum odb_status resize_complex(struct odb_kern *k, struct resize *r)
 
     if (r->rank == ODB_MAX_RANK)
         return ODB_KERN_UNSUPPORTED(k, "complex numbers in %d dimensions", r->rank);
-    r->axes[r->rank++] = (struct resize_axis){.in = 2, .out = 2, .scale = 1, .end = 1,
-                                              .same = true};
+    r->axes[r->rank++] =
+        (struct resize_axis){.in = 2, .out = 2, .scale = 1, .end = 1, .same = true};
     return resize_interpolate(k, r, x->dtype == ODB_C64 ? ODB_F32 : ODB_F64, x->data,
                               k->out[0]->data);
 }
@@ -634,15 +635,13 @@ static enum odb_status resize_run(struct odb_kern *k)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define RESIZE_TEXT(name_, default_)                                                             \
-    {.name = (name_), .type = ODB_ATTR_STRING, .def = (default_)}
-#define RESIZE_NUMBER(name_, type_, default_)                                                    \
-    {.name = (name_), .type = ODB_ATTR_##type_, .def = (default_)}
-#define RESIZE_11                                                                                \
-    RESIZE_TEXT("mode", "nearest"), RESIZE_TEXT("nearest_mode", "round_prefer_floor"),           \
-        RESIZE_TEXT("coordinate_transformation_mode", "half_pixel"),                             \
-        RESIZE_NUMBER("cubic_coeff_a", FLOAT, "-0.75"),                                          \
-        RESIZE_NUMBER("exclude_outside", INT, "0"),                                              \
+#define RESIZE_TEXT(name_, default_) ODB_OPTIONAL_ATTR(name_, STRING, default_)
+#define RESIZE_NUMBER(name_, type_, default_) ODB_OPTIONAL_ATTR(name_, type_, default_)
+#define RESIZE_11                                                                                  \
+    RESIZE_TEXT("mode", "nearest"), RESIZE_TEXT("nearest_mode", "round_prefer_floor"),             \
+        RESIZE_TEXT("coordinate_transformation_mode", "half_pixel"),                               \
+        RESIZE_NUMBER("cubic_coeff_a", FLOAT, "-0.75"),                                            \
+        RESIZE_NUMBER("exclude_outside", INT, "0"),                                                \
         RESIZE_NUMBER("extrapolation_value", FLOAT, "0")
 
 static const struct odb_attr_spec resize_attrs_11[] = {RESIZE_11, {.name = NULL}};
@@ -665,8 +664,8 @@ static const struct odb_attr_spec resize_attrs_upsample_7[] = {
     {.name = NULL}};
 
 /* Nearest only moves, but one row serves all modes, so none of them is marked exact. */
-#define RESIZE_ROW(name_, since_, min_in_, max_in_)                                              \
-    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
+#define RESIZE_ROW(name_, since_, min_in_, max_in_)                                                \
+    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),    \
     .min_out = 1, .max_out = 1, .flags = ODB_OP_REAL, .infer = resize_infer, .run = resize_run
 #define RESIZE_BY_SCALES .types = {ODB_T_ANY, ODB_BIT(ODB_F32)}
 #define RESIZE_BY_INPUTS .types = {ODB_T_ANY, ODB_T_FLOAT, ODB_BIT(ODB_F32), ODB_BIT(ODB_I64)}
@@ -679,4 +678,5 @@ const struct odb_op odb_ops_resize[] = {
     {RESIZE_ROW("Resize", 10, 2, 2), RESIZE_BY_SCALES, .attrs = resize_attrs_mode},
     {RESIZE_ROW("Resize", 11, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_11},
     {RESIZE_ROW("Resize", 18, 1, 4), RESIZE_BY_INPUTS, .attrs = resize_attrs_18},
-    {.name = NULL}};
+    {.name = NULL},
+};

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/kern.h"
+#include "kernels/row.h"
 
 #define ROI_GRAIN 8            /* regions times channels per block */
 #define ROI_MAX_SAMPLES 100000 /* per bin and axis: more is a region gone wild */
@@ -266,7 +267,10 @@ static enum odb_status roi_pool_run(struct odb_kern *k)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define ROI_ATTR(name_, type_, def_) {.name = (name_), .type = ODB_ATTR_##type_, .def = (def_)}
+#define ROI_ATTR(name_, type_, def_)                                                               \
+    {                                                                                              \
+        .name = (name_), .type = ODB_ATTR_##type_, .def = (def_)                                   \
+    }
 #define ROI_ALIGN_ATTRS                                                                            \
     ROI_ATTR("mode", STRING, "avg"), ROI_ATTR("output_height", INT, "1"),                          \
         ROI_ATTR("output_width", INT, "1"), ROI_ATTR("sampling_ratio", INT, "0"),                  \
@@ -282,10 +286,11 @@ static const struct odb_attr_spec roi_pool_1[] = {
 #define ROI_FLAGS (ODB_OP_REAL | ODB_OP_BOUNDARY)
 
 const struct odb_op odb_ops_roi[] = {
-    {"", "MaxRoiPool", 1, 2, 2, 1, 1, ROI_FLAGS, {ODB_T_FLOAT}, roi_pool_1, roi_pool_infer,
-     roi_pool_run},
-    {"", "RoiAlign", 10, 3, 3, 1, 1, ROI_FLAGS, {ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)},
-     roi_align_10, roi_align_infer, roi_align_run},
-    {"", "RoiAlign", 16, 3, 3, 1, 1, ROI_FLAGS, {ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)},
-     roi_align_16, roi_align_infer, roi_align_run},
-    {.name = NULL}};
+    ODB_ONNX("MaxRoiPool", 1, ODB_ARITY(2, 2), ODB_ARITY(1, 1), ROI_FLAGS, roi_pool_1,
+             roi_pool_infer, roi_pool_run, ODB_T_FLOAT),
+    ODB_ONNX("RoiAlign", 10, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ROI_FLAGS, roi_align_10,
+             roi_align_infer, roi_align_run, ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)),
+    ODB_ONNX("RoiAlign", 16, ODB_ARITY(3, 3), ODB_ARITY(1, 1), ROI_FLAGS, roi_align_16,
+             roi_align_infer, roi_align_run, ODB_T_FLOAT, ODB_AS(0), ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

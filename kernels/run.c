@@ -538,9 +538,7 @@ static enum odb_status run_pieces(const struct odb_call *call, struct odb_kern *
     ODB_TRY(run_piece(&p, 0, first, k->err));
     odb_parallel_for(n - first, RUN_PIECE, run_piece_block, &p);
     /* The first has the same attributes and types, so that only memory can be what they lack. */
-    return atomic_load(&p.failed)
-               ? odb_kern_no_memory(k)
-               : ODB_OK;
+    return atomic_load(&p.failed) ? odb_kern_no_memory(k) : ODB_OK;
 }
 
 static enum odb_status run_check_values(const struct odb_call *call, struct odb_error *err)
@@ -548,8 +546,7 @@ static enum odb_status run_check_values(const struct odb_call *call, struct odb_
     for (int i = 0; i < call->n_in; i++) {
         const struct odb_tensor *t = call->in[i];
         if (t && t->kind == ODB_TENSOR && !t->data && t->count)
-            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i,
-                            call->op->name);
+            return odb_fail(err, ODB_E_OPERATOR, "input %d of %s has no values", i, call->op->name);
     }
     return ODB_OK;
 }

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "kernels/cells.h"
 #include "kernels/indices.h"
+#include "kernels/row.h"
 
 enum scatter_reduction { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX, SCATTER_MIN };
 
@@ -135,13 +136,12 @@ static void scatter_reduce_all(struct odb_kern *k, const struct scatter_job *j)
     size_t len = j->elements ? j->rows.len : (size_t)j->tuples.run;
 
     for (size_t i = 0; i < n; i++) {
-        int64_t base = j->elements ? odb_rows_base(&j->rows, i)
-                                   : odb_tuples_base(&j->tuples, j->indices, i);
+        int64_t base =
+            j->elements ? odb_rows_base(&j->rows, i) : odb_tuples_base(&j->tuples, j->indices, i);
         for (size_t c = 0; c < len; c++) {
             int64_t at = base + (int64_t)c;
             if (j->elements)
-                at = base + (int64_t)c * j->rows.step +
-                     j->indices[i * len + c] * j->rows.axis_step;
+                at = base + (int64_t)c * j->rows.step + j->indices[i * len + c] * j->rows.axis_step;
             scatter_reduce(j->how, k->out[0], (size_t)at, k->in[2], i * len + c);
         }
     }
@@ -154,13 +154,12 @@ static void scatter_move_all(const struct scatter_job *j, size_t size, unsigned 
     size_t run = (size_t)j->tuples.run * size;
 
     for (size_t i = 0; !j->elements && i < j->tuples.n; i++)
-        memcpy(dst + odb_tuples_base(&j->tuples, j->indices, i) * (int64_t)size,
-               updates + i * run, run);
+        memcpy(dst + odb_tuples_base(&j->tuples, j->indices, i) * (int64_t)size, updates + i * run,
+               run);
     for (size_t i = 0; j->elements && i < r->n; i++) {
         int64_t base = odb_rows_base(r, i);
         for (size_t c = 0; c < r->len; c++, updates += size, base += r->step)
-            odb_cell_copy(dst + (base + j->indices[i * r->len + c] * r->axis_step) *
-                                    (int64_t)size,
+            odb_cell_copy(dst + (base + j->indices[i * r->len + c] * r->axis_step) * (int64_t)size,
                           updates, size);
     }
 }
@@ -237,8 +236,8 @@ static enum odb_status scatter_run_nd(struct odb_kern *k)
 
     ODB_TRY(scatter_how(k, &job.how));
     ODB_TRY(odb_tuples_init(k, 0, &job.tuples));
-    ODB_TRY(odb_indices_read(k, 1, k->in[0]->dims, (size_t)ODB_MAX(job.tuples.depth, 1),
-                             &job.indices));
+    ODB_TRY(
+        odb_indices_read(k, 1, k->in[0]->dims, (size_t)ODB_MAX(job.tuples.depth, 1), &job.indices));
     return scatter_apply(k, &job);
 }
 
@@ -257,8 +256,8 @@ static enum odb_status scatter_infer_cache(struct odb_kern *k)
         fits = i == axis ? update->dims[i] <= past->dims[i] : update->dims[i] == past->dims[i];
     if (!fits || (at != NULL && at->count != (size_t)past->dims[0]))
         return ODB_KERN_FAIL(k, "an update of shape %s does not fit a cache of shape %s on axis %d",
-                             odb_shape_text(update, a, sizeof a),
-                             odb_shape_text(past, b, sizeof b), axis);
+                             odb_shape_text(update, a, sizeof a), odb_shape_text(past, b, sizeof b),
+                             axis);
     if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0)
         return ODB_KERN_FAIL(k, "unknown mode \"%s\"", mode);
     return odb_infer_same(k);
@@ -332,14 +331,13 @@ static const struct odb_attr_spec scatter_cache[] = {
     {.name = NULL}};
 
 /* Before reductions came, scatters only moved. */
-#define SCATTER_ROW(name_, since_, flags_, kernel, index)                                        \
-    .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = 3, .min_out = 1,    \
-    .max_out = 1, .flags = (flags_), .types = {ODB_T_ANY, index, ODB_AS(0)},                     \
+#define SCATTER_ROW(name_, since_, flags_, kernel, index)                                          \
+    .domain = "", .name = (name_), .since = (since_), .min_in = 3, .max_in = 3, .min_out = 1,      \
+    .max_out = 1, .flags = (flags_), .types = {ODB_T_ANY, index, ODB_AS(0)},                       \
     .infer = scatter_infer_##kernel, .run = scatter_run_##kernel
 
 const struct odb_op odb_ops_scatter[] = {
-    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements, ODB_T_INDEX),
-     .attrs = scatter_axis},
+    {SCATTER_ROW("Scatter", 9, ODB_OP_EXACT, elements, ODB_T_INDEX), .attrs = scatter_axis},
     {.domain = "", .name = "Scatter", .since = 11}, /* became ScatterElements */
     {SCATTER_ROW("ScatterElements", 11, ODB_OP_EXACT, elements, ODB_T_INDEX),
      .attrs = scatter_axis},
@@ -352,8 +350,7 @@ const struct odb_op odb_ops_scatter[] = {
      .attrs = scatter_axis_reduction + 1},
     {SCATTER_ROW("ScatterElements", 18, ODB_OP_REAL, elements, ODB_T_INDEX),
      .attrs = scatter_axis_reduction},
-    {.domain = "", .name = "TensorScatter", .since = 24, .min_in = 2, .max_in = 3, .min_out = 1,
-     .max_out = 1, .flags = ODB_OP_EXACT, .types = {ODB_T_ANY, ODB_AS(0), ODB_BIT(ODB_I64)},
-     .attrs = scatter_cache,
-     .infer = scatter_infer_cache, .run = scatter_run_cache},
-    {.name = NULL}};
+    ODB_ONNX("TensorScatter", 24, ODB_ARITY(2, 3), ODB_ARITY(1, 1), ODB_OP_EXACT, scatter_cache,
+             scatter_infer_cache, scatter_run_cache, ODB_T_ANY, ODB_AS(0), ODB_BIT(ODB_I64)),
+    {.name = NULL},
+};

@@ -25,8 +25,8 @@ uint32_t odb_op_types(const struct odb_op *op, int i)
 {
     int at = schema_entry(op, i);
     while (op->types[at] & SCHEMA_LINK)
-        at = schema_entry(op, op->types[at] == ODB_EACH ? at - 1
-                                                        : (int)(op->types[at] & ~SCHEMA_LINK));
+        at = schema_entry(op,
+                          op->types[at] == ODB_EACH ? at - 1 : (int)(op->types[at] & ~SCHEMA_LINK));
     return op->types[at] ? op->types[at] : ODB_T_ANY;
 }
 
@@ -166,22 +166,21 @@ static enum odb_status schema_check_shared(const struct odb_call *call, struct o
 
 const char *odb_attr_type_name(enum odb_attr_type type)
 {
-    static const char *const names[] = {
-        [ODB_ATTR_UNDEFINED] = "UNDEFINED",
-        [ODB_ATTR_FLOAT] = "FLOAT",
-        [ODB_ATTR_INT] = "INT",
-        [ODB_ATTR_STRING] = "STRING",
-        [ODB_ATTR_TENSOR] = "TENSOR",
-        [ODB_ATTR_GRAPH] = "GRAPH",
-        [ODB_ATTR_FLOATS] = "FLOATS",
-        [ODB_ATTR_INTS] = "INTS",
-        [ODB_ATTR_STRINGS] = "STRINGS",
-        [ODB_ATTR_TENSORS] = "TENSORS",
-        [ODB_ATTR_GRAPHS] = "GRAPHS",
-        [ODB_ATTR_SPARSE_TENSOR] = "SPARSE_TENSOR",
-        [ODB_ATTR_SPARSE_TENSORS] = "SPARSE_TENSORS",
-        [ODB_ATTR_TYPE_PROTO] = "TYPE_PROTO",
-        [ODB_ATTR_TYPE_PROTOS] = "TYPE_PROTOS"};
+    static const char *const names[] = {[ODB_ATTR_UNDEFINED] = "UNDEFINED",
+                                        [ODB_ATTR_FLOAT] = "FLOAT",
+                                        [ODB_ATTR_INT] = "INT",
+                                        [ODB_ATTR_STRING] = "STRING",
+                                        [ODB_ATTR_TENSOR] = "TENSOR",
+                                        [ODB_ATTR_GRAPH] = "GRAPH",
+                                        [ODB_ATTR_FLOATS] = "FLOATS",
+                                        [ODB_ATTR_INTS] = "INTS",
+                                        [ODB_ATTR_STRINGS] = "STRINGS",
+                                        [ODB_ATTR_TENSORS] = "TENSORS",
+                                        [ODB_ATTR_GRAPHS] = "GRAPHS",
+                                        [ODB_ATTR_SPARSE_TENSOR] = "SPARSE_TENSOR",
+                                        [ODB_ATTR_SPARSE_TENSORS] = "SPARSE_TENSORS",
+                                        [ODB_ATTR_TYPE_PROTO] = "TYPE_PROTO",
+                                        [ODB_ATTR_TYPE_PROTOS] = "TYPE_PROTOS"};
     return (size_t)type < sizeof names / sizeof *names ? names[type] : "unknown";
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "kernels/cells.h"
+#include "kernels/row.h"
 #include "kernels/stride.h"
 
 /* --- OneHot ----------------------------------------------------------------------------------- */
@@ -422,8 +423,7 @@ static enum odb_status select_items_init(struct odb_kern *k, struct select_items
     if (s->keys == NULL)
         return odb_fail(k->err, ODB_E_NOMEM, "no memory for %zu elements", x->count);
     for (size_t i = 0; i < s->per * x->count; i++)
-        s->keys[i] = complex_ ? select_float_key(odb_load_f64(half, x->data, i))
-                              : select_key(x, i);
+        s->keys[i] = complex_ ? select_float_key(odb_load_f64(half, x->data, i)) : select_key(x, i);
     return ODB_OK;
 }
 
@@ -473,8 +473,8 @@ static enum odb_status select_unique_cells(struct odb_kern *k, void *arg, size_t
     for (size_t i = 0; i < g->n; i++)
         for (size_t e = 0; e < s->len; e++) {
             size_t to = (e / s->inner * g->n + i) * s->inner + e % s->inner;
-            odb_cell_copy(dst + to * size,
-                          src + select_at(s, (size_t)g->first[i][0], e) * size, size);
+            odb_cell_copy(dst + to * size, src + select_at(s, (size_t)g->first[i][0], e) * size,
+                          size);
         }
     return ODB_OK;
 }
@@ -540,9 +540,9 @@ out:
 /* --- rows ------------------------------------------------------------------------------------- */
 
 #define SELECT_ATTRS(...) ((const struct odb_attr_spec[]){__VA_ARGS__, {.name = NULL}})
-#define SELECT_INT(name_, default_) {.name = (name_), .type = ODB_ATTR_INT, .def = (default_)}
-#define SELECT_ROW(name_, since_, min_in_, max_in_, max_out_, flags_, infer_, run_)              \
-    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
+#define SELECT_INT(name_, default_) ODB_OPTIONAL_ATTR(name_, INT, default_)
+#define SELECT_ROW(name_, since_, min_in_, max_in_, max_out_, flags_, infer_, run_)                \
+    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),    \
     .min_out = 1, .max_out = (max_out_), .flags = (flags_), .infer = (infer_), .run = (run_)
 
 /* Order and selection are exact once the values are; those that look at floats are boundaries. */
@@ -574,4 +574,5 @@ const struct odb_op odb_ops_select[] = {
     {SELECT_ROW("Unique", 11, 1, 1, 4, SELECT_BOUNDARY, NULL, select_run_unique),
      .types = {ODB_T_NUMBER | ODB_T_BOOL | ODB_T_STRING | ODB_T_COMPLEX},
      .attrs = SELECT_ATTRS(SELECT_INT("axis", NULL), SELECT_INT("sorted", "1"))},
-    {.name = NULL}};
+    {.name = NULL},
+};

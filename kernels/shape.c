@@ -220,17 +220,18 @@ static enum odb_status shape_run_bitcast(struct odb_kern *k)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-#define SHAPE_INTS(attr_name) ((const struct odb_attr_spec[]){                                   \
-    {.name = (attr_name), .type = ODB_ATTR_INTS}, {.name = NULL}})
-#define SHAPE_INT(attr_name, default_) ((const struct odb_attr_spec[]){                          \
-    {.name = (attr_name), .type = ODB_ATTR_INT, .def = (default_)}, {.name = NULL}})
-#define SHAPE_TYPED(name_, since_, min_in_, max_in_, types_, infer_, run_)                       \
-    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),  \
-    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_, ODB_BIT(ODB_I64)},      \
+#define SHAPE_INTS(attr_name)                                                                      \
+    ((const struct odb_attr_spec[]){{.name = (attr_name), .type = ODB_ATTR_INTS}, {.name = NULL}})
+#define SHAPE_INT(attr_name, default_)                                                             \
+    ((const struct odb_attr_spec[]){                                                               \
+        {.name = (attr_name), .type = ODB_ATTR_INT, .def = (default_)}, {.name = NULL}})
+#define SHAPE_TYPED(name_, since_, min_in_, max_in_, types_, infer_, run_)                         \
+    .domain = "", .name = (name_), .since = (since_), .min_in = (min_in_), .max_in = (max_in_),    \
+    .min_out = 1, .max_out = 1, .flags = ODB_OP_EXACT, .types = {types_, ODB_BIT(ODB_I64)},        \
     .infer = (infer_), .run = (run_)
-#define SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, run_)                                 \
+#define SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, run_)                                   \
     SHAPE_TYPED(name_, since_, min_in_, max_in_, ODB_T_ANY, infer_, run_)
-#define SHAPE_ALIAS(name_, since_, min_in_, max_in_, infer_)                                     \
+#define SHAPE_ALIAS(name_, since_, min_in_, max_in_, infer_)                                       \
     SHAPE_ROW(name_, since_, min_in_, max_in_, infer_, shape_run_nothing)
 static const struct odb_attr_spec shape_reshape_1[] = {
     {.name = "shape", .type = ODB_ATTR_INTS},
@@ -249,8 +250,7 @@ const struct odb_op odb_ops_shape[] = {
     {SHAPE_TYPED("Identity", 1, 1, 1, ODB_T_EVERYTHING, shape_infer_identity, shape_run_nothing)},
     {SHAPE_ALIAS("Reshape", 1, 1, 1, shape_infer_reshape), .attrs = shape_reshape_1},
     {SHAPE_ALIAS("Reshape", 5, 2, 2, shape_infer_reshape)},
-    {SHAPE_ALIAS("Reshape", 14, 2, 2, shape_infer_reshape),
-     .attrs = SHAPE_INT("allowzero", "0")},
+    {SHAPE_ALIAS("Reshape", 14, 2, 2, shape_infer_reshape), .attrs = SHAPE_INT("allowzero", "0")},
     {SHAPE_ALIAS("Flatten", 1, 1, 1, shape_infer_flatten), .attrs = SHAPE_INT("axis", "1")},
     {SHAPE_ALIAS("Squeeze", 1, 1, 1, shape_infer_squeeze), .attrs = SHAPE_INTS("axes")},
     {SHAPE_ALIAS("Squeeze", 13, 1, 2, shape_infer_squeeze)},
@@ -262,4 +262,5 @@ const struct odb_op odb_ops_shape[] = {
     {SHAPE_TYPED("BitCast", 26, 1, 1, ODB_T_ANY & ~ODB_T_STRING, shape_infer_bitcast,
                  shape_run_bitcast),
      .attrs = shape_bitcast_26},
-    {.name = NULL}};
+    {.name = NULL},
+};

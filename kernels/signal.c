@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "kernels/real.h"
+#include "kernels/row.h"
 #include "kernels/workspace.h"
 
 #define SIGNAL_GRAIN 4096 /* numbers per block of lines */
@@ -312,8 +313,7 @@ static enum odb_status signal_mel_run(struct odb_kern *k)
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* Where a sum of a whole line is nearly zero, the line's own rounding is left. */
-#define SIGNAL_TOLERANCE "allclose:1e-3,1e-6"
-#define SIGNAL_INT(name_, def_) {.name = (name_), .type = ODB_ATTR_INT, .def = (def_)}
+#define SIGNAL_INT(name_, def_) ODB_OPTIONAL_ATTR(name_, INT, def_)
 static const struct odb_attr_spec signal_dft_17[] = {
     SIGNAL_INT("axis", "1"), SIGNAL_INT("inverse", "0"), SIGNAL_INT("onesided", "0"), {NULL}};
 static const struct odb_attr_spec signal_dft_20[] = {
@@ -323,22 +323,27 @@ static const struct odb_attr_spec signal_window_17[] = {
     SIGNAL_INT("output_datatype", "1"), SIGNAL_INT("periodic", "1"), {NULL}};
 static const struct odb_attr_spec signal_mel_17[] = {SIGNAL_INT("output_datatype", "1"), {NULL}};
 
-#define SIGNAL_WINDOW(name_, run_)                                                                 \
-    "", name_, 17, 1, 1, 1, 1, ODB_OP_REAL, {ODB_T_INDEX}, signal_window_17, signal_window_infer,  \
-        run_
+#define SIGNAL_WINDOW(op, fn)                                                                      \
+    ODB_ONNX(op, 17, ODB_ARITY(1, 1), ODB_ARITY(1, 1), ODB_OP_REAL, signal_window_17,              \
+             signal_window_infer, fn, ODB_T_INDEX)
+#define SIGNAL_TRANSFORM(op, first, least, most, list, fn, ...)                                    \
+    {                                                                                              \
+        .domain = "", .name = op, .since = first, .min_in = least, .max_in = most, .min_out = 1,   \
+        .max_out = 1, .flags = ODB_OP_REAL, .types = {__VA_ARGS__}, .attrs = list,                 \
+        .infer = fn##_infer, .run = fn##_run, .tolerance = "allclose:1e-3,1e-6"                    \
+    }
 
 const struct odb_op odb_ops_signal[] = {
-    {"", "DFT", 17, 1, 2, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT, ODB_T_INDEX}, signal_dft_17,
-     signal_dft_infer, signal_dft_run, SIGNAL_TOLERANCE},
-    {"", "DFT", 20, 1, 3, 1, 1, ODB_OP_REAL, {ODB_T_FLOAT, ODB_T_INDEX, ODB_BIT(ODB_I64)},
-     signal_dft_20, signal_dft_infer, signal_dft_run, SIGNAL_TOLERANCE},
-    {"", "STFT", 17, 2, 4, 1, 1, ODB_OP_REAL,
-     {ODB_T_FLOAT, ODB_T_INDEX, ODB_AS(0), ODB_AS(1)}, signal_stft_17, signal_stft_infer,
-     signal_stft_run, SIGNAL_TOLERANCE},
-    {SIGNAL_WINDOW("HannWindow", signal_hann_run)},
-    {SIGNAL_WINDOW("HammingWindow", signal_hamming_run)},
-    {SIGNAL_WINDOW("BlackmanWindow", signal_blackman_run)},
-    {"", "MelWeightMatrix", 17, 5, 5, 1, 1, ODB_OP_REAL | ODB_OP_BOUNDARY,
-     {ODB_T_INDEX, ODB_AS(0), ODB_AS(0), ODB_T_FLOAT}, signal_mel_17, signal_mel_infer,
-     signal_mel_run},
-    {.name = NULL}};
+    SIGNAL_TRANSFORM("DFT", 17, 1, 2, signal_dft_17, signal_dft, ODB_T_FLOAT, ODB_T_INDEX),
+    SIGNAL_TRANSFORM("DFT", 20, 1, 3, signal_dft_20, signal_dft, ODB_T_FLOAT, ODB_T_INDEX,
+                     ODB_BIT(ODB_I64)),
+    SIGNAL_TRANSFORM("STFT", 17, 2, 4, signal_stft_17, signal_stft, ODB_T_FLOAT, ODB_T_INDEX,
+                     ODB_AS(0), ODB_AS(1)),
+    SIGNAL_WINDOW("HannWindow", signal_hann_run),
+    SIGNAL_WINDOW("HammingWindow", signal_hamming_run),
+    SIGNAL_WINDOW("BlackmanWindow", signal_blackman_run),
+    ODB_ONNX("MelWeightMatrix", 17, ODB_ARITY(5, 5), ODB_ARITY(1, 1), ODB_OP_REAL | ODB_OP_BOUNDARY,
+             signal_mel_17, signal_mel_infer, signal_mel_run, ODB_T_INDEX, ODB_AS(0), ODB_AS(0),
+             ODB_T_FLOAT),
+    {.name = NULL},
+};

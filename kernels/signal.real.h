@@ -62,8 +62,7 @@ static void FN(signal_lines)(void *arg, size_t begin, size_t end)
         return;
     }
     ACC(*twiddle)
-    [2] = work,
-   (*in)[2] = work + n, (*out)[2] = work + 2 * n, (*part)[2] = work + 3 * n;
+    [2] = work, (*in)[2] = work + n, (*out)[2] = work + 2 * n, (*part)[2] = work + 3 * n;
     for (size_t i = 0; i < n; i++) {
         double angle = 2 * M_PI * (double)i / (double)n;
         twiddle[i][0] = (ACC)cos(angle);

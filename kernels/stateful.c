@@ -179,9 +179,7 @@ static enum odb_status linear_run(struct odb_kern *k)
     size_t work = (s.steps + 1) * s.size * s.v_size;
     odb_parallel_for(s.batch * s.kv_heads, STATEFUL_WORK / (work + 1) + 1,
                      ODB_REAL_FN(k, type, stateful_heads), &s);
-    status = atomic_load(&s.failed)
-                 ? odb_kern_no_memory(k)
-                 : ODB_OK;
+    status = atomic_load(&s.failed) ? odb_kern_no_memory(k) : ODB_OK;
     if (status == ODB_OK && out && out != present)
         odb_convert(out->dtype, out->data, type, present->data, present->count);
 out:

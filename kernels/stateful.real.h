@@ -67,10 +67,11 @@ static void FN(stateful_heads)(void *arg, size_t begin, size_t end)
             for (size_t j = 0; j < n; j++)
                 value[j] = s->beta ? beta * ((ACC)v[j] - sums[j]) : (ACC)v[j];
             FN(stateful_write)(state, s->size, n, key, value);
-            for (size_t g = h * group; g < (h + 1) * group; g++)
-                FN(stateful_read)
-                (state, s->size, n, (const T *)s->q + (row * s->heads + g) * s->size, (ACC)s->scale,
-                 sums, (T *)s->y + (row * s->heads + g) * n);
+            for (size_t g = h * group; g < (h + 1) * group; g++) {
+                const T *q = (const T *)s->q + (row * s->heads + g) * s->size;
+                T *y = (T *)s->y + (row * s->heads + g) * n;
+                FN(stateful_read)(state, s->size, n, q, (ACC)s->scale, sums, y);
+            }
         }
         for (size_t i = 0; i < cells && s->present; i++)
             ((T *)s->present)[item * cells + i] = (T)state[i];

@@ -22,18 +22,18 @@
 struct stride_plan;
 
 /* Copies n steps of the blocked dimension. */
-typedef void (*stride_fn)(const struct stride_plan *p, unsigned char *dst,
-                          const unsigned char *src, size_t n);
+typedef void (*stride_fn)(const struct stride_plan *p, unsigned char *dst, const unsigned char *src,
+                          size_t n);
 
 /* All strides in bytes. The outer dimensions are stepped through one by one; the last of them
  * counts blocks of the blocked dimension. */
 struct stride_plan {
-    struct odb_stride s;    /* outer dimensions */
-    size_t size;            /* bytes per cell */
+    struct odb_stride s;          /* outer dimensions */
+    size_t size;                  /* bytes per cell */
     ptrdiff_t dst_step, src_step; /* of the blocked dimension */
-    size_t len, block;      /* its length, and how much of it fn takes at a time */
-    ptrdiff_t src_line;     /* tiles: source stride along the contiguous destination */
-    size_t line;            /* tiles: cells along it */
+    size_t len, block;            /* its length, and how much of it fn takes at a time */
+    ptrdiff_t src_line;           /* tiles: source stride along the contiguous destination */
+    size_t line;                  /* tiles: cells along it */
     stride_fn fn;
     unsigned char *to;
     const unsigned char *from;
@@ -51,30 +51,30 @@ static void stride_run(const struct stride_plan *p, unsigned char *dst, const un
 
 /* One line with a stride on either side, and one tile: n rows along which the source is
  * contiguous, p->line columns along which the destination is. */
-#define STRIDE_LOOPS(bits, type)                                                                 \
-    static void stride_line_##bits(const struct stride_plan *p, unsigned char *dst,              \
-                                   const unsigned char *src, size_t n)                           \
-    {                                                                                            \
-        ptrdiff_t ds = p->dst_step, ss = p->src_step;                                            \
-                                                                                                 \
-        for (size_t i = 0; i < n; i++)                                                           \
-            *(type *)(dst + (ptrdiff_t)i * ds) = *(const type *)(src + (ptrdiff_t)i * ss);       \
-    }                                                                                            \
-                                                                                                 \
-    static void stride_tile_##bits(const struct stride_plan *p, unsigned char *dst,              \
-                                   const unsigned char *src, size_t n)                           \
-    {                                                                                            \
-        ptrdiff_t ds = p->dst_step, ss = p->src_line;                                            \
-                                                                                                 \
-        for (size_t c0 = 0; c0 < p->line; c0 += 16) {                                            \
-            size_t cols = ODB_MIN(p->line - c0, (size_t)16);                                     \
-            for (size_t r = 0; r < n; r++) {                                                     \
-                type *to = (type *)(dst + (ptrdiff_t)r * ds) + c0;                               \
-                const unsigned char *from = src + r * sizeof(type) + (ptrdiff_t)c0 * ss;         \
-                for (size_t c = 0; c < cols; c++)                                                \
-                    to[c] = *(const type *)(from + (ptrdiff_t)c * ss);                           \
-            }                                                                                    \
-        }                                                                                        \
+#define STRIDE_LOOPS(bits, type)                                                                   \
+    static void stride_line_##bits(const struct stride_plan *p, unsigned char *dst,                \
+                                   const unsigned char *src, size_t n)                             \
+    {                                                                                              \
+        ptrdiff_t ds = p->dst_step, ss = p->src_step;                                              \
+                                                                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            *(type *)(dst + (ptrdiff_t)i * ds) = *(const type *)(src + (ptrdiff_t)i * ss);         \
+    }                                                                                              \
+                                                                                                   \
+    static void stride_tile_##bits(const struct stride_plan *p, unsigned char *dst,                \
+                                   const unsigned char *src, size_t n)                             \
+    {                                                                                              \
+        ptrdiff_t ds = p->dst_step, ss = p->src_line;                                              \
+                                                                                                   \
+        for (size_t c0 = 0; c0 < p->line; c0 += 16) {                                              \
+            size_t cols = ODB_MIN(p->line - c0, (size_t)16);                                       \
+            for (size_t r = 0; r < n; r++) {                                                       \
+                type *to = (type *)(dst + (ptrdiff_t)r * ds) + c0;                                 \
+                const unsigned char *from = src + r * sizeof(type) + (ptrdiff_t)c0 * ss;           \
+                for (size_t c = 0; c < cols; c++)                                                  \
+                    to[c] = *(const type *)(from + (ptrdiff_t)c * ss);                             \
+            }                                                                                      \
+        }                                                                                          \
     }
 
 STRIDE_LOOPS(8, odb_u8)

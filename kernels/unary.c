@@ -39,15 +39,15 @@ UNARY_DOUBLE(atanh)
 /* --- float and integer ------------------------------------------------------------------------ */
 
 /* Table and run() of a function with its own expression per kind of type. */
-#define UNARY_NUMBER(name, of_float, of_signed, of_unsigned)                                     \
-    ODB_EW_FLOATS(ODB_EW_LOOP1_SAME, name, of_float)                                             \
-    ODB_EW_SIGNED(ODB_EW_LOOP1_SAME, name, of_signed)                                            \
-    ODB_EW_UNSIGNED(ODB_EW_LOOP1_SAME, name, of_unsigned)                                        \
-    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {                                      \
-        ODB_EW_FLOATS(ODB_EW_SLOT, name) ODB_EW_INTS(ODB_EW_SLOT, name)};                        \
-    static enum odb_status ew_run_##name(struct odb_kern *k)                                     \
-    {                                                                                            \
-        return odb_ew_run(k, ew_##name, NULL);                                                   \
+#define UNARY_NUMBER(name, of_float, of_signed, of_unsigned)                                       \
+    ODB_EW_FLOATS(ODB_EW_LOOP1_SAME, name, of_float)                                               \
+    ODB_EW_SIGNED(ODB_EW_LOOP1_SAME, name, of_signed)                                              \
+    ODB_EW_UNSIGNED(ODB_EW_LOOP1_SAME, name, of_unsigned)                                          \
+    static const odb_ew_loop ew_##name[ODB_DTYPE_COUNT] = {ODB_EW_FLOATS(ODB_EW_SLOT, name)        \
+                                                               ODB_EW_INTS(ODB_EW_SLOT, name)};    \
+    static enum odb_status ew_run_##name(struct odb_kern *k)                                       \
+    {                                                                                              \
+        return odb_ew_run(k, ew_##name, NULL);                                                     \
     }
 
 /* Of integers the fraction is cut off. */
@@ -58,7 +58,7 @@ UNARY_NUMBER(neg, -a, 0 - ODB_U(a), 0 - ODB_U(a))
 UNARY_NUMBER(sign, a != a ? a : a > 0 ? 1 : a < 0 ? -1 : 0, (a > 0) - (a < 0), a > 0)
 
 ODB_EW_UNARY(bitwise_not, ODB_EW_INTS, ~ODB_U(a))
-ODB_EW_UNARY(not, ODB_EW_BOOLS, a == 0)
+ODB_EW_UNARY(logical_not, ODB_EW_BOOLS, a == 0)
 
 /* --- tests of floats -------------------------------------------------------------------------- */
 
@@ -108,19 +108,19 @@ static const struct odb_attr_spec unary_isinf_attrs[] = {
     {.name = NULL},
 };
 
-#define UNARY_REAL(name, first, fn)                                                              \
-    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE, odb_infer_same,      \
+#define UNARY_REAL(name, first, fn)                                                                \
+    ODB_EW_ROW(name, first, 1, ODB_T_FLOAT, ODB_OP_REAL | ODB_OP_OVERWRITE, odb_infer_same,        \
                ew_run_##fn)
-#define UNARY_EXACT(name, first, mask, flags, fn)                                                \
+#define UNARY_EXACT(name, first, mask, flags, fn)                                                  \
     ODB_EW_ROW(name, first, 1, mask, ODB_OP_EXACT | (flags), odb_infer_same, ew_run_##fn)
 #define UNARY_STEPS (ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY)
-#define UNARY_STEP(name, first, mask, fn)                                                        \
+#define UNARY_STEP(name, first, mask, fn)                                                          \
     UNARY_EXACT(name, first, mask, ODB_OP_REAL | ODB_OP_BOUNDARY, fn)
 /* Operators as old as ONNX: their first version, then the one without consumed_inputs. */
-#define UNARY_OLD(op_name, mask, op_flags, fn)                                                   \
-    ODB_EW_ROW(op_name, 1, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same, ew_run_##fn,  \
-               .attrs = odb_ew_consumed_attrs),                                                  \
-        ODB_EW_ROW(op_name, 6, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same,           \
+#define UNARY_OLD(op_name, mask, op_flags, fn)                                                     \
+    ODB_EW_ROW(op_name, 1, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same, ew_run_##fn,    \
+               .attrs = odb_ew_consumed_attrs),                                                    \
+        ODB_EW_ROW(op_name, 6, 1, mask, (op_flags) | ODB_OP_OVERWRITE, odb_infer_same,             \
                    ew_run_##fn)
 
 const struct odb_op odb_ops_unary[] = {
@@ -149,7 +149,7 @@ const struct odb_op odb_ops_unary[] = {
     UNARY_STEP("Round", 11, ODB_T_FLOAT, round),
     UNARY_STEP("Sign", 9, ODB_T_NUMBER, sign),
     UNARY_EXACT("BitwiseNot", 18, ODB_T_INT, 0, bitwise_not),
-    UNARY_EXACT("Not", 1, ODB_T_BOOL, 0, not),
+    UNARY_EXACT("Not", 1, ODB_T_BOOL, 0, logical_not),
     ODB_EW_ROW("IsNaN", 9, 1, ODB_T_FLOAT | ODB_T_FLOAT8,
                ODB_OP_EXACT | ODB_OP_REAL | ODB_OP_BOUNDARY, odb_ew_infer_same_bool, ew_run_isnan),
     ODB_EW_ROW("IsInf", 10, 1, ODB_T_FLOAT | ODB_T_FLOAT8,

@@ -87,8 +87,7 @@ struct qlinear_pair {
         const struct qlinear_pair *p = arg;                                                        \
         const odb_##t *x = in[0], *y = in[1];                                                      \
         odb_##t *z = out;                                                                          \
-        ODB_EW_EACH(i, n)                                                                          \
-        {                                                                                          \
+        ODB_EW_EACH(i, n) {                                                                        \
             int32_t a = x[step[0] ? i : 0], b = y[step[1] ? i : 0];                                \
             z[i] = (odb_##t)qlinear_clamp(rintf(formula(a, b, p)), least);                         \
         }                                                                                          \
@@ -492,10 +491,10 @@ static const struct odb_attr_spec qlinear_conv_attrs[] = {
                   attrs, infer, run, __VA_ARGS__)
 
 const struct odb_op odb_ops_qlinear[] = {
-    QLINEAR_ROW("QLinearAdd", 2, 8, NULL, qlinear_pair_infer, qlinear_add_run, Q8, QF,
-                ODB_AS(0), ODB_AS(0), QF, ODB_AS(0), QF, ODB_AS(0)),
-    QLINEAR_ROW("QLinearMul", 2, 8, NULL, qlinear_pair_infer, qlinear_mul_run, Q8, QF,
-                ODB_AS(0), ODB_AS(0), QF, ODB_AS(0), QF, ODB_AS(0)),
+    QLINEAR_ROW("QLinearAdd", 2, 8, NULL, qlinear_pair_infer, qlinear_add_run, Q8, QF, ODB_AS(0),
+                ODB_AS(0), QF, ODB_AS(0), QF, ODB_AS(0)),
+    QLINEAR_ROW("QLinearMul", 2, 8, NULL, qlinear_pair_infer, qlinear_mul_run, Q8, QF, ODB_AS(0),
+                ODB_AS(0), QF, ODB_AS(0), QF, ODB_AS(0)),
     QLINEAR_ROW("QLinearLeakyRelu", 2, 5, qlinear_leaky_attrs, qlinear_unary_infer,
                 qlinear_leaky_run, Q8, QF, ODB_AS(0), QF, ODB_AS(0)),
     QLINEAR_ROW("QLinearSigmoid", 2, 5, NULL, qlinear_unary_infer, qlinear_sigmoid_run, Q8, QF,

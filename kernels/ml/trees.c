@@ -52,7 +52,7 @@ struct forest {
     struct tree_branch *branches; /* owned, as all arrays here */
     size_t n_branches;
     uint64_t greatest; /* of the features that branches look at; one below 0 is enormous */
-    int32_t *roots; /* negative: ~leaf */
+    int32_t *roots;    /* negative: ~leaf */
     size_t n_roots;
     struct tree_vote *votes; /* by leaf */
     size_t *first_vote;      /* [n_leaves + 1] */

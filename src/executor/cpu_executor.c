@@ -29,8 +29,8 @@ static const struct cpu_mode cpu_modes[] = {
 struct cpu_executor {
     const struct cpu_mode *mode;
     uint64_t seed;
-    struct odb_model *model; /* owned; NULL: none loaded */
-    struct odb_cpu *cpu;     /* owned */
+    struct odb_model *model;           /* owned; NULL: none loaded */
+    struct odb_cpu *cpu;               /* owned */
     const struct odb_cpu_watch *watch; /* borrowed; NULL: nobody */
 };
 

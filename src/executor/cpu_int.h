@@ -23,28 +23,28 @@ typedef enum odb_status (*cpu_control_fn)(const struct cpu_scope *scope, int nod
                                           struct odb_tensor **out, struct odb_error *err);
 
 struct cpu_node {
-    const struct odb_op *op; /* NULL: control flow, function, or no kernel */
+    const struct odb_op *op;               /* NULL: control flow, function, or no kernel */
     const struct cpu_control_row *control; /* NULL: none of those */
-    struct cpu_plan *body;    /* owned; of a local function */
+    struct cpu_plan *body;                 /* owned; of a local function */
     struct cpu_plan **bodies; /* owned; of control flow, in the order of the attributes */
     size_t n_bodies;
-    struct odb_attrs attrs;     /* with references resolved */
-    struct odb_attr *own_attrs; /* owned; NULL where nothing had to be resolved */
-    struct odb_memo *memo;      /* owned; what op keeps between its runs; NULL: no op */
-    const struct odb_tensor *constant; /* borrowed: attrs; what a Constant gives; else NULL */
-    bool folds;                        /* all inputs are constants of the model, or fold */
+    struct odb_attrs attrs;              /* with references resolved */
+    struct odb_attr *own_attrs;          /* owned; NULL where nothing had to be resolved */
+    struct odb_memo *memo;               /* owned; what op keeps between its runs; NULL: no op */
+    const struct odb_tensor *constant;   /* borrowed: attrs; what a Constant gives; else NULL */
+    bool folds;                          /* all inputs are constants of the model, or fold */
     _Atomic(struct odb_tensor *) folded; /* owned; its output then, once it was made */
-    uint32_t keep_in, keep_out; /* bit i: input (output) i is never rounded */
-    char *why;                  /* owned: it cannot be run; NULL: it can */
-    enum odb_status status;     /* what a run of it ends with then */
+    uint32_t keep_in, keep_out;          /* bit i: input (output) i is never rounded */
+    char *why;                           /* owned: it cannot be run; NULL: it can */
+    enum odb_status status;              /* what a run of it ends with then */
 };
 
 struct cpu_plan {
     const struct odb_graph *graph;
-    struct odb_cpu *cpu;    /* borrowed: it is this one's */
-    struct cpu_node *nodes; /* owned; [n_nodes] */
-    bool *kept;             /* owned; [n_values] never rounded */
-    int *last_use;          /* owned; [n_values] node index of the last reader */
+    struct odb_cpu *cpu;        /* borrowed: it is this one's */
+    struct cpu_node *nodes;     /* owned; [n_nodes] */
+    bool *kept;                 /* owned; [n_values] never rounded */
+    int *last_use;              /* owned; [n_values] node index of the last reader */
     struct odb_tensor **absent; /* owned refs; [n_values] of the main graph: an empty optional where
                                    an input that is one need not be fed; NULL: no such inputs */
     const char *why; /* borrowed: of the first node in it that cannot be run; NULL: all can */

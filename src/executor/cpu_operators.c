@@ -34,8 +34,8 @@ struct odb_cpu_operator *odb_cpu_operators(size_t *n)
     for (size_t i = 0; (op = odb_op_added(i)) != NULL; i++)
         odb_push(&all, (struct odb_cpu_operator){op->domain, op->name, op->since, op->flags, true});
     for (const struct cpu_control_row *row = cpu_control_rows; row->run; row++)
-        odb_push(&all, (struct odb_cpu_operator){row->op.domain, row->op.name, row->op.since, 0,
-                                                 false});
+        odb_push(&all,
+                 (struct odb_cpu_operator){row->op.domain, row->op.name, row->op.since, 0, false});
     qsort(all.items, all.n, sizeof *all.items, operators_order);
     *n = all.n;
     return all.items;

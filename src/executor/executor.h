@@ -56,17 +56,17 @@ struct odb_account {
     }
 
 struct odb_executor_ops {
-    unsigned version;   /* ODB_EXECUTOR_VERSION */
-    size_t size;        /* sizeof(struct odb_executor_ops) */
-    const char *kind;   /* as in the spec: "ort" */
+    unsigned version;                          /* ODB_EXECUTOR_VERSION */
+    size_t size;                               /* sizeof(struct odb_executor_ops) */
+    const char *kind;                          /* as in the spec: "ort" */
     const struct odb_executor_option *options; /* what its specs may hold, for odb_spec_check() */
-    const char *help;   /* one line */
-    const char *page;   /* of the manual: "onnxdbg-ort(7)" */
-    bool fixed;         /* takes models with fixed dimensions only, or does badly with others */
-    bool recorded;      /* gives what was recorded before, whatever is cut out of the model: outputs
-                           that were not are NULL, and that is no failure */
-    bool partial;       /* runs what it is given, but may have to say of an output that it cannot be
-                           read there: it is NULL */
+    const char *help;                          /* one line */
+    const char *page;                          /* of the manual: "onnxdbg-ort(7)" */
+    bool fixed;    /* takes models with fixed dimensions only, or does badly with others */
+    bool recorded; /* gives what was recorded before, whatever is cut out of the model: outputs
+                      that were not are NULL, and that is no failure */
+    bool partial;  /* runs what it is given, but may have to say of an output that it cannot be
+                      read there: it is NULL */
     /* Empty string: usable here. Else why not. Optional. */
     void (*available)(char *why, size_t size);
     /* What is installed, and where; may take a moment. False: text says why it is of no use.

@@ -44,7 +44,7 @@ struct fault_kind {
     void (*spoil)(struct fault_work *work); /* NULL: act() ends it all before anything runs */
     void (*act)(void);
     void (*steer)(int64_t *v, double amount); /* what an If or a Loop goes by; else NULL */
-    bool takes; /* the numbers of from= stand in its place */
+    bool takes;                               /* the numbers of from= stand in its place */
 };
 
 struct fault {
@@ -52,7 +52,7 @@ struct fault {
     char *node; /* owned: NAME or #INDEX */
     double amount;
     size_t count, fused;
-    size_t every; /* acts in every so manieth run of what is loaded */
+    size_t every;        /* acts in every so manieth run of what is loaded */
     size_t after, until; /* and behind, and not behind, so many; until 0: ever after */
     double rate;         /* and in so many of those, at random */
     size_t runs;         /* of what is loaded */
@@ -225,8 +225,8 @@ static void fault_other_trips(int64_t *v, double amount)
 }
 
 #define FAULT_EXCHANGE "exchange" /* of two outputs, which change places */
-#define FAULT_REFUSE "refuse" /* no model with the node is loaded */
-#define FAULT_MEMORY "memory" /* none with the node and too many others */
+#define FAULT_REFUSE "refuse"     /* no model with the node is loaded */
+#define FAULT_MEMORY "memory"     /* none with the node and too many others */
 
 static const struct fault_kind fault_kinds[] = {
     {"scale", 1e-2, true, fault_scale, NULL, NULL, false},
@@ -1087,8 +1087,8 @@ static enum odb_status fault_run_upstream(struct fault_run *run, struct odb_erro
     const struct fault_cut *cut = run->cut;
     const struct fault *fault = run->fault;
     struct odb_tensor **results = odb_new_n(struct odb_tensor *, cut->n_between + 1);
-    enum odb_status status = fault_run_piece(run, fault->up, cut->up_in, cut->n_up_in,
-                                             cut->between, cut->n_between, results, err);
+    enum odb_status status = fault_run_piece(run, fault->up, cut->up_in, cut->n_up_in, cut->between,
+                                             cut->n_between, results, err);
     for (size_t i = 0; i < cut->n_between && status == ODB_OK; i++)
         run->values[cut->between[i]] = results[i];
     free(results);
