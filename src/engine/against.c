@@ -3,6 +3,8 @@
  * The plan: feed the other model, run it, pair its values with the original's, hand them to the
  * search as a recording, and tell of every culprit what differs there in the two models.
  */
+#include "engine/against.h"
+
 #include "engine/against_int.h"
 
 #include <stdlib.h>

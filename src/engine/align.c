@@ -9,6 +9,8 @@
  * partner by value, and what is left by structure, forwards from pairs and backwards, round by
  * round as long as there is something new.
  */
+#include "engine/align.h"
+
 #include "engine/align_int.h"
 
 #include <math.h>

@@ -25,26 +25,9 @@ struct alone {
  * out is the caller's to dispose of, whatever it is. */
 enum odb_status alone_run(struct bisection *b, struct question *q, struct alone *out,
                           struct odb_error *err) ODB_MUST_USE;
-/* The same on the reference's values, into the report; had: what the probe came to. */
-enum odb_status alone_isolate(struct bisection *b, int node, enum odb_status *had,
-                              struct odb_error *err) ODB_MUST_USE;
 /* Whether it can be asked: it has an output, the reference has that too, and draws nothing; and it
  * was not left out of what the target is asked for. */
 bool alone_possible(const struct bisection *b, int node);
-/* A node alone on the target's own inputs, which are asked for where they are not known; q: the
- * question, if it was begun; taken. Only that it was cancelled is an error, and what judging fails
- * with. */
-enum odb_status alone_try(struct bisection *b, int node, struct question *q, struct alone *out,
-                          struct odb_error *err) ODB_MUST_USE;
-/* Holds a culprit against what it does alone: sets verified, or, where it passes and widen says so,
- * finds the smallest segment that fails. known: what it did, if that was tried; else it is now. */
-enum odb_status alone_believe(struct bisection *b, struct odb_culprit *culprit,
-                              const struct alone *known, bool widen,
-                              struct odb_error *err) ODB_MUST_USE;
-/* Runs node alone on the reference's values; *found: it fails, and the culprit is that node now, by
- * itself. One that cannot be run is not found. */
-enum odb_status alone_is_it(struct bisection *b, struct odb_culprit *culprit, int node, bool *found,
-                            struct odb_error *err) ODB_MUST_USE;
 void alone_dispose(struct alone *alone, int n_out); /* all zero is fine */
 
 #endif

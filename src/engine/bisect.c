@@ -26,152 +26,31 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/evidence.h"
-#include "engine/held.h"
 #include "base/clock.h"
 #include "base/host.h"
 #include "engine/bisect_options.h"
+#include "engine/blunt.h"
+#include "engine/bodies.h"
 #include "engine/budget.h"
 #include "engine/feeds.h"
 #include "engine/hooks.h"
+#include "engine/hunt.h"
 #include "engine/lint.h"
+#include "engine/own_file.h"
+#include "engine/plain.h"
+#include "engine/plan.h"
+#include "engine/probed.h"
+#include "engine/prove.h"
+#include "engine/recorded.h"
+#include "engine/reference_off.h"
+#include "engine/refused.h"
 #include "engine/report.h"
 #include "engine/trace.h"
+#include "engine/unseen.h"
 #include "engine/value_report.h"
+#include "engine/words.h"
 
 #define BISECT_HISTOGRAMS 4 /* culprits that have them: counting reads each value twice */
-
-/* --- accounting ------------------------------------------------------------------------------- */
-
-void bisection_phase(struct bisection *b, const char *phase, size_t total)
-{
-    b->trace->phase = phase;
-    odb_hooks_phase(&b->options->hooks, phase, total);
-}
-
-void bisection_value(struct bisection *b, int value)
-{
-    if (b->prober.pinned) /* that is another model's */
-        return;
-    odb_hooks_value(&b->options->hooks, b->graph, value, &b->report->values[value]);
-}
-
-void bisection_keep(struct bisection *b, int value, struct odb_tensor *t)
-{
-    odb_tensor_unref(b->report->given[value]);
-    b->report->given[value] = odb_tensor_ref(t);
-}
-
-struct bisection_pause bisection_step_pause(const struct bisection *b)
-{
-    struct odb_target_stats now = odb_pool_stats(b->pool);
-    return (struct bisection_pause){now.loads - b->step_stats.loads, now.runs - b->step_stats.runs,
-                                    odb_clock() - b->step_start};
-}
-
-void bisection_step_resume(struct bisection *b, struct bisection_pause spent)
-{
-    b->step_stats = odb_pool_stats(b->pool);
-    b->step_stats.loads -= spent.loads;
-    b->step_stats.runs -= spent.runs;
-    b->step_start = odb_clock() - spent.seconds;
-}
-
-void bisection_step_begin(struct bisection *b, const char *phase)
-{
-    b->step_start = odb_clock();
-    b->step_stats = b->pool ? odb_pool_stats(b->pool) : (struct odb_target_stats){0};
-    bisection_phase(b, phase, 0);
-}
-
-void bisection_step_end(struct bisection *b, const char *step, const char *why, ...)
-{
-    struct odb_target_stats now = b->pool ? odb_pool_stats(b->pool) : (struct odb_target_stats){0};
-    char line[400];
-    va_list args;
-    va_start(args, why);
-    odb_text_vfit(line, sizeof line, why, args);
-    va_end(args);
-    double target = now.load_seconds + now.run_seconds - b->step_stats.load_seconds -
-                    b->step_stats.run_seconds;
-    double seconds = odb_clock() - b->step_start;
-    b->report->reference_seconds += fmax(seconds - target, 0); /* replays and noise */
-    odb_push(&b->report->steps, (struct odb_search_step){.step = step,
-                                                         .why = odb_xstrdup(line),
-                                                         .loads = now.loads - b->step_stats.loads,
-                                                         .runs = now.runs - b->step_stats.runs,
-                                                         .seconds = seconds});
-}
-
-int bisection_output_of(const struct bisection *b, int node)
-{
-    const struct odb_node *n = &b->graph->nodes[node];
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0 && b->graph->values[n->out[o]].name[0])
-            return n->out[o];
-    return ODB_NO_VALUE;
-}
-
-enum odb_diagnosis bisection_kind_of(enum odb_verdict verdict, const struct odb_tensor *given,
-                                     const struct odb_tensor *reference)
-{
-    struct odb_specials s;
-    odb_specials_count(&s, given, reference);
-    bool infinite = s.inf_target + s.inf_reference + s.inf_sign > 0;
-    return verdict == ODB_VERDICT_CRASH                    ? ODB_KIND_CRASH
-           : verdict == ODB_VERDICT_TIMEOUT                ? ODB_KIND_HANG
-           : verdict != ODB_VERDICT_NAN                    ? ODB_KIND_INTRODUCED
-           : infinite && !s.nan_target && !s.nan_reference ? ODB_KIND_INF
-                                                           : ODB_KIND_NAN;
-}
-
-/* NaN and Inf that came in are not the node's own. */
-static bool bisect_poisoned(const struct bisection *b, int value)
-{
-    int producer = b->graph->values[value].producer;
-    const struct odb_node *node = producer == ODB_NO_NODE ? NULL : &b->graph->nodes[producer];
-    for (int i = 0; node && i < node->n_in; i++)
-        if (node->in[i] >= 0 && b->report->values[node->in[i]].verdict == ODB_VERDICT_NAN)
-            return true;
-    return false;
-}
-
-enum odb_diagnosis bisection_kind(const struct bisection *b, int value)
-{
-    if (b->report->values[value].verdict == ODB_VERDICT_NAN && bisect_poisoned(b, value))
-        return ODB_KIND_INTRODUCED;
-    const struct odb_tensor *given = b->given[value] ? b->given[value] : b->report->given[value];
-    return bisection_kind_of(b->report->values[value].verdict, given, b->trace->ref[value]);
-}
-
-/* Nodes whose error can show at an output that is off: worked out once, for culprits may be many.
- */
-static const bool *bisect_reaching(struct bisection *b)
-{
-    if (b->reaching)
-        return b->reaching;
-    int *bad = odb_new_n(int, b->n_outputs + 1);
-    size_t n = 0;
-    for (size_t o = 0; o < b->n_outputs; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict))
-            bad[n++] = b->outputs[o];
-    b->reaching = odb_new_n(bool, b->graph->n_nodes + 1);
-    odb_graph_ancestors(b->graph, bad, n, b->fed, b->reaching);
-    free(bad);
-    return b->reaching;
-}
-
-struct odb_culprit *bisection_accuse(struct bisection *b, int node, int value,
-                                     enum odb_diagnosis kind)
-{
-    struct odb_culprit culprit = {
-        .node = node, .value = value, .kind = kind, .segment = {node, node}};
-    if (value >= 0) {
-        culprit.numbers = b->report->values[value];
-        culprit.reaches_output = bisect_reaching(b)[node];
-    }
-    odb_push(&b->report->culprits, culprit);
-    return &b->report->culprits.items[b->report->culprits.n - 1];
-}
 
 /* --- the reference ---------------------------------------------------------------------------- */
 
@@ -306,11 +185,11 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     b->judge = (struct odb_judge){b->trace, &b->options->tolerance, &b->prober.compared};
     bisect_start(b);
     b->report->n_unsupported = b->trace->n_unsupported;
-    bisection_step_end(b, "reference",
-                       b->trace->told_by ? "every value, asked of %s; what it lacks and the noise "
-                                           "by the CPU"
-                                         : "every value by the reference and in float64",
-                       b->trace->told_by);
+    findings_step_end(b, "reference",
+                      b->trace->told_by ? "every value, asked of %s; what it lacks and the noise "
+                                          "by the CPU"
+                                        : "every value by the reference and in float64",
+                      b->trace->told_by);
     b->report->reference_seconds = b->trace->seconds;
     for (size_t i = 0; i < b->trace->notes.n; i++)
         odb_report_warn(b->report, "%s", b->trace->notes.items[i]);
@@ -329,114 +208,6 @@ static enum odb_status bisect_trace(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
-/* --- plain runs ------------------------------------------------------------------------------- */
-
-struct odb_probe bisection_plain_probe(struct bisection *b, const char *what,
-                                       struct odb_tensor **outputs)
-{
-    return (struct odb_probe){.what = what,
-                              .asked = outputs == b->plain ? ODB_ASKED_WHOLE : ODB_ASKED_AGAIN,
-                              .judged = true,
-                              .node = ODB_NO_NODE,
-                              .values = b->outputs,
-                              .n_values = b->n_outputs,
-                              .outputs = outputs};
-}
-
-static enum odb_status bisect_judge_plain(struct bisection *b, enum odb_verdict *shown,
-                                          struct odb_error *err)
-{
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        int v = b->outputs[o];
-        ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
-        b->report->values[v] = b->verdicts[o];
-        bisection_keep(b, v, b->plain[o]);
-        bisection_value(b, v);
-        odb_probe_shows(shown, b->verdicts[o].verdict);
-    }
-    b->report->outputs_diverge = odb_verdict_is_bad(*shown);
-    return ODB_OK;
-}
-
-/* The failure that the search is about, by which it knows it again: that of the worst output, or
- * how the target ended. */
-static void bisect_sign(struct bisection *b, enum odb_status status, const struct odb_error *err)
-{
-    struct odb_buf text = ODB_BUF_INIT;
-    int worst = -1;
-    odb_signature_status(&b->sought, status, err);
-    for (size_t o = 0; o < b->n_outputs && status == ODB_OK; o++) {
-        const struct odb_value_report *verdict = &b->verdicts[o];
-        if (odb_verdict_is_bad(verdict->verdict) &&
-            (worst < 0 || verdict->error.v > b->verdicts[worst].error.v))
-            worst = (int)o;
-    }
-    if (worst >= 0)
-        odb_signature_value(&b->sought, b->graph->values[b->outputs[worst]].name,
-                            &b->verdicts[worst], b->plain[worst],
-                            b->trace->golden[b->outputs[worst]]);
-    if (odb_verdict_is_bad(b->sought.verdict)) {
-        odb_signature_text(&b->sought, &text);
-        free(b->report->signature);
-        b->report->signature = odb_buf_take(&text);
-    }
-    odb_buf_dispose(&text);
-}
-
-enum odb_status bisection_plain(struct bisection *b, struct odb_error *err)
-{
-    struct odb_probe probe = bisection_plain_probe(b, "the whole model", b->plain);
-    ODB_TRY(bisection_instead(b, &probe, err));
-    bisection_step_begin(b, "plain run 1");
-    enum odb_status status = odb_probe_run(&b->prober, &probe, err);
-    enum odb_verdict shown = odb_probe_verdict(status);
-    if (status == ODB_OK)
-        status = bisect_judge_plain(b, &shown, err);
-    else
-        bisection_step_end(b, "plain", "the model as it is: %s", odb_status_text(status));
-    bisect_sign(b, status, err);
-    odb_probe_tell(&b->prober, &probe, shown, 0);
-    ODB_TRY(status);
-    ODB_TRY(bisection_repeat(b, err));
-    struct odb_target_stats stats = odb_pool_stats(b->pool);
-    b->load = stats.load_seconds / (double)ODB_MAX(stats.loads, (size_t)1);
-    b->run = stats.run_seconds / (double)ODB_MAX(stats.runs, (size_t)1);
-    bisection_step_end(b, "plain", "the model as it is, %zu times: is it wrong, does it repeat?",
-                       b->report->repeats.runs);
-    return bisection_exchanged(b, err);
-}
-
-/* What the target says of the model as it is, which is loaded now: its notes are warnings, and that
- * it fails to say is one. */
-static enum odb_status bisect_account(struct bisection *b, struct odb_error *err)
-{
-    struct odb_target *target = odb_pool_target(b->pool);
-    struct odb_account *account = &b->report->account;
-    struct odb_error why = ODB_ERROR_INIT;
-    if (b->prober.pieces > 1 || !odb_target_accounts(target))
-        return ODB_OK;
-    bisection_step_begin(b, "account");
-    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, b->n_outputs);
-    struct odb_probe again = bisection_plain_probe(b, "the whole model", outputs);
-    enum odb_status status = odb_probe_account(&b->prober, &again, account, &why);
-    free(outputs);
-    if (status == ODB_CANCELLED) {
-        *err = why;
-        return status;
-    }
-    if (status != ODB_OK)
-        odb_report_warn(b->report, "the target cannot say what became of the model: %.300s",
-                        why.what);
-    for (size_t i = 0; i < account->notes.n; i++)
-        odb_report_note(b->report, "target: %s", account->notes.items[i]);
-    struct odb_buf places = ODB_BUF_INIT;
-    odb_account_put_places(account, &places);
-    bisection_step_end(b, "account", "what the target made of the model%s%.300s",
-                       places.len ? ": " : "", odb_buf_text(&places));
-    odb_buf_dispose(&places);
-    return ODB_OK;
-}
-
 /* --- the search --------------------------------------------------------------------------------
  */
 
@@ -445,23 +216,23 @@ static enum odb_status bisect_dies(struct bisection *b, enum odb_status signatur
                                    struct odb_error *err)
 {
     b->report->outputs_diverge = true;
-    ODB_TRY(bisection_hunt_crash(b, signature, err));
-    ODB_TRY(bisection_gather(b, err));
-    return b->options->prove ? bisection_prove(b, signature, err) : ODB_OK;
+    ODB_TRY(hunt_crash(b, signature, err));
+    ODB_TRY(evidence_gather(b, err));
+    return b->options->prove ? prove_cuts(b, signature, err) : ODB_OK;
 }
 
 /* The target refuses the model: all but the nodes that it lacks is searched. */
 static enum odb_status bisect_around(struct bisection *b, enum odb_status refusal,
                                      struct odb_error *err)
 {
-    enum odb_status status = bisection_around(b, refusal, err);
+    enum odb_status status = refused_around(b, refusal, err);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
         status = bisect_dies(b, status, err);
     else if (status == ODB_OK)
-        status = b->n_outputs ? bisection_plan(b, err) : bisection_confirm(b, err);
+        status = b->n_outputs ? plan_search(b, err) : evidence_confirm(b, err);
     if (b->report->pieces.refused.n)
-        bisection_mark_refused(b);
-    if (!bisection_is_refusal(status))
+        refused_mark(b);
+    if (!odb_probe_refused(status))
         return status;
     if (err)
         err->code = ODB_E_EXECUTOR;
@@ -476,31 +247,31 @@ static enum odb_status bisect_search(struct bisection *b, struct odb_error *err)
                         b->options->answers->n);
     if (b->options->recorded) {
         b->prober.recorded = true;
-        return bisection_recorded(b, err);
+        return recorded_plan(b, err);
     }
-    bisection_phase(b, "start of the target", 0);
+    findings_phase(b, "start of the target", 0);
     ODB_TRY(odb_probe_pool(&b->pool, b->options->target, &b->options->hooks, err));
     odb_prober_init(&b->prober, b->model, b->feeds, b->trace, b->pool, b->options->hooks);
     b->prober.answers = b->options->answers;
     b->prober.scope = b->options->scope;
     if (b->prober.recorded) {
-        ODB_TRY(bisection_recorded(b, err));
-        return bisection_confirm(b, err);
+        ODB_TRY(recorded_plan(b, err));
+        return evidence_confirm(b, err);
     }
-    ODB_TRY(bisection_own_file(b, err));
-    bisection_plan_ahead(b);
-    enum odb_status status = bisection_plain(b, err);
+    ODB_TRY(own_file_look(b, err));
+    plan_ahead(b);
+    enum odb_status status = plain_run(b, err);
     if (status != ODB_OK)
-        bisection_probed_forget(b);
+        probed_forget(b);
     if (status < 0 && b->prober.words)
         b->report->target_words = odb_xstrdup(b->prober.words);
     if (status == ODB_E_CRASH || status == ODB_E_TIMEOUT)
         return bisect_dies(b, status, err);
-    if (bisection_is_refusal(status))
+    if (odb_probe_refused(status))
         return bisect_around(b, status, err);
     ODB_TRY(status);
-    ODB_TRY(bisect_account(b, err));
-    return bisection_plan(b, err);
+    ODB_TRY(plain_account(b, err));
+    return plan_search(b, err);
 }
 
 static void bisect_histograms(struct bisection *b, struct odb_culprit *culprit)
@@ -527,8 +298,8 @@ static void bisect_finish(struct bisection *b)
 {
     struct odb_report *report = b->report;
     for (size_t c = 0; c < report->culprits.n; c++)
-        report->culprits.items[c].text = bisection_words(b, &report->culprits.items[c]);
-    bisection_probed_forget(b);
+        report->culprits.items[c].text = words_culprit(b, &report->culprits.items[c]);
+    probed_forget(b);
     if (b->pool) {
         odb_pool_stop(b->pool);
         struct odb_target_stats stats = odb_pool_stats(b->pool);
@@ -560,7 +331,7 @@ static void bisect_finish(struct bisection *b)
     for (size_t v = 0; b->given && v < b->graph->n_values; v++)
         odb_tensor_unref(b->given[v]);
     free(b->given);
-    bisection_hear_dispose(b);
+    reference_hear_dispose(b);
     free(b->drawn);
     free(b->beyond);
     free(b->fed);
@@ -633,13 +404,13 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                           .start = start - (options->trace ? options->trace->seconds : 0)};
     enum odb_status status = bisect_search(&b, err);
     if (status == ODB_OK)
-        status = bisection_enter(&b, err);
+        status = bodies_enter_all(&b, err);
     if (status == ODB_OK) {
         bisect_check_evidence(&b);
-        bisection_set_aside(&b);
+        unseen_set_aside(&b);
     }
     if (status == ODB_OK)
-        bisection_check_blunt(&b);
+        blunt_check(&b);
     status = odb_report_end(report, status, err);
     bisect_finish(&b);
     return status;

@@ -5,11 +5,12 @@
  * large: an output of nothing but zeros would pass. Such an output cannot fail, and that it passes
  * says nothing.
  */
+#include "engine/blunt.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/report.h"
 #include "engine/trace.h"
 
@@ -45,7 +46,7 @@ static bool blunt_output(const struct bisection *b, int value)
     return zeros > 0 && b->options->tolerance.v[0] * blunt_noise(b, value) >= zeros;
 }
 
-void bisection_check_blunt(struct bisection *b)
+void blunt_check(struct bisection *b)
 {
     struct odb_error why = ODB_ERROR_INIT;
     size_t judged = 0, blunt = 0;

@@ -12,6 +12,8 @@
  *      tried in order. If all are, it is the node itself that counts or hands on wrongly;
  *   4. the body that is wrong is searched as any model is, bodies in it included.
  */
+#include "engine/bodies.h"
+
 #include "engine/bodies_int.h"
 
 #include <stdio.h>
@@ -266,7 +268,7 @@ static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *cul
 
 /* --- all culprits ----------------------------------------------------------------------------- */
 
-enum odb_status bisection_enter(struct bisection *b, struct odb_error *err)
+enum odb_status bodies_enter_all(struct bisection *b, struct odb_error *err)
 {
     size_t entered = 0;
     enum odb_status status = ODB_OK;
@@ -281,9 +283,9 @@ enum odb_status bisection_enter(struct bisection *b, struct odb_error *err)
             !odb_node_has_body(&b->graph->nodes[culprit->node]))
             continue;
         entered++;
-        bisection_step_begin(b, "inside");
+        findings_step_begin(b, "inside");
         status = bodies_enter(b, culprit, err);
-        bisection_step_end(b, "inside", "the bodies of node %d", culprit->node);
+        findings_step_end(b, "inside", "the bodies of node %d", culprit->node);
         if (status != ODB_OK)
             break;
     }

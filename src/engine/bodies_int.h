@@ -5,28 +5,13 @@
 #ifndef ODB_ENGINE_BODIES_INT_H
 #define ODB_ENGINE_BODIES_INT_H
 
-#include "engine/bisect_int.h"
+#include "engine/bodies_record.h"
+#include "engine/findings.h"
 #include "engine/body_case.h"
 #include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/report.h"
 #include "engine/trace.h"
-
-/* What the reference is asked about a node's turns. */
-struct bodies_record {
-    int64_t wanted; /* keep what this turn is fed, and stop; ODB_ANY_TURN: run to the end */
-    size_t turns;   /* begun */
-    const struct odb_search_hooks *hooks; /* who may cancel it; NULL: nobody */
-    const char *attr;                     /* of the body that ran last; borrowed: the model */
-    bool got;
-    struct odb_tensor **feeds; /* owned refs; of the turn that was wanted */
-    size_t n_feeds;
-    /* Which turn's states these are. */
-    struct odb_tensor *const *states; /* borrowed; NULL: nobody asks */
-    size_t n_states, skip;            /* skip: outputs of the body before its states */
-    double noise;                     /* of them */
-    size_t like, n_like;              /* turns taken by then; how many turns are so */
-};
 
 /* One culprit with bodies. */
 struct bodies {
@@ -49,27 +34,6 @@ struct bodies {
     bool done;            /* a body was found to be wrong */
     struct odb_buf words;
 };
-
-/* --- bodies_record.c -------------------------------------------------------------------------- */
-
-void bodies_record_dispose(struct bodies_record *r);
-/* Runs a node of the reference. given: as in odb_body_case_open(). first: stands in for its input
- * 0; NULL: nothing does. outs: [n_out] refs, the caller's. */
-enum odb_status bodies_run(const struct odb_trace *trace, struct odb_tensor *const *given, int node,
-                           const struct odb_tensor *first, struct bodies_record *record,
-                           struct odb_tensor **outs, struct odb_error *err) ODB_MUST_USE;
-/* What a node is fed with: given, or the trace's. Borrowed. */
-const struct odb_tensor *bodies_value(const struct odb_trace *trace,
-                                      struct odb_tensor *const *given, int value);
-/* Whether two values are the same but for rounding. */
-bool bodies_alike(const struct odb_tensor *a, const struct odb_tensor *b, double noise);
-/* Unrefs n values, and frees their array. */
-void bodies_drop(struct odb_tensor **values, size_t n);
-
-/* --- body_case.c ------------------------------------------------------------------------------ */
-
-/* The step into a body, as paths have it. Owned by the caller. */
-char *bodies_step(const struct odb_node *node, const struct odb_body *body, int64_t turn);
 
 /* --- bodies_target.c -------------------------------------------------------------------------- */
 

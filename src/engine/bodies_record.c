@@ -2,10 +2,11 @@
  *
  * The reference runs through a node with bodies, watched: what each turn is fed and gives.
  */
-#include "engine/bodies_int.h"
+#include "engine/bodies_record.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "engine/hooks.h"
@@ -104,4 +105,18 @@ void bodies_drop(struct odb_tensor **values, size_t n)
     for (size_t i = 0; i < n; i++)
         odb_tensor_unref(values[i]);
     free(values);
+}
+
+bool bodies_has_turns(const struct odb_body *body)
+{
+    return body->attr && !strcmp(body->attr, "body");
+}
+
+char *bodies_step(const struct odb_node *node, const struct odb_body *body, int64_t turn)
+{
+    char label[200];
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_body_put_step(odb_node_label(node, label, sizeof label), body,
+                      bodies_has_turns(body) ? turn : ODB_ANY_TURN, &text);
+    return odb_buf_take(&text);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bodies_int.h"
+#include "engine/bodies_record.h"
 #include "engine/feeds.h"
 #include "engine/trace.h"
 
@@ -61,20 +61,6 @@ static void bodies_fill(struct odb_body_case *c, const struct odb_trace *trace,
             odb_feeds_add(c->feeds, list[i], t, own ? "the reference at this turn" : "captured");
     }
     free(list);
-}
-
-static bool bodies_has_turns(const struct odb_body *body)
-{
-    return body->attr && !strcmp(body->attr, "body");
-}
-
-char *bodies_step(const struct odb_node *node, const struct odb_body *body, int64_t turn)
-{
-    char label[200];
-    struct odb_buf text = ODB_BUF_INIT;
-    odb_body_put_step(odb_node_label(node, label, sizeof label), body,
-                      bodies_has_turns(body) ? turn : ODB_ANY_TURN, &text);
-    return odb_buf_take(&text);
 }
 
 enum odb_status odb_body_case_open(struct odb_body_case *out, const struct odb_trace *trace,

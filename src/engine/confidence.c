@@ -13,9 +13,9 @@
  * Medium: one of them does; or it is a recording, which cannot be asked; or the third executor
  * sides with the target; or the reference is the one accused; or it is a region.
  */
-#include <stdio.h>
+#include "engine/confidence.h"
 
-#include "engine/evidence.h"
+#include <stdio.h>
 
 #include "engine/report.h"
 
@@ -124,9 +124,8 @@ static void confidence_set(const struct bisection *b, struct odb_culprit *c, boo
     } else if (c->kind == ODB_KIND_WHOLE) {
         bool all = c->segment[0] == 0 && c->segment[1] == (int)b->graph->n_nodes - 1;
         c->confidence = ODB_CONFIDENCE_MEDIUM;
-        why = !all
-                  ? "a part of the model fails, and the node alone does not"
-                  : "nothing but the whole model fails; equal runs of it do so alike";
+        why = !all ? "a part of the model fails, and the node alone does not"
+                   : "nothing but the whole model fails; equal runs of it do so alike";
     } else if (c->kind == ODB_KIND_NONDETERMINISTIC) {
         bool found = b->report->repeats.first_node == c->node;
         c->confidence = found ? ODB_CONFIDENCE_HIGH : ODB_CONFIDENCE_MEDIUM;
@@ -143,7 +142,7 @@ static void confidence_set(const struct bisection *b, struct odb_culprit *c, boo
     snprintf(c->confidence_reason, sizeof c->confidence_reason, "%s", why);
 }
 
-void bisection_trust(const struct bisection *b)
+void confidence_all(const struct bisection *b)
 {
     struct odb_culprit *culprits = b->report->culprits.items;
     bool flips = false;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/cost.h"
+
 #include "engine/cost_int.h"
 
 #include <stdlib.h>

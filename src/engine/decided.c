@@ -6,12 +6,13 @@
  * decide for themselves, over the whole model, say how far off a value may be when nobody is to
  * blame. They are made only when an output is wrong and no operator was found to be.
  */
+#include "engine/decided.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/report.h"
 #include "engine/trace.h"
 #include "engine/trace_int.h"
@@ -121,7 +122,7 @@ static void decided_make(struct bisection *b)
         decided_run(b, b->trace->expect, b->trace->seed);
 }
 
-bool bisection_decided(struct bisection *b, int value, const struct odb_value_report *report)
+bool decided_allows(struct bisection *b, int value, const struct odb_value_report *report)
 {
     bool shape = report->verdict == ODB_VERDICT_SHAPE;
     bool fails = report->verdict == ODB_VERDICT_FAIL && report->error.known;
@@ -136,18 +137,18 @@ bool bisection_decided(struct bisection *b, int value, const struct odb_value_re
            report->error_mean.v <= DECIDED_FACTOR * spread->mean;
 }
 
-void bisection_excuse_outputs(struct bisection *b)
+void decided_excuse_outputs(struct bisection *b)
 {
     bool diverge = false;
     for (size_t o = 0; o < b->n_outputs; o++) {
         struct odb_value_report *verdict = &b->verdicts[o], *value;
         int v = b->outputs[o];
         value = &b->report->values[v];
-        if (odb_verdict_is_bad(verdict->verdict) && !bisection_explains(b, v) &&
-            bisection_decided(b, v, verdict)) {
+        if (odb_verdict_is_bad(verdict->verdict) && !findings_explain(b, v) &&
+            decided_allows(b, v, verdict)) {
             verdict->verdict = value->verdict = ODB_VERDICT_PASS;
             snprintf(value->reason, sizeof value->reason, "as far off as honest runs come out");
-            bisection_value(b, v);
+            findings_tell(b, v);
             odb_report_note(b->report,
                             "output %.100s is off by %.3g, and no node is to blame: noisy runs of "
                             "the reference that decide otherwise on the way (rounding to steps, "

@@ -6,8 +6,16 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/confidence.h"
 #include "engine/held.h"
+#include "engine/neighbour.h"
+#include "engine/pinned.h"
+#include "engine/rank.h"
 #include "engine/report.h"
+#include "engine/sensitivity.h"
+#include "engine/shares.h"
+#include "engine/third.h"
+#include "engine/verify.h"
 
 #define EVIDENCE_NEIGHBOURS 4 /* culprits that are run in a second cut */
 #define EVIDENCE_GROWTH 16    /* culprits whose sensitivity is measured */
@@ -35,7 +43,7 @@ static void evidence_measure(const struct bisection *b, struct odb_culprit *c)
         c->kind == ODB_KIND_NONDETERMINISTIC || c->kind == ODB_KIND_EXCHANGED ||
         c->kind == ODB_KIND_OVERWRITTEN)
         return;
-    *s = bisection_sensitivity(b, c->value, b->given);
+    *s = sensitivity_of(b, c->value, b->given);
     bool alike = s->growth.known && s->growth_of_random.known &&
                  s->growth.v <= EVIDENCE_ALIKE * s->growth_of_random.v;
     if (evidence_spreads(c) && alike)
@@ -53,13 +61,13 @@ static enum odb_status evidence_second_cuts(struct bisection *b, struct odb_erro
             culprit->checks[ODB_CHECK_PREFIX] == ODB_CONFIRMS)
             continue;
         if (!begun)
-            bisection_step_begin(b, "second cut");
+            findings_step_begin(b, "second cut");
         begun = true;
-        ODB_TRY(bisection_ask_neighbour(b, culprit, err));
+        ODB_TRY(neighbour_ask(b, culprit, err));
         asked += culprit->checks[ODB_CHECK_NEIGHBOUR] != ODB_NOT_ASKED;
     }
     if (begun)
-        bisection_step_end(b, "second", "the accused together with a neighbour");
+        findings_step_end(b, "second", "the accused together with a neighbour");
     return ODB_OK;
 }
 
@@ -106,27 +114,43 @@ static void evidence_join_all(const struct bisection *b)
         }
 }
 
-enum odb_status bisection_gather(struct bisection *b, struct odb_error *err)
+enum odb_status evidence_gather(struct bisection *b, struct odb_error *err)
 {
     bool asks = !b->prober.recorded;
     evidence_join_all(b);
-    bisection_look_held(b);
+    held_look(b);
     if (asks)
         ODB_TRY(evidence_second_cuts(b, err));
     if (asks && b->report->outputs_diverge)
-        ODB_TRY(bisection_pin(b, err));
+        ODB_TRY(pinned_search(b, err));
     bool several = b->report->culprits.n > 1, spreads = false;
     for (size_t c = 0; c < b->report->culprits.n; c++)
         spreads |= evidence_spreads(&b->report->culprits.items[c]);
     if ((several || spreads) && (b->probed || !asks))
-        ODB_TRY(bisection_share(b, err));
+        ODB_TRY(shares_fill(b, err));
     for (size_t c = 0; c < b->report->culprits.n; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
         evidence_found(b, culprit);
         if (c < EVIDENCE_GROWTH)
             evidence_measure(b, culprit);
     }
-    bisection_rank(b);
-    bisection_trust(b);
+    rank_culprits(b);
+    confidence_all(b);
     return ODB_OK;
+}
+
+enum odb_status evidence_confirm(struct bisection *b, struct odb_error *err)
+{
+    if (b->report->culprits.n == 0)
+        return ODB_OK;
+    if (!b->prober.recorded)
+        ODB_TRY(verify_all(b, err));
+    rank_culprits(b);
+    struct odb_culprit *first = b->report->culprits.items;
+    if (first->value >= 0 && odb_diagnosis_accuses(first->kind) && !b->options->no_opinion) {
+        findings_step_begin(b, "third opinion");
+        third_opinion(b, first);
+        findings_step_end(b, "third", "the first culprit alone on another executor");
+    }
+    return evidence_gather(b, err);
 }

@@ -187,7 +187,7 @@ static enum odb_status failure_carry_on_target(const struct failure *f, int node
         .any = true};
     for (size_t i = 0; i < cut->n; i++)
         given[cut->values[i]] = b->given[cut->values[i]];
-    enum odb_status status = bisection_ask(b, &probe, verdict, err);
+    enum odb_status status = question_ask(b, &probe, verdict, err);
     free(given);
     free(behind);
     free(touched);

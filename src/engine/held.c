@@ -11,13 +11,14 @@
 #include "engine/trace.h"
 #include "engine/value_report.h"
 
-#define HELD_BITS 64     /* that agree, of a value by itself */
-#define HELD_BITS_SET 32 /* of outputs that have changed places with each other, all together */
+#define HELD_BITS 64       /* that agree, of a value by itself */
+#define HELD_BITS_SET 32   /* of outputs that have changed places with each other, all together */
 #define HELD_BITS_LETTER 4 /* of a string */
 #define HELD_SAMPLES 4096
 #define HELD_LOOKS 16 /* culprits whose values are looked for among others */
-#define HELD_EPS 64 /* units in the last place that rounding before it may have moved a value by   \
-                     */
+#define HELD_EPS                                                                                   \
+    64 /* units in the last place that rounding before it may have moved a value by                \
+        */
 
 /* --- is it that one? -------------------------------------------------------------------------- */
 
@@ -180,8 +181,8 @@ static bool held_can(const struct odb_tensor *t, enum odb_dtype dtype)
 static bool held_looks(const struct odb_tensor *t)
 {
     return t && held_can(t, t->dtype) &&
-           (t->dtype == ODB_STRING || (odb_dtype_info(t->dtype)->bits &&
-                                       odb_dtype_info(t->dtype)->bits % 8 == 0));
+           (t->dtype == ODB_STRING ||
+            (odb_dtype_info(t->dtype)->bits && odb_dtype_info(t->dtype)->bits % 8 == 0));
 }
 
 /* Two that are the same numbers in the same order, whatever their shapes. */
@@ -331,7 +332,7 @@ static enum odb_status held_accuse(struct bisection *b, const int *holds, size_t
             break;
         b->exchanged[b->outputs[o]] = b->outputs[holds[o]];
     }
-    struct odb_culprit *culprit = bisection_accuse(b, node, value, ODB_KIND_EXCHANGED);
+    struct odb_culprit *culprit = findings_accuse(b, node, value, ODB_KIND_EXCHANGED);
     culprit->held = (struct odb_held){true, b->outputs[holds[first]], 0, count, count};
     if (!b->prober.recorded)
         culprit->checks[ODB_CHECK_ALONE] = ODB_CONTRADICTS;
@@ -339,7 +340,7 @@ static enum odb_status held_accuse(struct bisection *b, const int *holds, size_t
     return ODB_OK;
 }
 
-enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err)
+enum odb_status held_exchanged(struct bisection *b, struct odb_error *err)
 {
     int *holds = odb_new_n(int, b->n_outputs + 1);
     double *bits = odb_new_n(double, b->n_outputs + 1);
@@ -350,12 +351,12 @@ enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err)
             !held_believed(holds, bits, b->n_outputs, o))
             continue;
         if (!n++ && !b->prober.recorded)
-            bisection_step_begin(b, "outputs");
+            findings_step_begin(b, "outputs");
         status = held_accuse(b, holds, o, err);
     }
     if (n && status == ODB_OK && !b->prober.recorded)
-        bisection_step_end(b, "outputs",
-                           "who makes an output that holds the values of another one, alone");
+        findings_step_end(b, "outputs",
+                          "who makes an output that holds the values of another one, alone");
     free(bits);
     free(holds);
     return status;
@@ -363,7 +364,7 @@ enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err)
 
 /* --- memory that was used again --------------------------------------------------------------- */
 
-void bisection_look_held(struct bisection *b)
+void held_look(struct bisection *b)
 {
     for (size_t c = 0; c < b->report->culprits.n && c < HELD_LOOKS; c++) {
         struct odb_culprit *culprit = &b->report->culprits.items[c];
@@ -377,7 +378,7 @@ void bisection_look_held(struct bisection *b)
     }
 }
 
-bool bisection_overwritten(const struct bisection *b, struct odb_culprit *culprit)
+bool held_overwritten(const struct bisection *b, struct odb_culprit *culprit)
 {
     struct odb_held held;
     const struct odb_tensor *t = culprit->value < 0 ? NULL : b->given[culprit->value];

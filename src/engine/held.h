@@ -10,7 +10,7 @@
 #ifndef ODB_ENGINE_HELD_H
 #define ODB_ENGINE_HELD_H
 
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
 #include "engine/report.h"
 
 /* Whose numbers the wrong value has, which the target gave as t: those of another output, else of
@@ -20,12 +20,11 @@ bool held_find(const struct bisection *b, int value, const struct odb_tensor *t,
 
 /* After the plain run: outputs that are wrong and hold the values of others. Accuses one culprit
  * for each set of them, unless the node that makes the output is wrong alone as well. */
-enum odb_status bisection_exchanged(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
-
-/* Whoever makes wrong values himself may have them from somewhere: notes whose they are. */
-void bisection_look_held(struct bisection *b);
+enum odb_status held_exchanged(struct bisection *b, struct odb_error *err) ODB_MUST_USE;
 
 /* A culprit that is right alone: sets its kind where it holds another value. True: so it was. */
-bool bisection_overwritten(const struct bisection *b, struct odb_culprit *culprit);
+bool held_overwritten(const struct bisection *b, struct odb_culprit *culprit);
+/* Whoever makes wrong values himself may have them from somewhere: notes whose they are. */
+void held_look(struct bisection *b);
 
 #endif

@@ -8,6 +8,8 @@
  * are: no prefix between the two shows it, so they halve down to whoever brings it back, and only
  * then is there a value to ask about. Suffixes (suffix.c) show it in each part that holds it.
  */
+#include "engine/hunt.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +22,12 @@
 #include "engine/dag.h"
 #include "engine/failure.h"
 #include "engine/hooks.h"
+#include "engine/overflow.h"
 #include "engine/report.h"
 #include "engine/search.h"
+#include "engine/search_case.h"
 #include "engine/value_report.h"
+#include "engine/verify.h"
 
 #define HUNT_REGION "no testable cut tells %zu nodes from %d to %d apart"
 
@@ -224,7 +229,7 @@ static enum odb_status hunt_confirm(void *payload, int node, enum odb_answer *an
     struct hunt *h = payload;
     hunt_forget_alone(h);
     h->tried = node;
-    ODB_TRY(alone_try(h->b, node, NULL, &h->alone, err));
+    ODB_TRY(verify_try(h->b, node, NULL, &h->alone, err));
     *answer = h->alone.had != ODB_OK ? ODB_ANSWER_UNTESTABLE
               : h->alone.guilty      ? ODB_ANSWER_BAD
               : h->alone.judged      ? ODB_ANSWER_GOOD
@@ -306,7 +311,7 @@ static enum odb_status hunt_search(struct hunt *h, const int *values, size_t n_v
     options.known = h->known;
     h->suspects = suspects;
     h->ahead = ahead_new(h->b);
-    bisection_step_begin(h->b, "prefixes");
+    findings_step_begin(h->b, "prefixes");
     odb_graph_ancestors(h->b->graph, values, n_values, h->b->drawn, suspects);
     enum odb_status status = odb_search(&h->dag, suspects, &oracle, &options, &h->result, err);
     h->b->unsteady |= h->result.flaky;
@@ -330,8 +335,8 @@ static bool hunt_inputs_pass(const struct bisection *b, int node)
     return true;
 }
 
-enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool *left,
-                                      const struct alone *known, bool widen, struct odb_error *err)
+enum odb_status hunt_accuse_left(struct bisection *b, int value, const bool *left,
+                                 const struct alone *known, bool widen, struct odb_error *err)
 {
     int first = -1, last = -1;
     size_t n = 0;
@@ -342,10 +347,10 @@ enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool
         last = (int)i;
         n++;
     }
-    int shown = last == b->graph->values[value].producer ? value : bisection_output_of(b, last);
+    int shown = last == b->graph->values[value].producer ? value : case_output_of(b, last);
     bool read = odb_verdict_is_bad(b->report->values[shown].verdict);
     struct odb_culprit *culprit =
-        bisection_accuse(b, last, shown, bisection_kind(b, read ? shown : value));
+        findings_accuse(b, last, shown, findings_kind(b, read ? shown : value));
     culprit->segment[0] = first;
     if (n > 1) {
         odb_report_warn(b->report, HUNT_REGION, n, first, last);
@@ -353,9 +358,9 @@ enum odb_status bisection_accuse_left(struct bisection *b, int value, const bool
     }
     if (read && hunt_inputs_pass(b, last))
         culprit->checks[ODB_CHECK_PREFIX] = ODB_CONFIRMS;
-    bisection_step_begin(b, "verify");
-    enum odb_status status = alone_believe(b, culprit, known, widen, err);
-    bisection_step_end(b, "verify", "the accused alone on the target, on its own inputs");
+    findings_step_begin(b, "verify");
+    enum odb_status status = verify_believe(b, culprit, known, widen, err);
+    findings_step_end(b, "verify", "the accused alone on the target, on its own inputs");
     return status;
 }
 
@@ -369,15 +374,15 @@ static bool hunt_shows(const struct hunt *h, int value, int node)
     return bad;
 }
 
-enum odb_status bisection_hunt_value(struct bisection *b, int value, struct odb_error *err)
+enum odb_status hunt_value(struct bisection *b, int value, struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = ODB_OK, .failure = failure_of(b, value)};
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
     size_t probes = 0;
     enum odb_status status = hunt_search(&h, &value, 1, suspects, &probes, err);
-    bisection_step_end(b, "prefix", "%zu cuts for %.100s", probes, b->graph->values[value].name);
+    findings_step_end(b, "prefix", "%zu cuts for %.100s", probes, b->graph->values[value].name);
     if (status == ODB_OK)
-        status = bisection_accuse_left(b, value, suspects, &h.alone, true, err);
+        status = hunt_accuse_left(b, value, suspects, &h.alone, true, err);
     struct odb_culprit *culprit =
         status == ODB_OK ? &b->report->culprits.items[b->report->culprits.n - 1] : NULL;
     for (int i = 0; culprit && i < (int)b->graph->n_nodes; i++)
@@ -398,7 +403,7 @@ static size_t hunt_witnesses(const struct bisection *b, int accused, int *list)
     size_t count = 0;
     for (size_t n = b->graph->n_nodes; n-- > 0 && count < HUNT_WITNESSES;) {
         const char *op = b->graph->nodes[n].op_type;
-        bool known = bisection_output_of(b, (int)n) < 0 || b->trace->why[n] ||
+        bool known = case_output_of(b, (int)n) < 0 || b->trace->why[n] ||
                      strcmp(op, b->graph->nodes[accused].op_type) == 0;
         for (size_t i = 0; i < count; i++)
             known = known || strcmp(op, b->graph->nodes[list[i]].op_type) == 0;
@@ -408,7 +413,7 @@ static size_t hunt_witnesses(const struct bisection *b, int accused, int *list)
     return count;
 }
 
-bool bisection_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
+bool hunt_runs_at_all(struct bisection *b, int accused, enum odb_status signature)
 {
     int witnesses[HUNT_WITNESSES];
     size_t n = hunt_witnesses(b, accused, witnesses);
@@ -459,17 +464,17 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     struct bisection *b = h->b;
     struct alone alone = {0};
     struct odb_error alone_err = ODB_ERROR_INIT;
-    int value = bisection_output_of(b, last);
+    int value = case_output_of(b, last);
     if (value >= 0) {
         b->report->values[value].verdict = odb_probe_verdict(h->signature);
-        bisection_value(b, value);
+        findings_tell(b, value);
     }
-    struct odb_culprit *culprit = bisection_accuse(
+    struct odb_culprit *culprit = findings_accuse(
         b, last, value, h->signature == ODB_E_CRASH ? ODB_KIND_CRASH : ODB_KIND_HANG);
     culprit->reaches_output = true;
     culprit->segment[0] = first;
     odb_text_fit(culprit->numbers.reason, sizeof culprit->numbers.reason, "%s", words);
-    bisection_step_begin(b, "verify");
+    findings_step_begin(b, "verify");
     enum odb_status status =
         alone_run(b, question_alone(b, &b->prober, last, b->trace->ref), &alone, &alone_err);
     alone_dispose(&alone, b->graph->nodes[last].n_out);
@@ -494,13 +499,12 @@ static enum odb_status hunt_accuse_dead(struct hunt *h, int first, int last, con
     }
     bool first_of_all = h->dag.start[last] == h->dag.start[last + 1];
     bool dead = first_of_all && culprit->verified && !b->prober.pinned &&
-                !bisection_runs_at_all(b, last, h->signature);
-    bisection_step_end(b, "verify", "the accused alone on the target");
+                !hunt_runs_at_all(b, last, h->signature);
+    findings_step_end(b, "verify", "the accused alone on the target");
     return dead ? hunt_dead(b, words, err) : ODB_OK;
 }
 
-enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signature,
-                                     struct odb_error *err)
+enum odb_status hunt_crash(struct bisection *b, enum odb_status signature, struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = signature};
     struct odb_error first_words = *err;
@@ -521,8 +525,8 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     whole = whole && left > 1;
     if (!whole && status == ODB_OK && left > 1)
         odb_report_warn(b->report, HUNT_REGION, left, first, last);
-    bisection_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
-                       signature == ODB_E_CRASH ? "crash" : "hang");
+    findings_step_end(b, "prefix", "%zu cuts for what makes the target %s", probes,
+                      signature == ODB_E_CRASH ? "crash" : "hang");
     if (h.n_other)
         odb_report_warn(b->report,
                         "%zu cut%s made the target fail in another way than the model does: "
@@ -542,8 +546,8 @@ enum odb_status bisection_hunt_crash(struct bisection *b, enum odb_status signat
     return status;
 }
 
-enum odb_status bisection_hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
-                                       struct odb_error *err)
+enum odb_status hunt_refusal(struct bisection *b, enum odb_status refusal, int *node,
+                             struct odb_error *err)
 {
     struct hunt h = {.b = b, .signature = refusal};
     bool *suspects = odb_new_n(bool, b->graph->n_nodes);
@@ -560,7 +564,7 @@ enum odb_status bisection_hunt_refusal(struct bisection *b, enum odb_status refu
     }
     if (left > 1)
         odb_report_warn(b->report, HUNT_REGION, left, first, *node);
-    bisection_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
+    findings_step_end(b, "prefix", "%zu cuts for what the target refuses", probes);
     free(suspects);
     hunt_dispose(&h);
     return status;
@@ -595,15 +599,14 @@ static void hunt_accuse_first(struct bisection *b)
             if (node->out[o] >= 0 && odb_verdict_is_bad(b->report->values[node->out[o]].verdict))
                 bad = node->out[o];
         if (bad >= 0 && !behind[n])
-            bisection_accuse(b, (int)n, bad, bisection_kind(b, bad));
+            findings_accuse(b, (int)n, bad, findings_kind(b, bad));
     }
     free(behind);
 }
 
-enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status signature, int output,
-                                       const char *phase, const int *nodes, size_t n,
-                                       bool until_bad, enum odb_answer *answers, size_t *asked,
-                                       struct odb_error *err)
+enum odb_status hunt_ask_prefixes(struct bisection *b, enum odb_status signature, int output,
+                                  const char *phase, const int *nodes, size_t n, bool until_bad,
+                                  enum odb_answer *answers, size_t *asked, struct odb_error *err)
 {
     struct hunt h = {
         .b = b, .signature = signature, .failure = failure_of(b, output), .ahead = ahead_new(b)};
@@ -628,21 +631,21 @@ enum odb_status bisection_ask_prefixes(struct bisection *b, enum odb_status sign
     return status;
 }
 
-enum odb_status bisection_each(struct bisection *b, struct odb_error *err)
+enum odb_status hunt_each(struct bisection *b, struct odb_error *err)
 {
     size_t n = b->graph->n_nodes, asked;
     int *nodes = odb_new_n(int, n);
     enum odb_answer *answers = odb_new_n(enum odb_answer, n);
     for (size_t i = 0; i < n; i++)
         nodes[i] = (int)i;
-    bisection_step_begin(b, "each");
-    enum odb_status status = bisection_ask_prefixes(b, ODB_OK, ODB_NO_VALUE, "each", nodes, n,
-                                                    false, answers, &asked, err);
+    findings_step_begin(b, "each");
+    enum odb_status status =
+        hunt_ask_prefixes(b, ODB_OK, ODB_NO_VALUE, "each", nodes, n, false, answers, &asked, err);
     free(nodes);
     free(answers);
     ODB_TRY(status);
-    bisection_step_end(b, "each", "one submodel per node");
-    ODB_TRY(bisection_overflow(b, err));
+    findings_step_end(b, "each", "one submodel per node");
+    ODB_TRY(overflow_look(b, err));
     if (!b->report->culprits.n)
         hunt_accuse_first(b);
     return ODB_OK;

@@ -4,11 +4,22 @@
  * is met where it comes first. Cuts stand a step apart; within the step where they become bad,
  * every node is asked.
  */
+#include "engine/linear.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
+#include "engine/hunt.h"
 #include "engine/search.h"
+
+size_t linear_step(const struct bisection *b, size_t n)
+{
+    size_t step = b->options->step;
+    while (!step || (!b->options->step && step * step < n))
+        step++;
+    return step;
+}
 
 struct linear {
     struct bisection *b;
@@ -48,8 +59,8 @@ static enum odb_status linear_pass(struct linear *l, size_t step, struct odb_err
             l->list[l->n++] = last;
         last = (int)i;
     }
-    ODB_TRY(bisection_ask_prefixes(b, ODB_OK, l->value, "cuts in order", l->list, l->n, true,
-                                   l->answers, &asked, err));
+    ODB_TRY(hunt_ask_prefixes(b, ODB_OK, l->value, "cuts in order", l->list, l->n, true, l->answers,
+                              &asked, err));
     l->asked += asked;
     if (asked && l->answers[asked - 1] == ODB_ANSWER_BAD)
         linear_narrow(l, l->list[asked - 1], true);
@@ -59,7 +70,7 @@ static enum odb_status linear_pass(struct linear *l, size_t step, struct odb_err
     return ODB_OK;
 }
 
-enum odb_status bisection_hunt_linear(struct bisection *b, int value, struct odb_error *err)
+enum odb_status linear_hunt(struct bisection *b, int value, struct odb_error *err)
 {
     size_t n = b->graph->n_nodes, count = 0;
     struct linear l = {
@@ -67,15 +78,15 @@ enum odb_status bisection_hunt_linear(struct bisection *b, int value, struct odb
     odb_graph_ancestors(b->graph, &value, 1, b->drawn, l.suspects);
     for (size_t i = 0; i < n; i++)
         count += l.suspects[i];
-    size_t step = bisection_step_length(b, count);
-    bisection_step_begin(b, "cuts in order");
+    size_t step = linear_step(b, count);
+    findings_step_begin(b, "cuts in order");
     enum odb_status status = step > 1 ? linear_pass(&l, step, err) : ODB_OK;
     if (status == ODB_OK)
         status = linear_pass(&l, 1, err);
-    bisection_step_end(b, "linear", "%zu cuts in order, %zu nodes apart, for %.100s", l.asked, step,
-                       b->graph->values[value].name);
+    findings_step_end(b, "linear", "%zu cuts in order, %zu nodes apart, for %.100s", l.asked, step,
+                      b->graph->values[value].name);
     if (status == ODB_OK)
-        status = bisection_accuse_left(b, value, l.suspects, NULL, true, err);
+        status = hunt_accuse_left(b, value, l.suspects, NULL, true, err);
     free(l.suspects);
     free(l.list);
     free(l.answers);

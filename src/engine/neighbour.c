@@ -5,12 +5,14 @@
  * result nobody sees, or, where nothing stands before it, with one behind it. What the two make is
  * judged as a whole, by the reference on the same inputs.
  */
+#include "engine/neighbour.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/report.h"
+#include "engine/search_case.h"
 #include "engine/segment.h"
 #include "engine/value_report.h"
 
@@ -56,7 +58,7 @@ static int neighbour_behind(const struct bisection *b, int value)
 {
     const struct odb_value *v = &b->graph->values[value];
     for (size_t c = 0; c < v->n_consumers; c++) {
-        int node = v->consumers[c], out = bisection_output_of(b, node);
+        int node = v->consumers[c], out = case_output_of(b, node);
         if (neighbour_usable(b, node) && !neighbour_accused(b, node) && out >= 0 &&
             b->trace->ref[out] && odb_probe_reads(b->graph, b->trace, out))
             return node;
@@ -130,8 +132,8 @@ static enum odb_status neighbour_run(struct neighbours *pair, struct odb_error *
     return status;
 }
 
-enum odb_status bisection_ask_neighbour(struct bisection *b, struct odb_culprit *culprit,
-                                        struct odb_error *err)
+enum odb_status neighbour_ask(struct bisection *b, struct odb_culprit *culprit,
+                              struct odb_error *err)
 {
     int before = neighbour_before(b, culprit->node);
     int behind = before == ODB_NO_NODE ? neighbour_behind(b, culprit->value) : ODB_NO_NODE;
@@ -141,7 +143,7 @@ enum odb_status bisection_ask_neighbour(struct bisection *b, struct odb_culprit 
     struct neighbours pair = {.b = b,
                               .first = first ? culprit->node : before,
                               .last = first ? behind : culprit->node,
-                              .value = first ? bisection_output_of(b, behind) : culprit->value,
+                              .value = first ? case_output_of(b, behind) : culprit->value,
                               .answer = ODB_NOT_TESTABLE};
     culprit->neighbour = first ? behind : before;
     ODB_TRY(neighbour_run(&pair, err));

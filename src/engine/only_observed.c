@@ -5,6 +5,8 @@
  * reference's values twice, with its output read and without. Wrong with and right without: looking
  * causes it.
  */
+#include "engine/only_observed.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -83,8 +85,7 @@ static enum odb_status observed_run(struct observed *s, int node, bool looking,
     return status;
 }
 
-enum odb_status bisection_only_observed(struct bisection *b, int node, bool *only,
-                                        struct odb_error *err)
+enum odb_status observed_only(struct bisection *b, int node, bool *only, struct odb_error *err)
 {
     struct observed s = {b, odb_new_n(bool, b->graph->n_nodes), odb_new_n(int, b->graph->n_values),
                          0, 0};

@@ -7,12 +7,14 @@
  * though what they are made of is, are put into the reference's run, one by one, and who spoils the
  * output there is named.
  */
+#include "engine/overflow.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/confidence.h"
 #include "engine/failure.h"
 #include "engine/report.h"
 #include "engine/segment.h"
@@ -31,8 +33,9 @@ struct overflow {
 
 static enum odb_dtype overflow_type(const struct odb_trace *trace)
 {
-    return trace->expect == ODB_PREC_F16 ? ODB_F16 : trace->expect == ODB_PREC_BF16 ? ODB_BF16
-                                                                                     : ODB_F32;
+    return trace->expect == ODB_PREC_F16    ? ODB_F16
+           : trace->expect == ODB_PREC_BF16 ? ODB_BF16
+                                            : ODB_F32;
 }
 
 static size_t overflow_count(const struct odb_tensor *t, const struct odb_tensor *ref)
@@ -78,7 +81,7 @@ static void overflow_gather(struct overflow *x)
 static bool overflow_follows(const struct bisection *b, int value)
 {
     return b->report->values[value].culprit ||
-           (bisection_explains(b, value) && !b->trace->expected[value]);
+           (findings_explain(b, value) && !b->trace->expected[value]);
 }
 
 /* Who begins it: what the value is made of is finite as far as it was had. What was not had hands
@@ -137,9 +140,9 @@ static void overflow_accuse(struct overflow *x, int value, bool verified)
         report->verdict = ODB_VERDICT_NAN;
         snprintf(report->reason, sizeof report->reason, "leaves the range of %s",
                  odb_dtype_info(overflow_type(b->trace))->name);
-        bisection_value(b, value);
+        findings_tell(b, value);
     }
-    struct odb_culprit *culprit = bisection_accuse(b, node, value, ODB_KIND_OVERFLOW);
+    struct odb_culprit *culprit = findings_accuse(b, node, value, ODB_KIND_OVERFLOW);
     odb_specials_count(&culprit->specials, x->given[value], b->trace->ref[value]);
     culprit->reaches_output = true;
     culprit->verified = verified;
@@ -180,7 +183,7 @@ static enum odb_status overflow_explain(struct overflow *x, size_t output, struc
     return status;
 }
 
-enum odb_status bisection_overflow(struct bisection *b, struct odb_error *err)
+enum odb_status overflow_look(struct bisection *b, struct odb_error *err)
 {
     struct overflow x = {.b = b};
     enum odb_status status = ODB_OK;
@@ -198,7 +201,7 @@ enum odb_status bisection_overflow(struct bisection *b, struct odb_error *err)
         status = overflow_explain(&x, o, err);
     }
     if (b->prober.recorded) /* of which no more is asked */
-        bisection_trust(b);
+        confidence_all(b);
     free(x.given);
     free(x.beyond);
     free(x.origins.items);
@@ -231,8 +234,7 @@ static double overflow_reach(const struct bisection *b, const struct odb_culprit
     return most;
 }
 
-void bisection_put_overflow(const struct bisection *b, const struct odb_culprit *c,
-                            struct odb_buf *out)
+void overflow_put(const struct bisection *b, const struct odb_culprit *c, struct odb_buf *out)
 {
     const struct odb_dtype_info *type = odb_dtype_info(overflow_type(b->trace));
     const struct odb_tensor *ref = b->trace->ref[c->value];

@@ -4,15 +4,18 @@
  * option alone may run the file as well: where the two come out differently, what is judged from
  * then on is the file.
  */
+#include "engine/own_file.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
+#include "engine/reading.h"
 #include "engine/report.h"
 #include "engine/value_report.h"
 
-enum odb_status bisection_instead(struct bisection *b, const struct odb_probe *probe,
-                                  struct odb_error *err)
+enum odb_status own_file_instead(struct bisection *b, const struct odb_probe *probe,
+                                 struct odb_error *err)
 {
     struct odb_report *report = b->report;
     struct odb_buf text = ODB_BUF_INIT;
@@ -32,7 +35,7 @@ enum odb_status bisection_instead(struct bisection *b, const struct odb_probe *p
 static enum odb_status own_run(struct bisection *b, bool open, struct odb_tensor **outputs,
                                struct odb_error *why, enum odb_status *had, struct odb_error *err)
 {
-    struct odb_probe probe = bisection_plain_probe(
+    struct odb_probe probe = reading_plain(
         b, open ? "the model's own file" : "the model with fixed dimensions", outputs);
     probe.judged = false;
     b->prober.open = open;
@@ -90,14 +93,14 @@ static void own_drop(struct odb_tensor **outputs, size_t n)
     free(outputs);
 }
 
-enum odb_status bisection_own_file(struct bisection *b, struct odb_error *err)
+enum odb_status own_file_look(struct bisection *b, struct odb_error *err)
 {
     const char *spec = b->options->target;
     struct odb_tensor **fixed, **own;
     struct odb_error why = ODB_ERROR_INIT;
     struct odb_instead instead;
     enum odb_status status, had;
-    struct odb_probe probe = bisection_plain_probe(b, "the whole model", b->plain);
+    struct odb_probe probe = reading_plain(b, "the whole model", b->plain);
     if (!odb_executor_fixed(spec) || odb_executor_needs_fixed(spec))
         return ODB_OK;
     b->prober.open = true;
@@ -107,7 +110,7 @@ enum odb_status bisection_own_file(struct bisection *b, struct odb_error *err)
         return status;
     fixed = odb_new_n(struct odb_tensor *, b->n_outputs);
     own = odb_new_n(struct odb_tensor *, b->n_outputs);
-    bisection_step_begin(b, "the model's own file");
+    findings_step_begin(b, "the model's own file");
     ODB_TRY_OUT(own_run(b, false, fixed, &why, &had, err));
     if (had != ODB_OK) /* the plain run will say so */
         goto out;
@@ -118,7 +121,7 @@ enum odb_status bisection_own_file(struct bisection *b, struct odb_error *err)
         snprintf(b->report->own_file, sizeof b->report->own_file,
                  "the file itself it does not run: %.200s", why.what);
 out:
-    bisection_step_end(b, "plain", "with fixed dimensions, and the file itself: are they one?");
+    findings_step_end(b, "plain", "with fixed dimensions, and the file itself: are they one?");
     own_drop(fixed, b->n_outputs);
     own_drop(own, b->n_outputs);
     return status;

@@ -7,15 +7,21 @@
  * What is searched with values pinned is another model: its values and answers are kept apart from
  * the report's, and only the culprits cross over.
  */
+#include "engine/pinned.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/decided.h"
 #include "engine/hooks.h"
+#include "engine/hunt.h"
+#include "engine/only_observed.h"
+#include "engine/reading.h"
 #include "engine/report.h"
 #include "engine/value_report.h"
+#include "engine/verify.h"
 
 #define PIN_ROUNDS 4
 /* Culprits of several that are left out once: a load each, one besides, and two more for whoever
@@ -155,7 +161,7 @@ static enum odb_status pin_judge(struct pin *p, const struct odb_probe *probe, s
     for (size_t i = 0; i < probe->n_values; i++) {
         struct odb_value_report *report = &b->report->values[probe->values[i]];
         ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], report, err));
-        if (bisection_decided(b, probe->values[i], report))
+        if (decided_allows(b, probe->values[i], report))
             report->verdict = ODB_VERDICT_PASS;
         *bad += odb_verdict_is_bad(report->verdict);
         odb_probe_shows(shown, report->verdict);
@@ -173,7 +179,7 @@ static enum odb_status pin_run(struct pin *p, bool all, size_t *bad, enum odb_st
 {
     struct bisection *b = p->b;
     int *list = odb_new_n(int, b->graph->n_values);
-    size_t n = 0, made = all ? bisection_probed_list(b, list) : b->n_outputs;
+    size_t n = 0, made = all ? reading_list(b, list) : b->n_outputs;
     if (!all)
         memcpy(list, b->outputs, b->n_outputs * sizeof *list);
     for (size_t i = 0; i < made; i++)
@@ -230,8 +236,8 @@ static enum odb_status pin_blame(struct pin *p, struct odb_error *err)
             int v = node->out[o];
             if (v < 0 || !b->report->values[v].culprit)
                 continue;
-            struct odb_culprit *culprit = bisection_accuse(b, (int)n, v, bisection_kind(b, v));
-            ODB_TRY(bisection_verify(b, culprit, err));
+            struct odb_culprit *culprit = findings_accuse(b, (int)n, v, findings_kind(b, v));
+            ODB_TRY(verify_culprit(b, culprit, err));
             break;
         }
     }
@@ -246,7 +252,7 @@ static enum odb_status pin_search(struct pin *p, enum odb_status had, struct odb
     struct bisection *b = p->b;
     if (had == ODB_E_CRASH || had == ODB_E_TIMEOUT) {
         odb_signature_status(&b->sought, had, why);
-        return bisection_hunt_crash(b, had, why);
+        return hunt_crash(b, had, why);
     }
     if (had != ODB_OK)
         return ODB_OK;
@@ -255,7 +261,7 @@ static enum odb_status pin_search(struct pin *p, enum odb_status had, struct odb
         return pin_blame(p, err);
     for (size_t o = 0; o < b->n_outputs; o++)
         if (odb_verdict_is_bad(b->verdicts[o].verdict) && !p->values[b->outputs[o]])
-            return bisection_hunt_value(b, b->outputs[o], err);
+            return hunt_value(b, b->outputs[o], err);
     return ODB_OK;
 }
 
@@ -354,8 +360,8 @@ static bool *pin_shows(const struct pin *p, const struct odb_culprit *culprit)
 /* What pinned nodes read, and so would be wrong behind a culprit that they hide, of what shows it
  * (pin_shows()). marks [n_values]; a value of its own that nobody but them reads says no more than
  * running it alone. */
-static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit,
-                          const bool *shows, bool *marks)
+static void pin_witnesses(const struct pin *p, const struct odb_culprit *culprit, const bool *shows,
+                          bool *marks)
 {
     const struct bisection *b = p->b;
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
@@ -399,7 +405,7 @@ static enum odb_status pin_read(struct pin *p, int about, const int *values, siz
     for (size_t i = 0; i < n && status == ODB_OK && *had == ODB_OK; i++) {
         struct odb_value_report report = {0};
         status = odb_judge_value(&b->judge, values[i], outputs[i], &report, err);
-        if (bisection_decided(b, values[i], &report))
+        if (decided_allows(b, values[i], &report))
             report.verdict = ODB_VERDICT_PASS;
         bad[i] = report.verdict != ODB_VERDICT_PASS;
         *n_bad += odb_verdict_is_bad(report.verdict);
@@ -502,7 +508,7 @@ static enum odb_status pin_one_by_one(struct pin *p, struct odb_error *err)
             culprit->checks[ODB_CHECK_PINNED] = ODB_CONFIRMS;
         if (status == ODB_OK && culprit->spoils == ODB_CONTRADICTS && culprit->verified &&
             culprit->segment[0] == culprit->segment[1] && odb_diagnosis_accuses(culprit->kind))
-            status = bisection_only_observed(b, culprit->node, &only, err);
+            status = observed_only(b, culprit->node, &only, err);
         if (only) {
             culprit->kind = ODB_KIND_PROBE_EFFECT;
             culprit->verified = culprit->reaches_output = false;
@@ -533,7 +539,7 @@ static enum odb_status pin_conclude(struct pin *p, struct odb_error *err)
     return ODB_OK;
 }
 
-enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
+enum odb_status pinned_search(struct bisection *b, struct odb_error *err)
 {
     struct pin p = {.b = b,
                     .values = odb_new_n(bool, b->graph->n_values),
@@ -547,19 +553,19 @@ enum odb_status bisection_pin(struct bisection *b, struct odb_error *err)
         if (!pin_tells(&p))
             break;
         if (!begun)
-            bisection_step_begin(b, "pinned");
+            findings_step_begin(b, "pinned");
         begun = true;
         status = pin_round(&p, &again, err);
     }
     if (status == ODB_OK)
         status = pin_conclude(&p, err);
     if (begun && status == ODB_OK)
-        bisection_step_end(b, "pinned", "the culprits' values made the reference's: %s",
-                           b->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
-                           : b->report->pinned_pass == ODB_CONTRADICTS ? "outputs are wrong still"
-                           : b->report->pinned_pass == ODB_NOT_ASKED
-                               ? "no output that was wrong is left to read"
-                               : "it does not run");
+        findings_step_end(b, "pinned", "the culprits' values made the reference's: %s",
+                          b->report->pinned_pass == ODB_CONFIRMS      ? "the outputs pass"
+                          : b->report->pinned_pass == ODB_CONTRADICTS ? "outputs are wrong still"
+                          : b->report->pinned_pass == ODB_NOT_ASKED
+                              ? "no output that was wrong is left to read"
+                              : "it does not run");
     free(p.values);
     free(p.nodes);
     return status;

@@ -3,6 +3,8 @@
  * Which way to search, what it will cost, and when to go another way.
  */
 
+#include "engine/plan.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,28 +13,27 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/decided.h"
 #include "engine/evidence.h"
-#include "engine/hooks.h"
+#include "engine/hunt.h"
+#include "engine/isolated.h"
+#include "engine/linear.h"
+#include "engine/overflow.h"
+#include "engine/probed.h"
+#include "engine/prove.h"
+#include "engine/reading.h"
+#include "engine/reference_off.h"
+#include "engine/repeat.h"
 #include "engine/report.h"
 #include "engine/room.h"
 #include "engine/search.h"
+#include "engine/sensitivity.h"
 #include "engine/strategy.h"
+#include "engine/suffix_hunt.h"
+#include "engine/tolerated.h"
 #include "engine/value_report.h"
 
 /* --- from evidence to culprits ---------------------------------------------------------------- */
-
-bool bisection_explains(const struct bisection *b, int value)
-{
-    bool *up = odb_new_n(bool, b->graph->n_nodes);
-    bool explained = false;
-    odb_graph_ancestors(b->graph, &value, 1, b->fed, up);
-    for (size_t c = 0; c < b->report->culprits.n; c++) {
-        const struct odb_culprit *culprit = &b->report->culprits.items[c];
-        explained |= up[culprit->node] && culprit->kind != ODB_KIND_EXCHANGED;
-    }
-    free(up);
-    return explained || b->exchanged[value] != ODB_NO_VALUE;
-}
 
 /* An output is wrong and no node is to blame: many small errors, or a gain. The node named is the
  * first over tolerance whose inputs are all within. */
@@ -59,14 +60,14 @@ static void plan_accumulated(struct bisection *b, int output)
             report->boundary || (decides && report->noise.known && report->noise.v == 0);
         for (int i = 0; i < node->n_in; i++)
             boundary = boundary || (node->in[i] >= 0 && b->report->values[node->in[i]].boundary);
-        struct odb_sensitivity own = bisection_sensitivity(b, bad, b->given);
+        struct odb_sensitivity own = sensitivity_of(b, bad, b->given);
         bool amplified = boundary || (report->gain.known && report->gain.v > 10) ||
                          (own.growth_of_random.known && own.growth_of_random.v > 10);
         bool replayed = report->local_error.known || report->local_noise.known;
-        bisection_accuse(b, (int)n, bad,
-                         !replayed   ? bisection_kind(b, bad)
-                         : amplified ? ODB_KIND_AMPLIFIED
-                                     : ODB_KIND_ACCUMULATED);
+        findings_accuse(b, (int)n, bad,
+                        !replayed   ? findings_kind(b, bad)
+                        : amplified ? ODB_KIND_AMPLIFIED
+                                    : ODB_KIND_ACCUMULATED);
         break;
     }
     free(up);
@@ -94,70 +95,33 @@ static enum odb_status plan_blame(struct bisection *b, struct odb_error *err)
         value->verdict = b->verdicts[o].verdict;
         value->error = b->verdicts[o].error;
         value->error_mean = b->verdicts[o].error_mean;
-        bisection_value(b, b->outputs[o]);
+        findings_tell(b, b->outputs[o]);
     }
-    ODB_TRY(bisection_weigh(b, err));
-    ODB_TRY(bisection_tolerate(b, err));
+    ODB_TRY(reference_weigh(b, err));
+    ODB_TRY(tolerated_values(b, err));
     for (size_t n = 0; n < b->graph->n_nodes; n++) {
         const struct odb_node *node = &b->graph->nodes[n];
         for (int o = 0; o < node->n_out; o++) {
             int v = node->out[o];
-            bool off = v >= 0 && bisection_reference_off(b, v);
-            if (v < 0 || !(b->report->values[v].culprit || off) ||
-                b->exchanged[v] != ODB_NO_VALUE)
+            bool off = v >= 0 && reference_off(b, v);
+            if (v < 0 || !(b->report->values[v].culprit || off) || b->exchanged[v] != ODB_NO_VALUE)
                 continue;
-            struct odb_culprit *culprit = bisection_accuse(b, (int)n, v, bisection_kind(b, v));
+            struct odb_culprit *culprit = findings_accuse(b, (int)n, v, findings_kind(b, v));
             if (off)
-                bisection_blame_reference(b, culprit);
+                reference_blame(b, culprit);
             break;
         }
     }
     return ODB_OK;
 }
 
-enum odb_status bisection_confirm(struct bisection *b, struct odb_error *err)
-{
-    if (b->report->culprits.n == 0)
-        return ODB_OK;
-    if (!b->prober.recorded)
-        ODB_TRY(bisection_verify_all(b, err));
-    bisection_rank(b);
-    struct odb_culprit *first = b->report->culprits.items;
-    if (first->value >= 0 && odb_diagnosis_accuses(first->kind) && !b->options->no_opinion) {
-        bisection_step_begin(b, "third opinion");
-        bisection_third_opinion(b, first);
-        bisection_step_end(b, "third", "the first culprit alone on another executor");
-    }
-    return bisection_gather(b, err);
-}
-
 /* --- what it will cost ------------------------------------------------------------------------ */
-
-size_t bisection_step_length(const struct bisection *b, size_t n)
-{
-    size_t step = b->options->step;
-    while (!step || (!b->options->step && step * step < n))
-        step++;
-    return step;
-}
-
-void bisection_expect(struct bisection *b, const char *what, size_t loads, double seconds)
-{
-    struct odb_forecast *forecast = &b->report->forecast;
-    *forecast =
-        (struct odb_forecast){what, b->prober.loads + loads, odb_clock() - b->start + seconds};
-    odb_hooks_tell(&b->options->hooks, (struct odb_search_event){.what = ODB_EVENT_FORECAST,
-                                                                 .text = what,
-                                                                 .node = ODB_NO_NODE,
-                                                                 .loads = forecast->loads,
-                                                                 .seconds = forecast->seconds});
-}
 
 /* Loads of one run that reads everything. */
 static size_t plan_probed_pieces(const struct bisection *b)
 {
     int *list = odb_new_n(int, b->graph->n_values);
-    size_t pieces = odb_probe_pieces(&b->prober, list, bisection_probed_list(b, list));
+    size_t pieces = odb_probe_pieces(&b->prober, list, reading_list(b, list));
     free(list);
     return pieces;
 }
@@ -186,8 +150,7 @@ static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_
         replay = 0;
         break;
     case ODB_STRATEGY_LINEAR:
-        parts = (double)(bad * (n / bisection_step_length(b, n) + bisection_step_length(b, n)) *
-                         ((pieces + 1) / 2));
+        parts = (double)(bad * (n / linear_step(b, n) + linear_step(b, n)) * ((pieces + 1) / 2));
         replay = 0;
         break;
     case ODB_STRATEGY_EACH:
@@ -202,7 +165,7 @@ static void plan_forecast(struct bisection *b, enum odb_strategy strategy, size_
     size_t loads = (size_t)(whole + parts) + bad * pieces;
     if (strategy == ODB_STRATEGY_ISOLATED)
         loads = n + bad;
-    bisection_expect(b, names[strategy], loads, replay + one * (whole + parts / 2));
+    findings_expect(b, names[strategy], loads, replay + one * (whole + parts / 2));
 }
 
 /* A step that costs nothing: which way it goes from here, and why. */
@@ -219,7 +182,7 @@ static void plan_turn(struct bisection *b, enum odb_strategy strategy, size_t ba
     plan_forecast(b, strategy, batches);
     b->step_start = odb_clock();
     b->step_stats = odb_pool_stats(b->pool);
-    bisection_step_end(b, "choose", "%s: %s", b->report->forecast.strategy, line);
+    findings_step_end(b, "choose", "%s: %s", b->report->forecast.strategy, line);
 }
 
 /* --- ways to search --------------------------------------------------------------------------- */
@@ -230,9 +193,9 @@ typedef enum odb_status plan_hunter(struct bisection *b, int value, struct odb_e
  * was found to be wrong. */
 static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, struct odb_error *err)
 {
-    bisection_excuse_outputs(b);
+    decided_excuse_outputs(b);
     bool *tried = odb_new_n(bool, b->n_outputs);
-    enum odb_status status = bisection_overflow(b, err);
+    enum odb_status status = overflow_look(b, err);
     while (status == ODB_OK) {
         int worst = -1;
         for (size_t o = 0; o < b->n_outputs; o++) {
@@ -244,11 +207,11 @@ static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, str
         if (worst < 0)
             break;
         tried[worst] = true;
-        if (!bisection_explains(b, b->outputs[worst]))
+        if (!findings_explain(b, b->outputs[worst]))
             status = hunt(b, b->outputs[worst], err);
     }
     for (size_t i = 0; i < b->others.n && status == ODB_OK; i++) /* met on the way */
-        if (!bisection_explains(b, b->others.items[i]))
+        if (!findings_explain(b, b->others.items[i]))
             status = hunt(b, b->others.items[i], err);
     free(tried);
     return status;
@@ -257,7 +220,7 @@ static enum odb_status plan_hunt_all(struct bisection *b, plan_hunter *hunt, str
 static bool plan_unexplained(const struct bisection *b)
 {
     for (size_t o = 0; o < b->n_outputs; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !findings_explain(b, b->outputs[o]))
             return true;
     return false;
 }
@@ -276,22 +239,22 @@ static bool plan_doubtful(const struct bisection *b)
 /* Reads everything as far as that goes, and names whom the evidence accuses. */
 static enum odb_status plan_look(struct bisection *b, struct odb_error *err)
 {
-    ODB_TRY(bisection_probed(b, err));
+    ODB_TRY(probed_values(b, err));
     if (b->hidden) /* or is it chance? */
-        ODB_TRY(bisection_doubt(b, err));
+        ODB_TRY(repeat_doubt(b, err));
     if (b->judged)
         ODB_TRY(plan_blame(b, err));
     if (b->judged || b->hidden)
-        bisection_excuse_outputs(b);
+        decided_excuse_outputs(b);
     if (b->probed && plan_doubtful(b) && plan_unexplained(b)) {
         plan_turn(b, ODB_STRATEGY_PREFIX, 0,
                   "reading values moved an output by %.3g, as much as its error",
                   b->report->observer.by);
-        ODB_TRY(plan_hunt_all(b, bisection_hunt_value, err));
+        ODB_TRY(plan_hunt_all(b, hunt_value, err));
     }
-    ODB_TRY(bisection_overflow(b, err));
+    ODB_TRY(overflow_look(b, err));
     for (size_t o = 0; o < b->n_outputs && b->probed; o++)
-        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]))
+        if (odb_verdict_is_bad(b->verdicts[o].verdict) && !findings_explain(b, b->outputs[o]))
             plan_accumulated(b, b->outputs[o]);
     return ODB_OK;
 }
@@ -303,14 +266,14 @@ static bool plan_many_ends(const struct bisection *b)
     const struct odb_pieces *pieces = &b->report->pieces;
     size_t bad = 0;
     for (size_t o = 0; o < b->n_outputs; o++)
-        bad += odb_verdict_is_bad(b->verdicts[o].verdict) && !bisection_explains(b, b->outputs[o]);
+        bad += odb_verdict_is_bad(b->verdicts[o].verdict) && !findings_explain(b, b->outputs[o]);
     return pieces->refused.n &&
            bad * (odb_search_loads(b->graph->n_nodes) + 1) > b->graph->n_nodes - pieces->refused.n;
 }
 
 static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
 {
-    size_t bytes, batches = bisection_batches(b, &bytes), n = b->graph->n_nodes;
+    size_t bytes, batches = reading_batches(b, &bytes), n = b->graph->n_nodes;
     double mib = (double)bytes / (1 << 20);
     if (batches == 1) {
         plan_turn(b, ODB_STRATEGY_BLAME, 1, "all values at once are %.3g MiB", mib);
@@ -318,7 +281,7 @@ static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
         plan_turn(b, ODB_STRATEGY_PREFIX, 0,
                   "all values are %.3g MiB, which would take %zu runs within %.3g MiB of memory",
                   mib, batches, (double)b->memory / (1 << 20));
-        return plan_hunt_all(b, bisection_hunt_value, err);
+        return plan_hunt_all(b, hunt_value, err);
     } else {
         plan_turn(b, ODB_STRATEGY_PROBED, batches,
                   "all values are %.3g MiB, so %zu batches within %.3g MiB of memory", mib, batches,
@@ -327,14 +290,14 @@ static enum odb_status plan_auto(struct bisection *b, struct odb_error *err)
     ODB_TRY(plan_look(b, err));
     if (!b->probed && plan_many_ends(b)) {
         plan_turn(b, ODB_STRATEGY_ISOLATED, 0, "the model runs in pieces, and many end wrong");
-        ODB_TRY(bisection_isolated(b, err));
+        ODB_TRY(isolated_all(b, err));
     }
     if (b->probed || !plan_unexplained(b))
         return ODB_OK;
     plan_turn(b, b->hidden ? ODB_STRATEGY_SUFFIX : ODB_STRATEGY_PREFIX, 0,
               b->hidden ? "reading values changes the answer, so nothing but an output is read"
                         : "values cannot be read, so nothing but the cut is read");
-    return plan_hunt_all(b, b->hidden ? bisection_hunt_suffix : bisection_hunt_value, err);
+    return plan_hunt_all(b, b->hidden ? suffix_hunt : hunt_value, err);
 }
 
 static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy strategy,
@@ -344,15 +307,15 @@ static enum odb_status plan_by_strategy(struct bisection *b, enum odb_strategy s
     case ODB_STRATEGY_AUTO:
         return plan_auto(b, err);
     case ODB_STRATEGY_EACH:
-        return bisection_each(b, err);
+        return hunt_each(b, err);
     case ODB_STRATEGY_ISOLATED:
-        return bisection_isolated(b, err);
+        return isolated_all(b, err);
     case ODB_STRATEGY_PREFIX:
-        return plan_hunt_all(b, bisection_hunt_value, err);
+        return plan_hunt_all(b, hunt_value, err);
     case ODB_STRATEGY_SUFFIX:
-        return plan_hunt_all(b, bisection_hunt_suffix, err);
+        return plan_hunt_all(b, suffix_hunt, err);
     case ODB_STRATEGY_LINEAR:
-        return plan_hunt_all(b, bisection_hunt_linear, err);
+        return plan_hunt_all(b, linear_hunt, err);
     case ODB_STRATEGY_BLAME:
     case ODB_STRATEGY_PROBED:
         break;
@@ -370,7 +333,7 @@ static uint64_t plan_budget(const struct bisection *b)
     return all ? UINT64_MAX : odb_room(b->options->hooks.budget).values;
 }
 
-void bisection_plan_ahead(struct bisection *b)
+void plan_ahead(struct bisection *b)
 {
     enum odb_strategy strategy = b->options->strategy;
     bool reads = strategy == ODB_STRATEGY_AUTO || strategy == ODB_STRATEGY_BLAME ||
@@ -379,19 +342,19 @@ void bisection_plan_ahead(struct bisection *b)
     if (!reads || odb_pool_workers(b->pool) == 1)
         return;
     b->memory = plan_budget(b);
-    if (bisection_batches(b, &bytes) == 1)
-        bisection_probed_begin(b);
+    if (reading_batches(b, &bytes) == 1)
+        probed_begin(b);
 }
 
-enum odb_status bisection_plan(struct bisection *b, struct odb_error *err)
+enum odb_status plan_search(struct bisection *b, struct odb_error *err)
 {
     enum odb_strategy strategy = b->options->strategy;
     size_t bytes;
     b->memory = plan_budget(b);
     if (strategy != ODB_STRATEGY_AUTO)
-        plan_turn(b, strategy, bisection_batches(b, &bytes), "asked for");
+        plan_turn(b, strategy, reading_batches(b, &bytes), "asked for");
     ODB_TRY(plan_by_strategy(b, strategy, err));
-    ODB_TRY(bisection_overflow(b, err)); /* of what nobody looked into */
-    ODB_TRY(bisection_confirm(b, err));
-    return b->options->prove ? bisection_prove(b, ODB_OK, err) : ODB_OK;
+    ODB_TRY(overflow_look(b, err)); /* of what nobody looked into */
+    ODB_TRY(evidence_confirm(b, err));
+    return b->options->prove ? prove_cuts(b, ODB_OK, err) : ODB_OK;
 }

@@ -14,6 +14,8 @@
  *    was tried, none can be dropped alone; that other nodes, and fewer, would do is not ruled out.
  * 5. The file is written, read again, and judged on a fresh child of the target.
  */
+#include "engine/precision.h"
+
 #include "engine/precision_int.h"
 
 #include <math.h>

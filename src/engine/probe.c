@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/probe.h"
+
 #include "engine/probe_int.h"
 
 #include <stdio.h>
@@ -756,8 +758,7 @@ static void probe_ask_by_pieces(struct odb_prober *prober, struct odb_probe *pro
 static char *probe_words(const struct odb_target *target, enum odb_status status)
 {
     struct odb_buf words = ODB_BUF_INIT;
-    if (status >= 0 ||
-        (status != ODB_E_CRASH && status != ODB_E_TIMEOUT && odb_target_pid(target)))
+    if (status >= 0 || (status != ODB_E_CRASH && status != ODB_E_TIMEOUT && odb_target_pid(target)))
         return NULL;
     odb_target_words(target, &words);
     for (size_t i = 0; i < words.len; i++)
@@ -958,4 +959,9 @@ enum odb_status odb_probe_account(struct odb_prober *prober, struct odb_probe *r
     }
     odb_answered_dispose(&known);
     return status;
+}
+
+bool odb_probe_refused(enum odb_status status)
+{
+    return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
 }

@@ -21,8 +21,8 @@ struct odb_prober {
     const struct odb_feeds *feeds; /* borrowed */
     struct odb_pool *pool;         /* borrowed */
     struct odb_search_hooks hooks;
-    const char **original_outputs;     /* owned array */
-    bool recorded;                     /* the target runs nothing */
+    const char **original_outputs; /* owned array */
+    bool recorded;                 /* the target runs nothing */
     bool open; /* no fixed dimensions, though the target asks for them: the file is judged */
     const struct odb_answers *answers; /* borrowed; NULL: nobody remembers */
     const char *scope;                 /* borrowed: of odb_bisect_options */
@@ -30,8 +30,8 @@ struct odb_prober {
     char asked_last[65];               /* the cut that was asked for last; "": nobody remembers */
     struct odb_all_seen compared;      /* since the probe that was begun last */
     char *words; /* owned: the last of the child that died of what was asked last; NULL: it lives */
-    char failure[400];                 /* why that has no answer; "": it has one */
-    char loaded[65];                   /* the cut that the target has loaded; "": not known */
+    char failure[400];  /* why that has no answer; "": it has one */
+    char loaded[65];    /* the cut that the target has loaded; "": not known */
     size_t pieces;      /* that the cut which was asked for last ran in */
     size_t loads;       /* of what was run; those of what was begun come with its run */
     bool *constant;     /* owned; [n_values] odb_trace_constant(), or NULL: a cut has these as
@@ -143,6 +143,9 @@ bool odb_probe_wants(const struct odb_graph *graph, const struct odb_trace *trac
 void odb_probe_shows(enum odb_verdict *shown, enum odb_verdict verdict);
 /* pass, crash, timeout, untested (cancelled), untestable: what the status of a probe means. */
 enum odb_verdict odb_probe_verdict(enum odb_status status);
+
+/* The target says no: to this model, and to whoever asks again. */
+bool odb_probe_refused(enum odb_status status);
 
 /* "what #12 Conv conv1", or "what #12 Conv conv1 to #14 Relu relu1". Returns buf. */
 const char *odb_probe_title(const struct odb_graph *graph, const char *what, int first, int last,

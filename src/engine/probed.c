@@ -11,14 +11,17 @@
  * fusions, other layouts, other bits. So every run reads the model's outputs as well, and is held
  * against the plain run. Bits that moved mark the evidence; verdicts that moved make it none.
  */
+#include "engine/probed.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/decided.h"
 #include "engine/hooks.h"
+#include "engine/reading.h"
 #include "engine/report.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
@@ -51,75 +54,6 @@ struct probed_batch {
 
 /* --- what is read ----------------------------------------------------------------------------- */
 
-static bool probed_wants(const struct bisection *b, int value)
-{
-    const struct odb_value *v = &b->graph->values[value];
-    return value >= 0 && odb_probe_wants(b->graph, b->trace, value) &&
-           (b->trace->ref[value] || v->is_output) && !(b->beyond && b->beyond[v->producer]);
-}
-
-/* Marks what judging a node needs; returns the bytes of what is new. */
-static size_t probed_mark(const struct bisection *b, int node, bool *marks)
-{
-    const struct odb_node *n = &b->graph->nodes[node];
-    size_t bytes = 0;
-    struct {
-        const int *list;
-        size_t n;
-    } sides[] = {
-        {n->out, (size_t)n->n_out}, {n->in, (size_t)n->n_in}, {n->captured, n->n_captured}};
-    for (size_t s = 0; s < ODB_COUNT(sides); s++)
-        for (size_t i = 0; i < sides[s].n; i++) {
-            int v = sides[s].list[i];
-            if (v < 0 || marks[v] || !probed_wants(b, v))
-                continue;
-            marks[v] = true;
-            bytes += odb_tensor_size(b->trace->ref[v]);
-        }
-    return bytes;
-}
-
-/* Where the batch that begins with first ends: the target holds what is read, and so do we. */
-static int probed_stop(const struct probed *p, int first, bool *marks)
-{
-    const struct bisection *b = p->b;
-    size_t bytes = 0;
-    int stop = first;
-    memset(marks, 0, b->graph->n_values * sizeof *marks);
-    for (size_t o = 0; o < b->n_outputs; o++) {
-        marks[b->outputs[o]] = true;
-        bytes += odb_tensor_size(b->trace->ref[b->outputs[o]]);
-    }
-    while (stop < (int)b->graph->n_nodes && (size_t)(stop - first) < p->most) {
-        bytes += probed_mark(b, stop, marks);
-        if (stop > first && bytes > b->memory)
-            break;
-        stop++;
-    }
-    if (stop < (int)b->graph->n_nodes) { /* what broke the limit is not read */
-        memset(marks, 0, b->graph->n_values * sizeof *marks);
-        for (size_t o = 0; o < b->n_outputs; o++)
-            marks[b->outputs[o]] = true;
-        for (int n = first; n < stop; n++)
-            probed_mark(b, n, marks);
-    }
-    return stop;
-}
-
-size_t bisection_batches(struct bisection *b, size_t *bytes)
-{
-    struct probed p = {.b = b, .most = b->graph->n_nodes};
-    bool *marks = odb_new_n(bool, b->graph->n_values);
-    size_t batches = 0;
-    *bytes = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        *bytes += probed_wants(b, (int)v) ? odb_tensor_size(b->trace->ref[v]) : 0;
-    for (int first = 0; first < (int)b->graph->n_nodes; batches++)
-        first = probed_stop(&p, first, marks);
-    free(marks);
-    return batches;
-}
-
 /* --- does it show what the plain run shows? --------------------------------------------------- */
 
 static void probed_observe(const struct bisection *b, const struct probed_batch *batch)
@@ -143,7 +77,7 @@ static void probed_observe(const struct bisection *b, const struct probed_batch 
 /* Right, or no farther off than honest runs that decide otherwise. */
 static bool probed_honest(struct bisection *b, int value, const struct odb_value_report *report)
 {
-    return !odb_verdict_is_bad(report->verdict) || bisection_decided(b, value, report);
+    return !odb_verdict_is_bad(report->verdict) || decided_allows(b, value, report);
 }
 
 static enum odb_status probed_reproduces(struct bisection *b, struct probed_batch *batch,
@@ -217,7 +151,7 @@ static struct probed_ask *probed_ask_new(const struct bisection *b, const bool *
     size_t n = 0;
     ask->list = odb_new_n(int, b->graph->n_values);
     for (size_t v = 0; v < b->graph->n_values; v++)
-        if (marks ? marks[v] : probed_wants(b, (int)v))
+        if (marks ? marks[v] : reading_wants(b, (int)v))
             ask->list[n++] = (int)v;
     if (marks)
         odb_probe_title(b->graph, "values probed from", first, stop - 1, ask->what,
@@ -243,13 +177,13 @@ static void probed_ask_free(struct bisection *b, struct probed_ask *ask)
     free(ask);
 }
 
-void bisection_probed_begin(struct bisection *b)
+void probed_begin(struct bisection *b)
 {
     b->probed_ahead = probed_ask_new(b, NULL, 0, 0);
     odb_probe_begin_beside(&b->prober, &b->probed_ahead->probe);
 }
 
-void bisection_probed_forget(struct bisection *b)
+void probed_forget(struct bisection *b)
 {
     if (b->probed_ahead)
         probed_ask_free(b, b->probed_ahead);
@@ -292,7 +226,7 @@ static void probed_keep(struct bisection *b, struct probed_batch *batch)
         if (!batch->values[v])
             continue;
         if (!b->report->given[v]) /* of outputs the plain run's are judged */
-            bisection_keep(b, (int)v, batch->values[v]);
+            findings_keep(b, (int)v, batch->values[v]);
         odb_tensor_unref(b->given[v]);
         b->given[v] = batch->values[v];
         batch->values[v] = NULL;
@@ -301,7 +235,7 @@ static void probed_keep(struct bisection *b, struct probed_batch *batch)
 
 /* What is held beyond the budget goes: all but the outputs, and what nodes at fault gave and got;
  * whoever needs the rest asks for it again. */
-static void probed_forget(struct bisection *b)
+static void probed_drop_most(struct bisection *b)
 {
     bool *keep = odb_new_n(bool, b->graph->n_values);
     size_t held = 0;
@@ -313,7 +247,7 @@ static void probed_forget(struct bisection *b)
         for (int o = 0; o < node->n_out; o++)
             guilty = guilty || (node->out[o] >= 0 && b->report->values[node->out[o]].culprit);
         if (guilty)
-            probed_mark(b, (int)n, keep);
+            reading_mark(b, (int)n, keep);
     }
     for (size_t v = 0; v < b->graph->n_values; v++)
         held += odb_tensor_size(b->given[v]);
@@ -323,7 +257,7 @@ static void probed_forget(struct bisection *b)
         held -= odb_tensor_size(b->given[v]);
         odb_tensor_unref(b->given[v]);
         b->given[v] = NULL;
-        bisection_keep(b, (int)v, NULL);
+        findings_keep(b, (int)v, NULL);
     }
     free(keep);
 }
@@ -348,7 +282,7 @@ static enum odb_status probed_judge(struct probed *p, struct probed_batch *batch
         return ODB_OK; /* a step of its own */
     enum odb_status status = odb_blame(&b->judge, batch->first, batch->stop, b->given,
                                        b->report->values, &b->options->hooks, err);
-    probed_forget(b);
+    probed_drop_most(b);
     return status;
 }
 
@@ -377,23 +311,22 @@ static void probed_conclude(struct probed *p, bool all)
     b->probed = all && !b->hidden && !p->skipped;
     b->report->observer.decides = b->hidden;
     if (!all) {
-        bisection_step_end(b, "probed", "cannot be had: %.200s", p->why.what);
+        findings_step_end(b, "probed", "cannot be had: %.200s", p->why.what);
         odb_report_warn(b->report,
                         "the run with all values probed cannot be had, %sso faults that "
                         "no output shows are not seen: %.300s",
                         p->refused > 1 ? "nor with fewer at a time, " : "", p->why.what);
     } else if (b->hidden) {
-        bisection_step_end(b, "probed",
-                           "does not reproduce the plain run%s: observing %s the fault",
-                           one ? "" : " in every batch", p->causes ? "causes" : "hides");
+        findings_step_end(b, "probed", "does not reproduce the plain run%s: observing %s the fault",
+                          one ? "" : " in every batch", p->causes ? "causes" : "hides");
         odb_report_warn(b->report, "observer effect: with %s values probed, the outputs %s",
                         one ? "all" : "some",
                         p->causes ? "diverge; unobserved they do not"
                                   : "are not wrong in the way they are unobserved");
     } else if (one) {
-        bisection_step_end(b, "probed", "every value in one run, which reproduces the plain one");
+        findings_step_end(b, "probed", "every value in one run, which reproduces the plain one");
     } else {
-        bisection_step_end(
+        findings_step_end(
             b, "probed", "every value in %zu batches, which reproduce the plain run%s%.200s",
             p->batches, p->refused ? "; for more at once: " : "", p->refused ? p->why.what : "");
     }
@@ -402,15 +335,15 @@ static void probed_conclude(struct probed *p, bool all)
                         p->why.what);
 }
 
-enum odb_status bisection_probed(struct bisection *b, struct odb_error *err)
+enum odb_status probed_values(struct bisection *b, struct odb_error *err)
 {
     struct probed p = {.b = b, .most = b->graph->n_nodes, .identical = true, .why = ODB_ERROR_INIT};
     bool *marks = odb_new_n(bool, b->graph->n_values), all = true;
     enum odb_status status = ODB_OK;
     int n_nodes = (int)b->graph->n_nodes;
-    bisection_step_begin(b, "probed run");
+    findings_step_begin(b, "probed run");
     for (int first = 0; first < n_nodes && all && status == ODB_OK;) {
-        struct probed_batch batch = {.first = first, .stop = probed_stop(&p, first, marks)};
+        struct probed_batch batch = {.first = first, .stop = reading_stop(b, first, p.most, marks)};
         batch.values = odb_new_n(struct odb_tensor *, b->graph->n_values);
         status = probed_run(&p, &batch, marks, err);
         if (status == ODB_OK && batch.had == ODB_OK)
@@ -430,10 +363,10 @@ enum odb_status bisection_probed(struct bisection *b, struct odb_error *err)
         if (b->probed)
             probed_warn_identical(&p);
         if (b->judged && p.batches == 1 && !p.refused) {
-            bisection_step_begin(b, "replay");
+            findings_step_begin(b, "replay");
             status = odb_blame(&b->judge, 0, n_nodes, b->given, b->report->values,
                                &b->options->hooks, err);
-            bisection_step_end(b, "blame", "each operator replayed on the target's own inputs");
+            findings_step_end(b, "blame", "each operator replayed on the target's own inputs");
         }
     }
     free(marks);

@@ -5,13 +5,17 @@
  * read before them good, or here is the one that is not.
  */
 
+#include "engine/prove.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
+#include "engine/hunt.h"
 #include "engine/report.h"
 #include "engine/search.h"
+#include "engine/search_case.h"
 #include "engine/value_report.h"
 
 /* Nodes before a culprit or its region, and not behind another one. */
@@ -37,7 +41,7 @@ static size_t prove_list(const struct bisection *b, int *list)
                 behind[graph->values[v].consumers[k]] = true;
         }
     for (int i = 0; i < (int)graph->n_nodes; i++)
-        if (before[i] && !behind[i] && bisection_output_of(b, i) >= 0)
+        if (before[i] && !behind[i] && case_output_of(b, i) >= 0)
             list[n++] = i;
     free(up);
     free(behind);
@@ -143,12 +147,11 @@ static void prove_restore(struct bisection *b, const struct odb_value_report *kn
         if (known[v].verdict != ODB_VERDICT_UNTESTED &&
             known[v].verdict != ODB_VERDICT_UNTESTABLE) {
             b->report->values[v] = known[v];
-            bisection_value(b, (int)v);
+            findings_tell(b, (int)v);
         }
 }
 
-enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
-                                struct odb_error *err)
+enum odb_status prove_cuts(struct bisection *b, enum odb_status signature, struct odb_error *err)
 {
     size_t n = 0, asked = 0, bytes = b->graph->n_values * sizeof *b->report->values;
     int *list = odb_new_n(int, b->graph->n_nodes);
@@ -159,16 +162,16 @@ enum odb_status bisection_prove(struct bisection *b, enum odb_status signature,
     enum odb_status status = ODB_OK;
     if (b->report->culprits.n)
         n = prove_list(b, list);
-    bisection_expect(b, "prove", n, (double)n * (b->load + b->run) / 2);
-    bisection_step_begin(b, "proof");
+    findings_expect(b, "prove", n, (double)n * (b->load + b->run) / 2);
+    findings_step_begin(b, "proof");
     if (n)
-        status = bisection_ask_prefixes(b, signature, ODB_NO_VALUE, "proof", list, n, false,
-                                        answers, &asked, err);
+        status = hunt_ask_prefixes(b, signature, ODB_NO_VALUE, "proof", list, n, false, answers,
+                                   &asked, err);
     if (status == ODB_OK && b->report->culprits.n) {
         prove_count(b, list, answers, n, known);
         prove_doubt(b);
-        bisection_step_end(b, "prove", "%zu cuts before who is accused, %zu of them good", n,
-                           b->report->proof.good);
+        findings_step_end(b, "prove", "%zu cuts before who is accused, %zu of them good", n,
+                          b->report->proof.good);
     }
     prove_restore(b, known);
     prove_give_back(b->report->given, shown, b->graph->n_values);

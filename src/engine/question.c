@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/decided.h"
 #include "engine/search.h"
 #include "engine/value_report.h"
 
@@ -151,11 +151,11 @@ enum odb_status question_judge(struct bisection *b, const struct odb_probe *prob
         int v = probe->values[i];
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&b->judge, v, probe->outputs[i], &report, err));
-        if (bisection_decided(b, v, &report))
+        if (decided_allows(b, v, &report))
             report.verdict = ODB_VERDICT_PASS;
         b->report->values[v] = report;
-        bisection_keep(b, v, probe->outputs[i]);
-        bisection_value(b, v);
+        findings_keep(b, v, probe->outputs[i]);
+        findings_tell(b, v);
         odb_probe_shows(shown, report.verdict);
         odb_tensor_unref(b->given[v]);
         b->given[v] = odb_tensor_ref(probe->outputs[i]);
@@ -171,7 +171,7 @@ void question_note_failure(struct bisection *b, const int *values, size_t n, enu
             !b->trace->ref[values[i]]) /* the reference cannot make it either */
             continue;
         b->report->values[values[i]].verdict = odb_probe_verdict(had);
-        bisection_value(b, values[i]);
+        findings_tell(b, values[i]);
     }
 }
 
@@ -190,14 +190,14 @@ static enum odb_status question_judge_part(void *payload, const struct odb_probe
     for (size_t i = 0; i < probe->n_values; i++) {
         struct odb_value_report report = {0};
         ODB_TRY(odb_judge_value(&b->judge, probe->values[i], probe->outputs[i], &report, err));
-        if (!bisection_decided(b, probe->values[i], &report))
+        if (!decided_allows(b, probe->values[i], &report))
             odb_probe_shows(shown, report.verdict);
     }
     return ODB_OK;
 }
 
-enum odb_status bisection_ask(struct bisection *b, struct odb_probe *probe,
-                              enum odb_verdict *verdict, struct odb_error *err)
+enum odb_status question_ask(struct bisection *b, struct odb_probe *probe,
+                             enum odb_verdict *verdict, struct odb_error *err)
 {
     struct odb_probed probed;
     enum odb_status status = odb_probe_ask(&b->prober, probe, question_judge_part, b, &probed, err);

@@ -8,7 +8,7 @@
 #ifndef ODB_ENGINE_QUESTION_H
 #define ODB_ENGINE_QUESTION_H
 
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
 #include "engine/search.h"
 
 struct question {
@@ -54,5 +54,10 @@ void ahead_put(struct ahead *ahead, struct question *q);
 /* Whether node is among the next to begin with where all are asked in order, and now at `at`:
  * enough to keep every worker busy while one answer is judged. */
 bool ahead_reaches(const struct bisection *b, const struct ahead *ahead, size_t at);
+
+/* odb_probe_ask() of a part of the model, whose values are judged as the report's are, and dropped.
+ * verdict: as there. */
+enum odb_status question_ask(struct bisection *b, struct odb_probe *probe,
+                             enum odb_verdict *verdict, struct odb_error *err) ODB_MUST_USE;
 
 #endif

@@ -3,11 +3,12 @@
  * Culprits in order of the evidence against them. The order in which they were found, which is that
  * of the model, stays among equals.
  */
+#include "engine/rank.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/report.h"
 
 /* Lower comes first. */
@@ -68,7 +69,7 @@ static void rank_clear(struct bisection *b)
         }
 }
 
-void bisection_rank(struct bisection *b)
+void rank_culprits(struct bisection *b)
 {
     struct odb_culprit *items = b->report->culprits.items;
     rank_clear(b);

@@ -6,18 +6,23 @@
  * what was recorded behind it. Where values are missing in between, it is the segment between
  * recorded ones that is judged, and accused.
  */
+#include "engine/recorded.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
-#include "engine/evidence.h"
+#include "engine/decided.h"
+#include "engine/findings.h"
 #include "engine/held.h"
 #include "engine/hooks.h"
+#include "engine/overflow.h"
 #include "engine/recall.h"
+#include "engine/reference_off.h"
 #include "engine/report.h"
 #include "engine/segment.h"
+#include "engine/tolerated.h"
 #include "engine/value_report.h"
 
 struct recorded {
@@ -86,7 +91,7 @@ static enum odb_status recorded_recall(struct recorded *r, struct odb_error *err
             continue;
         odb_tensor_unref(b->given[v]);
         b->given[v] = odb_tensor_ref(outputs[i]);
-        bisection_keep(b, v, outputs[i]);
+        findings_keep(b, v, outputs[i]);
     }
     odb_probe_drop(&b->prober, &probe);
     free(outputs);
@@ -146,7 +151,7 @@ static enum odb_status recorded_judge_value(struct recorded *r, int v, struct od
                  "hangs on a random draw, which the recording made for itself");
     else
         ODB_TRY(odb_judge_value(&b->judge, v, b->given[v], report, err));
-    bisection_value(b, v);
+    findings_tell(b, v);
     return ODB_OK;
 }
 
@@ -252,14 +257,14 @@ static enum odb_status recorded_judge_made(struct recorded *r, int index, struct
         ODB_TRY(recorded_look_twice(r, index, err));
     for (int o = 0; o < node->n_out; o++)
         if (node->out[o] >= 0 && b->given[node->out[o]])
-            bisection_value(b, node->out[o]);
+            findings_tell(b, node->out[o]);
     return ODB_OK;
 }
 
 /* Off, and by more than honest runs that decide otherwise. */
 static bool recorded_is_off(struct bisection *b, int value, const struct odb_value_report *report)
 {
-    return odb_verdict_is_bad(report->verdict) && !bisection_decided(b, value, report);
+    return odb_verdict_is_bad(report->verdict) && !decided_allows(b, value, report);
 }
 
 /* What an output is where nothing else is read counts, and what was read with all the rest does
@@ -310,7 +315,7 @@ static enum odb_status recorded_exchanged(struct recorded *r, struct odb_error *
         b->plain[o] = odb_tensor_ref(b->given[v]);
         ODB_TRY(odb_judge_value(&b->judge, v, b->plain[o], &b->verdicts[o], err));
     }
-    ODB_TRY(bisection_exchanged(b, err));
+    ODB_TRY(held_exchanged(b, err));
     for (size_t o = 0; o < b->n_outputs; o++) {
         int v = b->outputs[o];
         if (b->exchanged[v] == ODB_NO_VALUE)
@@ -351,12 +356,12 @@ static void recorded_accuse(struct recorded *r, int value, enum odb_diagnosis ki
     int node = b->graph->values[value].producer;
     struct odb_segment s;
     odb_segment_init(&s, b->trace, value, b->given);
-    struct odb_culprit *culprit = bisection_accuse(b, node, value, kind);
+    struct odb_culprit *culprit = findings_accuse(b, node, value, kind);
     culprit->segment[0] = s.first;
     culprit->segment[1] = s.last;
     odb_segment_dispose(&s);
-    if (bisection_reference_off(b, value))
-        bisection_blame_reference(b, culprit);
+    if (reference_off(b, value))
+        reference_blame(b, culprit);
 }
 
 /* A bad value, all before it good, and nobody accused: small errors that add up, a gain, or, where
@@ -378,7 +383,7 @@ static bool recorded_accuse_first(struct recorded *r, int value)
     bool replayed = report->local_error.known || report->local_noise.known;
     bool amplified = boundary || (report->gain.known && report->gain.v > 10);
     recorded_accuse(r, value,
-                    !replayed   ? bisection_kind(b, value)
+                    !replayed   ? findings_kind(b, value)
                     : amplified ? ODB_KIND_AMPLIFIED
                                 : ODB_KIND_ACCUMULATED);
     return true;
@@ -391,14 +396,14 @@ static enum odb_status recorded_accuse_all(struct recorded *r, struct odb_error 
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
             if (v >= 0 && b->exchanged[v] == ODB_NO_VALUE &&
-                (b->report->values[v].culprit || bisection_reference_off(b, v)))
-                recorded_accuse(r, v, bisection_kind(b, v));
+                (b->report->values[v].culprit || reference_off(b, v)))
+                recorded_accuse(r, v, findings_kind(b, v));
         }
-    bisection_excuse_outputs(b);
-    ODB_TRY(bisection_overflow(b, err));
+    decided_excuse_outputs(b);
+    ODB_TRY(overflow_look(b, err));
     bool *up = odb_new_n(bool, b->graph->n_nodes);
     for (size_t o = 0; o < b->n_outputs; o++) {
-        if (!odb_verdict_is_bad(b->verdicts[o].verdict) || bisection_explains(b, b->outputs[o]))
+        if (!odb_verdict_is_bad(b->verdicts[o].verdict) || findings_explain(b, b->outputs[o]))
             continue;
         bool found = false;
         odb_graph_ancestors(b->graph, &b->outputs[o], 1, NULL, up);
@@ -423,7 +428,7 @@ static void recorded_note(void *payload, const char *line)
 static enum odb_status recorded_search(struct recorded *r, struct odb_error *err)
 {
     struct bisection *b = r->b;
-    bisection_step_begin(b, "recorded values");
+    findings_step_begin(b, "recorded values");
     ODB_TRY(recorded_recall(r, err));
     if (!b->options->recorded)
         ODB_TRY(odb_recall_notes(&b->prober, recorded_note, NULL, b->report, err));
@@ -436,23 +441,23 @@ static enum odb_status recorded_search(struct recorded *r, struct odb_error *err
         odb_report_note(b->report, "%zu of %zu values were recorded; the others are untested",
                         r->n_had, r->n_made);
     recorded_outputs(r);
-    bisection_step_end(b, "recorded",
-                       "%zu of %zu values; a recording is not run again, so "
-                       "nothing is said of whether the target repeats itself",
-                       r->n_had, r->n_made);
-    bisection_step_begin(b, "replay");
+    findings_step_end(b, "recorded",
+                      "%zu of %zu values; a recording is not run again, so "
+                      "nothing is said of whether the target repeats itself",
+                      r->n_had, r->n_made);
+    findings_step_begin(b, "replay");
     recorded_mark_drawn(r);
     ODB_TRY(recorded_exchanged(r, err));
     ODB_TRY(recorded_judge(r, err));
-    ODB_TRY(bisection_weigh(b, err));
-    ODB_TRY(bisection_tolerate(b, err));
+    ODB_TRY(reference_weigh(b, err));
+    ODB_TRY(tolerated_values(b, err));
     ODB_TRY(recorded_accuse_all(r, err));
-    bisection_look_held(b);
-    bisection_step_end(b, "blame", "the reference replayed on what was recorded");
+    held_look(b);
+    findings_step_end(b, "blame", "the reference replayed on what was recorded");
     return ODB_OK;
 }
 
-enum odb_status bisection_recorded(struct bisection *b, struct odb_error *err)
+enum odb_status recorded_plan(struct bisection *b, struct odb_error *err)
 {
     struct recorded r = {.b = b};
     ODB_TRY(recorded_check_strategy(b, err));

@@ -11,14 +11,17 @@
  *     both off, values differ      asked of the reference, alone on the target's inputs, where it
  *                                  can run; of a recording, nobody knows unless the inputs agree
  */
+#include "engine/reference_off.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
 #include "engine/hooks.h"
 #include "engine/report.h"
 #include "engine/segment.h"
+#include "engine/third.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
 
@@ -38,12 +41,12 @@ static void reference_given(struct bisection *b)
     free(derived);
 }
 
-enum odb_status bisection_hear(struct bisection *b, struct odb_error *err)
+enum odb_status reference_hear(struct bisection *b, struct odb_error *err)
 {
     enum odb_status status = ODB_OK;
     if (!b->trace->told || b->told)
         return ODB_OK;
-    bisection_step_begin(b, "replay of the reference");
+    findings_step_begin(b, "replay of the reference");
     reference_given(b);
     b->told = odb_new_n(struct odb_value_report, b->graph->n_values);
     for (size_t n = 0; n < b->graph->n_nodes && status == ODB_OK; n++) {
@@ -57,12 +60,12 @@ enum odb_status bisection_hear(struct bisection *b, struct odb_error *err)
         odb_hooks_progress(&b->options->hooks, "replay of the reference", (int)n, n + 1,
                            b->graph->n_nodes);
     }
-    bisection_step_end(b, "reference", "each operator replayed on the %s's own inputs",
-                       b->trace->teller);
+    findings_step_end(b, "reference", "each operator replayed on the %s's own inputs",
+                      b->trace->teller);
     return status;
 }
 
-void bisection_hear_dispose(struct bisection *b)
+void reference_hear_dispose(struct bisection *b)
 {
     for (size_t v = 0; b->told_given && v < b->graph->n_values; v++)
         odb_tensor_unref(b->told_given[v]);
@@ -86,17 +89,17 @@ static bool reference_stands(struct bisection *b, int node, int value)
     if (!odb_verdict_is_bad(b->report->values[value].verdict))
         return false;
     if (!odb_executor_recorded(b->trace->told_by))
-        return bisection_opinion(b, node, value, b->trace->told_by, NULL) != ODB_OPINION_TARGET;
+        return third_opinion_of(b, node, value, b->trace->told_by, NULL) != ODB_OPINION_TARGET;
     return !reference_inherits(b, node);
 }
 
-enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err)
+enum odb_status reference_weigh(struct bisection *b, struct odb_error *err)
 {
     size_t acquitted = 0;
     int first = ODB_NO_NODE;
     if (!b->trace->told)
         return ODB_OK;
-    ODB_TRY(bisection_hear(b, err));
+    ODB_TRY(reference_hear(b, err));
     for (size_t n = 0; n < b->graph->n_nodes; n++)
         for (int o = 0; o < b->graph->nodes[n].n_out; o++) {
             int v = b->graph->nodes[n].out[o];
@@ -118,7 +121,7 @@ enum odb_status bisection_weigh(struct bisection *b, struct odb_error *err)
     return ODB_OK;
 }
 
-bool bisection_reference_off(const struct bisection *b, int value)
+bool reference_off(const struct bisection *b, int value)
 {
     return b->told && b->told[value].culprit && !b->report->values[value].culprit &&
            odb_verdict_is_bad(b->report->values[value].verdict);
@@ -184,7 +187,7 @@ static void reference_blame_weight(struct bisection *b, struct odb_culprit *culp
         culprit->node = culprit->segment[0] = culprit->segment[1] = node;
 }
 
-void bisection_blame_reference(struct bisection *b, struct odb_culprit *culprit)
+void reference_blame(struct bisection *b, struct odb_culprit *culprit)
 {
     struct odb_segment s;
     const struct odb_value_report *own = &b->report->values[culprit->value];
@@ -192,7 +195,7 @@ void bisection_blame_reference(struct bisection *b, struct odb_culprit *culprit)
     bool known = own->local_error.known || own->local_noise.known || s.n_nodes > 1;
     culprit->of_reference = true;
     culprit->verified = false;
-    culprit->kind = bisection_kind(b, culprit->value);
+    culprit->kind = findings_kind(b, culprit->value);
     culprit->segment[0] = s.first;
     culprit->segment[1] = s.last;
     if (known && reference_target_right(b, &s))

@@ -10,19 +10,24 @@
  * few of them, alone.
  */
 
+#include "engine/refused.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "engine/alone.h"
+#include "engine/hunt.h"
+#include "engine/isolated.h"
+#include "engine/plain.h"
 #include "engine/report.h"
 #include "engine/search.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
 
-#define REFUSED_WITNESSES 3 /* of nodes that look alike; where all are refused, so are the others */
+#define REFUSED_WITNESSES 3 /* of nodes that look alike; where all are refused, so are the others  \
+                             */
 #define REFUSED_ROUNDS 8    /* searches for a node, and more where they are less than asking all */
 
 /* --- taking nodes out ------------------------------------------------------------------------- */
@@ -113,8 +118,8 @@ static enum odb_status refused_ask_alike(struct bisection *b, int node, struct o
             alike[n++] = i;
     const size_t at[REFUSED_WITNESSES] = {0, n ? n - 1 : 0, n / 2};
     for (size_t i = 0; i < ODB_MIN(n, (size_t)REFUSED_WITNESSES) && status == ODB_OK; i++) {
-        status = alone_isolate(b, alike[at[i]], &had, err);
-        if (status == ODB_OK && bisection_is_refusal(had))
+        status = isolated_node(b, alike[at[i]], &had, err);
+        if (status == ODB_OK && odb_probe_refused(had))
             asked[n_refused++] = alike[at[i]];
         n_asked++;
     }
@@ -135,10 +140,10 @@ static enum odb_status refused_take_out(struct bisection *b, int node, struct od
     bool again = false;
     enum odb_status had;
     for (size_t i = 0; i < b->report->pieces.refused.n; i++)
-        again |= refused_same_operator(
-            found, &b->graph->nodes[b->report->pieces.refused.items[i].node]);
-    ODB_TRY(alone_isolate(b, node, &had, err));
-    bool alone = bisection_is_refusal(had); /* else that says nothing of others */
+        again |=
+            refused_same_operator(found, &b->graph->nodes[b->report->pieces.refused.items[i].node]);
+    ODB_TRY(isolated_node(b, node, &had, err));
+    bool alone = odb_probe_refused(had); /* else that says nothing of others */
     refused_push(b, node, alone ? ODB_REFUSED_ALONE : ODB_REFUSED_TOGETHER);
     if (!alone)
         return ODB_OK;
@@ -203,22 +208,22 @@ static enum odb_status refused_next(struct bisection *b, enum odb_status refusal
     char label[200];
     bool first = !b->report->pieces.refused.n;
     *left = false;
-    ODB_TRY(bisection_hunt_refusal(b, refusal, &node, err));
+    ODB_TRY(hunt_refusal(b, refusal, &node, err));
     if (node == ODB_NO_NODE)
         return ODB_OK;
-    bisection_step_begin(b, "refused");
-    enum odb_status status = bisection_ask_prefixes(b, refusal, ODB_NO_VALUE, "refused", &node, 1,
-                                                    true, &answer, &asked, err);
+    findings_step_begin(b, "refused");
+    enum odb_status status = hunt_ask_prefixes(b, refusal, ODB_NO_VALUE, "refused", &node, 1, true,
+                                               &answer, &asked, err);
     if (first && answer == ODB_ANSWER_BAD) /* its own words, not the whole model's */
         b->refused_why = b->refusal;
     *left = status == ODB_OK && answer == ODB_ANSWER_BAD &&
-            (!first || !refused_first(b, node) || bisection_runs_at_all(b, node, refusal));
+            (!first || !refused_first(b, node) || hunt_runs_at_all(b, node, refusal));
     if (*left)
         status = refused_take_out(b, node, err);
-    bisection_step_end(b, "refused",
-                       "the node that ends the smallest prefix refused, and those like it");
+    findings_step_end(b, "refused",
+                      "the node that ends the smallest prefix refused, and those like it");
     *left = *left && refused_new_outputs(b);
-    if (!b->report->pieces.refused.n) /* else bisection_mark_refused() tells of it */
+    if (!b->report->pieces.refused.n) /* else refused_mark() tells of it */
         odb_report_warn(b->report,
                         "the smallest prefix that the target refuses ends in #%d %s (%s)", node,
                         odb_node_label(&b->graph->nodes[node], label, sizeof label),
@@ -232,29 +237,23 @@ static enum odb_status refused_one_by_one(struct bisection *b, struct odb_error 
     for (size_t o = 0; o < b->n_outputs; o++)
         odb_tensor_unref(b->plain[o]);
     b->n_outputs = 0;
-    return bisection_isolated(b, err);
+    return isolated_all(b, err);
 }
 
-bool bisection_is_refusal(enum odb_status status)
-{
-    return status == ODB_E_EXECUTOR || status == ODB_UNSUPPORTED;
-}
-
-enum odb_status bisection_around(struct bisection *b, enum odb_status refusal,
-                                 struct odb_error *err)
+enum odb_status refused_around(struct bisection *b, enum odb_status refusal, struct odb_error *err)
 {
     enum odb_status status = refusal;
     size_t rounds = REFUSED_ROUNDS + b->graph->n_nodes / (odb_search_loads(b->graph->n_nodes) + 1);
     b->beyond = odb_new_n(bool, b->graph->n_nodes);
     b->trace->fed = b->fed = odb_new_n(bool, b->graph->n_values);
-    for (size_t i = 0; bisection_is_refusal(status); i++) {
+    for (size_t i = 0; odb_probe_refused(status); i++) {
         bool left;
         ODB_TRY(refused_next(b, status, &left, err));
         if (!b->report->pieces.refused.n)
             return refusal;
         if (!left || i == rounds)
             return refused_one_by_one(b, err);
-        status = bisection_plain(b, err);
+        status = plain_run(b, err);
     }
     return status;
 }
@@ -299,19 +298,19 @@ static void refused_undecide(struct bisection *b)
     odb_buf_dispose(&node);
 }
 
-void bisection_mark_refused(struct bisection *b)
+void refused_mark(struct bisection *b)
 {
     for (size_t v = 0; v < b->graph->n_values; v++) {
         int producer = b->graph->values[v].producer;
         struct odb_value_report *report = &b->report->values[v];
-        bool untold = report->verdict == ODB_VERDICT_UNTESTED ||
-                      report->verdict == ODB_VERDICT_UNTESTABLE;
+        bool untold =
+            report->verdict == ODB_VERDICT_UNTESTED || report->verdict == ODB_VERDICT_UNTESTABLE;
         if (producer == ODB_NO_NODE || !b->beyond[producer] || !b->trace->ref[v] || !untold)
             continue;
         report->verdict = ODB_VERDICT_UNTESTABLE;
         odb_text_fit(report->reason, sizeof report->reason,
                      "the target refuses it; what follows is fed with the reference's value");
-        bisection_value(b, (int)v);
+        findings_tell(b, (int)v);
     }
     refused_count(b);
     refused_undecide(b);

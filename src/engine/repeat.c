@@ -7,15 +7,18 @@
  * alike, is no race: something is kept between runs.
  *
  * Before anything is said that rests on one run being unlike another (what only the whole model
- * does, what reading changes), the model runs once more as often (bisection_doubt()).
+ * does, what reading changes), the model runs once more as often (repeat_doubt()).
  */
+#include "engine/repeat.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/reading.h"
 #include "engine/report.h"
+#include "engine/search_case.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
 
@@ -105,7 +108,7 @@ static void repeat_failed(struct bisection *b, enum odb_verdict shown, struct od
         repeats->died = shown;
         return;
     }
-    if (bisection_is_refusal(why->code)) /* which is no property of a model that has run */
+    if (odb_probe_refused(why->code)) /* which is no property of a model that has run */
         why->code = ODB_E_EXECUTOR;
     odb_report_undecide(b->report, ODB_UNDECIDED_REPEAT, why);
 }
@@ -114,7 +117,7 @@ static void repeat_failed(struct bisection *b, enum odb_verdict shown, struct od
 static enum odb_status repeat_once(struct bisection *b, bool anew, bool *ran, struct odb_error *err)
 {
     struct odb_tensor **again = odb_new_n(struct odb_tensor *, b->n_outputs);
-    struct odb_probe probe = bisection_plain_probe(b, "the whole model again", again);
+    struct odb_probe probe = reading_plain(b, "the whole model again", again);
     struct odb_error why = ODB_ERROR_INIT;
     double start = odb_clock();
     probe.aside = b->report->repeats.runs > 1 && !b->options->repeat;
@@ -166,16 +169,6 @@ static int repeat_first(const struct bisection *b, const int *list, size_t n,
     return first;
 }
 
-size_t bisection_probed_list(const struct bisection *b, int *list)
-{
-    size_t n = 0;
-    for (size_t v = 0; v < b->graph->n_values; v++)
-        if (odb_probe_wants(b->graph, b->trace, (int)v) &&
-            (b->trace->ref[v] || b->graph->values[v].is_output))
-            list[n++] = (int)v;
-    return n;
-}
-
 /* What the outputs of a run with every value read show. */
 static enum odb_status repeat_shown(const struct bisection *b, const int *list, size_t n,
                                     struct odb_tensor *const *outputs, enum odb_verdict *shown,
@@ -216,7 +209,7 @@ static enum odb_status repeat_look(struct bisection *b, bool *flips, struct odb_
 {
     enum odb_verdict first, later;
     int *list = odb_new_n(int, b->graph->n_values);
-    size_t n = bisection_probed_list(b, list);
+    size_t n = reading_list(b, list);
     struct odb_tensor **one = odb_new_n(struct odb_tensor *, n);
     struct odb_tensor **two = odb_new_n(struct odb_tensor *, n);
     struct odb_probe probe = {.asked = ODB_ASKED_TWICE,
@@ -281,7 +274,7 @@ static bool repeat_reaches(const struct bisection *b, int node, int output)
     return reaches;
 }
 
-bool bisection_flips_behind(const struct bisection *b, int node)
+bool repeat_flips_behind(const struct bisection *b, int node)
 {
     const struct odb_repeats *repeats = &b->report->repeats;
     for (size_t i = 0; i < repeats->outputs.n; i++)
@@ -290,9 +283,9 @@ bool bisection_flips_behind(const struct bisection *b, int node)
     return false;
 }
 
-bool bisection_races_before(const struct bisection *b, int node)
+bool repeat_races_before(const struct bisection *b, int node)
 {
-    int value = bisection_output_of(b, node);
+    int value = case_output_of(b, node);
     bool *up = odb_new_n(bool, b->graph->n_nodes), races = false;
     if (value >= 0)
         odb_graph_ancestors(b->graph, &value, 1, NULL, up);
@@ -317,10 +310,10 @@ static void repeat_conclude(struct bisection *b)
                         b->graph->values[output->value].name, output->spread);
         b->unsteady = b->unsteady || repeat_flips(output);
         int node = first == ODB_NO_NODE ? b->graph->values[output->value].producer : first;
-        int value = first == ODB_NO_NODE ? output->value : bisection_output_of(b, first);
+        int value = first == ODB_NO_NODE ? output->value : case_output_of(b, first);
         if (!repeat_flips(output) || repeat_is_racer(b, node, value))
             continue;
-        bisection_accuse(b, node, value, ODB_KIND_NONDETERMINISTIC)->reaches_output =
+        findings_accuse(b, node, value, ODB_KIND_NONDETERMINISTIC)->reaches_output =
             repeat_reaches(b, node, output->value);
     }
 }
@@ -338,13 +331,13 @@ static enum odb_status repeat_explain(struct bisection *b, struct odb_error *err
     return ODB_OK;
 }
 
-enum odb_status bisection_repeat(struct bisection *b, struct odb_error *err)
+enum odb_status repeat_runs(struct bisection *b, struct odb_error *err)
 {
     struct odb_repeats *repeats = &b->report->repeats;
     size_t want = b->options->repeat ? (size_t)b->options->repeat : REPEAT_RUNS;
     bool ran = true;
     repeats->runs = 1;
-    bisection_phase(b, "plain run 2", 0);
+    findings_phase(b, "plain run 2", 0);
     while (ran && repeats->runs < want) {
         ODB_TRY(repeat_once(b, false, &ran, err));
         if (repeats->runs == 2 && !b->options->repeat) {
@@ -373,45 +366,45 @@ static enum odb_status repeat_look_once(struct bisection *b, struct odb_error *e
     size_t bytes;
     bool flips;
     const bool *pinned = b->prober.pinned;
-    if (b->looked || bisection_batches(b, &bytes) != 1)
+    if (b->looked || reading_batches(b, &bytes) != 1)
         return ODB_OK;
     b->looked = true;
     b->prober.pinned = NULL; /* the target as it is */
-    struct bisection_pause outer = bisection_step_pause(b);
-    bisection_step_begin(b, "who differs");
+    struct findings_pause outer = findings_step_pause(b);
+    findings_step_begin(b, "who differs");
     enum odb_status status = repeat_look(b, &flips, err);
     b->prober.pinned = pinned;
     if (repeats->first_node != ODB_NO_NODE) {
         repeats->differ = true;
-        bisection_accuse(b, repeats->first_node, bisection_output_of(b, repeats->first_node),
-                         ODB_KIND_NONDETERMINISTIC);
+        findings_accuse(b, repeats->first_node, case_output_of(b, repeats->first_node),
+                        ODB_KIND_NONDETERMINISTIC);
     }
-    bisection_step_end(b, "differs", "a question had two answers: who makes other bits of the "
-                                     "same ones?");
-    bisection_step_resume(b, outer);
+    findings_step_end(b, "differs",
+                      "a question had two answers: who makes other bits of the "
+                      "same ones?");
+    findings_step_resume(b, outer);
     return status;
 }
 
-enum odb_status bisection_by_chance(struct bisection *b, int node, bool *chance,
-                                    struct odb_error *err)
+enum odb_status repeat_by_chance(struct bisection *b, int node, bool *chance, struct odb_error *err)
 {
-    *chance = bisection_races_before(b, node);
+    *chance = repeat_races_before(b, node);
     if (*chance || !b->unsteady || repeat_knows_racer(b))
         return ODB_OK;
     ODB_TRY(repeat_look_once(b, err));
-    *chance = bisection_races_before(b, node) || !repeat_knows_racer(b);
+    *chance = repeat_races_before(b, node) || !repeat_knows_racer(b);
     return ODB_OK;
 }
 
-enum odb_status bisection_doubt(struct bisection *b, struct odb_error *err)
+enum odb_status repeat_doubt(struct bisection *b, struct odb_error *err)
 {
     struct odb_repeats *repeats = &b->report->repeats;
     bool ran = true, flips = false;
     if (b->doubted || b->unsteady || b->options->repeat || b->prober.pinned)
         return ODB_OK;
     b->doubted = true;
-    struct bisection_pause outer = bisection_step_pause(b);
-    bisection_step_begin(b, "plain runs again");
+    struct findings_pause outer = findings_step_pause(b);
+    findings_step_begin(b, "plain runs again");
     double spent = b->repeat_seconds;
     size_t before = repeats->runs;
     bool differed = repeats->differ;
@@ -426,12 +419,12 @@ enum odb_status bisection_doubt(struct bisection *b, struct odb_error *err)
         ODB_TRY(repeat_look(b, &flips, err));
     if (flips && repeats->first_node != ODB_NO_NODE) {
         repeats->differ = b->unsteady = true;
-        bisection_accuse(b, repeats->first_node, bisection_output_of(b, repeats->first_node),
-                         ODB_KIND_NONDETERMINISTIC)
+        findings_accuse(b, repeats->first_node, case_output_of(b, repeats->first_node),
+                        ODB_KIND_NONDETERMINISTIC)
             ->reaches_output = true;
     }
-    bisection_step_end(b, "doubt", "the model as it is, %zu times more: does it repeat?",
-                       repeats->runs - before);
-    bisection_step_resume(b, outer);
+    findings_step_end(b, "doubt", "the model as it is, %zu times more: does it repeat?",
+                      repeats->runs - before);
+    findings_step_resume(b, outer);
     return ODB_OK;
 }

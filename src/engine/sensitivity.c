@@ -5,12 +5,13 @@
  * random by as much, in float64 and in its own precision. Where all agree, the growth is the
  * operator's nature and not the target's doing.
  */
+#include "engine/sensitivity.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/report.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
@@ -128,8 +129,8 @@ static bool sensitivity_most(const struct bisection *b, int value, enum odb_prec
     return true;
 }
 
-bool bisection_shaken(const struct bisection *b, int value, const double *sizes, double *most,
-                      double *mean)
+bool sensitivity_shaken(const struct bisection *b, int value, const double *sizes, double *most,
+                        double *mean)
 {
     return sensitivity_possible(b, value) &&
            sensitivity_most(b, value, ODB_PREC_F64, sizes, most, mean);
@@ -165,8 +166,8 @@ static struct odb_number sensitivity_of_own(const struct bisection *b, int value
     return growth;
 }
 
-struct odb_sensitivity bisection_sensitivity(const struct bisection *b, int value,
-                                             struct odb_tensor *const *given)
+struct odb_sensitivity sensitivity_of(const struct bisection *b, int value,
+                                      struct odb_tensor *const *given)
 {
     struct odb_sensitivity s = {0};
     if (value < 0 || !sensitivity_possible(b, value))

@@ -8,12 +8,13 @@
  * The nodes whose own deviation is largest are asked first, for as long as the whole takes no
  * longer than some runs of the reference.
  */
+#include "engine/shares.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/hooks.h"
 #include "engine/report.h"
 #include "engine/trace.h"
@@ -209,7 +210,7 @@ static enum odb_status shares_ask(struct shares *s, struct odb_error *err)
     return status;
 }
 
-enum odb_status bisection_share(struct bisection *b, struct odb_error *err)
+enum odb_status shares_fill(struct bisection *b, struct odb_error *err)
 {
     struct shares s = {.b = b, .output = shares_output(b)};
     enum odb_status status = ODB_OK;
@@ -225,10 +226,10 @@ enum odb_status bisection_share(struct bisection *b, struct odb_error *err)
         s.norm += s.error[i] * s.error[i];
     if (finite && s.norm > 0) {
         b->report->contributions_to = s.output;
-        bisection_step_begin(b, "shares");
+        findings_step_begin(b, "shares");
         status = shares_ask(&s, err);
         if (status == ODB_OK)
-            bisection_step_end(b, "shares", "what the error of each node brings to the output");
+            findings_step_end(b, "shares", "what the error of each node brings to the output");
     }
     free(s.error);
     free(s.up);

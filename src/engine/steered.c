@@ -2,11 +2,13 @@
  *
  * What a wrong condition or trip count leads to: which If and Loop go another way on the target.
  */
+#include "engine/steered.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect_int.h"
+#include "engine/findings.h"
 #include "engine/report.h"
 
 #define STEERED_CULPRITS 20 /* whose consequences are looked for */
@@ -29,8 +31,8 @@ static void steered_put(const struct odb_tensor *t, struct odb_buf *out)
         odb_buf_printf(out, "%lld", (long long)odb_tensor_i64(t, 0));
 }
 
-void bisection_put_steered(const struct bisection *b, const struct odb_culprit *culprit,
-                           struct odb_buf *out)
+void steered_put_all(const struct bisection *b, const struct odb_culprit *culprit,
+                     struct odb_buf *out)
 {
     size_t said = 0;
     if (culprit - b->report->culprits.items >= STEERED_CULPRITS)

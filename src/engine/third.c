@@ -6,6 +6,8 @@
  * well. It says whether the options matter, and nothing against the reference: a wrong kernel is
  * wrong whatever is optimised around it.
  */
+#include "engine/third.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ static const struct third {
     const char *spec;
     const char *own, *without; /* option that leaves its own optimisations out, and in words; NULL:
                                   it has none */
-    bool bodies; /* it runs nodes that have bodies */
+    bool bodies;               /* it runs nodes that have bodies */
 } third_rows[] = {
     {"numpy", "NumPy", "numpy", NULL, NULL, false},
     {"opencv", "OpenCV", "opencv", NULL, NULL, false}, /* which only fuses: in one node, nothing */
@@ -32,8 +34,8 @@ static const struct third {
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-enum odb_opinion bisection_opinion(struct bisection *b, int index, int value, const char *spec,
-                                   char **by)
+enum odb_opinion third_opinion_of(struct bisection *b, int index, int value, const char *spec,
+                                  char **by)
 {
     struct odb_pool *third = NULL;
     struct odb_prober prober;
@@ -95,8 +97,7 @@ static const struct third *third_of_target(const struct bisection *b)
 {
     const char *described = b->pool ? odb_target_description(odb_pool_target(b->pool)) : "";
     for (size_t i = 0; i < ODB_COUNT(third_rows); i++)
-        if (third_runs(b->options->target, &third_rows[i]) ||
-            strstr(described, third_rows[i].name))
+        if (third_runs(b->options->target, &third_rows[i]) || strstr(described, third_rows[i].name))
             return &third_rows[i];
     return NULL;
 }
@@ -120,7 +121,7 @@ static enum odb_opinion third_ask(struct bisection *b, const struct odb_culprit 
         const struct third *row = &third_rows[i];
         if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) &&
             third_available(row))
-            opinion = bisection_opinion(b, culprit->node, culprit->value, row->spec, by);
+            opinion = third_opinion_of(b, culprit->node, culprit->value, row->spec, by);
     }
     return opinion;
 }
@@ -138,7 +139,7 @@ static void third_ask_own(struct bisection *b, struct odb_culprit *culprit)
         char *own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->own, runtime)
                             : odb_xasprintf("%s,%s", row->kind, row->own);
         culprit->own_opinion =
-            bisection_opinion(b, culprit->node, culprit->value, own, &culprit->own_by);
+            third_opinion_of(b, culprit->node, culprit->value, own, &culprit->own_by);
         culprit->own_without = row->without;
         free(own);
     }
@@ -146,7 +147,7 @@ static void third_ask_own(struct bisection *b, struct odb_culprit *culprit)
 }
 
 /* Where the reference is an executor, the CPU's operator is one more. */
-void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
+void third_opinion(struct bisection *b, struct odb_culprit *culprit)
 {
     char *by = NULL;
     if (culprit->segment[0] != culprit->segment[1])
@@ -168,7 +169,7 @@ void bisection_third_opinion(struct bisection *b, struct odb_culprit *culprit)
 
 /* --- in words --------------------------------------------------------------------------------- */
 
-void bisection_put_third(const struct odb_culprit *c, struct odb_buf *out)
+void third_put(const struct odb_culprit *c, struct odb_buf *out)
 {
     static const char *const opinions[] = {
         [ODB_OPINION_TARGET] = "sides with the target: the reference, or what the specification "

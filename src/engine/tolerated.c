@@ -9,14 +9,18 @@
  * Nothing that a culprit stands before is let off, and no operator is believed unseen: the replay
  * on the target's own inputs has acquitted each.
  */
+#include "engine/tolerated.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/decided.h"
 #include "engine/hooks.h"
+#include "engine/reference_off.h"
 #include "engine/report.h"
+#include "engine/sensitivity.h"
 #include "engine/value_report.h"
 
 struct tolerance {
@@ -39,7 +43,7 @@ static void tolerance_mark_guilty(struct tolerance *t)
         }
         for (int o = 0; o < node->n_out; o++)
             t->guilty[n] |= node->out[o] >= 0 && (b->report->values[node->out[o]].culprit ||
-                                                  bisection_reference_off(b, node->out[o]));
+                                                  reference_off(b, node->out[o]));
     }
 }
 
@@ -73,7 +77,7 @@ static bool tolerance_allows(const struct tolerance *t, const struct odb_node *n
         sizes[i] = fmax(noise, in->error.known ? in->error.v : 0);
         any |= sizes[i] > 0;
     }
-    bool allows = any && bisection_shaken(b, value, sizes, &most, &mean) &&
+    bool allows = any && sensitivity_shaken(b, value, sizes, &most, &mean) &&
                   report->error.v <= most && report->error_mean.v <= mean;
     free(sizes);
     return allows;
@@ -89,7 +93,7 @@ static void tolerance_pass(struct tolerance *t, const struct odb_node *node, int
     t->tolerated[value] = true;
     t->first = t->first == ODB_NO_NODE ? node->index : t->first;
     t->n++;
-    bisection_value(t->b, value);
+    findings_tell(t->b, value);
 }
 
 static void tolerance_look(struct tolerance *t, const struct odb_node *node, int value)
@@ -101,7 +105,7 @@ static void tolerance_look(struct tolerance *t, const struct odb_node *node, int
         !tolerance_inputs_pass(t, node, &follows))
         return;
     if (follows || (fails && tolerance_allows(t, node, value)) ||
-        bisection_decided(t->b, value, report))
+        decided_allows(t->b, value, report))
         tolerance_pass(t, node, value);
 }
 
@@ -128,7 +132,7 @@ static void tolerance_conclude(struct tolerance *t)
                     t->n == 1 ? "" : "s", t->n == 1 ? "s" : "", outputs, outputs == 1 ? "" : "s");
 }
 
-enum odb_status bisection_tolerate(struct bisection *b, struct odb_error *err)
+enum odb_status tolerated_values(struct bisection *b, struct odb_error *err)
 {
     struct tolerance t = {.b = b, .first = ODB_NO_NODE};
     enum odb_status status = ODB_OK;

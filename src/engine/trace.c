@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/trace.h"
+
 #include "engine/trace_int.h"
 
 #include <math.h>

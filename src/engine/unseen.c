@@ -6,8 +6,9 @@
  * knowing and no reason to fail. Where an output could not be judged nobody knows what it would
  * have shown, and a recording can be asked nothing more, so what accuses there stays.
  */
+#include "engine/unseen.h"
+
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/report.h"
 
 static bool unseen_outputs_pass(const struct bisection *b)
@@ -37,7 +38,7 @@ static void unseen_note(const struct bisection *b, const struct odb_culprit *cul
     odb_buf_dispose(&line);
 }
 
-void bisection_set_aside(struct bisection *b)
+void unseen_set_aside(struct bisection *b)
 {
     struct odb_report *report = b->report;
     size_t kept = 0;

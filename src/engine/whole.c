@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
 #include "engine/held.h"
 #include "engine/question.h"
+#include "engine/repeat.h"
 #include "engine/report.h"
 #include "engine/search.h"
 #include "engine/trace.h"
@@ -69,7 +69,7 @@ static enum odb_status whole_fails(struct whole *w, int first, int last, bool *f
         .n_values = w->n_values,
         .outputs = outputs,
         .judged = true};
-    enum odb_status status = w->n_values ? bisection_ask(b, &probe, &verdict, err) : ODB_OK;
+    enum odb_status status = w->n_values ? question_ask(b, &probe, &verdict, err) : ODB_OK;
     *fails = question_answer(verdict) == ODB_ANSWER_BAD;
     size_t n = odb_count_marks(w->nodes, b->graph->n_nodes);
     if (status == ODB_OK && verdict == ODB_VERDICT_PASS && n > w->passes.n)
@@ -99,8 +99,8 @@ static enum odb_status whole_narrow(struct whole *w, int *first, int *last, stru
     return ODB_OK;
 }
 
-enum odb_status bisection_narrow(struct bisection *b, struct odb_culprit *culprit, size_t nodes,
-                                 struct odb_error *err)
+enum odb_status whole_region(struct bisection *b, struct odb_culprit *culprit, size_t nodes,
+                             struct odb_error *err)
 {
     int first = culprit->segment[0], last = culprit->segment[1];
     bool fails = false;
@@ -130,8 +130,8 @@ static enum odb_status whole_search(struct bisection *b, struct odb_culprit *cul
                       .accused = accused,
                       .nodes = odb_new_n(bool, b->graph->n_nodes + 1),
                       .values = odb_new_n(int, b->graph->n_values + 1)};
-    struct bisection_pause outer = bisection_step_pause(b);
-    bisection_step_begin(b, "the whole");
+    struct findings_pause outer = findings_step_pause(b);
+    findings_step_begin(b, "the whole");
     enum odb_status status = whole_narrow(&w, &first, &last, err);
     if (status == ODB_OK) {
         bool part = first > 0 || last < (int)b->graph->n_nodes - 1;
@@ -140,42 +140,42 @@ static enum odb_status whole_search(struct bisection *b, struct odb_culprit *cul
         culprit->passes = w.passes;
         culprit->verified = part || culprit->reaches_output; /* the plain runs are of all of it */
         culprit->checks[ODB_CHECK_REGION] = part ? ODB_CONFIRMS : ODB_NOT_ASKED;
-        bisection_step_end(b, "whole", "how much of the model must be there for it to fail: %s",
-                           part ? "a part" : "all of it");
+        findings_step_end(b, "whole", "how much of the model must be there for it to fail: %s",
+                          part ? "a part" : "all of it");
     }
-    bisection_step_resume(b, outer);
+    findings_step_resume(b, outer);
     free(w.values);
     free(w.nodes);
     return status;
 }
 
-enum odb_status bisection_whole(struct bisection *b, struct odb_culprit *culprit,
-                                struct odb_error *err)
+enum odb_status whole_culprit(struct bisection *b, struct odb_culprit *culprit,
+                              struct odb_error *err)
 {
     int node = culprit->node, value = culprit->value;
     size_t index = (size_t)(culprit - b->report->culprits.items);
-    ODB_TRY(bisection_doubt(b, err));
+    ODB_TRY(repeat_doubt(b, err));
     culprit = &b->report->culprits.items[index]; /* there may be others now */
-    if (bisection_races_before(b, node)) {
+    if (repeat_races_before(b, node)) {
         culprit->kind = ODB_KIND_NONDETERMINISTIC;
-        culprit->reaches_output |= bisection_flips_behind(b, node);
+        culprit->reaches_output |= repeat_flips_behind(b, node);
         return ODB_OK;
     }
-    if (value >= 0 && bisection_overwritten(b, culprit))
+    if (value >= 0 && held_overwritten(b, culprit))
         return whole_search(b, culprit, node, err);
     culprit->kind = b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_WHOLE;
     return b->hidden ? ODB_OK : whole_search(b, culprit, node, err);
 }
 
-enum odb_status bisection_whole_output(struct bisection *b, int value, struct odb_error *err)
+enum odb_status whole_output(struct bisection *b, int value, struct odb_error *err)
 {
     int producer = b->graph->values[value].producer;
     struct odb_culprit *culprit =
-        bisection_accuse(b, producer, value, b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_WHOLE);
+        findings_accuse(b, producer, value, b->hidden ? ODB_KIND_PROBE_EFFECT : ODB_KIND_WHOLE);
     size_t index = b->report->culprits.n - 1;
-    ODB_TRY(bisection_doubt(b, err));
+    ODB_TRY(repeat_doubt(b, err));
     culprit = &b->report->culprits.items[index];
-    if (bisection_races_before(b, producer)) {
+    if (repeat_races_before(b, producer)) {
         culprit->kind = ODB_KIND_NONDETERMINISTIC;
         return ODB_OK;
     }

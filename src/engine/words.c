@@ -3,14 +3,19 @@
  * The diagnosis in plain words: what, why this node, what was ruled out, what would settle the
  * rest.
  */
+#include "engine/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/evidence.h"
+#include "engine/overflow.h"
 #include "engine/report.h"
+#include "engine/steered.h"
+#include "engine/third.h"
 #include "engine/value_report.h"
+#include "engine/words_evidence.h"
 
 static void words_node(const struct bisection *b, int node, struct odb_buf *out)
 {
@@ -319,7 +324,7 @@ static void words_exchanged(const struct bisection *b, const struct odb_culprit 
 }
 
 /* "#12 conv (Conv)'s output v12 in elements 0 to 63 of 128" */
-void bisection_put_held(const struct bisection *b, const struct odb_held *held, struct odb_buf *out)
+void words_put_held(const struct bisection *b, const struct odb_held *held, struct odb_buf *out)
 {
     if (b->graph->values[held->of].producer == ODB_NO_NODE) {
         odb_buf_puts(out, "the input ");
@@ -342,7 +347,7 @@ static void words_overwritten(const struct bisection *b, const struct odb_culpri
     odb_buf_puts(out, ": its output ");
     words_value(b, c->value, out);
     odb_buf_puts(out, " holds the values of ");
-    bisection_put_held(b, held, out);
+    words_put_held(b, held, out);
     odb_buf_puts(out, c->checks[ODB_CHECK_ALONE] == ODB_CONTRADICTS
                           ? ". Alone it is right: its memory is used again too early, or was. "
                           : ". Its memory is used again too early, or was. ");
@@ -513,14 +518,14 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
 {
     if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
         odb_buf_puts(out, "No output of the model shows it with these inputs. ");
-    bisection_put_third(c, out);
+    third_put(c, out);
     if (strncmp(b->options->target, "ort", 3) == 0 && c->value >= 0) {
         const struct odb_tensor *t = b->trace->ref[c->value];
         if (t && t->dtype == ODB_F16)
             odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a "
                               "float16 kernel in float32 between Casts. ");
     }
-    bisection_put_steered(b, c, out);
+    steered_put_all(b, c, out);
     if (c->within) /* after all that is of the node as one */
         odb_buf_puts(out, c->within);
 }
@@ -564,7 +569,7 @@ static void words_held(const struct bisection *b, const struct odb_culprit *c, s
     if (!c->held.known || !odb_diagnosis_accuses(c->kind))
         return;
     odb_buf_puts(out, "It holds the values of ");
-    bisection_put_held(b, &c->held, out);
+    words_put_held(b, &c->held, out);
     odb_buf_puts(out, ". ");
 }
 
@@ -583,10 +588,10 @@ static words_fn *const words_of_kind[] = {
     [ODB_KIND_CRASH] = words_dead,
     [ODB_KIND_HANG] = words_dead,
     [ODB_KIND_NONDETERMINISTIC] = words_races,
-    [ODB_KIND_OVERFLOW] = bisection_put_overflow,
+    [ODB_KIND_OVERFLOW] = overflow_put,
 };
 
-char *bisection_words(const struct bisection *b, const struct odb_culprit *c)
+char *words_culprit(const struct bisection *b, const struct odb_culprit *c)
 {
     struct odb_buf out = ODB_BUF_INIT;
     words_of_kind[c->kind](b, c, &out);

@@ -2,9 +2,9 @@
  *
  * What was asked about a culprit besides, in words.
  */
-#include <math.h>
+#include "engine/words_evidence.h"
 
-#include "engine/evidence.h"
+#include <math.h>
 
 #include "engine/report.h"
 

@@ -8,6 +8,7 @@
 
 #include "compare/specials.h"
 #include "engine/bisect.h"
+#include "engine/confidence.h"
 #include "engine/evidence.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
@@ -664,7 +665,7 @@ static void confidence_is(enum odb_diagnosis kind, bool region, const char *alon
                                                         : ODB_NOT_ASKED;
     report->culprits.items = &culprit;
     report->culprits.n = 1;
-    bisection_trust(&b);
+    confidence_all(&b);
     report->culprits.items = NULL;
     report->culprits.n = 0;
     if (culprit.confidence != confidence)

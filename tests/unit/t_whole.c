@@ -6,6 +6,7 @@
  */
 #include "engine/bisect.h"
 #include "engine/evidence.h"
+#include "engine/rank.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
@@ -462,7 +463,7 @@ static void test_whole__evidence_decides_who_comes_first(void **state)
     static const int order[] = {5, 9, 6, 31};
     for (size_t i = 0; i < ODB_COUNT(found); i++)
         odb_push(&report->culprits, found[i]);
-    bisection_rank(&b);
+    rank_culprits(&b);
     assert_int_equal(report->culprits.n, ODB_COUNT(order));
     for (size_t i = 0; i < ODB_COUNT(order); i++)
         assert_int_equal(report->culprits.items[i].node, order[i]);
