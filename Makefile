@@ -75,9 +75,10 @@ $(error not installed: $(strip $(MISSING)); run `make setup`)
 endif
 endif
 
-MIT_SRC := $(wildcard src/base/*.c src/tensor/*.c src/model/*.c src/executor/*.c kernels/*.c \
-                      kernels/*/*.c)
-GPL_SRC := $(wildcard src/compare/*.c src/engine/*.c src/session/*.c src/command/*.c ui/*.c)
+# The rooms of the house and their licences: one archive of each licence.
+rooms_of = $(shell awk '$$2 == "$(1)" {print $$1}' tools/rooms.tsv)
+MIT_SRC := $(wildcard $(addsuffix /*.c,$(call rooms_of,MIT)))
+GPL_SRC := $(wildcard $(addsuffix /*.c,$(call rooms_of,GPL)))
 PB_C := $(B)/onnx.pb-c.c $(B)/executor.pb-c.c
 MIT_OBJ := $(MIT_SRC:%.c=$(B)/%.o) $(PB_C:.c=.o)
 GPL_OBJ := $(GPL_SRC:%.c=$(B)/%.o)
@@ -117,7 +118,7 @@ $(B)/demo_model.h: $(B)/demo.onnx
 	$(Q)(echo 'static const unsigned char tour_model[] = {'; \
 	     od -An -v -tu1 $< | sed 's/ *\([0-9][0-9]*\)/\1,/g'; echo '};') >$@
 
-$(B)/src/command/tour.o: | $(B)/demo_model.h
+$(B)/src/command/shell/verb_tour.o: | $(B)/demo_model.h
 $(MIT_OBJ) $(GPL_OBJ) $(B)/src/main.o $(B)/src/serve.o: | $(PB_C) $(B)/onnxdbgrc.h $(B)/report_page.h
 
 $(B)/%.pb-c.o: $(B)/%.pb-c.c
@@ -343,8 +344,8 @@ bench-screen: all $(B)/drive $(B)/gen-model
 versus: all $(B)/versus
 	$(Q)ONNXDBG_SERVE=$(abspath $(SERVE)) $(B)/versus --cases 2000 $(VERSUS)
 
-HEADERS = $(filter-out %.body.h %.real.h,$(wildcard include/onnxdbg/*.h src/*/*.h kernels/*.h kernels/*/*.h \
-                                              ui/*.h tools/*.h))
+HEADERS = $(filter-out %.body.h %.real.h,$(wildcard include/onnxdbg/*.h tools/*.h \
+                $(addsuffix /*.h,$(call rooms_of,MIT) $(call rooms_of,GPL))))
 
 ## reproducible: build what is committed twice, far apart, and compare the programs
 reproducible:
@@ -373,7 +374,7 @@ ANALYZED := $(MIT_SRC) $(GPL_SRC) $(wildcard src/*.c tools/*.c)
 # which takes ten times as long, where files of others are read. memcpy_s() is no function of
 # glibc's; and in one file alone every vector that is empty looks like a null pointer.
 ANALYZED_GCC := $(filter-out kernels/% ui/% tools/% src/command/%,$(ANALYZED))
-ANALYZED_DEEP := src/base/% src/model/% src/executor/command.c src/engine/dump_info.c \
+ANALYZED_DEEP := src/base/% src/model/% src/executor/programs/command_executor.c src/engine/dump_info.c \
                  src/engine/input_file.c
 TIDY_DEEP := clang-analyzer-*,-clang-analyzer-core.NullDereference,$\
              -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling

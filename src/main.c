@@ -3,13 +3,13 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "base/ending.h"
-#include "base/file.h"
-#include "base/leavings.h"
-#include "base/mapping.h"
+#include "system/ending.h"
+#include "system/file.h"
+#include "system/leavings.h"
+#include "system/mapping.h"
 #include "base/mem.h"
-#include "command/command.h"
-#include "ui/ui.h"
+#include "command/table/command.h"
+#include "ui/app/ui.h"
 
 /* Commands that have something to say of being interrupted catch these themselves. */
 static void main_on_signal(int number)

@@ -21,15 +21,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "base/scratch.h"
-#include "base/thread.h"
+#include "system/scratch.h"
+#include "system/thread.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
-#include "executor/protocol.h"
-#include "executor/python.h"
-#include "executor/relay.h"
+#include "executor/transport/protocol.h"
+#include "executor/programs/python.h"
+#include "executor/transport/relay.h"
 
 /* How long a call may take to come back once it is told to: less than the debugger waits. */
 #define SERVE_GRACE_US (200 * 1000)

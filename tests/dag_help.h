@@ -12,7 +12,7 @@
 /* cmocka.h wants those first. */
 #include <cmocka.h>
 
-#include "ui/dag_int.h"
+#include "ui/graph/dag_int.h"
 
 /* Boxes by their layers, the first one in the middle of the picture. */
 static inline void dag_begin(struct ui_dag *dag, int cols, const int *layers, size_t n)

@@ -19,8 +19,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "executor/executor.h"
-#include "executor/target.h"
-#include "model/build.h"
+#include "executor/transport/target.h"
+#include "model/write/build.h"
 
 /* The build folder, of build/tests/unit/t_x. Returns path. */
 static inline char *help_build_folder(char *path, size_t size)

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "model/build.h"
+#include "model/write/build.h"
 #include "model/model.h"
 
 /* Fails the test with the error's text. */

@@ -29,7 +29,7 @@ struct help_sshd {
     int port;
     bool made_privsep;
     char mark[160]; /* NAME=DIR: in the environment of all that it starts, and of nobody else */
-    char why[512]; /* not empty: there is none, because */
+    char why[512];  /* not empty: there is none, because */
 };
 
 static inline int sshd_free_port(void)

@@ -23,15 +23,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "ui/terminal.h"
-#include "ui/utf8.h"
+#include "ui/terminal/terminal.h"
+#include "ui/terminal/utf8.h"
 
 struct pty {
-    int master, in, out; /* in, out: standard input and output as they were */
+    int master, in, out;          /* in, out: standard input and output as they were */
     struct ui_terminal *terminal; /* owned */
-    char sent[1 << 16]; /* by the last pty_read() */
+    char sent[1 << 16];           /* by the last pty_read() */
     size_t n_sent;
 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "model/build.h"
+#include "model/write/build.h"
 
 struct gen_options {
     uint64_t seed;

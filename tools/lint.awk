@@ -5,27 +5,25 @@
 # is free. HACKING.md explains the rules.
 
 BEGIN {
-    # Who may include whom; the arrows are transitive, and written out so.
-    may["base"] = "base"
-    may["tensor"] = "tensor " may["base"]
-    may["model"] = "model " may["tensor"]
-    may["compare"] = "compare " may["tensor"]
-    may["kernels"] = "kernels onnxdbg " may["tensor"] # onnxdbg: the public headers
-    may["executor"] = "executor " may["model"]
-    may["engine"] = "engine executor compare " may["model"]
-    may["session"] = "session " may["engine"]
-    may["command"] = "command " may["session"]
-    may["ui"] = "ui " may["command"]
-    may["main"] = "command ui " may["base"]
-    may["serve"] = may["executor"]
-    may["executor"] = "onnxdbg " may["executor"] # and nobody above it
+    # Rooms, their licences, and who may include whom.
+    while ((getline row < "tools/rooms.tsv") > 0) {
+        if (row ~ /^(#|$)/)
+            continue
+        n = split(row, field, "\t")
+        licence[field[1]] = field[2]
+        for (i = 3; i <= n; i++)
+            sees[field[1]] = sees[field[1]] " " field[i]
+    }
+    for (room in licence)
+        if (reach(room, room, ""))
+            breach("include", room " is reached from itself", 1)
 
     # Foreign headers that have one home.
-    home["onnx.pb-c.h"] = "model"
-    home["executor.pb-c.h"] = "executor"
-    home["cblas.h"] = "kernels"
-    home["sqlite3.h"] = "session"
-    home["xlsxwriter.h"] = "compare"
+    home["onnx.pb-c.h"] = "src/model"
+    home["executor.pb-c.h"] = "src/executor/transport"
+    home["cblas.h"] = "kernels/linear"
+    home["sqlite3.h"] = "src/session"
+    home["xlsxwriter.h"] = "src/compare"
     home["curses.h"] = home["ncurses.h"] = home["ncursesw/curses.h"] = "ui"
     home["readline/readline.h"] = home["readline/history.h"] = "ui"
 
@@ -34,18 +32,13 @@ BEGIN {
     allow["src/base/mem.c _exit"] = 1
     allow["src/base/error.c fprintf"] = allow["src/base/error.c abort"] = 1
     # Nor in the handler of a SIGBUS:
-    allow["src/base/mapping.c _exit"] = 1
+    allow["src/system/mapping.c _exit"] = 1
     # Between fork and exec there is nobody to return to:
-    allow["src/executor/target.c _exit"] = allow["src/executor/control.c _exit"] = 1
-    allow["src/executor/command.c _exit"] = allow["src/executor/fault.c _exit"] = 1
+    allow["src/executor/transport/target.c _exit"] = allow["src/interpret/control.c _exit"] = 1
+    allow["src/executor/programs/command_executor.c _exit"] = allow["src/executor/fault.c _exit"] = 1
     # In the child, whose standard error is kept as its last words:
-    allow["src/executor/ort.c fprintf"] = 1
+    allow["src/executor/ort/ort.c fprintf"] = 1
 
-    MIT = "MIT"
-    GPL = "GPL-3.0-or-later"
-    n = split("base tensor model kernels executor serve proto include examples", list, " ")
-    for (i = 1; i <= n; i++)
-        licence[list[i]] = MIT
     LONGEST = 80
 }
 
@@ -54,13 +47,29 @@ function breach(rule, what, line)
     printf "%s\t%s:%d: %s\n", rule, FILENAME, line ? line : FNR, what
 }
 
-# The part of the house that a path stands in.
-function part_of(path,    p)
+# The room that a file stands in, where it has one: its folder's, or one of its own.
+function room_of(path,    folder)
 {
-    if (path ~ /^src\/(main|serve)\.c$/)
-        return substr(path, 5, length(path) - 6)
-    split(path, p, "/")
-    return p[1] == "src" ? p[2] : p[1]
+    folder = path
+    sub(/\/[^\/]*$/, "", folder)
+    return path in licence ? path : folder
+}
+
+# Whether room `to` is among those that `from` sees, at any distance; seen: rooms asked on the way.
+function reach(from, to, seen,    list, i, n)
+{
+    n = split(sees[from], list, " ")
+    for (i = 1; i <= n; i++)
+        if (list[i] == to || (!has_word(seen, list[i]) && reach(list[i], to, seen " " list[i])))
+            return 1
+    return 0
+}
+
+function may_see(from, to)
+{
+    if (!((from, to) in known))
+        known[from, to] = from == to || reach(from, to, "")
+    return known[from, to]
 }
 
 function has_word(list, word)
@@ -105,15 +114,15 @@ function check_include(line,    header, to)
     header = line
     sub(/^[ \t]*#[ \t]*include[ \t]*["<]/, "", header)
     sub(/[">].*/, "", header)
-    if (header in home && part != home[header] && part !~ /^(tests|tools)$/)
+    if (header in home && index(FILENAME, home[header] "/") != 1 && FILENAME !~ /^(tests|tools)\//)
         breach("include", header " is for " home[header] "/ only")
-    if (line !~ /"/ || header !~ /\// || !(part in may))
+    if (line !~ /"/ || header !~ /\// || !(room in licence))
         return
-    to = part_of(header)
-    if (to == "kernels" && FILENAME ~ /^src\/executor\/cpu/)
-        return
-    if (!has_word(may[part], to))
-        breach("include", part " may not include " header)
+    to = room_of(header)
+    if (!(to in licence))
+        to = room_of((header ~ /^onnxdbg\// ? "include/" : "src/") header)
+    if (!may_see(room, to))
+        breach("include", room " may not include " header)
 }
 
 function check_calls(code,    name)
@@ -122,9 +131,9 @@ function check_calls(code,    name)
         name = substr(code, RSTART, RLENGTH - 1)
         sub(/ +$/, "", name)
         code = substr(code, RSTART + RLENGTH)
-        if (part != "tests" && name ~ /^(str(n)?cpy|strcat|v?sprintf|gets|ato[ilf]|strtok)$/)
+        if (FILENAME !~ /^tests\// && name ~ /^(str(n)?cpy|strcat|v?sprintf|gets|ato[ilf]|strtok)$/)
             breach("banned", name "() is not used here")
-        if (FILENAME !~ /^(src|kernels)\// || part ~ /^(command|main|serve)$/)
+        if (FILENAME !~ /^(src|kernels)\// || FILENAME ~ /^src\/(command\/|main\.c|serve\.c)/)
             continue
         if ((FILENAME " " name) in allow)
             continue
@@ -154,16 +163,18 @@ function check_length(code)
 }
 
 FNR == 1 {
-    part = part_of(FILENAME)
+    room = room_of(FILENAME)
+    if (FILENAME ~ /^(src|kernels|ui)\// && !(room in licence))
+        breach("include", "tools/rooms.tsv has no room " room, 1)
     in_comment = begun = 0
-    want = part in licence ? licence[part] : GPL
+    want = (room in licence && licence[room] == "MIT") || FILENAME ~ /^(proto|examples)\// ? "MIT" : "GPL-3.0-or-later"
     spdx = 0
 }
 
 FNR <= 3 && /SPDX-License-Identifier: / {
     spdx = 1
     if (index($0, "SPDX-License-Identifier: " want) == 0)
-        breach("licence", "this part of the house is " want)
+        breach("licence", "this room is " want)
 }
 
 FNR == 3 && !spdx {
@@ -181,6 +192,6 @@ FNR == 3 && !spdx {
     code = bare($0)
     check_calls(code)
     check_length(code)
-    if (part == "kernels" && code ~ /vector_size/ && code !~ /vector_size\(VEC\)/)
-        breach("width", "a vector is as wide as a register: VEC, in a body of kernels/wide.h")
+    if (FILENAME ~ /^kernels\// && code ~ /vector_size/ && code !~ /vector_size\(VEC\)/)
+        breach("width", "a vector is as wide as a register: VEC, in a body of kernels/core/wide.h")
 }

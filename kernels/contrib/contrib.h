@@ -7,7 +7,7 @@
 #ifndef ODB_KERNELS_CONTRIB_CONTRIB_H
 #define ODB_KERNELS_CONTRIB_CONTRIB_H
 
-#include "kernels/row.h"
+#include "kernels/core/row.h"
 
 /* name, ins, outs, flags, attributes, infer, run, types. */
 #define ODB_MICROSOFT(name, ...) ODB_ROW("com.microsoft", name, 1, __VA_ARGS__)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/chain.h"
+#include "kernels/core/chain.h"
 #include "kernels/contrib/contrib.h"
 
 /* --- activations ------------------------------------------------------------------------------ */

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
 #include "kernels/contrib/heads.h"
-#include "kernels/rotary.h"
+#include "kernels/attention/rotary.h"
 
 /* Where an operator has which input; -1: it has none. */
 struct group_inputs {

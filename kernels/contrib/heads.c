@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
-#include "kernels/elementwise.h"
-#include "kernels/parts.h"
+#include "system/parallel.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/shape/parts.h"
 
 struct odb_heads odb_heads_flat(const struct odb_tensor *t, size_t at, size_t rows, size_t width,
                                 size_t size)

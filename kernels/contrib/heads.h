@@ -5,8 +5,8 @@
 #ifndef ODB_KERNELS_CONTRIB_HEADS_H
 #define ODB_KERNELS_CONTRIB_HEADS_H
 
-#include "kernels/attention.h"
-#include "kernels/chain.h"
+#include "kernels/attention/attention.h"
+#include "kernels/core/chain.h"
 
 /* Vectors of [batch][head][row], wherever they lie. */
 struct odb_heads {

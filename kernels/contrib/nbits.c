@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
-#include "kernels/chain.h"
+#include "system/parallel.h"
+#include "kernels/core/chain.h"
 #include "kernels/contrib/contrib.h"
-#include "kernels/simd.h"
+#include "kernels/core/simd.h"
 
 #define NBITS_GRAIN 64 /* rows of weights */
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/chain.h"
+#include "kernels/core/chain.h"
 #include "kernels/contrib/contrib.h"
-#include "kernels/elementwise.h"
-#include "kernels/matmul.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/linear/matmul.h"
 
 struct qlinear_scale {
     float scale;

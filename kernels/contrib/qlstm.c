@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
-#include "kernels/chain.h"
+#include "kernels/core/chain.h"
 #include "kernels/contrib/contrib.h"
 
 struct qlstm {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/chain.h"
+#include "kernels/core/chain.h"
 #include "kernels/contrib/contrib.h"
-#include "kernels/matmul.h"
+#include "kernels/linear/matmul.h"
 
 /* --- from sums to results --------------------------------------------------------------------- */
 

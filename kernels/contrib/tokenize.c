@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
 #include "kernels/contrib/contrib.h"
-#include "kernels/kern.h"
+#include "kernels/core/kern.h"
 
 /* --- expressions ------------------------------------------------------------------------------ */
 

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
-#include "kernels/lookup.h"
+#include "kernels/text/lookup.h"
 #include "kernels/ml/ml.h"
-#include "kernels/row.h"
+#include "kernels/core/row.h"
 
 /* A copy of element j of `from` becomes element i of `to`, of the same type. */
 static enum odb_status encode_copy(struct odb_tensor *to, size_t i, const struct odb_tensor *from,

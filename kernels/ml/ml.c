@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernels/matmul.h"
+#include "kernels/linear/matmul.h"
 
 enum odb_dtype odb_ml_float(const struct odb_kern *k)
 {

@@ -6,7 +6,7 @@
 #ifndef ODB_KERNELS_ML_ML_H
 #define ODB_KERNELS_ML_ML_H
 
-#include "kernels/kern.h"
+#include "kernels/core/kern.h"
 
 #define ODB_ML_NUMBERS (ODB_BIT(ODB_F32) | ODB_BIT(ODB_F64) | ODB_T_INDEX)
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "kernels/ml/ml.h"
-#include "kernels/row.h"
+#include "kernels/core/row.h"
 
 #define SCALE_GRAIN ((size_t)1 << 14) /* elements worth a thread */
 

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "kernels/ml/ml.h"
-#include "kernels/row.h"
+#include "kernels/core/row.h"
 
 #define SVM_GRAIN ((size_t)1 << 14) /* multiplications worth a thread */
 

@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "kernels/ml/ml.h"
-#include "kernels/row.h"
+#include "kernels/core/row.h"
 
 #define TREE_GRAIN ((size_t)64) /* rows of a block; they go through a tree while it is in cache */
 

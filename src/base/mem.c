@@ -10,9 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/leavings.h"
-
 void (*odb_oom_hook)(void);
+static _Atomic(void (*)(void)) mem_sweep;
+
+void odb_oom_sweep(void (*sweep)(void))
+{
+    mem_sweep = sweep;
+}
 
 /* Without memory, and without what exit() would call: libraries that ask for some. */
 static _Noreturn void mem_die(void)
@@ -23,9 +27,11 @@ static _Noreturn void mem_die(void)
         pause();
     if (odb_oom_hook)
         odb_oom_hook();
-    odb_leavings_remove();
-    int n = snprintf(line, sizeof line, "%.32s: " ODB_MEM_WORDS "\n",
-                     program_invocation_short_name);
+    void (*sweep)(void) = mem_sweep;
+    if (sweep)
+        sweep();
+    int n =
+        snprintf(line, sizeof line, "%.32s: " ODB_MEM_WORDS "\n", program_invocation_short_name);
     ssize_t told = write(STDERR_FILENO, line, (size_t)n);
     (void)told;
     _exit(ODB_MEM_STATUS);

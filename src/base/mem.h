@@ -30,6 +30,8 @@ char *odb_xasprintf(const char *fmt, ...) ODB_PRINTF(1, 2) __attribute__((malloc
 /* Called before the program ends for want of bookkeeping memory; a front end restores its
  * terminal here. Its last line is "PROGRAM: " ODB_MEM_WORDS, its exit status ODB_MEM_STATUS. */
 extern void (*odb_oom_hook)(void);
+/* Has this called as well, behind the hook: it removes temporary files. It may not allocate. */
+void odb_oom_sweep(void (*sweep)(void));
 #define ODB_MEM_WORDS "out of memory"
 #define ODB_MEM_STATUS 4
 

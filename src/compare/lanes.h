@@ -24,7 +24,7 @@ typedef int64_t odb_vec_mask __attribute__((vector_size(32)));
 #define VEC_MIN(x, y) VEC_PICK((x) < (y), x, y)
 /* The two vectors of every step, as v. */
 #define VEC_STEPS(n)                                                                               \
-    for (size_t i = 0; i < (n); i += ODB_LANES)                                                \
+    for (size_t i = 0; i < (n); i += ODB_LANES)                                                    \
         for (size_t v = 0; v < 2; v++)
 
 #endif

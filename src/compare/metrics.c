@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "compare/exact.h"
 #include "compare/lanes.h"
 #include "compare/ulp.h"

@@ -34,7 +34,7 @@ struct odb_metrics {
     size_t inf_mismatch; /* an infinity on one side, something else that is no NaN on the other */
     size_t inf_ref_only, inf_target_only; /* finite or NaN on the other side */
     size_t inf_sign;                      /* infinite on both, with opposite signs */
-    size_t differing;    /* pairs that are not equal; -0 equals +0, NaN equals NaN */
+    size_t differing;       /* pairs that are not equal; -0 equals +0, NaN equals NaN */
     size_t exact_differing; /* those among integers, bools and strings */
     size_t item;            /* of a container: where the worst pair is */
     size_t worst;           /* first element whose NaN or Inf does not match, else that with the

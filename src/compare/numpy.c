@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "compare/exact.h"
 
 enum { NUMPY_CHUNK = 1024, NUMPY_BLOCK = 64 * NUMPY_CHUNK, NUMPY_BUFFER = 8192, NUMPY_LEAF = 128 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "compare/ulp.h"
 
 enum {

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <xlsxwriter.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
 #include "base/pyfloat.h"
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "compare/oldstyle.h"
 
 struct workbook {

@@ -8,7 +8,7 @@
 #include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/run_values.h"
-#include "model/build.h"
+#include "model/write/build.h"
 
 #define BLOCKED_LEAST 2
 #define BLOCKED_MOST 64 /* channels: the model that asks has as many */

@@ -16,7 +16,7 @@
 #include "engine/hooks.h"
 #include "engine/report.h"
 #include "engine/trace.h"
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 
 #define BODIES_TRIPS "onnxdbg_trips"
 

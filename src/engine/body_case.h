@@ -7,7 +7,7 @@
 
 #include "engine/feeds.h"
 #include "engine/trace.h"
-#include "model/body.h"
+#include "model/write/body_model.h"
 
 struct odb_body_case {
     struct odb_model *model; /* owned */

@@ -4,7 +4,7 @@
  *
  *     error > 1e-3 && !(dtype == float16 || shape == [1, *])
  *
- * Names are listed by odb_condition_name(); those of compare/measure.h are names as well. What is
+ * Names are listed by odb_condition_name(); those of compare/inspect/measure.h are names as well. What is
  * not known of a value, or is NaN, makes neither true nor false: `error > 1` and `!(error > 1)`
  * both do not hold where nobody has judged it.
  */
@@ -12,7 +12,7 @@
 #define ODB_ENGINE_CONDITION_H
 
 #include "base/buf.h"
-#include "compare/measure.h"
+#include "compare/inspect/measure.h"
 #include "engine/value_report.h"
 
 /* What a condition is asked about. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 
 /* False where a shape that it needs is not known, or is none that the operator takes. */
 typedef bool (*cost_fn)(struct cost_call *c);

@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/lock.h"
+#include "system/file.h"
+#include "system/lock.h"
 #include "base/map.h"
 #include "base/sha256.h"
 #include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/probe.h"
 #include "engine/room.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 #define DUMP_JOURNAL ".dump_journal"
 #define DUMP_WRITTEN "written "      /* what a line of it begins with; the index follows */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/pyjson.h"
+#include "tensor/format/pyjson.h"
 #include "compare/numpy.h"
 #include "engine/dump.h"
 #include "engine/feeds.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "engine/input_int.h"
 #include "model/files.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 static bool input_ends_with(const char *text, const char *end)
 {

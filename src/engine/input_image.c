@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "engine/input_int.h"
 #include "model/files.h"
-#include "tensor/image.h"
+#include "tensor/format/image.h"
 
 enum { IMAGE_LARGEST = 1 << 16 }; /* of a side that is asked for */
 

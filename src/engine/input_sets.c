@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "engine/inputs.h"
 
 static bool sets_is_npy(const char *name)

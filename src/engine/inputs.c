@@ -12,15 +12,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "base/pyjson.h"
+#include "tensor/format/pyjson.h"
 #include "engine/dump_info.h"
 #include "engine/feeds.h"
 #include "engine/input_file.h"
 #include "engine/run_values.h"
-#include "tensor/npy.h"
-#include "tensor/npz.h"
+#include "tensor/format/npy.h"
+#include "tensor/format/npz.h"
 #include "tensor/random.h"
 
 /* One input on its way. */

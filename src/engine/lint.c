@@ -13,7 +13,7 @@
 
 #include "base/map.h"
 #include "base/utf8.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "tensor/stats.h"
 
 #define LINT_PLACE 1000 /* bytes of where something was found: names come from strangers */

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "compare/criterion.h"
 #include "engine/ddmin.h"
 #include "engine/feeds.h"

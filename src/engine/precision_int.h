@@ -8,8 +8,8 @@
 #define ODB_ENGINE_PRECISION_INT_H
 
 #include "engine/precision.h"
-#include "executor/target.h"
-#include "model/convert.h"
+#include "executor/transport/target.h"
+#include "model/write/convert.h"
 
 #define PRECISION_FEW 8        /* nodes that are kept without another look for fewer */
 #define PRECISION_STRETCHES 32 /* of the model, whose cost is measured at the outputs */

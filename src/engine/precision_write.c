@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/scratch.h"
+#include "system/file.h"
+#include "system/scratch.h"
 #include "engine/hooks.h"
 
 /* A model file holds less than 2 GiB; some readers give up before. */

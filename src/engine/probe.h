@@ -13,7 +13,7 @@
 #include "engine/hooks.h"
 #include "engine/instead.h"
 #include "engine/trace.h"
-#include "executor/pool.h"
+#include "executor/transport/target_pool.h"
 
 struct odb_prober {
     const struct odb_model *model; /* borrowed */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/mem.h"
-#include "compare/inspect.h"
+#include "compare/inspect/inspect.h"
 #include "compare/specials.h"
 #include "compare/verdict.h"
 #include "engine/instead.h"
@@ -103,7 +103,7 @@ struct odb_sensitivity {
 };
 
 /* How the numbers of a value lie: finite ones of both sides over their common range, and
- * log10|target - reference| where that is finite and not 0. See compare/inspect.h. */
+ * log10|target - reference| where that is finite and not 0. See compare/inspect/inspect.h. */
 struct odb_histograms {
     double lo, hi, error_lo, error_hi;
     size_t reference[ODB_INSPECT_BINS], target[ODB_INSPECT_BINS], errors[ODB_INSPECT_BINS];

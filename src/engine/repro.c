@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/host.h"
-#include "base/leavings.h"
+#include "system/leavings.h"
 #include "base/mem.h"
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "engine/bisect.h"
 #include "engine/bisect_options.h"
 #include "engine/blame.h"
@@ -33,7 +33,7 @@
 #include "engine/trace.h"
 #include "engine/value_report.h"
 #include "executor/place.h"
-#include "model/body.h"
+#include "model/write/body_model.h"
 
 #define REPRO_INLINE_MOST ((size_t)1 << 30) /* weights beyond this go into a file of their own */
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
 #include "executor/place.h"
-#include "executor/program.h"
+#include "executor/transport/program.h"
 #include "executor/spec.h"
 
 #define SPEC_SIGNS " ,=@\\" /* of specs: no path that is put into one may hold them */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "engine/value_report.h"
 
 #define RULES_TYPE "type:"

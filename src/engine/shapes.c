@@ -8,7 +8,7 @@
 #include "engine/feeds.h"
 #include "engine/hooks.h"
 #include "engine/room.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 
 void odb_shape_of(struct odb_shape *out, const struct odb_tensor *t)
 {

@@ -17,7 +17,7 @@
 #include "engine/hooks.h"
 #include "engine/search.h"
 #include "engine/trace.h"
-#include "model/edit.h"
+#include "model/write/edit.h"
 
 void subject_dispose(struct subject *subject)
 {

@@ -17,7 +17,7 @@
 #include "engine/trace.h"
 #include "engine/value_report.h"
 #include "executor/spec.h"
-#include "model/body.h"
+#include "model/write/body_model.h"
 
 /* Who can be asked, the most independent first. */
 static const struct third {

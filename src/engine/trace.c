@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blocks.h"
+#include "system/blocks.h"
 #include "base/mem.h"
 #include "compare/metrics.h"
 #include "base/clock.h"

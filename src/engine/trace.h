@@ -11,7 +11,7 @@
 
 #include "engine/feeds.h"
 #include "engine/hooks.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "model/model.h"
 #include "tensor/spill.h"
 

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "base/sha256.h"
 #include "executor/spec.h"
 

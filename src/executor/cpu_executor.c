@@ -3,14 +3,14 @@
  * The CPU reference as a target, in any of its precisions: so there is always something to debug
  * against. Values come back in the types that the model declares for them.
  */
+#include "executor/cpu_executor.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
-#include "executor/cpu.h"
-#include "executor/executor.h"
+#include "system/parallel.h"
 
 struct cpu_mode {
     const char *arg, *text;

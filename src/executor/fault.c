@@ -21,9 +21,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "executor/cpu.h"
-#include "executor/executor.h"
-#include "model/body.h"
+#include "executor/cpu_executor.h"
+#include "model/write/body_model.h"
 #include "tensor/random.h"
 
 /* The value being spoiled, as doubles. */

@@ -20,9 +20,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "base/scratch.h"
+#include "system/scratch.h"
 
 /* A file of external data that has been copied, as it was and as the copy was then. */
 struct place_weights {

@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/pyjson.h"
-#include "tensor/npy.h"
-#include "tensor/npz.h"
+#include "tensor/format/pyjson.h"
+#include "tensor/format/npy.h"
+#include "tensor/format/npz.h"
 
 #define RECORDING_MANIFEST "dump_info.json"
 #define RECORDING_DEPTH 32 /* folders within folders */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
 
 struct renames_rule {

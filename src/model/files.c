@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "base/mapping.h"
+#include "system/mapping.h"
 #include "base/mem.h"
 #include "model/model.h"
 
@@ -32,10 +32,10 @@ struct file_storage {
 };
 
 struct model_files {
-    char *dir;                          /* owned; never "" */
-    char *path;                         /* owned: of the model's own file; "": it has none */
-    char *real_dir;                     /* owned; NULL until it is needed */
-    char *real_path;                    /* owned; NULL: not yet needed, or there is none */
+    char *dir;       /* owned; never "" */
+    char *path;      /* owned: of the model's own file; "": it has none */
+    char *real_dir;  /* owned; NULL until it is needed */
+    char *real_path; /* owned; NULL: not yet needed, or there is none */
     enum odb_links links;
     struct odb_map *by_location;        /* owned; index in list */
     ODB_VEC(struct model_bytes *) list; /* each owned: callers keep pointers */

@@ -10,8 +10,7 @@ static const struct formal_row {
     int since;
     const char *inputs, *outputs; /* names with commas between */
 } formal_rows[] = {
-#define FORMAL(domain, op_type, since, inputs, outputs)                                            \
-    {domain, #op_type, since, inputs, outputs},
+#define FORMAL(domain, op_type, since, inputs, outputs) {domain, #op_type, since, inputs, outputs},
 #include "model/formal.def"
 #undef FORMAL
 };

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "base/scan.h"
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
@@ -34,7 +34,7 @@ struct odb_dim {
 
 /* A declared type: TypeProto. */
 struct odb_type {
-    bool known;           /* false: nothing declared; the rest is then 0 */
+    bool known; /* false: nothing declared; the rest is then 0 */
     enum odb_kind kind;
     enum odb_dtype dtype; /* of the tensor; sequences, optionals: of the innermost tensor */
     int rank;             /* -1: not declared */
@@ -45,20 +45,20 @@ struct odb_type {
 };
 
 struct odb_value {
-    const char *name;  /* borrowed: model; may be "" only for outputs nobody can refer to */
-    int index;         /* in graph->values */
-    int producer;      /* node index, ODB_NO_NODE for graph inputs, initializers, outer values */
-    int slot;          /* which output of the producer */
-    int *consumers;    /* owned: model; node indices, ascending, each once; nodes whose bodies use
-                          the value count */
+    const char *name; /* borrowed: model; may be "" only for outputs nobody can refer to */
+    int index;        /* in graph->values */
+    int producer;     /* node index, ODB_NO_NODE for graph inputs, initializers, outer values */
+    int slot;         /* which output of the producer */
+    int *consumers;   /* owned: model; node indices, ascending, each once; nodes whose bodies use
+                         the value count */
     size_t n_consumers;
     struct odb_type type;          /* as declared (value_info, input, output) */
     const struct odb_tensor *init; /* initializer or Constant-like weight; borrowed: model */
-    bool init_is_sparse; /* init is dense, and stored sparse in the file */
-    bool init_is_external; /* init's data are in another file */
-    bool is_input;     /* graph input (an initializer may be one too: IR 3, or overridable) */
+    bool init_is_sparse;           /* init is dense, and stored sparse in the file */
+    bool init_is_external;         /* init's data are in another file */
+    bool is_input; /* graph input (an initializer may be one too: IR 3, or overridable) */
     bool is_output;
-    bool is_outer;     /* in a body: captured from the enclosing graph */
+    bool is_outer; /* in a body: captured from the enclosing graph */
 };
 
 /* What whoever made the model has noted of it, or of a part of it (metadata_props). */
@@ -68,20 +68,20 @@ struct odb_metadata {
 };
 
 struct odb_node {
-    int index;            /* in topological order */
-    int file_index;       /* position in the file */
-    const char *name;     /* borrowed: model; may be "" or a duplicate */
+    int index;        /* in topological order */
+    int file_index;   /* position in the file */
+    const char *name; /* borrowed: model; may be "" or a duplicate */
     const char *op_type;
-    const char *domain;   /* "" for ai.onnx */
+    const char *domain; /* "" for ai.onnx */
     const char *overload;
     const char *doc;
     struct odb_metadata metadata;
-    int opset;            /* of the domain, as imported; 0: not imported */
+    int opset; /* of the domain, as imported; 0: not imported */
     int n_in, n_out;
-    int *in;              /* value indices, ODB_NO_VALUE where omitted; owned: model */
+    int *in; /* value indices, ODB_NO_VALUE where omitted; owned: model */
     int *out;
     struct odb_attrs attrs; /* owned: model */
-    int *captured;        /* values of this graph that the node's bodies use; owned: model */
+    int *captured;          /* values of this graph that the node's bodies use; owned: model */
     size_t n_captured;
     const struct odb_function *function; /* local function it calls; NULL: an operator */
     bool name_is_unique;
@@ -111,7 +111,7 @@ struct odb_graph {
     size_t n_inputs;
     int *outputs;
     size_t n_outputs;
-    bool was_unsorted; /* the file's order was not topological */
+    bool was_unsorted;       /* the file's order was not topological */
     struct odb_map *by_name; /* value name -> index; owned: model */
 };
 
@@ -119,8 +119,8 @@ struct odb_function {
     const char *domain, *name, *overload;
     const char *const *inputs, *const *outputs; /* formal names */
     size_t n_inputs, n_outputs;
-    struct odb_graph *graph;  /* body; formal inputs are its inputs */
-    struct odb_attrs defaults; /* attribute_proto: attributes with default values */
+    struct odb_graph *graph;       /* body; formal inputs are its inputs */
+    struct odb_attrs defaults;     /* attribute_proto: attributes with default values */
     const char *const *attr_names; /* attributes without defaults */
     size_t n_attr_names;
 };
@@ -138,10 +138,10 @@ enum odb_links {
 };
 
 struct odb_model {
-    const char *path;  /* as given; "" for bytes; owned */
-    const char *dir;   /* where external data is looked for; owned */
-    const char *base;  /* where ODB_WEIGHTS_REFERENCE finds it and the model's own file: dir, or
-                          what links in it lead to; owned */
+    const char *path;     /* as given; "" for bytes; owned */
+    const char *dir;      /* where external data is looked for; owned */
+    const char *base;     /* where ODB_WEIGHTS_REFERENCE finds it and the model's own file: dir, or
+                             what links in it lead to; owned */
     enum odb_links links; /* that were followed */
     int64_t ir_version;
     const char *producer_name, *producer_version, *domain, *doc;
@@ -254,7 +254,7 @@ struct odb_port {
 
 /* What to cut out of a model's main graph. */
 struct odb_extract {
-    const bool *nodes;            /* [n_nodes] marks; NULL: the ancestors of the outputs */
+    const bool *nodes;             /* [n_nodes] marks; NULL: the ancestors of the outputs */
     const struct odb_port *inputs; /* in order; feeds that the nodes need must be among them */
     size_t n_inputs;
     const struct odb_port *outputs;
@@ -263,17 +263,17 @@ struct odb_extract {
                                        declares nothing of; NULL: they stay undeclared */
     size_t n_between;
     enum odb_weights weights;
-    const char *weights_file;     /* BESIDE: its name in external_data */
+    const char *weights_file;           /* BESIDE: its name in external_data */
     struct odb_file_parts *weights_out; /* BESIDE: its bytes, which are the model's */
-    int64_t ir_version;           /* 0: the model's */
-    const char *graph_name;       /* NULL: the model's */
-    bool declared;                /* dimensions at the border as the model declares them, where what
-                                     the ports are like fits that; what it says nothing of has
-                                     fixed ones only in a model whose feeds all have */
-    bool plain_debug;             /* nodes for which odb_node_is_debug() holds become Identity, in
-                                     bodies too: nobody else knows them */
-    bool record_nodes;            /* say in the metadata which nodes of the model these are, as
-                                     ODB_META_NODES; odb_model_origin() reads it */
+    int64_t ir_version;                 /* 0: the model's */
+    const char *graph_name;             /* NULL: the model's */
+    bool declared;     /* dimensions at the border as the model declares them, where what
+                          the ports are like fits that; what it says nothing of has
+                          fixed ones only in a model whose feeds all have */
+    bool plain_debug;  /* nodes for which odb_node_is_debug() holds become Identity, in
+                          bodies too: nobody else knows them */
+    bool record_nodes; /* say in the metadata which nodes of the model these are, as
+                          ODB_META_NODES; odb_model_origin() reads it */
 };
 
 /* Appends the bytes of the extracted model to out: nodes in topological order, the initializers
@@ -293,8 +293,7 @@ size_t odb_graph_segment_inputs(const struct odb_graph *graph, const bool *nodes
 
 /* ONNX's own textual syntax for one node, or the whole model, for people: long lists and strings
  * are shortened, control characters shown. */
-void odb_node_text(const struct odb_graph *graph, const struct odb_node *node,
-                   struct odb_buf *out);
+void odb_node_text(const struct odb_graph *graph, const struct odb_node *node, struct odb_buf *out);
 void odb_model_text(const struct odb_model *model, struct odb_buf *out);
 /* The same so that ONNX's own parser reads it back: nothing shortened, texts as they are but
  * for what acts on a terminal (escapes, which are read back as such), floats exact, half types as

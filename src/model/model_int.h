@@ -17,21 +17,21 @@ struct model_arena; /* arena.c: a ProtobufCAllocator whose free does nothing */
 struct model_files; /* files.c: mapped files of external data */
 
 struct model_int {
-    struct odb_storage *file;          /* ref: the mapped file or the caller's bytes */
-    const unsigned char *file_data;    /* borrowed: file */
+    struct odb_storage *file;       /* ref: the mapped file or the caller's bytes */
+    const unsigned char *file_data; /* borrowed: file */
     size_t file_size;
-    struct model_arena *arena;         /* owned */
-    struct model_files *files;         /* owned: external data */
-    struct odb_map *functions;         /* owned: "domain::name:overload" -> index */
+    struct model_arena *arena;            /* owned */
+    struct model_files *files;            /* owned: external data */
+    struct odb_map *functions;            /* owned: "domain::name:overload" -> index */
     ODB_VEC(struct odb_tensor *) tensors; /* refs: every tensor that the model shows */
     ODB_VEC(struct odb_graph *) graphs;   /* in the arena: the main one, bodies, functions */
-    const Onnx__ModelProto *proto;     /* in the arena */
+    const Onnx__ModelProto *proto;        /* in the arena */
     /* The main graph's messages by our indices. */
-    const Onnx__NodeProto **nodes;             /* [n_nodes], topological order */
-    const Onnx__TensorProto **inits;           /* [n_values], NULL: no (dense) initializer */
+    const Onnx__NodeProto **nodes;                /* [n_nodes], topological order */
+    const Onnx__TensorProto **inits;              /* [n_values], NULL: no (dense) initializer */
     const Onnx__SparseTensorProto **sparse_inits; /* [n_values] */
-    struct odb_tensor **packed;                /* [n_values] sparse initializers as tensors */
-    const Onnx__ValueInfoProto **infos;        /* [n_values], NULL: nothing declared */
+    struct odb_tensor **packed;                   /* [n_values] sparse initializers as tensors */
+    const Onnx__ValueInfoProto **infos;           /* [n_values], NULL: nothing declared */
 };
 
 /* A tensor message as a tensor that views storage (raw_data) or copies (typed fields). dir: for

@@ -17,13 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/mapping.h"
+#include "system/file.h"
+#include "system/mapping.h"
 #include "base/mem.h"
 #include "executor/executor.h"
-#include "executor/program.h"
+#include "executor/transport/program.h"
 #include "executor/spec.h"
-#include "executor/target.h"
+#include "executor/transport/target.h"
 
 #define IDENTITY_READ ((off_t)1 << 20) /* files up to here are read */
 /* Bytes of a file times names looked for in it: beyond these, as in /usr/lib, nobody looks. */

@@ -151,8 +151,7 @@ static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_grap
     kept->last = kept->place;
     if (!kept->place[0] || kept_find(kept, graph, &why) == ODB_OK)
         return ODB_OK;
-    if (kept_takes_path(kept) && odb_body_path_parse(graph, NULL, kept->place, &path) &&
-        path.n) {
+    if (kept_takes_path(kept) && odb_body_path_parse(graph, NULL, kept->place, &path) && path.n) {
         kept->way = odb_xmemdup(path.steps, path.n * sizeof *kept->way);
         kept->n_way = path.n;
         kept->last = path.last;
@@ -161,8 +160,7 @@ static enum odb_status kept_resolve(struct odb_kept *kept, const struct odb_grap
             return ODB_OK;
     }
     struct odb_buf near = ODB_BUF_INIT, shown = ODB_BUF_INIT;
-    if (kept_takes_path(kept) && !kept->n_way &&
-        kept_find_below(graph, kept->place, &near)) {
+    if (kept_takes_path(kept) && !kept->n_way && kept_find_below(graph, kept->place, &near)) {
         odb_buf_put_shown(&shown, odb_buf_text(&near));
         odb_error_remedy(&why, "in a body there is %.300s", odb_buf_text(&shown));
     }

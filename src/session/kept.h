@@ -36,8 +36,8 @@ struct odb_kept {
     bool disabled, once;
     int64_t ignore, hits;
     /* What place and text mean; made from them. */
-    struct odb_body_step *way;       /* owned; [n_way] into the body that place is in, whose bodies
-                                        are the model's; NULL: the main graph */
+    struct odb_body_step *way; /* owned; [n_way] into the body that place is in, whose bodies
+                                  are the model's; NULL: the main graph */
     size_t n_way;
     const char *last;                /* borrowed: what place names there */
     int node;                        /* ODB_NO_NODE: all of an operator, or none is needed */

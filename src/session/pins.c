@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "session/identity.h"
 #include "session/session.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 static bool pins_is(const struct odb_kept *kept)
 {

@@ -369,8 +369,8 @@ static enum odb_status session_begin_stored(struct odb_session *session, const c
                                             const struct odb_bisect_options *options,
                                             const char *settings, bool retry, struct odb_error *err)
 {
-    ODB_TRY(odb_store_start(session->store, command, options, settings, retry, &session->resumed,
-                            err));
+    ODB_TRY(
+        odb_store_start(session->store, command, options, settings, retry, &session->resumed, err));
     odb_store_answers(session->store, &session->answers, session->resumed.n);
     return ODB_OK;
 }

@@ -62,26 +62,26 @@ struct odb_session {
     struct odb_account account;      /* [lock] what the target said of the model as it loaded it;
                                         empty: nothing */
     int *culprits; /* owned [lock]; [n_nodes] 1 + which culprit of the report a node is; 0: none */
-    ODB_VEC(struct odb_probe_log) log; /* [lock] of the search or walk begun last, in order */
-    struct odb_progress progress;      /* [lock] */
+    ODB_VEC(struct odb_probe_log) log;      /* [lock] of the search or walk begun last, in order */
+    struct odb_progress progress;           /* [lock] */
     ODB_VEC(struct odb_bookmark) bookmarks; /* [lock]; changed by the screen's thread alone */
-    struct odb_kept_list kept;         /* [lock] breakpoints, marks, …: what the user put down */
-    bool *breaks;                      /* owned [lock]; [n_nodes] breakpoints that are enabled */
-    unsigned char *tags;               /* owned [lock]; [n_nodes] ODB_TAG_ bits */
-    struct odb_memory *memory;         /* owned: answers to a search that was stopped, where no
-                                          file has them; NULL: none */
-    char *memory_settings;             /* owned: what they were asked with */
-    struct odb_answers answers;        /* of the search begun last; this and the next two are the
-                                          engine's thread's alone */
-    struct odb_resumed resumed;        /* what it has from an earlier run of the program */
-    struct odb_walk *walk;             /* owned; NULL: not walking */
-    struct odb_inside *inside;         /* owned: the innermost body that the walk is in, or NULL */
-    int resume;                        /* [lock] before this node the walk goes on with another
-                                          trace, and the one there is has nothing to say of it and
-                                          what follows; ODB_NO_NODE: there is no other */
-    char *walk_target;                 /* owned: the spec that the walk was opened with */
-    int at;                            /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
-    unsigned long generation;          /* [lock] grows with every change of values or report */
+    struct odb_kept_list kept;  /* [lock] breakpoints, marks, …: what the user put down */
+    bool *breaks;               /* owned [lock]; [n_nodes] breakpoints that are enabled */
+    unsigned char *tags;        /* owned [lock]; [n_nodes] ODB_TAG_ bits */
+    struct odb_memory *memory;  /* owned: answers to a search that was stopped, where no
+                                   file has them; NULL: none */
+    char *memory_settings;      /* owned: what they were asked with */
+    struct odb_answers answers; /* of the search begun last; this and the next two are the
+                                   engine's thread's alone */
+    struct odb_resumed resumed; /* what it has from an earlier run of the program */
+    struct odb_walk *walk;      /* owned; NULL: not walking */
+    struct odb_inside *inside;  /* owned: the innermost body that the walk is in, or NULL */
+    int resume;                 /* [lock] before this node the walk goes on with another
+                                   trace, and the one there is has nothing to say of it and
+                                   what follows; ODB_NO_NODE: there is no other */
+    char *walk_target;          /* owned: the spec that the walk was opened with */
+    int at;                     /* [lock] nodes before it have run; ODB_NO_NODE: no walk */
+    unsigned long generation;   /* [lock] grows with every change of values or report */
 
     void (*wake)(void *payload); /* called after a change, without the lock, from any thread */
     void *wake_payload;
@@ -97,8 +97,7 @@ struct odb_session_pins {
 };
 /* What is pinned, for a trace; out is the caller's to dispose of, on failure too. */
 enum odb_status odb_session__pins(const struct odb_session *session, const char *reference,
-                                  struct odb_session_pins *out,
-                                  struct odb_error *err) ODB_MUST_USE;
+                                  struct odb_session_pins *out, struct odb_error *err) ODB_MUST_USE;
 void odb_session__pins_dispose(struct odb_session_pins *pins);
 /* The first node of those whose outputs are pinned otherwise in two lists; ODB_NO_NODE: none is. */
 int odb_session__pins_differ(const struct odb_session *session, const struct odb_kept_list *a,

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
-#define STORE_LEAST 512 /* bytes: SQLite's smallest page */
+#define STORE_LEAST 512        /* bytes: SQLite's smallest page */
 #define STORE_PATIENCE_MS 5000 /* for others who write */
 
 /* --- SQLite ---------------------------------------------------------------------------------- */
@@ -42,8 +42,7 @@ enum odb_status odb_store__fail_at(sqlite3 *db, const char *path, struct odb_err
     enum odb_status status =
         code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ODB_E_FORMAT : ODB_E_IO;
     int why = code == SQLITE_CANTOPEN || code == SQLITE_IOERR ? sqlite3_system_errno(db) : 0;
-    odb_fail(err, status, "%s%s%s", sqlite3_errmsg(db), why ? ": " : "",
-             why ? strerror(why) : "");
+    odb_fail(err, status, "%s%s%s", sqlite3_errmsg(db), why ? ": " : "", why ? strerror(why) : "");
     odb_error_at(err, "session %s", path);
     if (code == SQLITE_READONLY)
         odb_error_remedy(err, STORE_READ_ONLY);
@@ -221,8 +220,7 @@ static enum odb_status store_check(struct odb_store *store, int64_t schema, stru
 {
     enum odb_status status = ODB_OK;
     if (schema < 1) {
-        odb_fail(err, ODB_E_INPUT, "%s is no session, but another program's database",
-                 store->path);
+        odb_fail(err, ODB_E_INPUT, "%s is no session, but another program's database", store->path);
         return odb_error_remedy(err, ODB_STORE_ANEW);
     }
     if (schema > ODB_STORE_SCHEMA) {
@@ -631,8 +629,7 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
     static const char *const types[] = {"f16", "bf16", "tf32"};
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(store_newest(store, &stmt,
-                         "reference, target, tolerance, expect, " ODB_STORE_OUTCOME,
+    ODB_TRY(store_newest(store, &stmt, "reference, target, tolerance, expect, " ODB_STORE_OUTCOME,
                          "search", "id", err));
     *out = NULL;
     if (odb_store__row(store, stmt, &status, err)) {

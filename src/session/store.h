@@ -51,7 +51,8 @@ struct odb_store_settings {
     ODB_VEC(struct odb_store_setting {
         char *name;  /* owned */
         char *value; /* owned */
-    }) list;
+    })
+    list;
 };
 /* Replaces what there is: of the search begun last, or of what is done without one. */
 enum odb_status odb_store_put_settings(struct odb_store *store, bool search,
@@ -80,8 +81,9 @@ enum odb_status odb_store_read_kept(struct odb_store *store, struct odb_kept_lis
 struct odb_resumed {
     bool resumed; /* it goes on with it */
     size_t n;     /* answers that it has from there */
-    ODB_VEC(char *) running; /* owned: probes that had no answer when that ended, and are not tried
-                                again */
+    ODB_VEC(char *)
+    running;     /* owned: probes that had no answer when that ended, and are not tried
+                    again */
     char *other; /* owned: what is different now, so that nothing of it is of use; NULL: nothing */
 };
 void odb_resumed_dispose(struct odb_resumed *resumed);

@@ -95,7 +95,7 @@ static enum odb_status guard_beside(sqlite3 *db, const char *path, struct odb_er
         struct stat st;
         char *beside = odb_xasprintf("%s%s", file, endings[i]);
         const char *why = lstat(beside, &st) != 0 ? NULL
-                          : !S_ISREG(st.st_mode) ? "is no regular file"
+                          : !S_ISREG(st.st_mode)  ? "is no regular file"
                           : !i && guard_names_another(beside)
                               ? "names another file, which SQLite would delete"
                               : NULL;

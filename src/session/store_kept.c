@@ -11,8 +11,8 @@ static enum odb_status store_put_rows(struct odb_store *store, const struct odb_
 {
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
-    ODB_TRY(odb_store__prepare(
-        store, &stmt, "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", err));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "INSERT INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", err));
     for (size_t i = 0; i < list->items.n && status == ODB_OK; i++) {
         const struct odb_kept *kept = &list->items.items[i];
         odb_store__bind_text(stmt, 1, odb_kept_name(kept->kind));

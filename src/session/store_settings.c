@@ -25,8 +25,8 @@ static enum odb_status settings_put(struct odb_store *store, sqlite3_int64 searc
         status = odb_store__exec(store, forget, err);
     free(forget);
     ODB_TRY(status);
-    ODB_TRY(odb_store__prepare(
-        store, &stmt, "INSERT INTO setting (search, name, value) VALUES (?, ?, ?)", err));
+    ODB_TRY(odb_store__prepare(store, &stmt,
+                               "INSERT INTO setting (search, name, value) VALUES (?, ?, ?)", err));
     for (size_t i = 0; i < settings->list.n && status == ODB_OK; i++) {
         sqlite3_bind_int64(stmt, 1, search);
         odb_store__bind_text(stmt, 2, settings->list.items[i].name);
@@ -43,8 +43,8 @@ enum odb_status odb_store_put_settings(struct odb_store *store, bool search,
 {
     ODB_STORE_HOLD(store);
     ODB_TRY(odb_store__exec(store, "BEGIN IMMEDIATE", err));
-    return odb_store__end(
-        store, settings_put(store, search ? store->search : 0, settings, err), err);
+    return odb_store__end(store, settings_put(store, search ? store->search : 0, settings, err),
+                          err);
 }
 
 enum odb_status odb_store_read_settings(struct odb_store *store, struct odb_store_settings *out,
@@ -53,16 +53,15 @@ enum odb_status odb_store_read_settings(struct odb_store *store, struct odb_stor
     enum odb_status status = ODB_OK;
     sqlite3_stmt *stmt;
     *out = (struct odb_store_settings){0};
-    ODB_TRY(odb_store__prepare_if_there(store, &stmt,
-                                        "SELECT name, value FROM setting WHERE search = "
-                                        SETTINGS_SEARCH " ORDER BY position",
-                                        err));
+    ODB_TRY(odb_store__prepare_if_there(
+        store, &stmt,
+        "SELECT name, value FROM setting WHERE search = " SETTINGS_SEARCH " ORDER BY position",
+        err));
     while (stmt && odb_store__row(store, stmt, &status, err)) {
         const char *name = (const char *)sqlite3_column_text(stmt, 0);
         const char *value = (const char *)sqlite3_column_text(stmt, 1);
         if (name && value)
-            odb_push(&out->list,
-                     (struct odb_store_setting){odb_xstrdup(name), odb_xstrdup(value)});
+            odb_push(&out->list, (struct odb_store_setting){odb_xstrdup(name), odb_xstrdup(value)});
     }
     sqlite3_finalize(stmt);
     if (status != ODB_OK)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
 #include "session/store_int.h"
 

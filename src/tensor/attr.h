@@ -38,15 +38,15 @@ struct odb_attr {
     enum odb_attr_type type;
     int64_t i;
     float f;
-    struct odb_str s;            /* borrowed */
-    size_t n;                    /* items in the list that type names */
-    const int64_t *ints;         /* borrowed */
-    const odb_f32 *floats;       /* borrowed */
+    struct odb_str s;              /* borrowed */
+    size_t n;                      /* items in the list that type names */
+    const int64_t *ints;           /* borrowed */
+    const odb_f32 *floats;         /* borrowed */
     const struct odb_str *strings; /* borrowed */
-    struct odb_tensor **tensors; /* borrowed; TENSOR and SPARSE_TENSOR: n = 1 */
-    struct odb_graph **graphs;   /* borrowed; GRAPH: n = 1 */
-    const char *text;            /* TYPE_PROTO: its ONNX text; borrowed */
-    enum odb_dtype dtype;        /* TYPE_PROTO: of the innermost tensor */
+    struct odb_tensor **tensors;   /* borrowed; TENSOR and SPARSE_TENSOR: n = 1 */
+    struct odb_graph **graphs;     /* borrowed; GRAPH: n = 1 */
+    const char *text;              /* TYPE_PROTO: its ONNX text; borrowed */
+    enum odb_dtype dtype;          /* TYPE_PROTO: of the innermost tensor */
 };
 
 /* Array of a node's attributes; lookup is by name, linear (there are few). */

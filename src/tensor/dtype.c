@@ -21,7 +21,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "base/simd.h"
 #include "tensor/tensor.h"
 

@@ -42,8 +42,15 @@ enum odb_dtype {
     ODB_DTYPE_COUNT
 };
 
-enum odb_dtype_class { ODB_CLASS_NONE, ODB_CLASS_FLOAT, ODB_CLASS_INT, ODB_CLASS_UINT,
-                       ODB_CLASS_BOOL, ODB_CLASS_STRING, ODB_CLASS_COMPLEX };
+enum odb_dtype_class {
+    ODB_CLASS_NONE,
+    ODB_CLASS_FLOAT,
+    ODB_CLASS_INT,
+    ODB_CLASS_UINT,
+    ODB_CLASS_BOOL,
+    ODB_CLASS_STRING,
+    ODB_CLASS_COMPLEX
+};
 
 /* Tensors view files at any byte offset, so element pointers promise no alignment. Kernels read
  * and write through these; the compiler then picks unaligned loads, which cost nothing. */
@@ -64,9 +71,9 @@ struct odb_dtype_info {
     const char *descr; /* .npy descriptor, "<f4"; NULL likewise */
     unsigned bits;     /* per element, 0 for strings (struct odb_str in memory) */
     enum odb_dtype_class class_;
-    double eps;        /* floats: distance from 1 to the next larger number */
-    double max;        /* floats: largest finite */
-    double tiny;       /* floats: smallest positive subnormal */
+    double eps;  /* floats: distance from 1 to the next larger number */
+    double max;  /* floats: largest finite */
+    double tiny; /* floats: smallest positive subnormal */
 };
 
 /* Never NULL; a row with bits 0 and class NONE for a number that is no type. */

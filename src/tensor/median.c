@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "tensor/stats.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 
 /* One entry between commas. */
 struct slice_entry {

@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
 
-#define SPILL_SMALL ((size_t)4 << 10)  /* not worth a page */
-#define SPILL_MOST ((size_t)1 << 40)   /* of addresses, which cost nothing */
+#define SPILL_SMALL ((size_t)4 << 10) /* not worth a page */
+#define SPILL_MOST ((size_t)1 << 40)  /* of addresses, which cost nothing */
 #define SPILL_LEAST ((size_t)1 << 30)
 
 /* Held by the spill and by every tensor on it. */

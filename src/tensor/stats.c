@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "tensor/median.h"
 
 enum {
@@ -51,10 +51,8 @@ static void stats_prepare(struct stats_job *job, const struct odb_tensor *t,
                           const struct odb_scan *scan)
 {
     enum odb_dtype type = t->dtype == ODB_C64 ? ODB_F32 : t->dtype == ODB_C128 ? ODB_F64 : t->dtype;
-    *job = (struct stats_job){.t = t,
-                              .type = type,
-                              .count = type == t->dtype ? t->count : 2 * t->count,
-                              .scan = scan};
+    *job = (struct stats_job){
+        .t = t, .type = type, .count = type == t->dtype ? t->count : 2 * t->count, .scan = scan};
 }
 
 /* first is a multiple of 8: packed types start at a byte. */

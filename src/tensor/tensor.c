@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/blocks.h"
+#include "system/blocks.h"
 
 enum { TENSOR_ALIGN = 64 };
 

@@ -41,7 +41,7 @@ struct odb_storage {
 struct odb_tensor {
     atomic_int refs;
     enum odb_kind kind;
-    enum odb_dtype dtype; /* sequences, optionals: of the elements, or ODB_UNDEFINED */
+    enum odb_dtype dtype;    /* sequences, optionals: of the elements, or ODB_UNDEFINED */
     enum odb_dtype declared; /* of a float64: the type that the model gives these floats, where they
                                 are carried in a wider one; ODB_UNDEFINED: not known */
     int rank;

@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "compare/criterion.h"
-#include "compare/measure.h"
+#include "compare/inspect/measure.h"
 #include "tensor/random.h"
 
 enum { BLOCK = 1 << 16, REPEATS = 3 };

@@ -12,10 +12,10 @@
 
 #include "base/mem.h"
 #include "base/clock.h"
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "engine/inputs.h"
-#include "executor/target.h"
-#include "model/build.h"
+#include "executor/transport/target.h"
+#include "model/write/build.h"
 #include "sshd_help.h"
 
 enum { INSIDE, CHILD, SSH, LANES };

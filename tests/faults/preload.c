@@ -189,18 +189,16 @@ SHOWN int posix_memalign(void **out, size_t align, size_t size)
 
 SHOWN void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
-    bool hit = fd < 0 ? !fault.under && fault_hit("mmap", CALLER)
-                      : fault_hit_fd("mmap", fd, CALLER);
-    return hit ? MAP_FAILED
-               : (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+    bool hit =
+        fd < 0 ? !fault.under && fault_hit("mmap", CALLER) : fault_hit_fd("mmap", fd, CALLER);
+    return hit ? MAP_FAILED : (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
 }
 
 SHOWN void *mmap64(void *at, size_t size, int protection, int flags, int fd, off64_t offset)
 {
-    bool hit = fd < 0 ? !fault.under && fault_hit("mmap", CALLER)
-                      : fault_hit_fd("mmap", fd, CALLER);
-    return hit ? MAP_FAILED
-               : (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+    bool hit =
+        fd < 0 ? !fault.under && fault_hit("mmap", CALLER) : fault_hit_fd("mmap", fd, CALLER);
+    return hit ? MAP_FAILED : (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
 }
 
 /* --- what is read and written ----------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "executor/target_int.h"
+#include "executor/transport/target_int.h"
 
 enum { ANSWERS_FD = 1, ANSWERS_RAW = 2, ANSWERS_BARE = 4, ANSWERS_ATTACH = 8, ANSWERS_SSH = 1 };
 #define ANSWERS_ROOM 65536 /* bytes that the connection holds without a reader */

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "base/pyjson.h"
+#include "tensor/format/pyjson.h"
 #include "engine/dump_info.h"
 #include "executor/recording.h"
 
@@ -62,8 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const json_t *list = json_object_get(info, "input_info");
         size_t i;
         json_t *entry;
-        json_array_foreach(list, i, entry)
-        {
+        json_array_foreach(list, i, entry) {
             const char *name = json_string_value(json_object_get(entry, "input_name"));
             if (name && odb_dump_info_input(&input, list, name, &err) == ODB_OK &&
                 (input.rank < 0 || input.rank > ODB_MAX_RANK))

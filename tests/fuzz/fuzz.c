@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "model/build.h"
+#include "system/file.h"
+#include "model/write/build.h"
 #include "model/model.h"
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 
 #define FUZZ_LOOK ((size_t)1 << 16) /* elements: more take long and show nothing new */
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "tensor/image.h"
+#include "tensor/format/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

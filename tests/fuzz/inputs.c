@@ -12,7 +12,7 @@
 
 #include "engine/inputs.h"
 #include "engine/input_file.h"
-#include "model/build.h"
+#include "model/write/build.h"
 
 #define INPUTS_LINES 8
 #define INPUTS_DIGITS 3 /* of numbers, where a tensor of such a size is made */

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "ui/decode.h"
+#include "ui/terminal/decode.h"
 
 static void keys_take(struct ui_decoder *decoder, bool complete)
 {

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "tensor/npz.h"
+#include "tensor/format/npz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "engine/lint.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "model/model.h"
 
 static void onnx_look(const struct odb_model *model)

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "command/command.h"
+#include "command/table/command.h"
 #include "session/session.h"
 
 static void prompt_give(struct odb_console *console, const char *line, bool source)

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "executor/protocol.h"
+#include "executor/transport/protocol.h"
 
 /* The bytes as a line that ends behind them. */
 static enum odb_status protocol_receive(const uint8_t *data, size_t size, struct odb_frame *frame,

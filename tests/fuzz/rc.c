@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "ui/keymap.h"
+#include "ui/view/keymap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

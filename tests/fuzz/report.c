@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "command/publish.h"
+#include "command/verbs/file/publish.h"
 
 /* XML 1.0 has no control characters, not even escaped. */
 static void report_check_text(const struct odb_buf *out)

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "model/model.h"
 
 enum {
@@ -133,8 +133,7 @@ static void reference_run(struct reference *r, const struct odb_cpu *cpu,
 
 void fuzz_run_model(const struct odb_model *model)
 {
-    static const enum odb_precision precisions[] = {ODB_PREC_NATIVE, ODB_PREC_F64,
-                                                    ODB_PREC_NOISY};
+    static const enum odb_precision precisions[] = {ODB_PREC_NATIVE, ODB_PREC_F64, ODB_PREC_NOISY};
     struct odb_error err = ODB_ERROR_INIT;
     struct reference r = {.model = model};
     struct odb_cpu *cpu;

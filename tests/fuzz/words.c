@@ -7,23 +7,23 @@
  */
 #include "fuzz.h"
 
-#include "base/file.h"
-#include "command/expression.h"
+#include "system/file.h"
+#include "command/console/expression.h"
 #include "compare/criterion.h"
-#include "compare/seek.h"
+#include "compare/inspect/seek.h"
 #include "engine/condition.h"
 #include "engine/dump.h"
 #include "engine/over.h"
 #include "engine/signature.h"
 #include "executor/executor.h"
-#include "executor/onnx_mlir_int.h"
-#include "executor/ssh.h"
+#include "executor/onnx_mlir/onnx_mlir_int.h"
+#include "executor/transport/ssh.h"
 #include "model/model.h"
 #include "session/session.h"
-#include "tensor/format.h"
+#include "tensor/format/format.h"
 #include "tensor/grid.h"
-#include "tensor/print.h"
-#include "command/filter.h"
+#include "tensor/tensor_print.h"
+#include "command/console/filter.h"
 
 /* A call on a session where both sides and a verdict are known of every node's value. */
 static struct odb_command_call *words_call(void)

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/mem.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "executor/executor.h"
 #include "executor/place.h"
 #include "model/model.h"

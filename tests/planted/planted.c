@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-#include "tensor/npz.h"
+#include "tensor/format/npz.h"
 
 struct options {
     const char *target, *reference, *expect;

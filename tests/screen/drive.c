@@ -120,10 +120,10 @@ static bool drive_signal(const char *name, int *out)
     static const struct {
         const char *name;
         int number;
-    } SIGNALS[] = {{"TSTP", SIGTSTP}, {"CONT", SIGCONT},   {"INT", SIGINT},   {"TERM", SIGTERM},
-                   {"HUP", SIGHUP},   {"SEGV", SIGSEGV},   {"ABRT", SIGABRT}, {"WINCH", SIGWINCH},
-                   {"KILL", SIGKILL}, {"QUIT", SIGQUIT},   {"STOP", SIGSTOP}, {"PIPE", SIGPIPE},
-                   {"USR1", SIGUSR1}, {"USR2", SIGUSR2},   {"BUS", SIGBUS},   {"FPE", SIGFPE},
+    } SIGNALS[] = {{"TSTP", SIGTSTP}, {"CONT", SIGCONT}, {"INT", SIGINT},   {"TERM", SIGTERM},
+                   {"HUP", SIGHUP},   {"SEGV", SIGSEGV}, {"ABRT", SIGABRT}, {"WINCH", SIGWINCH},
+                   {"KILL", SIGKILL}, {"QUIT", SIGQUIT}, {"STOP", SIGSTOP}, {"PIPE", SIGPIPE},
+                   {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"BUS", SIGBUS},   {"FPE", SIGFPE},
                    {"ALRM", SIGALRM}, {"ILL", SIGILL}};
     if (!name)
         return false;
@@ -197,9 +197,8 @@ static bool drive_await(struct drive *d, const char *text, int row, bool any, bo
             return drive_fail(d, "the program %s, and its screen %s \"%s\"", drive_fate(d), what,
                               text);
         if (term_now() >= until)
-            return drive_fail(d, "after %g s the %s %s \"%s\"%s%s", seconds,
-                              any ? "screen" : "row", what, text,
-                              t->stopped || t->ended ? "; the program " : "",
+            return drive_fail(d, "after %g s the %s %s \"%s\"%s%s", seconds, any ? "screen" : "row",
+                              what, text, t->stopped || t->ended ? "; the program " : "",
                               t->stopped || t->ended ? drive_fate(d) : "");
         term_pump(t, t->closed ? term_now() + 0.01 : until);
     }
@@ -389,8 +388,8 @@ static bool drive_mouse(struct drive *d, char *arg)
         button--;
     if (!name || !button)
         return drive_fail(d, "left, middle, right, wheel-up or wheel-down?");
-    if (!drive_number(drive_word(&arg), &col) || !drive_row(d, drive_word(&arg), &row) ||
-        col < 0 || col >= d->term.cols)
+    if (!drive_number(drive_word(&arg), &col) || !drive_row(d, drive_word(&arg), &row) || col < 0 ||
+        col >= d->term.cols)
         return drive_fail(d, "at which column and row?");
     const char *how = drive_word(&arg);
     if (!how || button > 3)

@@ -9,8 +9,8 @@
 
 struct drive {
     struct term term;
-    char **argv;  /* borrowed; the program */
-    char **env;   /* owned; NAME=VALUE for it, all owned */
+    char **argv; /* borrowed; the program */
+    char **env;  /* owned; NAME=VALUE for it, all owned */
     size_t env_n;
     bool running; /* started, that is; it may have ended */
     double limit; /* seconds that a wait may take */

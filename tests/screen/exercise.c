@@ -92,8 +92,8 @@ static void storm_event(struct drive *d, struct storm *s)
 
 static bool storm_lost(struct drive *d, const struct storm *s, const char *how)
 {
-    size_t n = (size_t)snprintf(d->why, sizeof d->why, "after event %ld the program %s; last:",
-                                s->done, how);
+    size_t n = (size_t)snprintf(d->why, sizeof d->why,
+                                "after event %ld the program %s; last:", s->done, how);
     for (long i = s->done > STORM_LAST ? s->done - STORM_LAST : 0; i < s->done; i++)
         n += (size_t)snprintf(d->why + n, sizeof d->why - n, "\n    %s", s->last[i % STORM_LAST]);
     return false;

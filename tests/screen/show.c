@@ -23,9 +23,8 @@ static char show_attribute(const VTermScreenCell *cell, struct show_legend *lege
     static const struct {
         int mask;
         char letter;
-    } NAMES[] = {{0, '.'}, {1, 'b'},  {2, 'r'},  {4, 'u'}, {8, 'i'},
-                 {16, 'k'}, {32, 's'}, {64, 'd'},
-                 {3, 'R'},  {5, 'U'}, {66, 'D'}};
+    } NAMES[] = {{0, '.'},  {1, 'b'},  {2, 'r'}, {4, 'u'}, {8, 'i'}, {16, 'k'},
+                 {32, 's'}, {64, 'd'}, {3, 'R'}, {5, 'U'}, {66, 'D'}};
     int mask = cell->attrs.bold | cell->attrs.reverse << 1 | (cell->attrs.underline != 0) << 2 |
                cell->attrs.italic << 3 | cell->attrs.blink << 4 | cell->attrs.strike << 5 |
                (cell->attrs.font == TERM_DIM) << 6;

@@ -38,14 +38,14 @@ struct term {
     size_t out_n, out_room;
     char held[64]; /* the beginning of an escape sequence whose end is to come */
     size_t held_n;
-    char last; /* byte before that sequence */
+    char last;      /* byte before that sequence */
     char probe[32]; /* where the emulator's answer goes while `probing` */
     size_t probe_n;
     bool probing;
-    FILE *log;       /* borrowed; every byte that came, or NULL */
-    uint64_t bytes;  /* how many came */
-    double started;  /* seconds, as term_now() tells them */
-    double heard;    /* when the last bytes came */
+    FILE *log;      /* borrowed; every byte that came, or NULL */
+    uint64_t bytes; /* how many came */
+    double started; /* seconds, as term_now() tells them */
+    double heard;   /* when the last bytes came */
     char text[TERM_LINE];
 };
 
@@ -97,9 +97,7 @@ void term_end(struct term *t);
 void term_show(struct term *t, const char *bytes, size_t n);
 
 /* Dim text is this font to the emulator. */
-enum {
-    TERM_DIM = 9
-};
+enum { TERM_DIM = 9 };
 
 /* One cell. The right half of a wide character has its left half's style and one special code. */
 #define TERM_RIGHT_HALF ((uint32_t)-1)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kernels/kern.h"
+#include "kernels/core/kern.h"
 
 struct op_call {
     const char *name;
@@ -29,7 +29,9 @@ struct op_call {
     struct odb_error err;
 };
 
+/* clang-format off */
 #define OP_CALL(name_, opset_) {.name = (name_), .opset = (opset_), .n_out = 1}
+/* clang-format on */
 #define OP_DIMS(...) ((int64_t[]){__VA_ARGS__})
 
 /* Adds an input that the caller owns no longer; NULL: omitted. Returns it. */
@@ -80,8 +82,7 @@ static inline struct odb_tensor *op_list(struct op_call *c, int64_t n, const int
     return op_take(c, t);
 }
 
-static inline struct odb_attr *op_attr(struct op_call *c, const char *name,
-                                       enum odb_attr_type type)
+static inline struct odb_attr *op_attr(struct op_call *c, const char *name, enum odb_attr_type type)
 {
     struct odb_attr *a = &c->attrs[c->n_attrs++];
 
@@ -120,10 +121,15 @@ static inline struct odb_call op_make(struct op_call *c, const bool *wanted)
 
     assert_non_null(op);
     c->err = (struct odb_error)ODB_ERROR_INIT;
-    return (struct odb_call){.op = op, .opset = c->opset, .attrs = {c->attrs, c->n_attrs},
-                             .n_in = c->n_in, .n_out = c->n_out,
-                             .in = (const struct odb_tensor *const *)c->in, .wanted = wanted,
-                             .precision = c->precision, .seed = c->seed};
+    return (struct odb_call){.op = op,
+                             .opset = c->opset,
+                             .attrs = {c->attrs, c->n_attrs},
+                             .n_in = c->n_in,
+                             .n_out = c->n_out,
+                             .in = (const struct odb_tensor *const *)c->in,
+                             .wanted = wanted,
+                             .precision = c->precision,
+                             .seed = c->seed};
 }
 
 static inline void op_drop_outputs(struct op_call *c)
@@ -161,29 +167,29 @@ static inline void op_free(struct op_call *c)
 }
 
 /* The call succeeds and gives that shape. */
-#define op_expect_shape(c, rank_, ...)                                                           \
-    do {                                                                                         \
-        const int64_t want_[] = {__VA_ARGS__};                                                   \
-        assert_int_equal((c)->out[0]->rank, (rank_));                                            \
-        for (int d_ = 0; d_ < (rank_); d_++)                                                     \
-            assert_int_equal((c)->out[0]->dims[d_], want_[d_]);                                  \
+#define op_expect_shape(c, rank_, ...)                                                             \
+    do {                                                                                           \
+        const int64_t want_[] = {__VA_ARGS__};                                                     \
+        assert_int_equal((c)->out[0]->rank, (rank_));                                              \
+        for (int d_ = 0; d_ < (rank_); d_++)                                                       \
+            assert_int_equal((c)->out[0]->dims[d_], want_[d_]);                                    \
     } while (0)
 
 /* Output o holds exactly these numbers. */
-#define op_expect(c, o, ...)                                                                     \
-    do {                                                                                         \
-        const double want_[] = {__VA_ARGS__};                                                    \
-        assert_int_equal((c)->out[o]->count, ODB_COUNT(want_));                                  \
-        for (size_t i_ = 0; i_ < ODB_COUNT(want_); i_++)                                         \
-            assert_true(odb_tensor_f64((c)->out[o], i_) == want_[i_]);                           \
+#define op_expect(c, o, ...)                                                                       \
+    do {                                                                                           \
+        const double want_[] = {__VA_ARGS__};                                                      \
+        assert_int_equal((c)->out[o]->count, ODB_COUNT(want_));                                    \
+        for (size_t i_ = 0; i_ < ODB_COUNT(want_); i_++)                                           \
+            assert_true(odb_tensor_f64((c)->out[o], i_) == want_[i_]);                             \
     } while (0)
 
 /* The call fails as the operator's own rules demand, and the message holds text. */
-#define op_expect_refused(c, text)                                                               \
-    do {                                                                                         \
-        assert_int_equal(op_run(c), ODB_E_OPERATOR);                                             \
-        if (strstr((c)->err.what, (text)) == NULL)                                               \
-            fail_msg("\"%s\" is not in \"%s\"", (text), (c)->err.what);                          \
+#define op_expect_refused(c, text)                                                                 \
+    do {                                                                                           \
+        assert_int_equal(op_run(c), ODB_E_OPERATOR);                                               \
+        if (strstr((c)->err.what, (text)) == NULL)                                                 \
+            fail_msg("\"%s\" is not in \"%s\"", (text), (c)->err.what);                            \
     } while (0)
 
 /* A small repeatable random number in [0, n). */

@@ -23,16 +23,16 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
-#include "kernels/kern.h"
+#include "system/parallel.h"
+#include "kernels/core/kern.h"
 
 enum { OP_MAX_IN = 20, OP_MAX_OUT = 8, OP_MAX_ATTRS = 24, OP_MAX_LIST = 40 };
 
 struct op_call {
     const char *op;
     int opset;
-    const char *attrs;          /* NULL: none */
-    const char *in[OP_MAX_IN];  /* up to the first NULL */
+    const char *attrs;         /* NULL: none */
+    const char *in[OP_MAX_IN]; /* up to the first NULL */
     enum odb_precision precision;
 };
 
@@ -175,10 +175,15 @@ static inline enum odb_status op_run(const struct op_call *c, int n_in,
     struct op_attrs attrs;
     op_parse_attrs(c->attrs, &attrs);
     const char *name = colons ? colons + 2 : c->op;
-    struct odb_call call = {.op = odb_op_find(domain, name, c->opset), .opset = c->opset,
-                            .attrs = {attrs.items, attrs.n}, .n_in = n_in, .n_out = n_out,
-                            .in = (const struct odb_tensor *const *)in, .wanted = wanted,
-                            .precision = c->precision, .seed = 1};
+    struct odb_call call = {.op = odb_op_find(domain, name, c->opset),
+                            .opset = c->opset,
+                            .attrs = {attrs.items, attrs.n},
+                            .n_in = n_in,
+                            .n_out = n_out,
+                            .in = (const struct odb_tensor *const *)in,
+                            .wanted = wanted,
+                            .precision = c->precision,
+                            .seed = 1};
     assert_non_null(call.op);
     enum odb_status status = odb_op_run(&call, out, err);
     op_free_attrs(&attrs);
@@ -237,10 +242,12 @@ static inline void op_expect(const struct op_call *c, double tol, const char *co
         odb_tensor_unref(out[i]);
     }
 }
-#define OP_EXPECT(tol, call, ...)                                                                \
+#define OP_EXPECT(tol, call, ...)                                                                  \
     op_expect(&(const struct op_call)call, tol, (const char *const[]){__VA_ARGS__, NULL})
-#define OP(name, version, text, ...)                                                              \
-    {.op = name, .opset = version, .attrs = text, .in = __VA_ARGS__}
+#define OP(name, version, text, ...)                                                               \
+    {                                                                                              \
+        .op = name, .opset = version, .attrs = text, .in = __VA_ARGS__                             \
+    }
 
 /* The first n outputs of both calls are the same, whatever they are. */
 static inline void op_expect_same(const struct op_call *a, const struct op_call *b, int n,
@@ -268,8 +275,8 @@ static inline void op_expect_failure(const struct op_call *c, int n, enum odb_st
     struct odb_error err = ODB_ERROR_INIT;
     enum odb_status got = op_run_text(c, n, out, &err);
     if (got != status || err.what[0] == '\0' || !strstr(err.what, says))
-        fail_msg("%s %s: status %d, '%s', where '%s' was expected", c->op,
-                 c->attrs ? c->attrs : "", (int)got, err.what, says);
+        fail_msg("%s %s: status %d, '%s', where '%s' was expected", c->op, c->attrs ? c->attrs : "",
+                 (int)got, err.what, says);
     for (int i = 0; i < n; i++)
         assert_null(out[i]);
 }

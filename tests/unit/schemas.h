@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "executor/cpu.h"
-#include "kernels/kern.h"
+#include "interpret/cpu.h"
+#include "kernels/core/kern.h"
 
 enum { SCHEMA_COLUMNS = 10, SCHEMA_MAX_IN = 20, SCHEMA_MAX_ATTRS = 32 };
 
@@ -33,7 +33,7 @@ struct schema {
     int since, min_in, max_in, min_out, max_out;
     bool deprecated;
     int n_types, n_attrs;
-    uint32_t types[SCHEMA_MAX_IN]; /* the last repeats */
+    uint32_t types[SCHEMA_MAX_IN];   /* the last repeats */
     const char *vars[SCHEMA_MAX_IN]; /* names of their type variables; NULL: a type of its own */
     struct schema_attr attrs[SCHEMA_MAX_ATTRS];
 };

@@ -181,8 +181,8 @@ static void test_accuracy__one_by_one_in_double(void **state)
         OP("RotaryEmbedding", 23, NULL,
            {"double[1,2,5,8] random 1", "double[1,5,4] random 2", "double[1,5,4] random 3"}),
         OP("LinearAttention", 27, "q_num_heads=2 kv_num_heads=2",
-           {"double[1,5,8] random 1", "double[1,5,8] random 2", "double[1,5,8] random 3",
-            "-", "double[1,5,2] random 4", "double[1,5,2] random 5"}),
+           {"double[1,5,8] random 1", "double[1,5,8] random 2", "double[1,5,8] random 3", "-",
+            "double[1,5,2] random 4", "double[1,5,2] random 5"}),
         OP("CausalConvWithState", 27, NULL, {"double[2,3,7] random 1", "double[3,1,4] random 2"}),
     };
     for (size_t i = 0; i < ODB_COUNT(calls); i++)

@@ -187,8 +187,7 @@ static size_t first_region(const struct search *s, bool *bad)
     json_t *nodes = json_object_get(region, "other_nodes");
     size_t i;
     *bad = false;
-    json_array_foreach(nodes, i, node)
-    {
+    json_array_foreach(nodes, i, node) {
         *bad |= !strcmp(json_string_value(json_object_get(node, "name")), "bad");
     }
     return json_array_size(nodes);
@@ -198,8 +197,7 @@ static const char *fate_of(const struct search *s, const char *name)
 {
     json_t *weights = json_object_get(search_against(s), "weights"), *weight;
     size_t i;
-    json_array_foreach(weights, i, weight)
-    {
+    json_array_foreach(weights, i, weight) {
         if (!strcmp(json_string_value(json_object_get(weight, "name")), name))
             return json_string_value(json_object_get(weight, "fate"));
     }

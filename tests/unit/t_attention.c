@@ -4,7 +4,7 @@
  * windows and caches. Then what the definition says of the odd cases, and what operators other than
  * ai.onnx's ask of the shared core.
  */
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 
 #include "op_case.h"
 

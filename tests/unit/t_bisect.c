@@ -122,8 +122,7 @@ static void test_bisect__outputs_that_are_drawn_name_who_draws(void **state)
     (void)state;
     odb_build_node(b, "RandomNormalLike", "dice", "x", "y");
     odb_build_output(b, "y");
-    assert_int_equal(search_try(&s, b, search_ramp(), "cpu", ODB_STRATEGY_AUTO, &err),
-                     ODB_E_MODEL);
+    assert_int_equal(search_try(&s, b, search_ramp(), "cpu", ODB_STRATEGY_AUTO, &err), ODB_E_MODEL);
     odb_error_text(&err, text, sizeof text);
     assert_non_null(strstr(text, "#0 dice (RandomNormalLike)"));
     assert_non_null(strstr(text, "output y at random"));
@@ -352,7 +351,7 @@ static void test_bisect__values_are_told_as_they_are_judged(void **state)
                        "all values probed?\nall values probed: fail\n"
                        "alone: #1 Mul n1?\nalone: #1 Mul n1: fail\n";
     assert_memory_equal(l.probes, want, strlen(want)); /* and maybe a third opinion */
-    size_t more = s.report->repeats.runs - 2; /* of which nobody is told */
+    size_t more = s.report->repeats.runs - 2;          /* of which nobody is told */
     assert_true(l.loads >= s.report->target_loads && l.runs + more >= s.report->target_runs);
     search_close(&s);
 }

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "engine/blame.h"
-#include "model/build.h"
+#include "model/write/build.h"
 
 struct scene {
     struct odb_model *model;
@@ -322,8 +322,8 @@ static void test_blame__minus_zero_is_zero(void **state)
 static void flushed(float factor, const char *culprits)
 {
     struct odb_builder *b = odb_build_new("flushed", 17);
-    struct odb_tensor *weight = floats(8, (const float[]){factor, factor, factor, factor, factor,
-                                                          factor, factor, factor});
+    struct odb_tensor *weight =
+        floats(8, (const float[]){factor, factor, factor, factor, factor, factor, factor, factor});
     struct scene s;
     odb_build_input(b, "x", ODB_F32, 1, (int64_t[]){8});
     odb_build_weight(b, "factor", weight);

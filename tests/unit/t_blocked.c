@@ -5,7 +5,7 @@
  */
 #include "engine/blocked.h"
 
-#include "model/build.h"
+#include "model/write/build.h"
 #include "tests/against_help.h"
 
 static struct odb_tensor *counted(int64_t n, int64_t c, int64_t h, int64_t w)

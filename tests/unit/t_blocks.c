@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
-#include "base/blocks.h"
+#include "system/blocks.h"
 
 /* Whatever was asked for can be written to, whatever else is in the pool. */
 static void test_blocks__sizes(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "model/build.h"
+#include "model/write/build.h"
 
 #include <sys/stat.h>
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "executor_help.h"
 
 struct place {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "compare/channels.h"
+#include "compare/inspect/channels.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "compare/heat.h"
+#include "compare/inspect/heat.h"
 
 static struct odb_error err;
 

@@ -2,7 +2,7 @@
  *
  * Programs as executors: shell scripts that copy files.
  */
-#include "executor/target.h"
+#include "executor/transport/target.h"
 
 #include "executor_help.h"
 
@@ -678,14 +678,14 @@ static void test_command__manual_python(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs),           CASE(types_without_npy),
-        CASE(failures),       CASE(other_files),
-        CASE(surroundings),   CASE(floods),
-        CASE(hangs),          CASE(names),
-        CASE(words),          CASE(not_started),
-        CASE(kept),           CASE(not_kept),
-        CASE(no_program),     CASE(weights_beside),
-        CASE(weights_once),   CASE(manual_shell),
+        CASE(runs),          CASE(types_without_npy),
+        CASE(failures),      CASE(other_files),
+        CASE(surroundings),  CASE(floods),
+        CASE(hangs),         CASE(names),
+        CASE(words),         CASE(not_started),
+        CASE(kept),          CASE(not_kept),
+        CASE(no_program),    CASE(weights_beside),
+        CASE(weights_once),  CASE(manual_shell),
         CASE(manual_python),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/command.h"
+#include "command/table/command.h"
 
 #include <sys/stat.h>
 
@@ -440,10 +440,10 @@ static void test_complete__what_was_put_down(void **state)
     struct complete_at *at = *state;
     const struct odb_graph *graph = at->session.model->graph;
     const struct odb_kept put[] = {
-        {.kind = ODB_KEPT_BREAK, .place = "#1"},  {.kind = ODB_KEPT_BREAK, .place = "Neg"},
-        {.kind = ODB_KEPT_WATCH, .text = "nan"},  {.kind = ODB_KEPT_DISPLAY, .text = "max(a)"},
-        {.kind = ODB_KEPT_DISPLAY, .text = "a"},  {.kind = ODB_KEPT_PIN, .place = "b"},
-        {.kind = ODB_KEPT_MARK, .place = "#0"},   {.kind = ODB_KEPT_MARK, .place = "#7"},
+        {.kind = ODB_KEPT_BREAK, .place = "#1"}, {.kind = ODB_KEPT_BREAK, .place = "Neg"},
+        {.kind = ODB_KEPT_WATCH, .text = "nan"}, {.kind = ODB_KEPT_DISPLAY, .text = "max(a)"},
+        {.kind = ODB_KEPT_DISPLAY, .text = "a"}, {.kind = ODB_KEPT_PIN, .place = "b"},
+        {.kind = ODB_KEPT_MARK, .place = "#0"},  {.kind = ODB_KEPT_MARK, .place = "#7"},
     };
     for (size_t i = 0; i < ODB_COUNT(put); i++)
         MODELS_OK(odb_kept_add(&at->session.kept, &put[i], graph, NULL, &why));

@@ -10,7 +10,7 @@
  *
  *     t_conformance 'ort:*'      the cases of one row
  */
-#include "executor/target.h"
+#include "executor/transport/target.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -19,11 +19,11 @@
 
 #include <jansson.h>
 
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "executor_help.h"
 #include "model/model.h"
 #include "sshd_help.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 #define T(dtype) (UINT32_C(1) << ODB_##dtype)
 #define TYPES_ALL (UINT32_MAX)
@@ -987,19 +987,19 @@ static enum odb_status program_run(struct odb_error *err)
     if (!io || !f || json_array_size(inputs) > MOST || json_array_size(outputs) > MOST)
         return odb_fail(err, ODB_E_INPUT, "this is no directory of a run");
     struct odb_load message = {.bytes = bytes, .size = fread(bytes, 1, sizeof bytes, f), .dir = ""};
-    json_array_foreach(inputs, i, item)
-    {
+    json_array_foreach(inputs, i, item) {
         struct odb_tensor *t;
         ODB_TRY(program_value(item, &t, true, err));
         in[i] = (struct odb_named){json_string_value(json_object_get(item, "name")), t};
     }
-    json_array_foreach(outputs, i, item) names[i] =
-        json_string_value(json_object_get(item, "name"));
+    json_array_foreach(outputs, i, item)
+        names[i] = json_string_value(json_object_get(item, "name"));
     ODB_TRY(odb_executor_open(&cpu, "cpu", err));
     ODB_TRY(odb_executor_load(cpu, &message, err));
     ODB_TRY(odb_executor_run(cpu, in, json_array_size(inputs), names, json_array_size(outputs), out,
                              err));
-    json_array_foreach(outputs, i, item) ODB_TRY(program_value(item, &out[i], false, err));
+    json_array_foreach(outputs, i, item)
+        ODB_TRY(program_value(item, &out[i], false, err));
     return ODB_OK;
 }
 

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "command/call.h"
-#include "tensor/npy.h"
+#include "command/table/call.h"
+#include "tensor/format/npy.h"
 
 struct scene {
     struct odb_console console;

@@ -2,7 +2,7 @@
  *
  * Bodies on the CPU reference: what a model may get wrong, and what a function's caller may omit.
  */
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 
 #include "op_case.h"
 #include "tests/models.h"

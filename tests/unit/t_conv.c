@@ -2,7 +2,7 @@
  *
  * Convolutions against their definition, written down once below for any rank.
  */
-#include "kernels/window.h"
+#include "kernels/nn/window.h"
 
 #include "op_case.h"
 
@@ -84,7 +84,8 @@ static double *define(const struct operands *o)
 
 static void check_call(const struct op_call *c, double tol)
 {
-    struct operands o = {.x = op_tensor(c->in[0]), .w = op_tensor(c->in[1]),
+    struct operands o = {.x = op_tensor(c->in[0]),
+                         .w = op_tensor(c->in[1]),
                          .b = c->in[2] ? op_tensor(c->in[2]) : NULL,
                          .transposed = strcmp(c->op, "ConvTranspose") == 0};
     struct odb_tensor *best = op_in_double(c);
@@ -129,8 +130,8 @@ static void test_conv__against_the_definition(void **state)
         CONV("group=3", {"float[2,12,6,5] random 1", "float[9,4,1,1] random 2"}),
         CONV(NULL, {"float[1,40,300] random 1", "float[150,40,1] random 2"}),
         /* direct */
-        CONV("group=6 pads=1,1,1,1", {"float[2,6,9,7] random 1", "float[6,1,3,3] random 2",
-                                      "float[6] random 3"}),
+        CONV("group=6 pads=1,1,1,1",
+             {"float[2,6,9,7] random 1", "float[6,1,3,3] random 2", "float[6] random 3"}),
         CONV("group=6 pads=1,0,0,1 strides=2,2",
              {"float[1,6,10,9] random 1", "float[6,1,3,3] random 2"}),
         CONV("group=3 pads=2,4,2,4 strides=3,2 dilations=2,3",
@@ -216,8 +217,8 @@ static void test_conv__transposed_random_shapes(void **state)
 static void test_conv__large_shapes(void **state)
 {
     static const struct op_call calls[] = {
-        CONV("pads=1,1,1,1", {"float[1,300,7,7] random 1", "float[300,300,3,3] random 2",
-                              "float[300] random 3"}),
+        CONV("pads=1,1,1,1",
+             {"float[1,300,7,7] random 1", "float[300,300,3,3] random 2", "float[300] random 3"}),
         CONV("pads=1,1,1,1", {"float[1,300,15,15] random 1", "float[20,300,3,3] random 2"}),
         CONV(NULL, {"float[1,700,13,13] random 1", "float[70,700,1,1] random 2"}),
         CONV("strides=2,2", {"float[1,64,31,31] random 1", "float[40,64,1,1] random 2"}),
@@ -258,10 +259,12 @@ static void test_conv__auto_pad(void **state)
               "float[1,1,4] 10 21 32 43");
     OP_EXPECT(0, CONV("auto_pad=VALID pads=1,1", {"float[1,1,4] 1 2 3 4", "float[1,1,2] 1 10"}),
               "float[1,1,3] 21 32 43");
-    OP_EXPECT(0, CONV("auto_pad=SAME_UPPER strides=3,",
-                      {"float[1,1,4] 1 2 3 4", "float[1,1,2] 1 10"}), "float[1,1,2] 21 4");
-    OP_EXPECT(0, CONV("auto_pad=SAME_UPPER dilations=2, group=2",
-                      {"float[1,2,3] 1 2 3 4 5 6", "float[2,1,2] 1 10 1 10"}),
+    OP_EXPECT(0,
+              CONV("auto_pad=SAME_UPPER strides=3,", {"float[1,1,4] 1 2 3 4", "float[1,1,2] 1 10"}),
+              "float[1,1,2] 21 4");
+    OP_EXPECT(0,
+              CONV("auto_pad=SAME_UPPER dilations=2, group=2",
+                   {"float[1,2,3] 1 2 3 4 5 6", "float[2,1,2] 1 10 1 10"}),
               "float[1,2,3] 20 31 2 50 64 5");
 }
 
@@ -271,8 +274,7 @@ static void test_conv__empty(void **state)
     OP_EXPECT(0, CONV(NULL, {"float[0,2,3,3]", "float[4,2,3,3] random 1"}), "float[0,4,1,1]");
     OP_EXPECT(0, CONV("pads=1,1", {"float[1,1,0]", "float[1,1,2] 1 2", "float[1] 5"}),
               "float[1,1,1] 5");
-    OP_EXPECT(0, CONV("pads=1,1 group=2",
-                      {"float[1,2,0]", "float[2,1,2] 1 2 3 4", "float[2] 5 6"}),
+    OP_EXPECT(0, CONV("pads=1,1 group=2", {"float[1,2,0]", "float[2,1,2] 1 2 3 4", "float[2] 5 6"}),
               "float[1,2,1] 5 6");
     OP_EXPECT(0, CONV(NULL, {"float[1,0,2]", "float[2,0,1]", "float[2] 5 6"}),
               "float[1,2,2] 5 5 6 6");
@@ -286,8 +288,9 @@ static void test_conv__nan_and_infinity_stay_where_they_are(void **state)
     (void)state;
     OP_EXPECT(0, CONV("pads=1,1", {"float[1,1,5] 1 nan 1 1 inf", "float[1,1,3] 1 1 1"}),
               "float[1,1,5] nan nan nan inf inf");
-    OP_EXPECT(0, CONV("pads=1,1", {"float[1,2,4] 1 nan 1 1 0 0 0 0", "float[2,2,3] 1 1 1 1 1 1 "
-                                                                     "1 1 1 1 1 1"}),
+    OP_EXPECT(0,
+              CONV("pads=1,1", {"float[1,2,4] 1 nan 1 1 0 0 0 0", "float[2,2,3] 1 1 1 1 1 1 "
+                                                                  "1 1 1 1 1 1"}),
               "float[1,2,4] nan nan nan 2 nan nan nan 2");
 }
 
@@ -295,8 +298,10 @@ static void test_conv__halves_are_rounded_once(void **state)
 {
     (void)state;
     /* 1 + 2^-11 + 2^-11 is 1 when each sum is rounded to float16 */
-    OP_EXPECT(0, CONV("group=1", {"float16[1,3,1] 1 0.00048828125 0.00048828125",
-                                  "float16[1,3,1] 1 1 1"}), "float16[1,1,1] 1.0009765625");
+    OP_EXPECT(
+        0,
+        CONV("group=1", {"float16[1,3,1] 1 0.00048828125 0.00048828125", "float16[1,3,1] 1 1 1"}),
+        "float16[1,1,1] 1.0009765625");
     OP_EXPECT(0, CONV(NULL, {"bfloat16[1,1,2] 1 2", "bfloat16[1,1,1] 3"}), "bfloat16[1,1,2] 3 6");
 }
 
@@ -329,8 +334,8 @@ static void test_conv__refuses(void **state)
 static void test_conv__transposed_against_the_definition(void **state)
 {
     static const struct op_call calls[] = {
-        TRANSPOSE(NULL, {"float[2,3,4,5] random 1", "float[3,4,3,3] random 2",
-                         "float[4] random 3"}),
+        TRANSPOSE(NULL,
+                  {"float[2,3,4,5] random 1", "float[3,4,3,3] random 2", "float[4] random 3"}),
         TRANSPOSE("strides=2,2 pads=1,1,1,1 output_padding=1,1",
                   {"float[1,6,5,4] random 1", "float[6,3,3,3] random 2"}),
         TRANSPOSE("strides=3,2 pads=0,1,2,0 dilations=2,3",
@@ -352,16 +357,20 @@ static void test_conv__transposed_shapes(void **state)
 {
     (void)state;
     /* one pad, at the beginning */
-    OP_EXPECT(0, TRANSPOSE("strides=2, output_shape=4,",
-                           {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}), "float[1,1,4] 1 3 2 2");
-    OP_EXPECT(0, TRANSPOSE("strides=2, output_shape=4, auto_pad=SAME_UPPER",
-                           {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}), "float[1,1,4] 1 1 3 2");
-    OP_EXPECT(0, TRANSPOSE("strides=2, auto_pad=SAME_UPPER",
-                           {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}), "float[1,1,4] 1 1 3 2");
+    OP_EXPECT(0,
+              TRANSPOSE("strides=2, output_shape=4,", {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}),
+              "float[1,1,4] 1 3 2 2");
+    OP_EXPECT(0,
+              TRANSPOSE("strides=2, output_shape=4, auto_pad=SAME_UPPER",
+                        {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}),
+              "float[1,1,4] 1 1 3 2");
+    OP_EXPECT(
+        0, TRANSPOSE("strides=2, auto_pad=SAME_UPPER", {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}),
+        "float[1,1,4] 1 1 3 2");
     OP_EXPECT(0, TRANSPOSE("strides=2, auto_pad=VALID", {"float[1,1,2] 1 2", "float[1,1,3] 1 1 1"}),
               "float[1,1,5] 1 1 3 2 2");
-    OP_EXPECT(0, TRANSPOSE("strides=2, output_padding=1,",
-                           {"float[1,1,2] 1 2", "float[1,1,1] 1"}), "float[1,1,4] 1 0 2 0");
+    OP_EXPECT(0, TRANSPOSE("strides=2, output_padding=1,", {"float[1,1,2] 1 2", "float[1,1,1] 1"}),
+              "float[1,1,4] 1 0 2 0");
     OP_EXPECT(0, TRANSPOSE("output_shape=1,1,7", {"float[1,1,2] 1 2", "float[1,1,1] 1"}),
               "float[1,1,7] 1 2 0 0 0 0 0");
     op_expect_error(&(struct op_call)TRANSPOSE("pads=9,9", {"float[1,1,2] 1 2", "float[1,1,1] 1"}),
@@ -375,20 +384,24 @@ static void test_conv__transposed_shapes(void **state)
 static void test_conv__integers_of_8_bits(void **state)
 {
     (void)state;
-    OP_EXPECT(0, OP("ConvInteger", 10, "pads=1,1",
-                    {"uint8[1,1,3] 2 3 4", "uint8[1,1,2] 1 2", "uint8[] 1"}),
-              "int32[1,1,4] 2 5 8 3");
-    OP_EXPECT(0, OP("ConvInteger", 10, "group=2",
-                    {"int8[1,2,2] 1 2 3 4", "int8[2,1,1] 5 6", "int8[] 0", "int8[2] 1 2"}),
+    OP_EXPECT(
+        0,
+        OP("ConvInteger", 10, "pads=1,1", {"uint8[1,1,3] 2 3 4", "uint8[1,1,2] 1 2", "uint8[] 1"}),
+        "int32[1,1,4] 2 5 8 3");
+    OP_EXPECT(0,
+              OP("ConvInteger", 10, "group=2",
+                 {"int8[1,2,2] 1 2 3 4", "int8[2,1,1] 5 6", "int8[] 0", "int8[2] 1 2"}),
               "int32[1,2,2] 4 8 12 16");
-    OP_EXPECT(0, OP("QLinearConv", 10, NULL,
-                    {"uint8[1,1,2] 10 20", "float[] 0.5", "uint8[] 2", "int8[2,1,1] 3 -3",
-                     "float[2] 1 2", "int8[2] 1 1", "float[] 4", "uint8[] 7",
-                     "int32[2] 100 100"}), "uint8[1,2,2] 21 24 24 14");
-    op_expect_error(&(struct op_call)OP("QLinearConv", 10, NULL,
-                                        {"uint8[1,1,2] 10 20", "float[] 1", "uint8[] 2",
-                                         "int8[2,1,1] 3 -3", "float[3] 1 2 3", "int8[] 1",
-                                         "float[] 4", "uint8[] 7"}), ODB_E_OPERATOR);
+    OP_EXPECT(0,
+              OP("QLinearConv", 10, NULL,
+                 {"uint8[1,1,2] 10 20", "float[] 0.5", "uint8[] 2", "int8[2,1,1] 3 -3",
+                  "float[2] 1 2", "int8[2] 1 1", "float[] 4", "uint8[] 7", "int32[2] 100 100"}),
+              "uint8[1,2,2] 21 24 24 14");
+    op_expect_error(
+        &(struct op_call)OP("QLinearConv", 10, NULL,
+                            {"uint8[1,1,2] 10 20", "float[] 1", "uint8[] 2", "int8[2,1,1] 3 -3",
+                             "float[3] 1 2 3", "int8[] 1", "float[] 4", "uint8[] 7"}),
+        ODB_E_OPERATOR);
 }
 
 /* The largest sums that float is trusted with, and larger ones; int32 is what they wrap in. */

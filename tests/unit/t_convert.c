@@ -3,13 +3,13 @@
  * Models written in narrower types: which types the values have, that borders stay as they were,
  * where Casts stand, and that nothing is converted that cannot be.
  */
-#include "model/convert.h"
+#include "model/write/convert.h"
 
 #include <math.h>
 
-#include "base/file.h"
-#include "executor/cpu.h"
-#include "model/convert_int.h"
+#include "system/file.h"
+#include "interpret/cpu.h"
+#include "model/write/convert_int.h"
 #include "tests/models.h"
 
 /* A model, one run of it by the reference, and what was written of it. */

@@ -2,7 +2,7 @@
  *
  * Pictures of graphs, without a terminal: what is drawn, where, and that lines lead somewhere.
  */
-#include "ui/dag.h"
+#include "ui/graph/dag.h"
 
 #include "tests/models.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/decode.h"
+#include "ui/terminal/decode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,10 +108,25 @@ static void test_decode__keys(void **state)
 static void test_decode__what_has_no_meaning(void **state)
 {
     static const char *const cases[] = {
-        "\033[1;5C",       "\033[1;2A",     "\033[5;5~",   "\033[I",       "\033[O",
-        "\033[?62;22c",    "\033[>0;136;0c", "\033[27;5;9~", "\033[99~",    "\033[200000000~",
-        "\033[1;2;3;4;5;6A", "\033[ q",     "\033Oz",      "\033[<35;5;5M", "\xff",
-        "\xc3",            "\xed\xa0\x80",  "\xc2\x85",    "\033[38;5;1m",
+        "\033[1;5C",
+        "\033[1;2A",
+        "\033[5;5~",
+        "\033[I",
+        "\033[O",
+        "\033[?62;22c",
+        "\033[>0;136;0c",
+        "\033[27;5;9~",
+        "\033[99~",
+        "\033[200000000~",
+        "\033[1;2;3;4;5;6A",
+        "\033[ q",
+        "\033Oz",
+        "\033[<35;5;5M",
+        "\xff",
+        "\xc3",
+        "\xed\xa0\x80",
+        "\xc2\x85",
+        "\033[38;5;1m",
     };
     char bytes[64];
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
@@ -125,7 +140,7 @@ static void test_decode__what_has_no_meaning(void **state)
 
 static void test_decode__partial(void **state)
 {
-    static const char *const cases[] = {"\033", "\033[", "\033O", "\033[1;3", "\033[<0;12",
+    static const char *const cases[] = {"\033",     "\033[",    "\033O",  "\033[1;3", "\033[<0;12",
                                         "\033[M  ", "\xe4\xb8", "\033[[", "\033\xc3"};
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct ui_decoder decoder = decode_with(cases[i]);

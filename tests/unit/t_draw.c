@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <signal.h>
 
-#include "ui/draw.h"
+#include "ui/terminal/draw.h"
 
 enum { DRAW_ROWS = 6, DRAW_COLS = 20 };
 
@@ -76,7 +76,9 @@ static const struct {
     {"e\xcc\x81z", "e\xcc\x81z", "e\\u{301}z", 2},
     {"\xc3\xa9", "\xc3\xa9", "\\u{e9}", 1},
     {"\xe4\xb8\xad\xe6\x96\x87", "\xe4\xb8\xad\xe6\x96\x87", "\\u{4e2d}\\u{6587}", 4},
-    {"\xe2\x80\xae" "a", "\\u{202e}a", "\\u{202e}a", 9},
+    {"\xe2\x80\xae"
+     "a",
+     "\\u{202e}a", "\\u{202e}a", 9},
     {"a\xe2\x80\x8b", "a\\u{200b}", "a\\u{200b}", 9},
     {"\xc2\x85", "\\u{85}", "\\u{85}", 6},
     {"\x1b[2J", "\\x1b[2J", "\\x1b[2J", 7},
@@ -145,7 +147,10 @@ static void test_draw__cut_at_the_edges(void **state)
     draw_expect(1, "                  x");
     assert_int_equal(ui_draw_text(&area, 2, -2, UI_STYLE_NORMAL, "abcd"), 2);
     draw_expect(2, "cd");
-    assert_int_equal(ui_draw_text(&area, 3, -1, UI_STYLE_NORMAL, "\xe4\xb8\xad" "b"), 2);
+    assert_int_equal(ui_draw_text(&area, 3, -1, UI_STYLE_NORMAL,
+                                  "\xe4\xb8\xad"
+                                  "b"),
+                     2);
     draw_expect(3, " b");
     assert_int_equal(ui_draw_text(&area, 4, -9, UI_STYLE_NORMAL, "abcd"), 0);
     assert_int_equal(ui_draw_text(&area, 4, 25, UI_STYLE_NORMAL, "abcd"), 20);

@@ -4,11 +4,11 @@
  */
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "engine/bisect.h"
 #include "engine/walk.h"
-#include "tensor/npy.h"
-#include "tensor/npz.h"
+#include "tensor/format/npy.h"
+#include "tensor/format/npz.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 

@@ -11,10 +11,12 @@ struct edge {
     const char *want[OP_MAX_OUT];
 };
 
+/* clang-format off */
 #define EDGE_LIST(...) {__VA_ARGS__}
 /* inputs stand in parentheses; then the outputs */
 #define E(op_name, version, text, inputs, ...)                                                   \
     {{.op = op_name, .opset = version, .attrs = text, .in = EDGE_LIST inputs}, {__VA_ARGS__}}
+/* clang-format on */
 
 static bool edge_same(double got, double want, bool roughly)
 {
@@ -95,13 +97,13 @@ static void edges_check(const struct edge *edges, size_t n)
     if (broken)
         fail_msg("%d of %zu do not hold", broken, n);
 }
-#define EDGES(...)                                                                               \
-    do {                                                                                         \
-        static const struct edge edges_[] = {__VA_ARGS__};                                       \
-        edges_check(edges_, ODB_COUNT(edges_));                                                  \
+#define EDGES(...)                                                                                 \
+    do {                                                                                           \
+        static const struct edge edges_[] = {__VA_ARGS__};                                         \
+        edges_check(edges_, ODB_COUNT(edges_));                                                    \
     } while (0)
 
-/* clang-format off: one case per line reads best */
+/* clang-format off */
 
 /* --- element-wise --------------------------------------------------------------------------- */
 
@@ -808,9 +810,9 @@ static void test_edges__recurrent_activations(void **state)
 static void test_edges__noise_stays_in_range(void **state)
 {
     (void)state;
-    struct op_call c = OP("Add", 14, NULL,
-                          {"float16[8] 65504 -65504 65504 -65504 65504 -65504 65504 -65504",
-                           "float16[1] 0"});
+    struct op_call c =
+        OP("Add", 14, NULL,
+           {"float16[8] 65504 -65504 65504 -65504 65504 -65504 65504 -65504", "float16[1] 0"});
     struct odb_tensor *out[1];
     c.precision = ODB_PREC_NOISY;
     assert_int_equal(op_run_text(&c, 1, out, NULL), ODB_OK);

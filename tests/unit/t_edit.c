@@ -3,9 +3,9 @@
  * Models with something changed: they compute what they should, and hold what they should not
  * less.
  */
-#include "model/edit.h"
+#include "model/write/edit.h"
 
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "tests/models.h"
 
 static struct odb_tensor *vector(float first)

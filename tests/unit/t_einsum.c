@@ -41,10 +41,10 @@ static double plain_sum(const struct op_call *c, const char *equation, const int
 static void test_einsum__against_plain_sum(void **state)
 {
     static const char *const equations[] = {
-        "ij,jk->ik",      "bij,bkj->bik", "bhid,bhjd->bhij", "ij->ji",     "ii->i",
-        "ii->",           "ij->",         "ij,ij->ij",       "i,j->ij",    "ij,jk,kl->il",
-        "abc,cd->d",      "ijj,j->i",     "ab,bc,ca->",      "abc->cab",   "ab,a->b",
-        "bnd,dhk->bhnk",  "ab,cd->dabc",  "abcd,bd->acb",    "i,i,i->i",   "ab,b,c->ca"};
+        "ij,jk->ik",     "bij,bkj->bik", "bhid,bhjd->bhij", "ij->ji",   "ii->i",
+        "ii->",          "ij->",         "ij,ij->ij",       "i,j->ij",  "ij,jk,kl->il",
+        "abc,cd->d",     "ijj,j->i",     "ab,bc,ca->",      "abc->cab", "ab,a->b",
+        "bnd,dhk->bhnk", "ab,cd->dabc",  "abcd,bd->acb",    "i,i,i->i", "ab,b,c->ca"};
     const enum odb_dtype types[] = {ODB_F32, ODB_F64, ODB_I32, ODB_U8};
     uint64_t seed = 1;
 

@@ -4,7 +4,7 @@
  * written "type[dims] values", attributes "name=value". What is expected follows from the
  * operators' definitions in the ONNX specification.
  */
-#include "kernels/kern.h"
+#include "kernels/core/kern.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -399,8 +399,12 @@ static void assert_ulps(const char *op, double ulps, const struct odb_tensor *x)
 {
     struct odb_tensor *got = NULL, *want = NULL;
     bool wanted = true;
-    struct odb_call call = {.op = odb_op_find("", op, 28), .opset = 28, .n_in = 1, .n_out = 1,
-                            .in = &x, .wanted = &wanted};
+    struct odb_call call = {.op = odb_op_find("", op, 28),
+                            .opset = 28,
+                            .n_in = 1,
+                            .n_out = 1,
+                            .in = &x,
+                            .wanted = &wanted};
     assert_int_equal(odb_op_run(&call, &got, NULL), ODB_OK);
     call.precision = ODB_PREC_F64;
     assert_int_equal(odb_op_run(&call, &want, NULL), ODB_OK);
@@ -418,7 +422,7 @@ static void assert_ulps(const char *op, double ulps, const struct odb_tensor *x)
 static void test_floatmath__half_an_ulp(void **state)
 {
     (void)state;
-    static const char *const ops[] = {"Gelu", "Swish", "Mish", "Elu",      "Selu",      "Celu",
+    static const char *const ops[] = {"Gelu", "Swish", "Mish", "Elu",      "Selu",     "Celu",
                                       "Sinh", "Atan",  "Tan",  "Softplus", "HardSwish"};
     struct odb_tensor *x = sweep();
     for (size_t i = 0; i < ODB_COUNT(ops); i++)
@@ -454,8 +458,12 @@ static void assert_halves(const char *op, struct odb_tensor *const *in, int n_in
 {
     struct odb_tensor *wide[2], *got = NULL, *floats = NULL, *want = NULL;
     bool wanted = true;
-    struct odb_call call = {.op = odb_op_find("", op, 14), .opset = 14, .n_in = n_in, .n_out = 1,
-                            .in = (const struct odb_tensor *const *)in, .wanted = &wanted};
+    struct odb_call call = {.op = odb_op_find("", op, 14),
+                            .opset = 14,
+                            .n_in = n_in,
+                            .n_out = 1,
+                            .in = (const struct odb_tensor *const *)in,
+                            .wanted = &wanted};
     assert_int_equal(odb_op_run(&call, &got, NULL), ODB_OK);
     for (int i = 0; i < n_in; i++)
         assert_int_equal(odb_tensor_cast(&wide[i], in[i], ODB_F32, NULL), ODB_OK);
@@ -919,9 +927,13 @@ static void assert_row_keeps_its_word(const struct odb_op *op, enum odb_dtype dt
         struct odb_tensor *out[MAX_OUT] = {NULL};
         bool wanted[MAX_OUT] = {true, true, true};
         struct odb_error err = ODB_ERROR_INIT;
-        struct odb_call call = {.op = op, .opset = op->since, .n_in = op->min_in,
-                                .n_out = op->min_out, .precision = (enum odb_precision)p,
-                                .in = (const struct odb_tensor *const *)in, .wanted = wanted,
+        struct odb_call call = {.op = op,
+                                .opset = op->since,
+                                .n_in = op->min_in,
+                                .n_out = op->min_out,
+                                .precision = (enum odb_precision)p,
+                                .in = (const struct odb_tensor *const *)in,
+                                .wanted = wanted,
                                 .attrs = {attrs, n_attrs}};
         if (odb_op_run(&call, out, &err) != ODB_OK)
             fail_msg("%s-%d of %s, precision %d: %s", op->name, op->since,
@@ -942,9 +954,9 @@ extern const struct odb_op odb_ops_unary[], odb_ops_binary[], odb_ops_compare[],
 static void test_elementwise__masks(void **state)
 {
     (void)state;
-    const struct odb_op *const families[] = {
-        odb_ops_unary,      odb_ops_binary, odb_ops_compare, odb_ops_choose,
-        odb_ops_activation, odb_ops_cast,   odb_ops_quantize};
+    const struct odb_op *const families[] = {odb_ops_unary,   odb_ops_binary,     odb_ops_compare,
+                                             odb_ops_choose,  odb_ops_activation, odb_ops_cast,
+                                             odb_ops_quantize};
     for (size_t f = 0; f < ODB_COUNT(families); f++)
         for (const struct odb_op *op = families[f]; op->name; op++)
             for (int t = 1; t < ODB_DTYPE_COUNT; t++)

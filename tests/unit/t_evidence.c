@@ -649,12 +649,9 @@ static void test_evidence__many_small_errors_are_shared_out(void **state)
 static void confidence_is(enum odb_diagnosis kind, bool region, const char *alone,
                           const char *checks, enum odb_confidence confidence)
 {
-    static const char letters[] = {[ODB_CHECK_ALONE] = 'a',
-                                   [ODB_CHECK_REGION] = 'r',
-                                   [ODB_CHECK_PREFIX] = 'p',
-                                   [ODB_CHECK_NEIGHBOUR] = 'n',
-                                   [ODB_CHECK_PINNED] = 'P',
-                                   [ODB_CHECK_REFERENCE] = 's'};
+    static const char letters[] = {
+        [ODB_CHECK_ALONE] = 'a',     [ODB_CHECK_REGION] = 'r', [ODB_CHECK_PREFIX] = 'p',
+        [ODB_CHECK_NEIGHBOUR] = 'n', [ODB_CHECK_PINNED] = 'P', [ODB_CHECK_REFERENCE] = 's'};
     struct odb_model *model = models_take(scene_chain());
     struct odb_report *report = odb_report_new(model);
     struct bisection b = {.model = model, .graph = model->graph, .report = report};
@@ -669,8 +666,8 @@ static void confidence_is(enum odb_diagnosis kind, bool region, const char *alon
     report->culprits.items = NULL;
     report->culprits.n = 0;
     if (culprit.confidence != confidence)
-        fail_msg("%s, against %s: %s (%s)", checks, alone,
-                 odb_confidence_name(culprit.confidence), culprit.confidence_reason);
+        fail_msg("%s, against %s: %s (%s)", checks, alone, odb_confidence_name(culprit.confidence),
+                 culprit.confidence_reason);
     odb_report_free(report);
     odb_model_free(model);
 }

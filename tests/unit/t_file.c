@@ -2,7 +2,7 @@
  *
  * Files that are there as a whole or not at all.
  */
-#include "base/file.h"
+#include "system/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,9 +21,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/leavings.h"
-#include "tensor/npy.h"
-#include "tensor/npz.h"
+#include "system/leavings.h"
+#include "tensor/format/npy.h"
+#include "tensor/format/npz.h"
 #include "tests/models.h"
 
 /* A file system that has no files without names (O_TMPFILE), as NFS has none. */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "tests/models.h"
-#include "ui/outline.h"
+#include "ui/view/outline.h"
 
 /* Six nodes, with errors and verdicts. */
 static struct odb_session *scene(void)

@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "executor/cpu.h"
-#include "kernels/kern.h"
+#include "interpret/cpu.h"
+#include "kernels/core/kern.h"
 
 #include "tests/models.h"
 

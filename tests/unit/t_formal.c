@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "executor/cpu_int.h"
-#include "kernels/kern.h"
+#include "interpret/cpu_int.h"
+#include "kernels/core/kern.h"
 
 enum { FORMAL_MANY = 20 }; /* more than any operator has in a fixed number */
 
@@ -65,9 +65,8 @@ static void test_formal__as_many_as_the_schemas_have(void **state)
             assert_non_null(columns[i] = strtok_r(i ? NULL : line, "\t", &save));
         if (strcmp(columns[3], "-") != 0) /* deprecated: no schema of its own */
             continue;
-        struct odb_node node =
-            formal_node(strcmp(columns[0], "ai.onnx") ? columns[0] : "", columns[1],
-                        (int)strtol(columns[2], NULL, 10));
+        struct odb_node node = formal_node(strcmp(columns[0], "ai.onnx") ? columns[0] : "",
+                                           columns[1], (int)strtol(columns[2], NULL, 10));
         formal_count(&node, true, columns[4]);
         formal_count(&node, false, columns[5]);
         n++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/format.h"
+#include "tensor/format/format.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -97,8 +97,7 @@ static void test_gather__elements_random(void **state)
             int64_t at[4];
             unravel(c.out[0], i, at);
             at[axis] = wrapped(indices, i, dims[axis]);
-            assert_int_equal(odb_tensor_i64(c.out[0], i),
-                             odb_tensor_i64(x, (size_t)offset(x, at)));
+            assert_int_equal(odb_tensor_i64(c.out[0], i), odb_tensor_i64(x, (size_t)offset(x, at)));
         }
         op_free(&c);
     }
@@ -227,12 +226,11 @@ static void test_scatter__reductions(void **state)
         enum odb_dtype type;
         const char *how;
         double want[2];
-    } cases[] = {{ODB_F32, "add", {16, 5}},  {ODB_F32, "mul", {56, 5}},
-                 {ODB_F32, "max", {8, 5}},   {ODB_F32, "min", {1, 5}},
-                 {ODB_U8, "add", {16, 5}},   {ODB_I64, "mul", {56, 5}},
-                 {ODB_F16, "add", {16, 5}},  {ODB_I4, "add", {0, 5}}, /* 16 modulo 16 */
-                 {ODB_BOOL, "add", {1, 1}},  {ODB_BOOL, "mul", {1, 1}},
-                 {ODB_U64, "max", {8, 5}},   {ODB_F64, "none", {8, 5}}};
+    } cases[] = {{ODB_F32, "add", {16, 5}}, {ODB_F32, "mul", {56, 5}}, {ODB_F32, "max", {8, 5}},
+                 {ODB_F32, "min", {1, 5}},  {ODB_U8, "add", {16, 5}},  {ODB_I64, "mul", {56, 5}},
+                 {ODB_F16, "add", {16, 5}}, {ODB_I4, "add", {0, 5}}, /* 16 modulo 16 */
+                 {ODB_BOOL, "add", {1, 1}}, {ODB_BOOL, "mul", {1, 1}}, {ODB_U64, "max", {8, 5}},
+                 {ODB_F64, "none", {8, 5}}};
 
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct op_call c = OP_CALL("ScatterND", 18);

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 
 #include "tests/models.h"
 

@@ -3,7 +3,7 @@
  * Derivatives against finite differences, both in double: for every operator that has a rule, the
  * derivative of the sum of its output by all its real inputs at once.
  */
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 
 #include "op_case.h"
 #include "tests/models.h"
@@ -264,8 +264,7 @@ static void test_gradient__losses(void **state)
             OP(ops[i], 13, NULL, {"double[3,4] random 1", "int64[3] 2 0 3"}),
             OP(ops[i], 13, "reduction=sum ignore_index=0",
                {"double[3,4] random 1", "int64[3] 2 0 3"}),
-            OP(ops[i], 13, NULL,
-               {"double[3,4] random 1", "int64[3] 2 0 3", "double[4] 1 2 0.5 3"}),
+            OP(ops[i], 13, NULL, {"double[3,4] random 1", "int64[3] 2 0 3", "double[4] 1 2 0.5 3"}),
             OP(ops[i], 13, "ignore_index=-1",
                {"double[2,3,2] random 1", "int64[2,2] 2 -1 0 1", "double[3] 1 2 0.5"}),
             OP(ops[i], 13, "reduction=none", {"double[2,3,2] random 1", "int32[2,2] 2 1 0 1"}),

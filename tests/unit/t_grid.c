@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 #include "tensor/random.h"
 
 static struct odb_error err;

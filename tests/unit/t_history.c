@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/history.h"
+#include "ui/view/history.h"
 
 #include <sys/stat.h>
 

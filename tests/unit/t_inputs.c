@@ -3,8 +3,8 @@
 
 #include <sys/stat.h>
 
-#include "tensor/npy.h"
-#include "tensor/npz.h"
+#include "tensor/format/npy.h"
+#include "tensor/format/npz.h"
 #include "tensor/random.h"
 #include "tests/models.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "compare/inspect.h"
+#include "compare/inspect/inspect.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "tensor/random.h"
 
 static struct odb_error err;

@@ -3,7 +3,7 @@
  * What the target's plain run is given in the place of the user's own file, in every case in which
  * it is not that; and that the report says so.
  */
-#include "base/file.h"
+#include "system/file.h"
 #include "engine/bisect.h"
 #include "engine/json.h"
 #include "engine/trace.h"

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "executor/protocol.h"
-#include "executor/target.h"
+#include "executor/transport/protocol.h"
+#include "executor/transport/target.h"
 #include "executor_help.h"
 
 #define LINK 3 /* the connection's descriptor in the child */
@@ -763,8 +763,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         CASE(signals), CASE(acts),         CASE(second_run),  CASE(flood_is_cheap),
-        CASE(memory),  CASE(memory_death), CASE(memory_spec),
-        CASE(a_stop_of_the_job),
+        CASE(memory),  CASE(memory_death), CASE(memory_spec), CASE(a_stop_of_the_job),
     };
     if (getenv("HOSTILE") && fcntl(LINK, F_GETFD) >= 0)
         be_hostile(getenv("HOSTILE"), argv);

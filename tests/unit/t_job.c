@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/job.h"
+#include "system/job.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/key.h"
+#include "ui/terminal/key.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static const struct {
     {"M-Up", UI_KEY_UP | UI_KEY_ALT},
     {"M-Enter", UI_KEY_ENTER | UI_KEY_ALT},
 #define UI_KEY(id, name, ...) {name, UI_KEY_##id},
-#include "ui/key.def"
+#include "ui/terminal/key.def"
 #undef UI_KEY
 };
 
@@ -61,11 +61,20 @@ static void test_key__other_spellings(void **state)
     static const struct {
         const char *name;
         int key;
-    } pairs[] = {{"enter", UI_KEY_ENTER}, {"RETURN", UI_KEY_ENTER}, {"pageup", UI_KEY_PGUP},
-                 {"PgDn", UI_KEY_PGDN},   {"C-A", 1},               {"c-a", 1},
-                 {"C-i", UI_KEY_TAB},     {"C-m", UI_KEY_ENTER},    {"C-j", UI_KEY_ENTER},
-                 {"C-[", UI_KEY_ESC},     {"C-?", UI_KEY_BACKSPACE}, {"f12", UI_KEY_F12},
-                 {"m-X", 'X' | UI_KEY_ALT}, {"za", 'z' << 24 | 'a'},
+    } pairs[] = {{"enter", UI_KEY_ENTER},
+                 {"RETURN", UI_KEY_ENTER},
+                 {"pageup", UI_KEY_PGUP},
+                 {"PgDn", UI_KEY_PGDN},
+                 {"C-A", 1},
+                 {"c-a", 1},
+                 {"C-i", UI_KEY_TAB},
+                 {"C-m", UI_KEY_ENTER},
+                 {"C-j", UI_KEY_ENTER},
+                 {"C-[", UI_KEY_ESC},
+                 {"C-?", UI_KEY_BACKSPACE},
+                 {"f12", UI_KEY_F12},
+                 {"m-X", 'X' | UI_KEY_ALT},
+                 {"za", 'z' << 24 | 'a'},
                  {"'\xc3\xa9", '\'' << 24 | 0xe9}};
     for (size_t i = 0; i < ODB_COUNT(pairs); i++)
         assert_int_equal(ui_key_parse(pairs[i].name), pairs[i].key);
@@ -87,9 +96,9 @@ static void test_key__pairs(void **state)
 
 static void test_key__no_such_key(void **state)
 {
-    static const char *const names[] = {"",     " ",   "jjj",  "C-",     "C-aa", "C-1", "M-",
-                                        "M-M-x", "F13", "\xff", "\xc3",   "Upp",  "C-\xc3\xa9",
-                                        "\x7f",  "\n",  "C-@",  "\xed\xa0\x80"};
+    static const char *const names[] = {"",           " ",     "jjj", "C-",   "C-aa",        "C-1",
+                                        "M-",         "M-M-x", "F13", "\xff", "\xc3",        "Upp",
+                                        "C-\xc3\xa9", "\x7f",  "\n",  "C-@",  "\xed\xa0\x80"};
     for (size_t i = 0; i < ODB_COUNT(names); i++)
         assert_int_equal(ui_key_parse(names[i]), UI_KEY_NONE);
 }
@@ -105,10 +114,9 @@ static void test_key__names_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_key__names_both_ways),  cmocka_unit_test(test_key__every_control_key),
-        cmocka_unit_test(test_key__other_spellings),  cmocka_unit_test(test_key__pairs),
-        cmocka_unit_test(test_key__no_such_key),
-        cmocka_unit_test(test_key__names_fit),
+        cmocka_unit_test(test_key__names_both_ways), cmocka_unit_test(test_key__every_control_key),
+        cmocka_unit_test(test_key__other_spellings), cmocka_unit_test(test_key__pairs),
+        cmocka_unit_test(test_key__no_such_key),     cmocka_unit_test(test_key__names_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

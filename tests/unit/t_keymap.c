@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/keymap.h"
+#include "ui/view/keymap.h"
 
 #include <sys/stat.h>
 

@@ -261,9 +261,9 @@ static void test_lint__ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lint__sound), cmocka_unit_test(test_lint__operators),
-        cmocka_unit_test(test_lint__nodes), cmocka_unit_test(test_lint__graph),
-        cmocka_unit_test(test_lint__run),   cmocka_unit_test(test_lint__functions),
+        cmocka_unit_test(test_lint__sound),  cmocka_unit_test(test_lint__operators),
+        cmocka_unit_test(test_lint__nodes),  cmocka_unit_test(test_lint__graph),
+        cmocka_unit_test(test_lint__run),    cmocka_unit_test(test_lint__functions),
         cmocka_unit_test(test_lint__ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
  */
 #include "tests/models.h"
 
-#include "ui/app.h"
+#include "ui/view/app.h"
 
 static size_t list_n; /* rows, each of which is called by its number */
 
@@ -52,9 +52,8 @@ static void scene_act(struct scene *s, const char *line)
 
 static void test_list__no_rows(void **state)
 {
-    static const char *const lines[] = {"down 5", "up",     "page-down", "page-up",
-                                        "top",    "bottom", "right 100", "left",
-                                        NULL};
+    static const char *const lines[] = {"down 5", "up",        "page-down", "page-up", "top",
+                                        "bottom", "right 100", "left",      NULL};
     struct scene s;
     scene_open(&s, 0);
     for (size_t i = 0; lines[i]; i++)

@@ -40,8 +40,7 @@ static void test_make__constant_sparse(void **state)
     struct op_call c = OP_CALL("Constant", 13), parts = OP_CALL("Identity", 13);
     struct odb_tensor *sparse = NULL;
     struct odb_tensor *values = op_in(&parts, ODB_F32, 1, OP_DIMS(2), (double[]){7, 8});
-    struct odb_tensor *indices = op_in(&parts, ODB_I64, 2, OP_DIMS(2, 2),
-                                       (double[]){0, 1, 1, 2});
+    struct odb_tensor *indices = op_in(&parts, ODB_I64, 2, OP_DIMS(2, 2), (double[]){0, 1, 1, 2});
 
     assert_int_equal(odb_tensor_new_container(&sparse, ODB_SPARSE,
                                               (struct odb_tensor *[]){values, indices}, 2, NULL),
@@ -88,8 +87,8 @@ static void test_make__range(void **state)
         enum odb_dtype type;
         double in[3];
         int64_t n;
-    } cases[] = {{ODB_F32, {1, 5, 2}, 2},   {ODB_I64, {10, 4, -2}, 3}, {ODB_I16, {3, 3, 1}, 0},
-                 {ODB_F64, {0, 1, 0.1}, 10}, {ODB_I32, {5, 0, 1}, 0},  {ODB_BF16, {0, 3, 1}, 3}};
+    } cases[] = {{ODB_F32, {1, 5, 2}, 2},    {ODB_I64, {10, 4, -2}, 3}, {ODB_I16, {3, 3, 1}, 0},
+                 {ODB_F64, {0, 1, 0.1}, 10}, {ODB_I32, {5, 0, 1}, 0},   {ODB_BF16, {0, 3, 1}, 3}};
 
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct op_call c = OP_CALL("Range", 27);
@@ -242,11 +241,9 @@ static void test_make__dropout_draws(void **state)
         int opset, n_in, test, training; /* -1: not given, not known */
         double ratio;
         bool draws;
-    } cases[] = {{1, 1, -1, -1, 0, true},   {6, 1, 0, -1, 0, true},
-                 {6, 1, 1, -1, 0, false},   {12, 1, -1, -1, 0, false},
-                 {12, 2, -1, -1, 0.5, false}, {13, 3, -1, -1, 0.5, true},
-                 {13, 3, -1, 1, 0.5, true}, {13, 3, -1, 0, 0.5, false},
-                 {13, 3, -1, 1, 0, false}};
+    } cases[] = {{1, 1, -1, -1, 0, true},   {6, 1, 0, -1, 0, true},      {6, 1, 1, -1, 0, false},
+                 {12, 1, -1, -1, 0, false}, {12, 2, -1, -1, 0.5, false}, {13, 3, -1, -1, 0.5, true},
+                 {13, 3, -1, 1, 0.5, true}, {13, 3, -1, 0, 0.5, false},  {13, 3, -1, 1, 0, false}};
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct op_call c = OP_CALL("Dropout", cases[i].opset);
         const struct odb_op *op = odb_op_find("", "Dropout", cases[i].opset);
@@ -256,8 +253,7 @@ static void test_make__dropout_draws(void **state)
         op_take(&c, NULL);
         op_in(&c, ODB_F32, 0, NULL, &cases[i].ratio);
         op_in(&c, ODB_BOOL, 0, NULL, (double[]){cases[i].training});
-        const struct odb_tensor *known[3] = {NULL, c.in[1],
-                                             cases[i].training < 0 ? NULL : c.in[2]};
+        const struct odb_tensor *known[3] = {NULL, c.in[1], cases[i].training < 0 ? NULL : c.in[2]};
         assert_true(op->flags & ODB_OP_RANDOM);
         assert_int_equal(op->draws(&attrs, cases[i].n_in, known), cases[i].draws);
         op_free(&c);

@@ -2,7 +2,7 @@
  *
  * Files that become shorter under who has them mapped.
  */
-#include "base/mapping.h"
+#include "system/mapping.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "base/leavings.h"
+#include "system/leavings.h"
 #include "executor_help.h"
 #include "tests/models.h"
 

@@ -2,9 +2,9 @@
  *
  * Matrix products: by BLAS, in order, and by the three loops below.
  */
-#include "kernels/matmul.h"
+#include "kernels/linear/matmul.h"
 
-#include "kernels/blas.h"
+#include "kernels/linear/blas.h"
 #include "op_case.h"
 
 /* --- the product itself ----------------------------------------------------------------------- */
@@ -26,10 +26,19 @@ static struct product make_product(enum odb_dtype dtype, size_t m, size_t n, siz
     p.b = op_tensor(text);
     snprintf(text, sizeof text, "%s[%zu,%zu] random 3", type, m, n + 1);
     p.c = op_tensor(text);
-    p.g = (struct odb_gemm){.dtype = dtype, .trans_a = ta, .trans_b = tb,
-                            .accumulate = accumulate, .m = m, .n = n, .k = k, .a = p.a->data,
-                            .b = p.b->data, .c = p.c->data, .lda = (size_t)p.a->dims[1],
-                            .ldb = (size_t)p.b->dims[1], .ldc = (size_t)p.c->dims[1],
+    p.g = (struct odb_gemm){.dtype = dtype,
+                            .trans_a = ta,
+                            .trans_b = tb,
+                            .accumulate = accumulate,
+                            .m = m,
+                            .n = n,
+                            .k = k,
+                            .a = p.a->data,
+                            .b = p.b->data,
+                            .c = p.c->data,
+                            .lda = (size_t)p.a->dims[1],
+                            .ldb = (size_t)p.b->dims[1],
+                            .ldc = (size_t)p.c->dims[1],
                             .alpha = alpha};
     return p;
 }
@@ -41,8 +50,7 @@ static void free_product(struct product *p)
     odb_tensor_unref(p->c);
 }
 
-static double plain_element(const struct product *p, const struct odb_tensor *c, size_t i,
-                            size_t j)
+static double plain_element(const struct product *p, const struct odb_tensor *c, size_t i, size_t j)
 {
     const struct odb_gemm *g = &p->g;
     double sum = 0;
@@ -101,8 +109,18 @@ static void test_matmul__sums_in_order(void **state)
 {
     (void)state;
     float a[3] = {1e8f, 1, -1e8f}, b[3] = {1, 1, 1}, c = 7;
-    struct odb_gemm g = {.dtype = ODB_F32, .sequential = true, .m = 1, .n = 1, .k = 3, .a = a,
-                         .b = b, .c = &c, .lda = 3, .ldb = 1, .ldc = 1, .alpha = 1};
+    struct odb_gemm g = {.dtype = ODB_F32,
+                         .sequential = true,
+                         .m = 1,
+                         .n = 1,
+                         .k = 3,
+                         .a = a,
+                         .b = b,
+                         .c = &c,
+                         .lda = 3,
+                         .ldb = 1,
+                         .ldc = 1,
+                         .alpha = 1};
     assert_true(odb_gemm_run(&g));
     assert_true(c == 0); /* the 1 is lost beside 1e8 */
 }
@@ -115,9 +133,17 @@ static void test_matmul__unaligned_operands(void **state)
     for (int i = 0; i < 12; i++)
         values[i] = (float)i;
     memcpy(bytes + 1, values, sizeof values);
-    struct odb_gemm g = {.dtype = ODB_F32, .m = 2, .n = 2, .k = 3, .a = bytes + 1,
-                         .b = bytes + 1 + 6 * sizeof(float), .c = c, .lda = 3, .ldb = 2,
-                         .ldc = 2, .alpha = 1};
+    struct odb_gemm g = {.dtype = ODB_F32,
+                         .m = 2,
+                         .n = 2,
+                         .k = 3,
+                         .a = bytes + 1,
+                         .b = bytes + 1 + 6 * sizeof(float),
+                         .c = c,
+                         .lda = 3,
+                         .ldb = 2,
+                         .ldc = 2,
+                         .alpha = 1};
     for (int sequential = 0; sequential < 2; sequential++) {
         g.sequential = sequential;
         assert_true(odb_gemm_run(&g));
@@ -169,13 +195,14 @@ static void test_matmul__empty(void **state)
 static void test_matmul__refuses(void **state)
 {
     (void)state;
-    op_expect_error(&(struct op_call)OP("MatMul", 13, NULL, {"float[2,3] 1 2 3 4 5 6",
-                                                             "float[2] 1 2"}), ODB_E_OPERATOR);
+    op_expect_error(
+        &(struct op_call)OP("MatMul", 13, NULL, {"float[2,3] 1 2 3 4 5 6", "float[2] 1 2"}),
+        ODB_E_OPERATOR);
     op_expect_error(&(struct op_call)OP("MatMul", 13, NULL, {"float[] 1", "float[] 1"}),
                     ODB_E_OPERATOR);
-    op_expect_error(&(struct op_call)OP("MatMul", 13, NULL, {"float[2,1,1] 1 2",
-                                                             "float[3,1,1] 1 2 3"}),
-                    ODB_E_OPERATOR);
+    op_expect_error(
+        &(struct op_call)OP("MatMul", 13, NULL, {"float[2,1,1] 1 2", "float[3,1,1] 1 2 3"}),
+        ODB_E_OPERATOR);
     op_expect_error(&(struct op_call)OP("MatMul", 13, NULL, {"float[1,1] 1", "double[1,1] 1"}),
                     ODB_E_OPERATOR);
     op_expect_error(&(struct op_call)OP("MatMul", 13, NULL, {"int8[1,1] 1", "int8[1,1] 1"}),
@@ -210,26 +237,29 @@ static void test_matmul__modes_and_threads(void **state)
 static void test_matmul__gemm(void **state)
 {
     (void)state;
-    OP_EXPECT(0, OP("Gemm", 13, "alpha=2f beta=0.5f",
-                    {"float[1,2] 1 2", "float[2,3] 1 2 3 4 5 6", "float[3] 2 4 6"}),
+    OP_EXPECT(0,
+              OP("Gemm", 13, "alpha=2f beta=0.5f",
+                 {"float[1,2] 1 2", "float[2,3] 1 2 3 4 5 6", "float[3] 2 4 6"}),
               "float[1,3] 19 26 33");
-    OP_EXPECT(0, OP("Gemm", 7, "transA=1 transB=1",
-                    {"float[2,1] 1 2", "float[3,2] 1 4 2 5 3 6", "float[1,1] 1"}),
+    OP_EXPECT(0,
+              OP("Gemm", 7, "transA=1 transB=1",
+                 {"float[2,1] 1 2", "float[3,2] 1 4 2 5 3 6", "float[1,1] 1"}),
               "float[1,3] 10 13 16");
     OP_EXPECT(0, OP("Gemm", 13, NULL, {"float[2,1] 1 2", "float[1,2] 1 2", "float[2,1] 10 20"}),
               "float[2,2] 11 12 22 24");
-    OP_EXPECT(0, OP("Gemm", 11, NULL, {"float[2,1] 1 2", "float[1,2] 1 2"}),
-              "float[2,2] 1 2 2 4");
+    OP_EXPECT(0, OP("Gemm", 11, NULL, {"float[2,1] 1 2", "float[1,2] 1 2"}), "float[2,2] 1 2 2 4");
     OP_EXPECT(0, OP("Gemm", 6, "broadcast=1", {"float[1,1] 3", "float[1,2] 1 2", "float[2] 1 1"}),
               "float[1,2] 4 7");
     OP_EXPECT(0, OP("Gemm", 11, NULL, {"int32[1,2] 1 2", "int32[2,1] 3 4", "int32[] 5"}),
               "int32[1,1] 16");
-    OP_EXPECT(0, OP("Gemm", 11, "alpha=0.5f beta=3f",
-                    {"int64[1,2] 1 2", "int64[2,1] 3 4", "int64[] 5"}), "int64[1,1] 20");
+    OP_EXPECT(
+        0, OP("Gemm", 11, "alpha=0.5f beta=3f", {"int64[1,2] 1 2", "int64[2,1] 3 4", "int64[] 5"}),
+        "int64[1,1] 20");
     OP_EXPECT(0, OP("Gemm", 13, NULL, {"float[2,0]", "float[0,1]", "float[1] 3"}),
               "float[2,1] 3 3");
-    op_expect_error(&(struct op_call)OP("Gemm", 13, NULL, {"float[1,2] 1 2", "float[2,1] 1 2",
-                                                           "float[2] 1 2"}), ODB_E_OPERATOR);
+    op_expect_error(
+        &(struct op_call)OP("Gemm", 13, NULL, {"float[1,2] 1 2", "float[2,1] 1 2", "float[2] 1 2"}),
+        ODB_E_OPERATOR);
 }
 
 static void test_matmul__gemm_modes_and_threads(void **state)
@@ -247,21 +277,26 @@ static void test_matmul__gemm_modes_and_threads(void **state)
 static void test_matmul__integers_of_8_bits(void **state)
 {
     (void)state;
-    OP_EXPECT(0, OP("MatMulInteger", 10, NULL,
-                    {"uint8[2,2] 1 2 3 4", "int8[2,1] -1 2", "uint8[] 1", "int8[] 1"}),
+    OP_EXPECT(0,
+              OP("MatMulInteger", 10, NULL,
+                 {"uint8[2,2] 1 2 3 4", "int8[2,1] -1 2", "uint8[] 1", "int8[] 1"}),
               "int32[2,1] 1 -1");
-    OP_EXPECT(0, OP("MatMulInteger", 10, NULL,
-                    {"uint8[2,2] 1 2 3 4", "uint8[2,2] 1 2 3 4", "uint8[2] 1 2", "uint8[2] 0 1"}),
+    OP_EXPECT(0,
+              OP("MatMulInteger", 10, NULL,
+                 {"uint8[2,2] 1 2 3 4", "uint8[2,2] 1 2 3 4", "uint8[2] 1 2", "uint8[2] 0 1"}),
               "int32[2,2] 3 3 7 7");
     OP_EXPECT(0, OP("MatMulInteger", 10, NULL, {"uint8[2] 255 255", "uint8[2] 255 255"}),
               "int32[] 130050");
-    OP_EXPECT(0, OP("QLinearMatMul", 10, NULL,
-                    {"uint8[1,2] 10 20", "float[] 0.5", "uint8[] 2", "uint8[2,2] 3 4 5 6",
-                     "float[2] 1 2", "uint8[2] 1 1", "float[] 4", "uint8[] 7"}),
+    OP_EXPECT(0,
+              OP("QLinearMatMul", 10, NULL,
+                 {"uint8[1,2] 10 20", "float[] 0.5", "uint8[] 2", "uint8[2,2] 3 4 5 6",
+                  "float[2] 1 2", "uint8[2] 1 1", "float[] 4", "uint8[] 7"}),
               "uint8[1,2] 18 35"); /* 88 / 8 = 11; 114 / 4 = 28.5, to even */
-    OP_EXPECT(0, OP("QLinearMatMul", 21, NULL,
-                    {"int8[1,1] 100", "float[] 1", "int8[] 0", "int8[1,2] 100 -100", "float[] 1",
-                     "int8[] 0", "float[] 1", "int8[] 0"}), "int8[1,2] 127 -128");
+    OP_EXPECT(0,
+              OP("QLinearMatMul", 21, NULL,
+                 {"int8[1,1] 100", "float[] 1", "int8[] 0", "int8[1,2] 100 -100", "float[] 1",
+                  "int8[] 0", "float[] 1", "int8[] 0"}),
+              "int8[1,2] 127 -128");
 }
 
 int main(void)

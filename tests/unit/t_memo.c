@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kernels/memo.h"
+#include "kernels/core/memo.h"
 
 static atomic_int memo_freed, memo_other_freed;
 

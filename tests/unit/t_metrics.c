@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "system/parallel.h"
 #include "compare/numpy.h"
 #include "tensor/random.h"
 

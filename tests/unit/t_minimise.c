@@ -286,8 +286,8 @@ static bool cancelling_asked(void *payload)
 static void cancelling_event(void *payload, const struct odb_search_event *event)
 {
     struct cancelling *c = payload;
-    c->cancelled = c->cancelled || (c->until && event->what == ODB_EVENT_PHASE &&
-                                    !strcmp(event->text, c->until));
+    c->cancelled = c->cancelled ||
+                   (c->until && event->what == ODB_EVENT_PHASE && !strcmp(event->text, c->until));
     c->after += c->cancelled && event->what == ODB_EVENT_PROBE_BEGIN;
 }
 

@@ -187,8 +187,8 @@ static void test_move__slice_random(void **state)
         struct slice s;
         for (int d = 0; d < rank; d++) {
             s.starts[d] = op_random(&seed, 24) - 12;
-            s.ends[d] = op_random(&seed, 3) ? op_random(&seed, 24) - 12
-                                            : extremes[op_random(&seed, 6)];
+            s.ends[d] =
+                op_random(&seed, 3) ? op_random(&seed, 24) - 12 : extremes[op_random(&seed, 6)];
             s.steps[d] = op_random(&seed, 2) ? op_random(&seed, 3) + 1 : -op_random(&seed, 3) - 1;
             if (op_random(&seed, 20) == 0)
                 s.steps[d] = extremes[op_random(&seed, 4)];

@@ -6,8 +6,7 @@ static void test_nms__ties_and_thresholds(void **state)
     struct op_call c = OP_CALL("NonMaxSuppression", 11);
 
     /* Boxes 0 and 1 overlap by exactly a half, 2 stands alone and has the same score as 1. */
-    op_in(&c, ODB_F32, 3, OP_DIMS(1, 3, 4),
-          (double[]){0, 0, 1, 3, 0, 1, 1, 4, 5, 5, 6, 6});
+    op_in(&c, ODB_F32, 3, OP_DIMS(1, 3, 4), (double[]){0, 0, 1, 3, 0, 1, 1, 4, 5, 5, 6, 6});
     op_in(&c, ODB_F32, 3, OP_DIMS(1, 1, 3), (double[]){0.5, 0.9, 0.9});
     op_in(&c, ODB_I64, 0, NULL, (double[]){10});
     op_in(&c, ODB_F32, 0, NULL, (double[]){0.5});

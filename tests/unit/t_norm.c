@@ -7,46 +7,56 @@
 static void test_norm__batch(void **state)
 {
     (void)state;
-    OP_EXPECT(1e-7, OP("BatchNormalization", 15, "epsilon=0f",
-                       {"float[1,2,2] 1 3 10 20", "float[2] 2 1", "float[2] 1 0", "float[2] 1 10",
-                        "float[2] 4 25"}), "float[1,2,2] 1 3 0 2");
-    OP_EXPECT(1e-7, OP("BatchNormalization", 15, "training_mode=1 momentum=0.5f epsilon=0f",
-                       {"float[2,1,2] 1 3 5 7", "float[1] 1", "float[1] 0", "float[1] 0",
-                        "float[1] 1"}),
-              "float[2,1,2] -1.3416408 -0.4472136 0.4472136 1.3416408", "float[1] 2",
-              "float[1] 3");
-    OP_EXPECT(1e-7, OP("BatchNormalization", 7, "spatial=0 epsilon=0f",
-                       {"float[2,1,2] 1 2 3 4", "float[1,2] 1 2", "float[1,2] 0 0",
-                        "float[1,2] 0 1", "float[1,2] 1 1"}), "float[2,1,2] 1 2 3 6");
-    OP_EXPECT(1e-7, OP("BatchNormalization", 6, "epsilon=0f",
-                       {"float[1,1,2] 1 3", "float[1] 1", "float[1] 0", "float[1] 1",
-                        "float[1] 1"}), "float[1,1,2] 0 2"); /* is_test left at its default */
-    OP_EXPECT(1e-7, OP("BatchNormalization", 9, "momentum=0.5f epsilon=0f",
-                       {"float[1,1,2] 1 3", "float[1] 1", "float[1] 0", "float[1] 0",
-                        "float[1] 0"}),
+    OP_EXPECT(1e-7,
+              OP("BatchNormalization", 15, "epsilon=0f",
+                 {"float[1,2,2] 1 3 10 20", "float[2] 2 1", "float[2] 1 0", "float[2] 1 10",
+                  "float[2] 4 25"}),
+              "float[1,2,2] 1 3 0 2");
+    OP_EXPECT(1e-7,
+              OP("BatchNormalization", 15, "training_mode=1 momentum=0.5f epsilon=0f",
+                 {"float[2,1,2] 1 3 5 7", "float[1] 1", "float[1] 0", "float[1] 0", "float[1] 1"}),
+              "float[2,1,2] -1.3416408 -0.4472136 0.4472136 1.3416408", "float[1] 2", "float[1] 3");
+    OP_EXPECT(1e-7,
+              OP("BatchNormalization", 7, "spatial=0 epsilon=0f",
+                 {"float[2,1,2] 1 2 3 4", "float[1,2] 1 2", "float[1,2] 0 0", "float[1,2] 0 1",
+                  "float[1,2] 1 1"}),
+              "float[2,1,2] 1 2 3 6");
+    OP_EXPECT(1e-7,
+              OP("BatchNormalization", 6, "epsilon=0f",
+                 {"float[1,1,2] 1 3", "float[1] 1", "float[1] 0", "float[1] 1", "float[1] 1"}),
+              "float[1,1,2] 0 2"); /* is_test left at its default */
+    OP_EXPECT(1e-7,
+              OP("BatchNormalization", 9, "momentum=0.5f epsilon=0f",
+                 {"float[1,1,2] 1 3", "float[1] 1", "float[1] 0", "float[1] 0", "float[1] 0"}),
               "float[1,1,2] -1 1", "float[1] 1", "float[1] 0.5", "float[1] 2", "float[1] 1");
-    OP_EXPECT(1e-7, OP("BatchNormalization", 15, "epsilon=0f",
-                       {"float[2] 1 3", "float[1] 1", "float[1] 0", "float[1] 1", "float[1] 1"}),
+    OP_EXPECT(1e-7,
+              OP("BatchNormalization", 15, "epsilon=0f",
+                 {"float[2] 1 3", "float[1] 1", "float[1] 0", "float[1] 1", "float[1] 1"}),
               "float[2] 0 2");
     op_expect_error(&(struct op_call)OP("BatchNormalization", 15, NULL,
                                         {"float[1,2,1] 1 2", "float[1] 1", "float[2] 0 0",
-                                         "float[2] 0 0", "float[2] 1 1"}), ODB_E_OPERATOR);
+                                         "float[2] 0 0", "float[2] 1 1"}),
+                    ODB_E_OPERATOR);
 }
 
 static void test_norm__instance_and_group(void **state)
 {
     (void)state;
-    OP_EXPECT(1e-6, OP("InstanceNormalization", 6, "epsilon=0f",
-                       {"float[1,2,2] 1 3 10 30", "float[2] 1 2", "float[2] 0 1"}),
+    OP_EXPECT(1e-6,
+              OP("InstanceNormalization", 6, "epsilon=0f",
+                 {"float[1,2,2] 1 3 10 30", "float[2] 1 2", "float[2] 0 1"}),
               "float[1,2,2] -1 1 -1 3");
-    OP_EXPECT(1e-6, OP("GroupNormalization", 21, "num_groups=1 epsilon=0f",
-                       {"float[1,2,2] 1 1 3 3", "float[2] 1 2", "float[2] 0 5"}),
+    OP_EXPECT(1e-6,
+              OP("GroupNormalization", 21, "num_groups=1 epsilon=0f",
+                 {"float[1,2,2] 1 1 3 3", "float[2] 1 2", "float[2] 0 5"}),
               "float[1,2,2] -1 -1 7 7");
-    OP_EXPECT(1e-6, OP("GroupNormalization", 18, "num_groups=2 epsilon=0f",
-                       {"float[1,4,1] 1 3 10 30", "float[2] 1 2", "float[2] 0 5"}),
+    OP_EXPECT(1e-6,
+              OP("GroupNormalization", 18, "num_groups=2 epsilon=0f",
+                 {"float[1,4,1] 1 3 10 30", "float[2] 1 2", "float[2] 0 5"}),
               "float[1,4,1] -1 1 3 7");
-    OP_EXPECT(0, OP("InstanceNormalization", 22, NULL,
-                    {"float[1,1,0]", "float[1] 1", "float[1] 1"}), "float[1,1,0]");
+    OP_EXPECT(0,
+              OP("InstanceNormalization", 22, NULL, {"float[1,1,0]", "float[1] 1", "float[1] 1"}),
+              "float[1,1,0]");
     op_expect_error(&(struct op_call)OP("GroupNormalization", 21, "num_groups=3",
                                         {"float[1,2,1] 1 2", "float[2] 1 2", "float[2] 1 2"}),
                     ODB_E_OPERATOR);
@@ -58,17 +68,21 @@ static void test_norm__instance_and_group(void **state)
 static void test_norm__layer(void **state)
 {
     (void)state;
-    OP_EXPECT(1e-6, OP("LayerNormalization", 17, "epsilon=0f",
-                       {"float[2,2] 1 3 10 30", "float[2] 1 2", "float[2] 0 1"}),
+    OP_EXPECT(1e-6,
+              OP("LayerNormalization", 17, "epsilon=0f",
+                 {"float[2,2] 1 3 10 30", "float[2] 1 2", "float[2] 0 1"}),
               "float[2,2] -1 3 -1 3", "float[2,1] 2 20", "float[2,1] 1 0.1");
-    OP_EXPECT(1e-6, OP("LayerNormalization", 17, "epsilon=0f axis=0",
-                       {"float[2,1] 1 3", "float[1] 2"}), "float[2,1] -2 2", "float[1,1] 2");
+    OP_EXPECT(1e-6,
+              OP("LayerNormalization", 17, "epsilon=0f axis=0", {"float[2,1] 1 3", "float[1] 2"}),
+              "float[2,1] -2 2", "float[1,1] 2");
     /* a scale with the leading dimension, and a bias without */
-    OP_EXPECT(1e-6, OP("LayerNormalization", 17, "epsilon=0f",
-                       {"float[2,2] 1 3 1 3", "float[2,1] 1 2", "float[2] 0 1"}),
+    OP_EXPECT(1e-6,
+              OP("LayerNormalization", 17, "epsilon=0f",
+                 {"float[2,2] 1 3 1 3", "float[2,1] 1 2", "float[2] 0 1"}),
               "float[2,2] -1 2 -2 3");
-    OP_EXPECT(1e-6, OP("LayerNormalization", 17, "epsilon=0f",
-                       {"float16[1,2] 1 3", "float16[1] 1", "float16[2] 0 1"}),
+    OP_EXPECT(1e-6,
+              OP("LayerNormalization", 17, "epsilon=0f",
+                 {"float16[1,2] 1 3", "float16[1] 1", "float16[2] 0 1"}),
               "float16[1,2] -1 2", "float[1,1] 2");
     OP_EXPECT(1e-6, OP("RMSNormalization", 23, "epsilon=0f", {"float[1,2] 3 4", "float[2] 1 2"}),
               "float[1,2] 0.84852814 2.2627417");
@@ -78,15 +92,17 @@ static void test_norm__layer(void **state)
                                         {"float[2,2] 1 2 3 4", "float[3] 1 2 3"}),
                     ODB_E_OPERATOR);
     op_expect_error(&(struct op_call)OP("LayerNormalization", 17, "axis=2",
-                                        {"float[2,2] 1 2 3 4", "float[2] 1 2"}), ODB_E_OPERATOR);
+                                        {"float[2,2] 1 2 3 4", "float[2] 1 2"}),
+                    ODB_E_OPERATOR);
 }
 
 static void test_norm__variance_far_from_zero(void **state)
 {
     (void)state;
     /* in float, a sum of squares would lose the variance next to the mean */
-    OP_EXPECT(1e-6, OP("LayerNormalization", 17, "epsilon=0f",
-                       {"float[1,4] 100001 100002 100003 100004", "float[1] 1"}),
+    OP_EXPECT(1e-6,
+              OP("LayerNormalization", 17, "epsilon=0f",
+                 {"float[1,4] 100001 100002 100003 100004", "float[1] 1"}),
               "float[1,4] -1.3416408 -0.4472136 0.4472136 1.3416408");
 }
 

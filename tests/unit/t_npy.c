@@ -2,7 +2,7 @@
  *
  * Sizes and headers that are expected here were written by NumPy 1.24.2.
  */
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

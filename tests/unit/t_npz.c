@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tensor/npz.h"
+#include "tensor/format/npz.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/scan.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 static struct odb_error err;
 static char path[80];

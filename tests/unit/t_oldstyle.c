@@ -18,9 +18,9 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "base/pyfloat.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 static struct odb_error err;
 

@@ -3,7 +3,7 @@
  * Models compiled by onnx-mlir. The real compiler is not packaged: tests/mlir has a stand-in, and
  * shell scripts here stand before it and misbehave.
  */
-#include "executor/target.h"
+#include "executor/transport/target.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "executor/cache.h"
-#include "executor/onnx_mlir_int.h"
+#include "executor/onnx_mlir/onnx_mlir_int.h"
 #include "executor_help.h"
 
 /* home/bin/onnx-mlir is ours, tmp must be empty after a test, kept is the cache. */

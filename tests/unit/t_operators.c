@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-
 /* What stands on purpose. */
 static const struct operators_exception {
     const char *name, *text, *why;

@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/scratch.h"
-#include "executor/ort_int.h"
-#include "executor/target.h"
+#include "system/file.h"
+#include "system/scratch.h"
+#include "executor/ort/ort_int.h"
+#include "executor/transport/target.h"
 #include "model/model.h"
 
 #define NEED_ORT()                                                                                 \

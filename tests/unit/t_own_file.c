@@ -8,7 +8,7 @@
 
 #include "engine/inputs.h"
 #include "engine/bisect.h"
-#include "executor/ort_int.h"
+#include "executor/ort/ort_int.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 

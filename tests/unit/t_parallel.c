@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/parallel.h"
+#include "system/parallel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/command.h"
+#include "command/table/command.h"
 
 #include "tests/models.h"
 

@@ -410,9 +410,8 @@ static void test_plan__an_operator_may_be_lacked(void **state)
         for (size_t v = 0; v < p.report->n_values; v++) {
             int producer = p.model->graph->values[v].producer;
             if (producer >= 0)
-                assert_int_equal(p.report->values[v].verdict, producer % 3 == 1
-                                                                  ? ODB_VERDICT_UNTESTABLE
-                                                                  : ODB_VERDICT_PASS);
+                assert_int_equal(p.report->values[v].verdict,
+                                 producer % 3 == 1 ? ODB_VERDICT_UNTESTABLE : ODB_VERDICT_PASS);
         }
         assert_true(i > 0 || p.report->target_loads < 20);
         plan_close(&p);

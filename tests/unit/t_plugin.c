@@ -3,7 +3,7 @@
  * Executors from shared libraries: one that is wrong in every way that can be caught
  * (tests/plugin/wrong_executor.c). tests/check-plugin has the libraries that are none.
  */
-#include "executor/target.h"
+#include "executor/transport/target.h"
 
 #include <dlfcn.h>
 #include <time.h>

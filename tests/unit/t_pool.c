@@ -11,14 +11,16 @@ static void test_pool__max(void **state)
     (void)state;
     OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2, strides=2,", {"float[1,1,5] 1 3 2 5 9"}),
               "float[1,1,2] 3 5");
-    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2, strides=2, ceil_mode=1",
-                      {"float[1,1,5] 1 3 2 5 9"}), "float[1,1,3] 3 5 9");
+    OP_EXPECT(0,
+              POOL("MaxPool", "kernel_shape=2, strides=2, ceil_mode=1", {"float[1,1,5] 1 3 2 5 9"}),
+              "float[1,1,3] 3 5 9");
     OP_EXPECT(0, POOL("MaxPool", "kernel_shape=3, pads=1,1", {"float[1,1,3] -1 -3 -2"}),
               "float[1,1,3] -1 -1 -2");
-    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2,2 dilations=2,1",
-                      {"float[1,1,3,3] 1 2 3 4 5 6 7 8 0"}), "float[1,1,1,2] 8 8");
-    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2, auto_pad=SAME_LOWER",
-                      {"float16[1,1,3] 1 3 2"}), "float16[1,1,3] 1 3 3");
+    OP_EXPECT(
+        0, POOL("MaxPool", "kernel_shape=2,2 dilations=2,1", {"float[1,1,3,3] 1 2 3 4 5 6 7 8 0"}),
+        "float[1,1,1,2] 8 8");
+    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2, auto_pad=SAME_LOWER", {"float16[1,1,3] 1 3 2"}),
+              "float16[1,1,3] 1 3 3");
     OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2,", {"int8[1,2,3] -1 -3 -128 -128 -128 5"}),
               "int8[1,2,2] -1 -3 -128 5");
     OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2,", {"uint8[1,1,3] 1 200 7"}),
@@ -41,11 +43,12 @@ static void test_pool__nan_wins(void **state)
 static void test_pool__indices(void **state)
 {
     (void)state;
-    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2,2 pads=1,1,0,0",
-                      {"float[1,2,2,2] 1 2 2 0 5 5 5 5"}),
+    OP_EXPECT(0,
+              POOL("MaxPool", "kernel_shape=2,2 pads=1,1,0,0", {"float[1,2,2,2] 1 2 2 0 5 5 5 5"}),
               "float[1,2,2,2] 1 2 2 2 5 5 5 5", "int64[1,2,2,2] 0 1 2 1 4 4 4 4");
-    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=1,2 storage_order=1",
-                      {"float[1,2,2,3] 1 2 0 0 4 9 1 2 0 0 4 9"}),
+    OP_EXPECT(0,
+              POOL("MaxPool", "kernel_shape=1,2 storage_order=1",
+                   {"float[1,2,2,3] 1 2 0 0 4 9 1 2 0 0 4 9"}),
               "float[1,2,2,2] 2 2 4 9 2 2 4 9", "int64[1,2,2,2] 2 2 3 5 8 8 9 11");
     OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2,", {"int8[1,1,3] -128 -128 -128"}),
               "int8[1,1,2] -128 -128", "int64[1,1,2] 0 1");
@@ -55,14 +58,20 @@ static void test_pool__windows_that_start_beyond_the_input(void **state)
 {
     (void)state;
     /* four windows fit with rounding up; the last would start on the trailing pad */
-    OP_EXPECT(0, POOL("MaxPool", "kernel_shape=2, strides=3, pads=0,1 ceil_mode=1",
-                      {"float[1,1,6] 1 2 3 4 5 6"}), "float[1,1,2] 2 5");
-    OP_EXPECT(0, POOL("AveragePool",
-                      "kernel_shape=3, strides=3, pads=1,1 ceil_mode=1 count_include_pad=1",
-                      {"float[1,1,5] 3 6 9 12 15"}), "float[1,1,2] 3 12");
+    OP_EXPECT(0,
+              POOL("MaxPool", "kernel_shape=2, strides=3, pads=0,1 ceil_mode=1",
+                   {"float[1,1,6] 1 2 3 4 5 6"}),
+              "float[1,1,2] 2 5");
+    OP_EXPECT(0,
+              POOL("AveragePool",
+                   "kernel_shape=3, strides=3, pads=1,1 ceil_mode=1 count_include_pad=1",
+                   {"float[1,1,5] 3 6 9 12 15"}),
+              "float[1,1,2] 3 12");
     /* the last window reaches beyond the input: what is not there does not count */
-    OP_EXPECT(0, POOL("AveragePool", "kernel_shape=3, strides=2, ceil_mode=1 count_include_pad=1",
-                      {"float[1,1,4] 3 6 9 12"}), "float[1,1,2] 6 10.5");
+    OP_EXPECT(0,
+              POOL("AveragePool", "kernel_shape=3, strides=2, ceil_mode=1 count_include_pad=1",
+                   {"float[1,1,4] 3 6 9 12"}),
+              "float[1,1,2] 6 10.5");
 }
 
 static void test_pool__average(void **state)
@@ -70,14 +79,21 @@ static void test_pool__average(void **state)
     (void)state;
     OP_EXPECT(0, POOL("AveragePool", "kernel_shape=3, pads=1,1", {"float[1,1,3] 3 6 9"}),
               "float[1,1,3] 4.5 6 7.5");
-    OP_EXPECT(0, POOL("AveragePool", "kernel_shape=3, pads=1,1 count_include_pad=1",
-                      {"float[1,1,3] 3 6 9"}), "float[1,1,3] 3 6 5");
-    OP_EXPECT(0, POOL("AveragePool", "kernel_shape=2, dilations=2, pads=1,2 count_include_pad=1",
-                      {"float[1,1,3] 2 4 6"}), "float[1,1,4] 2 4 2 3");
-    OP_EXPECT(0, POOL("AveragePool", "kernel_shape=2, strides=2, ceil_mode=1",
-                      {"float[1,1,3] 2 4 6"}), "float[1,1,2] 3 6");
-    OP_EXPECT(0, POOL("AveragePool", "kernel_shape=2,2 auto_pad=SAME_UPPER strides=2,2",
-                      {"float[1,1,3,3] 1 2 3 4 5 6 7 8 9"}), "float[1,1,2,2] 3 4.5 7.5 9");
+    OP_EXPECT(
+        0,
+        POOL("AveragePool", "kernel_shape=3, pads=1,1 count_include_pad=1", {"float[1,1,3] 3 6 9"}),
+        "float[1,1,3] 3 6 5");
+    OP_EXPECT(0,
+              POOL("AveragePool", "kernel_shape=2, dilations=2, pads=1,2 count_include_pad=1",
+                   {"float[1,1,3] 2 4 6"}),
+              "float[1,1,4] 2 4 2 3");
+    OP_EXPECT(0,
+              POOL("AveragePool", "kernel_shape=2, strides=2, ceil_mode=1", {"float[1,1,3] 2 4 6"}),
+              "float[1,1,2] 3 6");
+    OP_EXPECT(0,
+              POOL("AveragePool", "kernel_shape=2,2 auto_pad=SAME_UPPER strides=2,2",
+                   {"float[1,1,3,3] 1 2 3 4 5 6 7 8 9"}),
+              "float[1,1,2,2] 3 4.5 7.5 9");
     OP_EXPECT(0, POOL("GlobalAveragePool", NULL, {"double[1,2,1,2,2] 1 2 3 4 0 0 0 1"}),
               "double[1,2,1,1,1] 2.5 0.25");
 }
@@ -85,10 +101,10 @@ static void test_pool__average(void **state)
 static void test_pool__powers(void **state)
 {
     (void)state;
-    OP_EXPECT(1e-7, POOL("LpPool", "kernel_shape=2,", {"float[1,1,3] 3 -4 3"}),
-              "float[1,1,2] 5 5");
-    OP_EXPECT(1e-7, POOL("LpPool", "kernel_shape=2, p=1 strides=2, pads=1,0",
-                         {"float[1,1,3] 3 -4 3"}), "float[1,1,2] 3 7");
+    OP_EXPECT(1e-7, POOL("LpPool", "kernel_shape=2,", {"float[1,1,3] 3 -4 3"}), "float[1,1,2] 5 5");
+    OP_EXPECT(1e-7,
+              POOL("LpPool", "kernel_shape=2, p=1 strides=2, pads=1,0", {"float[1,1,3] 3 -4 3"}),
+              "float[1,1,2] 3 7");
     OP_EXPECT(1e-7, OP("LpPool", 1, "kernel_shape=2, p=3f", {"float[1,1,2] 3 -4"}),
               "float[1,1,1] 4.4979414");
     OP_EXPECT(1e-7, OP("GlobalLpPool", 1, "p=1f", {"float[1,1,2] 3 -4"}), "float[1,1,1] 7");
@@ -98,16 +114,21 @@ static void test_pool__powers(void **state)
 static void test_pool__unpool(void **state)
 {
     (void)state;
-    OP_EXPECT(0, POOL("MaxUnpool", "kernel_shape=2, strides=2,",
-                      {"float[1,1,2] 7 9", "int64[1,1,2] 1 2"}), "float[1,1,4] 0 7 9 0");
-    OP_EXPECT(0, POOL("MaxUnpool", "kernel_shape=2, strides=2,",
-                      {"float16[1,1,2] 7 9", "int64[1,1,2] 0 3", "int64[3] 1 1 5"}),
+    OP_EXPECT(
+        0,
+        POOL("MaxUnpool", "kernel_shape=2, strides=2,", {"float[1,1,2] 7 9", "int64[1,1,2] 1 2"}),
+        "float[1,1,4] 0 7 9 0");
+    OP_EXPECT(0,
+              POOL("MaxUnpool", "kernel_shape=2, strides=2,",
+                   {"float16[1,1,2] 7 9", "int64[1,1,2] 0 3", "int64[3] 1 1 5"}),
               "float16[1,1,5] 7 0 0 9 0");
-    OP_EXPECT(0, POOL("MaxUnpool", "kernel_shape=1,2",
-                      {"float[1,1,2,1] 7 9", "int64[1,1,2,1] 1 2", "int64[4] 1 1 2 3"}),
+    OP_EXPECT(0,
+              POOL("MaxUnpool", "kernel_shape=1,2",
+                   {"float[1,1,2,1] 7 9", "int64[1,1,2,1] 1 2", "int64[4] 1 1 2 3"}),
               "float[1,1,2,3] 0 7 0 9 0 0");
-    op_expect_error(&(struct op_call)POOL("MaxUnpool", "kernel_shape=2,",
-                                          {"float[1,1,1] 7", "int64[1,1,1] 2"}), ODB_E_OPERATOR);
+    op_expect_error(
+        &(struct op_call)POOL("MaxUnpool", "kernel_shape=2,", {"float[1,1,1] 7", "int64[1,1,1] 2"}),
+        ODB_E_OPERATOR);
 }
 
 static void test_pool__empty(void **state)
@@ -130,8 +151,9 @@ static void test_pool__refuses(void **state)
         POOL("GlobalMaxPool", NULL, {"float[3] 1 2 3"})};
     (void)state;
     op_expect_errors(calls, ODB_COUNT(calls));
-    op_expect_error(&(struct op_call)POOL("MaxPool", "kernel_shape=2000000,2000000",
-                                          {"float[1,1,1,1] 1"}), ODB_UNSUPPORTED);
+    op_expect_error(
+        &(struct op_call)POOL("MaxPool", "kernel_shape=2000000,2000000", {"float[1,1,1,1] 1"}),
+        ODB_UNSUPPORTED);
 }
 
 static void test_pool__modes_and_threads(void **state)
@@ -154,8 +176,10 @@ static void test_pool__modes_and_threads(void **state)
 /* The path that tracks indices and the one that does not find the same maxima. */
 static void test_pool__both_paths_agree(void **state)
 {
-    const struct op_call call = POOL("MaxPool", "kernel_shape=3,2 strides=2,3 pads=1,0,2,1 "
-                                     "dilations=2,1 ceil_mode=1", {"float[2,3,17,19] random 5"});
+    const struct op_call call = POOL("MaxPool",
+                                     "kernel_shape=3,2 strides=2,3 pads=1,0,2,1 "
+                                     "dilations=2,1 ceil_mode=1",
+                                     {"float[2,3,17,19] random 5"});
     struct odb_tensor *one[1], *two[2];
     (void)state;
     assert_int_equal(op_run_text(&call, 1, one, NULL), ODB_OK);
@@ -234,8 +258,8 @@ static void check_random(uint64_t *state, bool max)
                  i == 3 ? list[4] : "");
     if (s.include_pad)
         snprintf(attrs + strlen(attrs), 30, " count_include_pad=1");
-    struct op_call call = {.op = max ? "MaxPool" : "AveragePool", .opset = 19, .attrs = attrs,
-                           .in = {x}};
+    struct op_call call = {
+        .op = max ? "MaxPool" : "AveragePool", .opset = 19, .attrs = attrs, .in = {x}};
     struct odb_tensor *y = op_in_double(&call), *image = op_tensor(x);
     size_t per = odb_dims_product(y->dims, 2, y->rank);
     for (size_t i = 0; i < y->count; i++) {
@@ -267,8 +291,8 @@ static void test_pool__random_shapes(void **state)
 /* Maxima of small integers, one dimension at a time and with Indices one result at a time. */
 static void test_pool__integers(void **state)
 {
-    const struct op_call call = POOL("MaxPool", "kernel_shape=5,5 pads=2,2,2,2",
-                                     {"int8[1,3,20,31] random 7"});
+    const struct op_call call =
+        POOL("MaxPool", "kernel_shape=5,5 pads=2,2,2,2", {"int8[1,3,20,31] random 7"});
     struct odb_tensor *one[1], *two[2];
     (void)state;
     assert_int_equal(op_run_text(&call, 1, one, NULL), ODB_OK);

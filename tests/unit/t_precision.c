@@ -7,7 +7,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -319,8 +319,8 @@ static void test_precision__what_is_not_proved_is_not_there(void **state)
     odb_build_output(b, "y");
     help_find_serve();
     f.model = models_take(b);
-    f.feed = (struct odb_feed){.value = models_value(f.model, "x"),
-                               .tensor = found_ramp(N, N, 0, 0.1f)};
+    f.feed =
+        (struct odb_feed){.value = models_value(f.model, "x"), .tensor = found_ramp(N, N, 0, 0.1f)};
     f.feeds = (struct odb_feeds){&f.feed, 1, NULL};
     f.path = odb_xasprintf("%s/mixed.onnx", f.folder);
     FILE *old = fopen(f.path, "w");

@@ -2,7 +2,7 @@
  *
  * The expected text is what NumPy 1.24.2 prints for the same numbers.
  */
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -201,9 +201,9 @@ static void test_print__complex(void **state)
 
 static void test_print__strings(void **state)
 {
-    static const struct odb_str in[] = {
-        {"a", 1},      {"b\n'\"\\", 5}, {"it's", 4}, {"\0\x1b\xff", 3},
-        {"\u4e2d", 3}, {"\xc2\x80", 2}, {"", 0}, {"\u202e", 3}};
+    static const struct odb_str in[] = {{"a", 1},          {"b\n'\"\\", 5}, {"it's", 4},
+                                        {"\0\x1b\xff", 3}, {"\u4e2d", 3},   {"\xc2\x80", 2},
+                                        {"", 0},           {"\u202e", 3}};
     struct odb_tensor *t = NULL;
     assert_int_equal(odb_tensor_copy_of(&t, ODB_STRING, 1, (int64_t[]){8}, in, &err), ODB_OK);
     check(t, "['a' 'b\\n\\'\"\\\\' \"it's\" '\\x00\\x1b\\xff' '\u4e2d' '\\xc2\\x80' '' "

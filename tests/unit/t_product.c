@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "kernels/blas.h"
-#include "kernels/product.h"
+#include "kernels/linear/blas.h"
+#include "kernels/linear/product.h"
 
 struct matrices {
     struct odb_gemm g;

@@ -9,8 +9,8 @@
 #include <readline/readline.h>
 
 #include "tests/models.h"
-#include "ui/draw.h"
-#include "ui/prompt.h"
+#include "ui/terminal/draw.h"
+#include "ui/view/prompt.h"
 
 enum { PROMPT_ROWS = 12, PROMPT_COLS = 40, PROMPT_ALT = 033 };
 

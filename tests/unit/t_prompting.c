@@ -3,7 +3,7 @@
  * Commands given one after the other at a console, without a screen: a chain of four nodes whose
  * target is off by one percent from the second on.
  */
-#include "command/command.h"
+#include "command/table/command.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executor/protocol.h"
+#include "executor/transport/protocol.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "executor_help.h"
 
 /* --- every kind of tensor, there and back ---------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  * What a spec becomes on Python's command line. What Python makes of it is tests/check-python's.
  */
-#include "executor/python.h"
+#include "executor/programs/python.h"
 
 #include "executor_help.h"
 

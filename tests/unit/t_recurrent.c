@@ -91,8 +91,8 @@ static void step(const struct op_call *c, int cell, bool linear, const double *x
                                peep[2 * HIDDEN + j] * s[j]);
             double g = tanh(all_of(parts_of(c, rows, 3 * HIDDEN + j, x, h)));
             s[j] = f * s[j] + i * g;
-            double o = sigmoid(all_of(parts_of(c, rows, HIDDEN + j, x, h)) +
-                               peep[HIDDEN + j] * s[j]);
+            double o =
+                sigmoid(all_of(parts_of(c, rows, HIDDEN + j, x, h)) + peep[HIDDEN + j] * s[j]);
             next[j] = o * tanh(s[j]);
         }
     }
@@ -193,9 +193,9 @@ static void test_recurrent__lengths(void **state)
         whole.in[4] = whole.in[n];
         whole.n_in = n;
         struct odb_tensor *x = NULL;
-        assert_int_equal(odb_tensor_copy_of(&x, ODB_F64, 3, OP_DIMS(2, BATCH, INPUT),
-                                            brief.in[0]->data, NULL),
-                         ODB_OK);
+        assert_int_equal(
+            odb_tensor_copy_of(&x, ODB_F64, 3, OP_DIMS(2, BATCH, INPUT), brief.in[0]->data, NULL),
+            ODB_OK);
         odb_tensor_unref(brief.in[0]);
         brief.in[0] = x;
         assert_int_equal(op_run(&whole), ODB_OK);

@@ -29,11 +29,11 @@ static void test_reduce__kinds(void **state)
 {
     static const struct {
         const char *op, *out;
-    } kinds[] = {{"ReduceSum", "float[1] 4"},         {"ReduceMean", "float[1] 1"},
-                 {"ReduceMax", "float[1] 4"},         {"ReduceMin", "float[1] -3"},
-                 {"ReduceProd", "float[1] -24"},      {"ReduceL1", "float[1] 10"},
+    } kinds[] = {{"ReduceSum", "float[1] 4"},          {"ReduceMean", "float[1] 1"},
+                 {"ReduceMax", "float[1] 4"},          {"ReduceMin", "float[1] -3"},
+                 {"ReduceProd", "float[1] -24"},       {"ReduceL1", "float[1] 10"},
                  {"ReduceL2", "float[1] 5.477225575"}, {"ReduceLogSum", "float[1] 1.386294361"},
-                 {"ReduceSumSquare", "float[1] 30"},  {"ReduceLogSumExp", "float[1] 4.170615234"}};
+                 {"ReduceSumSquare", "float[1] 30"},   {"ReduceLogSumExp", "float[1] 4.170615234"}};
     (void)state;
     for (size_t i = 0; i < ODB_COUNT(kinds); i++) {
         const struct op_call call = OP(kinds[i].op, 18, NULL, {"float[4] 1 -3 2 4"});
@@ -89,8 +89,8 @@ static void test_reduce__sums_in_double(void **state)
     (void)state;
     OP_EXPECT(0, OP("ReduceSum", 13, NULL, {"float[4] 1e8 1 1 -1e8"}), "float[1] 2");
     /* one by one in float, each 0.9 is lost; the jitter of the large number is at most 4 */
-    struct op_call noisy = OP("ReduceSum", 13, NULL,
-                              {"float[11] 3e7 .9 .9 .9 .9 .9 .9 .9 .9 .9 .9"});
+    struct op_call noisy =
+        OP("ReduceSum", 13, NULL, {"float[11] 3e7 .9 .9 .9 .9 .9 .9 .9 .9 .9 .9"});
     struct odb_tensor *out[1];
     op_expect(&noisy, 0, (const char *const[]){"float[1] 30000008", NULL});
     noisy.precision = ODB_PREC_NOISY;
@@ -103,8 +103,9 @@ static void test_reduce__arg(void **state)
 {
     (void)state;
     OP_EXPECT(0, OP("ArgMax", 13, NULL, {"float[2,2] 2 1 3 1"}), "int64[1,2] 1 0");
-    OP_EXPECT(0, OP("ArgMax", 13, "axis=1 keepdims=0 select_last_index=1",
-                    {"float[2,3] 2 2 1 3 10 10"}), "int64[2] 1 2");
+    OP_EXPECT(
+        0, OP("ArgMax", 13, "axis=1 keepdims=0 select_last_index=1", {"float[2,3] 2 2 1 3 10 10"}),
+        "int64[2] 1 2");
     OP_EXPECT(0, OP("ArgMin", 1, "axis=-1", {"uint8[1,3] 9 0 0"}), "int64[1,1] 1");
     OP_EXPECT(0, OP("ArgMin", 12, "axis=-1 select_last_index=1", {"int64[3] -9 0 -9"}),
               "int64[1] 2");
@@ -147,8 +148,7 @@ static void test_reduce__modes_and_threads(void **state)
         op_expect_modes(&calls[i], 1e-5);
         op_expect_any_threads(&calls[i]);
     }
-    static const struct op_call arg =
-        OP("ArgMax", 13, "axis=1", {"float[30,90,140] random 1"});
+    static const struct op_call arg = OP("ArgMax", 13, "axis=1", {"float[30,90,140] random 1"});
     op_expect_any_threads(&arg);
 }
 

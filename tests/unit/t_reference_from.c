@@ -8,7 +8,7 @@
 #include "engine/bisect.h"
 #include "engine/trace.h"
 #include "engine/outcome.h"
-#include "tensor/npz.h"
+#include "tensor/format/npz.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 #include "tests/survives.h"
@@ -410,8 +410,8 @@ static void test_reference__a_weight_that_was_not_recorded_is_named(void **state
     for (int spoilt = 0; spoilt < 2; spoilt++) {
         struct scene framework, s;
         struct odb_tensor *t[6] = {NULL};
-        static const char *const names[] = {"v2", "v4", "v5", "parameters/a.weight",
-                                            "parameters/b.weight", "parameters/c.weight"};
+        static const char *const names[] = {
+            "v2", "v4", "v5", "parameters/a.weight", "parameters/b.weight", "parameters/c.weight"};
         scene_exported(&framework, true);
         scene_exported(&s, false);
         int values[3];

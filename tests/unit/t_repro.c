@@ -79,14 +79,13 @@ static struct told scene_export(const struct scene *s, const char *reference)
 {
     struct told told = {0};
     const int at = scene_node(s, "v3");
-    const struct odb_repro_options how = {
-        .first = at,
-        .last = at,
-        .dir = s->dir,
-        .reference = reference,
-        .target = "fault:scale,node=v3,amount=0.2@cpu",
-        .tolerance = ODB_CRITERION_DEFAULT,
-        .hooks = {.event = note_phase, .payload = &told}};
+    const struct odb_repro_options how = {.first = at,
+                                          .last = at,
+                                          .dir = s->dir,
+                                          .reference = reference,
+                                          .target = "fault:scale,node=v3,amount=0.2@cpu",
+                                          .tolerance = ODB_CRITERION_DEFAULT,
+                                          .hooks = {.event = note_phase, .payload = &told}};
     struct odb_repro_result result;
     MODELS_OK(odb_repro_write(&result, s->model, &s->feeds, &how, &why));
     assert_true(result.reproduces);

@@ -2,7 +2,7 @@
  *
  * RotaryEmbedding: angles whose turning can be written down, then layouts against each other.
  */
-#include "kernels/rotary.h"
+#include "kernels/attention/rotary.h"
 
 #include "op_case.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "system/file.h"
 
 static struct odb_tensor *floats(enum odb_dtype dtype, size_t n, const double *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/saving.h"
+#include "ui/view/saving.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,10 +12,10 @@
 /* cmocka.h wants those first. */
 #include <cmocka.h>
 
-#include "tensor/npy.h"
-#include "tensor/npz.h"
+#include "tensor/format/npy.h"
+#include "tensor/format/npz.h"
 #include "tests/models.h"
-#include "ui/app.h"
+#include "ui/view/app.h"
 
 /* As much of a screen as is told what becomes of a file. */
 struct scene {

@@ -117,7 +117,9 @@ static struct odb_attr trial_attr(const char *name, enum odb_attr_type type,
                              .i = 1,
                              .f = 1,
                              .s = {"1", 1},
-                             .n = type == ODB_ATTR_STRINGS ? 1 : list ? 2 : 1,
+                             .n = type == ODB_ATTR_STRINGS ? 1
+                                  : list                   ? 2
+                                                           : 1,
                              .ints = trial_list,
                              .floats = (const odb_f32 *)trial_floats,
                              .strings = trial_strings,

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 
 static struct odb_error err;
 

@@ -23,8 +23,7 @@ static void test_softmax__flattened_before_13(void **state)
     (void)state;
     OP_EXPECT(0, OP("Softmax", 11, NULL, {"float[1,2,2] 1 1 1 1"}),
               "float[1,2,2] 0.25 0.25 0.25 0.25");
-    OP_EXPECT(0, OP("Softmax", 13, NULL, {"float[1,2,2] 1 1 1 1"}),
-              "float[1,2,2] 0.5 0.5 0.5 0.5");
+    OP_EXPECT(0, OP("Softmax", 13, NULL, {"float[1,2,2] 1 1 1 1"}), "float[1,2,2] 0.5 0.5 0.5 0.5");
     OP_EXPECT(0, OP("Softmax", 1, "axis=2", {"float[1,2,2] 1 1 1 1"}),
               "float[1,2,2] 0.5 0.5 0.5 0.5");
     OP_EXPECT(0, OP("Hardmax", 11, "axis=0", {"float[2,2] 1 3 3 2"}), "float[2,2] 0 1 0 0");

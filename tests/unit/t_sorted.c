@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/sorted.h"
+#include "ui/list/sorted.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,22 +3,22 @@
  * Targets behind a real sshd on loopback, which this test starts for itself. What is the far side's
  * lies below $DIR/far: its cache, its temporary files.
  */
-#include "executor/ssh.h"
+#include "executor/transport/ssh.h"
 
 #include <dirent.h>
 #include <signal.h>
 #include <time.h>
 
-#include "base/scratch.h"
+#include "system/scratch.h"
 #include "executor/cache.h"
 #include "executor/executor.h"
-#include "executor/pool.h"
-#include "executor/protocol.h"
-#include "executor/target.h"
+#include "executor/transport/target_pool.h"
+#include "executor/transport/protocol.h"
+#include "executor/transport/target.h"
 #include "executor_help.h"
 #include "model/model.h"
 #include "sshd_help.h"
-#include "tensor/npy.h"
+#include "tensor/format/npy.h"
 
 #define NEEDS_SSHD(place)                                                                          \
     do {                                                                                           \

@@ -4,8 +4,8 @@
  * same shapes: results come out of the pool, scratch memory likewise.
  */
 #include "allocations.h"
-#include "executor/cpu.h"
-#include "model/build.h"
+#include "interpret/cpu.h"
+#include "model/write/build.h"
 #include "op_case.h"
 
 #define IMAGE "float[2,16,20,22] random 3"

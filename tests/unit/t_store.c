@@ -451,8 +451,8 @@ static void test_store__a_search_waits_for_one_that_goes(void **state)
     char *sql = odb_xasprintf("UPDATE search SET pid = %d", (int)child);
     store_exec(f, sql);
     free(sql);
-    MODELS_OK(odb_store_start(f->store, "bisect", &store_options, "target ort\n", false, &resumed,
-                              &why));
+    MODELS_OK(
+        odb_store_start(f->store, "bisect", &store_options, "target ort\n", false, &resumed, &why));
     assert_true(resumed.resumed);
     odb_resumed_dispose(&resumed);
     assert_int_equal(waitpid(child, NULL, 0), child);

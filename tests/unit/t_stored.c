@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "system/file.h"
 #include "session/session.h"
 #include "tests/models.h"
 

@@ -5,7 +5,7 @@
  */
 #include "op_case.h"
 
-#include "kernels/regex.h"
+#include "kernels/text/regex.h"
 
 #define STRING_OK(call) assert_int_equal(call, ODB_OK)
 

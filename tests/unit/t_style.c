@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "ui/style.h"
+#include "ui/terminal/style.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "ui/utf8.h"
+#include "ui/terminal/utf8.h"
 
 enum { STYLE_RGB = 1 << 24 };
 
 static const char *const style_names[] = {
 #define UI_STYLE(id, ...) #id,
-#include "ui/style.def"
+#include "ui/terminal/style.def"
 #undef UI_STYLE
 };
 
@@ -66,8 +66,8 @@ static void style_assert_readable(int style, int under, int colors)
     double least = bg >= 0 ? style_contrast(fg, bg)
                            : fmin(style_contrast(fg, 0), style_contrast(fg, 0xffffff));
     if (least < (bg >= 0 ? 4 : 3))
-        fail_msg("%s on %s: contrast %.2f with %d colours", style_names[style],
-                 style_names[under], least, colors);
+        fail_msg("%s on %s: contrast %.2f with %d colours", style_names[style], style_names[under],
+                 least, colors);
 }
 
 static void test_style__readable_on_dark_and_light(void **state)
@@ -202,9 +202,8 @@ static void test_style__readable_in_palettes(void **state)
                         ui_style_look((enum ui_style)style, UI_STYLE_NORMAL, colors);
                     if (look.fg < 0)
                         continue;
-                    int fg = look.bg < 0
-                                 ? ui_style_shade(look.fg, colors, grounds[g].background)
-                                 : look.fg;
+                    int fg = look.bg < 0 ? ui_style_shade(look.fg, colors, grounds[g].background)
+                                         : look.fg;
                     double now = style_contrast(palette[fg],
                                                 look.bg < 0 ? grounds[g].rgb : palette[look.bg]);
                     if (now < (look.bg < 0 ? grounds[g].least : 3))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executor/target.h"
+#include "executor/transport/target.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "executor.pb-c.h"
-#include "executor/protocol.h"
+#include "executor/transport/protocol.h"
 #include "executor_help.h"
 
 /* --- surroundings ---------------------------------------------------------------------------- */
@@ -588,24 +588,12 @@ static void test_target__orphan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(runs),
-        CASE(sizes),
-        CASE(wrong_spec),
-        CASE(says_no),
-        CASE(no_program),
-        CASE(crash),
-        CASE(hang),
-        CASE(cancel),
-        CASE(cancel_at_its_start),
-        CASE(exit),
-        CASE(flood),
-        CASE(garbage),
-        CASE(short_message),
-        CASE(slow_start),
-        CASE(left_behind),
-        CASE(orphan),
-        CASE(lying_values),
-        CASE(killed_at_its_start),
+        CASE(runs),          CASE(sizes),        CASE(wrong_spec),
+        CASE(says_no),       CASE(no_program),   CASE(crash),
+        CASE(hang),          CASE(cancel),       CASE(cancel_at_its_start),
+        CASE(exit),          CASE(flood),        CASE(garbage),
+        CASE(short_message), CASE(slow_start),   CASE(left_behind),
+        CASE(orphan),        CASE(lying_values), CASE(killed_at_its_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

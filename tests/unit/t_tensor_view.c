@@ -3,7 +3,7 @@
  * The view of a value on paper, without a terminal: what is drawn where for values of all shapes
  * and types.
  */
-#include "ui/tensor_int.h"
+#include "ui/tensor/tensor_int.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -16,7 +16,7 @@
 /* cmocka.h wants those first. */
 #include <cmocka.h>
 
-#include "ui/app.h"
+#include "ui/view/app.h"
 
 struct scene {
     struct ui_app app;

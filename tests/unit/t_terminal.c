@@ -12,7 +12,7 @@
 #include <utmp.h>
 
 #include "base/mem.h"
-#include "ui/draw.h"
+#include "ui/terminal/draw.h"
 
 static const struct ui_terminal_options terminal_options = {.mouse = true};
 
@@ -110,7 +110,7 @@ static void test_terminal__sizes(void **state)
 {
     static const struct {
         int rows, cols, now_rows, now_cols;
-    } sizes[] = {{1, 1, 1, 1},     {3, 2, 3, 2},     {0, 0, 3, 2},          {500, 400, 500, 400},
+    } sizes[] = {{1, 1, 1, 1},     {3, 2, 3, 2},     {0, 0, 3, 2},    {500, 400, 500, 400},
                  {2, 300, 2, 300}, {300, 2, 300, 2}, {24, 80, 24, 80}};
     struct pty pty;
     struct ui_event event;
@@ -154,7 +154,9 @@ static void test_terminal__colours(void **state)
     static const struct {
         const char *term, *no_color;
         int colors;
-    } cases[] = {{"xterm-256color", "", 256}, {"xterm", "", 8}, {"vt100", "", 0},
+    } cases[] = {{"xterm-256color", "", 256},
+                 {"xterm", "", 8},
+                 {"vt100", "", 0},
                  {"xterm-256color", "1", 0}};
     for (size_t i = 0; i < ODB_COUNT(cases); i++) {
         struct pty pty;
@@ -256,7 +258,7 @@ static void terminal_child_copy(struct ui_terminal *terminal)
 /* Tells every event, and does what the keys say. */
 static int terminal_child(void)
 {
-    static const char *const names[] = {"none",  "key",    "byte",    "click",  "wheel",
+    static const char *const names[] = {"none",   "key",     "byte",    "click", "wheel",
                                         "resize", "suspend", "resumed", "quit"};
     struct ui_terminal *terminal;
     struct ui_event event;

@@ -421,8 +421,7 @@ static void test_text__all_weights_can_be_stopped(void **state)
     odb_build_node(b, "Neg", "", "w", "v");
     odb_build_output(b, "v");
     struct odb_model *model = models_take(b);
-    assert_int_equal(odb_model_text_exact(model, NULL, SIZE_MAX, &scan, &out, &err),
-                     ODB_CANCELLED);
+    assert_int_equal(odb_model_text_exact(model, NULL, SIZE_MAX, &scan, &out, &err), ODB_CANCELLED);
     assert_int_equal(looks, 0);
     assert_int_equal(out.len, 0);
     looks = 100; /* more than it takes */

@@ -4,7 +4,7 @@
  * enough to be cut, in the precisions that cut differently, and whole models.
  */
 #include "engine/inputs.h"
-#include "executor/cpu.h"
+#include "interpret/cpu.h"
 #include "op_case.h"
 
 static const int threads_counts[] = {1, 2, 5};

@@ -105,10 +105,8 @@ static void test_ulp__spread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ulp__neighbours),
-        cmocka_unit_test(test_ulp__zero_and_signs),
-        cmocka_unit_test(test_ulp__nan_and_inf),
-        cmocka_unit_test(test_ulp__type_is_the_narrower),
+        cmocka_unit_test(test_ulp__neighbours),  cmocka_unit_test(test_ulp__zero_and_signs),
+        cmocka_unit_test(test_ulp__nan_and_inf), cmocka_unit_test(test_ulp__type_is_the_narrower),
         cmocka_unit_test(test_ulp__spread),
     };
     return cmocka_run_group_tests_name("ulp", tests, NULL, NULL);

@@ -344,8 +344,7 @@ static void test_whole__a_race_is_no_effect_of_looking(void **state)
         for (size_t c = 0; c < s.report->culprits.n; c++) {
             const struct odb_culprit *culprit = &s.report->culprits.items[c];
             if (culprit->kind != ODB_KIND_NONDETERMINISTIC)
-                fail_msg("seed %d: %s: %s", seed, odb_diagnosis_name(culprit->kind),
-                         culprit->text);
+                fail_msg("seed %d: %s: %s", seed, odb_diagnosis_name(culprit->kind), culprit->text);
             assert_int_equal(culprit->node, 12);
         }
         scene_close(&s);
@@ -452,8 +451,8 @@ static void test_whole__evidence_decides_who_comes_first(void **state)
     struct odb_report *report = odb_report_new(model);
     struct bisection b = {.model = model, .graph = model->graph, .report = report};
     const struct odb_culprit found[] = {
-        {.node = 2, .kind = ODB_KIND_FUSION, .segment = {2, 30}},   /* wide, and only found */
-        {.node = 4, .kind = ODB_KIND_FUSION, .segment = {4, 5}},    /* cleared by who is in it */
+        {.node = 2, .kind = ODB_KIND_FUSION, .segment = {2, 30}}, /* wide, and only found */
+        {.node = 4, .kind = ODB_KIND_FUSION, .segment = {4, 5}},  /* cleared by who is in it */
         {.node = 6, .kind = ODB_KIND_INTRODUCED, .segment = {6, 6}},
         {.node = 5, .kind = ODB_KIND_INTRODUCED, .segment = {5, 5}, .verified = true},
         {.node = 31, .kind = ODB_KIND_FUSION, .segment = {31, 33}}, /* only found */

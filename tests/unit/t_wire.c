@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "model/limits.h"
-#include "model/wire.h"
+#include "model/read/wire.h"
 #include "onnx_make.h"
 
 static Onnx__ModelProto *wire_open(struct make *m, const unsigned char *data, size_t size)

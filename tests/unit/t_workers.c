@@ -10,7 +10,7 @@
 
 #include "engine/bisect.h"
 #include "engine/probe.h"
-#include "executor/pool.h"
+#include "executor/transport/target_pool.h"
 #include "tests/executor_help.h"
 #include "tests/models.h"
 
@@ -352,11 +352,8 @@ static void test_workers__a_question_begun_ahead_waits_for_nobody(void **state)
     struct odb_prober prober;
     int value = models_value(model, "v7");
     struct odb_tensor *output = NULL;
-    struct odb_probe probe = {.what = "ahead",
-                              .node = ODB_NO_NODE,
-                              .values = &value,
-                              .n_values = 1,
-                              .outputs = &output};
+    struct odb_probe probe = {
+        .what = "ahead", .node = ODB_NO_NODE, .values = &value, .n_values = 1, .outputs = &output};
     odb_prober_init(&prober, model, &feeds, NULL, pool, (struct odb_search_hooks){0});
     for (int i = 0; i < 2; i++)
         tasks[i] = odb_pool_begin(pool, held_work, &held);

@@ -4,7 +4,7 @@
  */
 #include "tests/models.h"
 
-#include "base/file.h"
+#include "system/file.h"
 #include "model/pack.h"
 #include "tools/gen.c"
 #include "tools/gen_decoder.c"
@@ -42,10 +42,9 @@ static void test_write__a_border_may_be_a_weight(void **state)
     odb_build_node(b, "PRelu", "", "x slope", "y");
     odb_build_output(b, "y");
     struct odb_model *model = models_take(b);
-    const struct odb_port in[] = {{.value = models_value(model, "x")},
-                                  {.value = models_value(model, "slope"),
-                                   .like = slope,
-                                   .constant = true}};
+    const struct odb_port in[] = {
+        {.value = models_value(model, "x")},
+        {.value = models_value(model, "slope"), .like = slope, .constant = true}};
     const struct odb_port out = {.value = models_value(model, "y")};
     const bool nodes[] = {false, true};
     for (int ir = 3; ir < 9; ir += 5) { /* before 4 each weight is an input as well */
@@ -487,8 +486,12 @@ static void test_write__remembers_where_nodes_come_from(void **state)
     nodes[split] = true;
     struct odb_port in = {.value = models_value(model, "a")};
     struct odb_port out = {.value = models_value(model, "b")};
-    struct odb_extract what = {.nodes = nodes, .inputs = &in, .n_inputs = 1, .outputs = &out,
-                               .n_outputs = 1, .record_nodes = true};
+    struct odb_extract what = {.nodes = nodes,
+                               .inputs = &in,
+                               .n_inputs = 1,
+                               .outputs = &out,
+                               .n_outputs = 1,
+                               .record_nodes = true};
     struct odb_model *cut = write_cut(model, &what);
     assert_true(split > 0);
     assert_int_equal(cut->graph->n_nodes, 1);
@@ -759,8 +762,8 @@ static struct odb_model *write_constants_outside(const char *folder, const struc
     odb_build_bytes(b, &bytes);
     odb_build_free(b);
     struct model_arena *arena = odb_model__arena_new();
-    Onnx__ModelProto *proto = onnx__model_proto__unpack(
-        odb_model__arena_allocator(arena), bytes.len, (const uint8_t *)bytes.data);
+    Onnx__ModelProto *proto = onnx__model_proto__unpack(odb_model__arena_allocator(arena),
+                                                        bytes.len, (const uint8_t *)bytes.data);
     assert_non_null(proto);
     write_outside(proto->graph->node, proto->graph->n_node, &file, arena);
     write_outside(proto->functions[0]->node, proto->functions[0]->n_node, &file, arena);

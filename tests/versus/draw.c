@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tensor/print.h"
+#include "tensor/tensor_print.h"
 #include "tensor/random.h"
 
 #include "versus.h"

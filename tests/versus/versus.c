@@ -16,8 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "executor/target.h"
-#include "tensor/print.h"
+#include "executor/transport/target.h"
+#include "tensor/tensor_print.h"
 
 #include "known.h"
 #include "versus.h"

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "kernels/kern.h"
-#include "model/build.h"
+#include "kernels/core/kern.h"
+#include "model/write/build.h"
 
 enum { VS_INPUTS = 32, VS_ATTRS = 40, VS_LIST = 64, VS_RANK = 8, VS_OPSET = 22 };
 

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "model/build.h"
+#include "model/write/build.h"
 
 struct kind {
     const char *name;

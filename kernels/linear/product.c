@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows of C in registers, a panel of B in the nearest cache, A where it lies: the shape of the
+ * kernels is that of every fast matrix product since Goto and van de Geijn (2008). A is not packed:
+ * its elements are spread over vectors one by one, which needs no order in memory.
+ */
+#include "kernels/linear/product.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#include <string.h>
+
+#include "system/blocks.h"
+#include "base/mem.h"
+#include "base/simd.h"
+#include "kernels/core/workspace.h"
+
+#define PRODUCT_LINE 64 /* bytes */
+#define PRODUCT_GROUP 4 /* panels copied at a time: rows of B are best read in long pieces */
+#define PRODUCT_FEW 16  /* rows of C, for which B is read where it is */
+#define PRODUCT_AHEAD 8 /* rows asked for ahead, for a single row of C */
+#define PRODUCT_NEAR (1u << 19) /* bytes of a B that may be in a near cache, likewise */
+#define PRODUCT_COLS 1024       /* of a single row at a time, where it is not */
+
+/* --- the walk over B -------------------------------------------------------------------------- */
+
+/* Terms [p0, p0 + depth) of columns [j0, j0 + cols) of C: up to three vectors of a row. */
+struct product_panel {
+    size_t p0, depth, j0, cols; /* depth 0: there are no more */
+    size_t index;               /* among those of the same terms */
+};
+
+/* Columns are cut into as few panels as will do, all of about the same width. */
+static struct product_panel product_panel(const struct odb_gemm *g, size_t lanes, size_t p0,
+                                          size_t index)
+{
+    size_t vectors = (g->n + lanes - 1) / lanes, panels = (vectors + 2) / 3;
+    if (index == panels)
+        return product_panel(g, lanes, p0 + ODB_PRODUCT_DEPTH, 0);
+    if (p0 >= g->k)
+        return (struct product_panel){.depth = 0};
+    size_t j0 = index * vectors / panels * lanes, j1 = (index + 1) * vectors / panels * lanes;
+    return (struct product_panel){.p0 = p0,
+                                  .depth = ODB_MIN(g->k - p0, (size_t)ODB_PRODUCT_DEPTH),
+                                  .j0 = j0,
+                                  .cols = ODB_MIN(j1, g->n) - j0,
+                                  .index = index};
+}
+
+/* Where the panel's first element lies in B. */
+static size_t product_at(const struct odb_gemm *g, const struct product_panel *at)
+{
+    return g->trans_b ? at->j0 * g->ldb + at->p0 : at->p0 * g->ldb + at->j0;
+}
+
+/* What the caches are asked for while a panel is worked on where it lies: the next one, some lines
+ * of each of its rows. */
+struct product_next {
+    const char *at;
+    size_t lines;
+    ptrdiff_t step; /* bytes from row to row */
+};
+
+static struct product_next product_next(const struct odb_gemm *g, const struct product_panel *at,
+                                        size_t size)
+{
+    if (at->depth == 0)
+        return (struct product_next){.at = (const char *)g->b};
+    const char *first = (const char *)g->b + product_at(g, at) * size;
+    size_t skew = (uintptr_t)first % PRODUCT_LINE;
+    return (struct product_next){.at = first - skew,
+                                 .step = (ptrdiff_t)(g->ldb * size),
+                                 .lines = (skew + at->cols * size - 1) / PRODUCT_LINE + 1};
+}
+
+/* Some rows of C: where their part of A lies, in bytes from row to row and from term to term, and
+ * what to ask for meanwhile. */
+struct product_cell {
+    size_t depth; /* terms */
+    const char *a;
+    ptrdiff_t down, along;
+    const char *ahead;
+    ptrdiff_t ahead_step;
+    size_t ahead_lines;
+};
+
+/* --- turning a panel round -------------------------------------------------------------------- */
+
+#define PRODUCT_AVX2 __attribute__((target("avx2,fma")))
+
+/* Two times four elements, one above the other. */
+ODB_INLINE PRODUCT_AVX2 __m256 product_pair(const odb_f32 *low, const odb_f32 *high)
+{
+    __m256 v = _mm256_castps128_ps256(_mm_loadu_ps((const float *)low));
+    return _mm256_insertf128_ps(v, _mm_loadu_ps((const float *)high), 1);
+}
+
+/* Four terms (x[0, 4)) of each of eight columns, `ld` apart, as vectors of eight. */
+ODB_INLINE PRODUCT_AVX2 void product_quad_f32_avx2(const odb_f32 *x, size_t ld, __m256 *v)
+{
+    __m256 a = product_pair(x, x + 4 * ld), b = product_pair(x + ld, x + 5 * ld);
+    __m256 c = product_pair(x + 2 * ld, x + 6 * ld), d = product_pair(x + 3 * ld, x + 7 * ld);
+    __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    __m256 ba = _mm256_unpackhi_ps(a, b), dc = _mm256_unpackhi_ps(c, d);
+    v[0] = _mm256_shuffle_ps(ab, cd, 0x44);
+    v[1] = _mm256_shuffle_ps(ab, cd, 0xee);
+    v[2] = _mm256_shuffle_ps(ba, dc, 0x44);
+    v[3] = _mm256_shuffle_ps(ba, dc, 0xee);
+}
+
+/* Four rows of eight, from four columns of eight rows. */
+ODB_INLINE PRODUCT_AVX2 void product_turn_4x8(const odb_f32 *x, size_t ld, odb_f32 *y, size_t width)
+{
+    __m256 v[4];
+    product_quad_f32_avx2(x, ld, v);
+    for (size_t p = 0; p < 4; p++)
+        _mm256_storeu_ps((float *)(y + p * width), v[p]);
+}
+
+/* to[p * width + j] = from[j * ld + p] for p < depth, j < cols; 0 for cols <= j < width. */
+static PRODUCT_AVX2 void product_turn_f32(const odb_f32 *from, size_t ld, size_t cols, size_t depth,
+                                          odb_f32 *to, size_t width)
+{
+    for (size_t j = 0; j < width; j += 8) {
+        size_t p = 0;
+        for (; j + 8 <= cols && p + 4 <= depth; p += 4)
+            product_turn_4x8(from + j * ld + p, ld, to + p * width + j, width);
+        for (; p < depth; p++)
+            for (size_t c = j; c < j + 8; c++)
+                to[p * width + c] = c < cols ? from[c * ld + p] : 0;
+    }
+}
+
+static void product_turn_f64(const odb_f64 *from, size_t ld, size_t cols, size_t depth, odb_f64 *to,
+                             size_t width)
+{
+    for (size_t j = 0; j < width; j += 4)
+        for (size_t p = 0; p < depth; p++)
+            for (size_t c = j; c < j + 4; c++)
+                to[p * width + c] = c < cols ? from[c * ld + p] : 0;
+}
+
+#define PRODUCT_AVX512 __attribute__((target("avx512f")))
+
+/* Four times four elements, of columns 4 apart. */
+ODB_INLINE PRODUCT_AVX512 __m512 product_four(const odb_f32 *x, size_t ld)
+{
+    __m512 v = _mm512_castps128_ps512(_mm_loadu_ps((const float *)x));
+    v = _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(x + 4 * ld)), 1);
+    v = _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(x + 8 * ld)), 2);
+    return _mm512_insertf32x4(v, _mm_loadu_ps((const float *)(x + 12 * ld)), 3);
+}
+
+ODB_INLINE PRODUCT_AVX512 void product_quad_f32_avx512(const odb_f32 *x, size_t ld, __m512 *v)
+{
+    __m512 a = product_four(x, ld), b = product_four(x + ld, ld);
+    __m512 c = product_four(x + 2 * ld, ld), d = product_four(x + 3 * ld, ld);
+    __m512 ab = _mm512_unpacklo_ps(a, b), cd = _mm512_unpacklo_ps(c, d);
+    __m512 ba = _mm512_unpackhi_ps(a, b), dc = _mm512_unpackhi_ps(c, d);
+    v[0] = _mm512_shuffle_ps(ab, cd, 0x44);
+    v[1] = _mm512_shuffle_ps(ab, cd, 0xee);
+    v[2] = _mm512_shuffle_ps(ba, dc, 0x44);
+    v[3] = _mm512_shuffle_ps(ba, dc, 0xee);
+}
+
+ODB_INLINE PRODUCT_AVX2 void product_quad_f64_avx2(const odb_f64 *x, size_t ld, __m256d *v)
+{
+    for (size_t p = 0; p < 4; p++)
+        v[p] = _mm256_set_pd(x[3 * ld + p], x[2 * ld + p], x[ld + p], x[p]);
+}
+
+ODB_INLINE PRODUCT_AVX512 void product_quad_f64_avx512(const odb_f64 *x, size_t ld, __m512d *v)
+{
+    for (size_t p = 0; p < 4; p++)
+        v[p] = _mm512_set_pd(x[7 * ld + p], x[6 * ld + p], x[5 * ld + p], x[4 * ld + p],
+                             x[3 * ld + p], x[2 * ld + p], x[ld + p], x[p]);
+}
+
+/* --- kernels per set of instructions and element type ----------------------------------------- */
+
+#define TARGET __attribute__((target("avx512f")))
+#define ROWS 8
+
+#define E odb_f32
+#define FN(name) name##_f32_avx512
+#define TURN product_turn_f32
+#define QUAD product_quad_f32_avx512
+#define V __m512
+#define LANES 16
+#define LOAD(p) _mm512_loadu_ps((const void *)(p))
+#define STORE(p, v) _mm512_storeu_ps((void *)(p), v)
+#define ADD(a, b) _mm512_add_ps(a, b)
+#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define FMA1(a, b, c) __builtin_fmaf(a, b, c)
+#define SPREAD(x) _mm512_set1_ps(x)
+#define ZERO() _mm512_setzero_ps()
+#include "kernels/linear/product.body.h"
+
+#define E odb_f64
+#define FN(name) name##_f64_avx512
+#define TURN product_turn_f64
+#define QUAD product_quad_f64_avx512
+#define V __m512d
+#define LANES 8
+#define LOAD(p) _mm512_loadu_pd((const void *)(p))
+#define STORE(p, v) _mm512_storeu_pd((void *)(p), v)
+#define ADD(a, b) _mm512_add_pd(a, b)
+#define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define FMA1(a, b, c) __builtin_fma(a, b, c)
+#define SPREAD(x) _mm512_set1_pd(x)
+#define ZERO() _mm512_setzero_pd()
+#include "kernels/linear/product.body.h"
+
+#undef TARGET
+#undef ROWS
+#define TARGET PRODUCT_AVX2
+#define ROWS 4
+
+#define E odb_f32
+#define FN(name) name##_f32_avx2
+#define TURN product_turn_f32
+#define QUAD product_quad_f32_avx2
+#define V __m256
+#define LANES 8
+#define LOAD(p) _mm256_loadu_ps((const float *)(p))
+#define STORE(p, v) _mm256_storeu_ps((float *)(p), v)
+#define ADD(a, b) _mm256_add_ps(a, b)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define FMA1(a, b, c) __builtin_fmaf(a, b, c)
+#define SPREAD(x) _mm256_set1_ps(x)
+#define ZERO() _mm256_setzero_ps()
+#include "kernels/linear/product.body.h"
+
+#define E odb_f64
+#define FN(name) name##_f64_avx2
+#define TURN product_turn_f64
+#define QUAD product_quad_f64_avx2
+#define V __m256d
+#define LANES 4
+#define LOAD(p) _mm256_loadu_pd((const double *)(p))
+#define STORE(p, v) _mm256_storeu_pd((double *)(p), v)
+#define ADD(a, b) _mm256_add_pd(a, b)
+#define FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define FMA1(a, b, c) __builtin_fma(a, b, c)
+#define SPREAD(x) _mm256_set1_pd(x)
+#define ZERO() _mm256_setzero_pd()
+#include "kernels/linear/product.body.h"
+
+/* --- the choice ------------------------------------------------------------------------------- */
+
+enum odb_product_set odb_product_best(void)
+{
+    if (__builtin_cpu_supports("avx512f"))
+        return ODB_PRODUCT_AVX512;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? ODB_PRODUCT_AVX2
+                                                                           : ODB_PRODUCT_NONE;
+}
+
+bool odb_product_can(const struct odb_gemm *g, enum odb_product_set set)
+{
+    return set != ODB_PRODUCT_NONE && (g->dtype == ODB_F32 || g->dtype == ODB_F64);
+}
+
+/* A single column of C is a row of its transpose. */
+static struct odb_gemm product_turned(const struct odb_gemm *g)
+{
+    struct odb_gemm t = *g;
+    t.m = 1;
+    t.n = g->m;
+    t.a = g->b;
+    t.b = g->a;
+    t.trans_a = !g->trans_b;
+    t.trans_b = !g->trans_a;
+    t.lda = g->ldb;
+    t.ldb = g->lda;
+    t.ldc = g->m;
+    return t;
+}
+
+static bool product_plain(const struct odb_gemm *g, enum odb_product_set set)
+{
+    struct odb_gemm turned;
+    if (g->n == 1 && g->m > 1 && g->ldc == 1) {
+        turned = product_turned(g);
+        g = &turned;
+    }
+    if (g->dtype == ODB_F64)
+        return set == ODB_PRODUCT_AVX512 ? product_run_f64_avx512(g) : product_run_f64_avx2(g);
+    return set == ODB_PRODUCT_AVX512 ? product_run_f32_avx512(g) : product_run_f32_avx2(g);
+}
+
+bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
+{
+    if (g->alpha == 1)
+        return product_plain(g, set);
+    size_t bytes, size = odb_dtype_info(g->dtype)->bits / 8;
+    if (!odb_size_mul(g->m * g->n, size, &bytes))
+        return false;
+    struct odb_gemm raw = *g;
+    void *c = odb_work_raw(bytes);
+    raw.alpha = 1;
+    raw.accumulate = false;
+    raw.c = c;
+    raw.ldc = g->n;
+    bool done = c && product_plain(&raw, set);
+    for (size_t i = 0; done && i < g->m; i++)
+        for (size_t j = 0; j < g->n; j++) {
+            size_t to = i * g->ldc + j, from = i * g->n + j;
+            double value = g->alpha * odb_load_f64(g->dtype, c, from);
+            if (g->dtype == ODB_F32)
+                value = (float)value;
+            if (g->accumulate)
+                value += odb_load_f64(g->dtype, g->c, to);
+            odb_store_f64(g->dtype, g->c, to, value);
+        }
+    odb_work_give(c);
+    return done;
+}
+
+#else
+
+enum odb_product_set odb_product_best(void)
+{
+    return ODB_PRODUCT_NONE;
+}
+
+bool odb_product_can(const struct odb_gemm *g, enum odb_product_set set)
+{
+    return false;
+}
+
+bool odb_product_run(const struct odb_gemm *g, enum odb_product_set set)
+{
+    return false;
+}
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/console/trust_store.h"
+
+/* A spec of a file that the user did not give himself, and that is not followed for the file's sake
+ * alone, is told of and left. */
+static bool debug_follows(struct odb_command_call *call, struct odb_report *report,
+                          enum odb_option_id id, const char *value)
+{
+    if (odb_given_follows(id, value))
+        return true;
+    if (!strcmp(value, "?") || odb_call_option(call, id))
+        return false;
+    char *text = odb_call__untrusted(id, value);
+    odb_report_warn(report, "%s", text);
+    odb_call__warn(call, text);
+    free(text);
+    return false;
+}
+
+/* A stored search is shown again, with what it was made with. */
+static enum odb_status debug_restore(struct odb_command_call *call, struct odb_console *console,
+                                     struct odb_error *err)
+{
+    struct odb_report *report = console->session->report;
+    odb_given_drop_pins(call, console->session);
+    ODB_TRY(odb_console_fed_restore(console, call, err));
+    if (!report)
+        return ODB_OK;
+    const struct {
+        enum odb_option_id id;
+        const char *value;
+    } stored[] = {{ODB_OPTION_REFERENCE, report->reference},
+                  {ODB_OPTION_TARGET, report->target},
+                  {ODB_OPTION_TOL, report->tolerance},
+                  {ODB_OPTION_EXPECT, report->expect}};
+    for (size_t i = 0; i < ODB_COUNT(stored); i++)
+        if (stored[i].value && debug_follows(call, report, stored[i].id, stored[i].value))
+            odb_push(&console->settings,
+                     (struct odb_setting){stored[i].id, odb_xstrdup(stored[i].value)});
+    return ODB_OK;
+}
+
+static enum odb_status debug_check(const struct odb_command_call *call, struct odb_error *err)
+{
+    for (size_t i = 0; i < call->options.n; i++) {
+        enum odb_option_id id = call->options.items[i].id;
+        if (ODB_SETTINGS >> id & 1)
+            ODB_TRY(odb_call__check_setting(NULL, odb_option_row(id), call->options.items[i].value,
+                                            err));
+    }
+    return ODB_OK;
+}
+
+/* One line of those that wait. What it finds counts for the exit status. */
+static enum odb_status debug_give(struct odb_command_call *debug, struct odb_console *console,
+                                  const char *line, const char *from, struct odb_error *err)
+{
+    struct odb_command_call call;
+    char **argv = NULL;
+    enum odb_status status = odb_console_parse(console, line, &argv, &call, false, err);
+    call.out = debug->out;
+    call.log = debug->log;
+    call.width = debug->width;
+    call.progress = debug->progress;
+    if (status == ODB_OK && odb_call_has(&call, ODB_OPTION_HELP)) {
+        struct odb_buf text = ODB_BUF_INIT;
+        odb_help_command(call.command, &text);
+        odb_call__print(&call, &text);
+    } else if (status == ODB_OK) {
+        status = odb_call_run(&call, err);
+    }
+    if (!debug->write_error)
+        debug->write_error = call.write_error;
+    debug->found |= call.found;
+    odb_call_dispose(&call);
+    free(argv);
+    fflush(debug->out);
+    if (status != ODB_OK && from)
+        odb_error_at(err, "%s", from);
+    return status;
+}
+
+static enum odb_status debug_batch(struct odb_command_call *call, struct odb_console *console,
+                                   struct odb_error *err)
+{
+    enum odb_status status = ODB_OK;
+    char *line, *from;
+    while (status == ODB_OK && (line = odb_console_next(console, &from))) {
+        status = debug_give(call, console, line, from, err);
+        free(line);
+        free(from);
+    }
+    return status;
+}
+
+/* The screen, and once more with each session that is opened there. */
+static enum odb_status debug_screens(struct odb_command_call *call, struct odb_console *console,
+                                     struct odb_error *err)
+{
+    enum odb_status status = call->open_screen(console, err);
+    while (status == ODB_OK && console->next) {
+        struct odb_session *next = console->next;
+        bool linear = console->linear;
+        console->next = NULL;
+        odb_console_dispose(console);
+        odb_console_init(console, next);
+        console->linear = linear;
+        ODB_TRY(debug_restore(call, console, err));
+        status = call->open_screen(console, err);
+    }
+    return status;
+}
+
+enum odb_status odb_command__debug(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_console console;
+    size_t n;
+    bool batch = odb_call_has(call, ODB_OPTION_BATCH);
+    if (!call->open_screen && !batch) {
+        odb_fail(err, ODB_E_USAGE, "this program has no screen");
+        return odb_error_remedy(err, "use `onnxdbg bisect`");
+    }
+    ODB_TRY(debug_check(call, err));
+    odb_console_init(&console, call->session);
+    call->session = NULL;
+    enum odb_status status = debug_restore(call, &console, err);
+    odb_console_adopt(&console, call);
+    console.linear = odb_call_has(call, ODB_OPTION_LINEAR);
+    const char **commands = odb_call_list(call, ODB_OPTION_EXECUTE, &n);
+    for (size_t i = 0; i < n; i++)
+        odb_console_push(&console, commands[i]);
+    if (status == ODB_OK)
+        status = batch ? debug_batch(call, &console, err) : debug_screens(call, &console, err);
+    free((void *)commands);
+    odb_console_dispose(&console);
+    return status;
+}

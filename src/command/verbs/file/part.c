@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/file/part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/inputs.h"
+#include "engine/run_values.h"
+#include "engine/trace.h"
+#include "tensor/tensor.h"
+
+void odb_part_init(struct odb_part *part, struct odb_command_call *call)
+{
+    const struct odb_graph *graph = call->model->graph;
+    *part = (struct odb_part){.call = call,
+                              .graph = graph,
+                              .nodes = odb_new_n(bool, graph->n_nodes + 1),
+                              .like = odb_new_n(struct odb_tensor *, graph->n_values + 1)};
+}
+
+/* The names of one option's value: all of it, where a value is called so, else its parts between
+ * commas. */
+static enum odb_status part_names(const struct odb_graph *graph, const char *text,
+                                  struct odb_part_ports *ports, struct odb_error *err)
+{
+    int index;
+    if (odb_call__find_value(graph, text, &index, NULL) == ODB_OK) {
+        odb_push(ports, (struct odb_port){.value = index});
+        return ODB_OK;
+    }
+    for (const char *p = text;; p++) {
+        size_t len = strcspn(p, ",");
+        char *name = odb_xstrndup(p, len);
+        enum odb_status status = odb_call__find_value(graph, name, &index, err);
+        free(name);
+        ODB_TRY(status);
+        odb_push(ports, (struct odb_port){.value = index});
+        p += len;
+        if (!*p)
+            return ODB_OK;
+    }
+}
+
+static enum odb_status part_option(const struct odb_part *part, enum odb_option_id id,
+                                   struct odb_part_ports *ports, struct odb_error *err)
+{
+    size_t n;
+    const char **list = odb_call_list(part->call, id, &n);
+    enum odb_status status = ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++)
+        status = part_names(part->graph, list[i], ports, err);
+    free((void *)list);
+    if (status != ODB_OK)
+        odb_error_at(err, "--%s", odb_option_row(id)->name);
+    return status;
+}
+
+enum odb_status odb_part_ports(struct odb_part *part, struct odb_error *err)
+{
+    ODB_TRY(part_option(part, ODB_OPTION_CUT_INPUTS, &part->inputs, err));
+    ODB_TRY(part_option(part, ODB_OPTION_CUT_OUTPUTS, &part->outputs, err));
+    if (!odb_call_has(part->call, ODB_OPTION_CUT_OUTPUTS))
+        for (size_t i = 0; i < part->graph->n_outputs; i++)
+            odb_push(&part->outputs, (struct odb_port){.value = part->graph->outputs[i]});
+    return ODB_OK;
+}
+
+enum odb_status odb_part_cut(struct odb_part *part, struct odb_error *err)
+{
+    const struct odb_graph *graph = part->graph;
+    bool *stop = odb_new_n(bool, graph->n_values + 1), given = part->inputs.n > 0;
+    /* a name may be given more than once, which odb_model_extract() refuses */
+    int *list = odb_new_n(int, graph->n_values + part->outputs.n + 1);
+    struct odb_buf missing = ODB_BUF_INIT;
+    for (size_t i = 0; i < part->inputs.n; i++)
+        stop[part->inputs.items[i].value] = true;
+    for (size_t i = 0; i < part->outputs.n; i++)
+        list[i] = part->outputs.items[i].value;
+    odb_graph_ancestors(graph, list, part->outputs.n, stop, part->nodes);
+    size_t n = odb_graph_segment_inputs(graph, part->nodes, list);
+    for (size_t i = 0; i < n; i++) {
+        if (given && !stop[list[i]])
+            odb_buf_printf(&missing, "%s%s", missing.len ? "," : "", graph->values[list[i]].name);
+        else if (!given)
+            odb_push(&part->inputs, (struct odb_port){.value = list[i]});
+    }
+    for (size_t i = 0; i < graph->n_values; i++)
+        if (graph->values[i].init)
+            for (size_t k = 0; k < graph->values[i].n_consumers; k++)
+                if (part->nodes[graph->values[i].consumers[k]]) {
+                    part->weight_bytes += graph->values[i].init->bytes;
+                    break;
+                }
+    enum odb_status status = ODB_OK;
+    if (missing.len) {
+        status = odb_fail(err, ODB_E_USAGE, "the outputs depend on more than the inputs given");
+        odb_error_remedy(err, "add --inputs %s", odb_buf_text(&missing));
+    }
+    odb_buf_dispose(&missing);
+    free(list);
+    free(stop);
+    return status;
+}
+
+/* Values of which the model does not say enough. */
+static void part_untyped(const struct odb_part *part, const struct odb_part_ports *ports,
+                         bool fixed, int *list, size_t *count)
+{
+    for (size_t i = 0; i < ports->n; i++) {
+        const struct odb_type *type = &part->graph->values[ports->items[i].value].type;
+        bool enough = type->known && (type->kind != ODB_TENSOR || (type->dtype && type->rank >= 0));
+        for (int k = 0; fixed && enough && k < type->rank; k++)
+            enough = type->dims[k].value >= 0;
+        if (!enough)
+            list[(*count)++] = ports->items[i].value;
+    }
+}
+
+/* What the whole model is fed, by the call or, where its inputs are the part's, by nobody. */
+static enum odb_status part_run(struct odb_part *part, const int *list, size_t n,
+                                struct odb_tensor **values, struct odb_error *err)
+{
+    struct odb_input_options options = ODB_INPUT_OPTIONS_INIT;
+    struct odb_feeds *own = NULL;
+    const struct odb_feeds *feeds;
+    if (part->alone) {
+        options.dims = odb_call_list(part->call, ODB_OPTION_DIM, &options.n_dims);
+        enum odb_status status = odb_feeds_make(&own, part->call->model, &options, err);
+        free((void *)options.dims);
+        ODB_TRY(status);
+        feeds = own;
+    } else {
+        ODB_TRY(odb_call__feeds(part->call, &feeds, err));
+    }
+    enum odb_status status =
+        odb_run_values(part->call->model, feeds, "cpu", list, n, values, NULL, 0, NULL, err);
+    odb_feeds_free(own);
+    return status;
+}
+
+enum odb_status odb_part_types(struct odb_part *part, struct odb_error *err)
+{
+    const struct odb_graph *graph = part->graph;
+    int *list = odb_new_n(int, part->inputs.n + part->outputs.n + 1);
+    struct odb_tensor **values =
+        odb_new_n(struct odb_tensor *, part->inputs.n + part->outputs.n + 1);
+    struct odb_part_ports *ports[] = {&part->inputs, &part->outputs};
+    size_t n = 0;
+    part_untyped(part, &part->inputs, part->alone, list, &n);
+    part_untyped(part, &part->outputs, false, list, &n);
+    part->fixed = true;
+    for (size_t i = 0; i < graph->n_inputs; i++) {
+        const struct odb_type *type = &graph->values[graph->inputs[i]].type;
+        for (int k = 0; k < type->rank; k++)
+            part->fixed &= type->dims[k].value >= 0;
+    }
+    enum odb_status status = n ? part_run(part, list, n, values, err) : ODB_OK;
+    for (size_t i = 0; i < n && status == ODB_OK; i++) {
+        odb_tensor_unref(part->like[list[i]]);
+        part->like[list[i]] = values[i];
+    }
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < ports[side]->n; i++) {
+            struct odb_port *port = &ports[side]->items[i];
+            port->like = part->like[port->value];
+            port->symbolic = port->like && !part->fixed && !part->alone;
+        }
+    free(values);
+    free(list);
+    return status;
+}
+
+void odb_part_dispose(struct odb_part *part)
+{
+    for (size_t i = 0; i < part->graph->n_values; i++)
+        odb_tensor_unref(part->like[i]);
+    free(part->like);
+    free(part->inputs.items);
+    free(part->outputs.items);
+    free(part->nodes);
+}

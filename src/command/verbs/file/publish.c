@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/file/publish.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "engine/json.h"
+#include "engine/outcome.h"
+#include "report_page.h" /* made from share/report.html: publish_page */
+
+enum {
+    PUBLISH_AROUND = 4,     /* nodes before and behind a culprit that an issue shows */
+    PUBLISH_ROWS = 100,     /* values of theirs */
+    PUBLISH_CULPRITS = 100, /* that an issue is about */
+};
+
+static const char *publish_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* A number as it is written, or one of the words for what is none; "" where there is none. */
+static void publish_number(const json_t *object, const char *key, struct odb_buf *out)
+{
+    const json_t *number = json_object_get(object, key);
+    static const char *const words[] = {"inf", "-inf", "nan"};
+    const char *text = json_string_value(number);
+    for (size_t i = 0; text && i < ODB_COUNT(words); i++)
+        if (!strcmp(text, words[i]))
+            odb_buf_puts(out, text);
+    if (json_is_number(number))
+        odb_buf_printf(out, "%.9g", json_number_value(number));
+}
+
+static const json_t *publish_at(const json_t *report, const char *list, const json_t *index)
+{
+    return json_is_integer(index)
+               ? json_array_get(json_object_get(report, list), (size_t)json_integer_value(index))
+               : NULL;
+}
+
+/* The node that makes a value; NULL: an input, or the model is not at hand. */
+static const json_t *publish_producer(const json_t *report, const json_t *value)
+{
+    return publish_at(report, "nodes", json_object_get(value, "node"));
+}
+
+/* A report, and its culprits by what they are: "NODE VALUE" -> place in the list. */
+struct publish {
+    const json_t *report;     /* borrowed */
+    struct odb_map *culprits; /* owned */
+    enum odb_outcome outcome;
+};
+
+/* The caller's. */
+static char *publish_key(const json_t *node, const char *value)
+{
+    return odb_xasprintf("%lld %s", (long long)json_integer_value(node), value);
+}
+
+static struct publish publish_begin(const json_t *report)
+{
+    struct publish p = {
+        .report = report, .culprits = odb_map_new(), .outcome = odb_outcome_of_json(report)};
+    size_t i;
+    const json_t *culprit;
+    json_array_foreach(json_object_get(report, "culprits"), i, culprit) {
+        const json_t *index = json_object_get(culprit, "index");
+        char *key = publish_key(index, publish_text(culprit, "value"));
+        if (json_is_integer(index))
+            odb_map_add(p.culprits, key, i);
+        free(key);
+    }
+    return p;
+}
+
+static const json_t *publish_culprit(const struct publish *p, const json_t *value)
+{
+    const json_t *node = json_object_get(value, "node");
+    char *key = publish_key(node, publish_text(value, "name"));
+    size_t i;
+    bool found = json_is_integer(node) && odb_map_get(p->culprits, key, &i);
+    free(key);
+    return found ? json_array_get(json_object_get(p->report, "culprits"), i) : NULL;
+}
+
+/* --- CSV -------------------------------------------------------------------------------------- */
+
+/* A spreadsheet computes what begins like a formula, whatever the quotes; behind an apostrophe it
+ * is a text. Line ends and the like are shown, so that every line is a row. */
+static void publish_cell(struct odb_buf *out, const char *text)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    odb_buf_puts(&shown, *text && strchr("=+-@", *text) ? "'" : "");
+    odb_buf_put_shown(&shown, text);
+    bool quoted = shown.len && strpbrk(shown.data, ",\"") != NULL;
+    odb_buf_puts(out, quoted ? "\"" : "");
+    for (const char *p = odb_buf_text(&shown); *p; p++)
+        odb_buf_puts(out, *p == '"' ? "\"\"" : (char[]){*p, 0});
+    odb_buf_puts(out, quoted ? "\"," : ",");
+    odb_buf_dispose(&shown);
+}
+
+void odb_publish_csv(const json_t *report, struct odb_buf *out)
+{
+    static const char *const numbers[] = {"error", "error_mean", "local_error", "inherited_error",
+                                          "gain",  "noise",      "local_noise"};
+    size_t i;
+    const json_t *value;
+    struct publish publish = publish_begin(report), *p = &publish;
+    odb_buf_puts(out, "index,name,op_type,value,verdict,");
+    for (size_t n = 0; n < ODB_COUNT(numbers); n++)
+        odb_buf_printf(out, "%s,", numbers[n]);
+    odb_buf_puts(out, "culprit,model_verdict\r\n");
+    json_array_foreach(json_object_get(report, "values"), i, value) {
+        const json_t *node = publish_producer(report, value), *at = json_object_get(value, "node");
+        if (json_is_integer(at))
+            odb_buf_printf(out, "%d", (int)json_integer_value(at));
+        odb_buf_putc(out, ',');
+        publish_cell(out, publish_text(node, "name"));
+        publish_cell(out, publish_text(node, "op_type"));
+        publish_cell(out, publish_text(value, "name"));
+        publish_cell(out, publish_text(value, "verdict"));
+        for (size_t n = 0; n < ODB_COUNT(numbers); n++) {
+            publish_number(value, numbers[n], out);
+            odb_buf_putc(out, ',');
+        }
+        publish_cell(out, publish_text(publish_culprit(p, value), "kind"));
+        odb_buf_printf(out, "%s\r\n", odb_outcome_name(p->outcome));
+    }
+    odb_map_free(publish.culprits);
+}
+
+/* --- JUnit ------------------------------------------------------------------------------------ */
+
+/* Text in XML 1.0, which has no control characters, in an attribute as well. */
+static void publish_xml(struct odb_buf *out, const char *text)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    for (const char *end; *text; text = *end ? end + 1 : end) { /* lines stay lines */
+        end = text + strcspn(text, "\n");
+        char *line = odb_xstrndup(text, (size_t)(end - text));
+        odb_buf_put_shown(&shown, line);
+        odb_buf_puts(&shown, *end ? "\n" : "");
+        free(line);
+    }
+    for (const char *p = odb_buf_text(&shown); *p; p++)
+        switch (*p) {
+        case '&':
+            odb_buf_puts(out, "&amp;");
+            break;
+        case '<':
+            odb_buf_puts(out, "&lt;");
+            break;
+        case '>':
+            odb_buf_puts(out, "&gt;");
+            break;
+        case '"':
+            odb_buf_puts(out, "&quot;");
+            break;
+        default:
+            odb_buf_putc(out, *p);
+        }
+    odb_buf_dispose(&shown);
+}
+
+/* seconds: what has them; NULL: no time of its own, for values are judged in the runs that the
+ * outputs take. */
+static void publish_case(struct odb_buf *out, const char *class, const char *name,
+                         const json_t *seconds)
+{
+    odb_buf_puts(out, "  <testcase classname=\"");
+    publish_xml(out, class);
+    odb_buf_puts(out, "\" name=\"");
+    publish_xml(out, name);
+    odb_buf_puts(out, "\" time=\"");
+    if (seconds)
+        publish_number(seconds, "seconds", out);
+    else
+        odb_buf_puts(out, "0");
+    odb_buf_puts(out, "\">");
+}
+
+/* element: "failure", or "error" where nobody knows. */
+static void publish_failure(struct odb_buf *out, const char *element, const char *type,
+                            const char *message, const char *text)
+{
+    odb_buf_printf(out, "<%s type=\"", element);
+    publish_xml(out, type);
+    odb_buf_puts(out, "\" message=\"");
+    publish_xml(out, message);
+    odb_buf_puts(out, "\">");
+    publish_xml(out, text);
+    odb_buf_printf(out, "</%s>", element);
+}
+
+enum publish_result {
+    PUBLISH_PASSED,
+    PUBLISH_FAILED,
+    PUBLISH_SKIPPED,
+    PUBLISH_UNKNOWN,
+    PUBLISH_RESULTS
+};
+
+/* The value of a culprit has failed, whatever its verdict: a search may blame what it did not
+ * ask. Where the model passes, one that is off on the way there has not failed. */
+static enum publish_result publish_result(const struct publish *p, const json_t *value)
+{
+    static const char *const skipped[] = {"untested", "untestable", "unsupported"};
+    const char *verdict = publish_text(value, "verdict");
+    if (publish_culprit(p, value))
+        return PUBLISH_FAILED;
+    for (size_t i = 0; i < ODB_COUNT(skipped); i++)
+        if (!strcmp(verdict, skipped[i]))
+            return PUBLISH_SKIPPED;
+    if (!strcmp(verdict, "pass"))
+        return PUBLISH_PASSED;
+    return p->outcome == ODB_OUTCOME_PASS ? PUBLISH_SKIPPED : PUBLISH_FAILED;
+}
+
+static void publish_value_case(const struct publish *p, const json_t *value, struct odb_buf *out)
+{
+    const json_t *node = publish_producer(p->report, value), *culprit;
+    publish_case(out, node ? publish_text(node, "op_type") : "value", publish_text(value, "name"),
+                 NULL);
+    if (publish_result(p, value) == PUBLISH_SKIPPED) {
+        odb_buf_puts(out, "<skipped message=\"");
+        publish_xml(out, publish_text(value, "verdict"));
+        odb_buf_puts(out, "\"/>");
+    } else if ((culprit = publish_culprit(p, value))) {
+        publish_failure(out, "failure", publish_text(culprit, "kind"), "culprit",
+                        publish_text(culprit, "text"));
+    } else if (publish_result(p, value) == PUBLISH_FAILED) {
+        struct odb_buf error = ODB_BUF_INIT;
+        odb_buf_printf(&error, "%s, error ", publish_text(value, "verdict"));
+        publish_number(value, "error", &error);
+        publish_failure(out, "failure", "inherited", odb_buf_text(&error),
+                        publish_text(value, "reason"));
+        odb_buf_dispose(&error);
+    }
+    odb_buf_puts(out, "</testcase>\n");
+}
+
+/* The tag that opens element, all of it counted there. */
+static void publish_counts(const json_t *report, const char *element,
+                           const size_t n[PUBLISH_RESULTS], struct odb_buf *out)
+{
+    size_t all = 0;
+    for (int i = 0; i < PUBLISH_RESULTS; i++)
+        all += n[i];
+    odb_buf_printf(out, "<%s name=\"", element);
+    publish_xml(out, publish_text(json_object_get(report, "model"), "path"));
+    odb_buf_printf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"",
+                   all, n[PUBLISH_FAILED], n[PUBLISH_UNKNOWN], n[PUBLISH_SKIPPED]);
+    publish_number(report, "seconds", out);
+    odb_buf_puts(out, "\">\n");
+}
+
+/* The first case: the model itself. */
+static void publish_model_case(const struct publish *p, struct odb_buf *out)
+{
+    publish_case(out, "model", "outputs", p->report);
+    if (p->outcome == ODB_OUTCOME_DIVERGES)
+        publish_failure(out, "failure", "diverges", publish_text(p->report, "signature"), "");
+    else if (p->outcome == ODB_OUTCOME_NONE)
+        publish_failure(out, "error", "none", publish_text(p->report, "failure"), "");
+    odb_buf_puts(out, "</testcase>\n");
+}
+
+void odb_publish_junit(const json_t *report, struct odb_buf *out)
+{
+    static const enum publish_result results[] = {[ODB_OUTCOME_NONE] = PUBLISH_UNKNOWN,
+                                                  [ODB_OUTCOME_PASS] = PUBLISH_PASSED,
+                                                  [ODB_OUTCOME_DIVERGES] = PUBLISH_FAILED};
+    struct publish publish = publish_begin(report), *p = &publish;
+    size_t i, n[PUBLISH_RESULTS] = {0};
+    const json_t *value, *values = json_object_get(report, "values");
+    n[results[p->outcome]]++;
+    json_array_foreach(values, i, value)
+        n[publish_result(p, value)]++;
+    odb_buf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    publish_counts(report, "testsuites", n, out);
+    publish_counts(report, "testsuite", n, out);
+    publish_model_case(p, out);
+    json_array_foreach(values, i, value)
+        publish_value_case(p, value, out);
+    odb_buf_puts(out, "</testsuite>\n</testsuites>\n");
+    odb_map_free(publish.culprits);
+}
+
+/* --- Markdown --------------------------------------------------------------------------------- */
+
+/* Text that is no markup, in GitHub's dialect either, on one line. */
+static void publish_plain(struct odb_buf *out, const char *text)
+{
+    struct odb_buf shown = ODB_BUF_INIT;
+    char *line = odb_xstrdup(text ? text : "");
+    for (char *p = line; (p = strchr(p, '\n'));)
+        *p = ' ';
+    odb_buf_put_shown(&shown, line);
+    for (const char *p = odb_buf_text(&shown); *p; p++) {
+        bool link = !strncmp(p, "://", 3) ||
+                    (*p == '.' && p - odb_buf_text(&shown) >= 3 && !strncasecmp(p - 3, "www", 3));
+        if (link || strchr("\\`*_{}[]<>#|&~$", *p))
+            odb_buf_putc(out, '\\');
+        odb_buf_putc(out, *p);
+    }
+    odb_buf_dispose(&shown);
+    free(line);
+}
+
+static void publish_line(struct odb_buf *out, const char *what, const char *text)
+{
+    if (!*text)
+        return;
+    odb_buf_printf(out, "- %s: ", what);
+    publish_plain(out, text);
+    odb_buf_putc(out, '\n');
+}
+
+static void publish_row(const struct publish *p, const json_t *value, struct odb_buf *out)
+{
+    const json_t *node = publish_producer(p->report, value);
+    odb_buf_printf(out, "| %d | ", (int)json_integer_value(json_object_get(value, "node")));
+    publish_plain(out, publish_text(node, "op_type"));
+    odb_buf_puts(out, " | ");
+    publish_plain(out, publish_text(value, "name"));
+    odb_buf_puts(out, " | ");
+    publish_plain(out, publish_text(value, "verdict"));
+    odb_buf_puts(out, publish_culprit(p, value) ? ", **culprit** | " : " | ");
+    publish_number(value, "error", out);
+    odb_buf_puts(out, " | ");
+    publish_number(value, "noise", out);
+    odb_buf_puts(out, " |\n");
+}
+
+static void publish_around(const struct publish *p, const json_t *culprit, struct odb_buf *out)
+{
+    size_t i, rows = 0;
+    const json_t *value;
+    json_int_t index = json_integer_value(json_object_get(culprit, "index"));
+    index = ODB_MIN(ODB_MAX(index, 0), INT32_MAX); /* as those of nodes are */
+    odb_buf_puts(out, "| # | operator | value | verdict | error | noise |\n"
+                      "| ---: | --- | --- | --- | ---: | ---: |\n");
+    json_array_foreach(json_object_get(p->report, "values"), i, value) {
+        const json_t *at = json_object_get(value, "node");
+        if (json_is_integer(at) && json_integer_value(at) >= index - PUBLISH_AROUND &&
+            json_integer_value(at) <= index + PUBLISH_AROUND && rows++ < PUBLISH_ROWS)
+            publish_row(p, value, out);
+    }
+    odb_buf_putc(out, '\n');
+}
+
+void odb_publish_markdown(const json_t *report, struct odb_buf *out)
+{
+    static const char *const titles[] = {[ODB_OUTCOME_NONE] = "no verdict",
+                                         [ODB_OUTCOME_PASS] = "nothing diverges",
+                                         [ODB_OUTCOME_DIVERGES] = "the target diverges"};
+    struct publish publish = publish_begin(report), *p = &publish;
+    size_t i;
+    const json_t *culprit, *culprits = json_object_get(report, "culprits");
+    const json_t *model = json_object_get(report, "model");
+    odb_buf_puts(out, "## ");
+    publish_plain(out, publish_text(model, "path"));
+    odb_buf_printf(out, ": %s\n\n", titles[p->outcome]);
+    publish_line(out, "verdict", odb_outcome_name(p->outcome));
+    publish_line(out, p->outcome == ODB_OUTCOME_NONE ? "for" : "the search did not end",
+                 publish_text(report, "failure"));
+    publish_line(out, "target", publish_text(report, "target"));
+    publish_line(out, "which is", publish_text(report, "target_description"));
+    publish_line(out, "not given the file itself",
+                 publish_text(json_object_get(report, "plain_model"), "text"));
+    publish_line(out, "reference", publish_text(report, "reference"));
+    publish_line(out, "tolerance", publish_text(report, "tolerance"));
+    publish_line(out, "model's SHA-256", publish_text(model, "sha256"));
+    publish_line(out, "searched on", publish_text(report, "host"));
+    publish_line(out, "by onnxdbg", publish_text(report, "onnxdbg"));
+    odb_buf_putc(out, '\n');
+    json_array_foreach(culprits, i, culprit) {
+        if (i == PUBLISH_CULPRITS) {
+            odb_buf_printf(out, "%zu more culprits are in the report.\n\n",
+                           json_array_size(culprits) - i);
+            break;
+        }
+        odb_buf_printf(out, "### #%d ", (int)json_integer_value(json_object_get(culprit, "index")));
+        publish_plain(out, publish_text(culprit, "name"));
+        odb_buf_puts(out, " (");
+        publish_plain(out, publish_text(culprit, "op_type"));
+        odb_buf_puts(out, "): ");
+        publish_plain(out, publish_text(culprit, "kind"));
+        odb_buf_puts(out, ", confidence ");
+        publish_plain(out, publish_text(culprit, "confidence"));
+        odb_buf_puts(out, "\n\n");
+        publish_plain(out, publish_text(culprit, "text"));
+        odb_buf_puts(out, "\n\n");
+        publish_around(p, culprit, out);
+    }
+    json_array_foreach(json_object_get(report, "warnings"), i, culprit) {
+        odb_buf_puts(out, "Warning: ");
+        publish_plain(out, json_string_value(culprit));
+        odb_buf_puts(out, "\n\n");
+    }
+    odb_map_free(publish.culprits);
+}
+
+/* --- HTML ------------------------------------------------------------------------------------- */
+
+void odb_publish_html(const json_t *report, struct odb_buf *out)
+{
+    static const char mark[] = "@REPORT@";
+    const char *at = strstr(publish_page, mark);
+    char *data = json_dumps(report, JSON_COMPACT | JSON_ENCODE_ANY);
+    struct odb_buf text = ODB_BUF_INIT;
+    odb_json_put_dumped(data ? data : "null", &text);
+    odb_buf_printf(out, "%.*s", (int)(at - publish_page), publish_page);
+    for (const char *p = odb_buf_text(&text); *p; p++) /* nothing in it can end the element */
+        odb_buf_puts(out, *p == '<' ? "\\u003c" : (char[]){*p, 0});
+    odb_buf_puts(out, at + strlen(mark));
+    odb_buf_dispose(&text);
+    free(data);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "system/file.h"
+#include "command/console/trust_store.h"
+#include "command/console/watch.h"
+#include "engine/body_case.h"
+#include "engine/repro.h"
+
+/* Names may hold colons, so the whole comes first, then every split. */
+enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,
+                                  int *last, struct odb_error *err)
+{
+    if (odb_graph_find_node(graph, text, first, NULL) == ODB_OK) {
+        *last = *first;
+        return ODB_OK;
+    }
+    for (const char *colon = strchr(text, ':'); colon; colon = strchr(colon + 1, ':')) {
+        char *left = odb_xstrndup(text, (size_t)(colon - text));
+        bool found = odb_graph_find_node(graph, left, first, NULL) == ODB_OK &&
+                     odb_graph_find_node(graph, colon + 1, last, NULL) == ODB_OK;
+        free(left);
+        if (!found)
+            continue;
+        if (*first > *last) {
+            odb_fail(err, ODB_E_USAGE, "node #%d comes after node #%d", *first, *last);
+            return odb_error_remedy(err, "name the earlier one first");
+        }
+        return ODB_OK;
+    }
+    return odb_graph_find_node(graph, text, first, err);
+}
+
+enum odb_status odb_call__inside(const struct odb_command_call *call, const struct odb_feeds *feeds,
+                                 const struct odb_bisect_options *search, struct odb_body_case *out,
+                                 int *node, bool *inside, struct odb_error *err)
+{
+    struct odb_trace_options how = ODB_TRACE_OPTIONS_INIT;
+    const char *text = odb_call_arg(call, 1);
+    struct odb_body_path path;
+    int first, last;
+    *inside = text && odb_call__segment(call->model->graph, text, &first, &last, NULL) != ODB_OK &&
+              odb_body_path_parse(call->model->graph, NULL, text, &path) && path.n;
+    if (!*inside)
+        return ODB_OK;
+    if (odb_precision_parse(&how.reference, search->reference, NULL) != ODB_OK)
+        how.reference = ODB_PREC_NATIVE;
+    how.hooks = search->hooks;
+    return odb_body_case_follow(out, node, call->model, feeds, &how, text, err);
+}
+
+char *odb_call__untrusted(enum odb_option_id id, const char *spec)
+{
+    const char *name = odb_option_row(id)->name;
+    return odb_xasprintf("the session names the %s %s, which is not followed only because a file "
+                         "says so; give it yourself with --%s",
+                         name, spec, name);
+}
+
+enum odb_status odb_call__refuse_untrusted(enum odb_option_id id, const char *spec,
+                                           struct odb_error *err)
+{
+    char *why = odb_call__untrusted(id, spec);
+    odb_fail(err, ODB_E_USAGE, "%s", why);
+    free(why);
+    return ODB_E_USAGE;
+}
+
+/* A spec of the session's search, unless the user gave one. Only a file's is not followed blindly:
+ * what was searched in this process was given here. */
+static enum odb_status adopt_spec(const struct odb_command_call *call, enum odb_option_id id,
+                                  const char *stored, const char **out, struct odb_error *err)
+{
+    if (!stored || odb_call_option(call, id))
+        return ODB_OK;
+    if (call->session->stored && !odb_given_follows(id, stored))
+        return odb_call__refuse_untrusted(id, stored, err);
+    *out = stored;
+    return ODB_OK;
+}
+
+enum odb_status odb_call__adopt(const struct odb_command_call *call,
+                                struct odb_bisect_options *search, struct odb_error *err)
+{
+    const struct odb_report *report = call->session->report;
+    if (!report)
+        return ODB_OK;
+    ODB_TRY(adopt_spec(call, ODB_OPTION_REFERENCE, report->reference, &search->reference, err));
+    ODB_TRY(adopt_spec(call, ODB_OPTION_TARGET, report->target, &search->target, err));
+    if (!odb_call_option(call, ODB_OPTION_EXPECT))
+        search->expect = report->expect;
+    if (report->tolerance && !odb_call_option(call, ODB_OPTION_TOL))
+        return odb_criterion_parse(&search->tolerance, report->tolerance, err);
+    return ODB_OK;
+}
+
+bool odb_call__suspects(const struct odb_session *session, const struct odb_report *report,
+                        int *from, int *to)
+{
+    const struct odb_culprit *first = NULL;
+    for (size_t i = 0; i < report->culprits.n && !first; i++)
+        if (report != session->report ||
+            odb_session_culprit(session, report->culprits.items[i].node))
+            first = &report->culprits.items[i];
+    if (!first)
+        return false;
+    *from = first->segment[0];
+    *to = first->segment[1];
+    return *from >= 0 && *from <= *to && (size_t)*to < report->model->graph->n_nodes;
+}
+
+/* Which nodes: those named, else the session's first culprit, else that of a search made here,
+ * whose report is in *own. *found is false when nothing diverges. */
+static enum odb_status export_choose(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                     struct odb_bisect_options *search,
+                                     struct odb_repro_options *options, struct odb_report **own,
+                                     bool *found, struct odb_error *err)
+{
+    const struct odb_report *known = call->session->report;
+    const char *node = odb_call_arg(call, 1);
+    *found = true;
+    if (node)
+        return odb_call__segment(call->model->graph, node, &options->first, &options->last, err);
+    if (known && !known->complete) {
+        odb_fail(err, ODB_E_USAGE, "the session's last search did not come to its end");
+        return odb_error_remedy(err, "run it again, or name the NODE to export");
+    }
+    if (!known) {
+        ODB_TRY(odb_bisect(own, call->model, feeds, search, err));
+        options->report = known = *own;
+    }
+    *found = odb_call__suspects(call->session, known, &options->first, &options->last);
+    return ODB_OK;
+}
+
+/* At a console a folder is found for whoever names none: repro-12-Conv, repro-12-Conv-2, … */
+static char *export_dir(const struct odb_model *model, int node)
+{
+    char *op = odb_file_name(model->graph->nodes[node].op_type);
+    char *dir = odb_xasprintf("repro-%d-%s", node, op);
+    for (int i = 2; access(dir, F_OK) == 0 && i < 1000; i++) {
+        free(dir);
+        dir = odb_xasprintf("repro-%d-%s-%d", node, op, i);
+    }
+    free(op);
+    return dir;
+}
+
+static enum odb_status export_write(struct odb_command_call *call, const struct odb_model *model,
+                                    const struct odb_feeds *feeds,
+                                    const struct odb_bisect_options *search,
+                                    struct odb_repro_options *options, struct odb_error *err)
+{
+    struct odb_repro_result result = {0};
+    struct odb_buf out = ODB_BUF_INIT;
+    char *dir = options->dir ? NULL : export_dir(model, options->first);
+    if (dir)
+        options->dir = dir;
+    options->reference = search->reference;
+    options->golden = search->golden;
+    options->target = search->target;
+    options->seed = search->seed;
+    options->tolerance = search->tolerance;
+    options->expect = search->expect;
+    options->ir_version = odb_call_int(call, ODB_OPTION_IR_VERSION, 0);
+    enum odb_status status = odb_repro_write(&result, model, feeds, options, err);
+    if (dir) /* nobody named it */
+        odb_buf_printf(&out, "%s: ", dir);
+    free(dir);
+    if (status != ODB_OK) {
+        odb_buf_dispose(&out);
+        return status;
+    }
+    odb_buf_put_shown(&out, result.summary);
+    odb_buf_putc(&out, '\n');
+    odb_call__print(call, &out);
+    call->found = !result.reproduces;
+    return ODB_OK;
+}
+
+/* A node in a body is exported from the body, as the reference feeds it in the turn that the path
+ * names. False in *inside: the NODE is no path into one. */
+static enum odb_status export_inside(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                     const struct odb_bisect_options *search,
+                                     struct odb_repro_options *options, bool *inside,
+                                     struct odb_error *err)
+{
+    struct odb_body_case body;
+    ODB_TRY(odb_call__inside(call, feeds, search, &body, &options->first, inside, err));
+    if (!*inside)
+        return ODB_OK;
+    options->last = options->first;
+    options->report = NULL;
+    enum odb_status status = export_write(call, body.model, body.feeds, search, options, err);
+    odb_body_case_dispose(&body);
+    return status;
+}
+
+enum odb_status odb_command__export(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_repro_options options = {.dir = odb_call_option(call, ODB_OPTION_OUTPUT),
+                                        .with_target = odb_call_has(call, ODB_OPTION_WITH_TARGET)};
+    struct odb_buf none = ODB_BUF_INIT;
+    struct odb_bisect_options search;
+    struct odb_report *own = NULL;
+    const struct odb_feeds *feeds;
+    struct odb_watch watch;
+    bool found = false;
+    if (!options.dir && !call->console) {
+        odb_fail(err, ODB_E_USAGE, "there is no folder to write to");
+        return odb_error_remedy(err, "add -o DIR");
+    }
+    ODB_TRY(odb_call__search_options(call, &search, err));
+    ODB_TRY(odb_call__adopt(call, &search, err));
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    search.hooks = options.hooks = odb_watch_begin(&watch, call);
+    bool inside = false;
+    enum odb_status status = export_inside(call, feeds, &search, &options, &inside, err);
+    if (status == ODB_OK && !inside)
+        status = export_choose(call, feeds, &search, &options, &own, &found, err);
+    if (status == ODB_OK && !inside && found)
+        status = export_write(call, call->model, feeds, &search, &options, err);
+    odb_watch_end(&watch);
+    if (status == ODB_OK && !found && !inside) {
+        odb_buf_puts(&none, "nothing diverges, so there is nothing to export\n");
+        odb_call__print(call, &none);
+    }
+    odb_report_free(own);
+    return status;
+}

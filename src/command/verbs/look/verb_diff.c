@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/console/expression.h"
+#include "command/console/watch.h"
+#include "compare/inspect/inspect.h"
+#include "tensor/grid.h"
+#include "tensor/tensor_print.h"
+
+#define DIFF_WORST 5 /* elements shown */
+
+static void diff_put_stats(const char *side, const struct odb_stats *s, struct odb_buf *out)
+{
+    odb_buf_printf(out, "    %-11s min %.6g  max %.6g  mean %.6g  std %.6g", side, s->min, s->max,
+                   s->mean, s->std);
+    if (s->nan)
+        odb_buf_printf(out, "  nan %zu", s->nan);
+    if (s->pos_inf + s->neg_inf)
+        odb_buf_printf(out, "  inf %zu", s->pos_inf + s->neg_inf);
+    odb_buf_putc(out, '\n');
+}
+
+static void diff_put_worst(const struct odb_inspection *look, const struct odb_tensor *t,
+                           struct odb_buf *out)
+{
+    char index[256];
+    for (size_t i = 0; i < look->n_worst && i < DIFF_WORST; i++) {
+        const struct odb_worst *worst = &look->worst[i];
+        odb_buf_printf(out, "    %-24s reference ",
+                       odb_index_text(t, worst->at, index, sizeof index));
+        odb_print_number(out, t->dtype, worst->ref);
+        odb_buf_puts(out, ", target ");
+        odb_print_number(out, t->dtype, worst->target);
+        odb_buf_printf(out, ", %.3g\n", worst->diff);
+    }
+}
+
+/* How far two tensors are apart. */
+static enum odb_status diff_put(struct odb_command_call *call, const struct odb_tensor *reference,
+                                const struct odb_tensor *target, struct odb_buf *out,
+                                struct odb_error *err)
+{
+    struct odb_watch_scan watched;
+    struct odb_inspection *look = odb_new(struct odb_inspection);
+    char type[320];
+    enum odb_status status =
+        odb_inspect(look, reference, target, odb_watch_scan(&watched, call, "comparing"), err);
+    odb_watch_end(&watched.watch);
+    bool numbers = look->ref_numeric && look->target_numeric;
+    if (status == ODB_OK && !look->comparable) {
+        odb_buf_printf(out, "    reference   %s\n",
+                       odb_call__type_text(reference, type, sizeof type));
+        odb_buf_printf(out, "    target      %s: not comparable\n",
+                       odb_call__type_text(target, type, sizeof type));
+    } else if (status == ODB_OK) {
+        odb_buf_printf(out, "    %zu of %zu differ", look->differing, look->count);
+        if (look->differing && numbers)
+            odb_buf_printf(out,
+                           ", by %.3g at most and %.3g in the mean, %.3g of the value at most; "
+                           "cosine %.9g",
+                           look->max_abs, look->mean_abs, look->max_rel, look->metrics.cosine);
+        odb_buf_putc(out, '\n');
+    }
+    if (status == ODB_OK && numbers) {
+        diff_put_stats("reference", &look->ref, out);
+        diff_put_stats("target", &look->target, out);
+    }
+    if (status == ODB_OK && numbers && look->comparable && reference->kind == ODB_TENSOR)
+        diff_put_worst(look, reference, out);
+    free(look);
+    return status;
+}
+
+/* What was said of a value of the main graph. */
+static void diff_put_verdict(const struct odb_session *session, int value, struct odb_buf *out)
+{
+    odb_session_lock(session);
+    const struct odb_value_report *report = &session->values[value];
+    odb_buf_printf(out, "  %s", odb_verdict_name(report->verdict));
+    if (report->error.known)
+        odb_buf_printf(out, ", error %.3g", report->error.v);
+    if (report->noise.known)
+        odb_buf_printf(out, ", noise %.3g", report->noise.v);
+    odb_session_unlock(session);
+}
+
+static enum odb_status diff_missing(const char *name, const struct odb_sides *sides,
+                                    struct odb_error *err)
+{
+    odb_fail(err, ODB_E_USAGE, "what %s for %.200s is not known yet",
+             sides->side[ODB_SIDE_TARGET] ? "the reference has" : "the target has", name);
+    return odb_error_remedy(err, "`run` or `bisect` makes it known");
+}
+
+/* One value, or a slice of it (NULL: all). */
+static enum odb_status diff_value(struct odb_command_call *call, const char *name,
+                                  const char *slice, struct odb_buf *out, struct odb_error *err)
+{
+    struct odb_sides sides;
+    struct odb_tensor *part[2] = {NULL, NULL};
+    enum odb_status status;
+    int index;
+    ODB_TRY_OUT(odb_sides_find(&sides, call, name, ODB_SIDES_TARGET, err));
+    const struct odb_tensor *reference = sides.side[ODB_SIDE_REFERENCE];
+    const struct odb_tensor *target = sides.side[ODB_SIDE_TARGET];
+    if (!reference || !target) {
+        status = diff_missing(name, &sides, err);
+        goto out;
+    }
+    odb_buf_put_shown(out, name);
+    odb_buf_puts(out, slice ? slice : "");
+    if (odb_call__find_value(call->model->graph, name, &index, NULL) == ODB_OK && !slice &&
+        !call->session->inside)
+        diff_put_verdict(call->session, index, out);
+    odb_buf_putc(out, '\n');
+    if (slice) {
+        ODB_TRY_OUT(odb_slice(&part[0], reference, slice, err));
+        ODB_TRY_OUT(odb_slice(&part[1], target, slice, err));
+    }
+    status = diff_put(call, slice ? part[0] : reference, slice ? part[1] : target, out, err);
+out:
+    odb_tensor_unref(part[0]);
+    odb_tensor_unref(part[1]);
+    odb_sides_dispose(&sides);
+    return status;
+}
+
+/* All that a node makes; those that the target has not are passed over if it has one. */
+static enum odb_status diff_node(struct odb_command_call *call, int index, struct odb_buf *out,
+                                 struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    const struct odb_node *node = &graph->nodes[index];
+    struct odb_error why = ODB_ERROR_INIT;
+    char key[512];
+    for (int o = 0; o < node->n_out; o++) {
+        if (node->out[o] < 0)
+            continue;
+        odb_value_key(graph, &graph->values[node->out[o]], key, sizeof key);
+        if (diff_value(call, key, NULL, out, &why) != ODB_OK && why.code != ODB_E_USAGE)
+            break;
+    }
+    if (why.code == ODB_OK || (out->len && why.code == ODB_E_USAGE))
+        return ODB_OK;
+    *err = why;
+    return why.code;
+}
+
+/* On a screen the value's own view shows it, with all that it has to say. */
+static void diff_open(struct odb_console *console, const char *value, const char *slice)
+{
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_buf_puts(&line, "open ");
+    odb_words_quote(&line, value);
+    odb_console_push(console, odb_buf_text(&line));
+    odb_console_push(console, "mode difference");
+    odb_buf_clear(&line);
+    odb_buf_printf(&line, "slice %s", slice ? slice : "");
+    if (slice)
+        odb_console_push(console, odb_buf_text(&line));
+    odb_buf_dispose(&line);
+}
+
+enum odb_status odb_command__diff(struct odb_command_call *call, struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    const char *text = call->args[0];
+    struct odb_expression e;
+    struct odb_buf out = ODB_BUF_INIT;
+    int node = ODB_NO_NODE, value = ODB_NO_VALUE;
+    odb_expression_parse(&e, text, graph);
+    bool plain = e.side == ODB_SIDE_BOTH && e.function < 0;
+    bool by_value = plain && odb_call__find_value(graph, e.name, &value, NULL) == ODB_OK &&
+                    (text[0] != '#' || strchr(text, ':'));
+    bool screen = call->console->screen && !call->console->linear && !call->session->inside;
+    enum odb_status status = ODB_OK;
+    if (!plain)
+        status = odb_fail(err, ODB_E_USAGE, "diff takes a value, a slice of one, or a node");
+    else if (!by_value && odb_graph_find_node(graph, text, &node, NULL) == ODB_OK && !screen)
+        status = diff_node(call, node, &out, err);
+    else if (screen && (by_value || node != ODB_NO_NODE))
+        diff_open(call->console, e.name, e.slice);
+    else
+        status = diff_value(call, e.name, e.slice, &out, err);
+    odb_expression_dispose(&e);
+    odb_call__print(call, &out);
+    return status;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Numbers of a value, or the model itself in ONNX's textual syntax.
+ */
+#include "tensor/tensor_print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/console/expression.h"
+#include "command/console/watch.h"
+
+static enum odb_status print_save(struct odb_command_call *call,
+                                  const struct odb_expression *expression, const char *path,
+                                  struct odb_error *err)
+{
+    struct odb_tensor *part = NULL;
+    struct odb_sides sides = {{0}};
+    const char *name = expression->name;
+    enum odb_status status;
+    if (expression->side != ODB_SIDE_BOTH || expression->function >= 0)
+        return odb_fail(err, ODB_E_USAGE, "--save writes a value, or a slice of one");
+    ODB_TRY_OUT(odb_sides_find(&sides, call, *name ? name : NULL, ODB_SIDES_REFERENCE, err));
+    ODB_TRY_OUT(odb_call__spare_model(call, path, err));
+    const struct odb_tensor *t = sides.side[ODB_SIDE_REFERENCE];
+    if (expression->slice)
+        ODB_TRY_OUT(odb_slice(&part, t, expression->slice, err));
+    status = odb_call__save(call, part ? part : t, name, path, err);
+out:
+    odb_tensor_unref(part);
+    odb_sides_dispose(&sides);
+    return status;
+}
+
+const char *odb_call__notation(const char *text, char *notation)
+{
+    *notation = 0;
+    if (text[0] != '/' || !text[1] || !strchr("xfe", text[1]) || (text[2] && text[2] != ' '))
+        return text;
+    *notation = text[1];
+    return text + 2 + strspn(text + 2, " ");
+}
+
+/* Weights of more elements than this are named by their place. */
+enum { PRINT_ELEMENTS = 16 };
+
+/* The model's text, or that of the nodes that are named. */
+static enum odb_status print_model(struct odb_command_call *call, const char *segment,
+                                   struct odb_error *err)
+{
+    const struct odb_graph *graph = call->model->graph;
+    size_t elements = odb_call_has(call, ODB_OPTION_WEIGHTS) ? SIZE_MAX : PRINT_ELEMENTS;
+    struct odb_buf text = ODB_BUF_INIT;
+    bool *nodes = NULL;
+    if (segment) {
+        int first, last;
+        ODB_TRY(odb_call__segment(graph, segment, &first, &last, err));
+        nodes = odb_new_n(bool, graph->n_nodes + 1);
+        for (int n = first; n <= last; n++)
+            nodes[n] = true;
+    }
+    struct odb_watch_scan watched;
+    const struct odb_scan *scan = odb_watch_scan(&watched, call, "writing");
+    enum odb_status status = odb_model_text_exact(call->model, nodes, elements, scan, &text, err);
+    free(nodes);
+    odb_watch_end(&watched.watch);
+    if (status == ODB_OK)
+        odb_call__print(call, &text);
+    odb_buf_dispose(&text);
+    return status;
+}
+
+enum odb_status odb_command__print(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *save = odb_call_option(call, ODB_OPTION_SAVE), *text = odb_call_arg(call, 1);
+    struct odb_expression expression;
+    struct odb_buf out = ODB_BUF_INIT;
+    char notation = 0;
+    ODB_TRY(odb_call__open_source(call, err));
+    const char *segment = odb_call_option(call, ODB_OPTION_NODES);
+    bool syntax = segment || odb_call_has(call, ODB_OPTION_WEIGHTS);
+    if (syntax && (text || save || !call->model))
+        return odb_fail(err, ODB_E_USAGE,
+                        "--nodes and --weights are for the text of a model, and "
+                        "take no value");
+    if (syntax || (!text && !save && call->model && !call->console))
+        return print_model(call, segment, err);
+    text = text ? odb_call__notation(text, &notation) : NULL;
+    if (notation && !*text)
+        text = odb_call_arg(call, 2);
+    else if (odb_call_arg(call, 2))
+        return odb_fail(err, ODB_E_USAGE, "'%.40s' is no format: /x, /f or /e", text);
+    odb_expression_parse(&expression, text ? text : "", call->model ? call->model->graph : NULL);
+    enum odb_status status =
+        save ? print_save(call, &expression, save, err)
+             : odb_expression_put(call, &expression, notation, false, &out, err);
+    odb_expression_dispose(&expression);
+    if (status == ODB_OK)
+        odb_call__print(call, &out);
+    odb_buf_dispose(&out);
+    return status;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/console/watch.h"
+#include "engine/hooks.h"
+#include "engine/json.h"
+#include "tensor/stats.h"
+
+#define TENSOR_BINS 16
+#define TENSOR_BAR 40 /* columns of the fullest bin */
+
+static void tensor_histogram(const struct odb_tensor *t, const struct odb_stats *s,
+                             const struct odb_scan *scan, struct odb_buf *out)
+{
+    size_t bins[TENSOR_BINS], most = 1;
+    if (s->nan + s->pos_inf + s->neg_inf == s->count ||
+        odb_histogram(bins, TENSOR_BINS, s->min, s->max, t, scan, NULL) != ODB_OK)
+        return;
+    for (int i = 0; i < TENSOR_BINS; i++)
+        most = ODB_MAX(most, bins[i]);
+    odb_buf_puts(out, "\nhistogram\n");
+    for (int i = 0; i < TENSOR_BINS; i++) {
+        double lo = s->min + (s->max - s->min) * i / TENSOR_BINS;
+        int bar = (int)((double)bins[i] / (double)most * TENSOR_BAR + 0.5);
+        odb_buf_printf(out, "  %12.5g  %10zu  ", lo, bins[i]);
+        for (int k = 0; k < bar; k++)
+            odb_buf_putc(out, '#');
+        if (!bar && bins[i])
+            odb_buf_putc(out, '.');
+        while (out->data[out->len - 1] == ' ')
+            out->data[--out->len] = '\0';
+        odb_buf_putc(out, '\n');
+    }
+    odb_buf_printf(out, "  %12.5g\n", s->max);
+}
+
+static void tensor_text(const char *name, const struct odb_tensor *t, int indent,
+                        const struct odb_scan *scan, struct odb_buf *out)
+{
+    char type[320];
+    struct odb_stats s;
+    odb_buf_printf(out, "%*s", indent, "");
+    odb_buf_put_shown(out, name);
+    odb_buf_printf(out, "  %s\n", odb_call__type_text(t, type, sizeof type));
+    for (size_t i = 0; i < t->n_items; i++) {
+        snprintf(type, sizeof type, "[%zu]", i);
+        tensor_text(type, t->items[i], indent + 2, scan, out);
+    }
+    if (t->kind != ODB_TENSOR)
+        return;
+    odb_buf_printf(out, "%*selements  %zu\n%*sbytes     %zu\n", indent, "", t->count, indent, "",
+                   t->bytes);
+    if (!t->count || odb_stats(&s, t, scan, NULL) != ODB_OK)
+        return;
+    const struct {
+        const char *name;
+        double v;
+    } rows[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
+                {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        odb_buf_printf(out, "%*s%-9s %.9g\n", indent, "", rows[i].name, rows[i].v);
+    odb_buf_printf(out, "%*szeros     %zu\n", indent, "", s.zeros);
+    if (s.nan)
+        odb_buf_printf(out, "%*snan       %zu\n", indent, "", s.nan);
+    if (s.pos_inf + s.neg_inf)
+        odb_buf_printf(out, "%*sinf       %zu, of them negative %zu\n", indent, "",
+                       s.pos_inf + s.neg_inf, s.neg_inf);
+    if (!indent)
+        tensor_histogram(t, &s, scan, out);
+}
+
+static json_t *tensor_json(const char *name, const struct odb_tensor *t,
+                           const struct odb_scan *scan)
+{
+    static const char *const kinds[] = {"tensor", "sequence", "optional", "sparse", "map"};
+    json_t *object = json_object();
+    struct odb_stats s;
+    if (name)
+        json_object_set_new(object, "name", odb_json_text(name));
+    json_object_set_new(object, "kind", json_string(kinds[t->kind]));
+    json_object_set_new(object, "dtype", odb_json_text(odb_dtype_info(t->dtype)->name));
+    json_object_set_new(object, "shape", odb_json_shape(t));
+    if (t->n_items) {
+        json_t *items = json_array();
+        for (size_t i = 0; i < t->n_items; i++)
+            json_array_append_new(items, tensor_json(NULL, t->items[i], scan));
+        json_object_set_new(object, "items", items);
+    }
+    if (t->kind != ODB_TENSOR || odb_stats(&s, t, scan, NULL) != ODB_OK)
+        return object;
+    const struct {
+        const char *name;
+        double v;
+    } reals[] = {{"min", s.min},       {"max", s.max}, {"mean", s.mean},
+                 {"median", s.median}, {"std", s.std}, {"rms", s.rms}};
+    const struct {
+        const char *name;
+        size_t v;
+    } counts[] = {{"count", s.count},
+                  {"zeros", s.zeros},
+                  {"nan", s.nan},
+                  {"pos_inf", s.pos_inf},
+                  {"neg_inf", s.neg_inf}};
+    for (size_t i = 0; i < ODB_COUNT(reals); i++)
+        json_object_set_new(object, reals[i].name, odb_json_real(reals[i].v));
+    for (size_t i = 0; i < ODB_COUNT(counts); i++)
+        json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].v));
+    return object;
+}
+
+enum odb_status odb_command__tensor(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_tensor *t;
+    struct odb_buf out = ODB_BUF_INIT;
+    const char *name = odb_call_arg(call, 1) ? odb_call_arg(call, 1) : call->args[0];
+    int value;
+    ODB_TRY(odb_call__open_source(call, err));
+    ODB_TRY(odb_call__value(call, odb_call_arg(call, 1), &t, err));
+    if (call->model && odb_call__find_output(call->model->graph, name, &value, NULL) == ODB_OK)
+        name = call->model->graph->values[value].name; /* a node was named */
+    struct odb_watch_scan watched;
+    const struct odb_scan *scan = odb_watch_scan(&watched, call, "statistics");
+    if (odb_call_has(call, ODB_OPTION_JSON))
+        odb_json_put(tensor_json(name, t, scan), &out);
+    else
+        tensor_text(name, t, 0, scan, &out);
+    enum odb_status status = odb_hooks_cancelled(&watched.hooks, err);
+    odb_watch_end(&watched.watch);
+    odb_tensor_unref(t);
+    if (status == ODB_OK)
+        odb_call__print(call, &out);
+    odb_buf_dispose(&out);
+    return status;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/verbs/search/against_option.h"
+#include "command/console/trust_store.h"
+#include "command/verbs/search/over_option.h"
+#include "command/verbs/search/samples_option.h"
+#include "command/console/keeping.h"
+#include "command/console/watch.h"
+
+#define BISECT_FULL 3   /* culprits told in full */
+#define BISECT_SHORT 20 /* and those with a line at least */
+
+/* --- text --------------------------------------------------------------------------------- */
+
+static void bisect_put_number(struct odb_buf *out, const char *name, struct odb_number number)
+{
+    if (number.known)
+        odb_buf_printf(out, "  %s %.3g", name, number.v);
+}
+
+static void bisect_put_numbers(const struct odb_value_report *r, struct odb_buf *out)
+{
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
+    size_t before = out->len;
+    odb_buf_puts(out, "  ");
+    odb_report_numbers(r, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++)
+        bisect_put_number(out, numbers[i].name, numbers[i].number);
+    if (out->len == before + 2)
+        out->len = before;
+    else
+        odb_buf_putc(out, '\n');
+}
+
+/* The node in its bodies that is to blame. */
+static void bisect_put_inside(const struct odb_culprit *culprit, struct odb_buf *out)
+{
+    const struct odb_culprit_inside *inside = culprit->inside;
+    if (!inside)
+        return;
+    odb_buf_puts(out, "    within: ");
+    odb_buf_put_shown(out, culprit->path);
+    odb_buf_puts(out, " (");
+    odb_buf_put_shown(out, inside->op_type);
+    odb_buf_printf(out, "), %s", odb_diagnosis_name(inside->kind));
+    if (inside->value) {
+        odb_buf_puts(out, ", seen at ");
+        odb_buf_put_shown(out, inside->value);
+    }
+    odb_buf_putc(out, '\n');
+    bisect_put_numbers(&inside->numbers, out);
+}
+
+void odb_call__put_culprit(const struct odb_graph *graph, const struct odb_culprit *culprit,
+                           struct odb_buf *out)
+{
+    char key[512];
+    odb_node_put(graph, culprit->node, out);
+    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+    if (culprit->value != ODB_NO_VALUE) {
+        odb_buf_puts(out, ", seen at ");
+        odb_buf_put_shown(out,
+                          odb_value_key(graph, &graph->values[culprit->value], key, sizeof key));
+    }
+    odb_buf_putc(out, '\n');
+    bisect_put_numbers(&culprit->numbers, out);
+    odb_buf_puts(out, "    ");
+    odb_culprit_facts(culprit, out);
+    odb_buf_putc(out, '\n');
+    bisect_put_inside(culprit, out);
+    if (culprit->text && *culprit->text) {
+        odb_buf_puts(out, "    ");
+        odb_help_wrap(out, culprit->text, 4, 4);
+    }
+}
+
+/* One line for those that are not told in full. */
+static void bisect_put_short(const struct odb_graph *graph, const struct odb_culprit *culprit,
+                             struct odb_buf *out)
+{
+    odb_buf_puts(out, "    ");
+    odb_node_put(graph, culprit->node, out);
+    odb_buf_printf(out, ": %s", odb_diagnosis_name(culprit->kind));
+    bisect_put_number(out, "error", culprit->numbers.error);
+    bisect_put_number(out, "local error", culprit->numbers.local_error);
+    bisect_put_number(out, "local noise", culprit->numbers.local_noise);
+    odb_buf_putc(out, '\n');
+}
+
+static void bisect_put_culprits(const struct odb_report *report, struct odb_buf *out)
+{
+    size_t n = report->culprits.n;
+    for (size_t i = 0; i < n && i < BISECT_FULL; i++) {
+        odb_buf_putc(out, '\n');
+        odb_call__put_culprit(report->model->graph, &report->culprits.items[i], out);
+    }
+    if (n > BISECT_FULL)
+        odb_buf_puts(out, "\nalso\n");
+    for (size_t i = BISECT_FULL; i < n && i < BISECT_SHORT; i++)
+        bisect_put_short(report->model->graph, &report->culprits.items[i], out);
+    if (n > BISECT_SHORT)
+        odb_buf_printf(out, "    and %zu more, which --json holds\n", n - BISECT_SHORT);
+    const char *hint = odb_report_hint(report);
+    if (hint)
+        odb_buf_printf(out, "\nhint: %s\n", hint);
+}
+
+static void bisect_put_headline(const struct odb_report *report, struct odb_buf *out)
+{
+    const struct odb_graph *graph = report->model->graph;
+    size_t counts[ODB_VERDICT_COUNT] = {0}, bad = 0;
+    for (size_t i = 0; i < graph->n_values; i++)
+        if (graph->values[i].producer != ODB_NO_NODE) {
+            counts[report->values[i].verdict]++;
+            bad += odb_verdict_is_bad(report->values[i].verdict);
+        }
+    odb_report_headline(report, out);
+    odb_buf_putc(out, '\n');
+    odb_buf_puts(out, "values:");
+    for (int v = 0; v < ODB_VERDICT_COUNT; v++)
+        if (counts[v])
+            odb_buf_printf(out, " %zu %s", counts[v], odb_verdict_name((enum odb_verdict)v));
+    odb_buf_putc(out, '\n');
+    odb_report_firsts(report, out);
+    odb_report_proof(report, out);
+    if (report->instead_text) {
+        odb_buf_puts(out, "the target was not given the file itself: ");
+        odb_buf_put_shown(out, report->instead_text);
+        odb_buf_putc(out, '\n');
+    }
+    if (report->observer.moved && !report->observer.decides)
+        odb_buf_printf(out, "probing changes the outputs' bits (by %.2g), verdict unaffected\n",
+                       report->observer.by);
+}
+
+static void bisect_put_cost(const struct odb_report *report, struct odb_buf *out)
+{
+    odb_buf_printf(out, "\n%zu loads and %zu runs of the target", report->target_loads,
+                   report->target_runs);
+    if (report->target_description && *report->target_description) {
+        odb_buf_puts(out, " (");
+        odb_buf_put_shown(out, report->target_description);
+        odb_buf_putc(out, ')');
+    }
+    odb_buf_printf(out, "; %.2f s, of them reference %.2f s, target %.2f s\n", report->seconds,
+                   report->reference_seconds, report->target_seconds);
+}
+
+static void bisect_put_words(const struct odb_report *report, struct odb_buf *out)
+{
+    struct odb_buf words = ODB_BUF_INIT;
+    odb_report_put_words(report, "    ", &words);
+    if (words.len)
+        odb_buf_printf(out, "\nthe end of what the target printed before it died:\n%s", words.data);
+    odb_buf_dispose(&words);
+}
+
+static void bisect_text(const struct odb_report *report, struct odb_buf *out)
+{
+    bisect_put_headline(report, out);
+    odb_buf_puts(out, report->summary ? report->summary : "");
+    bisect_put_culprits(report, out);
+    bisect_put_words(report, out);
+    odb_buf_puts(out, report->warnings.n ? "\n" : "");
+    for (size_t i = 0; i < report->warnings.n; i++) {
+        odb_buf_puts(out, "warning: ");
+        odb_buf_put_shown(out, report->warnings.items[i]);
+        odb_buf_putc(out, '\n');
+    }
+    odb_buf_puts(out, report->notes.n && !report->warnings.n ? "\n" : "");
+    for (size_t i = 0; i < report->notes.n; i++) {
+        odb_buf_puts(out, "note: ");
+        odb_buf_put_shown(out, report->notes.items[i]);
+        odb_buf_putc(out, '\n');
+    }
+    if (report->account.places.n) {
+        odb_buf_puts(out, report->warnings.n || report->notes.n ? "" : "\n");
+        odb_buf_puts(out, "the target runs ");
+        odb_account_put_places(&report->account, out);
+        odb_buf_putc(out, '\n');
+    }
+    bisect_put_cost(report, out);
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+/* The report goes out also when the search was interrupted or the target failed for good. */
+static enum odb_status bisect_publish(struct odb_command_call *call,
+                                      const struct odb_report *report, struct odb_error *err)
+{
+    struct odb_buf out = ODB_BUF_INIT;
+    enum odb_status status = ODB_OK;
+    bool instead;
+    if (odb_call__json(call, &instead)) {
+        odb_report_json(report, &out);
+        status = odb_call__publish(call, &out, err);
+    }
+    if (!instead)
+        bisect_text(report, &out);
+    odb_call__print(call, &out);
+    return status;
+}
+
+/* What an earlier search in this session has to do with this one. */
+static void bisect_recall(struct odb_command_call *call)
+{
+    const struct odb_resumed *resumed = &call->session->resumed;
+    char *text = NULL;
+    if (resumed->other) {
+        text = odb_xasprintf("the search in this session that did not end was another one, so "
+                             "this one starts anew; different: %s",
+                             resumed->other);
+        odb_call__warn(call, text);
+        free(text);
+    }
+    for (size_t i = 0; i < resumed->running.n; i++) {
+        text = odb_xasprintf("the probe '%s' was running when the last run ended: not repeated; "
+                             "--retry to try it again",
+                             resumed->running.items[i]);
+        odb_call__warn(call, text);
+        free(text);
+    }
+}
+
+/* The budget was spent before the search came to its end. What diverges diverges; where nothing is
+ * known to, nobody knows. report: NULL: no search had begun. */
+static enum odb_status bisect_spent(struct odb_command_call *call, struct odb_report *report,
+                                    struct odb_error *err)
+{
+    const struct odb_session *session = call->session;
+    size_t left = report && session->log.n ? session->log.items[session->log.n - 1].remaining : 0;
+    char suspects[64] = "";
+    if (left)
+        snprintf(suspects, sizeof suspects, ", %zu suspects are left", left);
+    odb_fail(err, ODB_E_EXECUTOR, "the budget of %s s is spent after %zu probes%s",
+             odb_call_option(call, ODB_OPTION_BUDGET), call->budget.asked, suspects);
+    odb_error_remedy(err, session->store ? "the same command goes on from there"
+                                         : "with --session FILE a search can be gone on with");
+    if (!report)
+        return call->found ? ODB_OK : err->code;
+    report->spent = true;
+    enum odb_status status = odb_report_end(report, err->code, err);
+    if (odb_report_outcome(report) != ODB_OUTCOME_DIVERGES)
+        return status;
+    char line[600];
+    odb_call__warn(call, odb_error_text(err, line, sizeof line));
+    return ODB_OK;
+}
+
+/* What the user pinned and wrote down belongs to what was found. */
+static void bisect_put_down(const struct odb_session *session, struct odb_report *report)
+{
+    struct odb_kept_list list;
+    odb_keeping_copy(session, &list);
+    for (size_t i = 0; i < list.items.n; i++) {
+        const struct odb_kept *kept = &list.items.items[i];
+        if (kept->kind == ODB_KEPT_PIN)
+            odb_report_note(report, "%s was pinned to %s", kept->place, kept->text);
+        else if (kept->kind == ODB_KEPT_NOTE)
+            odb_report_note(report, "of node %s: %s", kept->place, kept->text);
+    }
+    odb_kept_list_dispose(&list);
+}
+
+/* A report also where the reference failed, so that nobody takes an older one for this search's. */
+static enum odb_status bisect_search(struct odb_command_call *call,
+                                     const struct odb_call_against *against,
+                                     struct odb_bisect_options *options, struct odb_report **report,
+                                     struct odb_error *err)
+{
+    const struct odb_feeds *feeds = call->session->feeds;
+    enum odb_status status = odb_session_trace(call->session, &options->trace, options, err);
+    if (status != ODB_OK) {
+        *report = odb_bisect_report(call->model, feeds, options);
+        return status;
+    }
+    return against->model
+               ? odb_against_bisect(report, &against->how, call->model, feeds, options, err)
+               : odb_bisect(report, call->model, feeds, options, err);
+}
+
+static enum odb_status bisect_command(struct odb_command_call *call,
+                                      const struct odb_call_against *against,
+                                      const struct odb_call_over *over,
+                                      struct odb_call_samples *samples,
+                                      struct odb_bisect_options options, struct odb_error *err)
+{
+    const char *json = odb_call_option(call, ODB_OPTION_JSON_FILE);
+    struct odb_session *session = call->session;
+    struct odb_report *report = NULL;
+    const struct odb_feeds *feeds;
+    struct odb_watch watch;
+    struct odb_error late = ODB_ERROR_INIT;
+    enum odb_status status;
+    if (json)
+        ODB_TRY(odb_call__spare_model(call, json, err));
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    options.prove = odb_call_option(call, ODB_OPTION_PROVE) != NULL;
+    ODB_TRY(
+        odb_session_begin(session, "bisect", &options, odb_call_has(call, ODB_OPTION_RETRY), err));
+    ODB_TRY(odb_call__fed_keep(call, true, err));
+    odb_given_keep_specs(call);
+    bisect_recall(call);
+    options.hooks = odb_watch_begin(&watch, call);
+    watch.cuts = true;
+    status = bisect_search(call, against, &options, &report, err);
+    if (report && samples->given && status != ODB_E_USAGE)
+        odb_call__samples_confirm(samples, report, &options);
+    odb_watch_end(&watch);
+    if (!report || status == ODB_E_USAGE) {
+        odb_report_free(report);
+        return status;
+    }
+    bool stopped = status == ODB_CANCELLED || status == ODB_SKIPPED;
+    bisect_put_down(call->session, report);
+    odb_call__over_report(over, report);
+    odb_call__samples_report(samples, report);
+    status = status == ODB_CANCELLED && odb_watch_spent(&watch)
+                 ? bisect_spent(call, report, err)
+                 : odb_report_end(report, status, err);
+    call->found = odb_report_outcome(report) == ODB_OUTCOME_DIVERGES;
+    enum odb_status after = bisect_publish(call, report, &late);
+    enum odb_status kept =
+        odb_session_end_take(session, report, stopped, after == ODB_OK ? &late : NULL);
+    after = after == ODB_OK ? kept : after;
+    if (status == ODB_OK && after != ODB_OK) {
+        *err = late;
+        status = after;
+    }
+    return status;
+}
+
+enum odb_status odb_command__bisect(struct odb_command_call *call, struct odb_error *err)
+{
+    struct odb_call_against against = {0};
+    struct odb_call_over over = {0};
+    struct odb_call_samples samples = {0};
+    struct odb_bisect_options options;
+    ODB_TRY(odb_call__search_options(call, &options, err));
+    enum odb_status status = odb_call__samples(call, &samples, &options, err);
+    if (status == ODB_OK)
+        status = odb_call__against(call, &against, &options, err);
+    if (status == ODB_OK)
+        status = odb_call__over(call, &over, &options, err);
+    if (status == ODB_CANCELLED && over.spent)
+        status = bisect_spent(call, NULL, err);
+    else if (status == ODB_OK && odb_call_has(call, ODB_OPTION_OVER_ONLY))
+        status = odb_call__over_publish(call, &over, err);
+    else if (status == ODB_OK)
+        status = bisect_command(call, &against, &over, &samples, options, err);
+    odb_call__samples_dispose(&samples);
+    odb_call__over_dispose(&over);
+    odb_call__against_dispose(&against);
+    return status;
+}

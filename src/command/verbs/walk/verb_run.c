@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "system/file.h"
+#include "command/console/watch.h"
+#include "engine/run_values.h"
+#include "tensor/stats.h"
+
+static void run_line(const char *name, const struct odb_tensor *t, struct odb_buf *out)
+{
+    char type[320];
+    struct odb_stats s;
+    odb_buf_put_shown(out, name);
+    odb_buf_printf(out, "  %s", odb_call__type_text(t, type, sizeof type));
+    if (t->kind == ODB_TENSOR && t->count && odb_stats(&s, t, NULL, NULL) == ODB_OK) {
+        if (odb_stats_finite(&s))
+            odb_buf_printf(out, "  min %.6g  max %.6g  mean %.6g", s.min, s.max, s.mean);
+        else
+            odb_buf_puts(out, "  no finite number");
+        if (s.nan)
+            odb_buf_printf(out, "  nan %zu", s.nan);
+        if (s.pos_inf + s.neg_inf)
+            odb_buf_printf(out, "  inf %zu", s.pos_inf + s.neg_inf);
+    }
+    odb_buf_putc(out, '\n');
+}
+
+/* DIR/NAME.npy, or .pb for what NumPy cannot hold. */
+static enum odb_status run_save(struct odb_command_call *call, const char *dir, const char *name,
+                                const struct odb_tensor *t, struct odb_buf *out,
+                                struct odb_error *err)
+{
+    bool numpy =
+        t->kind == ODB_TENSOR && (t->dtype == ODB_STRING || odb_dtype_info(t->dtype)->descr);
+    char *file = odb_file_name(name);
+    char *path = odb_xasprintf("%s/%s%s", dir, file, numpy ? ".npy" : ".pb");
+    enum odb_status status = odb_call__save(call, t, name, path, err);
+    odb_buf_puts(out, "  ");
+    odb_buf_put_shown(out, path);
+    odb_buf_putc(out, '\n');
+    free(path);
+    free(file);
+    return status;
+}
+
+/* What is shown: the outputs, and with --checkpoints those, under the names that they go by. */
+struct run_what {
+    int *values;  /* owned */
+    char **names; /* owned, each */
+    size_t n;
+};
+
+static void run_choose(const struct odb_command_call *call, struct run_what *what)
+{
+    const struct odb_graph *graph = call->model->graph;
+    *what = (struct run_what){odb_new_n(int, graph->n_outputs + graph->n_nodes + 1),
+                              odb_new_n(char *, graph->n_outputs + graph->n_nodes + 1), 0};
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        what->values[what->n] = graph->outputs[i];
+        what->names[what->n++] = odb_xstrdup(graph->values[graph->outputs[i]].name);
+    }
+    for (size_t n = 0; odb_call_has(call, ODB_OPTION_CHECKPOINTS) && n < graph->n_nodes; n++) {
+        char *name = odb_node_checkpoint(&graph->nodes[n]);
+        int value = name ? graph->nodes[n].out[0] : ODB_NO_VALUE;
+        if (value < 0 || !graph->values[value].name[0]) {
+            free(name);
+            continue;
+        }
+        what->values[what->n] = value;
+        what->names[what->n++] = name;
+    }
+}
+
+static void run_what_dispose(struct run_what *what)
+{
+    for (size_t i = 0; i < what->n; i++)
+        free(what->names[i]);
+    free(what->names);
+    free(what->values);
+}
+
+static enum odb_status run_once(struct odb_command_call *call, const struct odb_feeds *feeds,
+                                const struct run_what *what, struct odb_tensor **outputs,
+                                struct odb_buf *out, struct odb_error *err)
+{
+    const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
+    char about[300] = "";
+    struct odb_watch watch;
+    struct odb_search_hooks hooks = odb_watch_begin(&watch, call);
+    enum odb_status status =
+        odb_run_values(call->model, feeds, odb_call__runner(call), what->values, what->n, outputs,
+                       about, sizeof about, &hooks, err);
+    odb_watch_end(&watch);
+    for (size_t i = 0; i < what->n && status == ODB_OK; i++) {
+        run_line(what->names[i], outputs[i], out);
+        if (dir)
+            status = run_save(call, dir, what->names[i], outputs[i], out, err);
+    }
+    if (about[0] && status == ODB_OK) {
+        odb_buf_puts(out, "run by ");
+        odb_buf_put_shown(out, about);
+        odb_buf_putc(out, '\n');
+    }
+    return status;
+}
+
+enum odb_status odb_command__run(struct odb_command_call *call, struct odb_error *err)
+{
+    const char *dir = odb_call_option(call, ODB_OPTION_SAVE_DIR);
+    const struct odb_feeds *feeds;
+    struct odb_buf out = ODB_BUF_INIT;
+    if (call->console)
+        return odb_call__walk(call, ODB_GO_RUN, NULL, err);
+    ODB_TRY(odb_call__feeds(call, &feeds, err));
+    if (dir && mkdir(dir, 0777) != 0 && errno != EEXIST) {
+        odb_fail(err, ODB_E_IO, "%s", strerror(errno));
+        return odb_error_at(err, "%s", dir);
+    }
+    struct run_what what;
+    run_choose(call, &what);
+    struct odb_tensor **outputs = odb_new_n(struct odb_tensor *, what.n + 1);
+    enum odb_status status = run_once(call, feeds, &what, outputs, &out, err);
+    odb_call__print(call, &out);
+    for (size_t i = 0; i < what.n; i++)
+        odb_tensor_unref(outputs[i]);
+    free(outputs);
+    run_what_dispose(&what);
+    return status;
+}

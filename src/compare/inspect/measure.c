@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "compare/inspect/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "compare/inspect/channels.h"
+
+#define MEASURE_TOP_K 5
+
+static const struct measure_row {
+    const char *name, *help;
+    enum odb_measure_type type;
+    unsigned need;
+    bool exact;            /* known of strings too */
+    size_t offset, judged; /* of the number in struct odb_measured; judged 0: the same */
+} measure_rows[];
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static bool measure_has_numbers(const struct odb_tensor *t)
+{
+    if (t->kind == ODB_TENSOR)
+        return t->dtype != ODB_STRING;
+    for (size_t i = 0; i < t->n_items; i++)
+        if (measure_has_numbers(t->items[i]))
+            return true;
+    return false;
+}
+
+static double measure_psnr(double peak, double rmse)
+{
+    return rmse == 0 ? INFINITY : 20 * log10(peak / rmse);
+}
+
+static void measure_metrics(struct odb_measured *m)
+{
+    odb_compare(&m->m, m->evaluated, m->base, m->options.th);
+    m->numbers = odb_measure_comparable(m) && measure_has_numbers(m->base);
+    m->sqnr = -20 * log10(m->m.diff2);
+    m->psnr = measure_psnr(m->m.peak, m->m.rmse);
+    m->finite_sqnr = -20 * log10(m->m.finite_diff2);
+    m->finite_psnr = measure_psnr(m->m.peak, m->m.finite_rmse);
+}
+
+static void measure_channels(struct odb_measured *m)
+{
+    struct odb_channels *channels;
+    struct odb_error err = {0};
+    int axis = m->options.axis_given ? m->options.axis : odb_channels_axis(m->base);
+    if (axis < 0 && m->options.axis_given && m->base->kind == ODB_TENSOR)
+        axis += m->base->rank;
+    if (axis < 0 || odb_channels_make(&channels, m->base, m->evaluated, axis, NULL, &err) != ODB_OK)
+        return;
+    m->has_channels = channels->both && channels->n;
+    m->channel_axis = axis;
+    m->channels = channels->n;
+    for (size_t i = 0; m->has_channels && i < channels->n; i++) {
+        double error = odb_channel_error(&channels->channel[i]);
+        if (i == 0 || error > m->channel_error) {
+            m->channel_worst = i;
+            m->channel_error = error;
+        }
+    }
+    odb_channels_free(channels);
+}
+
+bool odb_measure_comparable(const struct odb_measured *m)
+{
+    return !m->m.missing && !m->m.shape_mismatch && !m->m.dtype_mismatch;
+}
+
+void odb_measure(struct odb_measured *m, unsigned need)
+{
+    unsigned now = (need | ODB_MEASURE_METRICS) & ~m->had;
+    m->had |= now;
+    if (now & ODB_MEASURE_METRICS)
+        measure_metrics(m);
+    if (!odb_measure_comparable(m))
+        return;
+    if (now & ODB_MEASURE_ULPS)
+        m->has_ulps = odb_ulp_spread(&m->ulps, m->evaluated, m->base);
+    if (now & ODB_MEASURE_RANKS)
+        m->has_ranks = odb_ranks(&m->ranks, m->evaluated, m->base,
+                                 m->options.top_k ? m->options.top_k : MEASURE_TOP_K);
+    if (now & ODB_MEASURE_CHANNELS)
+        measure_channels(m);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+int odb_measure_find(const char *name, size_t n)
+{
+    for (size_t i = 0; measure_rows[i].name; i++)
+        if (strlen(measure_rows[i].name) == n && !memcmp(measure_rows[i].name, name, n))
+            return (int)i;
+    return -1;
+}
+
+const char *odb_measure_name(size_t i, const char **help)
+{
+    if (help)
+        *help = measure_rows[i].help;
+    return measure_rows[i].name;
+}
+
+enum odb_measure_type odb_measure_type(size_t i)
+{
+    return measure_rows[i].type;
+}
+
+unsigned odb_measure_needs(size_t i)
+{
+    return measure_rows[i].need;
+}
+
+bool odb_measure_value(const struct odb_measured *m, size_t i, bool judged, double *out)
+{
+    const struct measure_row *row = &measure_rows[i];
+    bool had = row->need & m->had && odb_measure_comparable(m) &&
+               (row->need & ODB_MEASURE_ULPS       ? m->has_ulps
+                : row->need & ODB_MEASURE_RANKS    ? m->has_ranks
+                : row->need & ODB_MEASURE_CHANNELS ? m->has_channels
+                                                   : row->exact || m->numbers);
+    const char *at = (const char *)m + (judged && row->judged ? row->judged : row->offset);
+    if (!had)
+        return false;
+    if (row->type == ODB_MEASURE_REAL)
+        memcpy(out, at, sizeof *out);
+    else
+        *out = row->type == ODB_MEASURE_COUNT ? (double)*(const size_t *)(const void *)at
+                                              : (double)*(const bool *)at;
+    return true;
+}
+
+#define AT(member) offsetof(struct odb_measured, member)
+#define REAL(name, member, judged, help)                                                           \
+    {                                                                                              \
+        name, help, ODB_MEASURE_REAL, ODB_MEASURE_METRICS, false, AT(member), judged               \
+    }
+#define COUNT(name, member, help)                                                                  \
+    {                                                                                              \
+        name, help, ODB_MEASURE_COUNT, ODB_MEASURE_METRICS, true, AT(member), 0                    \
+    }
+#define MORE(name, type, need, member, help)                                                       \
+    {                                                                                              \
+        name, help, ODB_MEASURE_##type, ODB_MEASURE_##need, false, AT(member), 0                   \
+    }
+
+static const struct measure_row measure_rows[] = {
+    COUNT("count", m.count, "elements; a complex one counts twice"),
+    COUNT("differing", m.differing, "elements that are not equal; -0 equals +0, NaN equals NaN"),
+    COUNT("nan_both", m.nan_both, "NaN on both sides"),
+    COUNT("nan_base_only", m.nan_ref_only, "NaN in the base alone"),
+    COUNT("nan_evaluated_only", m.nan_target_only, "NaN in the evaluated value alone"),
+    COUNT("inf_both", m.inf_both, "the same infinity on both sides"),
+    COUNT("inf_base_only", m.inf_ref_only, "infinite in the base alone"),
+    COUNT("inf_evaluated_only", m.inf_target_only, "infinite in the evaluated value alone"),
+    COUNT("inf_sign", m.inf_sign, "infinite on both sides with opposite signs"),
+    COUNT("inf_mismatch", m.inf_mismatch, "infinite on one side, another number on the other"),
+    REAL("max_abs", m.max_abs, 0, "max|e-b|"),
+    REAL("max_rel", m.max_rel, 0, "max |e-b|/|b| where b is not 0"),
+    REAL("rms", m.rms, 0, "root of the mean of b^2"),
+    REAL("error", m.error, 0, "max|e-b| / rms"),
+    REAL("error_mean", m.error_mean, 0, "mean|e-b| / rms"),
+    REAL("mae", m.mae, AT(m.finite_mae), "mean|e-b|"),
+    REAL("mape", m.mape, AT(m.finite_mape), "mean of |e-b|/(|b|+1e-9)"),
+    REAL("mse", m.mse, AT(m.finite_mse), "mean of (e-b)^2"),
+    REAL("rmse", m.rmse, AT(m.finite_rmse), "root of mse"),
+    REAL("sqnr", sqnr, AT(finite_sqnr), "10*log10(sum b^2 / sum (e-b)^2), in dB"),
+    REAL("psnr", psnr, AT(finite_psnr), "20*log10(max|b| / rmse), in dB"),
+    REAL("cosine", m.cosine, 0, "cosine of the two as vectors"),
+    REAL("diff1", m.diff1, AT(m.finite_diff1), "sum|e-b| / sum|b|"),
+    REAL("diff2", m.diff2, AT(m.finite_diff2), "root of sum (e-b)^2 / sum b^2"),
+    REAL("diff3_max", m.diff3_max, AT(m.finite_diff3_max),
+         "largest |e-b|/|b| where |b| is over a threshold (1e-6, 1e-4 for float16), else |e-b|"),
+    REAL("diff3_mean", m.diff3_mean, AT(m.finite_diff3_mean), "the mean of that"),
+    REAL("diff4_more", m.diff4_more, 0, "share of differing elements that are greater; -1: none"),
+    REAL("diff4_less", m.diff4_less, 0, "share of differing elements that are less; -1: none"),
+    REAL("diff_acc", m.diff_acc, 0, "share of elements whose integer parts differ"),
+    {"all_close", "|e-b| <= th + th*|b| with the threshold of diff3, NaN equals NaN",
+     ODB_MEASURE_TRUTH, ODB_MEASURE_METRICS, true, AT(m.all_close), 0},
+    MORE("ulp_max", REAL, ULPS, ulps.max, "most numbers of the narrower float type from e to b"),
+    MORE("ulp_mean", REAL, ULPS, ulps.mean, "the mean of these numbers"),
+    MORE("ulp_p99", REAL, ULPS, ulps.p99, "the number that 99 % of them do not exceed"),
+    MORE("rows", COUNT, RANKS, ranks.rows, "rows along the last axis"),
+    MORE("argmax", REAL, RANKS, ranks.argmax, "share of rows whose largest are at one place"),
+    MORE("top_k", REAL, RANKS, ranks.top,
+         "share of a row's largest elements (--top-k) that are among those of the other"),
+    MORE("channels", COUNT, CHANNELS, channels, "indices along the axis of channels"),
+    MORE("channel_worst", COUNT, CHANNELS, channel_worst, "that with the largest distance"),
+    MORE("channel_error", REAL, CHANNELS, channel_error,
+         "the largest distance there; infinite: NaN or Inf does not match"),
+    {0}};

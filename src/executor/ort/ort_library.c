@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ONNX Runtime's library: where it may lie, and which of its functions there are. Nothing is looked
+ * for below the working directory: nobody should run code because it lies beside a model.
+ */
+#include "executor/ort/ort_int.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "system/file.h"
+
+#define ORT_REMEDY                                                                                 \
+    "install it (npm install -g --ignore-scripts onnxruntime-node, or pip install onnxruntime), "  \
+    "or name libonnxruntime.so or its directory in ONNXDBG_ORT"
+
+#ifdef __aarch64__
+#define ORT_NODE_ARCH "arm64"
+#else
+#define ORT_NODE_ARCH "x64"
+#endif
+#define ORT_FILE "libonnxruntime.so*"
+#define ORT_NODE_BIN "bin/napi-v*/linux/" ORT_NODE_ARCH "/" ORT_FILE
+#define ORT_NODE "node_modules/onnxruntime-node/" ORT_NODE_BIN
+#define ORT_PIP "python3*/*-packages/onnxruntime/capi/" ORT_FILE
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+/* Below a directory that ONNXDBG_ORT names: an unpacked release, a Python or a Node package. */
+static const char *const ort_inside[] = {
+    ORT_FILE,
+    "lib/" ORT_FILE,
+    "lib64/" ORT_FILE,
+    "capi/" ORT_FILE,
+    "onnxruntime/capi/" ORT_FILE,
+    ORT_NODE_BIN,
+    ORT_NODE,
+};
+
+/* Where to look besides the loader's own path, in this order. root: a variable of the environment,
+ * "python" or "program" for the directory of python3 on PATH or of this program, NULL: none. */
+static const struct {
+    const char *root, *pattern;
+} ort_places[] = {
+    {"VIRTUAL_ENV", "/lib/" ORT_PIP},
+    {"CONDA_PREFIX", "/lib/" ORT_PIP},
+    {"python", "/../lib/" ORT_PIP},
+    {"python", "/../versions/*/lib/" ORT_PIP}, /* pyenv */
+    {"HOME", "/.local/lib/" ORT_PIP},
+    {NULL, "/usr/local/lib/" ORT_PIP},
+    {NULL, "/usr/lib/" ORT_PIP},
+    {"program", "/vendor/" ORT_NODE},
+    {"program", "/../vendor/" ORT_NODE}, /* from a build folder */
+    {"program", "/../lib/onnxdbg/" ORT_FILE},
+    {NULL, "/usr/local/lib/" ORT_NODE},
+    {NULL, "/usr/lib/" ORT_NODE},
+};
+
+/* The directory of python3 as PATH has it; NULL: there is none. */
+static char *ort_python(void)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        char *dir = odb_xstrndup(path, n);
+        char *program = odb_xasprintf("%s/python3", dir);
+        bool found = dir[0] == '/' && access(program, X_OK) == 0;
+        free(program);
+        if (found)
+            return dir;
+        free(dir);
+        path += n + (path[n] == ':');
+    }
+    return NULL;
+}
+
+static char *ort_program(void)
+{
+    char *self = odb_file_self();
+    if (self)
+        *strrchr(self, '/') = '\0';
+    return self;
+}
+
+/* The directory that a place begins with, "" for none; NULL: there is no such place. */
+static char *ort_root(const char *root)
+{
+    if (!root)
+        return odb_xstrdup("");
+    if (!strcmp(root, "python"))
+        return ort_python();
+    if (!strcmp(root, "program"))
+        return ort_program();
+    const char *dir = getenv(root);
+    return dir && dir[0] == '/' ? odb_xstrdup(dir) : NULL;
+}
+
+/* Directories may hold characters that a pattern gives a meaning. */
+static char *ort_first_match(const char *dir, const char *pattern)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    glob_t found;
+    char *path = NULL;
+    for (; *dir; dir++) {
+        if (strchr("*?[\\", *dir))
+            odb_buf_putc(&text, '\\');
+        odb_buf_putc(&text, *dir);
+    }
+    odb_buf_puts(&text, pattern);
+    if (glob(odb_buf_text(&text), 0, NULL, &found) == 0) {
+        path = odb_xstrdup(found.gl_pathv[0]);
+        globfree(&found);
+    }
+    odb_buf_dispose(&text);
+    return path;
+}
+
+/* A file that should be the library; NULL when none is found. */
+static char *ort_find(void)
+{
+    char *path = NULL;
+    for (size_t i = 0; i < ODB_COUNT(ort_places) && !path; i++) {
+        char *dir = ort_root(ort_places[i].root);
+        if (dir)
+            path = ort_first_match(dir, ort_places[i].pattern);
+        free(dir);
+    }
+    return path;
+}
+
+/* What ONNXDBG_ORT means, in a directory the first library that looks right. NULL: it is not set,
+ * or, with err filled, there is none. */
+static char *ort_named(struct odb_error *err)
+{
+    const char *env = getenv("ONNXDBG_ORT");
+    struct stat st;
+    char *path = NULL;
+    if (!env || !env[0])
+        return NULL;
+    bool there = stat(env, &st) == 0;
+    if (there ? !S_ISDIR(st.st_mode) : !strchr(env, '/'))
+        return odb_xstrdup(env); /* without a slash: for the loader to find */
+    char *dir = odb_xasprintf("%s/", env);
+    for (size_t i = 0; i < ODB_COUNT(ort_inside) && !path; i++)
+        path = ort_first_match(dir, ort_inside[i]);
+    free(dir);
+    if (!path) {
+        odb_fail(err, ODB_E_EXECUTOR, "ONNXDBG_ORT names no library and no directory with one: %s",
+                 env);
+        odb_error_remedy(err, "name libonnxruntime.so or the directory that holds it, or unset it");
+    }
+    return path;
+}
+
+char *odb_ort_file(void)
+{
+    struct odb_error no = ODB_ERROR_INIT;
+    char *path = ort_named(&no);
+    return path || no.code ? path : ort_find();
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+/* Never closed again: its threads may outlive the last session. */
+static void *ort_dlopen(struct odb_error *err)
+{
+    struct odb_error no = ODB_ERROR_INIT;
+    char *path = ort_named(&no);
+    bool named = path || no.code;
+    if (no.code) {
+        if (err)
+            *err = no;
+        return NULL;
+    }
+    void *lib = NULL;
+    if (!named) {
+        lib = dlopen("libonnxruntime.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (!lib)
+            lib = dlopen("libonnxruntime.so", RTLD_NOW | RTLD_LOCAL);
+        if (!lib)
+            path = ort_find();
+    }
+    if (path)
+        lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!lib && path) {
+        odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime cannot be loaded: %s", dlerror());
+        odb_error_remedy(err, named ? "correct ONNXDBG_ORT, or unset it" : ORT_REMEDY);
+    } else if (!lib) {
+        odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime is not installed here");
+        odb_error_remedy(err, ORT_REMEDY);
+    }
+    free(path);
+    return lib;
+}
+
+/* Files are believed without loading them, because that costs a tenth of a second. */
+void ort_available(char *why, size_t size)
+{
+    struct odb_error err = ODB_ERROR_INIT;
+    char *path = ort_named(&err);
+    why[0] = '\0';
+    if (!path && !err.code)
+        path = ort_find();
+    if (!path && !err.code)
+        ort_dlopen(&err);
+    if (err.code)
+        odb_error_text(&err, why, size);
+    free(path);
+}
+
+/* The base table of a library, and what it says of its version. */
+static const struct ort_base *ort_base(struct ort *ort, void *lib, struct odb_error *err)
+{
+    const struct ort_base *(*get_base)(void);
+    void *symbol = dlsym(lib, "OrtGetApiBase");
+    Dl_info info = {0};
+    memcpy(&get_base, &symbol, sizeof get_base);
+    const struct ort_base *base = symbol ? get_base() : NULL;
+    if (!base) {
+        odb_fail(err, ODB_E_EXECUTOR, "the library is no ONNX Runtime: it has no OrtGetApiBase");
+        return NULL;
+    }
+    char *path = dladdr(symbol, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
+    ort->path = path ? path : odb_xstrdup("?");
+    snprintf(ort->version, sizeof ort->version, "%s", base->get_version_string());
+    int major = 0;
+    if (sscanf(ort->version, "%d.%d", &major, &ort->minor) != 2 || major != 1 ||
+        ort->minor < ORT_API_NEEDED) {
+        odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s is not one that onnxdbg can use: %s",
+                 ort->version, ort->path);
+        odb_error_remedy(err, "name a library of 1.%d or newer in ONNXDBG_ORT", ORT_API_NEEDED);
+        return NULL;
+    }
+    return base;
+}
+
+enum odb_status ort_open_library(struct ort *ort, struct odb_error *err)
+{
+    void *lib = ort_dlopen(err);
+    const struct ort_base *base = lib ? ort_base(ort, lib, err) : NULL;
+    if (!base)
+        return ODB_E_EXECUTOR;
+    ort->interface = ODB_MIN(ort->minor, ORT_API_WANTED);
+    ort->table = base->get_api((uint32_t)ort->interface);
+    if (!ort->table)
+        return odb_fail(err, ODB_E_EXECUTOR, "ONNX Runtime %s has no interface %d", ort->version,
+                        ort->interface);
+#define ORT_FILL(slot, since, result, name, args)                                                  \
+    if ((since) <= ort->interface)                                                                 \
+        memcpy(&ort->api.name, &ort->table[slot], sizeof(void *));
+    ORT_FUNCTIONS(ORT_FILL)
+#undef ORT_FILL
+    return ODB_OK;
+}
+
+bool ort_found(char *text, size_t size)
+{
+    struct ort ort = {0};
+    struct odb_error err = ODB_ERROR_INIT;
+    bool usable = ort_open_library(&ort, &err) == ODB_OK;
+    if (usable)
+        snprintf(text, size, "ONNX Runtime %s, %s", ort.version, ort.path);
+    else
+        odb_error_text(&err, text, size);
+    free(ort.path);
+    return usable;
+}
+
+bool ort_provider_functions(const struct ort *ort, const char *key, struct ort_provider_api *out)
+{
+#define ORT_ROW(name, append, create, update, release) {name, {append, create, update, release}},
+    static const struct {
+        const char *key;
+        int slots[4];
+    } rows[] = {ORT_PROVIDERS(ORT_ROW)};
+#undef ORT_ROW
+    for (size_t i = 0; i < ODB_COUNT(rows); i++)
+        if (!strcmp(rows[i].key, key)) {
+            memcpy(&out->append, &ort->table[rows[i].slots[0]], sizeof(void *));
+            memcpy(&out->create, &ort->table[rows[i].slots[1]], sizeof(void *));
+            memcpy(&out->update, &ort->table[rows[i].slots[2]], sizeof(void *));
+            memcpy(&out->release, &ort->table[rows[i].slots[3]], sizeof(void *));
+            return true;
+        }
+    return false;
+}

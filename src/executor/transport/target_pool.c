@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One lock guards the queue and what each worker is at. A target belongs to its worker's thread
+ * while that is busy, and otherwise to the owner, who may claim it.
+ */
+#include "executor/transport/target_pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/leavings.h"
+#include "base/mem.h"
+#include "system/thread.h"
+
+/* A child has a scratch folder, and one that is started in its place a second for a moment. */
+_Static_assert(ODB_LEAVINGS_MOST >= 2 * ODB_POOL_MOST + 64, "scratch folders would be forgotten");
+
+struct odb_pool_task {
+    void (*work)(void *arg, struct odb_target *target);
+    void *arg;
+    void (*drop)(void *arg); /* set: forgotten */
+    bool done;
+    struct odb_pool_task *next; /* in the queue */
+};
+
+struct pool_worker {
+    struct odb_pool *pool;         /* borrowed */
+    char *spec;                    /* owned */
+    struct odb_target *target;     /* owned; NULL: not opened yet */
+    struct odb_target_stats stats; /* as of its last task; for reading while it is busy */
+    pthread_t thread;
+    bool busy;
+    bool retired; /* its target cannot be opened */
+};
+
+struct odb_pool {
+    struct pool_worker *workers; /* owned */
+    size_t n_workers;
+    size_t n_threads;       /* 0, or n_workers */
+    pthread_mutex_t asking; /* guards the next two, also while they are called */
+    bool (*cancelled)(void *payload);
+    void *payload; /* borrowed: for cancelled */
+    atomic_bool stopping;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    struct odb_pool_task *queue; /* the first */
+    struct pool_worker *claimed; /* by the owner; takes no tasks */
+    char trouble[600];           /* of the first that retired */
+};
+
+static bool pool_cancelled(void *payload)
+{
+    struct odb_pool *pool = payload;
+    pthread_mutex_lock(&pool->asking); /* who asks stays until it has the answer */
+    bool cancelled = pool->cancelled && pool->cancelled(pool->payload);
+    pthread_mutex_unlock(&pool->asking);
+    return cancelled || atomic_load(&pool->stopping);
+}
+
+static enum odb_status pool_open_target(struct pool_worker *w, struct odb_error *err)
+{
+    struct odb_pool *pool = w->pool;
+    struct odb_target *target;
+    if (w->target)
+        return ODB_OK;
+    ODB_TRY(odb_target_open_until(&target, w->spec, pool_cancelled, pool, err));
+    w->target = target;
+    return ODB_OK;
+}
+
+/* --- a worker's thread ------------------------------------------------------------------------ */
+
+/* The next task, NULL when there will be none; the lock is held. */
+static struct odb_pool_task *pool_take(struct pool_worker *w)
+{
+    struct odb_pool *pool = w->pool;
+    while (!atomic_load(&pool->stopping) && (!pool->queue || pool->claimed == w))
+        pthread_cond_wait(&pool->work, &pool->lock);
+    struct odb_pool_task *task = atomic_load(&pool->stopping) ? NULL : pool->queue;
+    if (task)
+        pool->queue = task->next;
+    w->busy = task != NULL;
+    return task;
+}
+
+/* Somebody else has to do it; the lock is held. */
+static void pool_retire(struct pool_worker *w, struct odb_pool_task *task,
+                        const struct odb_error *why)
+{
+    struct odb_pool *pool = w->pool;
+    w->retired = true;
+    if (!pool->trouble[0] && why->code != ODB_CANCELLED) /* nobody waits for it any more */
+        odb_error_text(why, pool->trouble, sizeof pool->trouble);
+    if (task->drop) {
+        task->drop(task->arg);
+        free(task);
+    } else {
+        task->next = pool->queue;
+        pool->queue = task;
+    }
+    pthread_cond_broadcast(&pool->work);
+}
+
+static void *pool_thread(void *arg)
+{
+    struct pool_worker *w = arg;
+    struct odb_pool *pool = w->pool;
+    struct odb_pool_task *task;
+    pthread_mutex_lock(&pool->lock);
+    while (!w->retired && (task = pool_take(w))) {
+        struct odb_error err = ODB_ERROR_INIT;
+        pthread_mutex_unlock(&pool->lock);
+        enum odb_status opened = pool_open_target(w, &err);
+        if (opened == ODB_OK)
+            task->work(task->arg, w->target);
+        pthread_mutex_lock(&pool->lock);
+        w->busy = false;
+        if (opened != ODB_OK) {
+            pool_retire(w, task, &err);
+        } else {
+            w->stats = odb_target_stats(w->target);
+            task->done = true;
+            if (task->drop) {
+                task->drop(task->arg);
+                free(task);
+            }
+        }
+        pthread_cond_broadcast(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* Without a thread for the first of them there are none, and only the owner is at work. */
+static void pool_start_threads(struct odb_pool *pool)
+{
+    for (size_t i = 0; i < pool->n_workers && pool->n_threads == i; i++)
+        if (odb_thread_start(&pool->workers[i].thread, pool_thread, &pool->workers[i]))
+            pool->n_threads++;
+    size_t wanted = pool->n_workers;
+    pool->n_workers = pool->n_threads ? pool->n_threads : 1;
+    for (size_t i = pool->n_workers; i < wanted; i++)
+        free(pool->workers[i].spec);
+}
+
+/* --- public ----------------------------------------------------------------------------------- */
+
+/* "ssh:alpha+beta:22,ort" is ssh:alpha,ort and ssh:beta:22,ort: the text of the i-th, the caller's.
+ * Any other spec is its own. */
+static char *pool_spec(const struct odb_spec *spec, size_t i)
+{
+    const char *rest = strchr(spec->text, ',');
+    const char *host = spec->arg;
+    if (strcmp(spec->kind, "ssh") != 0 || !host || !rest)
+        return odb_xstrdup(spec->text);
+    for (; i > 0; i--)
+        host = host + strcspn(host, "+") + 1;
+    return odb_xasprintf("ssh:%.*s%s", (int)strcspn(host, "+"), host, rest);
+}
+
+static size_t pool_hosts(const struct odb_spec *spec)
+{
+    size_t n = 1;
+    for (const char *p = strcmp(spec->kind, "ssh") ? NULL : spec->arg; p && *p; p++)
+        n += *p == '+';
+    return n;
+}
+
+/* workers= may stand in the spec of a wrapper or in what it wraps; the outermost counts. *out keeps
+ * its value where there is none. */
+static enum odb_status pool_count(const struct odb_spec *spec, double *out, struct odb_error *err)
+{
+    struct odb_spec *inner;
+    ODB_TRY(odb_spec_whole(spec, "workers", 1, ODB_POOL_MOST, out, err));
+    if (odb_spec_option(spec, "workers") || !spec->inner)
+        return ODB_OK;
+    ODB_TRY(odb_spec_parse(&inner, spec->inner, err));
+    enum odb_status status = pool_count(inner, out, err);
+    odb_spec_free(inner);
+    return status;
+}
+
+static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
+{
+    struct odb_pool *pool = odb_new(struct odb_pool);
+    pool->workers = odb_new_n(struct pool_worker, n);
+    pool->n_workers = n;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_mutex_init(&pool->asking, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    for (size_t i = 0; i < n; i++) {
+        pool->workers[i].pool = pool;
+        pool->workers[i].spec = pool_spec(spec, i % pool_hosts(spec));
+    }
+    return pool;
+}
+
+enum odb_status odb_pool_open(struct odb_pool **out, const char *text, bool (*cancelled)(void *),
+                              void *payload, struct odb_error *err)
+{
+    struct odb_spec *spec;
+    struct odb_pool *pool = NULL;
+    ODB_TRY(odb_spec_parse(&spec, text, err));
+    double n = (double)pool_hosts(spec);
+    enum odb_status status = pool_count(spec, &n, err);
+    if (status == ODB_OK) {
+        pool = pool_new(spec, (size_t)n);
+        odb_pool_set_cancel(pool, cancelled, payload);
+        status = pool_open_target(&pool->workers[0], err);
+    }
+    odb_spec_free(spec);
+    if (status != ODB_OK) {
+        odb_pool_close(pool);
+        return status;
+    }
+    if (n > 1)
+        pool_start_threads(pool);
+    *out = pool;
+    return ODB_OK;
+}
+
+void odb_pool_stop(struct odb_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&pool->stopping, true);
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (size_t i = 0; i < pool->n_threads; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    pool->n_threads = 0;
+}
+
+void odb_pool_close(struct odb_pool *pool)
+{
+    if (!pool)
+        return;
+    odb_pool_stop(pool);
+    for (size_t i = 0; i < pool->n_workers; i++) {
+        odb_target_close(pool->workers[i].target);
+        free(pool->workers[i].spec);
+    }
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->asking);
+    pthread_cond_destroy(&pool->work);
+    pthread_cond_destroy(&pool->done);
+    free(pool->workers);
+    free(pool);
+}
+
+void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void *payload)
+{
+    pthread_mutex_lock(&pool->asking);
+    pool->cancelled = cancelled;
+    pool->payload = payload;
+    pthread_mutex_unlock(&pool->asking);
+}
+
+const char *odb_pool_spec(const struct odb_pool *pool)
+{
+    return pool->workers[0].spec;
+}
+
+size_t odb_pool_workers(const struct odb_pool *pool)
+{
+    return pool->n_workers;
+}
+
+size_t odb_pool_idle(struct odb_pool *pool)
+{
+    size_t idle = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < pool->n_threads; i++)
+        idle += !pool->workers[i].busy && !pool->workers[i].retired;
+    for (struct odb_pool_task *task = pool->queue; task && idle; task = task->next)
+        idle--;
+    pthread_mutex_unlock(&pool->lock);
+    return idle;
+}
+
+struct odb_target *odb_pool_target(struct odb_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->claimed) {
+        for (size_t i = 0; i < pool->n_workers && !pool->claimed; i++)
+            if (pool->workers[i].target && !pool->workers[i].busy)
+                pool->claimed = &pool->workers[i];
+        if (!pool->claimed)
+            pthread_cond_wait(&pool->done, &pool->lock);
+    }
+    struct odb_target *target = pool->claimed->target;
+    pthread_mutex_unlock(&pool->lock);
+    return target;
+}
+
+/* everybody: the owner's own target too. */
+static struct odb_pool_task *pool_queue(struct odb_pool *pool, bool everybody,
+                                        void (*work)(void *arg, struct odb_target *target),
+                                        void *arg)
+{
+    struct odb_pool_task *task = odb_new(struct odb_pool_task);
+    task->work = work;
+    task->arg = arg;
+    pthread_mutex_lock(&pool->lock);
+    struct odb_pool_task **end = &pool->queue;
+    while (*end)
+        end = &(*end)->next;
+    *end = task;
+    if (everybody)
+        pool->claimed = NULL;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    return task;
+}
+
+struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
+                                     void (*work)(void *arg, struct odb_target *target), void *arg)
+{
+    return pool_queue(pool, true, work, arg);
+}
+
+struct odb_pool_task *odb_pool_begin_beside(struct odb_pool *pool,
+                                            void (*work)(void *arg, struct odb_target *target),
+                                            void *arg)
+{
+    (void)odb_pool_target(pool);
+    return pool_queue(pool, false, work, arg);
+}
+
+bool odb_pool_done(struct odb_pool *pool, const struct odb_pool_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool done = task->done;
+    pthread_mutex_unlock(&pool->lock);
+    return done;
+}
+
+void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->claimed = NULL;
+    pthread_cond_broadcast(&pool->work);
+    while (!task->done)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+    free(task);
+}
+
+void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*drop)(void *arg))
+{
+    pthread_mutex_lock(&pool->lock);
+    struct odb_pool_task **at = &pool->queue;
+    while (*at && *at != task)
+        at = &(*at)->next;
+    bool running = !*at && !task->done;
+    if (*at)
+        *at = task->next;
+    if (running)
+        task->drop = drop;
+    pthread_mutex_unlock(&pool->lock);
+    if (!running) {
+        drop(task->arg);
+        free(task);
+    }
+}
+
+struct odb_target_stats odb_pool_stats(struct odb_pool *pool)
+{
+    struct odb_target_stats sum = {0};
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < pool->n_workers; i++) {
+        const struct pool_worker *w = &pool->workers[i];
+        if (!w->busy && !w->target)
+            continue;
+        struct odb_target_stats one = w->busy ? w->stats : odb_target_stats(w->target);
+        sum.loads += one.loads;
+        sum.runs += one.runs;
+        sum.starts += one.starts;
+        sum.load_seconds += one.load_seconds;
+        sum.run_seconds += one.run_seconds;
+        sum.model_bytes += one.model_bytes;
+        sum.file_bytes += one.file_bytes;
+        sum.relinks += one.relinks;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return sum;
+}
+
+const char *odb_pool_trouble(struct odb_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock); /* written once, before this can see it */
+    const char *trouble = pool->trouble;
+    pthread_mutex_unlock(&pool->lock);
+    return trouble;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Children of one spec, at work side by side: as many as its workers=N says, dealt out to the hosts
+ * of ssh:HOST+HOST,SPEC; else one for each of these. Whoever has several questions begins a task
+ * for each and waits for them in the order of his choice; which child answers which is nobody's
+ * business. All functions are for one thread, the pool's owner; tasks run in threads of the pool.
+ */
+#ifndef ODB_EXECUTOR_TRANSPORT_TARGET_POOL_H
+#define ODB_EXECUTOR_TRANSPORT_TARGET_POOL_H
+
+#include "executor/transport/target.h"
+
+#define ODB_POOL_MOST 64 /* workers */
+
+struct odb_pool;
+struct odb_pool_task;
+
+/* Opens the first target, with the errors of odb_target_open(); the others when there is work for
+ * them. One that cannot be opened then leaves its work to the rest. cancelled (NULL: never) is
+ * asked from now on by every worker while it waits for its child: from several threads at once. */
+enum odb_status odb_pool_open(struct odb_pool **out, const char *spec, bool (*cancelled)(void *),
+                              void *payload, struct odb_error *err) ODB_MUST_USE;
+/* Cancels what is under way and waits for its end. Every task has been waited for or forgotten;
+ * no more can be begun. */
+void odb_pool_stop(struct odb_pool *pool);
+void odb_pool_close(struct odb_pool *pool); /* NULL is fine; stops */
+
+/* Somebody else is asked from now on. */
+void odb_pool_set_cancel(struct odb_pool *pool, bool (*cancelled)(void *), void *payload);
+
+/* Of the target that is opened first; nobody is waited for. Borrowed: pool. */
+const char *odb_pool_spec(const struct odb_pool *pool);
+/* How many tasks can be at work at once. 1: there are no threads, and no tasks can be begun. */
+size_t odb_pool_workers(const struct odb_pool *pool);
+/* How many more would be at work at once if they were begun now. */
+size_t odb_pool_idle(struct odb_pool *pool);
+
+/* A target for the caller alone until it begins a task or waits for one: always the same, unless
+ * tasks came between. Waits should all be at work. */
+struct odb_target *odb_pool_target(struct odb_pool *pool);
+
+/* Queues work(arg, target), to be done in one of the pool's threads. */
+struct odb_pool_task *odb_pool_begin(struct odb_pool *pool,
+                                     void (*work)(void *arg, struct odb_target *target), void *arg);
+/* The same for any but the caller's own target (odb_pool_target()), which stays his until he begins
+ * or waits for a task. More than one worker. */
+struct odb_pool_task *odb_pool_begin_beside(struct odb_pool *pool,
+                                            void (*work)(void *arg, struct odb_target *target),
+                                            void *arg);
+bool odb_pool_done(struct odb_pool *pool, const struct odb_pool_task *task);
+/* Waits until it is done, and frees it: what it wrote can be read. */
+void odb_pool_wait(struct odb_pool *pool, struct odb_pool_task *task);
+/* Nobody waits for it: it is taken out of the queue or runs to its end, and then drop(arg). */
+void odb_pool_forget(struct odb_pool *pool, struct odb_pool_task *task, void (*drop)(void *arg));
+
+/* Summed over the targets; tasks under way count when they are done. */
+struct odb_target_stats odb_pool_stats(struct odb_pool *pool);
+/* Why some worker is out: "ssh: …"; "" when all are well. Lives as long as the pool. */
+const char *odb_pool_trouble(struct odb_pool *pool);
+
+#endif

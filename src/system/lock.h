@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A folder that one process at a time may write into.
+ */
+#ifndef ODB_SYSTEM_LOCK_H
+#define ODB_SYSTEM_LOCK_H
+
+#include "base/error.h"
+
+/* Holds the folder, which is there, until *lock is closed or the process ends, in whatever way.
+ * ODB_E_IO: another process holds it, and which. *lock is -1 after a failure, and where the file
+ * system knows no locks, which is none. */
+enum odb_status odb_lock_folder(int *lock, const char *folder, struct odb_error *err) ODB_MUST_USE;
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Where everything stands. From top to bottom: the title; the views; on narrow screens a few lines
+ * about the selected node, or, while a search runs, about its last probes; the strip; the line of
+ * messages; the keys, or the prompt.
+ *
+ * Narrow screens show the view on top of the stack. Wide ones show the nodes at the left, and at
+ * the right whatever lies on top of them, the selected node if nothing does; tall ones the log as
+ * well.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "ui/view/app.h"
+
+#define LAYOUT_WIDE 120  /* columns from which on two views stand side by side */
+#define LAYOUT_TALL 36   /* rows from which on the log stands below the second */
+#define LAYOUT_ROOM 60   /* columns from which on more than one hint keeps its place */
+#define LAYOUT_LEAST 24  /* columns that a view beside another has at least */
+#define LAYOUT_MESSAGE 4 /* rows of the longest message */
+#define LAYOUT_TOUR 2    /* rows of what to do next */
+#define LAYOUT_ABOUT 4   /* rows about the selected node, the line above included */
+
+struct pane {
+    enum ui_view_id id;
+    struct ui_area title, area; /* title.rows 0: none */
+};
+
+struct layout {
+    struct ui_area all, about, strip, tour;
+    struct pane panes[UI_VIEW_COUNT];
+    int n;
+    int divider; /* column of the line between panes; 0: none */
+};
+
+/* --- geometry --------------------------------------------------------------------------------- */
+
+static void layout_pane(struct layout *layout, enum ui_view_id id, const struct ui_area *area,
+                        bool titled)
+{
+    struct pane *pane = &layout->panes[layout->n++];
+    pane->id = id;
+    pane->title = ui_area_part(area, 0, 0, titled, area->cols);
+    pane->area = ui_area_part(area, titled, 0, area->rows - titled, area->cols);
+}
+
+static void layout_wide(const struct ui_app *app, struct layout *layout, const struct ui_area *main)
+{
+    enum ui_view_id second = app->depth > 1 ? app->stack[app->depth - 1] : UI_VIEW_NODE;
+    int share = app->views[second]->ops->share, rows = main->rows;
+    int left = main->cols * (100 - (share ? share : 45)) / 100;
+    if (app->divide) /* both stay wide enough to be seen */
+        left = ODB_MIN(ODB_MAX(app->divide, LAYOUT_LEAST), main->cols - LAYOUT_LEAST);
+    bool log = app->session->log.n && second != UI_VIEW_LOG && app->terminal->rows >= LAYOUT_TALL;
+    struct ui_area nodes = ui_area_part(main, 0, 0, rows, left);
+    struct ui_area right =
+        ui_area_part(main, 0, left + 1, log ? rows * 2 / 3 : rows, main->cols - left - 1);
+    struct ui_area below = ui_area_part(main, right.rows, left + 1, rows - right.rows, right.cols);
+    layout->divider = left;
+    layout_pane(layout, UI_VIEW_NODES, &nodes, true);
+    layout_pane(layout, second, &right, true);
+    if (log)
+        layout_pane(layout, UI_VIEW_LOG, &below, true);
+}
+
+static void layout_make(const struct ui_app *app, struct layout *layout)
+{
+    *layout = (struct layout){.all = ui_area_all(app->terminal)};
+    const struct ui_area *all = &layout->all;
+    enum ui_view_id top = app->stack[app->depth - 1];
+    bool wide = all->cols >= LAYOUT_WIDE;
+    int strip = all->rows >= 16 ? ODB_MIN(ODB_MAX(all->rows / 6, 3), 8) : 0;
+    if (app->strip_rows && strip)
+        strip = ODB_MAX(ODB_MIN(app->strip_rows, all->rows / 2), 2);
+    int about = !wide && all->rows >= 20 && top == UI_VIEW_NODES ? LAYOUT_ABOUT : 0;
+    if (!wide && top != UI_VIEW_NODES && all->rows < 30)
+        strip = 0;
+    int tour = app->tour && all->rows >= 12 ? LAYOUT_TOUR : 0;
+    int rows = ODB_MAX(all->rows - 3 - strip - about - tour, 0);
+    struct ui_area main = ui_area_part(all, 1, 0, rows, all->cols);
+    layout->about = ui_area_part(all, 1 + rows, 0, about, all->cols);
+    layout->strip = ui_area_part(all, 1 + rows + about, 0, strip, all->cols);
+    layout->tour = ui_area_part(all, all->rows - 1 - tour, 0, tour, all->cols);
+    if (wide)
+        layout_wide(app, layout, &main);
+    else
+        layout_pane(layout, top, &main, top != UI_VIEW_NODES);
+}
+
+int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    for (int i = 0; i < layout.n; i++)
+        list[i] = layout.panes[i].id;
+    return layout.n;
+}
+
+/* --- title ------------------------------------------------------------------------------------ */
+
+/* The file with the folder that it is in: many are called model.onnx. */
+static const char *layout_model(const struct ui_app *app)
+{
+    const char *path = app->session->model->path, *at = strrchr(path, '/');
+    while (at && at > path && *--at != '/')
+        ;
+    return at ? at + (*at == '/') : path;
+}
+
+void ui_layout_state(const struct ui_app *app, struct odb_buf *out)
+{
+    const struct odb_session *session = app->session;
+    const struct odb_progress *progress = &session->progress;
+    double now = odb_clock();
+    if (ui_app_busy(app)) {
+        odb_buf_printf(out, "%s", app->running.call.command->name);
+        double spent = now - app->running.began; /* progress may still be the last command's */
+        bool ours = ODB_MAX(progress->began, progress->phase_began) >= app->running.began;
+        if (ours && progress->phase[0])
+            odb_buf_printf(out, ": %s", progress->phase);
+        if (ours && progress->total)
+            odb_buf_printf(out, " %zu/%zu", progress->done, progress->total);
+        if (ours && progress->done && progress->done < progress->total)
+            odb_buf_printf(
+                out, ", %.0f s left",
+                ui_app_seconds(app, (now - progress->phase_began) / (double)progress->done *
+                                        (double)(progress->total - progress->done)));
+        odb_buf_printf(out, " (%.0f s)", ui_app_seconds(app, spent));
+        return;
+    }
+    size_t before = out->len;
+    ui_saving_put(app->saving, out);
+    if (out->len > before)
+        return;
+    if (app->counts.off || app->counts.pass)
+        odb_buf_printf(out, "%zu off, %zu pass", app->counts.off, app->counts.pass);
+    else
+        odb_buf_puts(out, "nothing run yet");
+    if (app->counts.culprits)
+        odb_buf_printf(out, ", %zu culprit%s", app->counts.culprits,
+                       app->counts.culprits == 1 ? "" : "s");
+}
+
+static void layout_count(struct ui_app *app)
+{
+    const struct odb_session *session = app->session;
+    if (app->counts.generation == session->generation)
+        return;
+    app->counts.generation = session->generation;
+    app->counts.off = app->counts.pass = app->counts.culprits = 0;
+    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+        const struct odb_value_report *report = odb_session_node(session, (int)i, NULL);
+        app->counts.off += odb_verdict_is_bad(report->verdict);
+        app->counts.pass += report->verdict == ODB_VERDICT_PASS;
+        app->counts.culprits += report->culprit || odb_session_culprit(session, (int)i);
+    }
+}
+
+static void layout_title(const struct ui_app *app, const struct layout *layout)
+{
+    struct ui_area line = ui_area_part(&layout->all, 0, 0, 1, layout->all.cols);
+    struct odb_buf left = ODB_BUF_INIT, right = ODB_BUF_INIT;
+    const struct ui_view *nodes = app->views[UI_VIEW_NODES];
+    odb_buf_printf(&left, " %s  ", layout_model(app));
+    if (ui_nodes_filter_text(nodes))
+        odb_buf_printf(&left, "'%s' in %zu of ", ui_nodes_filter_text(nodes),
+                       nodes->ops->rows(nodes));
+    size_t n = app->session->model->graph->n_nodes;
+    const char *expect = odb_console_get(app->console, ODB_OPTION_EXPECT);
+    odb_buf_printf(&left, "%zu node%s  ", n, n == 1 ? "" : "s");
+    odb_buf_printf(&left, "%s vs %s  %s%s%s", odb_console_target(app->console),
+                   odb_console_reference(app->console), odb_console_tolerance(app->console),
+                   expect ? " expecting " : "", expect ? expect : "");
+    struct odb_buf pins = ODB_BUF_INIT;
+    odb_session_put_pins(app->session, &pins);
+    if (pins.len)
+        odb_buf_printf(&left, "  pinned: %s", odb_buf_text(&pins));
+    odb_buf_dispose(&pins);
+    ui_layout_state(app, &right);
+    ui_draw_fill(&line, UI_STYLE_TITLE);
+    int width = ODB_MIN(ui_text_width(app->terminal, odb_buf_text(&right)), line.cols * 2 / 3);
+    int room = line.cols - width - 3;
+    ui_draw_field(&line, 0, 0, ODB_MAX(room, 0), UI_CUT_END, UI_STYLE_TITLE, odb_buf_text(&left));
+    ui_draw_field(&line, 0, ODB_MAX(room, 0) + 2, width, UI_CUT_END, UI_STYLE_TITLE,
+                  odb_buf_text(&right));
+    odb_buf_dispose(&left);
+    odb_buf_dispose(&right);
+}
+
+/* --- the lines about the selection ------------------------------------------------------------ */
+
+static void layout_rule(const struct ui_area *area, int row, enum ui_style style, const char *text)
+{
+    ui_draw_hline(area, row, 0, area->cols, UI_STYLE_BORDER);
+    int width = ODB_MIN(ui_text_width(area->terminal, text), ODB_MAX(area->cols - 4, 0));
+    ui_draw_text(area, row, 1, UI_STYLE_BORDER, " ");
+    ui_draw_field(area, row, 2, width, UI_CUT_MIDDLE, style, text);
+    ui_draw_text(area, row, 2 + width, UI_STYLE_BORDER, " ");
+}
+
+static void layout_probes(const struct ui_app *app, const struct ui_area *about)
+{
+    struct ui_view *log = app->views[UI_VIEW_LOG];
+    size_t rows = log->ops->rows(log), shown = ODB_MIN(rows, (size_t)about->rows - 1);
+    layout_rule(about, 0, UI_STYLE_LABEL, "search; Esc stops it, l shows all of it");
+    for (size_t i = 0; i < shown; i++) {
+        struct ui_area line = ui_area_part(about, 1 + (int)i, 0, 1, about->cols);
+        log->ops->draw_row(log, rows - shown + i, &line);
+    }
+}
+
+static int layout_numbers(const struct odb_value_report *report, double factor,
+                          const struct ui_area *area, int row, int col)
+{
+    struct odb_named_number numbers[ODB_REPORT_NUMBERS];
+    odb_report_numbers(report, numbers);
+    for (size_t i = 0; i < ODB_REPORT_NUMBERS; i++) {
+        char text[32], times[32];
+        bool is_noise = !strcmp(numbers[i].name, "noise");
+        if (!numbers[i].number.known || !strcmp(numbers[i].name, "mean"))
+            continue;
+        ui_number_text(numbers[i].number, text, sizeof text);
+        snprintf(times, sizeof times, is_noise && factor > 0 ? " x%g" : "", factor);
+        if (col + (int)(strlen(numbers[i].name) + 1 + strlen(text) + strlen(times)) > area->cols)
+            break; /* a part of a number is another number */
+        col = ui_draw_printf(area, row, col, UI_STYLE_LABEL, "%s ", numbers[i].name);
+        col = ui_draw_text(area, row, col, UI_STYLE_NUMBER, text);
+        col = ui_draw_text(area, row, col, UI_STYLE_DIM, times);
+        col = ui_draw_text(area, row, col, UI_STYLE_NORMAL, "  ");
+    }
+    return col;
+}
+
+static void layout_about(const struct ui_app *app, const struct ui_area *about)
+{
+    const struct odb_session *session = app->session;
+    struct odb_buf title = ODB_BUF_INIT;
+    int node = ui_app_node(app), value;
+    if (node == ODB_NO_NODE) {
+        layout_rule(about, 0, UI_STYLE_LABEL, "no node is listed; & changes the filter");
+        return;
+    }
+    const struct odb_value_report *report = odb_session_node(session, node, &value);
+    const struct odb_culprit *culprit = odb_session_culprit(session, node);
+    odb_node_put(session->model->graph, node, &title);
+    if (value != ODB_NO_VALUE) {
+        odb_buf_printf(&title, " > %s ", session->model->graph->values[value].name);
+        odb_session_put_type(session, value, &title);
+    }
+    layout_rule(about, 0, UI_STYLE_NAME, odb_buf_text(&title));
+    odb_buf_dispose(&title);
+    const char *why = session->cpu ? odb_cpu_unsupported(session->cpu, node) : "";
+    bool is_culprit = culprit || report->culprit;
+    int col = ui_draw_glyph(about, 1, 0, ui_mark_style(report, is_culprit),
+                            ui_mark_glyph(report, is_culprit, *why));
+    const char *word = culprit ? odb_diagnosis_name(culprit->kind)
+                       : *why  ? "no kernel"
+                               : odb_verdict_name(report->verdict);
+    col = ui_draw_printf(about, 1, col, ui_mark_style(report, false), " %s  ", word);
+    layout_numbers(report, ui_noise_factor(app->console), about, 1, col);
+    const char *text = culprit && culprit->text ? culprit->text : *why ? why : report->reason;
+    if (!*text)
+        text = odb_verdict_help(report->verdict);
+    struct ui_area words = ui_area_part(about, 2, 2, about->rows - 2, about->cols - 3);
+    ui_draw_words(&words, 0, UI_STYLE_NORMAL, text);
+}
+
+/* --- the foot --------------------------------------------------------------------------------- */
+
+/* Columns that a hint takes; 0: there is none to be shown now. */
+static int layout_hint(const struct ui_app *app, const struct ui_binding *binding, bool own)
+{
+    const char *view = ui_app_view(app)->ops->name;
+    char name[16];
+    if (!binding->hint || strcmp(binding->view, own ? view : "all") ||
+        ui_key_first(binding->key) != app->prefix ||
+        ui_keymap_find(app->keymap, view, binding->key) != binding)
+        return 0;
+    return ui_text_width(app->terminal, ui_key_name(binding->key, name, sizeof name)) +
+           ui_text_width(app->terminal, binding->hint) + 3;
+}
+
+/* The keys that lead to all others keep their places. */
+static bool layout_hint_stays(const struct ui_app *app, const struct ui_binding *binding)
+{
+    return !strcmp(binding->command, "view help") ||
+           (!strcmp(binding->command, "view") && app->terminal->cols >= LAYOUT_ROOM);
+}
+
+/* Keys of the view, in the order of the key file, as far as there is room. */
+static void layout_hints(const struct ui_app *app, const struct ui_area *line)
+{
+    const struct ui_keymap *keymap = app->keymap;
+    int col = 0, kept = 0;
+    for (size_t i = 0; i < keymap->bindings.n; i++)
+        if (layout_hint_stays(app, &keymap->bindings.items[i]))
+            kept += layout_hint(app, &keymap->bindings.items[i], false);
+    ui_draw_fill(line, UI_STYLE_HINT);
+    for (int own = 1; own >= 0; own--)
+        for (size_t i = 0; i < keymap->bindings.n; i++) {
+            const struct ui_binding *binding = &keymap->bindings.items[i];
+            int width = layout_hint(app, binding, own);
+            bool stays = layout_hint_stays(app, binding);
+            char name[16];
+            kept -= stays ? width : 0;
+            if (!width || col + width > line->cols - kept)
+                continue;
+            ui_key_name(binding->key, name, sizeof name);
+            col = ui_draw_printf(line, 0, col, UI_STYLE_HINT_KEY, " %s", name);
+            col = ui_draw_printf(line, 0, col, UI_STYLE_HINT, " %s ", binding->hint);
+        }
+}
+
+/* One line; a longer message grows upwards over what is there, so that all of it can be read. */
+static void layout_message(const struct ui_app *app, const struct ui_area *all)
+{
+    const char *text = app->message ? app->message : "";
+    size_t gap;
+    int lines = 0;
+    for (const char *p = text; *p && lines < LAYOUT_MESSAGE; lines++, p += gap)
+        p += ui_text_line(app->terminal, p, all->cols, &gap);
+    struct ui_area area = ui_area_part(all, all->rows - 1 - lines, 0, lines, all->cols);
+    ui_draw_fill(&area, app->message_style);
+    ui_draw_words(&area, 0, app->message_style, text);
+}
+
+static void layout_tour(const struct ui_app *app, const struct ui_area *area)
+{
+    struct odb_buf text = ODB_BUF_INIT;
+    if (!area->rows)
+        return;
+    ui_tour_text(app, &text);
+    ui_draw_fill(area, UI_STYLE_MATCH);
+    ui_draw_words(area, 0, UI_STYLE_MATCH, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+}
+
+/* A file that the message tells of is a link, where terminals have them. */
+static void layout_link(struct ui_app *app)
+{
+    const char *text = app->message ? app->message : "";
+    int row = app->terminal->rows - 2;
+    if (app->tour || app->linked || app->message_style != UI_STYLE_MESSAGE ||
+        ui_text_width(app->terminal, text) > app->terminal->cols)
+        return;
+    app->linked = true;
+    for (const char *p = text; *p; p += strspn(p, " ")) {
+        size_t n = strcspn(p, " "), len = n;
+        while (len && strchr(",;:", p[len - 1]))
+            len--;
+        char *word = odb_xstrndup(p, len), *before = odb_xstrndup(text, (size_t)(p - text));
+        char *path = strpbrk(word, "/.") ? realpath(word, NULL) : NULL;
+        if (path)
+            ui_terminal_link(app->terminal, row, ui_text_width(app->terminal, before), word, path);
+        free(path);
+        free(before);
+        free(word);
+        p += n;
+    }
+}
+
+static void layout_foot(const struct ui_app *app, const struct layout *layout, int *row, int *col)
+{
+    const struct ui_area *all = &layout->all;
+    struct ui_area last = ui_area_part(all, all->rows - 1, 0, 1, all->cols);
+    struct ui_area above = ui_area_part(all, 0, 0, all->rows - layout->tour.rows, all->cols);
+    layout_message(app, &above);
+    *row = -1;
+    if (!ui_prompt_active(app->prompt)) {
+        layout_hints(app, &last);
+        return;
+    }
+    int rows = ODB_MIN(ui_prompt_popup_rows(app->prompt), ODB_MAX(all->rows - 3, 0));
+    struct ui_area popup = ui_area_part(all, all->rows - 1 - rows, 0, rows, all->cols);
+    if (rows) {
+        ui_draw_fill(&popup, UI_STYLE_NORMAL);
+        ui_prompt_draw_popup(app->prompt, &popup);
+    }
+    *row = all->rows - 1;
+    *col = ui_prompt_draw(app->prompt, &last);
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* Where in the view the selection is, at the end of the line that has the title. */
+static void layout_position(const struct ui_view *view, const struct ui_area *area, int used)
+{
+    size_t rows = view->ops->rows(view);
+    if (view->ops->counted || view->ops->draw || view->height < 1 || rows <= (size_t)view->height)
+        return;
+    size_t at = ODB_MIN(view->selected, rows - 1) + 1;
+    char *text = odb_xasprintf(" %zu/%zu %zu%% ", at, rows, at * 100 / rows);
+    int width = ui_text_width(area->terminal, text);
+    if (used + width + 1 < area->cols)
+        ui_draw_text(area, 0, area->cols - width - 1, UI_STYLE_LABEL, text);
+    free(text);
+}
+
+static void layout_pane_draw(const struct ui_app *app, const struct pane *pane)
+{
+    struct ui_view *view = app->views[pane->id];
+    bool focused = pane->id == app->focus;
+    ui_list_draw(view, &pane->area, focused);
+    if (!pane->title.rows)
+        return;
+    struct odb_buf title = ODB_BUF_INIT;
+    view->ops->title(view, &title);
+    layout_rule(&pane->title, 0, focused ? UI_STYLE_TITLE : UI_STYLE_LABEL, odb_buf_text(&title));
+    layout_position(view, &pane->title, 3 + ui_text_width(app->terminal, odb_buf_text(&title)));
+    odb_buf_dispose(&title);
+}
+
+void ui_layout_draw(struct ui_app *app)
+{
+    struct layout layout;
+    int row, col = 0;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    for (int i = 0; i < layout.n; i++) {
+        struct ui_view *view = app->views[layout.panes[i].id];
+        view->room = layout.panes[i].area.rows;
+        if (view->ops->prepare)
+            view->ops->prepare(view, layout.panes[i].area.cols);
+    }
+    ui_terminal_clear(app->terminal);
+    odb_session_lock(app->session);
+    layout_count(app);
+    layout_title(app, &layout);
+    for (int i = 0; i < layout.n; i++)
+        layout_pane_draw(app, &layout.panes[i]);
+    if (layout.divider)
+        ui_draw_vline(&layout.all, 1, layout.divider, layout.panes[0].area.rows + 1,
+                      UI_STYLE_BORDER);
+    if (layout.about.rows && ui_app_busy(app) && app->session->log.n)
+        layout_probes(app, &layout.about);
+    else if (layout.about.rows)
+        layout_about(app, &layout.about);
+    if (layout.strip.rows)
+        ui_strip_draw(&app->strip, app->session, ui_noise_factor(app->console), ui_app_node(app),
+                      &layout.strip);
+    odb_session_unlock(app->session);
+    layout_tour(app, &layout.tour);
+    layout_foot(app, &layout, &row, &col);
+    ui_terminal_flush(app->terminal, row, col);
+    layout_link(app);
+}
+
+void ui_layout_tell(struct ui_app *app)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    struct ui_area above =
+        ui_area_part(&layout.all, 0, 0, layout.all.rows - layout.tour.rows, layout.all.cols);
+    layout_message(app, &above);
+    ui_terminal_flush(app->terminal, -1, 0);
+}
+
+static bool layout_inside(const struct ui_area *area, int row, int col)
+{
+    return row >= area->row && row < area->row + area->rows && col >= area->col &&
+           col < area->col + area->cols;
+}
+
+int ui_layout_divider(const struct ui_app *app)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    return layout.divider;
+}
+
+bool ui_layout_divider_at(struct ui_app *app, int row, int col)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    return layout.divider && col == layout.divider && row > 0 &&
+           row <= layout.panes[0].area.rows + 1;
+}
+
+bool ui_layout_strip_end_at(struct ui_app *app, int row)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    return layout.strip.rows > 0 && row == layout.strip.row - 1 && !layout.about.rows;
+}
+
+int ui_layout_strip_at(struct ui_app *app, int row, int col)
+{
+    struct layout layout;
+    int node = ODB_NO_NODE;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    if (layout_inside(&layout.strip, row, col))
+        node = ui_strip_node(&app->strip, app->session, col - (layout.strip.cols - app->strip.n));
+    odb_session_unlock(app->session);
+    return node;
+}
+
+struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row, int *view_col)
+{
+    struct layout layout;
+    odb_session_lock(app->session);
+    layout_make(app, &layout);
+    odb_session_unlock(app->session);
+    for (int i = 0; i < layout.n; i++)
+        if (layout_inside(&layout.panes[i].area, row, col)) {
+            *view_row = row - layout.panes[i].area.row;
+            *view_col = col - layout.panes[i].area.col;
+            return app->views[layout.panes[i].id];
+        }
+    return NULL;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The screen from its opening to its end.
+ */
+#include "ui/app/ui.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/view/app.h"
+#include "ui/app/plain_screen.h"
+
+static const struct ui_view_ops *const ui_views[UI_VIEW_COUNT] = {
+    [UI_VIEW_NODES] = &ui_nodes_view,         [UI_VIEW_NODE] = &ui_node_view,
+    [UI_VIEW_TENSOR] = &ui_tensor_view,       [UI_VIEW_LOG] = &ui_log_view,
+    [UI_VIEW_PROBE] = &ui_probe_view,         [UI_VIEW_REPORT] = &ui_report_view,
+    [UI_VIEW_OUTPUT] = &ui_output_view,       [UI_VIEW_HELP] = &ui_help_view,
+    [UI_VIEW_GRAPH] = &ui_graph_view,         [UI_VIEW_BREAKS] = &ui_breaks_view,
+    [UI_VIEW_OPERATORS] = &ui_operators_view, [UI_VIEW_CHOOSE] = &ui_choose_view,
+    [UI_VIEW_INPUTS] = &ui_inputs_view,       [UI_VIEW_EXECUTORS] = &ui_executors_view,
+    [UI_VIEW_SESSIONS] = &ui_sessions_view,
+};
+
+static void ui_wake(void *app)
+{
+    ui_app_wake(app);
+}
+
+static void ui_open_views(struct ui_app *app)
+{
+    for (int id = 0; id < UI_VIEW_COUNT; id++) {
+        struct ui_view *view = odb_xcalloc(1, ui_views[id]->size);
+        view->ops = ui_views[id];
+        view->app = app;
+        app->views[id] = view;
+        if (view->ops->open)
+            view->ops->open(view);
+    }
+    app->stack[0] = UI_VIEW_NODES;
+    app->depth = 1;
+}
+
+static void ui_close(struct ui_app *app)
+{
+    atomic_store(&app->console->cancel, true);
+    ui_prompt_close(app->prompt);
+    ui_terminal_close(app->terminal);
+    odb_job_free(app->job); /* waits until what runs has stopped */
+    ui_saving_free(app->saving);
+    if (app->running.call.command)
+        ui_app_discard(&app->running);
+    for (int id = 0; id < UI_VIEW_COUNT; id++) {
+        if (app->views[id] && app->views[id]->ops->close)
+            app->views[id]->ops->close(app->views[id]);
+        free(app->views[id]);
+    }
+    ui_keymap_free(app->keymap);
+    ui_strip_dispose(&app->strip);
+    free(app->trail.items);
+    free(app->ahead.items);
+    ui_arrange_dispose(app);
+    free(app->wanting);
+    free(app->search);
+    free(app->narrowed_before);
+    free(app->message);
+    close(app->wake[0]);
+    close(app->wake[1]);
+}
+
+/* Whether some output can be computed by the reference. */
+static bool ui_reaches_output(const struct odb_session *session)
+{
+    const struct odb_graph *graph = session->model->graph;
+    bool *marks = odb_new_n(bool, graph->n_nodes + 1), reached = false;
+    for (size_t o = 0; o < graph->n_outputs && !reached; o++) {
+        odb_graph_ancestors(graph, &graph->outputs[o], 1, NULL, marks);
+        reached = true;
+        for (size_t i = 0; i < graph->n_nodes && reached; i++)
+            reached = !marks[i] || !*odb_cpu_unsupported(session->cpu, (int)i);
+    }
+    free(marks);
+    return reached;
+}
+
+static void ui_greet(struct ui_app *app)
+{
+    const struct odb_session *session = app->session;
+    size_t n = session->model->graph->n_nodes, unsupported = 0;
+    for (size_t i = 0; i < n; i++)
+        unsupported += *odb_cpu_unsupported(session->cpu, (int)i) != 0;
+    if (session->report && session->report->culprits.n)
+        ui_app_jump(app, session->report->culprits.items[0].node);
+    if (session->report)
+        ui_app_say(app, UI_STYLE_MESSAGE,
+                   "the last search of this session is shown; F searches "
+                   "again");
+    else if (unsupported)
+        ui_app_say(app, UI_STYLE_WARN, "the reference has no kernel for %zu of %zu nodes (U); %s",
+                   unsupported, n,
+                   ui_reaches_output(session)
+                       ? "what does not depend on them can be judged"
+                       : "it reaches no output, so F cannot search, but r judges what it reaches");
+    else
+        ui_app_say(app, UI_STYLE_MESSAGE, "%s finds where %s diverges from %s; %s",
+                   app->linear ? "bisect" : "F", odb_console_target(app->console),
+                   odb_console_reference(app->console),
+                   app->linear ? "help lists the commands" : "? lists the keys");
+}
+
+/* Whether there can be no screen: where one was asked for, that is an error with a way out. */
+static bool ui_is_linear(const struct odb_console *console)
+{
+    const char *term = getenv("TERM");
+    return console->linear ||
+           (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && !strcmp(term, "dumb"));
+}
+
+static enum odb_status ui_open_terminal(struct ui_app *app, struct odb_error *err)
+{
+    struct ui_terminal_options options = {.mouse = true, .ascii = getenv("ONNXDBG_ASCII") != NULL};
+    if (ui_is_linear(app->console)) {
+        app->linear = stdout;
+        return ui_terminal_open_blind(&app->terminal, 24, 80, err);
+    }
+    ODB_TRY(ui_terminal_open(&app->terminal, &options, err));
+    ui_prompt_open(&app->prompt, app->terminal, app->console);
+    return ODB_OK;
+}
+
+enum odb_status ui_main(struct odb_console *console, struct odb_error *err)
+{
+    struct ui_app app = {.console = console,
+                         .session = console->session,
+                         .before.depth = UI_DEPTH_ALL,
+                         .interrupt = -1,
+                         .frozen = getenv("ONNXDBG_FROZEN_CLOCK") != NULL};
+    enum odb_status status;
+    if (pipe2(app.wake, O_NONBLOCK | O_CLOEXEC) != 0)
+        return odb_fail(err, ODB_E_IO, "no pipe can be made: %s", strerror(errno));
+    app.job = odb_job_new(ui_wake, &app);
+    app.saving = ui_saving_new(&app);
+    struct odb_error keys = ODB_ERROR_INIT;
+    enum odb_status read = ui_keymap_load(&app.keymap, &keys);
+    ODB_TRY_OUT(ui_open_terminal(&app, err));
+    ui_open_views(&app);
+    console->screen = ui_action;
+    console->payload = &app;
+    console->session->wake = ui_wake;
+    console->session->wake_payload = &app;
+    ui_greet(&app);
+    if (!app.linear)
+        ui_terminal_ask_background(app.terminal);
+    for (size_t i = 0; i < app.keymap->starts.n; i++)
+        ui_app_start(&app, &app.keymap->starts.items[i]);
+    if (read != ODB_OK)
+        ui_app_say_error(&app, &keys);
+    if (app.linear)
+        ui_linear_run(&app);
+    else
+        ui_app_run(&app);
+    if (app.interrupted)
+        status = odb_fail(err, ODB_CANCELLED, "interrupted");
+out:
+    ui_close(&app);
+    console->session->wake = NULL;
+    console->session->wake_payload = NULL;
+    console->screen = NULL;
+    console->payload = NULL;
+    return status;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/utf8.h"
+#include "ui/list/text_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/view/app.h"
+
+void ui_text_clear(struct ui_text_view *view)
+{
+    for (size_t i = 0; i < view->lines.n; i++)
+        free(view->lines.items[i].text);
+    view->lines.n = view->kept.n = 0;
+}
+
+/* A line was added at the end. */
+static void text_keep(struct ui_text_view *view, size_t line)
+{
+    if (view->filter && odb_text_matches(view->lines.items[line].text, view->filter))
+        odb_push(&view->kept, line);
+}
+
+void ui_text_filter(struct ui_view *view, const char *text)
+{
+    struct ui_text_view *v = (struct ui_text_view *)view;
+    char *filter = text && *text ? odb_xstrdup(text) : NULL;
+    free(v->filter);
+    v->filter = filter;
+    v->kept.n = 0;
+    for (size_t i = 0; i < v->lines.n; i++)
+        text_keep(v, i);
+    ui_list_select(view, view->selected);
+}
+
+const char *ui_text_filtered(const struct ui_view *view)
+{
+    return ((const struct ui_text_view *)view)->filter;
+}
+
+/* The line that a row shows; NULL: there is none. */
+static const struct ui_text_line *text_line(const struct ui_view *view, size_t row)
+{
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    if (row >= ui_text_rows(view))
+        return NULL;
+    return &v->lines.items[v->filter ? v->kept.items[row] : row];
+}
+
+static const char *text_add_one(struct ui_text_view *view, int cols, struct ui_text_line line,
+                                const char *text)
+{
+    size_t gap = 0, n = strlen(text);
+    if (cols)
+        n = ui_text_line(view->view.app->terminal, text, ODB_MAX(cols - line.indent, 1), &gap);
+    line.text = odb_xstrndup(text, n);
+    odb_push(&view->lines, line);
+    text_keep(view, view->lines.n - 1);
+    return text + n + gap;
+}
+
+void ui_text_add(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
+                 int value, const char *text)
+{
+    struct ui_text_line line = {NULL, style, indent, node, value};
+    do {
+        text = text_add_one(view, cols, line, text);
+    } while (*text);
+}
+
+void ui_text_addv(struct ui_text_view *view, int cols, enum ui_style style, int indent, int node,
+                  int value, const char *fmt, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) < 0)
+        text = odb_xstrdup("");
+    ui_text_add(view, cols, style, indent, node, value, text);
+    free(text);
+}
+
+void ui_text_add_hanging(struct ui_text_view *view, int cols, enum ui_style style, int indent,
+                         int hang, int node, const char *text)
+{
+    struct ui_text_line line = {NULL, style, indent, node, ODB_NO_VALUE};
+    text = text_add_one(view, cols, line, text);
+    line.indent += hang < (cols - indent) * 2 / 3 ? hang : 2; /* unless little room would be left */
+    while (*text)
+        text = text_add_one(view, cols, line, text);
+}
+
+size_t ui_text_rows(const struct ui_view *view)
+{
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    return v->filter ? v->kept.n : v->lines.n;
+}
+
+size_t ui_text_selected(const struct ui_view *view)
+{
+    const struct ui_text_view *v = (const struct ui_text_view *)view;
+    if (view->selected >= ui_text_rows(view))
+        return SIZE_MAX;
+    return v->filter ? v->kept.items[view->selected] : view->selected;
+}
+
+void ui_text_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
+{
+    const struct ui_text_line *line = text_line(view, row);
+    ui_draw_text(area, 0, line->indent - view->left, line->style, line->text);
+}
+
+bool ui_text_row_matches(const struct ui_view *view, size_t row, const char *text)
+{
+    return odb_text_matches(text_line(view, row)->text, text);
+}
+
+void ui_text_subject(const struct ui_view *view, struct ui_subject *out)
+{
+    const struct ui_text_line *line = text_line(view, view->selected);
+    *out = (struct ui_subject){ODB_NO_NODE, ODB_NO_VALUE};
+    if (line)
+        *out = (struct ui_subject){line->node, line->value};
+}
+
+void ui_text_close(struct ui_view *view)
+{
+    struct ui_text_view *v = (struct ui_text_view *)view;
+    ui_text_clear(v);
+    free(v->lines.items);
+    free(v->kept.items);
+    free(v->filter);
+}
+
+/* --- what a command printed ------------------------------------------------------------------- */
+
+struct output_view {
+    struct ui_text_view text;
+    char *label; /* owned; NULL: nothing was printed yet */
+};
+
+void ui_output_show(struct ui_view *view, const char *label, const char *text)
+{
+    struct output_view *v = (struct output_view *)view;
+    ui_text_clear(&v->text);
+    free(v->label);
+    v->label = odb_xstrdup(label);
+    view->selected = view->top = 0;
+    view->left = 0;
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        char *line = odb_xstrndup(text, n);
+        ui_text_add(&v->text, 0, UI_STYLE_NORMAL, 0, ODB_NO_NODE, ODB_NO_VALUE, line);
+        free(line);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void output_title(const struct ui_view *view, struct odb_buf *out)
+{
+    const struct output_view *v = (const struct output_view *)view;
+    odb_buf_printf(out, "output of %s", v->label ? v->label : "commands: none yet");
+    if (v->text.filter)
+        odb_buf_printf(out, "  filter: %s", v->text.filter);
+}
+
+static void output_close(struct ui_view *view)
+{
+    free(((struct output_view *)view)->label);
+    ui_text_close(view);
+}
+
+const struct ui_view_ops ui_output_view = {
+    .name = "output",
+    .help = "what the last command printed",
+    .size = sizeof(struct output_view),
+    .close = output_close,
+    .title = output_title,
+    .rows = ui_text_rows,
+    .draw_row = ui_text_draw_row,
+    .matches = ui_text_row_matches,
+    .subject = ui_text_subject,
+    .filter = ui_text_filter,
+    .filtered = ui_text_filtered,
+};

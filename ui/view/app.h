@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The screen as a whole: which views there are and where they stand, the line of messages, the
+ * prompt, and the one command that works in the background. What a key or a typed line does is
+ * always a command of the table.
+ */
+#ifndef ODB_UI_VIEW_APP_H
+#define ODB_UI_VIEW_APP_H
+
+#include <poll.h>
+
+#include "system/job.h"
+#include "command/table/command.h"
+#include "ui/view/keymap.h"
+#include "ui/view/outline.h"
+#include "ui/view/prompt.h"
+#include "ui/view/saving.h"
+#include "ui/view/strip.h"
+#include "ui/view/view.h"
+
+/* In the order of ODB_VIEWS. */
+enum ui_view_id {
+    UI_VIEW_NODES,
+    UI_VIEW_NODE,
+    UI_VIEW_TENSOR,
+    UI_VIEW_GRAPH,
+    UI_VIEW_OPERATORS,
+    UI_VIEW_LOG,
+    UI_VIEW_PROBE,
+    UI_VIEW_REPORT,
+    UI_VIEW_OUTPUT,
+    UI_VIEW_BREAKS,
+    UI_VIEW_INPUTS,
+    UI_VIEW_EXECUTORS,
+    UI_VIEW_SESSIONS,
+    UI_VIEW_HELP,
+    UI_VIEW_CHOOSE,
+    UI_VIEW_COUNT
+};
+
+/* A command on its way. */
+struct ui_running {
+    struct odb_command_call call;
+    char **argv;     /* owned */
+    char *line;      /* owned: as given */
+    char *from;      /* owned: the line of the file that it is from; NULL: of none */
+    char *file_name; /* owned: what it prints goes there; NULL: onto the screen */
+    bool over;       /* also where there is such a file */
+    char *out;       /* owned: what it printed, warnings among it */
+    size_t out_size;
+    FILE *file;
+    enum odb_status status;
+    struct odb_error err;
+    unsigned long generation; /* of the session before it */
+    double began;             /* on odb_clock() */
+    int at;
+};
+
+struct ui_arrangements {
+    struct ui_arrangement *items; /* owned */
+    size_t n, cap;
+};
+
+struct ui_app {
+    struct odb_console *console;       /* borrowed */
+    const struct odb_session *session; /* borrowed: console */
+    struct ui_terminal *terminal;      /* owned */
+    struct ui_prompt *prompt;          /* owned */
+    struct ui_keymap *keymap;          /* owned */
+    struct odb_job *job;               /* owned */
+    struct ui_running running;         /* what the job does */
+    struct ui_saving *saving;          /* owned: numbers that are written meanwhile */
+    int wake[2];                       /* pipe: other threads write, the loop reads */
+    atomic_bool woken;                 /* a byte is in the pipe */
+    struct ui_strip strip;
+
+    struct ui_view *views[UI_VIEW_COUNT]; /* owned */
+    enum ui_view_id stack[UI_VIEW_COUNT]; /* what lies over what; [0] is the nodes */
+    int depth;
+    enum ui_view_id focus; /* has the keys */
+
+    ODB_VEC(int) trail;                /* nodes that were left by a jump */
+    ODB_VEC(int) ahead;                /* and those that `back` left */
+    struct ui_arrangements undo, redo; /* of the list of nodes; newest last */
+    char *search;                      /* owned: text of the last search; NULL: none */
+    size_t search_origin;              /* row where the search that is being typed began */
+    enum { UI_ASK_COMMAND, UI_ASK_SEARCH, UI_ASK_FILTER, UI_ASK_NARROW } asking;
+    struct ui_view *narrowed;     /* borrowed: whose own filter is being typed */
+    char *narrowed_before;        /* owned: what it was */
+    struct ui_arrangement before; /* the filter that is being typed */
+    int filter_origin;            /* node that was selected then */
+    char *message;                /* owned: the line above the hints */
+    enum ui_style message_style;
+    bool linked;       /* a file in the message has been made a link, if there is one */
+    double last_frame; /* of odb_clock() */
+    struct {           /* nodes by verdict, and the session's generation then */
+        unsigned long generation;
+        size_t off, pass, culprits;
+    } counts;
+    int prefix;     /* first key of two; 0: none */
+    char *wanting;  /* owned: a command with {key} in it that the next key is for */
+    int divide;     /* columns of the list beside another view; 0: as it comes */
+    int strip_rows; /* 0: as it comes */
+    enum { UI_DRAG_NOTHING, UI_DRAG_DIVIDER, UI_DRAG_STRIP, UI_DRAG_ALONG } dragging;
+    bool mouse_off;
+    bool theme_is_set; /* the background's answer is not wanted any more */
+    const char *place; /* borrowed: of the line in a file that is done now; NULL: none */
+    int tour;          /* step, from 1; 0: none */
+    FILE *linear;      /* borrowed: lines go there instead of a screen; NULL: there is one */
+    int interrupt;     /* then a signalfd of Ctrl-C, which is blocked; -1: none */
+    bool failed;       /* the last command did */
+    bool dirty, quit, interrupted /* quit by a signal */, frozen /* clock: tests compare screens */;
+};
+
+/* --- app.c ------------------------------------------------------------------------------------ */
+
+/* Gives a command line; {node} and {value} in it are what is under the cursor. */
+void ui_app_command(struct ui_app *app, const char *line);
+void ui_app_say(struct ui_app *app, enum ui_style style, const char *fmt, ...) ODB_PRINTF(3, 4);
+void ui_app_say_error(struct ui_app *app, const struct odb_error *err);
+/* Brings a view to the top and gives it the keys. */
+void ui_app_open(struct ui_app *app, enum ui_view_id id);
+/* Closes the view on top; false when only the nodes are left. */
+bool ui_app_back(struct ui_app *app);
+/* The view that has the keys. */
+struct ui_view *ui_app_view(const struct ui_app *app);
+/* What is under the cursor of the view with the keys. Takes the session's lock. */
+struct ui_subject ui_app_subject(const struct ui_app *app);
+/* The node selected in the list, ODB_NO_NODE when it is empty. */
+int ui_app_node(const struct ui_app *app);
+/* Selects a node in the list, and remembers where it was. */
+void ui_app_jump(struct ui_app *app, int node);
+/* To where the last jump began, or back from there; false: there is nowhere to go. */
+bool ui_app_travel(struct ui_app *app, bool back);
+/* Asks for a line at the bottom. ODB_E_USAGE where there is no screen. */
+enum odb_status ui_app_ask(struct ui_app *app, enum ui_prompt_kind kind, const char *label,
+                           const char *text, struct odb_error *err) ODB_MUST_USE;
+bool ui_app_busy(const struct ui_app *app);
+/* Seconds that a clock shows; 0 where tests want the same screen every time. */
+double ui_app_seconds(const struct ui_app *app, double seconds);
+
+/* What a command that ended has to say, and the next one that waits. */
+void ui_app_collect(struct ui_app *app);
+/* Draws and listens until somebody leaves. */
+void ui_app_run(struct ui_app *app);
+/* A command that has stopped, and that nobody wants to hear from any more. */
+void ui_app_discard(struct ui_running *running);
+/* Asks for a new frame, from any thread. */
+void ui_app_wake(struct ui_app *app);
+
+/* What to do next, while a tour goes on (tour.c). */
+void ui_tour_text(const struct ui_app *app, struct odb_buf *out);
+/* A command was done. */
+void ui_tour_note(struct ui_app *app, const char *command);
+/* The list is about to change: `undo-view` comes back to what it is now. */
+void ui_arrange_note(struct ui_app *app);
+/* What `undo-view` has kept. */
+void ui_arrange_dispose(struct ui_app *app);
+
+/* --- layout.c --------------------------------------------------------------------------------- */
+
+/* Draws a frame and sends it. */
+void ui_layout_draw(struct ui_app *app);
+/* Draws the line of messages alone, and sends it. */
+void ui_layout_tell(struct ui_app *app);
+/* What goes on, with how long it may take, or what was found. Caller holds the session's lock. */
+void ui_layout_state(const struct ui_app *app, struct odb_buf *out);
+/* Views that can be seen, in the order of `focus`; returns how many, at most UI_VIEW_COUNT. */
+int ui_layout_visible(const struct ui_app *app, enum ui_view_id *list);
+/* The view at a place of the screen, NULL where none is; *view_row and *view_col: in its area. */
+struct ui_view *ui_layout_at(struct ui_app *app, int row, int col, int *view_row, int *view_col);
+/* The column of the line between panes; 0: there is none. */
+int ui_layout_divider(const struct ui_app *app);
+/* Whether the line between panes, or the strip's upper end, is there. */
+bool ui_layout_divider_at(struct ui_app *app, int row, int col);
+bool ui_layout_strip_end_at(struct ui_app *app, int row);
+/* The node that a column of the strip stands for; ODB_NO_NODE elsewhere. */
+int ui_layout_strip_at(struct ui_app *app, int row, int col);
+
+/* --- actions.c -------------------------------------------------------------------------------- */
+
+/* Does what a row of screen.def says: struct odb_console's screen function. */
+enum odb_status ui_action(void *app, struct odb_command_call *call, struct odb_error *err);
+
+/* Runs a line of a key file. */
+void ui_app_start(struct ui_app *app, const struct ui_start *start);
+
+#endif

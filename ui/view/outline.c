@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/view/outline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "ui/view/view.h"
+
+const char *ui_sort_name(enum ui_sort sort)
+{
+    static const char *const names[] = {
+#define OUTLINE_NAME(id, name) [UI_SORT_##id] = name,
+        UI_SORT_LIST(OUTLINE_NAME)
+#undef OUTLINE_NAME
+    };
+    return names[sort];
+}
+
+/* --- how -------------------------------------------------------------------------------------- */
+
+void ui_arrangement_dispose(struct ui_arrangement *how)
+{
+    free(how->filter);
+    for (size_t i = 0; i < how->folds.n; i++)
+        free(how->folds.items[i].scope);
+    free(how->folds.items);
+    *how = (struct ui_arrangement){.depth = UI_DEPTH_ALL};
+}
+
+void ui_arrangement_copy(struct ui_arrangement *out, const struct ui_arrangement *from)
+{
+    *out = (struct ui_arrangement){.sort = from->sort,
+                                   .descending = from->descending,
+                                   .depth = from->depth,
+                                   .columns = from->columns,
+                                   .filter = from->filter ? odb_xstrdup(from->filter) : NULL};
+    for (size_t i = 0; i < from->folds.n; i++)
+        odb_push(&out->folds, (struct ui_fold){odb_xstrdup(from->folds.items[i].scope),
+                                               from->folds.items[i].folded});
+}
+
+void ui_outline_init(struct ui_outline *outline)
+{
+    *outline = (struct ui_outline){.plain = true, .how.depth = UI_DEPTH_ALL};
+}
+
+static void outline_forget(struct ui_outline *outline)
+{
+    free(outline->rows);
+    free(outline->row_of);
+    free(outline->next);
+    outline->rows = NULL;
+    outline->row_of = outline->next = NULL;
+    outline->n = 0;
+    outline->plain = true;
+}
+
+void ui_outline_dispose(struct ui_outline *outline)
+{
+    outline_forget(outline);
+    odb_filter_free(outline->parsed);
+    ui_arrangement_dispose(&outline->how);
+    *outline = (struct ui_outline){.plain = true};
+}
+
+enum odb_status ui_outline_filter(struct ui_outline *outline, const char *text, size_t *at,
+                                  struct odb_error *err)
+{
+    struct odb_filter *parsed = NULL;
+    bool any = text && text[strspn(text, " \t")];
+    if (any)
+        ODB_TRY(odb_filter_parse(&parsed, text, at, err));
+    odb_filter_free(outline->parsed);
+    free(outline->how.filter);
+    outline->parsed = parsed;
+    outline->how.filter = any ? odb_xstrdup(text) : NULL;
+    return ODB_OK;
+}
+
+bool ui_outline_follows(const struct ui_outline *outline)
+{
+    if (outline->plain)
+        return false;
+    return outline->how.sort >= UI_SORT_TYPE || outline->how.depth != UI_DEPTH_ALL ||
+           outline->how.folds.n || (outline->parsed && odb_filter_follows(outline->parsed));
+}
+
+/* --- scopes ----------------------------------------------------------------------------------- */
+
+const char *ui_outline_label(const struct odb_graph *graph, int node)
+{
+    const struct odb_node *n = &graph->nodes[node];
+    if (*n->name)
+        return n->name;
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] != ODB_NO_VALUE && *graph->values[n->out[o]].name)
+            return graph->values[n->out[o]].name;
+    return "";
+}
+
+/* Bytes of the label that its scope of this depth (from 1) has; 0: it has none. */
+static int outline_scope(const struct ui_outline *outline, const char *label, int depth)
+{
+    const char *p = label + (*label == outline->separator);
+    while (*p && (p = strchr(p, outline->separator)) && --depth)
+        p++;
+    return p && *p && p[1] ? (int)(p - label) : 0;
+}
+
+/* Names with / in them are paths; dots part them where there is none. */
+void ui_outline_look(struct ui_outline *outline, const struct odb_graph *graph)
+{
+    size_t slashes = 0;
+    if (outline->separator)
+        return;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        slashes += strchr(ui_outline_label(graph, (int)i), '/') != NULL;
+    outline->separator = slashes ? '/' : '.';
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const char *label = ui_outline_label(graph, (int)i);
+        while (outline_scope(outline, label, outline->deepest + 1))
+            outline->deepest++;
+    }
+}
+
+static struct ui_fold *outline_fold(const struct ui_outline *outline, const char *label, int n)
+{
+    for (size_t i = 0; i < outline->how.folds.n; i++) {
+        struct ui_fold *fold = &outline->how.folds.items[i];
+        if (strlen(fold->scope) == (size_t)n && !strncmp(fold->scope, label, (size_t)n))
+            return fold;
+    }
+    return NULL;
+}
+
+static bool outline_is_folded(const struct ui_outline *outline, const char *label, int n, int depth)
+{
+    const struct ui_fold *fold = outline_fold(outline, label, n);
+    return fold ? fold->folded : depth > outline->how.depth;
+}
+
+static void outline_set_fold(struct ui_outline *outline, const char *label, int n, bool folded)
+{
+    struct ui_fold *fold = outline_fold(outline, label, n);
+    if (fold)
+        fold->folded = folded;
+    else
+        odb_push(&outline->how.folds, (struct ui_fold){odb_xstrndup(label, (size_t)n), folded});
+}
+
+/* The outermost scope of the label that is folded, as bytes of it; 0: none is. */
+static int outline_folded_scope(const struct ui_outline *outline, const char *label)
+{
+    for (int depth = 1;; depth++) {
+        int n = outline_scope(outline, label, depth);
+        if (!n || outline_is_folded(outline, label, n, depth))
+            return n;
+    }
+}
+
+bool ui_outline_fold(struct ui_outline *outline, const struct odb_graph *graph, size_t row,
+                     bool fold)
+{
+    ui_outline_look(outline, graph);
+    struct ui_row at = ui_outline_row(outline, graph, row);
+    if (at.node == ODB_NO_NODE)
+        return false;
+    const char *label = ui_outline_label(graph, at.node);
+    int found = 0;
+    for (int depth = 1;; depth++) {
+        int n = outline_scope(outline, label, depth);
+        if (!n || (fold && at.scope && n >= at.scope))
+            break;
+        if (!fold || !outline_is_folded(outline, label, n, depth))
+            found = n;
+        if (!fold && n == at.scope)
+            break;
+    }
+    if (!found || (!fold && !at.scope))
+        return false;
+    outline_set_fold(outline, label, found, fold);
+    return true;
+}
+
+bool ui_outline_reveal(struct ui_outline *outline, const struct odb_graph *graph, int node)
+{
+    if (outline->plain || (outline->how.depth == UI_DEPTH_ALL && !outline->how.folds.n))
+        return false;
+    const char *label = ui_outline_label(graph, node);
+    bool any = false;
+    for (int n; (n = outline_folded_scope(outline, label)); any = true)
+        outline_set_fold(outline, label, n, false);
+    return any;
+}
+
+void ui_outline_depth(struct ui_outline *outline, int depth)
+{
+    for (size_t i = 0; i < outline->how.folds.n; i++)
+        free(outline->how.folds.items[i].scope);
+    outline->how.folds.n = 0;
+    outline->how.depth = depth;
+}
+
+/* --- sorting ---------------------------------------------------------------------------------- */
+
+/* How bad a verdict is, for the worst of many. */
+static double outline_badness(const struct odb_session *session, int node)
+{
+    const struct odb_value_report *report = odb_session_node(session, node, NULL);
+    if (report->culprit || odb_session_culprit(session, node))
+        return 4;
+    if (odb_verdict_is_bad(report->verdict))
+        return 3;
+    return report->verdict == ODB_VERDICT_UNTESTED ? 0
+           : report->verdict == ODB_VERDICT_PASS   ? 1
+                                                   : 2;
+}
+
+static double outline_number(struct odb_number number)
+{
+    return number.known ? isnan(number.v) ? HUGE_VAL : number.v : NAN;
+}
+
+/* NaN: not known. */
+static double outline_error(const struct odb_session *session, int node)
+{
+    const struct odb_value_report *report = odb_session_node(session, node, NULL);
+    return report->verdict == ODB_VERDICT_UNTESTED ? NAN : odb_report_error(report);
+}
+
+struct outline_key {
+    struct ui_row row;
+    double number;    /* NaN: not known */
+    const char *text; /* NULL: the number counts */
+    char *owned;
+    bool descending;
+};
+
+static void outline_key(const struct odb_session *session, enum ui_sort sort,
+                        struct outline_key *key)
+{
+    const struct odb_graph *graph = session->model->graph;
+    const struct odb_node *node = &graph->nodes[key->row.worst];
+    int value;
+    const struct odb_value_report *report = odb_session_node(session, key->row.worst, &value);
+    switch (sort) {
+    case UI_SORT_OP:
+        key->text = node->op_type;
+        break;
+    case UI_SORT_NAME:
+        key->text = ui_outline_label(graph, key->row.node);
+        break;
+    case UI_SORT_OUTPUT:
+        key->text = value == ODB_NO_VALUE ? "" : graph->values[value].name;
+        break;
+    case UI_SORT_TYPE: {
+        struct odb_buf type = ODB_BUF_INIT;
+        if (value != ODB_NO_VALUE)
+            odb_session_put_type(session, value, &type);
+        key->text = key->owned = odb_xstrdup(odb_buf_text(&type));
+        odb_buf_dispose(&type);
+        break;
+    }
+    case UI_SORT_ERROR:
+        key->number = outline_error(session, key->row.worst);
+        break;
+    case UI_SORT_LOCAL:
+        key->number = outline_number(report->local_error);
+        break;
+    case UI_SORT_NOISE:
+        key->number = outline_number(report->noise);
+        break;
+    case UI_SORT_GAIN:
+        key->number = outline_number(report->gain);
+        break;
+    case UI_SORT_VERDICT:
+        key->number = outline_badness(session, key->row.worst);
+        break;
+    case UI_SORT_INDEX:
+    case UI_SORT_COUNT:
+        key->number = key->row.node;
+        break;
+    }
+}
+
+/* What is not known comes last either way; what is equal stays in the model's order. */
+static int outline_compare(const void *a, const void *b)
+{
+    const struct outline_key *x = a, *y = b;
+    int order;
+    if (x->text)
+        order = strcmp(x->text, y->text);
+    else if (isnan(x->number) || isnan(y->number))
+        return isnan(x->number) && isnan(y->number) ? x->row.node - y->row.node
+                                                    : isnan(x->number) - isnan(y->number);
+    else
+        order = (x->number > y->number) - (x->number < y->number);
+    if (x->descending)
+        order = -order;
+    return order ? order : x->row.node - y->row.node;
+}
+
+static void outline_sort(struct ui_outline *outline, const struct odb_session *session)
+{
+    if (outline->how.sort == UI_SORT_INDEX && !outline->how.descending)
+        return;
+    struct outline_key *keys = odb_new_n(struct outline_key, outline->n + 1);
+    for (size_t i = 0; i < outline->n; i++) {
+        keys[i].row = outline->rows[i];
+        keys[i].descending = outline->how.descending;
+        outline_key(session, outline->how.sort, &keys[i]);
+    }
+    qsort(keys, outline->n, sizeof *keys, outline_compare);
+    for (size_t i = 0; i < outline->n; i++) {
+        outline->rows[i] = keys[i].row;
+        free(keys[i].owned);
+    }
+    free(keys);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void outline_worse(const struct odb_session *session, struct ui_row *row, int node)
+{
+    double now = outline_error(session, row->worst), other = outline_error(session, node);
+    double bad = outline_badness(session, row->worst), badness = outline_badness(session, node);
+    if (badness > bad || (badness == bad && (other > now || (isnan(now) && !isnan(other)))))
+        row->worst = node;
+}
+
+/* A row for each node that the filter lets through, or for the scope that it is folded into, where
+ * the first of them stands. */
+static void outline_list(struct ui_outline *outline, const struct odb_session *session)
+{
+    const struct odb_graph *graph = session->model->graph;
+    bool folds = outline->how.depth != UI_DEPTH_ALL || outline->how.folds.n;
+    struct odb_map *scopes = folds ? odb_map_new() : NULL;
+    int *last = odb_new_n(int, graph->n_nodes + 1); /* of a row */
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        int node = (int)i, scope = 0;
+        size_t row = outline->n;
+        outline->row_of[i] = -1;
+        outline->next[i] = ODB_NO_NODE;
+        if (outline->parsed && !odb_filter_matches(outline->parsed, session, node))
+            continue;
+        if (folds && (scope = outline_folded_scope(outline, ui_outline_label(graph, node)))) {
+            char *key = odb_xstrndup(ui_outline_label(graph, node), (size_t)scope);
+            if (!odb_map_get(scopes, key, &row))
+                odb_map_set(scopes, key, row);
+            free(key);
+        }
+        if (row == outline->n) {
+            outline->rows[outline->n++] = (struct ui_row){node, 1, scope, node};
+        } else {
+            outline->rows[row].n++;
+            outline_worse(session, &outline->rows[row], node);
+            outline->next[last[row]] = node;
+        }
+        last[row] = node;
+        outline->row_of[i] = (int)row;
+    }
+    for (size_t row = 0; row < outline->n; row++)
+        if (outline->rows[row].n == 1) /* nothing would be hidden but its name */
+            outline->rows[row].scope = 0;
+    free(last);
+    odb_map_free(scopes);
+}
+
+void ui_outline_make(struct ui_outline *outline, const struct odb_session *session)
+{
+    const struct odb_graph *graph = session->model->graph;
+    const struct ui_arrangement *how = &outline->how;
+    outline_forget(outline);
+    outline->generation = session->generation;
+    outline->plain = !outline->parsed && how->sort == UI_SORT_INDEX && !how->descending &&
+                     how->depth == UI_DEPTH_ALL && !how->folds.n;
+    if (outline->plain)
+        return;
+    ui_outline_look(outline, graph);
+    outline->rows = odb_new_n(struct ui_row, graph->n_nodes + 1);
+    outline->row_of = odb_new_n(int, graph->n_nodes + 1);
+    outline->next = odb_new_n(int, graph->n_nodes + 1);
+    outline_list(outline, session);
+    outline_sort(outline, session);
+    for (size_t row = 0; row < outline->n; row++)
+        for (int node = outline->rows[row].node; node != ODB_NO_NODE; node = outline->next[node])
+            outline->row_of[node] = (int)row;
+}
+
+size_t ui_outline_rows(const struct ui_outline *outline, const struct odb_graph *graph)
+{
+    return outline->plain ? graph->n_nodes : outline->n;
+}
+
+struct ui_row ui_outline_row(const struct ui_outline *outline, const struct odb_graph *graph,
+                             size_t row)
+{
+    if (row >= ui_outline_rows(outline, graph))
+        return (struct ui_row){.node = ODB_NO_NODE, .worst = ODB_NO_NODE};
+    if (outline->plain)
+        return (struct ui_row){(int)row, 1, 0, (int)row};
+    return outline->rows[row];
+}
+
+size_t ui_outline_find(const struct ui_outline *outline, int node)
+{
+    size_t row = 0;
+    if (node < 0)
+        return 0;
+    if (outline->plain)
+        return (size_t)node;
+    if (outline->row_of[node] >= 0)
+        return (size_t)outline->row_of[node];
+    if (outline->how.sort == UI_SORT_INDEX && !outline->how.descending)
+        while (row + 1 < outline->n && outline->rows[row].node < node)
+            row++;
+    return row;
+}

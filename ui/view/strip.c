@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ui/view/strip.h"
+
+#include "ui/view/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define STRIP_GUTTER 6 /* columns for the scale, where there is room */
+
+void ui_strip_dispose(struct ui_strip *strip)
+{
+    free(strip->columns);
+    *strip = (struct ui_strip){0};
+}
+
+/* First node of a column. With fewer nodes than columns, nodes are wider than one. */
+static int strip_node(size_t n_nodes, int columns, int column)
+{
+    return (int)((size_t)column * n_nodes / (size_t)columns);
+}
+
+/* The first column that a node is in. */
+static int strip_column(size_t n_nodes, int columns, int node)
+{
+    int c = 0;
+    while (c + 1 < columns && strip_node(n_nodes, columns, c) != node &&
+           strip_node(n_nodes, columns, c + 1) <= node)
+        c++;
+    return c;
+}
+
+static void strip_add(const struct odb_session *session, int node, double factor,
+                      struct ui_strip_column *column)
+{
+    const struct odb_value_report *report = odb_session_node(session, node, NULL);
+    bool bad = odb_verdict_is_bad(report->verdict);
+    bool culprit = report->culprit || odb_session_culprit(session, node);
+    if (report->verdict == ODB_VERDICT_UNTESTED && !culprit)
+        return;
+    double error = odb_report_error(report);
+    if (report->noise.known)
+        column->noise = fmax(column->noise, report->noise.v);
+    if (factor > 0 && report->noise.known)
+        column->tolerance = fmax(column->tolerance, factor * report->noise.v);
+    column->error = fmax(column->error, error);
+    column->culprit = column->culprit || culprit;
+    if (culprit)
+        column->style = UI_STYLE_CULPRIT;
+    else if (bad && column->style != UI_STYLE_CULPRIT)
+        column->style = UI_STYLE_BAD;
+}
+
+static void strip_build(struct ui_strip *strip, const struct odb_session *session, double factor,
+                        int columns)
+{
+    size_t n = session->model->graph->n_nodes;
+    strip->columns = odb_xrealloc(strip->columns, (size_t)columns + 1, sizeof *strip->columns);
+    strip->n = columns;
+    strip->generation = session->generation;
+    strip->factor = factor;
+    for (int c = 0; c < columns; c++) {
+        struct ui_strip_column *column = &strip->columns[c];
+        *column = (struct ui_strip_column){
+            .error = -1, .noise = -1, .tolerance = -1, .style = UI_STYLE_GOOD};
+        int from = strip_node(n, columns, c), to = strip_node(n, columns, c + 1);
+        for (int i = from; i < ODB_MAX(to, from + 1) && i < (int)n; i++)
+            strip_add(session, i, factor, column);
+    }
+}
+
+int ui_strip_column(const struct ui_strip *strip, const struct odb_session *session, int node)
+{
+    size_t n = session->model->graph->n_nodes;
+    return strip->n && n && node >= 0 ? strip_column(n, strip->n, node) : 0;
+}
+
+int ui_strip_node(const struct ui_strip *strip, const struct odb_session *session, int column)
+{
+    size_t n = session->model->graph->n_nodes;
+    if (!strip->n || !n || column < 0 || column >= strip->n)
+        return ODB_NO_NODE;
+    return strip_node(n, strip->n, column);
+}
+
+/* 1 at the top, 1e-8 at the foot. */
+static void strip_draw_scale(const struct ui_area *area)
+{
+    ui_draw_right(area, 0, 0, STRIP_GUTTER - 1, UI_STYLE_DIM, "1");
+    if (area->rows > 3)
+        ui_draw_right(area, (area->rows - 1) / 2, 0, STRIP_GUTTER - 1, UI_STYLE_DIM, "1e-4");
+    if (area->rows > 2)
+        ui_draw_right(area, area->rows - 2, 0, STRIP_GUTTER - 1, UI_STYLE_DIM, "1e-8");
+}
+
+static void strip_draw_column(const struct ui_strip_column *column, int c,
+                              const struct ui_area *bars)
+{
+    if (column->error >= 0) {
+        enum ui_style style = column->style == UI_STYLE_CULPRIT ? UI_STYLE_BAD : column->style;
+        ui_draw_column(bars, bars->rows - 1, c, bars->rows, ui_error_share(column->error), style);
+    }
+    int top = column->error >= 0 ? (int)(ui_error_share(column->error) * bars->rows) : -1;
+    int noise = (int)(ui_error_share(column->noise) * bars->rows);
+    if (column->noise > 0 && noise > top) /* where no bar is in the way */
+        ui_draw_glyph(bars, ODB_MAX(bars->rows - 1 - noise, 0), c, UI_STYLE_NOISE, UI_GLYPH_DOT);
+    if (column->tolerance >= 0) { /* on top: where the bar reaches above it, the value is off */
+        int up = (int)(ui_error_share(column->tolerance) * bars->rows);
+        bool over = column->error > column->tolerance;
+        ui_draw_glyph(bars, ODB_MAX(bars->rows - 1 - up, 0), c,
+                      over ? UI_STYLE_OVER : UI_STYLE_TOLERANCE, UI_GLYPH_HLINE);
+    }
+}
+
+void ui_strip_draw(struct ui_strip *strip, const struct odb_session *session, double factor,
+                   int selected, const struct ui_area *area)
+{
+    size_t n = session->model->graph->n_nodes;
+    int gutter = area->cols > 40 ? STRIP_GUTTER : 0, columns = area->cols - gutter;
+    if (columns < 1 || area->rows < 2 || !n)
+        return;
+    if (strip->n != columns || strip->generation != session->generation || strip->factor != factor)
+        strip_build(strip, session, factor, columns);
+    if (gutter)
+        strip_draw_scale(area);
+    struct ui_area bars = ui_area_part(area, 0, gutter, area->rows - 1, columns);
+    struct ui_area axis = ui_area_part(area, area->rows - 1, gutter, 1, columns);
+    ui_draw_hline(&axis, 0, 0, columns, UI_STYLE_BORDER);
+    for (int c = 0; c < columns; c++) {
+        bool first = !c || strip_node(n, columns, c) != strip_node(n, columns, c - 1);
+        strip_draw_column(&strip->columns[c], c, &bars);
+        if (strip->columns[c].culprit && first)
+            ui_draw_glyph(&axis, 0, c, UI_STYLE_CULPRIT, UI_GLYPH_CULPRIT);
+    }
+    int at = strip_column(n, columns, selected);
+    if (selected >= 0)
+        ui_draw_glyph(&axis, 0, at,
+                      strip->columns[at].culprit ? UI_STYLE_CULPRIT : UI_STYLE_SELECTED,
+                      UI_GLYPH_ARROW_UP);
+}

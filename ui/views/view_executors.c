@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What can run a model here, and why the rest cannot. Looking for it asks other programs, which may
+ * take long, so it is done once, when the list is first seen, by a thread that nobody waits for:
+ * whoever leaves the debugger meanwhile leaves it behind.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "system/thread.h"
+#include "command/verbs/look/verb_executors.h"
+#include "executor/spec.h"
+#include "ui/view/app.h"
+#include "ui/list/table_view.h"
+
+/* Belongs to the view and to the thread; the last of them frees it. */
+struct executors_search {
+    atomic_int users;
+    atomic_bool done;
+    int wake; /* owned: a byte written there asks for a new frame */
+    struct odb_executor_state states[];
+};
+
+struct executors_view {
+    struct ui_cells_view cells;
+    struct executors_search *search; /* ref; NULL: not asked for yet */
+};
+
+static const struct ui_cells_column executors_columns[UI_CELLS + 1] = {
+    {"executor", 12, UI_CUT_END, UI_STYLE_NAME},
+    {"is", 10, UI_CUT_END, UI_STYLE_LABEL},
+    {"found, or why not", 44, UI_CUT_MIDDLE, UI_STYLE_NORMAL},
+    {"what it is", 0, UI_CUT_END, UI_STYLE_DIM, .spare = true},
+    {NULL, 0, UI_CUT_END, UI_STYLE_NORMAL},
+};
+
+static void executors_release(struct executors_search *search)
+{
+    if (!search || atomic_fetch_sub(&search->users, 1) > 1)
+        return;
+    close(search->wake);
+    free(search);
+}
+
+static void *executors_work(void *arg)
+{
+    struct executors_search *search = arg;
+    size_t n;
+    const struct odb_executor_ops *const *list = odb_executor_list(&n);
+    for (size_t i = 0; i < n; i++)
+        odb_executor_look(list[i], &search->states[i]);
+    atomic_store(&search->done, true);
+    ssize_t written = write(search->wake, "", 1);
+    (void)written; /* a full pipe wakes as well */
+    executors_release(search);
+    return NULL;
+}
+
+/* Without a screen it is waited for. Signals are left to the other threads. Where no thread can be
+ * had, the list stays as it is. */
+static void executors_search(struct executors_view *v, size_t n)
+{
+    pthread_t thread;
+    v->search = odb_xcalloc(1, sizeof *v->search + n * sizeof v->search->states[0]);
+    v->search->wake = dup(v->cells.view.app->wake[1]);
+    atomic_store(&v->search->users, 2);
+    if (v->cells.view.app->linear) { /* what is printed does not change any more */
+        executors_work(v->search);
+        return;
+    }
+    if (odb_thread_start(&thread, executors_work, v->search))
+        pthread_detach(thread);
+    else
+        executors_release(v->search);
+}
+
+/* Whether a spec is of this kind. */
+static bool executors_is(const char *spec, const char *kind)
+{
+    size_t n = strcspn(spec, ":,@");
+    return n == strlen(kind) && !strncmp(spec, kind, n);
+}
+
+static void executors_add(struct executors_view *v, const struct odb_executor_ops *ops,
+                          const struct odb_executor_state *state)
+{
+    const struct odb_console *console = v->cells.view.app->console;
+    const struct odb_executor_option *arg = odb_spec_part(ops->options, ":");
+    bool target = executors_is(odb_console_target(console), ops->kind);
+    bool reference = executors_is(odb_console_reference(console), ops->kind);
+    bool more = odb_spec_part(ops->options, "@") || (arg && arg->needed);
+    bool missing = state && state->why[0];
+    const char *text = !state            ? "looking …"
+                       : missing         ? state->why
+                       : state->found[0] ? state->found
+                                         : "available";
+    ui_cells_add_take(
+        &v->cells, (struct ui_cells_row){
+                       .cells = {odb_xstrdup(ops->kind),
+                                 odb_xstrdup(target      ? "target"
+                                             : reference ? "reference"
+                                                         : ""),
+                                 odb_xstrdup(text), odb_xstrdup(ops->help)},
+                       .mark = !state    ? UI_GLYPH_UNTESTED
+                               : missing ? UI_GLYPH_FAIL
+                                         : UI_GLYPH_PASS,
+                       .style = !state    ? UI_STYLE_DIM
+                                : missing ? UI_STYLE_BAD
+                                          : UI_STYLE_GOOD,
+                       .enter = missing ? odb_xasprintf("executors %s", ops->kind)
+                                : more ? odb_xasprintf("set target %s%s", ops->kind, arg ? ":" : "")
+                                       : odb_xasprintf("set target %s", ops->kind),
+                       .value = ODB_NO_VALUE});
+}
+
+static void executors_prepare(struct ui_view *view, int cols)
+{
+    struct executors_view *v = (struct executors_view *)view;
+    size_t n;
+    const struct odb_executor_ops *const *list = odb_executor_list(&n);
+    if (!v->search)
+        executors_search(v, n);
+    bool done = atomic_load(&v->search->done);
+    ui_cells_begin(&v->cells);
+    for (size_t i = 0; i < n; i++)
+        executors_add(v, list[i], done ? &v->search->states[i] : NULL);
+    ui_cells_end(&v->cells, cols);
+}
+
+static void executors_open(struct ui_view *view)
+{
+    struct executors_view *v = (struct executors_view *)view;
+    v->cells.columns = executors_columns;
+    v->cells.empty = "there are none";
+}
+
+static void executors_close(struct ui_view *view)
+{
+    executors_release(((struct executors_view *)view)->search);
+    ui_cells_close(view);
+}
+
+static void executors_title(const struct ui_view *view, struct odb_buf *out)
+{
+    odb_buf_puts(out, "executors");
+    ui_cells_count(view, out);
+    odb_buf_puts(out, "  Enter makes one the target");
+}
+
+const struct ui_view_ops ui_executors_view = {
+    .name = "executors",
+    .help = "what can run the model here, and why not",
+    .size = sizeof(struct executors_view),
+    .open = executors_open,
+    .close = executors_close,
+    .title = executors_title,
+    .prepare = executors_prepare,
+    .act = ui_cells_act,
+    UI_CELLS_OPS,
+};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The search as it goes: every probe with its cut, what came of it, what it cost, and how many
+ * suspects were left.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "ui/view/app.h"
+#include "ui/list/sorted.h"
+
+struct log_view {
+    struct ui_view view;
+    size_t seen;    /* rows at the last frame */
+    size_t entries; /* of the log when kept was made */
+    char *filter;   /* owned; NULL: none */
+    struct ui_sorted order;
+    ODB_VEC(size_t)
+    kept; /* probes that the filter lets through, in order; not used without
+             either */
+};
+
+/* In the order of log_compare(). */
+static const char *const log_titles[] = {"at s", "verdict", "took s", "left", "probe"};
+static const int log_places[] = {0, 9, 22, 30, 36}, log_widths[] = {7, 12, 6, 4, 0};
+
+/* A search that begins empties the log, and kept follows with the next frame. */
+static bool log_chooses(const struct log_view *v)
+{
+    return v->filter || v->order.column;
+}
+
+static size_t log_rows(const struct ui_view *view)
+{
+    const struct log_view *v = (const struct log_view *)view;
+    size_t n = view->app->session->log.n;
+    return !log_chooses(v) ? n : v->entries > n ? 0 : v->kept.n;
+}
+
+static const struct odb_probe_log *log_at(const struct ui_view *view, size_t row)
+{
+    const struct log_view *v = (const struct log_view *)view;
+    return &view->app->session->log.items[log_chooses(v) ? v->kept.items[row] : row];
+}
+
+static bool log_entry_matches(const struct odb_probe_log *entry, const char *text)
+{
+    return odb_text_matches(entry->text, text) ||
+           odb_text_matches(entry->ended ? odb_verdict_name(entry->verdict) : "running", text);
+}
+
+static int log_compare(const void *a, const void *b, void *arg)
+{
+    const struct log_view *v = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const struct odb_probe_log *p = &v->view.app->session->log.items[x];
+    const struct odb_probe_log *q = &v->view.app->session->log.items[y];
+    const int orders[] = {
+        (x > y) - (x < y),
+        strcmp(p->ended ? odb_verdict_name(p->verdict) : "", /* what runs is first */
+               q->ended ? odb_verdict_name(q->verdict) : ""),
+        (p->seconds > q->seconds) - (p->seconds < q->seconds),
+        (p->remaining > q->remaining) - (p->remaining < q->remaining),
+        ui_sorted_compare(p->text, q->text, false),
+    };
+    int order = orders[v->order.column - 1];
+    return order ? (v->order.descending ? -order : order) : orders[0];
+}
+
+/* Caller holds the session's lock. */
+static void log_keep(struct log_view *v)
+{
+    const struct odb_session *session = v->view.app->session;
+    v->kept.n = 0;
+    v->entries = session->log.n;
+    for (size_t i = 0; log_chooses(v) && i < session->log.n; i++)
+        if (!v->filter || log_entry_matches(&session->log.items[i], v->filter))
+            odb_push(&v->kept, i);
+    if (v->order.column && v->kept.n)
+        qsort_r(v->kept.items, v->kept.n, sizeof *v->kept.items, log_compare, v);
+}
+
+static void log_filter(struct ui_view *view, const char *text)
+{
+    struct log_view *v = (struct log_view *)view;
+    char *filter = text && *text ? odb_xstrdup(text) : NULL;
+    free(v->filter);
+    v->filter = filter;
+    odb_session_lock(view->app->session);
+    log_keep(v);
+    odb_session_unlock(view->app->session);
+    ui_list_select(view, view->selected);
+}
+
+static const char *log_filtered(const struct ui_view *view)
+{
+    return ((const struct log_view *)view)->filter;
+}
+
+static void log_close(struct ui_view *view)
+{
+    struct log_view *v = (struct log_view *)view;
+    free(v->filter);
+    free(v->kept.items);
+}
+
+static int log_header(const struct ui_view *view, const struct ui_area *area, int rows)
+{
+    if (!area)
+        return rows > 4;
+    const struct log_view *v = (const struct log_view *)view;
+    ui_draw_fill(area, UI_STYLE_HEAD);
+    for (int c = 0; c < (int)ODB_COUNT(log_titles); c++)
+        ui_sorted_title(&v->order, c, log_titles[c], area, log_places[c], log_widths[c],
+                        c != 1 && log_widths[c]);
+    return 1;
+}
+
+static const char *log_column(const struct ui_view *view, int row, int col)
+{
+    size_t c = ODB_COUNT(log_titles) - 1;
+    while (c > 0 && col < log_places[c])
+        c--;
+    return row < view->header ? log_titles[c] : NULL;
+}
+
+static void log_draw_row(const struct ui_view *view, size_t row, const struct ui_area *area)
+{
+    const struct odb_probe_log *entry = log_at(view, row);
+    const struct odb_value_report report = {.verdict = entry->verdict};
+    const struct ui_app *app = view->app;
+    int col =
+        ui_draw_printf(area, 0, 0, UI_STYLE_DIM, "%7.2f  ", ui_app_seconds(app, entry->began));
+    if (entry->ended) {
+        col = ui_draw_glyph(area, 0, col, ui_mark_style(&report, false),
+                            ui_mark_glyph(&report, false, false));
+        col = ui_draw_printf(area, 0, col, ui_mark_style(&report, false), " %-11s",
+                             odb_verdict_name(entry->verdict));
+        col = ui_draw_printf(area, 0, col, UI_STYLE_NUMBER, "%6.2f  ",
+                             ui_app_seconds(app, entry->seconds));
+    } else {
+        col = ui_draw_printf(area, 0, col, UI_STYLE_WARN, "%-13s%6s  ", "running", "");
+    }
+    if (entry->remaining)
+        col = ui_draw_printf(area, 0, col, UI_STYLE_NUMBER, "%4zu  ", entry->remaining);
+    else
+        col = ui_draw_text(area, 0, col, UI_STYLE_DIM, "   -  ");
+    ui_draw_field(area, 0, col, ODB_MAX(area->cols - col, 0), UI_CUT_MIDDLE, UI_STYLE_NAME,
+                  entry->text);
+}
+
+/* How many probes, and while one runs how long the search is thought to take from there. */
+static void log_title(const struct ui_view *view, struct odb_buf *out)
+{
+    const struct log_view *v = (const struct log_view *)view;
+    const struct ui_app *app = view->app;
+    const struct odb_progress *progress = &app->session->progress;
+    double left = progress->expected - (odb_clock() - progress->began);
+    odb_buf_printf(out, "search log: %zu probe%s", log_rows(view), log_rows(view) == 1 ? "" : "s");
+    if (ui_app_busy(app) && progress->expected > 0 && left > 0)
+        odb_buf_printf(out, ", about %.0f s left", ui_app_seconds(app, left));
+    if (v->filter)
+        odb_buf_printf(out, "  filter: %s", v->filter);
+    ui_sorted_put(&v->order, log_titles, out);
+}
+
+/* The newest probe stays in sight, unless somebody looks at an older one. */
+static void log_prepare(struct ui_view *view, int cols)
+{
+    struct log_view *v = (struct log_view *)view;
+    odb_session_lock(view->app->session);
+    log_keep(v);
+    size_t rows = log_rows(view);
+    odb_session_unlock(view->app->session);
+    bool there = ui_app_view(view->app) != view || view->selected + 1 >= v->seen;
+    bool follows = there && !v->order.column;
+    if (rows && rows != v->seen && follows)
+        ui_list_select(view, rows - 1);
+    v->seen = rows;
+}
+
+static bool log_matches(const struct ui_view *view, size_t row, const char *text)
+{
+    return log_entry_matches(log_at(view, row), text);
+}
+
+static void log_subject(const struct ui_view *view, struct ui_subject *out)
+{
+    *out = (struct ui_subject){ODB_NO_NODE, ODB_NO_VALUE};
+    if (view->selected < log_rows(view))
+        out->node = log_at(view, view->selected)->node;
+}
+
+size_t ui_log_selected(const struct ui_view *view)
+{
+    const struct log_view *v = (const struct log_view *)view;
+    if (view->selected >= log_rows(view))
+        return SIZE_MAX;
+    return log_chooses(v) ? v->kept.items[view->selected] : view->selected;
+}
+
+static enum ui_answer log_act(struct ui_view *view, const struct odb_command_call *call,
+                              struct odb_error *err)
+{
+    struct log_view *v = (struct log_view *)view;
+    if (call->command->screen == ODB_SCREEN_OPEN && !odb_call_arg(call, 0)) {
+        ui_app_open(view->app, UI_VIEW_PROBE);
+        return UI_DONE;
+    }
+    if (call->command->screen != ODB_SCREEN_SORT)
+        return UI_NOT_MINE;
+    odb_session_lock(view->app->session);
+    size_t rows = log_rows(view), at = view->selected;
+    size_t selected = log_chooses(v) && at < rows ? v->kept.items[at] : at;
+    enum ui_answer answer =
+        ui_sorted_act(view, &v->order, log_titles, ODB_COUNT(log_titles), call, err);
+    log_keep(v);
+    for (at = 0; log_chooses(v) && at < v->kept.n && v->kept.items[at] != selected; at++)
+        ;
+    odb_session_unlock(view->app->session);
+    ui_list_select(view, log_chooses(v) ? at : selected);
+    return answer;
+}
+
+const struct ui_view_ops ui_log_view = {
+    .name = "log",
+    .help = "the probes of the search, and what each cost",
+    .size = sizeof(struct log_view),
+    .wraps = true,
+    .title = log_title,
+    .prepare = log_prepare,
+    .header = log_header,
+    .column = log_column,
+    .act = log_act,
+    .rows = log_rows,
+    .draw_row = log_draw_row,
+    .matches = log_matches,
+    .subject = log_subject,
+    .close = log_close,
+    .filter = log_filter,
+    .filtered = log_filtered,
+};

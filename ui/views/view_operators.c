@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The operators of the model, a line each: how many nodes have it, what came of them, and the worst
+ * of them. An operator that is wrong wherever it stands is seen here at once. Nodes in bodies have
+ * no verdicts of their own, so that they are not counted.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/opnames.h"
+#include "ui/view/app.h"
+#include "ui/list/table_view.h"
+
+#define OPERATORS_PATIENCE 10 /* rows that follow a search are counted at most this part of time   \
+                               */
+
+/* An operator. */
+struct operators_row {
+    size_t number; /* in kinds */
+    size_t nodes, judged, off, culprits;
+    double error; /* of the worst node; -1: none is judged */
+    int worst;    /* that node; none is judged: the first */
+};
+
+struct operators_view {
+    struct ui_cells_view cells;
+    struct odb_opnames kinds; /* owned */
+    size_t *kind;             /* owned; [n_nodes] numbers in kinds; NULL: not seen yet */
+    unsigned long generation;
+    double made, cost; /* when rows were counted, of odb_clock(), and how long it took */
+};
+
+static const struct ui_cells_column operators_columns[UI_CELLS + 1] = {
+    {.title = "operator", .most = 24, .cut = UI_CUT_MIDDLE, .style = UI_STYLE_OP},
+    {.title = "nodes", .most = 6, .style = UI_STYLE_NUMBER, .right = true},
+    {.title = "judged", .most = 6, .style = UI_STYLE_NUMBER, .right = true},
+    {.title = "off", .most = 6, .style = UI_STYLE_BAD, .right = true},
+    {.title = "culprits", .most = 8, .style = UI_STYLE_BAD, .right = true},
+    {.title = "error", .most = 14, .style = UI_STYLE_NUMBER, .right = true, .bar = 6},
+    {.title = "worst node", .cut = UI_CUT_MIDDLE, .style = UI_STYLE_NAME},
+    {.title = NULL},
+};
+
+/* --- counting --------------------------------------------------------------------------------- */
+
+static void operators_number(struct operators_view *v, const struct odb_graph *graph)
+{
+    v->kind = odb_new_n(size_t, graph->n_nodes + 1);
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        v->kind[i] = odb_opnames_number(&v->kinds, &graph->nodes[i]);
+}
+
+static void operators_count(const struct operators_view *v, const struct odb_session *session,
+                            struct operators_row *rows)
+{
+    for (size_t k = 0; k < v->kinds.items.n; k++)
+        rows[k] = (struct operators_row){.number = k, .error = -1, .worst = ODB_NO_NODE};
+    for (size_t i = 0; i < session->model->graph->n_nodes; i++) {
+        struct operators_row *row = &rows[v->kind[i]];
+        const struct odb_value_report *report = odb_session_node(session, (int)i, NULL);
+        bool judged = report->verdict == ODB_VERDICT_PASS || odb_verdict_is_bad(report->verdict);
+        row->nodes++;
+        row->judged += judged;
+        row->off += odb_verdict_is_bad(report->verdict);
+        row->culprits += report->culprit || odb_session_culprit(session, (int)i);
+        double error = judged ? odb_report_error(report) : -1;
+        if (row->worst == ODB_NO_NODE || error > row->error) {
+            row->worst = (int)i;
+            row->error = error;
+        }
+    }
+}
+
+/* The worst first; where nothing is known, what stands there most often. */
+static int operators_compare(const void *a, const void *b)
+{
+    const struct operators_row *x = a, *y = b;
+    if (x->error != y->error)
+        return x->error < y->error ? 1 : -1;
+    if (x->nodes != y->nodes)
+        return x->nodes < y->nodes ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* As the filter takes a text that is meant as it stands; false: it has no way to say it. */
+static bool operators_put_term(struct odb_buf *out, const char *field, const char *text)
+{
+    char quote = strchr(text, '\'') ? '"' : '\'';
+    if (strchr(text, quote))
+        return false;
+    bool plain = *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_.-")];
+    odb_buf_printf(out, "%s%s:", out->len ? " " : "", field);
+    if (plain)
+        odb_buf_puts(out, text);
+    else
+        odb_buf_printf(out, "%c%s%c", quote, text, quote);
+    return true;
+}
+
+/* The domain is left out where the name alone says which operator is meant. */
+static char *operators_filter(const struct odb_opnames *kinds, size_t number)
+{
+    const struct odb_opname *kind = &kinds->items.items[number];
+    struct odb_buf text = ODB_BUF_INIT, line = ODB_BUF_INIT;
+    bool alone = true, told = true;
+    for (size_t k = 0; k < kinds->items.n && alone; k++)
+        alone = k == number || strcasecmp(kinds->items.items[k].op_type, kind->op_type) != 0;
+    if (!alone)
+        told = operators_put_term(&text, "domain", *kind->domain ? kind->domain : "ai.onnx");
+    told = told && operators_put_term(&text, "op", kind->op_type);
+    odb_buf_puts(&line, "filter ");
+    odb_words_quote(&line, odb_buf_text(&text));
+    odb_buf_dispose(&text);
+    if (told)
+        return odb_buf_take(&line);
+    odb_buf_dispose(&line);
+    return NULL;
+}
+
+static char *operators_error(const struct odb_value_report *report, bool judged)
+{
+    char number[32];
+    if (!judged)
+        return NULL;
+    return odb_xstrdup(isinf(odb_report_error(report))
+                           ? odb_verdict_name(report->verdict)
+                           : ui_number_text(report->error, number, sizeof number));
+}
+
+/* On a screen an empty cell is a zero that does not ask to be looked at. */
+static char *operators_cell(size_t n, bool known)
+{
+    return known ? odb_xasprintf("%zu", n) : NULL;
+}
+
+static void operators_add(struct operators_view *v, const struct odb_session *session,
+                          const struct operators_row *row)
+{
+    struct odb_buf name = ODB_BUF_INIT, node = ODB_BUF_INIT;
+    int value;
+    const struct odb_value_report *report = odb_session_node(session, row->worst, &value);
+    odb_opname_put(&v->kinds.items.items[row->number], &name);
+    const struct odb_node *worst = &session->model->graph->nodes[row->worst];
+    odb_buf_printf(&node, "#%d", row->worst);
+    if (*worst->name)
+        odb_buf_printf(&node, " %s", worst->name);
+    else if (value != ODB_NO_VALUE)
+        odb_buf_printf(&node, " %s", session->model->graph->values[value].name);
+    bool known = row->judged > 0, zeros = known && v->cells.view.app->linear;
+    bool unsupported = *odb_cpu_unsupported(session->cpu, row->worst);
+    ui_cells_add_take(
+        &v->cells,
+        (struct ui_cells_row){.cells = {odb_buf_take(&name), operators_cell(row->nodes, true),
+                                        operators_cell(row->judged, known),
+                                        operators_cell(row->off, zeros || row->off),
+                                        operators_cell(row->culprits, zeros || row->culprits),
+                                        operators_error(report, known), odb_buf_take(&node)},
+                              .mark = ui_mark_glyph(report, row->culprits > 0, unsupported),
+                              .style = row->culprits ? UI_STYLE_BAD : ui_mark_style(report, false),
+                              .enter = operators_filter(&v->kinds, row->number),
+                              .what = odb_xasprintf("%d", row->worst),
+                              .value = value,
+                              .report = report});
+}
+
+/* The row, now, of who is selected: that stays so while rows change places. */
+static size_t operators_make(struct operators_view *v, const struct odb_session *session, int cols)
+{
+    const struct ui_cells_row *selected = ui_cells_selected(&v->cells.view);
+    char *name = selected && v->cells.view.selected ? odb_xstrdup(selected->cells[0]) : NULL;
+    size_t row = v->cells.view.selected;
+    size_t n = v->kinds.items.n;
+    struct operators_row *rows = odb_new_n(struct operators_row, n + 1);
+    operators_count(v, session, rows);
+    qsort(rows, n, sizeof *rows, operators_compare);
+    ui_cells_begin(&v->cells);
+    for (size_t i = 0; i < n; i++)
+        operators_add(v, session, &rows[i]);
+    ui_cells_end(&v->cells, cols);
+    for (size_t i = 0; name && i < v->cells.kept.n; i++)
+        if (!strcmp(v->cells.all.items[v->cells.kept.items[i]].cells[0], name))
+            row = i;
+    free(rows);
+    free(name);
+    return row;
+}
+
+static void operators_prepare(struct ui_view *view, int cols)
+{
+    struct operators_view *v = (struct operators_view *)view;
+    const struct odb_session *session = view->app->session;
+    bool first = !v->kind;
+    bool early = ui_app_busy(view->app) && odb_clock() - v->made < OPERATORS_PATIENCE * v->cost;
+    if (first)
+        operators_number(v, session->model->graph);
+    size_t selected = view->selected;
+    odb_session_lock(session);
+    bool stale = first || v->generation != session->generation;
+    if (stale && (first || !early)) {
+        v->generation = session->generation;
+        v->made = odb_clock();
+        selected = operators_make(v, session, cols - 2);
+        v->cost = odb_clock() - v->made;
+    } else {
+        ui_cells_end(&v->cells, cols - 2);
+    }
+    odb_session_unlock(session);
+    if (selected != view->selected)
+        ui_list_select(view, selected); /* which takes the lock */
+}
+
+/* --- the view --------------------------------------------------------------------------------- */
+
+static int operators_worst(const struct ui_view *view)
+{
+    const struct ui_cells_row *row = ui_cells_selected(view);
+    return row ? (int)strtol(row->what, NULL, 10) : ODB_NO_NODE;
+}
+
+static void operators_subject(const struct ui_view *view, struct ui_subject *out)
+{
+    ui_cells_subject(view, out);
+    out->node = operators_worst(view);
+}
+
+/* The list is where nodes are looked at: it comes up with the worst of them selected. */
+static enum ui_answer operators_act(struct ui_view *view, const struct odb_command_call *call,
+                                    struct odb_error *err)
+{
+    int worst = operators_worst(view);
+    if (call->command->screen != ODB_SCREEN_OPEN || odb_call_arg(call, 0) || worst == ODB_NO_NODE)
+        return ui_cells_act(view, call, err);
+    const struct ui_cells_row *row = ui_cells_selected(view);
+    if (!row->enter) {
+        odb_fail(err, ODB_E_USAGE, "no filter can say the name of this operator");
+        return UI_FAILED;
+    }
+    char *line = odb_xstrdup(row->enter);
+    ui_app_open(view->app, UI_VIEW_NODES);
+    ui_app_jump(view->app, worst);
+    ui_app_command(view->app, line);
+    free(line);
+    return UI_DONE;
+}
+
+static void operators_open(struct ui_view *view)
+{
+    struct ui_cells_view *v = (struct ui_cells_view *)view;
+    v->columns = operators_columns;
+    v->empty = "the model has none";
+}
+
+static void operators_close(struct ui_view *view)
+{
+    struct operators_view *v = (struct operators_view *)view;
+    odb_opnames_dispose(&v->kinds);
+    free(v->kind);
+    ui_cells_close(view);
+}
+
+static void operators_title(const struct ui_view *view, struct odb_buf *out)
+{
+    odb_buf_puts(out, "operators");
+    ui_cells_count(view, out);
+}
+
+const struct ui_view_ops ui_operators_view = {
+    .name = "operators",
+    .help = "what came of each operator, worst first",
+    .size = sizeof(struct operators_view),
+    .open = operators_open,
+    .close = operators_close,
+    .title = operators_title,
+    .prepare = operators_prepare,
+    .act = operators_act,
+    .wraps = true,
+    .counted = true,
+    .header = ui_cells_header,
+    .column = ui_cells_column,
+    .rows = ui_cells_rows,
+    .draw_row = ui_cells_draw_row,
+    .matches = ui_cells_matches,
+    .subject = operators_subject,
+    .filter = ui_cells_filter,
+    .filtered = ui_cells_filtered,
+};

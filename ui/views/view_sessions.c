@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The session files in the folder of the model and in the current one: what was searched, when, and
+ * what came of it. They are read when something in these folders has changed.
+ */
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command/console/sessions.h"
+#include "ui/view/app.h"
+#include "ui/list/table_view.h"
+
+struct sessions_view {
+    struct ui_cells_view cells;
+    struct timespec changed[2]; /* the folders, when they were read */
+};
+
+static const struct ui_cells_column sessions_columns[UI_CELLS + 1] = {
+    {"session", 28, UI_CUT_MIDDLE, UI_STYLE_NAME}, {"model", 20, UI_CUT_MIDDLE, UI_STYLE_NORMAL},
+    {"began (UTC)", 16, UI_CUT_END, UI_STYLE_DIM}, {"found", 24, UI_CUT_END, UI_STYLE_NORMAL},
+    {"target", 0, UI_CUT_MIDDLE, UI_STYLE_DIM},
+};
+
+static void sessions_add(struct sessions_view *v, const struct odb_stored *s)
+{
+    struct odb_buf result = ODB_BUF_INIT, enter = ODB_BUF_INIT;
+    const char *model = s->model ? s->model : "?", *base = strrchr(model, '/');
+    static const enum ui_glyph marks[] = {[ODB_OUTCOME_NONE] = UI_GLYPH_UNTESTED,
+                                          [ODB_OUTCOME_PASS] = UI_GLYPH_PASS,
+                                          [ODB_OUTCOME_DIVERGES] = UI_GLYPH_FAIL};
+    static const enum ui_style styles[] = {[ODB_OUTCOME_NONE] = UI_STYLE_DIM,
+                                           [ODB_OUTCOME_PASS] = UI_STYLE_GOOD,
+                                           [ODB_OUTCOME_DIVERGES] = UI_STYLE_BAD};
+    odb_sessions_put_result(s, &result);
+    odb_buf_puts(&enter, "session ");
+    odb_words_quote(&enter, s->path);
+    ui_cells_add_take(
+        &v->cells, (struct ui_cells_row){
+                       .cells = {odb_xstrdup(s->path), odb_xstrdup(base ? base + 1 : model),
+                                 s->began ? odb_xasprintf("%.16s", v->cells.view.app->frozen
+                                                                       ? "2000-01-01 00:00"
+                                                                       : s->began)
+                                          : NULL,
+                                 odb_buf_take(&result), s->target ? odb_xstrdup(s->target) : NULL},
+                       .mark = marks[s->outcome],
+                       .style = styles[s->outcome],
+                       .enter = odb_buf_take(&enter),
+                       .what = odb_xstrdup(s->path),
+                       .value = ODB_NO_VALUE});
+}
+
+static void sessions_read(struct sessions_view *v, const char *folder)
+{
+    char **paths = NULL;
+    size_t n = 0;
+    if (odb_stored_list(&paths, &n, folder, NULL) != ODB_OK)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct odb_stored stored;
+        if (odb_stored_read(&stored, paths[i], NULL) == ODB_OK)
+            sessions_add(v, &stored);
+        odb_stored_dispose(&stored);
+    }
+    odb_stored_list_free(paths, n);
+}
+
+static bool sessions_changed(struct timespec *seen, const char *folder)
+{
+    struct stat st = {.st_mode = 0};
+    if (stat(folder, &st) != 0)
+        return false;
+    bool changed = st.st_mtim.tv_sec != seen->tv_sec || st.st_mtim.tv_nsec != seen->tv_nsec;
+    *seen = st.st_mtim;
+    return changed;
+}
+
+static void sessions_prepare(struct ui_view *view, int cols)
+{
+    struct sessions_view *v = (struct sessions_view *)view;
+    char *model = odb_xstrdup(view->app->session->model->path);
+    const char *folder = *model ? dirname(model) : ".";
+    bool here = sessions_changed(&v->changed[0], ".");
+    bool there = strcmp(folder, ".") && sessions_changed(&v->changed[1], folder);
+    if (here || there) {
+        ui_cells_begin(&v->cells);
+        sessions_read(v, ".");
+        if (strcmp(folder, ".") != 0)
+            sessions_read(v, folder);
+    }
+    free(model);
+    ui_cells_end(&v->cells, cols);
+}
+
+/* Types the command that deletes the file, so that Enter is the yes to it. */
+static enum ui_answer sessions_act(struct ui_view *view, const struct odb_command_call *call,
+                                   struct odb_error *err)
+{
+    const struct ui_cells_row *row = ui_cells_selected(view);
+    if (call->command->screen != ODB_SCREEN_DROP)
+        return ui_cells_act(view, call, err);
+    if (!row) {
+        odb_fail(err, ODB_E_USAGE, "there is no session here to delete");
+        return UI_FAILED;
+    }
+    struct odb_buf line = ODB_BUF_INIT;
+    odb_buf_puts(&line, "sessions --delete ");
+    odb_words_quote(&line, row->what);
+    view->app->asking = UI_ASK_COMMAND;
+    enum odb_status status =
+        ui_app_ask(view->app, UI_PROMPT_COMMAND, "really? :", odb_buf_text(&line), err);
+    odb_buf_dispose(&line);
+    return status == ODB_OK ? UI_DONE : UI_FAILED;
+}
+
+static void sessions_open(struct ui_view *view)
+{
+    struct ui_cells_view *v = (struct ui_cells_view *)view;
+    v->columns = sessions_columns;
+    v->empty = "none here; --session FILE begins one";
+}
+
+static void sessions_title(const struct ui_view *view, struct odb_buf *out)
+{
+    odb_buf_puts(out, "sessions");
+    ui_cells_count(view, out);
+}
+
+const struct ui_view_ops ui_sessions_view = {
+    .name = "sessions",
+    .help = "searches kept in files, and what they found",
+    .size = sizeof(struct sessions_view),
+    .open = sessions_open,
+    .close = ui_cells_close,
+    .title = sessions_title,
+    .prepare = sessions_prepare,
+    .act = sessions_act,
+    UI_CELLS_OPS,
+};
