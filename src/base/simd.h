@@ -25,8 +25,9 @@
 #ifdef __clang__
 #define ODB_SIMD_PLAIN
 #else
-#define ODB_SIMD_PLAIN __attribute__((ODB_OPTIMIZE)) /* for the set of the file, or the one given  \
-                                                      */
+#define ODB_SIMD_PLAIN                                                                             \
+    __attribute__((ODB_OPTIMIZE)) /* for the set of the file, or the one given                     \
+                                   */
 #endif
 #ifdef ODB_SIMD_ONLY
 #define ODB_SIMD __attribute__((ODB_OPTIMIZE, target(ODB_SIMD_ONLY)))

@@ -4,9 +4,9 @@
  *
  *     error > 1e-3 && !(dtype == float16 || shape == [1, *])
  *
- * Names are listed by odb_condition_name(); those of compare/inspect/measure.h are names as well. What is
- * not known of a value, or is NaN, makes neither true nor false: `error > 1` and `!(error > 1)`
- * both do not hold where nobody has judged it.
+ * Names are listed by odb_condition_name(); those of compare/inspect/measure.h are names as well.
+ * What is not known of a value, or is NaN, makes neither true nor false: `error > 1` and `!(error >
+ * 1)` both do not hold where nobody has judged it.
  */
 #ifndef ODB_ENGINE_CONDITION_H
 #define ODB_ENGINE_CONDITION_H

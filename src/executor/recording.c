@@ -242,8 +242,7 @@ static void recording_name_list(struct odb_recording *r, const json_t *list, con
     for (int pass = 0; pass < 2; pass++) {
         size_t i;
         json_t *entry;
-        json_array_foreach(list, i, entry)
-        {
+        json_array_foreach(list, i, entry) {
             const char *name = json_string_value(json_object_get(entry, key));
             if (name && !json_object_get(entry, "error") && !odb_map_has(named, name) &&
                 recording_name_by(r, name, pass == 0))

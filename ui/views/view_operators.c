@@ -14,8 +14,9 @@
 #include "ui/view/app.h"
 #include "ui/list/table_view.h"
 
-#define OPERATORS_PATIENCE 10 /* rows that follow a search are counted at most this part of time   \
-                               */
+#define OPERATORS_PATIENCE                                                                         \
+    10 /* rows that follow a search are counted at most this part of time                          \
+        */
 
 /* An operator. */
 struct operators_row {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors and graphs in the words of the public ABI (onnxdbg/executor.h), for plugin_executor.c. Nothing is
- * copied but what lies crooked: the ABI promises aligned elements, files do not.
+ * Tensors and graphs in the words of the public ABI (onnxdbg/executor.h), for plugin_executor.c.
+ * Nothing is copied but what lies crooked: the ABI promises aligned elements, files do not.
  */
 #ifndef ODB_EXECUTOR_PLUGIN_PLUGIN_VIEW_H
 #define ODB_EXECUTOR_PLUGIN_PLUGIN_VIEW_H
