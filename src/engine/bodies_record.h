@@ -7,7 +7,7 @@
 
 #include "engine/hooks.h"
 #include "engine/trace.h"
-#include "model/body.h"
+#include "model/write/body_model.h"
 
 /* What the reference is asked about a node's turns. */
 struct bodies_record {
