@@ -24,15 +24,32 @@
 #include "tensor/attr.h"
 #include "tensor/tensor.h"
 
-/* How the reference computes; call_kernel.c says what each does to a kernel's operands. */
+/* How the reference computes; call_kernel.c says what each does to a kernel's operands. A row: id,
+ * name in a spec, what people read, and whether --expect takes it. F16 and BF16 round at every
+ * operator's borders and sum in float32; TF32 rounds operands to 10 bits of mantissa; NOISY jitters
+ * operands by half an ulp and sums one after the other in the model's type. */
+#define ODB_PRECISIONS(X)                                                                          \
+    X(NATIVE, "", "the model's own types", false)                                                  \
+    X(F64, "f64", "everything in float64", false)                                                  \
+    X(F16, "f16", "floats rounded to float16", true)                                               \
+    X(BF16, "bf16", "floats rounded to bfloat16", true)                                            \
+    X(TF32, "tf32", "MatMul, Gemm and Conv in TF32", true)                                         \
+    X(NOISY, "noisy", "honest rounding noise", false)
+
 enum odb_precision {
-    ODB_PREC_NATIVE, /* the model's own types */
-    ODB_PREC_F64,    /* every float value carried as double */
-    ODB_PREC_F16,    /* floats rounded to float16 at every operator's borders, sums in float32 */
-    ODB_PREC_BF16,
-    ODB_PREC_TF32, /* operands of MatMul, Gemm and Conv rounded to 10 bits of mantissa */
-    ODB_PREC_NOISY /* sequential sums in the model's type, operands jittered by half an ulp */
+#define ODB_PRECISION(id, name, text, expected) ODB_PREC_##id,
+    ODB_PRECISIONS(ODB_PRECISION)
+#undef ODB_PRECISION
+        ODB_PREC_COUNT
 };
+
+#define ODB_PRECISION_CHOICE(id, name, text, expected) "|" name
+#define ODB_PRECISION_EXPECT(id, name, text, expected) ODB_PRECISION_EXPECT_##expected(name)
+#define ODB_PRECISION_EXPECT_true(name) "|" name
+#define ODB_PRECISION_EXPECT_false(name)
+/* "f64|f16|…": those that have a name, and "f16|…": those that may be expected. */
+#define ODB_PRECISION_CHOICES (ODB_PRECISIONS(ODB_PRECISION_CHOICE) + 2)
+#define ODB_PRECISION_EXPECTED (ODB_PRECISIONS(ODB_PRECISION_EXPECT) + 1)
 
 /* Bit sets of element types, for the operator table. */
 #define ODB_BIT(dtype) (1u << (dtype))

@@ -19,6 +19,7 @@
 #include "engine/probe.h"
 #include "engine/report.h"
 #include "engine/run_values.h"
+#include "executor/executor.h"
 #include "executor/renames.h"
 
 /* --- what it was made into -------------------------------------------------------------------- */
@@ -169,7 +170,7 @@ static enum odb_status against_run_unobserved(struct against *x, struct odb_erro
         of[n] = u;
         list[n++] = w;
     }
-    if (n && strncmp(x->how->spec, "cpu", 3) != 0) {
+    if (n && !odb_executor_is_reference(x->how->spec)) {
         odb_hooks_phase(&x->options->hooks, "the other model, nothing else read", 0);
         status = odb_run_values(x->how->other, &x->there, x->how->spec, list, n, outputs, NULL, 0,
                                 &x->options->hooks, err);

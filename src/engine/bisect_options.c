@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "engine/trace.h"
+#include "executor/cpu_executor.h"
 
 #define OPTIONS_GOLDEN "cpu:f64"
 

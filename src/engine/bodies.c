@@ -27,6 +27,7 @@
 #include "engine/hooks.h"
 #include "engine/report.h"
 #include "engine/trace.h"
+#include "executor/cpu_executor.h"
 
 #define BODIES_MOST 4 /* culprits that are entered */
 

@@ -54,6 +54,7 @@ struct odb_over {
     enum { ODB_OVER_LIST, ODB_OVER_LEVELS, ODB_OVER_SET, ODB_OVER_OPTIMIZERS } kind;
     char *base;            /* owned: SET, OPTIMIZERS: the spec without any of them */
     ODB_VEC(char *) parts; /* owned: LIST, LEVELS: specs; SET: options; OPTIMIZERS: names */
+    const char *disable;   /* static: OPTIMIZERS: the option whose value lists those that are off */
 };
 
 /* ODB_E_USAGE with the grammar. */

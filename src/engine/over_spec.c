@@ -11,7 +11,6 @@
 #include "executor/executor.h"
 
 #define OVER_LEVELS 256 /* in a range of numbers */
-#define OVER_DISABLE "config.optimization.disable_specified_optimizers="
 
 static enum odb_status over_refuse(struct odb_error *err, const char *why)
 {
@@ -36,15 +35,24 @@ static void over_split(struct odb_over *over, const char *text, size_t n, char s
     odb_buf_dispose(&piece);
 }
 
-static void over_optimizers(struct odb_over *over)
+static bool over_innermost(const struct odb_spec *spec, void *payload)
 {
-    static const char *const names[] = {
-#define OPTIMIZER(name) #name,
-#include "engine/optimizers.def"
-#undef OPTIMIZER
-    };
-    for (size_t i = 0; i < ODB_COUNT(names); i++)
-        odb_push(&over->parts, odb_xstrdup(names[i]));
+    const struct odb_executor_ops **row = payload;
+    *row = spec->row;
+    return true;
+}
+
+/* Those of the executor that stands last in the base, which is where options are added. */
+static enum odb_status over_optimizers(struct odb_over *over, struct odb_error *err)
+{
+    const struct odb_executor_ops *row = NULL;
+    ODB_TRY(odb_spec_walk(over->base, over_innermost, &row, err));
+    if (!row || !row->optimizers)
+        return over_refuse(err, "that executor names no optimizers of its own");
+    for (const char *const *name = row->optimizers->names; *name; name++)
+        odb_push(&over->parts, odb_xstrdup(*name));
+    over->disable = row->optimizers->option;
+    return ODB_OK;
 }
 
 /* "SPEC,{…}": what follows the brace belongs to the spec. */
@@ -58,8 +66,7 @@ static enum odb_status over_parse_set(struct odb_over *out, const char *text, co
     out->base = odb_xasprintf("%.*s%s", (int)before - 1, text, close + 1);
     if (!strncmp(open, "{optimizers}", 12)) {
         out->kind = ODB_OVER_OPTIMIZERS;
-        over_optimizers(out);
-        return ODB_OK;
+        return over_optimizers(out, err);
     }
     out->kind = ODB_OVER_SET;
     over_split(out, open + 1, (size_t)(close - open - 1), '|');
@@ -210,7 +217,8 @@ char *odb_over_spec(const struct odb_over *over, const bool *on)
         if (over->kind == ODB_OVER_SET && on[i])
             odb_buf_printf(&out, ",%s", over->parts.items[i]);
         if (over->kind == ODB_OVER_OPTIMIZERS && !on[i])
-            odb_buf_printf(&out, "%s%s", n++ ? ";" : "," OVER_DISABLE, over->parts.items[i]);
+            n++ ? odb_buf_printf(&out, ";%s", over->parts.items[i])
+                : odb_buf_printf(&out, ",%s=%s", over->disable, over->parts.items[i]);
     }
     return odb_buf_take(&out);
 }

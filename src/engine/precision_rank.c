@@ -7,6 +7,7 @@
 
 #include "engine/hooks.h"
 #include "engine/trace.h"
+#include "executor/executor.h"
 
 /* --- the local error of every node ------------------------------------------------------------ */
 
@@ -177,7 +178,7 @@ static void precision_masked(struct precision *p)
     double reach = 0, most = 0;
     size_t n = 0;
     for (size_t t = 0; t < p->options->n_targets; t++)
-        if (!strncmp(p->options->targets[t], "cpu", 3))
+        if (odb_executor_is_reference(p->options->targets[t]))
             return;
     for (size_t i = 0; p->options->to != ODB_I8 && i < p->graph->n_nodes; i++) {
         int v = p->result->nodes[i].fate == ODB_FATE_CONVERTED

@@ -25,6 +25,7 @@
 #include "engine/report.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
+#include "executor/executor.h"
 
 #define PROBED_SAME_FACTOR 4 /* failing errors within this factor reproduce each other */
 #define PROBED_TELLING 32    /* values of a whole model: fewer are equal by chance, too */
@@ -126,7 +127,7 @@ static void probed_warn_identical(const struct probed *p)
         same = same && b->trace->ref[b->outputs[o]] &&
                odb_tensor_identical(b->trace->ref[b->outputs[o]], b->plain[o]);
     same = same && p->compared >= PROBED_TELLING && p->computes;
-    if (same && strncmp(b->options->target, "cpu", 3) != 0)
+    if (same && !odb_executor_is_reference(b->options->target))
         odb_report_warn(b->report,
                         "reference and target agree bit for bit in all %zu values: "
                         "is the target the same code?",

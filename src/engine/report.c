@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "engine/json.h"
 #include "engine/value_report.h"
+#include "executor/executor.h"
 
 const char *odb_diagnosis_name(enum odb_diagnosis kind)
 {
@@ -84,7 +85,7 @@ void odb_report_numbers(const struct odb_value_report *report,
 /* What errors are measured from: golden, where it is no precision of the reference. */
 static const char *report_base(const struct odb_report *report)
 {
-    bool cpu = !report->golden || strncmp(report->golden, "cpu", 3) == 0;
+    bool cpu = !report->golden || odb_executor_is_reference(report->golden);
     return cpu ? report->reference : report->golden;
 }
 

@@ -7,9 +7,9 @@
 
 #include "system/file.h"
 #include "base/mem.h"
+#include "executor/executor.h"
 #include "executor/place.h"
 #include "executor/transport/program.h"
-#include "executor/spec.h"
 
 #define SPEC_SIGNS " ,=@\\" /* of specs: no path that is put into one may hold them */
 
@@ -62,24 +62,27 @@ static void spec_add_words(struct spec_files *files, const char *text)
     odb_argv_dispose(&words);
 }
 
-/* Behind ssh they are files of the other machine. */
+/* Behind a transport they are files of the other machine. */
+static bool spec_find_visit(const struct odb_spec *spec, void *payload)
+{
+    struct spec_files *files = payload;
+    if (spec->row && spec->row->transport)
+        return false;
+    if (spec->arg && spec->row && spec->row->argument == ODB_ARGUMENT_COMMAND)
+        spec_add_words(files, spec->arg);
+    else if (spec->arg)
+        spec_add_argument(files, spec->arg);
+    for (size_t i = 0; i < spec->n_options; i++)
+        if (strpbrk(spec->options[i].value, "/."))
+            spec_add(files, spec->options[i].value);
+    return true;
+}
+
+/* What stands before a part that is malformed is found. */
 static void spec_find(struct spec_files *files, const char *text)
 {
-    struct odb_spec *spec;
-    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return;
-    if (strcmp(spec->kind, "ssh") != 0) {
-        if (spec->arg && !strcmp(spec->kind, "command"))
-            spec_add_words(files, spec->arg);
-        else if (spec->arg)
-            spec_add_argument(files, spec->arg);
-        for (size_t i = 0; i < spec->n_options; i++)
-            if (strpbrk(spec->options[i].value, "/."))
-                spec_add(files, spec->options[i].value);
-        if (spec->inner)
-            spec_find(files, spec->inner);
-    }
-    odb_spec_free(spec);
+    enum odb_status ignored = odb_spec_walk(text, spec_find_visit, files, NULL);
+    (void)ignored;
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */

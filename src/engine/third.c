@@ -16,21 +16,8 @@
 #include "engine/report.h"
 #include "engine/trace.h"
 #include "engine/value_report.h"
-#include "executor/spec.h"
+#include "executor/executor.h"
 #include "model/write/body_model.h"
-
-/* Who can be asked, the most independent first. */
-static const struct third {
-    const char *kind, *name; /* of its spec; as it describes itself */
-    const char *spec;
-    const char *own, *without; /* option that leaves its own optimisations out, and in words; NULL:
-                                  it has none */
-    bool bodies;               /* it runs nodes that have bodies */
-} third_rows[] = {
-    {"numpy", "NumPy", "numpy", NULL, NULL, false},
-    {"opencv", "OpenCV", "opencv", NULL, NULL, false}, /* which only fuses: in one node, nothing */
-    {"ort", "ONNX Runtime", "ort,opt=disabled", "opt=disabled", "optimisations", true},
-};
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
@@ -78,69 +65,78 @@ enum odb_opinion third_opinion_of(struct bisection *b, int index, int value, con
 
 /* --- who is whom ------------------------------------------------------------------------------ */
 
-/* Whether a spec runs this library: itself, behind wrappers, or on another machine. */
-static bool third_runs(const char *text, const struct third *row)
+struct third_runs {
+    const struct odb_executor_ops *row;
+    bool runs;
+};
+
+static bool third_runs_visit(const struct odb_spec *spec, void *payload)
 {
-    struct odb_spec *spec;
-    if (!text || odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return false;
-    bool runs = !strcmp(spec->kind, row->kind) || (spec->inner && third_runs(spec->inner, row));
-    for (size_t i = 0; i < spec->n_options; i++)
-        runs |= !strcmp(spec->options[i].key, row->kind);
-    odb_spec_free(spec);
-    return runs;
+    struct third_runs *third = payload;
+    third->runs = third->runs || spec->row == third->row || odb_spec_option(spec, third->row->kind);
+    return !third->runs;
+}
+
+/* Whether a spec runs this library: itself, behind wrappers, or on another machine. */
+static bool third_runs(const char *text, const struct odb_executor_ops *row)
+{
+    struct third_runs third = {.row = row};
+    enum odb_status ignored =
+        text ? odb_spec_walk(text, third_runs_visit, &third, NULL) : ODB_E_USAGE;
+    (void)ignored; /* of what is malformed, the part before it counts */
+    return third.runs;
 }
 
 /* The library that the target is, whatever it is called here; NULL: none of those that can be
  * asked. */
-static const struct third *third_of_target(const struct bisection *b)
+static const struct odb_executor_ops *third_of_target(const struct bisection *b)
 {
     const char *described = b->pool ? odb_target_description(odb_pool_target(b->pool)) : "";
-    for (size_t i = 0; i < ODB_COUNT(third_rows); i++)
-        if (third_runs(b->options->target, &third_rows[i]) || strstr(described, third_rows[i].name))
-            return &third_rows[i];
+    const struct odb_executor_ops *row;
+    for (int rank = 1; (row = odb_executor_independent(rank)); rank++)
+        if (third_runs(b->options->target, row) || strstr(described, row->library))
+            return row;
     return NULL;
 }
 
-static bool third_available(const struct third *row)
+static bool third_available(const struct odb_executor_ops *row)
 {
-    const struct odb_executor_ops *ops = odb_executor_find(row->kind);
     char why[400] = "";
-    if (ops && ops->available)
-        ops->available(why, sizeof why);
-    return ops && !why[0];
+    if (row->available)
+        row->available(why, sizeof why);
+    return !why[0];
 }
 
-/* Whoever is neither the target's library nor the reference's, and covers the node. */
+/* Whoever is neither the target's library nor the reference's, and covers the node: the most
+ * independent first. */
 static enum odb_opinion third_ask(struct bisection *b, const struct odb_culprit *culprit, char **by)
 {
-    const struct third *target = third_of_target(b);
+    const struct odb_executor_ops *target = third_of_target(b), *row;
     enum odb_opinion opinion = ODB_OPINION_NONE;
     bool body = odb_node_has_body(&b->graph->nodes[culprit->node]);
-    for (size_t i = 0; i < ODB_COUNT(third_rows) && opinion == ODB_OPINION_NONE; i++) {
-        const struct third *row = &third_rows[i];
+    for (int rank = 1; opinion == ODB_OPINION_NONE && (row = odb_executor_independent(rank));
+         rank++)
         if (row != target && (row->bodies || !body) && !third_runs(b->trace->told_by, row) &&
             third_available(row))
-            opinion = third_opinion_of(b, culprit->node, culprit->value, row->spec, by);
-    }
+            opinion = third_opinion_of(b, culprit->node, culprit->value, row->opinion, by);
     return opinion;
 }
 
 /* The target's library without what it optimises, of the same file. */
 static void third_ask_own(struct bisection *b, struct odb_culprit *culprit)
 {
-    const struct third *row = third_of_target(b);
+    const struct odb_executor_ops *row = third_of_target(b);
     struct odb_spec *spec;
-    if (!row || !row->own || strstr(b->options->target, row->own) ||
+    if (!row || !row->plain || strstr(b->options->target, row->plain) ||
         odb_spec_parse(&spec, b->options->target, NULL) != ODB_OK)
         return;
     const char *runtime = odb_spec_option(spec, "runtime");
-    if (!strcmp(spec->kind, row->kind)) { /* a wrapper may be there for what it changes */
-        char *own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->own, runtime)
-                            : odb_xasprintf("%s,%s", row->kind, row->own);
+    if (spec->row == row) { /* a wrapper may be there for what it changes */
+        char *own = runtime ? odb_xasprintf("%s,%s,runtime=%s", row->kind, row->plain, runtime)
+                            : odb_xasprintf("%s,%s", row->kind, row->plain);
         culprit->own_opinion =
             third_opinion_of(b, culprit->node, culprit->value, own, &culprit->own_by);
-        culprit->own_without = row->without;
+        culprit->own_without = row->plain_words;
         free(own);
     }
     odb_spec_free(spec);

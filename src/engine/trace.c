@@ -21,26 +21,6 @@
  * runs is not that much larger than any one of them, unless that one happened to show nothing. */
 #define TRACE_DECISIVE 10
 
-enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spec,
-                                    struct odb_error *err)
-{
-    static const struct {
-        const char *spec;
-        enum odb_precision precision;
-    } table[] = {
-        {"cpu", ODB_PREC_NATIVE},    {"cpu:f64", ODB_PREC_F64},   {"cpu:f16", ODB_PREC_F16},
-        {"cpu:bf16", ODB_PREC_BF16}, {"cpu:tf32", ODB_PREC_TF32}, {"cpu:noisy", ODB_PREC_NOISY},
-    };
-    for (size_t i = 0; i < ODB_COUNT(table); i++) {
-        if (strcmp(cpu_spec, table[i].spec) == 0) {
-            *out = table[i].precision;
-            return ODB_OK;
-        }
-    }
-    odb_fail(err, ODB_E_USAGE, "'%s' is no precision of the CPU reference", cpu_spec);
-    return odb_error_remedy(err, "use cpu, cpu:f64, cpu:f16, cpu:bf16 or cpu:tf32");
-}
-
 void odb_gap_measure(struct odb_gap *out, const struct odb_tensor *e, const struct odb_tensor *b)
 {
     struct odb_distance d;

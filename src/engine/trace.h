@@ -15,11 +15,6 @@
 #include "model/model.h"
 #include "tensor/spill.h"
 
-/* How the reference computes, from a spec such as "cpu:f16" or a --expect type. ODB_E_USAGE: it is
- * none of the CPU's precisions. */
-enum odb_status odb_precision_parse(enum odb_precision *out, const char *cpu_spec,
-                                    struct odb_error *err) ODB_MUST_USE;
-
 /* Distance of one tensor from another. */
 struct odb_gap {
     bool comparable;    /* tensors of one shape; the numbers below are else 0 */

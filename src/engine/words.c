@@ -16,6 +16,7 @@
 #include "engine/third.h"
 #include "engine/value_report.h"
 #include "engine/words_evidence.h"
+#include "executor/executor.h"
 
 static void words_node(const struct bisection *b, int node, struct odb_buf *out)
 {
@@ -519,11 +520,11 @@ static void words_end(const struct bisection *b, const struct odb_culprit *c, st
     if (c->value >= 0 && !c->reaches_output && c->kind != ODB_KIND_NONDETERMINISTIC)
         odb_buf_puts(out, "No output of the model shows it with these inputs. ");
     third_put(c, out);
-    if (strncmp(b->options->target, "ort", 3) == 0 && c->value >= 0) {
+    const struct odb_executor_ops *target = odb_executor_row(b->options->target);
+    if (target && target->float16 && c->value >= 0) {
         const struct odb_tensor *t = b->trace->ref[c->value];
         if (t && t->dtype == ODB_F16)
-            odb_buf_puts(out, "ONNX Runtime's CPU provider computes float16 nodes without a "
-                              "float16 kernel in float32 between Casts. ");
+            odb_buf_puts(out, target->float16);
     }
     steered_put_all(b, c, out);
     if (c->within) /* after all that is of the node as one */

@@ -12,22 +12,19 @@
 #include "base/mem.h"
 #include "system/parallel.h"
 
-struct cpu_mode {
-    const char *arg, *text;
-    enum odb_precision precision;
-};
+#define CPU_KIND "cpu"
 
-static const struct cpu_mode cpu_modes[] = {
-    {"", "the model's own types", ODB_PREC_NATIVE},
-    {"f64", "everything in float64", ODB_PREC_F64},
-    {"f16", "floats rounded to float16", ODB_PREC_F16},
-    {"bf16", "floats rounded to bfloat16", ODB_PREC_BF16},
-    {"tf32", "MatMul, Gemm and Conv in TF32", ODB_PREC_TF32},
-    {"noisy", "honest rounding noise", ODB_PREC_NOISY},
+static const struct cpu_mode {
+    const char *arg, *text;
+    bool expected;
+} cpu_modes[ODB_PREC_COUNT] = {
+#define CPU_MODE(id, name, text, expected) [ODB_PREC_##id] = {name, text, expected},
+    ODB_PRECISIONS(CPU_MODE)
+#undef CPU_MODE
 };
 
 struct cpu_executor {
-    const struct cpu_mode *mode;
+    enum odb_precision precision;
     uint64_t seed;
     struct odb_model *model;           /* owned; NULL: none loaded */
     struct odb_cpu *cpu;               /* owned */
@@ -43,11 +40,38 @@ struct cpu_job {
 };
 
 static const struct odb_executor_option cpu_options[] = {
-    {":", "f64|f16|bf16|tf32|noisy", NULL, "another precision than the model's own types", false},
+    {":", ODB_PRECISION_CHOICES, NULL, "another precision than the model's own types", false},
     {"seed", "N", "42", "of cpu:noisy: which noise", false},
     {"threads", "N", "0", "how many; 0: one per core. The results do not depend on it", false},
     {NULL, NULL, NULL, NULL, false},
 };
+
+enum odb_status odb_precision_parse(enum odb_precision *out, const char *spec,
+                                    struct odb_error *err)
+{
+    static const char prefix[] = CPU_KIND ":";
+    for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++) {
+        const char *arg = cpu_modes[i].arg;
+        bool is = arg[0] ? !strncmp(spec, prefix, sizeof prefix - 1) &&
+                               !strcmp(spec + sizeof prefix - 1, arg)
+                         : !strcmp(spec, CPU_KIND);
+        if (is) {
+            *out = (enum odb_precision)i;
+            return ODB_OK;
+        }
+    }
+    odb_fail(err, ODB_E_USAGE, "'%s' is no precision of the CPU reference", spec);
+    return odb_error_remedy(err, "use " CPU_KIND ", or one of %s behind %s", ODB_PRECISION_CHOICES,
+                            prefix);
+}
+
+const char *odb_precision_expected(const char *name)
+{
+    for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++)
+        if (cpu_modes[i].expected && !strcmp(cpu_modes[i].arg, name))
+            return cpu_modes[i].arg;
+    return NULL;
+}
 
 static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec,
                                          struct odb_error *err)
@@ -59,10 +83,10 @@ static enum odb_status cpu_executor_init(void **out, const struct odb_spec *spec
     ODB_TRY_OUT(odb_spec_check(spec, cpu_options, err));
     for (size_t i = 0; i < ODB_COUNT(cpu_modes); i++)
         if (!strcmp(cpu_modes[i].arg, spec->arg ? spec->arg : ""))
-            self->mode = &cpu_modes[i];
+            self->precision = (enum odb_precision)i;
     ODB_TRY_OUT(odb_spec_whole(spec, "seed", 0, 0x1p53, &seed, err));
     ODB_TRY_OUT(odb_spec_whole(spec, "threads", 0, 4096, &threads, err));
-    if (odb_spec_option(spec, "seed") && self->mode->precision != ODB_PREC_NOISY) {
+    if (odb_spec_option(spec, "seed") && self->precision != ODB_PREC_NOISY) {
         odb_fail(err, ODB_E_USAGE, "seed= belongs to cpu:noisy");
         status = odb_error_at(err, "%s", spec->text);
         goto out;
@@ -193,7 +217,7 @@ static enum odb_status cpu_executor_execute(void *arg, const struct odb_named *i
     enum odb_status status;
     ODB_TRY_OUT(cpu_job_prepare(&job, inputs, n_inputs, names, n_outputs, err));
     ODB_TRY_OUT(cpu_job_check_inputs(&job, err));
-    struct odb_cpu_run run = {.precision = self->mode->precision,
+    struct odb_cpu_run run = {.precision = self->precision,
                               .seed = self->seed,
                               .values = job.values,
                               .nodes = job.nodes,
@@ -220,16 +244,19 @@ out:
 static void cpu_executor_describe(void *arg, char *text, size_t size)
 {
     const struct cpu_executor *self = arg;
-    snprintf(text, size, "onnxdbg %s CPU reference, %s", ODB_VERSION, self->mode->text);
+    snprintf(text, size, "onnxdbg %s CPU reference, %s", ODB_VERSION,
+             cpu_modes[self->precision].text);
 }
 
 const struct odb_executor_ops odb_executor_cpu = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
-    .kind = "cpu",
+    .kind = CPU_KIND,
     .options = cpu_options,
     .help = "the CPU reference, in the model's own types or another precision",
     .page = "onnxdbg-reference(7)",
+    .reference = true,
+    .trusted = "*",
     .init = cpu_executor_init,
     .load_model = cpu_executor_load,
     .execute = cpu_executor_execute,

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -55,6 +56,18 @@ struct odb_account {
         .text = ODB_BUF_INIT                                                                       \
     }
 
+/* What the argument of a spec is to those who look for the files that it names. */
+enum odb_argument {
+    ODB_ARGUMENT_FILE,   /* FILE, FILE:CLASS, MODULE:CLASS, or no file at all */
+    ODB_ARGUMENT_COMMAND /* a command line, of whose words some may be files */
+};
+
+/* The optimisations of a runtime that can be left out one by one. */
+struct odb_executor_optimizers {
+    const char *option;       /* its value lists those that are left out, with ';' between them */
+    const char *const *names; /* ends with NULL */
+};
+
 struct odb_executor_ops {
     unsigned version;                          /* ODB_EXECUTOR_VERSION */
     size_t size;                               /* sizeof(struct odb_executor_ops) */
@@ -62,11 +75,33 @@ struct odb_executor_ops {
     const struct odb_executor_option *options; /* what its specs may hold, for odb_spec_check() */
     const char *help;                          /* one line */
     const char *page;                          /* of the manual: "onnxdbg-ort(7)" */
-    bool fixed;    /* takes models with fixed dimensions only, or does badly with others */
-    bool recorded; /* gives what was recorded before, whatever is cut out of the model: outputs
-                      that were not are NULL, and that is no failure */
-    bool partial;  /* runs what it is given, but may have to say of an output that it cannot be
-                      read there: it is NULL */
+    bool fixed;     /* takes models with fixed dimensions only, or does badly with others */
+    bool recorded;  /* gives what was recorded before, whatever is cut out of the model: outputs
+                       that were not are NULL, and that is no failure */
+    bool partial;   /* runs what it is given, but may have to say of an output that it cannot be
+                       read there: it is NULL */
+    bool transport; /* takes another spec to where its argument says: ssh:HOST,SPEC */
+    bool reference; /* runs the code of the reference */
+    bool usual;     /* is the target where none is named, if it can be had here */
+    enum odb_argument argument;
+    const char *trusted; /* options that a spec in a stranger's file may hold, parted by blanks, and
+                            ":" for the argument; "*": all of them; NULL: none is followed */
+    const char *library; /* as it begins its description: "NumPy"; NULL: not known beforehand */
+    /* As a third opinion. */
+    int independence;        /* how early it is asked: 1, 2, …, each once; 0: never */
+    const char *opinion;     /* the spec that is asked: "ort,opt=disabled" */
+    bool bodies;             /* it runs nodes that have bodies */
+    const char *plain;       /* option that leaves its own optimisations out; NULL: it has none */
+    const char *plain_words; /* what that leaves out: "optimisations" */
+    /* What it computes otherwise than a model says. */
+    uint32_t lacks;      /* ODB_BIT of the element types that it has next to no kernels for */
+    const char *float16; /* a sentence on what it does to float16, with a blank at its end; NULL:
+                            nothing */
+    const struct odb_executor_optimizers *optimizers; /* NULL: they are not known by name */
+    const char *env; /* environment variable that names its library; NULL: none does */
+    /* The library that it would load, as far as that can be told without loading it; owned by the
+     * caller, NULL: none, or the loader's to find. Optional. */
+    char *(*file)(void);
     /* Empty string: usable here. Else why not. Optional. */
     void (*available)(char *why, size_t size);
     /* What is installed, and where; may take a moment. False: text says why it is of no use.
@@ -92,17 +127,24 @@ struct odb_executor_ops {
     enum odb_status (*account)(void *self, struct odb_account *account, struct odb_error *err);
 };
 
-/* ONNX Runtime's library, as far as that can be told without loading it: what ONNXDBG_ORT names, or
- * one where packages have it. Owned by the caller; NULL: none, or the loader's to find. */
-char *odb_ort_file(void);
-
 /* The row for a kind, NULL when unknown. */
 const struct odb_executor_ops *odb_executor_find(const char *kind);
 const struct odb_executor_ops *const *odb_executor_list(size_t *n);
 
-/* The row for the outermost executor of a spec, behind ssh for that of the other machine; NULL for
- * a malformed spec or an unknown kind. */
+/* The row for the target where none is named, and the same; NULL: it cannot be had here. */
+const struct odb_executor_ops *odb_executor_usual_row(void);
+const struct odb_executor_ops *odb_executor_usual(void);
+
+/* The row that is asked for a third opinion before those of a higher rank, from 1 on; NULL: there
+ * are no more. */
+const struct odb_executor_ops *odb_executor_independent(int rank);
+
+/* The row for the outermost executor of a spec; NULL for a malformed spec or an unknown kind. */
+const struct odb_executor_ops *odb_executor_row(const char *spec);
+/* The same, but behind a transport for that of the other machine. */
 const struct odb_executor_ops *odb_executor_of(const char *spec);
+/* Whether the outermost executor of a spec is the reference itself, in any precision. */
+bool odb_executor_is_reference(const char *spec);
 /* Whether a spec names one that gives what was recorded before; false for a malformed one. */
 bool odb_executor_recorded(const char *spec);
 /* Whether a spec, or one that it wraps, is for models with fixed dimensions: its executor is, or it

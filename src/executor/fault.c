@@ -1280,6 +1280,7 @@ const struct odb_executor_ops odb_executor_fault = {
     .options = fault_rows,
     .help = "another executor with a fault planted in one value: for trials and tests",
     .page = "onnxdbg-fault(7)",
+    .trusted = "*", /* what it wraps is looked at on its own */
     .look = fault_look,
     .init = fault_init,
     .load_model = fault_load,

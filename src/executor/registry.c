@@ -32,16 +32,64 @@ const struct odb_executor_ops *const *odb_executor_list(size_t *n)
     return registry;
 }
 
+const struct odb_executor_ops *odb_executor_usual_row(void)
+{
+    size_t i = 0;
+    while (!registry[i]->usual)
+        i++;
+    return registry[i];
+}
+
+const struct odb_executor_ops *odb_executor_usual(void)
+{
+    const struct odb_executor_ops *ops = odb_executor_usual_row();
+    char why[512] = "";
+    if (ops->env && getenv(ops->env)) /* asked for: if it is not there, that has to be said */
+        return ops;
+    if (ops->available)
+        ops->available(why, sizeof why);
+    return why[0] ? NULL : ops;
+}
+
+const struct odb_executor_ops *odb_executor_independent(int rank)
+{
+    for (size_t i = 0; i < ODB_COUNT(registry); i++)
+        if (registry[i]->independence == rank)
+            return registry[i];
+    return NULL;
+}
+
+static bool registry_first(const struct odb_spec *spec, void *payload)
+{
+    const struct odb_executor_ops **row = payload;
+    *row = spec->row;
+    return false;
+}
+
+const struct odb_executor_ops *odb_executor_row(const char *text)
+{
+    const struct odb_executor_ops *row = NULL;
+    return odb_spec_walk(text, registry_first, &row, NULL) == ODB_OK ? row : NULL;
+}
+
+bool odb_executor_is_reference(const char *text)
+{
+    const struct odb_executor_ops *row = odb_executor_row(text);
+    return row && row->reference;
+}
+
+/* A transport without a spec is what it is. */
+static bool registry_behind(const struct odb_spec *spec, void *payload)
+{
+    const struct odb_executor_ops **row = payload;
+    *row = spec->row;
+    return *row && (*row)->transport && spec->inner;
+}
+
 const struct odb_executor_ops *odb_executor_of(const char *text)
 {
-    struct odb_spec *spec;
-    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return NULL;
-    const struct odb_executor_ops *ops = !strcmp(spec->kind, "ssh") && spec->inner
-                                             ? odb_executor_of(spec->inner)
-                                             : odb_executor_find(spec->kind);
-    odb_spec_free(spec);
-    return ops;
+    const struct odb_executor_ops *row = NULL;
+    return odb_spec_walk(text, registry_behind, &row, NULL) == ODB_OK ? row : NULL;
 }
 
 bool odb_executor_recorded(const char *text)
@@ -50,37 +98,51 @@ bool odb_executor_recorded(const char *text)
     return ops && ops->recorded;
 }
 
-static bool registry_fixed(const char *text, bool by_option)
+struct registry_fixed {
+    bool fixed, stated; /* its executor is; it says so */
+};
+
+static bool registry_look_fixed(const struct odb_spec *spec, void *payload)
 {
-    struct odb_spec *spec;
-    if (odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return false;
-    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
-    bool fixed = (ops && ops->fixed) || (by_option && odb_spec_option(spec, "static")) ||
-                 (spec->inner && registry_fixed(spec->inner, by_option));
-    odb_spec_free(spec);
-    return fixed;
+    struct registry_fixed *seen = payload;
+    seen->fixed |= spec->row && spec->row->fixed;
+    seen->stated |= odb_spec_option(spec, "static") != NULL;
+    return true;
+}
+
+/* What is seen before a part that is malformed counts. */
+static struct registry_fixed registry_fixed(const char *text)
+{
+    struct registry_fixed seen = {false, false};
+    enum odb_status ignored = odb_spec_walk(text, registry_look_fixed, &seen, NULL);
+    (void)ignored;
+    return seen;
 }
 
 bool odb_executor_fixed(const char *text)
 {
-    return registry_fixed(text, true);
+    struct registry_fixed seen = registry_fixed(text);
+    return seen.fixed || seen.stated;
 }
 
 bool odb_executor_needs_fixed(const char *text)
 {
-    return registry_fixed(text, false);
+    return registry_fixed(text).fixed;
+}
+
+/* Behind a transport, the executor there is the one that says something. */
+static bool registry_accounts(const struct odb_spec *spec, void *payload)
+{
+    bool *accounts = payload;
+    bool there = spec->row && spec->row->transport && spec->inner;
+    *accounts = there || (spec->row && spec->row->account);
+    return *accounts;
 }
 
 bool odb_executor_accounts(const char *text)
 {
-    const struct odb_executor_ops *ops = odb_executor_of(text);
-    struct odb_spec *spec;
-    if (!ops || !ops->account || odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return false;
-    bool accounts = !spec->inner || odb_executor_accounts(spec->inner);
-    odb_spec_free(spec);
-    return accounts;
+    bool accounts = false;
+    return odb_spec_walk(text, registry_accounts, &accounts, NULL) == ODB_OK && accounts;
 }
 
 static enum odb_status executor_unknown(const struct odb_spec *spec, struct odb_error *err)
@@ -98,9 +160,9 @@ enum odb_status odb_executor_here(const char *text, struct odb_error *err)
 {
     struct odb_spec *spec;
     ODB_TRY(odb_spec_parse(&spec, text, err));
-    const struct odb_executor_ops *ops = odb_executor_find(spec->kind);
+    const struct odb_executor_ops *ops = spec->row;
     enum odb_status status = ODB_OK;
-    if (strcmp(spec->kind, "ssh") != 0) {
+    if (!ops || !ops->transport) {
         if (!ops) {
             status = executor_unknown(spec, err);
             if (strcmp(text, spec->kind) != 0) /* which names it once already */
@@ -122,7 +184,7 @@ enum odb_status odb_executor_open(struct odb_executor **out, const char *text,
     struct odb_executor *executor = odb_new(struct odb_executor);
     enum odb_status status = odb_spec_parse(&spec, text, err);
     if (status == ODB_OK) {
-        executor->ops = odb_executor_find(spec->kind);
+        executor->ops = spec->row;
         if (!executor->ops)
             status = executor_unknown(spec, err);
         else if (executor->ops->init)

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "executor/executor.h"
 
 #define SPEC_SYNTAX "write KIND[:ARG][,key=value...][@SPEC]; a backslash escapes , = @ and itself"
 
@@ -61,20 +62,23 @@ enum odb_status odb_spec_parse(struct odb_spec **out, const char *text, struct o
     spec->text = odb_xstrdup(text);
     const char *p = spec_word(text, ":,@", &word);
     spec->kind = spec_take(&word);
-    bool ssh = !strcmp(spec->kind, "ssh");
+    spec->row = odb_executor_find(spec->kind);
+    bool transport = spec->row && spec->row->transport;
     if (*p == ':') {
-        p = spec_word(p + 1, ssh ? "," : ",@", &word);
+        p = spec_word(p + 1, transport ? "," : ",@", &word);
         spec->arg = spec_take(&word);
     }
-    if (!ssh)
+    if (!transport)
         ODB_TRY_OUT(spec_options(spec, &p, err));
     if (*p)
         spec->inner = odb_xstrdup(p + 1);
     if (!spec->kind[0] || (spec->inner && !spec->inner[0])) {
-        status = odb_fail(err, ODB_E_USAGE, "%s",
-                          !spec->kind[0] ? "no executor is named"
-                          : ssh          ? "nothing stands behind 'ssh:HOST,'"
-                                         : "nothing stands behind '@'");
+        if (!spec->kind[0])
+            status = odb_fail(err, ODB_E_USAGE, "no executor is named");
+        else if (transport)
+            status = odb_fail(err, ODB_E_USAGE, "nothing stands behind '%s:HOST,'", spec->kind);
+        else
+            status = odb_fail(err, ODB_E_USAGE, "nothing stands behind '@'");
         odb_error_remedy(err, SPEC_SYNTAX);
     }
 out:
@@ -102,6 +106,26 @@ void odb_spec_free(struct odb_spec *spec)
     free(spec->arg);
     free(spec->inner);
     free(spec);
+}
+
+enum odb_status odb_spec_walk(const char *text,
+                              bool (*visit)(const struct odb_spec *spec, void *payload),
+                              void *payload, struct odb_error *err)
+{
+    char *at = odb_xstrdup(text);
+    enum odb_status status = ODB_OK;
+    while (at && status == ODB_OK) {
+        struct odb_spec *spec;
+        status = odb_spec_parse(&spec, at, err);
+        free(at);
+        at = NULL;
+        if (status != ODB_OK)
+            break;
+        if (visit(spec, payload) && spec->inner)
+            at = odb_xstrdup(spec->inner);
+        odb_spec_free(spec);
+    }
+    return status;
 }
 
 const char *odb_spec_option(const struct odb_spec *spec, const char *key)

@@ -3,8 +3,8 @@
  * Executor specs: KIND[:ARG][,key=value…][@SPEC]. A backslash escapes , = @ and itself; the first
  * unescaped @ begins the spec that a wrapper wraps.
  *
- * ssh is read in its own way, as ssh:HOST[:PORT],SPEC: an @ in HOST is that of ssh, and behind the
- * first comma comes a spec with its own commas, which is the wrapped one.
+ * A transport is read in its own way, as ssh:HOST[:PORT],SPEC: an @ in HOST is that of ssh, and
+ * behind the first comma comes a spec with its own commas, which is the wrapped one.
  */
 #ifndef ODB_EXECUTOR_SPEC_H
 #define ODB_EXECUTOR_SPEC_H
@@ -15,15 +15,18 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+struct odb_executor_ops;
+
 struct odb_spec_option {
     char *key;   /* owned */
     char *value; /* owned; "" for a bare flag */
 };
 
 struct odb_spec {
-    char *text; /* owned: as given */
-    char *kind; /* owned */
-    char *arg;  /* owned: between ':' and the first ',', unescaped; NULL: none */
+    char *text;                         /* owned: as given */
+    char *kind;                         /* owned */
+    const struct odb_executor_ops *row; /* of the kind; NULL: there is no such executor */
+    char *arg; /* owned: between ':' and the first ',', unescaped; NULL: none */
     struct odb_spec_option *options; /* owned */
     size_t n_options;
     char *inner; /* owned: the spec that is wrapped, still escaped; NULL: none */
@@ -43,10 +46,16 @@ struct odb_executor_option {
 /* timeout, workers: what every spec may hold, wherever in it, and the debugger itself sees to. */
 extern const struct odb_executor_option odb_spec_common[];
 
-/* ODB_E_USAGE with the syntax where the text is malformed. Kinds are not looked up. */
+/* ODB_E_USAGE with the syntax where the text is malformed. An unknown kind is no error, and has no
+ * row. */
 enum odb_status odb_spec_parse(struct odb_spec **out, const char *text,
                                struct odb_error *err) ODB_MUST_USE;
 void odb_spec_free(struct odb_spec *spec);
+/* Shows a spec, and then each that it wraps, from outside to inside, until visit is false. An error
+ * where one of those on the way is malformed. */
+enum odb_status odb_spec_walk(const char *text,
+                              bool (*visit)(const struct odb_spec *spec, void *payload),
+                              void *payload, struct odb_error *err) ODB_MUST_USE;
 /* Value of an option, NULL when absent. */
 const char *odb_spec_option(const struct odb_spec *spec, const char *key);
 /* A number, or ODB_E_USAGE; *out keeps its value when the option is absent. */

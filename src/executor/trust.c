@@ -2,27 +2,16 @@
  *
  * Specs in files. A session says what it was made with, and a session may come from a stranger: to
  * follow such a spec must not start a program, load a library, reach a host, nor read or write a
- * file that the spec names (what is read ends up in what is exported). So there is a list of what
- * may be followed, and whatever is not in it, as any new executor or option, has to be given by the
- * user himself.
+ * file that the spec names (what is read ends up in what is exported). So an executor's row lists
+ * what may be followed, and whatever is not in it, as any new executor or option, has to be given
+ * by the user himself.
  */
 #include "executor/executor.h"
 
 #include <string.h>
 
+/* Wrappers in wrappers run what they wrap several times each. */
 #define TRUST_WRAPPED 4 /* executors around one */
-
-/* "*": all options, and the argument; else those keys, parted by blanks, and no argument. */
-static const struct {
-    const char *kind, *options;
-} trust_rows[] = {
-    {"cpu", "*"},
-    {"fault", "*"}, /* what it wraps is looked at on its own */
-    {"ort", "opt threads inter_threads mode ep provider arena mem_pattern deterministic"},
-    {"numpy", ""},
-    {"opencv", "backend target fusion threads"},
-    {"torch", "precision device threads"},
-};
 
 static bool trust_lists(const char *list, const char *word)
 {
@@ -47,23 +36,21 @@ static bool trust_options(const struct odb_spec *spec, const char *options)
     return !spec->arg || trust_lists(options, ":");
 }
 
-/* Wrappers in wrappers run what they wrap several times each. */
-static bool trust_spec(const char *text, int wrapped)
+struct trust {
+    bool trusted; /* so far */
+    int depth;
+};
+
+static bool trust_visit(const struct odb_spec *spec, void *payload)
 {
-    struct odb_spec *spec;
-    bool trusted = false;
-    if (wrapped > TRUST_WRAPPED || odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return false;
-    for (size_t i = 0; i < ODB_COUNT(trust_rows); i++)
-        if (!strcmp(trust_rows[i].kind, spec->kind))
-            trusted = trust_options(spec, trust_rows[i].options);
-    if (spec->inner)
-        trusted = trusted && trust_spec(spec->inner, wrapped + 1);
-    odb_spec_free(spec);
-    return trusted;
+    struct trust *trust = payload;
+    const char *options = spec->row ? spec->row->trusted : NULL;
+    trust->trusted = trust->depth++ <= TRUST_WRAPPED && options && trust_options(spec, options);
+    return trust->trusted;
 }
 
 bool odb_executor_trusted(const char *text)
 {
-    return trust_spec(text, 0);
+    struct trust trust = {.trusted = false};
+    return odb_spec_walk(text, trust_visit, &trust, NULL) == ODB_OK && trust.trusted;
 }

@@ -158,27 +158,35 @@ static void identity_put_text(const char *text, struct odb_buf *out)
     free(head);
 }
 
-void odb_identity_put_spec(const char *text, struct odb_buf *out)
+static bool identity_put_visit(const struct odb_spec *spec, void *payload)
 {
-    struct odb_spec *spec;
-    if (!text || odb_spec_parse(&spec, text, NULL) != ODB_OK)
-        return;
-    if (spec->arg && !strcmp(spec->kind, "command"))
+    struct odb_buf *out = payload;
+    if (spec->arg && spec->row && spec->row->argument == ODB_ARGUMENT_COMMAND)
         identity_put_command(spec->arg, out);
     else if (spec->arg)
         identity_put_text(spec->arg, out);
     for (size_t i = 0; i < spec->n_options; i++)
         identity_put_text(spec->options[i].value, out);
-    odb_identity_put_spec(spec->inner, out);
-    odb_spec_free(spec);
+    return true;
+}
+
+void odb_identity_put_spec(const char *text, struct odb_buf *out)
+{
+    enum odb_status ignored = text ? odb_spec_walk(text, identity_put_visit, out, NULL) : ODB_OK;
+    (void)ignored; /* of what is malformed, the part before it is put */
 }
 
 void odb_identity_put_common(struct odb_buf *out)
 {
-    char *files[] = {odb_target_program(), odb_ort_file()};
-    for (size_t i = 0; i < ODB_COUNT(files); i++) {
-        if (files[i])
-            odb_identity_put_file(files[i], out);
-        free(files[i]);
+    size_t n;
+    const struct odb_executor_ops *const *rows = odb_executor_list(&n);
+    char *program = odb_target_program();
+    odb_identity_put_file(program, out);
+    free(program);
+    for (size_t i = 0; i < n; i++) {
+        char *file = rows[i]->file ? rows[i]->file() : NULL;
+        if (file)
+            odb_identity_put_file(file, out);
+        free(file);
     }
 }

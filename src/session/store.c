@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "system/file.h"
 #include "base/mem.h"
-#include "interpret/cpu.h"
+#include "executor/cpu_executor.h"
 
 #define STORE_READ_ONLY                                                                            \
     "it and its folder are written to: open a copy, or `onnxdbg report` what it holds"
@@ -626,7 +626,6 @@ enum odb_outcome odb_store__outcome(sqlite3_stmt *row, int at)
 static enum odb_status store_read_search(struct odb_store *store, struct odb_report **out,
                                          struct odb_error *err)
 {
-    static const char *const types[] = {"f16", "bf16", "tf32"};
     sqlite3_stmt *stmt;
     enum odb_status status = ODB_OK;
     ODB_TRY(store_newest(store, &stmt, "reference, target, tolerance, expect, " ODB_STORE_OUTCOME,
@@ -641,9 +640,7 @@ static enum odb_status store_read_search(struct odb_store *store, struct odb_rep
             if (!*specs[i])
                 *specs[i] = odb_xstrdup("?");
         }
-        for (size_t i = 0; expect && i < ODB_COUNT(types); i++)
-            if (!strcmp(types[i], expect))
-                report->expect = types[i];
+        report->expect = expect ? odb_precision_expected(expect) : NULL;
         report->told = true;
         report->stored = odb_store__outcome(stmt, 4);
         report->complete = sqlite3_column_int(stmt, 5);

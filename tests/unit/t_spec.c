@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "executor/spec.h"
+#include "executor/executor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -193,13 +193,36 @@ static void test_spec__whole_numbers(void **state)
     odb_spec_free(spec);
 }
 
+/* The facts of all rows together, which no row can see for itself. */
+static void test_spec__rows(void **state)
+{
+    size_t n, usual = 0, asked = 0;
+    const struct odb_executor_ops *const *rows = odb_executor_list(&n);
+    for (size_t i = 0; i < n; i++) {
+        const struct odb_executor_ops *row = rows[i];
+        usual += row->usual;
+        asked += row->independence > 0;
+        assert_ptr_equal(odb_executor_row(row->kind), row);
+        assert_true(!row->independence || (row->opinion && row->library));
+        assert_true(!row->plain || row->plain_words);
+    }
+    assert_int_equal(usual, 1);
+    for (size_t rank = 1; rank <= asked; rank++)
+        assert_non_null(odb_executor_independent((int)rank));
+    assert_true(odb_executor_is_reference("cpu:f16,threads=1"));
+    assert_false(odb_executor_is_reference("ssh:there,cpu"));
+    assert_ptr_equal(odb_executor_of("ssh:there,cpu"), odb_executor_find("cpu"));
+    assert_null(odb_executor_row("cpus"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spec__kind_alone), cmocka_unit_test(test_spec__everything),
-        cmocka_unit_test(test_spec__escapes),    cmocka_unit_test(test_spec__malformed),
-        cmocka_unit_test(test_spec__numbers),    cmocka_unit_test(test_spec__check),
-        cmocka_unit_test(test_spec__syntax),     cmocka_unit_test(test_spec__whole_numbers),
+        cmocka_unit_test(test_spec__kind_alone),    cmocka_unit_test(test_spec__everything),
+        cmocka_unit_test(test_spec__escapes),       cmocka_unit_test(test_spec__malformed),
+        cmocka_unit_test(test_spec__rows),          cmocka_unit_test(test_spec__numbers),
+        cmocka_unit_test(test_spec__check),         cmocka_unit_test(test_spec__syntax),
+        cmocka_unit_test(test_spec__whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

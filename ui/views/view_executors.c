@@ -12,6 +12,7 @@
 
 #include "system/thread.h"
 #include "command/verbs/look/verb_executors.h"
+#include "executor/executor.h"
 #include "executor/spec.h"
 #include "ui/view/app.h"
 #include "ui/list/table_view.h"
@@ -77,20 +78,13 @@ static void executors_search(struct executors_view *v, size_t n)
         executors_release(v->search);
 }
 
-/* Whether a spec is of this kind. */
-static bool executors_is(const char *spec, const char *kind)
-{
-    size_t n = strcspn(spec, ":,@");
-    return n == strlen(kind) && !strncmp(spec, kind, n);
-}
-
 static void executors_add(struct executors_view *v, const struct odb_executor_ops *ops,
                           const struct odb_executor_state *state)
 {
     const struct odb_console *console = v->cells.view.app->console;
     const struct odb_executor_option *arg = odb_spec_part(ops->options, ":");
-    bool target = executors_is(odb_console_target(console), ops->kind);
-    bool reference = executors_is(odb_console_reference(console), ops->kind);
+    bool target = odb_executor_row(odb_console_target(console)) == ops;
+    bool reference = odb_executor_row(odb_console_reference(console)) == ops;
     bool more = odb_spec_part(ops->options, "@") || (arg && arg->needed);
     bool missing = state && state->why[0];
     const char *text = !state            ? "looking …"

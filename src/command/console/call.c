@@ -108,15 +108,18 @@ void odb_call__warn(struct odb_command_call *call, const char *text)
     odb_buf_dispose(&shown);
 }
 
-/* Whether a recording's spec names a map itself, behind ssh too. */
+static bool call_names_map_visit(const struct odb_spec *spec, void *payload)
+{
+    bool *names = payload;
+    *names = odb_spec_option(spec, "map") != NULL;
+    return !*names;
+}
+
+/* Whether a recording's spec names a map itself, behind a transport too. */
 static bool call_names_map(const char *spec)
 {
-    struct odb_spec *parsed;
-    if (odb_spec_parse(&parsed, spec, NULL) != ODB_OK)
-        return false;
-    bool names = odb_spec_option(parsed, "map") || (parsed->inner && call_names_map(parsed->inner));
-    odb_spec_free(parsed);
-    return names;
+    bool names = false;
+    return odb_spec_walk(spec, call_names_map_visit, &names, NULL) == ODB_OK && names;
 }
 
 /* What an option says, or the console where the command has no such option. */
@@ -291,13 +294,8 @@ const char *odb_call__target(struct odb_command_call *call)
 
 const char *odb_call__default_target(void)
 {
-    const struct odb_executor_ops *ort = odb_executor_find("ort");
-    char why[512] = "";
-    if (getenv("ONNXDBG_ORT")) /* asked for: if it is not there, that has to be said */
-        return "ort";
-    if (ort && ort->available)
-        ort->available(why, sizeof why);
-    return ort && !why[0] ? "ort" : "cpu:f16";
+    const struct odb_executor_ops *usual = odb_executor_usual();
+    return usual ? usual->kind : "cpu:f16";
 }
 
 enum odb_status odb_call__search_options(struct odb_command_call *call,

@@ -454,6 +454,19 @@ out:
     return status;
 }
 
+/* Graph transformers and rewrite rules of a session, by the names that they have there. */
+static const char *const ort_optimizer_names[] = {
+#define OPTIMIZER(name) #name,
+#include "executor/ort/optimizers.def"
+#undef OPTIMIZER
+    NULL,
+};
+
+static const struct odb_executor_optimizers ort_optimizers = {
+    .option = "config.optimization.disable_specified_optimizers",
+    .names = ort_optimizer_names,
+};
+
 const struct odb_executor_ops odb_executor_ort = {
     .version = ODB_EXECUTOR_VERSION,
     .size = sizeof(struct odb_executor_ops),
@@ -461,6 +474,20 @@ const struct odb_executor_ops odb_executor_ort = {
     .options = ort_rows,
     .help = "ONNX Runtime on the CPU, or with another of its execution providers",
     .page = "onnxdbg-ort(7)",
+    .usual = true,
+    .trusted = "opt threads inter_threads mode ep provider arena mem_pattern deterministic",
+    .library = "ONNX Runtime",
+    .independence = 3,
+    .bodies = true,
+    .opinion = "ort,opt=disabled",
+    .plain = "opt=disabled",
+    .plain_words = "optimisations",
+    .lacks = UINT32_C(1) << ODB_BF16,
+    .float16 = "ONNX Runtime's CPU provider computes float16 nodes without a float16 kernel in "
+               "float32 between Casts. ",
+    .optimizers = &ort_optimizers,
+    .env = ORT_ENV,
+    .file = ort_library_file,
     .available = ort_available,
     .found = ort_found,
     .init = ort_init,

@@ -89,6 +89,9 @@ enum odb_status ort_create(struct ort *ort, struct ort_session_options *options,
 
 /* Finds the library, loads it and fills what struct ort says of it. */
 enum odb_status ort_open_library(struct ort *ort, struct odb_error *err);
+#define ORT_ENV "ONNXDBG_ORT" /* names the library */
+/* See the row's file(). */
+char *ort_library_file(void);
 void ort_available(char *why, size_t size);
 bool ort_found(char *text, size_t size);
 /* The functions of a provider that has its own; false: it has none. */

@@ -137,7 +137,7 @@ static char *ort_find(void)
  * or, with err filled, there is none. */
 static char *ort_named(struct odb_error *err)
 {
-    const char *env = getenv("ONNXDBG_ORT");
+    const char *env = getenv(ORT_ENV);
     struct stat st;
     char *path = NULL;
     if (!env || !env[0])
@@ -157,7 +157,7 @@ static char *ort_named(struct odb_error *err)
     return path;
 }
 
-char *odb_ort_file(void)
+char *ort_library_file(void)
 {
     struct odb_error no = ODB_ERROR_INIT;
     char *path = ort_named(&no);

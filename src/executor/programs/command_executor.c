@@ -332,6 +332,7 @@ const struct odb_executor_ops odb_executor_command = {
     .options = command_options,
     .help = "a program of your own that reads and writes .npy files",
     .page = "onnxdbg-command(7)",
+    .argument = ODB_ARGUMENT_COMMAND,
     .look = command_look,
     .init = command_init,
     .load_model = command_load,

@@ -285,30 +285,47 @@ static enum odb_status python_init(void **self, const struct odb_spec *spec, str
     return ODB_OK;
 }
 
-#define PYTHON_ROW(name, dims, line)                                                               \
+/* What all rows here share; more follows in each. */
+#define PYTHON_ROW(name, line)                                                                     \
+    .version = ODB_EXECUTOR_VERSION, .size = sizeof(struct odb_executor_ops), .kind = #name,       \
+    .options = python_options_##name, .help = line, .page = "onnxdbg-python(7)", .partial = true,  \
+    .available = python_available_##name, .init = python_init, .load_model = odb_relay_load,       \
+    .execute = odb_relay_execute, .release = odb_relay_release, .describe = odb_relay_describe,    \
+    .account = odb_relay_account
+
+#define PYTHON_AVAILABLE(name)                                                                     \
     static void python_available_##name(char *why, size_t size)                                    \
     {                                                                                              \
         python_available(python_kind(#name), why, size);                                           \
-    }                                                                                              \
-    const struct odb_executor_ops odb_executor_##name = {                                          \
-        .version = ODB_EXECUTOR_VERSION,                                                           \
-        .size = sizeof(struct odb_executor_ops),                                                   \
-        .kind = #name,                                                                             \
-        .options = python_options_##name,                                                          \
-        .help = line,                                                                              \
-        .page = "onnxdbg-python(7)",                                                               \
-        .fixed = dims,                                                                             \
-        .partial = true,                                                                           \
-        .available = python_available_##name,                                                      \
-        .init = python_init,                                                                       \
-        .load_model = odb_relay_load,                                                              \
-        .execute = odb_relay_execute,                                                              \
-        .release = odb_relay_release,                                                              \
-        .describe = odb_relay_describe,                                                            \
-        .account = odb_relay_account,                                                              \
-    };
+    }
 
-PYTHON_ROW(python, false, "a class of yours in Python")
-PYTHON_ROW(numpy, false, "NumPy: ONNX's operators as in a textbook, slowly")
-PYTHON_ROW(opencv, true, "OpenCV's DNN module")
-PYTHON_ROW(torch, false, "PyTorch's operators, node by node")
+PYTHON_AVAILABLE(python)
+PYTHON_AVAILABLE(numpy)
+PYTHON_AVAILABLE(opencv)
+PYTHON_AVAILABLE(torch)
+
+const struct odb_executor_ops odb_executor_python = {
+    PYTHON_ROW(python, "a class of yours in Python"),
+};
+
+const struct odb_executor_ops odb_executor_numpy = {
+    PYTHON_ROW(numpy, "NumPy: ONNX's operators as in a textbook, slowly"),
+    .trusted = "",
+    .library = "NumPy",
+    .independence = 1,
+    .opinion = "numpy",
+};
+
+const struct odb_executor_ops odb_executor_opencv = {
+    PYTHON_ROW(opencv, "OpenCV's DNN module"),
+    .fixed = true,
+    .trusted = "backend target fusion threads",
+    .library = "OpenCV",
+    .independence = 2,
+    .opinion = "opencv", /* which only fuses: in one node, nothing */
+};
+
+const struct odb_executor_ops odb_executor_torch = {
+    PYTHON_ROW(torch, "PyTorch's operators, node by node"),
+    .trusted = "precision device threads",
+};

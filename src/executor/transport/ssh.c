@@ -152,5 +152,6 @@ const struct odb_executor_ops odb_executor_ssh = {
     .options = ssh_options,
     .help = "any of the others on another machine",
     .page = "onnxdbg-ssh(7)",
+    .transport = true,
     .init = ssh_init,
 };

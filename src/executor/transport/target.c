@@ -435,7 +435,7 @@ enum odb_status odb_target_open_until(struct odb_target **out, const char *spec,
     enum odb_status status = odb_spec_parse(&target->spec, spec, err);
     if (status == ODB_OK)
         status = target_limits(target, target->spec, err);
-    if (status == ODB_OK && !strcmp(target->spec->kind, "ssh")) {
+    if (status == ODB_OK && target->spec->row && target->spec->row->transport) {
         status = odb_ssh_parse(&target->ssh, target->spec, err);
         target->remote = odb_remote_new();
     }

@@ -148,39 +148,53 @@ static void pool_start_threads(struct odb_pool *pool)
 
 /* --- public ----------------------------------------------------------------------------------- */
 
+static bool pool_transported(const struct odb_spec *spec)
+{
+    return spec->row && spec->row->transport;
+}
+
 /* "ssh:alpha+beta:22,ort" is ssh:alpha,ort and ssh:beta:22,ort: the text of the i-th, the caller's.
  * Any other spec is its own. */
 static char *pool_spec(const struct odb_spec *spec, size_t i)
 {
     const char *rest = strchr(spec->text, ',');
     const char *host = spec->arg;
-    if (strcmp(spec->kind, "ssh") != 0 || !host || !rest)
+    if (!pool_transported(spec) || !host || !rest)
         return odb_xstrdup(spec->text);
     for (; i > 0; i--)
         host = host + strcspn(host, "+") + 1;
-    return odb_xasprintf("ssh:%.*s%s", (int)strcspn(host, "+"), host, rest);
+    return odb_xasprintf("%s:%.*s%s", spec->kind, (int)strcspn(host, "+"), host, rest);
 }
 
 static size_t pool_hosts(const struct odb_spec *spec)
 {
     size_t n = 1;
-    for (const char *p = strcmp(spec->kind, "ssh") ? NULL : spec->arg; p && *p; p++)
+    for (const char *p = pool_transported(spec) ? spec->arg : NULL; p && *p; p++)
         n += *p == '+';
     return n;
 }
 
+struct pool_count {
+    double n;
+    enum odb_status status;
+    struct odb_error *err;
+};
+
+static bool pool_count_visit(const struct odb_spec *spec, void *payload)
+{
+    struct pool_count *count = payload;
+    count->status = odb_spec_whole(spec, "workers", 1, ODB_POOL_MOST, &count->n, count->err);
+    return count->status == ODB_OK && !odb_spec_option(spec, "workers");
+}
+
 /* workers= may stand in the spec of a wrapper or in what it wraps; the outermost counts. *out keeps
  * its value where there is none. */
-static enum odb_status pool_count(const struct odb_spec *spec, double *out, struct odb_error *err)
+static enum odb_status pool_count(const char *spec, double *out, struct odb_error *err)
 {
-    struct odb_spec *inner;
-    ODB_TRY(odb_spec_whole(spec, "workers", 1, ODB_POOL_MOST, out, err));
-    if (odb_spec_option(spec, "workers") || !spec->inner)
-        return ODB_OK;
-    ODB_TRY(odb_spec_parse(&inner, spec->inner, err));
-    enum odb_status status = pool_count(inner, out, err);
-    odb_spec_free(inner);
-    return status;
+    struct pool_count count = {*out, ODB_OK, err};
+    ODB_TRY(odb_spec_walk(spec, pool_count_visit, &count, err));
+    *out = count.n;
+    return count.status;
 }
 
 static struct odb_pool *pool_new(const struct odb_spec *spec, size_t n)
@@ -206,7 +220,7 @@ enum odb_status odb_pool_open(struct odb_pool **out, const char *text, bool (*ca
     struct odb_pool *pool = NULL;
     ODB_TRY(odb_spec_parse(&spec, text, err));
     double n = (double)pool_hosts(spec);
-    enum odb_status status = pool_count(spec, &n, err);
+    enum odb_status status = pool_count(text, &n, err);
     if (status == ODB_OK) {
         pool = pool_new(spec, (size_t)n);
         odb_pool_set_cancel(pool, cancelled, payload);

@@ -8,6 +8,7 @@
 #include "command/console/watch.h"
 #include "engine/body_case.h"
 #include "engine/repro.h"
+#include "executor/cpu_executor.h"
 
 /* Names may hold colons, so the whole comes first, then every split. */
 enum odb_status odb_call__segment(const struct odb_graph *graph, const char *text, int *first,

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "executor/executor.h"
 #include "executor/renames.h"
 
-#define AGAINST_RUNNER "cpu"               /* so that the model is on trial, and no runtime */
-#define AGAINST_INSTEAD "ort,opt=disabled" /* where the reference has not all operators */
+#define AGAINST_RUNNER "cpu" /* so that the model is on trial, and no runtime */
 #define AGAINST_QUANTISED "cosine:0.99"
 
 static const char *against_spec(struct odb_command_call *call, const struct odb_model *other)
@@ -15,10 +15,13 @@ static const char *against_spec(struct odb_command_call *call, const struct odb_
     const char *spec = odb_call_option(call, ODB_OPTION_TARGET);
     if (spec || odb_against_runs(other))
         return spec ? spec : AGAINST_RUNNER;
-    odb_call__warn(
-        call, "the reference lacks operators of the other model, which runs on " AGAINST_INSTEAD
-              " instead; --target says otherwise");
-    return AGAINST_INSTEAD;
+    const char *instead = odb_executor_usual_row()->opinion; /* it optimises nothing there */
+    char *text = odb_xasprintf("the reference lacks operators of the other model, which runs on "
+                               "%s instead; --target says otherwise",
+                               instead);
+    odb_call__warn(call, text);
+    free(text);
+    return instead;
 }
 
 /* What the other model was made into says how close it can be. */

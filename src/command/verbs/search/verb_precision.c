@@ -5,6 +5,7 @@
 
 #include "command/console/watch.h"
 #include "engine/precision.h"
+#include "executor/executor.h"
 
 #define PRECISION_PROBES 200
 #define PRECISION_SHOWN 40 /* nodes in the table */
@@ -154,8 +155,8 @@ static enum odb_status precision_publish(struct odb_command_call *call,
 }
 
 /* What is asked where nobody names a target: the reference, which rounds wherever the model says
- * so, and ONNX Runtime, which computes much of it in float32 but is what people run, where it is
- * found and has kernels: its processor provider has none for bfloat16. */
+ * so, and the usual runtime, which may compute much of it in float32 but is what people run, where
+ * that is found and has kernels for the type. */
 static size_t precision_targets(struct odb_command_call *call, enum odb_dtype to,
                                 const char *targets[2])
 {
@@ -164,7 +165,8 @@ static size_t precision_targets(struct odb_command_call *call, enum odb_dtype to
         return 1;
     targets[1] = targets[0];
     targets[0] = "cpu";
-    return to != ODB_BF16 && !strcmp(targets[1], "ort") ? 2 : 1;
+    const struct odb_executor_ops *usual = odb_executor_row(targets[1]);
+    return usual && usual->usual && !(usual->lacks & UINT32_C(1) << to) ? 2 : 1;
 }
 
 static enum odb_status precision_options(struct odb_command_call *call,

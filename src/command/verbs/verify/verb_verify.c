@@ -15,6 +15,7 @@
 #include "command/console/watch.h"
 #include "compare/exact.h"
 #include "engine/run_values.h"
+#include "executor/executor.h"
 #include "interpret/cpu.h"
 
 #define VERIFY_TOLERANCE "decimal:5"
@@ -91,7 +92,7 @@ static enum odb_status verify_leave_out(struct verify *v, const char *reference,
 {
     const struct odb_graph *graph = v->call->model->graph;
     struct odb_cpu *cpu;
-    if (strncmp(reference, "cpu", 3) != 0 || (reference[3] && !strchr(":,", reference[3])))
+    if (!odb_executor_is_reference(reference))
         return ODB_OK;
     ODB_TRY(odb_cpu_new(&cpu, v->call->model, err));
     for (size_t i = 0; i < graph->n_nodes; i++) {
