@@ -404,7 +404,7 @@ enum odb_status odb_bisect(struct odb_report **out, const struct odb_model *mode
                           .start = start - (options->trace ? options->trace->seconds : 0)};
     enum odb_status status = bisect_search(&b, err);
     if (status == ODB_OK)
-        status = bodies_enter_all(&b, err);
+        status = bodies_enter_all(&b, odb_bisect, err);
     if (status == ODB_OK) {
         bisect_check_evidence(&b);
         unseen_set_aside(&b);

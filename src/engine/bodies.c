@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/bisect.h"
 #include "engine/bisect_options.h"
 #include "engine/feeds.h"
 #include "engine/hooks.h"
@@ -121,7 +120,7 @@ static enum odb_status bodies_dive(struct bodies *s, const struct odb_body_case 
     char *scope = odb_xasprintf("%s%s/", inner.scope ? inner.scope : "", step);
     inner.scope = scope;
     inner.hooks = s->hooks;
-    enum odb_status status = odb_bisect(&report, c->model, c->feeds, &inner, &why);
+    enum odb_status status = s->search(&report, c->model, c->feeds, &inner, &why);
     if (report) {
         b->inside.loads += report->target_loads;
         b->inside.runs += report->target_runs;
@@ -237,12 +236,16 @@ static size_t bodies_states(const struct odb_node *node)
     return (size_t)ODB_MAX(ODB_MIN(n, node->n_out), 0);
 }
 
-static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *culprit,
-                                    struct odb_error *err)
+static enum odb_status bodies_enter(struct bisection *b, bodies_search_fn *search,
+                                    struct odb_culprit *culprit, struct odb_error *err)
 {
     const struct odb_node *node = &b->graph->nodes[culprit->node];
-    struct bodies s = {
-        .b = b, .culprit = culprit, .node = node, .given = b->given, .words = ODB_BUF_INIT};
+    struct bodies s = {.b = b,
+                       .search = search,
+                       .culprit = culprit,
+                       .node = node,
+                       .given = b->given,
+                       .words = ODB_BUF_INIT};
     char label[200];
     s.hooks = odb_hooks_within(&b->options->hooks, bodies_event, bodies_cancelled, &s);
     s.where = odb_xstrdup(odb_node_label(node, label, sizeof label));
@@ -269,7 +272,8 @@ static enum odb_status bodies_enter(struct bisection *b, struct odb_culprit *cul
 
 /* --- all culprits ----------------------------------------------------------------------------- */
 
-enum odb_status bodies_enter_all(struct bisection *b, struct odb_error *err)
+enum odb_status bodies_enter_all(struct bisection *b, bodies_search_fn *search,
+                                 struct odb_error *err)
 {
     size_t entered = 0;
     enum odb_status status = ODB_OK;
@@ -285,7 +289,7 @@ enum odb_status bodies_enter_all(struct bisection *b, struct odb_error *err)
             continue;
         entered++;
         findings_step_begin(b, "inside");
-        status = bodies_enter(b, culprit, err);
+        status = bodies_enter(b, search, culprit, err);
         findings_step_end(b, "inside", "the bodies of node %d", culprit->node);
         if (status != ODB_OK)
             break;

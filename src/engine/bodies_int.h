@@ -5,6 +5,7 @@
 #ifndef ODB_ENGINE_BODIES_INT_H
 #define ODB_ENGINE_BODIES_INT_H
 
+#include "engine/bodies.h"
 #include "engine/bodies_record.h"
 #include "engine/findings.h"
 #include "engine/body_case.h"
@@ -16,6 +17,7 @@
 /* One culprit with bodies. */
 struct bodies {
     struct bisection *b;
+    bodies_search_fn *search;    /* what searches a body */
     struct odb_culprit *culprit; /* borrowed: the report */
     const struct odb_node *node;
     struct odb_tensor *const *given; /* borrowed: what the node is fed */

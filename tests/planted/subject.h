@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/inputs.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/bisect.h"

@@ -3,6 +3,7 @@
  * Blocks of channels, put in order and made again; and what an optimised model shows when its
  * blocks are undone.
  */
+#include "engine/run_values.h"
 #include "engine/blocked.h"
 
 #include "model/write/build.h"

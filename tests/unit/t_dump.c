@@ -4,6 +4,8 @@
  */
 #include <sys/stat.h>
 
+#include "engine/inputs.h"
+#include "engine/run_values.h"
 #include "system/file.h"
 #include "engine/bisect.h"
 #include "engine/walk.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/inputs.h"
 #include "tests/models.h"
 
 #include <math.h>

@@ -3,6 +3,9 @@
  * Failing models whose smallest part is known: faults are planted, also several at once, and what
  * is written must hold the nodes that it takes, and no others.
  */
+#include "engine/bisect.h"
+#include "engine/run_values.h"
+#include "engine/inputs.h"
 #include "engine/minimise.h"
 #include "engine/trace.h"
 

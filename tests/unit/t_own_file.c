@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "engine/run_values.h"
 #include "engine/inputs.h"
 #include "engine/bisect.h"
 #include "executor/ort/ort_int.h"

@@ -5,6 +5,8 @@
  */
 #include <math.h>
 
+#include "engine/run_values.h"
+#include "engine/inputs.h"
 #include "engine/bisect.h"
 #include "engine/trace.h"
 #include "engine/outcome.h"

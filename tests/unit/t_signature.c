@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/signature.h"
 
 static struct odb_signature of_values(size_t n, const float *got, const float *want)
